@@ -1,20 +1,25 @@
-"""One project in every builder: each link leads to the DOI in the source."""
+"""One project in every builder: each link leads to the DOI in the source, and looks as it should."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 import zipfile
+from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from doiuri import DOI
-from support.sphinx_build import ROOTS, Build, build, links, write
+from support.servers.metadata import metadata_proxy
+from support.servers.web import Site, resolver
+from support.sphinx_build import ROOTS, Build, Serve, build, links, page, write
 
 NAMES = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))
 INDEX, SECOND = NAMES["index"], NAMES["second"]
 ALL = INDEX + SECOND
+LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
 
 
 def book(tmp_path: Path, builder: str, *options: str) -> Build:
@@ -42,13 +47,18 @@ def test_html(tmp_path: Path, builder: str, pages: dict[str, list[str]]) -> None
         assert 'href="doi:' not in built.text(name).lower()
 
 
+def in_book(built: Build, page: str) -> str:
+    """A page of an e-book, which is well-formed."""
+    with zipfile.ZipFile(built.out / "Book.epub") as archive:
+        text = archive.read(page).decode()
+    ElementTree.fromstring(text)
+    return text
+
+
 def test_epub(tmp_path: Path) -> None:
     built = book(tmp_path, "epub")
-    with zipfile.ZipFile(built.out / "Book.epub") as archive:
-        for name, expected in {"index.xhtml": INDEX, "second.xhtml": SECOND}.items():
-            page = archive.read(name).decode()
-            ElementTree.fromstring(page)  # well-formed
-            assert names(page) == expected
+    assert names(in_book(built, "index.xhtml")) == INDEX
+    assert names(in_book(built, "second.xhtml")) == SECOND
 
 
 def test_text_has_the_names(tmp_path: Path) -> None:
@@ -82,19 +92,238 @@ def test_without_a_look_up_the_same_source_gives_the_same_bytes(tmp_path: Path, 
     assert book(tmp_path / "one", builder).bytes() == book(tmp_path / "two", builder, "-j", "2").bytes()
 
 
-def test_long_names_wrap_in_latex(tmp_path: Path) -> None:
+@pytest.mark.parametrize("builder", ["xml", "pseudoxml"])
+def test_writers_of_attributes_show_the_uri(tmp_path: Path, builder: str) -> None:
+    shown = book(tmp_path, builder).text(f"index.{builder}")
+    assert [DOI.from_uri(uri).name for uri in re.findall(r'<reference [^>]*doi="([^"]*)"', shown)] == INDEX
+    if builder == "xml":
+        ElementTree.fromstring(shown)  # well-formed
+
+
+def test_long_names_wrap_in_latex_and_quotes_in_addresses_are_escaped_in_man(tmp_path: Path) -> None:
     title = "T\n=\n\n:doi:`10.1000/t`\n----------------\n\n"
-    text = title + ":doi:`10.1000/a(b).c` :doi:`T/U <10.1000/x>`\n"
-    page = build(write(tmp_path / "src", {"index.rst": text}), tmp_path, "latex", "-D", "doi_resolve=0")
-    latex = next(page.out.glob("p*.tex")).read_text("utf-8")
+    text = title + ":doi:`10.1000/a(b).c` :doi:`T/U <10.1000/a'b$c>`\n"
+    conf = "extensions = ['sphinx_doiuri']\ndoi_resolve = False\nman_show_urls = True\n"
+    conf += "man_pages = [('index', 'book', 'Book', 'X', 1)]\n"
+    source = write(tmp_path / "src", {"conf.py": conf, "index.rst": text})
+    latex = next(build(source, tmp_path, "latex").out.glob("p*.tex")).read_text("utf-8")
     assert r"{doi:10.1000/\allowbreak{}a\allowbreak{}(b)\allowbreak{}.\allowbreak{}c}" in latex
     assert "{doi:10.1000/t}" in latex
     assert "{T/U}" in latex
+    assert "a%27b%24c" in build(source, tmp_path, "man").text("book.1").replace("\\", "")
 
 
-def test_man_escapes_quotes_in_addresses(tmp_path: Path) -> None:
-    conf = "extensions = ['sphinx_doiuri']\ndoi_resolve = False\nman_show_urls = True\n"
-    conf += "man_pages = [('index', 'book', 'Book', 'X', 1)]\n"
-    source = write(tmp_path / "src", {"conf.py": conf, "index.rst": "T\n=\n\n:doi:`T <10.1000/a'b$c>`\n"})
-    page = build(source, tmp_path / "out", "man").text("book.1")
-    assert "a%27b%24c" in page.replace("\\", "")
+BREAKS = ">doi:10.1002/<wbr />(SICI)<wbr />1522-2594<wbr />(199911)<wbr />42:<wbr />5<wbr />&lt;952:"
+
+
+def test_only_long_names_may_be_broken(tmp_path: Path) -> None:
+    names = f":doi:`{LONG}`\n\n:doi:`10.1000/182` :doi:`A title <{LONG}>`\n\nHead :doi:`{LONG}`\n{'-' * 80}\n"
+    built = page(tmp_path, names)
+    assert BREAKS in built.text()
+    assert ">doi:10.1000/182</a>" in built.text()
+    assert ">A title</a>" in built.text()
+    assert [link.text for link in built.links() if "10.1002" in link.href] == [
+        f"doi:{LONG}", "A title", f"doi:{LONG}"
+    ]  # fmt: skip
+    assert "wbr" not in (built.out / "searchindex.js").read_text("utf-8")
+    assert re.search("<title>.*wbr.*</title>", built.text()) is None
+
+
+def test_an_image_that_links_to_a_dead_doi_stays_a_link(tmp_path: Path, serve: Serve) -> None:
+    serve(resolver({}))
+    text = "T\n=\n" + "".join(
+        f"\n.. image:: dot.png\n   :target: {form}10.1000/lost\n" for form in ("https://doi.org/", "doi:")
+    )
+    source = write(tmp_path / "src", {"index.rst": text})
+    shutil.copy(ROOTS / "book" / "dot.png", source)
+    shown = build(source, tmp_path / "out").text()
+    found = '<a class="[^"]*doi-not-found[^"]*"[^>]*title="This DOI was not found.">(?=<img)'
+    assert len(re.findall(found, shown)) == 2
+
+
+CSL = "application/vnd.citationstyles.csl+json"
+CITED = {
+    "handle": LONG,
+    "metadata": {
+        CSL: {"author": [{"family": "Kahn"}], "issued": {"date-parts": [[2006]]}, "title": "First"},
+    },
+}
+CITING = f"""T
+=
+
+See :doi:p:`{LONG}` and :doi:p:`10.1000/lost`. [#n]_
+
+.. contents::
+
+.. [#n] A note with :doi:`10.1000/lost`
+
+Dead :doi:`10.1000/lost`
+------------------------
+
+.. table:: Table of :doi:`10.1000/lost`
+
+   == =======================================
+   1  *before* :doi:`10.1000/lost` **after**
+   == =======================================
+
+.. doi:bibliography::
+"""
+PLACES = ("citation", "footnote", "heading", "caption", "table")
+
+
+@pytest.fixture
+def cited(serve: Serve) -> Site:
+    """A proxy that knows one work."""
+    return serve(metadata_proxy([CITED]))
+
+
+def citing(folder: Path, builder: str) -> Build:
+    conf = 'extensions = ["sphinx_doiuri"]\nproject = "Book"\nversion = "1"\n'
+    return build(write(folder / "src", {"index.rst": CITING, "conf.py": conf}), folder / "out", builder)
+
+
+@pytest.mark.parametrize("builder", ["html", "epub"])
+def test_entries_wrap_and_dead_links_are_struck_out_everywhere(
+    builder: str, tmp_path: Path, cited: Site
+) -> None:
+    built = citing(tmp_path, builder)
+    text = in_book(built, "index.xhtml") if builder == "epub" else built.text()
+    assert ">https://<wbr />doi.org/<wbr />10.1002/<wbr />(SICI)<wbr />1522-2594<wbr />(199911)" in text
+    assert text.count("<s>doi:10.1000/lost</s></a>") == len(PLACES)
+    assert text.count('title="This DOI was not found."') == len(PLACES)
+
+
+@pytest.mark.parametrize(
+    ("builder", "name"),
+    [("text", "index.txt"), ("man", "book.1"), ("texinfo", "book.texi"), ("xml", "index.xml")],
+)
+def test_other_formats_have_no_marks_in_names(tmp_path: Path, cited: Site, builder: str, name: str) -> None:
+    text = citing(tmp_path, builder).text(name)
+    assert re.search("[\u200b\u2060\xad]|wbr|<s>", text) is None
+    assert "10.1000/lost" in text
+    assert builder != "text" or LONG.partition("<")[0] in text
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "&amp;&lt;b&gt;&#60;.&quot;",
+    "\"'><img src=x onerror=alert(1)>",
+    "שלום/עולם.مرحبا",
+    "x" * 5_000,
+    "/" * 1_000 + "a",
+    "<wbr />&-<s>",
+]
+
+
+def test_breaks_are_only_in_the_text_of_hostile_names(tmp_path: Path, serve: Serve) -> None:
+    dois = [DOI(f"10.1000/{part}.{'none.' * 9}end") for part in HOSTILE]
+    text = "T\n=\n\n" + "".join(f":doi:`{doi.uri}`\n\n" for doi in dois)
+    serve(resolver({}))
+    built = build(write(tmp_path / "src", {"index.rst": text}), tmp_path / "out")
+    found = re.findall(
+        r'<a class="([^<>"]*)" href="([^<>"]*)" title="([^<>"]*)"><s>(.*?)</s></a>', built.text()
+    )
+    assert [unescape(href) for _, href, _, _ in found] == [doi.url for doi in dois]
+    assert {title for _, _, title, _ in found} == {"This DOI was not found."}
+    for doi, (_, _, _, inside) in zip(dois, found, strict=True):
+        pieces = inside.split("<wbr />")
+        assert len(pieces) > 9
+        assert not any("<" in piece or ">" in piece for piece in pieces)
+        assert "".join(map(unescape, pieces)) == f"doi:{doi.name}"  # no entity is in two pieces
+
+
+PAGE = """\
+T
+=
+
+See :doi:p:`10.5555/kahn-2006, 10.5555/a<b>#c;d,(e)` and :doi:t:`10.5555/kahn-a`.
+
+.. doi:bibliography::
+"""
+
+
+def cites(tmp_path: Path, builder: str, *options: str, **files: str) -> Build:
+    conf = "extensions = ['sphinx_doiuri']\nproject = 'Book'\nversion = '1'\ncopyright = 'us'\n"
+    source = write(tmp_path / "src", {"conf.py": conf, "index.rst": PAGE, **files})
+    built = build(source, tmp_path, builder, "-W", *options)
+    assert (built.status, built.warnings) == (0, "")
+    return built
+
+
+@pytest.mark.parametrize(
+    ("builder", "name"), [("text", "index.txt"), ("man", "book.1"), ("texinfo", "book.texi")]
+)
+def test_citations_in_plain_formats(tmp_path: Path, server: Site, builder: str, name: str) -> None:
+    text = " ".join(cites(tmp_path, builder).text(name).split()).replace("@comma{}", ",")
+    assert "Kahn & Wilensky, 2006" in text
+    assert "KAHN (2001)" in text
+    assert "https://doi.org/10.5555/kahn-a" in text.replace("\\:", "")
+    assert "↑" not in text
+
+
+def test_texinfo_links_to_the_entry(tmp_path: Path, server: Site) -> None:
+    text = cites(tmp_path, "texinfo").text("book.texi")
+    anchors = set(re.findall(r"@anchor\{([0-9a-f]+)\}", text))
+    linked = re.findall(r"@ref\{([0-9a-f]+),,(?:Kahn|KAHN)", text)
+    assert len(linked) == 2
+    assert set(linked) <= anchors
+
+
+@pytest.mark.parametrize("builder", ["dirhtml", "singlehtml"])
+def test_ids_are_unique_in_other_html(tmp_path: Path, server: Site, builder: str) -> None:
+    other = {"b.rst": f"{PAGE}   :scope: project\n", "index.rst": f"{PAGE}\n.. toctree::\n\n   b\n"}
+    text = cites(tmp_path, builder, **other).text("index.html")
+    ids = re.findall(r'id="([^"]+)"', text)
+    mine = [id_ for id_ in ids if id_.startswith("doi-")]
+    inside = re.findall(r'href="#(doi-[^"]+)"', text)
+    assert len(mine) == len(set(mine))
+    assert inside
+    assert set(inside) <= set(mine)
+
+
+def test_links_in_epub_lead_to_entries(tmp_path: Path, server: Site) -> None:
+    text = in_book(cites(tmp_path, "epub"), "index.xhtml")
+    assert set(re.findall(r'href="#(doi-[^"]+)"', text)) <= set(re.findall(r'id="(doi-[^"]+)"', text))
+
+
+@pytest.mark.parametrize(
+    ("builder", "name"),
+    [("latex", "book.tex"), ("man", "book.1"), ("texinfo", "book.texi"), ("singlehtml", "index.html")],
+)
+def test_documents_that_a_builder_leaves_out_do_not_count(
+    tmp_path: Path, server: Site, builder: str, name: str
+) -> None:
+    """``a`` is in no toctree; it comes before ``b`` on pages of their own, but not in one book."""
+    toctree = "T\n=\n\n.. toctree::\n\n   b\n\n.. doi:bibliography::\n   :scope: project\n"
+    files = {
+        "a.rst": ":orphan:\n\nA\n=\n\n:doi:p:`10.5555/kahn-a`\n",
+        "b.rst": "B\n=\n\n:doi:p:`10.5555/kahn-b`\n",
+        "index.rst": toctree,
+    }
+    text = cites(tmp_path, builder, "-D", "doi_reference_style=numeric", **files).text(name)
+    assert "Beta" in text
+    assert "Alpha" not in text
+
+
+def test_gettext_hands_translators_the_roles(tmp_path: Path, server: Site) -> None:
+    catalogue = cites(tmp_path, "gettext").text("index.pot")
+    assert ":doi:p:`10.5555/kahn-2006, 10.5555/a<b>#c;d,(e)` and :doi:t:`10.5555/kahn-a`" in catalogue
+    assert server.seen == []
+
+
+def test_translated_citations(tmp_path: Path, server: Site) -> None:
+    po = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid ""\n'
+    po += '"See :doi:p:`10.5555/kahn-2006, 10.5555/a<b>#c;d,(e)` and "\n":doi:t:`10.5555/kahn-a`."\n'
+    po += 'msgstr "Siehe :doi:t:`10.5555/kahn-2006`."\n'
+    files = {"locale/de/LC_MESSAGES/index.po": po}
+    built = cites(tmp_path, "html", "-D", "language=de", "-D", "locale_dirs=locale", **files)
+    assert built.links()[0].text == "Kahn und Wilensky (2006)"
+    assert built.text().count('<li id="doi-') == 1
+
+
+def test_latex_links_to_the_entry(tmp_path: Path, server: Site) -> None:
+    text = cites(tmp_path, "latex").text("book.tex")
+    linked = re.findall(r"\\hyperref\[\\detokenize\{(index:doi-[^}]+)\}\]", text)
+    assert len(linked) == 3
+    assert set(linked) <= set(re.findall(r"\\label\{\\detokenize\{([^}]+)\}\}", text))
+    assert r"\sphinxurl{https://doi.org/10.5555/kahn-2006}" in text

@@ -1,41 +1,42 @@
-"""The options: their effects, and the errors for invalid values."""
+"""The options, whose values ``tests/test_options.py`` tries in every host, and translations of messages."""
 
 from __future__ import annotations
 
+import gettext
+from io import BytesIO
 from pathlib import Path
 
 import pytest
-from support.sphinx_build import Build, build, write
+import sphinx_doiuri
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import read_mo
+from babel.messages.pofile import read_po
+from support.sphinx_build import page
+
+TEXT = ":doi:`10.1000/a#b`"
+HOME = Path(sphinx_doiuri.__file__).parent
+PO = sorted(HOME.glob("locale/*/LC_MESSAGES/sphinx_doiuri.po"))
 
 
-def page(tmp_path: Path, conf: str, *options: str) -> Build:
-    base = f'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n{conf}\n'
-    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.1000/a#b`\n", "conf.py": base})
-    return build(source, tmp_path / "out", "html", *options)
-
-
-def test_a_wrong_variable_stops_the_build_and_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_wrong_stops_the_build_and_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = page(tmp_path, TEXT, r"doi_works = 'refs\0.bib'")
+    assert built.status == 2
+    assert r"doi_works: 'refs\x00.bib' contains a NUL, so it is not a path" in built.warnings
     monkeypatch.setenv("DOIURI_OFFLINE", "perhaps")
-    built = page(tmp_path, "")
+    built = page(tmp_path, TEXT)
     assert built.status == 2
     assert "reading sources" not in built.said
     assert "DOIURI_OFFLINE: 'perhaps' is neither true" in built.warnings
 
 
 def test_a_misspelt_option_is_named_with_the_right_one(tmp_path: Path) -> None:
-    built = page(tmp_path, "doi_resolvr = 'https://doi.org'\ndoi_detail = 1\ndoi_prefix = '10.1000'")
+    theirs = "def setup(app):\n    app.add_config_value('doi_links', 'a', '')\ndoi_links = 'b'\n"
+    built = page(tmp_path, TEXT, f"{theirs}doi_resolvr = 'x'\ndoi_detail = 1\ndoi_prefix = '10.1000'")
     assert built.status == 0
     assert built.warnings.splitlines() == [
         "WARNING: doi_resolvr is not an option; did you mean doi_resolver? [doi.option]",
         "WARNING: doi_detail is not an option; did you mean doi_details? [doi.option]",
     ]
-
-
-def test_what_other_extensions_call_doi_is_no_mistake(tmp_path: Path) -> None:
-    theirs = "def setup(app):\n    app.add_config_value('doi_links', 'a', '')"
-    assert page(tmp_path, f"{theirs}\ndoi_links = 'b'").warnings == ""
 
 
 @pytest.mark.parametrize(
@@ -48,27 +49,52 @@ def test_what_other_extensions_call_doi_is_no_mistake(tmp_path: Path) -> None:
     ],
 )
 def test_text_and_link(tmp_path: Path, conf: str, href: str, text: str) -> None:
-    (link,) = page(tmp_path, conf).links()
+    (link,) = page(tmp_path, TEXT, conf).links()
     assert (link.href, link.text) == (href, text)
 
 
-def test_options_on_the_command_line(tmp_path: Path) -> None:
-    words = (
-        "doi_resolve=0 doi_budget=2.5 doi_timeout=3 doi_details=1 doi_linkcheck=no doi_hardcoded_links=True"
-    )
-    words += " doi_offline=yes doi_lock= doi_resolver=http://127.0.0.1:9"
-    built = page(tmp_path, "", "-W", *(word for option in words.split() for word in ("-D", option)))
-    assert (built.status, built.warnings) == (0, "")
-
-
-def test_none_is_off_and_a_path_may_be_a_path(tmp_path: Path) -> None:
+def test_options_on_the_command_line_and_paths_and_none(tmp_path: Path) -> None:
+    words = "resolve=0 budget=2.5 timeout=3 details=1 linkcheck=no hardcoded_links=True offline=yes lock="
+    words += " resolver=http://127.0.0.1:9"
+    options = [word for option in words.split() for word in ("-D", f"doi_{option}")]
+    assert page(tmp_path, TEXT, "", "-W", *options).told == []
     conf = "from pathlib import Path\ndoi_resolve = doi_lock = None\ndoi_cache = Path('cache')"
-    assert page(tmp_path, conf, "-W").warnings == ""
+    assert page(tmp_path, TEXT, conf, "-W").told == []
 
 
 def test_text_rereads_the_documents_and_network_options_do_not(tmp_path: Path) -> None:
-    page(tmp_path, "doi_text = 'link'")
-    assert page(tmp_path, "doi_text = 'name'").links()[0].text == "doi:10.1000/a#b"
-    built = page(tmp_path, "doi_text = 'name'\ndoi_timeout = 3\ndoi_budget = 7\ndoi_mailto = 'a@example.org'")
+    page(tmp_path, TEXT, "doi_text = 'link'")
+    assert page(tmp_path, TEXT, "doi_text = 'name'").links()[0].text == "doi:10.1000/a#b"
+    built = page(
+        tmp_path, TEXT, "doi_text = 'name'\ndoi_timeout = 3\ndoi_budget = 7\ndoi_mailto = 'a@example.org'"
+    )
     assert "0 added, 0 changed, 0 removed" in built.said
     assert built.links()[0].text == "doi:10.1000/a#b"
+
+
+def in_source() -> set[str]:
+    keywords = {"_": None, "__": None}
+    found = extract_from_dir(HOME, [("**.py", "python")], keywords=keywords)
+    return {message for _, _, message, _, _ in found if isinstance(message, str)}
+
+
+def test_the_template_has_every_message() -> None:
+    template = read_po(BytesIO((HOME / "locale" / "sphinx_doiuri.pot").read_bytes()))
+    assert {message.id for message in template if message.id} == in_source()
+
+
+@pytest.mark.parametrize("path", PO, ids=lambda path: path.parts[-3])
+def test_translation_is_complete_and_compiled(path: Path) -> None:
+    translated = {message.id: message.string for message in read_po(BytesIO(path.read_bytes())) if message.id}
+    assert translated.keys() == in_source()
+    assert all(translated.values())
+    assert not [message for message in read_po(BytesIO(path.read_bytes())) if list(message.check())]
+    compiled = {
+        message.id: message.string for message in read_mo(BytesIO(path.with_suffix(".mo").read_bytes()))
+    }
+    assert {key: text for key, text in compiled.items() if key} == translated
+
+
+def test_there_is_german() -> None:
+    german = gettext.translation("sphinx_doiuri", HOME / "locale", ["de"])
+    assert german.gettext("DOI not found: %s") == "DOI nicht gefunden: %s"

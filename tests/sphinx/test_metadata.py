@@ -1,4 +1,4 @@
-"""Metadata that agencies do not send, that tries to be markup, or that cards show.
+"""Hover cards, and metadata that agencies do not send, or that tries to be markup.
 
 ``tests/system`` shows hostile metadata in a browser.
 """
@@ -9,16 +9,81 @@ import re
 from pathlib import Path
 
 import pytest
+from doiuri import DOI
+from doiuri.plugins.display import Details, details_of
+from doiuri.records import Work
 from support.references import HOSTILE, HOSTILE_BOOK, RECORDS, RETRACTED, hostile_records
 from support.servers.faults import Fault
 from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency, metadata_proxy
-from support.servers.web import Site, site
-from support.sphinx_build import Build, build, write
+from support.servers.web import Site
+from support.sphinx_build import Build, Serve, build, write
+
+CSL = "application/vnd.citationstyles.csl+json"
+CARD = {
+    "title": "On <i>links</i> &amp; names",
+    "author": [{"given": "Ada", "family": "Byron"}, {"literal": "The <b>Group</b>"}],
+    "issued": {"date-parts": [[2019, 3, 1]]},
+}
+PAGE = {"index.rst": "T\n=\n\n:doi:`10.1000/1`, :doi:`Title & so <10.1000/2>` and :doi:`10.1000/lost`\n"}
+DETAILS = ("-D", "doi_details=1")
+
+
+@pytest.mark.parametrize(
+    ("csl", "details"),
+    [
+        (CARD, Details("On links & names", "Ada Byron, The Group, 2019", "")),
+        ({"title": "A", "container-title": ["J", "K"]}, Details("A", "", "J")),
+        ({"title": "x" * 5000}, Details("x" * 299 + "…", "", "")),
+        ({"title": "T", "author": [{"family": name} for name in "ABC"]}, Details("T", "A, B, C", "")),
+        ({"title": "T", "author": [{"family": name} for name in "ABCD"]}, Details("T", "A, et al.", "")),
+        ({"title": "", "author": [{"family": "B"}]}, None),
+        ({}, None),
+    ],
+)  # fmt: skip
+def test_details_of_works(csl: dict[str, object], details: Details | None) -> None:
+    assert details_of(Work(DOI("10.1000/1"), csl)) == details
+
+
+@pytest.fixture
+def cards(serve: Serve) -> Site:
+    """A proxy that knows two of the DOIs, and their works."""
+    return serve(metadata_proxy([{"handle": f"10.1000/{n}", "metadata": {CSL: CARD}} for n in (1, 2)]))
+
+
+def test_cards_are_fetched_once_if_asked_for_and_kept_with_their_dois(
+    tmp_path: Path, cards: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "src", PAGE)
+    off = build(source, tmp_path / "off").text()
+    assert "doi-card" not in off
+    existence = [f"/api/handles/10.1000/{name}" for name in ("1", "2", "lost")]
+    assert sorted(asked.target for asked in cards.seen) == existence
+    cards.seen.clear()
+    page = build(source, tmp_path / "out", "html", *DETAILS, "-j", "2").text()
+    assert sorted(asked.target for asked in cards.seen) == ["/10.1000/1", "/10.1000/2"]
+    assert 'aria-label="doi:10.1000/1: On links &amp; names. Ada Byron, The Group, 2019"' in page
+    assert 'aria-label="Title &amp; so: On links &amp; names. Ada Byron, The Group, 2019"' in page
+    assert '<span class="doi-card-title">On links &amp; names</span>' in page
+    assert len(set(re.findall('class="doi-card" id="([^"]*)"', page))) == 2
+    assert "<script" not in page[page.index('<div class="body"') : page.index("</section>")]
+    assert page.count("doiuri.css") == 1
+    assert (tmp_path / "out" / "html" / "_static" / "doiuri.css").exists()
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    for out in "out", "other":  # the environment has the works, and so has the cache
+        assert build(source, tmp_path / out, "html", *DETAILS, "-a").text() == page
+    book = build(source, tmp_path / "out", "epub", *DETAILS)
+    assert "doi-card" not in book.text("index.xhtml")
+    assert book.links("index.xhtml")[0].href == "https://doi.org/10.1000/1"
+    german = build(source, tmp_path / "de", "html", *DETAILS, "-D", "language=de").text()
+    assert 'aria-label="Über doi:10.1000/1"' in german
+    assert 'title="Diese DOI wurde nicht gefunden."' in german
+
 
 TEXT = (
     "T\n=\n\n:doi:p:`10.5555/kahn-2006, 10.5555/three` and :doi:t:`10.5555/three`\n\n"
     ":doi:`10.5555/kahn-a`\n\n.. doi:bibliography::\n"
 )
+
 LINKS = [
     (f"https://doi.org/10.5555/{name}", f"doi:10.5555/{name}")
     for name in ("kahn-2006", "three", "three", "kahn-a")
@@ -39,6 +104,7 @@ def test_metadata_that_cannot_be_had_is_counted_once(
     fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = build_with(fault, tmp_path, monkeypatch, "-W")
+    assert "doi-card" not in build_with(fault, tmp_path, monkeypatch, "-W", *DETAILS).text()
     assert (built.status, built.warnings) == (0, "")
     assert [(link.href, link.text) for link in built.links()] == LINKS + LISTED
     assert len(re.findall("the metadata of 2 DOIs could not be read: .", built.said)) == 1
@@ -50,24 +116,20 @@ def test_a_web_page_is_no_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     built = build_with(WEB_PAGE, tmp_path, monkeypatch)
     assert built.status == 0
     assert [(link.href, link.text) for link in built.links()] == LINKS
-    told = [line.partition("index.rst:")[2] for line in built.warnings.splitlines()]
-    assert told == [
-        f"4: WARNING: {name} has no metadata, so its citation is a plain link [doi.no-metadata]"
+    assert built.at == [
+        f"4: {name} has no metadata, so its citation is a plain link [doi.no-metadata]"
         for name in ("10.5555/kahn-2006", "10.5555/three")
     ]
 
 
-def test_hostile_metadata_is_text_in_citations_cards_and_entries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hostile_metadata_is_text_in_citations_cards_and_entries(tmp_path: Path, serve: Serve) -> None:
     csl = {"title": "\\input{x} $x$", "author": [{"family": "\\input{x}"}]}
-    tex = {"handle": "10.5555/tex", "metadata": {"application/vnd.citationstyles.csl+json": csl}}
+    tex = {"handle": "10.5555/tex", "metadata": {CSL: csl}}
     refs = f":doi:p:`10.5555/tex`\n\n{HOSTILE_BOOK['refs.rst']}"
     source = write(tmp_path / "src", {**HOSTILE_BOOK, "refs.rst": f"Title\n=====\n\n{refs}"})
-    with site(metadata_proxy([*hostile_records(), tex])) as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        html = build(source, tmp_path, "html", "-W")
-        latex = build(source, tmp_path / "latex", "latex")
+    serve(metadata_proxy([*hostile_records(), tex]))
+    html = build(source, tmp_path, "html", "-W")
+    latex = build(source, tmp_path / "latex", "latex")
     assert (html.status, html.warnings) == (0, "")
     page, refs = html.text(), html.text("refs.html")
     assert page.count('class="doi-card"') >= 2 * len(HOSTILE)
@@ -84,7 +146,7 @@ def test_hostile_metadata_is_text_in_citations_cards_and_entries(
 def test_cards_of_citations(tmp_path: Path, server: Site) -> None:
     text = "T\n=\n\n:doi:p:`10.5555/kahn-2006` :doi:`10.5555/no-metadata`\n\n.. doi:bibliography::\n"
     source = write(tmp_path / "src", {"index.rst": text})
-    built = build(source, tmp_path, "html", "-D", "doi_details=1")
+    built = build(source, tmp_path, "html", *DETAILS)
     page = built.text()
     title = "A framework for distributed digital object services"
     assert f'<span class="doi-card-title">{title}</span>' in page
@@ -97,15 +159,14 @@ def test_cards_of_citations(tmp_path: Path, server: Site) -> None:
 
 @pytest.mark.parametrize(("language", "word"), [("en", "retracted"), ("de", "zurückgezogen")])
 def test_a_retracted_work_is_marked_with_one_warning(
-    language: str, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    language: str, word: str, tmp_path: Path, serve: Serve
 ) -> None:
     more = "T\n=\n\n:doi:p:`10.5555/gone` :doi:`10.5555/gone`\n\n.. doi:bibliography::\n"
     files = {"index.rst": f"{more}\n.. toctree::\n\n   more\n", "more.rst": more}
-    options = ("-D", f"language={language}", "-D", "doi_details=1")
-    with site(metadata_proxy([RETRACTED])) as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        built = build(write(tmp_path / "src", files), tmp_path, "html", *options)
-        again = build(tmp_path / "src", tmp_path, "html", *options)
+    options = ("-D", f"language={language}", *DETAILS)
+    serve(metadata_proxy([RETRACTED]))
+    built = build(write(tmp_path / "src", files), tmp_path, "html", *options)
+    again = build(tmp_path / "src", tmp_path, "html", *options)
     assert built.warnings.partition("WARNING: ")[2] == (
         "10.5555/gone: retracted 2020-06-05; notice 10.5555/notice [doi.retracted]\n"
     )
@@ -118,10 +179,10 @@ def test_a_retracted_work_is_marked_with_one_warning(
 
 def test_a_citation_without_metadata_is_counted_once(tmp_path: Path, server: Site) -> None:
     source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:p:`10.5555/no-metadata`\n"})
-    built = build(source, tmp_path, "html", "-D", "doi_details=1")
+    built = build(source, tmp_path, "html", *DETAILS)
     assert "DOIs without metadata for a card: 1 of 1" in built.said
     assert [asked.target for asked in server.seen if "/api/" not in asked.target] == ["/10.5555/no-metadata"]
-    again = build(source, tmp_path, "html", "-D", "doi_details=1")
+    again = build(source, tmp_path, "html", *DETAILS)
     assert "without metadata" not in again.said
     write(source, {"works.json": '[{"DOI": "10.5555/no-metadata", "title": "Own"}]'})
     assert build(source, tmp_path / "own", "html", "-D", "doi_works=works.json").warnings == ""

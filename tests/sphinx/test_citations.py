@@ -1,0 +1,456 @@
+"""The roles and the list: what citations say and lead to, in reStructuredText and MyST."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from citeproc.source.json import CiteProcJSON
+from doiuri import DOI
+from doiuri.citations import Style
+from doiuri.resolver import Resolver
+from support.failing import FAILING
+from support.servers.web import Site
+from support.sphinx_build import Build, build, text_in, write
+
+LIST = ".. doi:bibliography::\n"
+
+
+class Body:
+    """The content of a page."""
+
+    def __init__(self, page: str) -> None:
+        start, end = page.index("<section"), page.rindex("</section>")
+        self.elements = [*ElementTree.fromstring(page[start : end + len("</section>")]).iter()]
+        self.ids = [one.attrib["id"] for one in self.elements if "id" in one.attrib]
+        self.hrefs = [one.attrib["href"] for one in self.elements if "href" in one.attrib]
+
+    def texts(self, of_class: str) -> list[str]:
+        found = [one for one in self.elements if of_class in one.get("class", "").split()]
+        return ["".join(one.itertext()).replace("\xa0", " ") for one in found]
+
+
+def items(built: Build, name: str = "index.html") -> list[tuple[str, str]]:
+    """The numbers with which lists begin, and the texts of their entries without links back."""
+    lists = re.findall(
+        r'<[ou]l class="[^"]*doi-bibliography[^"]*"(?: start="(\d+)")?>\n(.*?)</[ou]l>',
+        built.text(name),
+        re.DOTALL,
+    )
+    return [
+        (start, text_in(entry.partition('<span class="doi-back">')[0]))
+        for start, text in lists
+        for entry in re.findall(r"<li.*?</li>", text, re.DOTALL)
+    ]
+
+
+def shown(built: Build, *names: str) -> list[str]:
+    return [link.text for name in names for link in built.links(f"{name}.html")]
+
+
+def project(tmp_path: Path, text: str, conf: str = "", **files: str) -> Path:
+    conf = f"extensions = ['sphinx_doiuri']\n{conf}\n"
+    return write(tmp_path / "src", {"conf.py": conf, "index.rst": f"T\n=\n\n{text}\n", **files})
+
+
+WORKS = """\
+[
+  {"id": "knuth", "type": "book", "title": "The TeXbook", "URL": "https://example.org/tex",
+   "author": [{"family": "Knuth", "given": "Donald"}], "issued": {"date-parts": [[1984]]}},
+  {"id": "notes", "type": "report", "title": "Notes"},
+  {"id": "beta", "DOI": "10.5555/kahn-b", "author": [{"family": "Curie", "given": "Marie"}]}
+]
+"""
+
+CITED = [
+    ("p", "10.5555/kahn-2006", "(Kahn & Wilensky, 2006)", "[1]", "(Kahn & Wilensky, 2006)"),
+    ("t", "10.5555/KAHN-2006, p. 12", "Kahn and Wilensky (2006, p. 12)", "Kahn and Wilensky [1, p. 12]",
+     "Kahn und Wilensky (2006, S. 12)"),
+    ("p", "see 10.5555/three, ch. 3; 10.5555/berg-1999, and on",
+     "(see Kahn et al., 2001, chap. 3; van der Berg, 1999, and on)", "[see 2, chap. 3; 3, and on]",
+     "(see Kahn u. a., 2001, Kap. 3; van der Berg, 1999, and on)"),
+    ("year", "10.5555/literal", "n.d.", "n.d.", "o. J."),
+    ("author", "10.5555/berg-1999", "van der Berg", "van der Berg", "van der Berg"),
+    ("p", "-@knuth, pp. 3-4; 10.5555/kahn-b", "(Curie, 2001; 1984, pp. 3–4)", "[5, pp. 3–4; 6]",
+     "(Curie, 2001; 1984, S. 3–4)"),
+    ("t", "@beta, 10.5555/no-metadata", "Curie (2001); doi:10.5555/no-metadata",
+     "Curie [6]; doi:10.5555/no-metadata", "Curie (2001); doi:10.5555/no-metadata"),
+    ("p", "10.5555/no-metadata, p. 1", "(doi:10.5555/no-metadata, p. 1)", "[doi:10.5555/no-metadata, p. 1]",
+     "(doi:10.5555/no-metadata, S. 1)"),
+]  # fmt: skip
+
+ENTRIES = (
+    "Curie, M. (2001). Beta. https://doi.org/10.5555/kahn-b",
+    "Kahn, R., Abel, & Zorn (2001). Three authors. https://doi.org/10.5555/three",
+    (
+        "Kahn, R., & Wilensky, R. (2006). A framework for distributed digital object services. "
+        "International Journal on Digital Libraries, 6(2), 115–123. https://doi.org/10.5555/kahn-2006"
+    ),
+    "Knuth, D. (1984). The TeXbook. https://example.org/tex",
+    "Notes (n.d.).",
+)
+
+
+@pytest.mark.parametrize("syntax", ["rst", "md"])
+@pytest.mark.parametrize(
+    ("conf", "column"),
+    [("", 2), ("doi_citation = 'number'", 3), ("doi_reference_style = 'numeric'", 3), ("language = 'de'", 4)],
+)
+def test_what_citations_and_lists_show(
+    conf: str, column: int, syntax: str, tmp_path: Path, server: Site
+) -> None:
+    role = ":doi:%s:`%s`\n" if syntax == "rst" else "{doi:%s}`%s`\n"
+    cited = "\n".join(role % row[:2] for row in CITED)
+    options = "   :nocite: @notes; 10.5555/no-metadata\n      10.5555/three\n"
+    if syntax == "md":
+        options = ":nocite: '@notes; 10.5555/three'\n"
+    heading, opening, end = (
+        ("T\n=", ".. doi:bibliography::", "") if syntax == "rst" else ("# T", "```{doi:bibliography}", "```")
+    )
+    files = {
+        "conf.py": f"extensions = ['sphinx_doiuri', 'myst_parser']\ndoi_works = ['works.json']\n{conf}\n",
+        "works.json": WORKS,
+        f"index.{syntax}": f"{heading}\n\n{cited}\n{opening}\n{options}{end}\n",
+    }
+    built = build(write(tmp_path / "src", files), tmp_path)
+    assert Body(built.text()).texts("doi-citation") == [row[column] for row in CITED]
+    if column == 2:
+        assert [entry for _, entry in items(built) if entry in ENTRIES] == [*ENTRIES]
+    assert built.warnings.count("WARNING") == built.warnings.count("has no metadata") == 1
+
+
+def test_citations_lead_to_entries_and_back(tmp_path: Path, server: Site) -> None:
+    text = ":doi:p:`10.5555/kahn-2006` :doi:p:`10.5555/a<b>#c;d,(e)` :doi:t:`10.5555/kahn-2006`\n"
+    source = project(tmp_path, f"{text}\n{LIST}\nB\n-\n\n{LIST}   :scope: project\n")
+    built = build(source, tmp_path)
+    body = Body(built.text())
+    inside = [href[1:] for href in body.hrefs if href.startswith("#doi-")]
+    assert len(inside) == 9
+    assert set(inside) <= set(body.ids)
+    assert len(body.ids) == len(set(body.ids))
+    assert all(id_.replace("-", "").isalnum() and id_.isascii() for id_ in inside)
+    outside = [DOI.from_url(href).name for href in body.hrefs if href.startswith("https://doi.org/")]
+    assert outside == ["10.5555/kahn-2006", "10.5555/a<b>#c;d,(e)"] * 2
+    assert built.warnings == ""
+
+
+def test_without_a_list_citations_lead_to_the_doi(
+    tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "citeproc", None)  # only entries need it
+    built = build(project(tmp_path, ":doi:p:`10.5555/kahn-2006`"), tmp_path, "html", "-W")
+    assert [(link.href, link.text) for link in built.links()] == [
+        ("https://doi.org/10.5555/kahn-2006", "Kahn & Wilensky, 2006")
+    ]
+
+
+def test_a_list_of_the_project(tmp_path: Path, server: Site) -> None:
+    files = {
+        "a/b.rst": "B\n=\n\n:doi:p:`10.5555/kahn-b`\n",
+        "refs.rst": f"R\n=\n\n{LIST}   :scope: project\n",
+    }
+    text = ":doi:p:`10.5555/kahn-a`\n\n.. toctree::\n\n   a/b\n   refs\n"
+    built = build(project(tmp_path, text, **files), tmp_path)
+    assert [link.text for link in built.links()] == ["KAHN, 2001a"]
+    [link] = built.links("a/b.html")
+    assert link.text == "Kahn, 2001b"
+    refs = Body(built.text("refs.html"))
+    assert link.href.removeprefix("../refs.html#") in refs.ids
+    [back] = [e for e in refs.elements if e.get("href", "").startswith("a/b.html#doi-cite")]
+    assert back.attrib["href"].partition("#")[2] in Body(built.text("a/b.html")).ids
+    assert back.attrib["title"] == "Cited in B"
+
+
+def test_titles_with_citations_are_the_same_wherever_they_are_shown(tmp_path: Path, server: Site) -> None:
+    """Toctrees, ``contents`` and references show the label; only the title itself has the id."""
+    after = "After (Kahn & Wilensky, 2006; doi:10.5555/no-metadata)"
+    subtitle = "After :doi:p:`10.5555/kahn-2006, 10.5555/no-metadata`"
+    a = f"On :doi:t:`10.5555/kahn-a`\n{'=' * 30}\n\n.. contents::\n\n.. _other:\n.. _two:\n\n{subtitle}\n"
+    a += f"{'-' * 60}\n\n.. _rubric:\n\n.. rubric:: See :doi:p:`10.5555/kahn-a`\n\nSee :ref:`two`\n\n{LIST}"
+    text = ":doc:`a` :ref:`two`, :ref:`rubric`, :ref:`own <two>` and :any:`two`\n\n.. toctree::\n\n   a\n"
+    built = build(project(tmp_path, text, **{"a.rst": a}), tmp_path, "html", "-j", "2")
+    page, index = built.text("a.html"), built.text()
+    references = r'<span class="(?:std std-ref|doc)">([^<]*)</span>'
+    told = [text_in(one) for one in re.findall(references, index)]
+    assert told == ["On KAHN (2001)", after, "See (KAHN, 2001)", "own", after]
+    assert [text_in(one) for one in re.findall(references, page)] == [after]
+    assert text_in(index).count("On KAHN (2001)") >= 2
+    assert text_in(page).count(after) >= 3  # in the table of contents and in the sidebar, too
+    assert "doi-cite-" not in index
+    ids = [id_ for id_ in Body(page).ids if id_.startswith("doi-cite-")]
+    assert len(ids) == len(set(ids)) == 3
+    assert 'title="Cited in On KAHN (2001)"' in page
+    assert "<title>On KAHN (2001)" in page
+    assert 'id="on-doi-10-5555-kahn-a"' in page
+
+
+def test_the_plain_role_and_a_default_domain(tmp_path: Path, server: Site) -> None:
+    text = ".. default-domain:: doi\n\n:p:`10.5555/kahn-b` :doi:`10.5555/kahn-a`\n\n.. bibliography::\n"
+    built = build(project(tmp_path, text), tmp_path)
+    assert shown(built, "index")[:2] == ["Kahn, 2001", "doi:10.5555/kahn-a"]
+    assert len(items(built)) == 1
+
+
+WRONG = {
+    ":doi:p:`10.5555/kahn-a` and\n:doi:t:`hello`": "5: 'hello' is not a DOI",
+    "x\n\n:doi:p:`see @knth`": "6: no file of works has the id 'knth'; did you mean 'knuth'?",
+    f"{LIST}   :style: ieee": "write 'numeric', the closest of ours, or the path of a .csl file",
+    f"{LIST}   :style: no.csl": "src/no.csl: cannot be read",
+    f"{LIST}   :nocite: @nots": "no file of works has the id 'nots'; did you mean 'notes'?",
+    f"{LIST}   :filter: book": "write type= and types of CSL",
+    f"{LIST}   :filter: type=books": "'books' is not a type of CSL",
+}
+
+
+@pytest.mark.parametrize(("text", "told"), WRONG.items(), ids=WRONG.values())
+def test_what_is_wrong_is_reported_at_its_line(text: str, told: str, tmp_path: Path) -> None:
+    built = build(project(tmp_path, text, "doi_works = 'works.json'", **{"works.json": WORKS}), tmp_path)
+    assert told in built.warnings.replace(" WARNING:", "")
+    assert "/index.rst:" in built.warnings
+    assert built.warnings.count("WARNING") + built.warnings.count("ERROR") == 1
+
+
+def test_what_is_missing_is_reported_at_its_line(tmp_path: Path, server: Site) -> None:
+    text = "Text\n:doi:p:`10.5555/kahn-a,\n10.5555/lost` and\n:doi:t:`10.5555/no-metadata`\n"
+    text += "and again\n:doi:t:`10.5555/no-metadata`\n"
+    built = build(project(tmp_path, text), tmp_path)
+    assert sorted(built.at) == [
+        "5: DOI not found: 10.5555/lost [doi.not-found]",
+        "7: 10.5555/no-metadata has no metadata, so its citation is a plain link [doi.no-metadata]",
+    ]
+    assert ["doi-not-found" in link.classes for link in built.links()] == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("doi_reference_style=apa", "doi_reference_style: unknown style 'apa': write 'author-date'"),
+        ("doi_reference_style=bad.csl", "bad.csl:1: not XML"),
+        ("doi_reference_locale=xx", "doi_reference_locale: CSL has no locale 'xx'"),
+        ("doi_works=none.json", "none.json: cannot be read"),
+        ("doi_works=bad.json", "bad.json:3: "),
+    ],
+)
+def test_a_wrong_option_stops_the_build_and_names_the_file(option: str, told: str, tmp_path: Path) -> None:
+    files = {
+        "bad.csl": "<style",
+        "bad.json": '[{"id": "a"},\n\n{"id": "a", "title": "T"}]',
+    }
+    built = build(project(tmp_path, "", **files), tmp_path, "html", "-D", option)
+    assert built.status == 2
+    assert told in built.warnings + built.said
+
+
+def test_authors_in_link_texts(tmp_path: Path, server: Site) -> None:
+    text = ":doi:`10.5555/kahn-b` :doi:`Title <10.5555/kahn-a>` :doi:`10.5555/no-metadata`"
+    text += " :doi:p:`10.5555/no-metadata, p. 1` :doi:p:`10.5555/three`"
+    built = build(project(tmp_path, text), tmp_path, "html", "-D", "doi_text={authors} ({year})")
+    assert shown(built, "index") == [
+        "Kahn (2001)", "Title", "doi:10.5555/no-metadata", "doi:10.5555/no-metadata", "Kahn et al., 2001"
+    ]  # fmt: skip
+
+
+def test_filtered_lists_keep_their_numbers_and_citations_lead_to_them(tmp_path: Path, server: Site) -> None:
+    text = (
+        ":doi:p:`@b1` :doi:p:`10.5555/kahn-2006` :doi:p:`@b2`\n\n"
+        ".. doi:bibliography::\n   :filter: type=book\n\n"
+        "B\n-\n\n.. doi:bibliography::\n   :filter: type=article-journal, thesis\n"
+    )
+    works = json.dumps([{"id": name, "type": "book", "title": name.upper()} for name in ("b1", "b2")])
+    conf = "doi_works = ['w.json']\ndoi_citation = 'number'"
+    built = build(project(tmp_path, text, conf, **{"w.json": works}), tmp_path, "html", "-W")
+    assert [(start, entry.partition(" ")[0]) for start, entry in items(built)] == [
+        ("", "B1."), ("3", "B2."), ("2", "R."),
+    ]  # fmt: skip
+    page = built.text()
+    addresses = re.findall(r'<a class="[^"]*reference internal" href="#(doi-[bk][^"]*)"', page)
+    assert len(addresses) == 3
+    assert all(f'<li id="{address}"' in page for address in addresses)
+
+
+def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, server: Site) -> None:
+    pages = {"a": f":doi:p:`@a`\n\n{LIST}", "b": f":doi:p:`10.5555/kahn-b`\n\n{LIST}",
+             "c": f":doi:p:`10.5555/three`\n\n{LIST}", "d": ":doi:`10.5555/kahn-b`\n"}  # fmt: skip
+    files = {f"{name}.rst": f"{name}\n=\n\n{text}" for name, text in pages.items()}
+    conf, first = "doi_works = 'w.json'\ndoi_details = True\n", '[{"id": "a", "title": "First"}]'
+    text = ".. toctree::\n   :glob:\n\n   *\n"
+    source = project(tmp_path, text, conf, **{"w.json": first, **files})
+    build(source, tmp_path)
+    changed = '[{"id": "a", "title": "Second"}, {"DOI": "10.5555/kahn-b", "title": "Gamma"}]'
+    again = build(write(source, {"w.json": changed}), tmp_path)
+    assert items(again, "a.html") == [("", "Second (n.d.).")]
+    assert "Gamma" in again.text("b.html")
+    assert '<span class="doi-card-title">Gamma</span>' in again.text("d.html")
+    assert again.written == {"a", "b", "d"}
+    write(source, {"w.json": "[]"})
+    assert "a.rst:4: WARNING: no file of works has the id 'a'" in build(source, tmp_path).warnings
+
+
+def test_entries_are_formatted_once(tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f":doi:p:`10.5555/three`\n\n{LIST}"
+    build(project(tmp_path, text), tmp_path)
+    monkeypatch.setattr(CiteProcJSON, "__init__", lambda *_: pytest.fail("formatted again"))
+    again = build(project(tmp_path, f"More\n\n{text}"), tmp_path, "html", "-W")
+    assert "Three authors" in items(again)[0][1]
+
+
+def test_what_a_build_removes_is_neither_listed_nor_counted(
+    tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = ".. todo::\n\n   :doi:p:`10.5555/three`\n"
+    text = f":doi:p:`10.5555/kahn-b`\n\n{hidden}\n{LIST}"
+    source = project(tmp_path, text, "extensions += ['sphinx.ext.todo']")
+    assert len(items(build(source, tmp_path))) == 1
+    assert len(items(build(source, tmp_path, "html", "-D", "todo_include_todos=1"))) == 2
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+    offline = build(source, tmp_path / "offline")
+    assert items(offline) == [("", "https://doi.org/10.5555/kahn-b")]
+    assert "1 of 1 DOIs could not be checked: offline" in offline.said
+
+
+BIBTEX = "@book{a, author = {Zorn, A.}, title = {A}, publisher = {P}, year = 2003}\n"
+
+
+def test_a_style_that_citeproc_cannot_render_is_one_warning(tmp_path: Path) -> None:
+    bib = f"{BIBTEX}@book{{c, doi = {{10/abc}}}}\n@book{{b, author={{Abel}}, doi = {{10.1000/b}}}}\n"
+    conf = "doi_works = 'a.bib'\ndoi_reference_style = 'bad.csl'\ndoi_resolve = False"
+    text = f":doi:p:`@a`, :doi:p:`@b`\n\n{LIST}"
+    built = build(project(tmp_path, text, conf, **{"a.bib": bib, "bad.csl": FAILING}), tmp_path)
+    invalid, warning = built.warnings.splitlines()
+    assert re.search("a.bib:2: c: '10/abc' is not a DOI.*the work is read without a DOI .*doi.works", invalid)
+    assert "bad.csl: citeproc-py cannot format" in warning
+    assert warning.endswith("[doi.extra]")
+    assert "(Zorn, 2003), (Abel, n.d.)" in text_in(built.text())
+    assert sorted(text for _, text in items(built)) == ["A", "https://doi.org/10.1000/b"]
+
+
+def test_an_own_style_and_other_numbers_beside(tmp_path: Path, server: Site) -> None:
+    conf = "extensions += ['sphinxcontrib.bibtex']\nbibtex_bibfiles = ['a.bib']\n"
+    conf += "bibtex_default_style = 'plain'\n"
+    text = f":cite:p:`a` :doi:p:`10.5555/kahn-b`\n\n.. bibliography::\n\n{LIST}   :style: own.csl\n"
+    files = {"a.bib": BIBTEX, "own.csl": Style.load("numeric").xml.decode()}
+    source = project(tmp_path, text, conf, **files)
+    built = build(source, tmp_path)
+    assert built.warnings.count("both number from [1]") == 1
+    assert re.search('<ol class="[^"]*doi-bibliography', built.text())
+    write(source, {"own.csl": Style.load().xml.decode()})
+    again = build(source, tmp_path)
+    assert again.warnings == ""
+    assert '<ul class="doi-bibliography' in again.text()
+    labels = "bibtex_reference_style = 'author_year'\n"
+    again = build(project(tmp_path, text, conf + labels, **files), tmp_path)
+    assert again.warnings == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [("numeric", "author-date", "[1]"), ("author-date", "numeric", "(Kahn, 2001")],
+)
+def test_citations_are_set_in_the_style_of_the_first_list_of_their_page(
+    tmp_path: Path, server: Site, first: str, second: str, shown: str
+) -> None:
+    lists = [f".. doi:bibliography::\n   :style: {style}\n" for style in (first, second)]
+    other = f":orphan:\n\nO\n=\n\n{LIST}   :scope: project\n"
+    text = "\n".join([":doi:p:`10.5555/kahn-b`\n", *lists])
+    built = build(project(tmp_path, text, **{"other.rst": other}), tmp_path)
+    assert Body(built.text()).texts("doi-citation")[0].startswith(shown)
+
+
+REFS = {
+    "index.rst": "T\n=\n\n.. toctree::\n\n   a\n   b\n   c\n   refs\n",
+    "a.rst": "A\n=\n\n:doi:p:`10.5555/kahn-a`\n",
+    "b.rst": "B\n=\n\nNothing yet, but :doi:`10.5555/three`\n",
+    "c.rst": "C\n=\n\n:doi:p:`10.5555/berg-1999`\n",
+    "refs.rst": f"R\n=\n\n{LIST}   :scope: project\n",
+}
+
+
+def test_a_rebuild_asks_only_what_is_new_and_writes_only_what_changed(
+    tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "src", REFS)
+    assert shown(build(source, tmp_path), "a") == ["KAHN, 2001"]
+    assert len(server.seen) == 2 + 1  # two cited works, and one DOI that is only linked
+    server.seen.clear()
+    again = build(source, tmp_path)
+    build(source, tmp_path / "other")  # the cache has the works
+    assert (again.written, again.warnings, server.seen) == (set(), "", [])
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+    write(source, {"b.rst": "B\n=\n\n:doi:p:`10.5555/kahn-b`\n"})
+    third = build(source, tmp_path)
+    assert [asked.target for asked in server.seen] == ["/10.5555/kahn-b"]
+    assert third.written == {"a", "b", "refs"}
+    assert shown(third, "a", "b") == ["KAHN, 2001a", "Kahn, 2001b"]
+
+
+def test_existence_comes_first_if_there_are_too_many(
+    tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Resolver().settings
+    monkeypatch.setattr(Resolver, "settings", replace(settings, rate=1e-3))
+    built = build(write(tmp_path / "src", REFS), tmp_path)
+    assert server.seen[0].target.startswith("/doiRA/")
+    assert shown(built, "a") == ["KAHN, 2001"]
+
+
+SPELLINGS = ["10.5555/kahn-b", "10.5555/KAHN-B", "doi:10.5555/Kahn-b", "https://dx.doi.org/10.5555/%6Bahn-B"]
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_doi_has_one_request_one_number_and_one_entry(name: str, tmp_path: Path, server: Site) -> None:
+    cited = f":doi:p:`10.5555/kahn-a; 10.5555/kahn-b` :doi:t:`{name}` :doi:`{name}` `T <doi:10.5555/kAHN-B>`_"
+    source = project(tmp_path, f"{cited}\n\n{LIST}   :nocite: {name}\n")
+    built = build(source, tmp_path, "html", "-D", "doi_citation=number")
+    assert [link.text for link in built.links()][:3] == ["1", "2", "Kahn [2]"]
+    assert len({link.href for link in built.links()[1:3]}) == 1
+    assert built.text().count('<li id="doi-') == 2
+    assert len(server.seen) == 2
+    assert [line for line in built.told if "not found" in line] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["10.5555/lost", "10.5555/LOST", "doi:10.5555/Lost", "https://doi.org/10.5555/l%6Fst"]
+)
+def test_an_accepted_doi_is_accepted(name: str, tmp_path: Path, server: Site) -> None:
+    source = project(tmp_path, f":doi:`{name}` and :doi:`10.5555/three`")
+    build(source, tmp_path / "lock", "doi-lock")
+    lock = json.loads((source / "doi.lock.json").read_text("utf-8"))
+    (source / "doi.lock.json").write_text(
+        json.dumps(lock | {"accepted": {"10.5555/LOST": "withdrawn"}}), "utf-8"
+    )
+    for builder in "html", "linkcheck", "doi-lock", "html":
+        built = build(source, tmp_path / "out", builder, "-D", "linkcheck_report_timeouts_as_broken=0")
+        assert [line for line in built.told if "10.5555" in line] == [], builder
+        assert built.status == 0
+    assert "withdrawn" in (source / "doi.lock.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("known", ["known", "unknown"])
+def test_numbers_have_the_reading_order_and_lists_every_work(
+    known: str, tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is the order of the toctrees; documents in none come last, by name."""
+    order = {
+        "index": "three",
+        "b": "kahn-b",
+        "a": "kahn-a",
+        "x": "kahn-2006",
+        "y": "berg-1999",
+        "z": "literal",
+    }
+    files = {name: f"T\n=\n\n:doi:p:`10.5555/{work}`\n\n" for name, work in order.items()}
+    files["index"] += ".. toctree::\n\n   b\n   a\n"
+    files["y"] += ".. doi:bibliography::\n   :scope: project\n"
+    monkeypatch.setenv("DOIURI_OFFLINE", str(known == "unknown"))
+    source = write(tmp_path / "src", {f"{name}.rst": text for name, text in files.items()})
+    built = build(source, tmp_path, "html", "-D", "doi_citation=number")
+    listed = built.text("y.html").partition("doi-bibliography")[2]
+    assert re.findall(r'href="https://doi.org/10.5555/([\w-]*)"', listed) == [*order.values()]
+    if known == "known":
+        assert [shown(built, name)[0] for name in order] == ["1", "2", "3", "4", "5", "6"]

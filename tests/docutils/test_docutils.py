@@ -106,9 +106,10 @@ def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: P
         ":doi:`10.1000/1`, `x <doi:10.1000/a%23b>`_, y_ and `z <doi:10.1000>`__\n`z <doi:10.1000>`__\n\n"
         ".. _y: DOI:10.1000/2\n"
     )
-    docutils = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-resolve=no"]
+    words = "-m docutils --parser=docutils_doiuri --doi-resolve=no --doi-text=link page.rst page.html"
     done = subprocess.run(
-        [*docutils, "--doi-text=link", str(source), str(page)],
+        [sys.executable, *words.split()],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,

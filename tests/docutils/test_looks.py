@@ -5,30 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree, publish_from_doctree, publish_string
-from docutils.writers import (
-    Writer,
-    docutils_xml,
-    html4css1,
-    html5_polyglot,
-    latex2e,
-    manpage,
-    pseudoxml,
-)
+from docutils.writers import Writer, docutils_xml, html4css1, html5_polyglot, latex2e, manpage, pseudoxml
 from docutils_doiuri import Parser
 from doiuri_proxy import running
 from support.docutils_page import OFF, body
 from support.sphinx_build import links
 
 LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
-BROKEN = "10.1002/|(SICI)|1522-2594|(199911)|42:|5|&lt;952:|:|AID-MRM16&gt;|3.|0.|CO;|2-S".replace(
-    "|", "<wbr />"
-)
+BROKEN = "10.1002/|(SICI)|1522-2594|(199911)|42:|5|&lt;952:|:|AID-MRM16&gt;|3.|0.|CO;|2-S"
+BROKEN = BROKEN.replace("|", "<wbr />")
 STRUCK = '<s title="This DOI was not found.">'
 DEAD = f"""
 =============================
@@ -78,26 +69,6 @@ def publish(writer: Writer[str], settings: Settings, text: str = DEAD) -> str:
     return str(publish_string(text, parser=Parser(), writer=writer, settings_overrides=settings))
 
 
-class _Balance(HTMLParser):
-    """Fails if an end tag does not close the element that was opened last."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self._open: list[str] = []
-        self.feed(page)
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in {"meta", "link", "img", "br", "hr", "col", "input"}:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in {"wbr", "meta", "link", "img", "br", "hr", "col"}
-
-
 @pytest.mark.parametrize("written", [f":doi:`{LONG}`", f":doi:`doi:{LONG}`"])
 def test_a_long_name_may_be_broken_and_a_title_stays_whole(written: str) -> None:
     html = body(f"{written} :doi:`10.1000/182` :doi:`A title <{LONG}>`")
@@ -110,26 +81,12 @@ def test_a_long_name_may_be_broken_and_a_title_stays_whole(written: str) -> None
 @pytest.mark.parametrize("writer", HTML)
 def test_dead_links_are_struck_out_wherever_they_are(writer: type[Writer[str]], dead: Settings) -> None:
     html = publish(writer(), dead)
-    _Balance(html)
+    ElementTree.fromstring(html[html.index("<body") : html.index("</html>")])  # well-formed
     inside = re.findall(rf"{STRUCK}(.*?)</s></a>", html)
-    assert inside == [
-        f"doi:{BROKEN}",
-        f"doi:{BROKEN}",
-        "Put",
-        "doi:10.1000/lost",
-        "a *title*",
-        "mine",
-        "doi:10.1000/lost",
-        "doi:10.1000/lost",
-        "doi:10.1000/lost",
-        f"doi:{BROKEN}",
-    ]
-    assert (
-        len([link for link in links(html) if "doi-not-found" in link.classes]) == len(inside) + 1
-    )  # an image
-    title = re.search("<title>(.*?)</title>", html)
-    assert title
-    assert "wbr" not in title[1]
+    lost = "doi:10.1000/lost"
+    assert inside == [*[f"doi:{BROKEN}"] * 2, "Put", lost, "a *title*", "mine", *[lost] * 3, f"doi:{BROKEN}"]
+    assert sum("doi-not-found" in link.classes for link in links(html)) == len(inside) + 1  # an image
+    assert re.search("<title>.*wbr.*</title>", html) is None
     contents = re.findall(r'<a class="reference internal" href="#head[^>]*>(.*?)</a>', html)
     assert [entry.count("<") for entry in contents] == [0]
 

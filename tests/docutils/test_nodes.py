@@ -7,7 +7,6 @@ import pickle
 import re
 from copy import deepcopy
 
-import docutils_doiuri
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree, publish_from_doctree
@@ -17,11 +16,7 @@ from docutils_doiuri import nodes as doi_nodes
 from docutils_doiuri.nodes import (
     doi_references,
     link_uri,
-    parse_target,
-    reference,
-    remarks,
     role_node,
-    source_text,
 )
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import Options
@@ -43,10 +38,6 @@ def dois(doctree: nodes.document) -> list[DOI]:
     found = [link["doi"] for link in doi_references(doctree)]
     assert all(type(doi) is DOI for doi in found)
     return found
-
-
-def test_the_package_shows_three_names() -> None:
-    assert set(docutils_doiuri.__all__) == {"Parser", "doi_role", "register"}
 
 
 def test_every_name_is_documented_and_the_example_is_true() -> None:
@@ -78,21 +69,11 @@ def test_an_attribute_of_somebody_else_is_no_doi() -> None:
     assert dois(doctree) == DOIS
 
 
-def test_link_to_a_target() -> None:
-    link = reference(
-        ":doi:`T <10.1/1>`", parse_target("T <10.1/1>"), options(link="https://x.test"), ["paper"]
-    )
+def test_a_link_has_the_classes_and_the_base_url_that_are_given() -> None:
+    link = role_node(":doi:`T <10.1/1>`", "T <10.1/1>", options(link="https://x.test"), ["paper"])
     assert (link["refuri"], link["doi"], link.astext()) == ("https://x.test/10.1/1", DOI("10.1/1"), "T")
     assert link["classes"] == ["doi", "paper"]
     assert "support_smartquotes" not in link
-
-
-def test_text_without_a_link() -> None:
-    assert [role_node("", text, options()).astext() for text in ("!10.1/1", "!T <10.1/1>", "!none")] == [
-        "doi:10.1/1",
-        "T",
-        "none",
-    ]
 
 
 def test_only_doi_uris_become_links() -> None:
@@ -103,21 +84,3 @@ def test_only_doi_uris_become_links() -> None:
     assert link_uri(nodes.reference("", "x", refuri="https://example.org/"), options()) is None
     with pytest.raises(DOISyntaxError):
         link_uri(nodes.reference("", "x", refuri="doi:10.1000"), options())
-
-
-def test_remarks_name_what_was_typed_and_what_was_read() -> None:
-    [(code, message)] = remarks("10.1000/1–2", DOI("10.1000/1–2"))
-    assert code == "look-alike"
-    assert message.startswith("10.1000/1–2: ")
-    assert message.endswith("; did you mean 10.1000/1-2?")
-    [(code, message)] = remarks("10.1000/%41", DOI("10.1000/A"))
-    assert code == "decoded-escape"
-    assert message.startswith("10.1000/%41 is read as 10.1000/A: ")
-    assert "did you mean" not in message
-    assert remarks("10.1000/1", DOI("10.1000/1")) == []
-
-
-def test_source_of_a_reference() -> None:
-    assert source_text(nodes.reference("`x <doi:1>`_", "x", refuri="doi:1")) == "`x <doi:1>`_"
-    assert source_text(nodes.reference("", "x", refuri="doi:1")) == "x <doi:1>"
-    assert source_text(nodes.reference("", "", refuri="doi:1")) == "doi:1"

@@ -92,9 +92,14 @@ def test_dashes_and_quotes_of_a_name_are_not_typeset() -> None:
     assert only(':doi:`10.1000/a--b"c"`', smart_quotes=True).text == 'doi:10.1000/a--b"c"'
 
 
-def test_requests_name_this_package_and_its_version() -> None:
+def test_requests_name_this_package_and_its_version_and_keep_the_budget(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with site(resolver({})) as server:
-        body(":doi:`10.1000/1`", doi_resolve=True, doi_resolver=server.url, doi_cache=":memory:")
+        settings = {"doi_resolve": True, "doi_resolver": server.url, "doi_cache": str(tmp_path / "cache")}
+        body(":doi:`10.1000/1`", doi_budget=1e-9, report_level=1, **settings)
+        assert "1 of 1 DOIs could not be checked: " in capsys.readouterr().err
+        body(":doi:`10.1000/1`", **settings)
         [asked] = server.seen
     own = f"docutils-doiuri/{version('docutils-doiuri')} doiuri/{version('doiuri')} (+https://"
     assert asked.headers["user-agent"].startswith(own)
@@ -107,15 +112,8 @@ def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: P
         ".. _y: DOI:10.1000/2\n"
     )
     words = "-m docutils --parser=docutils_doiuri --doi-resolve=no --doi-text=link page.rst page.html"
-    done = subprocess.run(
-        [sys.executable, *words.split()],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0
+    command = [sys.executable, *words.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
     assert re.findall(r"page.rst:(\d): .* 'doi:10.1000' is not a DOI", done.stderr) == ["1", "2"]
     assert [link.href for link in links(page.read_text())] == [
         "https://doi.org/10.1000/1",

@@ -136,6 +136,7 @@ def test_citations_lead_to_entries_and_back(tmp_path: Path, server: Site) -> Non
     assert all(id_.replace("-", "").isalnum() and id_.isascii() for id_ in inside)
     outside = [DOI.from_url(href).name for href in body.hrefs if href.startswith("https://doi.org/")]
     assert outside == ["10.5555/kahn-2006", "10.5555/a<b>#c;d,(e)"] * 2
+    assert built.text().count("doiuri.css") == 1
     assert built.warnings == ""
 
 
@@ -152,7 +153,7 @@ def test_without_a_list_citations_lead_to_the_doi(
 def test_a_list_of_the_project(tmp_path: Path, server: Site) -> None:
     files = {
         "a/b.rst": "B\n=\n\n:doi:p:`10.5555/kahn-b`\n",
-        "refs.rst": f"R\n=\n\n{LIST}   :scope: project\n",
+        "refs.rst": f"R\n=\n\n{LIST}   :scope: project\n   :nocite: 10.5555/three\n",
     }
     text = ":doi:p:`10.5555/kahn-a`\n\n.. toctree::\n\n   a/b\n   refs\n"
     built = build(project(tmp_path, text, **files), tmp_path)
@@ -164,6 +165,7 @@ def test_a_list_of_the_project(tmp_path: Path, server: Site) -> None:
     [back] = [e for e in refs.elements if e.get("href", "").startswith("a/b.html#doi-cite")]
     assert back.attrib["href"].partition("#")[2] in Body(built.text("a/b.html")).ids
     assert back.attrib["title"] == "Cited in B"
+    assert "Three authors" in "".join(entry for _, entry in items(built, "refs.html"))
 
 
 def test_titles_with_citations_are_the_same_wherever_they_are_shown(tmp_path: Path, server: Site) -> None:

@@ -150,7 +150,9 @@ def test_advice_and_not_found_are_one_warning(tmp_path: Path, found: Site) -> No
     assert build(source, tmp_path / "out").warnings == ""
 
 
-def test_the_registered_doi_that_was_probably_meant_is_proposed(tmp_path: Path, found: Site) -> None:
+def test_the_registered_doi_that_was_probably_meant_is_proposed(
+    tmp_path: Path, found: Site, serve: Serve
+) -> None:
     text = ":doi:`10.1038/nphys117O` :doi:`10.1000/12/x`\n:doi:`10.1000/l2` :doi:`10.1000/O`"
     source = project(tmp_path, text)
     expected = [
@@ -163,6 +165,10 @@ def test_the_registered_doi_that_was_probably_meant_is_proposed(tmp_path: Path, 
     write(source, {"index.rst": f"T\n=\n\nNew :doi:`10.1000/new`\n{text}"})
     told = sorted(build(source, tmp_path / "out", "html", "-D", "doi_offline=1").at)
     assert [line.partition(": ")[2] for line in told] == [line.partition(": ")[2] for line in expected]
+    serve(resolver({}))
+    told = build(source, tmp_path / "out").at
+    assert "did you mean" not in "".join(told), "the other resolver knows none of them"
+    assert len(told) == len(expected) + 1
 
 
 @pytest.mark.parametrize(
@@ -227,7 +233,11 @@ BLOCKS = """
 
 .. only:: latex
 
-   :doi:`10.1000/paper` and :doi:`10.1000/kept,` and :doi:`10.1000/web`
+   :doi:`10.1000/kept,` and :doi:`10.1000/web`
+
+   .. ifconfig:: True
+
+      :doi:`10.1000/paper`
 """
 
 

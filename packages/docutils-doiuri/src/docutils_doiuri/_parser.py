@@ -10,7 +10,7 @@ from docutils import nodes
 from docutils.parsers import rst
 from docutils.parsers.rst import roles
 from docutils.transforms import Transform
-from docutils.writers import UnfilteredWriter, Writer
+from docutils.writers import Writer
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import OPTIONS, Options, open_resolver
 from doiuri.plugins.display import breakable
@@ -129,11 +129,7 @@ class VerifyDOIs(Transform):
     def _becomes_html(self) -> bool:
         """Return whether the document is written as HTML, and not kept for any format."""
         writer = self.document.transformer.components.get("writer")
-        return (
-            isinstance(writer, Writer)
-            and "html" in writer.supported  # pseudoxml.Writer.supports("html") is True
-            and not isinstance(writer, UnfilteredWriter)
-        )
+        return isinstance(writer, Writer) and "html" in writer.supported  # supports() also looks elsewhere
 
     def _not_found(self, links: list[nodes.reference], options: Options) -> dict[DOI, DOI | None]:
         """Return the DOIs that do not exist, with what was probably meant; report how many are unknown."""

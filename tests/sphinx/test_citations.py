@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +12,6 @@ import pytest
 from citeproc.source.json import CiteProcJSON
 from doiuri import DOI
 from doiuri.citations import Style
-from doiuri.resolver import Resolver
 from support.failing import FAILING
 from support.servers.web import Site
 from support.sphinx_build import Build, build, text_in, write
@@ -389,16 +387,6 @@ def test_a_rebuild_asks_only_what_is_new_and_writes_only_what_changed(
     assert [asked.target for asked in server.seen] == ["/10.5555/kahn-b"]
     assert third.written == {"a", "b", "refs"}
     assert shown(third, "a", "b") == ["KAHN, 2001a", "Kahn, 2001b"]
-
-
-def test_existence_comes_first_if_there_are_too_many(
-    tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = Resolver().settings
-    monkeypatch.setattr(Resolver, "settings", replace(settings, rate=1e-3))
-    built = build(write(tmp_path / "src", REFS), tmp_path)
-    assert server.seen[0].target.startswith("/doiRA/")
-    assert shown(built, "a") == ["KAHN, 2001"]
 
 
 SPELLINGS = ["10.5555/kahn-b", "10.5555/KAHN-B", "doi:10.5555/Kahn-b", "https://dx.doi.org/10.5555/%6Bahn-B"]

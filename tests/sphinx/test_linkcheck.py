@@ -7,10 +7,16 @@ from operator import itemgetter
 from pathlib import Path
 
 import pytest
-from support.servers.web import Answer, Asked, resolver, site
-from support.sphinx_build import build, write
+from support.servers.web import Answer, resolver, site
+from support.sphinx_build import Build, Serve, build, write
 
 QUIET = ("-D", "linkcheck_report_timeouts_as_broken=0")  # Sphinx 7 warns where it is not set
+
+
+def details(built: Build) -> list[dict[str, str]]:
+    links = map(json.loads, built.text("output.json").splitlines())
+    return sorted(links, key=itemgetter("lineno", "uri"))
+
 
 PAGE = """T
 =
@@ -35,29 +41,17 @@ LOCK = {
 }
 
 
-def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, serve: Serve) -> None:
     with site(lambda _: Answer(403)) as publisher:
-        answering = resolver({"10.1000/alive": publisher.url, "10.1000/a<b>%/../c": publisher.url})
-        source = write(tmp_path / "src", {"index.rst": PAGE})
-        with site(answering) as server:
-            monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-            built = build(source, tmp_path / "out", "linkcheck", *QUIET)
-            targets = {asked.target for asked in server.seen}
+        server = serve(resolver(dict.fromkeys(("10.1000/alive", "10.1000/a<b>%/../c"), publisher.url)))
+        built = build(write(tmp_path / "src", {"index.rst": PAGE}), tmp_path / "out", "linkcheck", *QUIET)
         assert publisher.seen == []
     output = built.text("output.txt")
     assert output == "index.rst:6: [broken] https://doi.org/10.1000/dead: DOI not found\n"
-    details = [json.loads(line) for line in built.text("output.json").splitlines()]
-    assert sorted(link["uri"] for link in details) == [
-        "https://doi.org/10.1000/a%3Cb%3E%25/..%2Fc",
-        "https://doi.org/10.1000/alive",
-        "https://doi.org/10.1000/dead",
-    ]
+    names = ["a%3Cb%3E%25/..%2Fc", "alive", "dead"]
+    assert [link["uri"] for link in details(built)] == [f"https://doi.org/10.1000/{name}" for name in names]
     assert built.status == 1
-    assert targets == {
-        "/api/handles/10.1000/alive",
-        "/api/handles/10.1000/dead",
-        "/api/handles/10.1000/a%3Cb%3E%25/..%2Fc",
-    }
+    assert {asked.target for asked in server.seen} == {f"/api/handles/10.1000/{name}" for name in names}
 
 
 @pytest.mark.parametrize(
@@ -78,24 +72,20 @@ def test_without_a_network_the_lock_file_answers_and_what_is_unknown_is_not_brok
         write(source, {"doi.lock.json": json.dumps(lock)})
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     built = build(source, tmp_path / "out", "linkcheck", *QUIET)
-    links = sorted(map(json.loads, built.text("output.json").splitlines()), key=itemgetter("lineno", "uri"))
-    assert [link["status"] for link in links] == statuses
+    assert [link["status"] for link in details(built)] == statuses
     assert built.status == ("broken" in statuses)
     assert ("3 of 3 DOIs could not be checked: offline" in built.said) is not locked
 
 
-def test_it_can_be_turned_off(tmp_path: Path) -> None:
-    asked: list[str] = []
-
-    def answer(request: Asked) -> Answer:
-        asked.append(request.target)
-        return Answer()
-
-    with site(answer) as mirror:
-        source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.1000/a#b`\n"})
+def test_it_can_be_turned_off_and_knows_other_proxies(tmp_path: Path, serve: Serve) -> None:
+    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.1000/a#b`\n"})
+    serve(resolver({}))
+    with site(lambda _: Answer()) as mirror:
         options = (*QUIET, "-D", f"doi_link={mirror.url}")
+        assert build(source, tmp_path / "on", "linkcheck", *options).status == 1
+        assert mirror.seen == []
         assert build(source, tmp_path / "off", "linkcheck", *options, "-D", "doi_linkcheck=0").status == 0
-    assert set(asked) == {"/10.1000/a%23b"}
+        assert {asked.target for asked in mirror.seen} == {"/10.1000/a%23b"}
 
 
 OTHERS = {
@@ -119,21 +109,16 @@ OTHERS = {
     ids=" ".join,
 )
 def test_what_the_options_of_linkcheck_leave_out(
-    ignore: list[str],
-    exclude: list[str],
-    expected: dict[str, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    ignore: list[str], exclude: list[str], expected: dict[str, str], tmp_path: Path, serve: Serve
 ) -> None:
     """The options are about addresses and documents, not about what stands for a DOI in linkcheck."""
     conf = f"extensions = ['sphinx_doiuri']\nlinkcheck_ignore = {ignore}\n"
     conf += f"linkcheck_exclude_documents = {exclude}\n"
     source = write(tmp_path / "src", {"conf.py": conf, **OTHERS})
-    with site(resolver({"10.1000/alive": "https://example.org/"})) as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        built = build(source, tmp_path / "out", "linkcheck", *QUIET)
+    serve(resolver({"10.1000/alive": "https://example.org/"}))
+    built = build(source, tmp_path / "out", "linkcheck", *QUIET)
     found: dict[str, set[str]] = {}
-    for line in map(json.loads, built.text("output.json").splitlines()):
+    for line in details(built):
         found.setdefault(line["uri"].rpartition("/")[2], set()).add(line["status"])
     default = {"x": "broken", "alive": "working", "old": "broken", "dead": "broken"}
     worst = {name: min(statuses) for name, statuses in found.items()}
@@ -142,22 +127,20 @@ def test_what_the_options_of_linkcheck_leave_out(
 
 
 def test_an_e_print_is_checked_by_its_doi_in_pages_lock_file_and_linkcheck(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = "T\n=\n\n:arxiv:`2301.00001v2`, :arxiv:`2301.00001` and\n:arxiv:`A title <math.GT/0309136v1>`\n"
     source = write(tmp_path / "src", {"index.rst": page})
-    with site(resolver({"10.48550/arXiv.2301.00001": "https://arxiv.org/"})) as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        built = build(source, tmp_path / "out")
-        assert build(source, tmp_path / "lock", "doi-lock").status == 0
+    serve(resolver({"10.48550/arXiv.2301.00001": "https://arxiv.org/"}))
+    built = build(source, tmp_path / "out")
+    assert build(source, tmp_path / "lock", "doi-lock").status == 0
     assert built.told == ["index.rst:5: WARNING: DOI not found: 10.48550/arXiv.math/0309136 [doi.not-found]"]
     assert ["doi-not-found" in link.classes for link in built.links()] == [False, False, True]
     names = ["10.48550/ARXIV.2301.00001", "10.48550/ARXIV.MATH/0309136"]
     assert [key.split()[-1] for key in json.loads((source / "doi.lock.json").read_text())["entries"]] == names
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     checked = build(source, tmp_path / "links", "linkcheck", *QUIET)
-    links = [json.loads(line) for line in checked.text("output.json").splitlines()]
-    assert sorted((link["uri"], link["status"]) for link in links) == [
+    assert [(link["uri"], link["status"]) for link in details(checked)] == [
         ("https://arxiv.org/abs/2301.00001v2", "working"),
         ("https://arxiv.org/abs/math.GT/0309136v1", "broken"),
     ]

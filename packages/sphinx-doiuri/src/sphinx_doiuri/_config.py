@@ -67,7 +67,7 @@ def check_options(app: Sphinx, config: Config) -> None:
             switch(config, f"doi_{declared.name}")
         for path in options(config).works:
             if "\0" in path:
-                raise ValueError(f"doi_works: {path!r} contains a NUL, so it is not a path")
+                raise ValueError(f"doi_works: {path!r} contains a NUL, so it is not a path")  # noqa: TRY301
         vars(config)[_CITING] = Citing(options(config), PRODUCT, app.confdir, config.language, "doi_")
     except ValueError as error:
         raise ConfigError(str(error)) from None

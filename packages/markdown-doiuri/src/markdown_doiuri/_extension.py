@@ -114,12 +114,14 @@ def makeExtension(**options: object) -> DOIExtension:  # noqa: N802
 def register() -> None:
     """Load the extension for all Markdown in Pelican, with the file's name in problems.
 
-    Summaries stand on pages with other articles, so their citations are not links to an entry.
+    Summaries stand on pages with other articles, so their citations are not links to an entry. Pelican's own
+    cache of contents is off, for it would show and tell what was known when a file last changed.
 
     Pelican calls this if ``PLUGINS`` has ``markdown_doiuri``. The options are those in
     ``MARKDOWN["extension_configs"]["doiuri"]``.
     """
     from pelican import signals
+    from pelican.log import LimitLogger
     from pelican.readers import MarkdownReader, Readers
 
     class Reader(MarkdownReader):  # type: ignore[misc]  # Pelican has no types
@@ -133,6 +135,9 @@ def register() -> None:
             with conversions(Scope()):  # first the article, then its summary
                 return super().read(source_path)
 
+    def begin(pelican: Any) -> None:
+        pelican.settings |= {"CACHE_CONTENT": False, "LOAD_CONTENT_CACHE": False}
+
     def add(readers: Readers) -> None:
         readers.reader_classes |= {
             name: Reader for name, reader in readers.reader_classes.items() if reader is MarkdownReader
@@ -142,5 +147,7 @@ def register() -> None:
         summary = content.get_summary
         content.get_summary = lambda siteurl: without_cards(without_references(summary(siteurl)))
 
+    _logger.removeFilter(LimitLogger.limit_filter)  # each run of a process tells its problems
+    signals.initialized.connect(begin, weak=False)
     signals.readers_init.connect(add, weak=False)
     signals.content_object_init.connect(plain_summary, weak=False)

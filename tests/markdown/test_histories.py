@@ -1,8 +1,9 @@
-"""After any history of edits and answers, a served site shows and reports what its first build would."""
+"""After any history of edits and answers, a site shows, reports and locks what its first build would."""
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -34,12 +35,14 @@ OPTIONS: dict[str, list[object]] = {
     "bare_names": [False, True],
     "text": ["name", "{authors} ({year})"],
     "nocite": [[], ["10.5555/c"]],
+    "lock": ["", "lock.json"],
 }
 WORKS = (
     '[{"id": "own", "title": "Own"}]',
     '[{"id": "own", "title": "Mine"}, {"DOI": "10.5555/A", "title": "A"}]',
     "[]",
 )
+Built = tuple[dict[str, str], list[str], bytes]  # pages, what was said, and the lock file
 
 PLUGINS: Any = MkDocsConfig.plugins  # keeps plugins for later builds of the process
 
@@ -58,15 +61,17 @@ class Step:
     """Whether the budget allows no request."""
 
 
-class Served:
+class MkDocs:
     """A site that is built again after each step by the same plugin, and also for the first time."""
+
+    head = "# {0}\n\n"
 
     def __init__(self, folder: Path, log: pytest.LogCaptureFixture, url: str) -> None:
         self._folder, self._log, self._url = folder, log, url
         self.states = {"a": "by Kahn", "b": "by Kahn", "c": "by Abel"}
         self.later = 0.0
         self._options = {name: values[0] for name, values in OPTIONS.items()}
-        self._plugins: dict[str, Any] = {}
+        self._kept: dict[str, Any] = {}
         self._builds = 0
         (folder / "docs").mkdir()
 
@@ -76,7 +81,7 @@ class Served:
             path = self._folder / "docs" / f"{name}.md"
             path.unlink(missing_ok=True)
             if text:
-                path.write_text(f"# {name}\n\n{TEXTS[text]}\n", "utf-8")
+                path.write_text(f"{self.head.format(name)}{TEXTS[text]}\n", "utf-8")
         (self._folder / "works.json").write_text(WORKS[step.works], "utf-8")
         self.states |= step.states
         self._builds += 1
@@ -85,41 +90,85 @@ class Served:
         cache.unlink(missing_ok=True)
         cache.symlink_to(self._folder / f"cache {self._builds}")
         self._options |= {name: OPTIONS[name][number] for name, number in step.options.items()}
-        kept = self._build("kept", self._plugins, **({"budget": 1e-6} if step.hurries else {}))
+        kept = self._build("kept", self._kept, **({"budget": 1e-6} if step.hurries else {}))
         if step.hurries:  # it may know more than a first build
             return
         fresh = self._build(f"fresh {self._builds}", {}, timeout=30 + self._builds)
-        for told, expected, name in zip(kept, fresh, ("page", "message"), strict=True):
+        for told, expected, name in zip(kept, fresh, ("page", "message", "lock file"), strict=True):
             assert told == expected, (name, step)
 
-    def _build(self, name: str, plugins: dict[str, Any], **more: object) -> tuple[dict[str, str], list[str]]:
+    def _build(self, name: str, kept: dict[str, Any], **more: object) -> Built:
         options = {**self._options, "works": "works.json", "cache": str(self._folder / "cache"), **more}
-        theme = {"name": "mkdocs", "highlightjs": False}
-        plugin = {"doiuri": {"resolver": self._url, **options}}
-        file = self._folder / "mkdocs.yml"
-        file.write_text(json.dumps({"site_name": "Test", "theme": theme, "plugins": [plugin]}), "utf-8")
-        PLUGINS.plugin_cache = plugins
+        lock = self._folder / f"{name}.json"
+        options |= {"resolver": self._url, "lock": options["lock"] and str(lock)}
+        out = self._folder / name
         self._log.clear()
-        config = load_config(str(file), site_dir=str(self._folder / name))
+        self._run(out, options, kept)
+        said = [
+            record.getMessage()
+            for record in self._log.records
+            if record.name in {"doiuri", "mkdocs.plugins.doiuri"}
+        ]
+        pages = {str(path.relative_to(out)): path.read_text("utf-8") for path in out.rglob("*.html")}
+        shown = {page: re.sub("Build Date.*", "", text) for page, text in pages.items()}
+        return shown, said, lock.read_bytes() if options["lock"] else b""
+
+    def _run(self, out: Path, options: dict[str, object], kept: dict[str, Any]) -> None:
+        theme = {"name": "mkdocs", "highlightjs": False}
+        settings = {"site_name": "Test", "theme": theme, "plugins": [{"doiuri": options}]}
+        file = self._folder / "mkdocs.yml"
+        file.write_text(json.dumps(settings), "utf-8")
+        PLUGINS.plugin_cache = kept
+        config = load_config(str(file), site_dir=str(out))
         config.plugins.on_startup(command="serve", dirty=False)
         build(config)
-        said = [record.getMessage() for record in self._log.records if record.name == "mkdocs.plugins.doiuri"]
-        found = {
-            str(path.relative_to(config.site_dir)): path for path in Path(config.site_dir).rglob("*.html")
-        }
-        return {
-            name: re.sub("Build Date.*", "", path.read_text("utf-8")) for name, path in found.items()
-        }, said
+
+
+class Pelican(MkDocs):
+    """The same in Pelican, with its own cache, and several runs of one instance."""
+
+    head = "Title: Page {0}\nDate: 2026-01-01\nSummary: On [@doi:10.5555/a] and doi:10.5555/dead\n\n"
+
+    def _run(self, out: Path, options: dict[str, object], kept: dict[str, Any]) -> None:
+        from pelican import Pelican
+        from pelican.settings import read_settings
+
+        del options["bibliography"]
+        options["works"] = str(self._folder / "works.json")
+        if kept.get("options") != options:
+            settings = {
+                "PATH": str(self._folder / "docs"), "OUTPUT_PATH": str(out), "DELETE_OUTPUT_DIRECTORY": True,
+                "CACHE_PATH": str(out.with_suffix(".cache")), "CACHE_CONTENT": True,
+                "LOAD_CONTENT_CACHE": True, "THEME": "simple", "TIMEZONE": "UTC",
+                "PLUGINS": ["markdown_doiuri"], "MARKDOWN": {"extension_configs": {"doiuri": dict(options)}},
+            }  # fmt: skip
+            kept |= {"options": options, "site": Pelican(read_settings(override=settings))}
+        kept["site"].run()
 
 
 @pytest.fixture
+def pelican() -> None:
+    """Keep Pelican from changing loggers for other tests."""
+    import pelican.log
+
+    logging.getLogger().__class__ = logging.RootLogger
+    logging.setLoggerClass(logging.Logger)
+    logging.getLogger("doiuri").addFilter(pelican.log.LimitLogger.limit_filter)  # as it does itself
+
+
+@pytest.fixture(params=[MkDocs, Pelican])
 def served(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Served]:
+    request: pytest.FixtureRequest,
+    pelican: None,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[MkDocs]:
     monkeypatch.setattr(PLUGINS, "plugin_cache", {})
-    caplog.set_level("INFO", logger="mkdocs")
+    for name in ("doiuri", "mkdocs"):
+        caplog.set_level("INFO", logger=name)
     with site(changing_proxy(lambda: made.states)) as server:
-        made = Served(tmp_path, caplog, server.url)
+        made = request.param(tmp_path, caplog, server.url)
         monotonic = time.monotonic
         monkeypatch.setattr(time, "monotonic", lambda: monotonic() + made.later)
         yield made
@@ -131,6 +180,7 @@ HISTORIES = {
         Step({"index": "cites a", "b": "nothing", "c": "cites own"}), Step({"b": "cites b, a"}),
         Step({"index": "links"}), Step({"b": "", "c": "cites a"}),
     ],
+    "links become citations": [Step({"index": "links"}), Step({"index": "cites b, a"})],
     "numbers follow": [
         Step(ALL, options={"citation": 1}), Step({"index": "cites own"}), Step({"b": "nothing", "d": "dead"})
     ],
@@ -144,11 +194,15 @@ HISTORIES = {
         Step({"index": "cites own", "b": "cites a"}, works=2, options={"citation": 1}), Step()
     ],
     "works become known": [Step(ALL, hurries=True), Step(), Step({"e": "cites b, a"}, hurries=True), Step()],
+    "a lock file gains entries": [
+        Step({"index": "cites a"}, options={"lock": 1}), Step({"b": "cites b, a", "c": "links"}),
+        Step({"d": "dead", "e": "cites own"}),
+    ],
     **{f"{name} changes": [Step(ALL), Step(options={name: 1})] for name in OPTIONS},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("history", HISTORIES.values(), ids=HISTORIES)
-def test_a_rebuilt_site_is_that_of_a_first_build(history: list[Step], served: Served) -> None:
+def test_a_site_is_that_of_a_first_build(history: list[Step], served: MkDocs) -> None:
     for step in history:
         served.after(step)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 
+import pytest
 from doiuri_proxy import running
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,11 +77,16 @@ def linked(source: str) -> set[str]:
     return {href.rpartition("/")[2] for href, _, _ in Page(html).links if "doi.org" in href}
 
 
-@given(documents())
-def test_every_line_with_a_link_is_reported_and_no_other(template: str) -> None:
+@pytest.fixture(scope="module")
+def resolver() -> Iterator[str]:
+    with running([]) as proxy:
+        yield proxy.url
+
+
+@given(template=documents())
+def test_every_line_with_a_link_is_reported_and_no_other(template: str, resolver: str) -> None:
     """Problems are reported once for each line that has them, in the order of lines."""
     expected = sorted({int(name[:-1]) for name in linked(numbered(template))})
-    with running([]) as proxy:
-        source = template.replace("%", "10.5555/dead")
-        problems = convert(source, *EXTENSIONS, resolve=True, resolver=proxy.url).problems
+    source = template.replace("%", "10.5555/dead")
+    problems = convert(source, *EXTENSIONS, resolve=True, resolver=resolver).problems
     assert [problem.line for problem in problems] == expected

@@ -1,8 +1,10 @@
-"""Looking up DOIs: marks, warnings, one request each, and the budget."""
+"""Looking up DOIs: marks, warnings, one request each, threads, and the budget."""
 
 import json
 import logging
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,19 +15,16 @@ from doiuri import DOI
 from doiuri.resolver import Cause, Outcome, Resolver
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
+from support.references import RECORDS
 from support.servers.faults import FAULTS, NAME, TYPICAL, Fault
+from support.servers.metadata import faulty_agency
+from support.servers.web import record
 
 from .conftest import Render, Rendered
 
-
-def record(name: str) -> dict[str, object]:
-    data = {"format": "string", "value": "https://example.org/landing"}
-    return {"handle": name, "values": [{"index": 1, "type": "URL", "data": data, "ttl": 86400}]}
-
-
-KNOWN: list[dict[str, object]] = [
-    record("10.1000/182"),
-    record("10.1000/Mixed"),
+KNOWN: list[dict[str, Any]] = [
+    record("10.1000/182", "https://example.org/landing"),
+    record("10.1000/Mixed", "https://example.org/landing"),
     {"handle": "10.1000/empty", "values": []},
 ]
 MARKED = (
@@ -69,22 +68,22 @@ def test_what_was_probably_meant_is_suggested(doi_proxy: Proxies, render: Render
     assert problem.line == 1
 
 
-def test_links_to_the_proxy_are_verified_and_not_rewritten(doi_proxy: Proxies, render: Render) -> None:
-    proxy = doi_proxy(KNOWN)
-    source = (
-        "[a](http://dx.doi.org/10.1000/none?x=y) <https://doi.org/10.1000/182>\n\n"
-        '<a href="https://doi.org/10.1000/gone">b</a>\n\n<p><a class=x href=http://doi.org/10.1000/lost>c</a></p>\n'
-    )
-    rendered = render(source, resolve=True, resolver=proxy.url)
-    assert '<a href="http://dx.doi.org/10.1000/none?x=y">a</a>' in rendered.html
-    assert '<a href="https://doi.org/10.1000/182">https://doi.org/10.1000/182</a>' in rendered.html
-    assert '<a href="https://doi.org/10.1000/gone">b</a>' in rendered.html
-    assert "<a class=x href=http://doi.org/10.1000/lost>c</a>" in rendered.html
-    assert {(problem.doi, problem.line) for problem in rendered.problems} == {
-        ("doi:10.1000/none", 1),
-        ("doi:10.1000/gone", 3),
-        ("doi:10.1000/lost", 5),
-    }
+AUTHORS_OWN = {
+    "[a](http://dx.doi.org/10.1000/none?x=y)": '<a href="http://dx.doi.org/10.1000/none?x=y">a</a>',
+    "<https://DOI.ORG/10.1000/none>": '<a href="https://DOI.ORG/10.1000/none">https://DOI.ORG/10.1000/none</a>',
+    '<a href="https://doi.org:443/10.1000/none">b</a>': None,
+    "<p><a class=x href='//Doi.Org/10.1000/none'>c</a></p>": None,
+    "<A HREF=http://www.doi.org/10.1000/none>d</A>": None,
+}
+
+
+@pytest.mark.parametrize("source", AUTHORS_OWN)
+def test_a_link_to_the_proxy_is_verified_and_not_rewritten(
+    source: str, doi_proxy: Proxies, render: Render
+) -> None:
+    rendered = render(f"x\n\n{source}", resolve=True, resolver=doi_proxy(KNOWN).url)
+    assert (AUTHORS_OWN[source] or source) in rendered.html
+    assert [str(problem) for problem in rendered.problems] == ["line 3: doi:10.1000/none: not found"]
 
 
 def test_what_is_no_link_is_not_asked(doi_proxy: Proxies, render: Render) -> None:
@@ -134,6 +133,23 @@ def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Rende
             first.append(render(source, resolve=True, resolver=proxy.url, lock=lock))
     assert [page.html.count("doi-not-found") for page in first] == [1, 2]
     assert [render(source, resolve=True, offline=True, lock=str(lock)) for lock in locks] == first
+    # what the author accepts meanwhile, in any letter case, is no problem from now on
+    locks[0].write_text(
+        json.dumps(json.loads(locks[0].read_text()) | {"accepted": {"10.1000/NONE": "withdrawn"}})
+    )
+    assert render(source, resolve=True, offline=True, lock=str(locks[0])).problems == []
+
+
+def test_without_resolving_a_citation_is_looked_up_in_the_lock_file_only(
+    tmp_path: Path, doi_proxy: Proxies, render: Render
+) -> None:
+    proxy, lock, source = doi_proxy(RECORDS), str(tmp_path / "lock.json"), "[@doi:10.5555/kahn-2006]"
+    options = {"resolver": proxy.url, "lock": lock}
+    assert "Kahn" not in render(source, resolve=False, **options).html
+    assert proxy.log == []
+    assert "Kahn" in render(source, resolve=True, **options).html  # the page before is not believed
+    markdown_doiuri.forget()
+    assert "Kahn" in render(source, resolve=False, **options).html
 
 
 def test_a_locked_build_reports_what_the_lock_file_lacks(
@@ -143,7 +159,7 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
     source = "<doi:10.1000/182> <doi:10.1000/none> <doi:10.1000/lost>"
     render(source, resolve=True, resolver=proxy.url, lock=lock)
     markdown_doiuri.forget()
-    lock.write_text(json.dumps(json.loads(lock.read_text()) | {"accepted": {"10.1000/LOST": "withdrawn"}}))
+    lock.write_text(json.dumps(json.loads(lock.read_text()) | {"accepted": {"10.1000/LOST": "gone"}}))
     asked, content = len(proxy.log), lock.read_bytes()
     source += "\n\n[@doi:10.1000/Mixed]"
     rendered = render(source, resolve=True, resolver=proxy.url, lock=lock, locked=True)
@@ -204,21 +220,82 @@ def test_a_request_ends_with_its_timeout_not_with_the_budget(
 
 
 @pytest.mark.parametrize(
-    ("status", "seconds", "times"),
-    [("not-found", 3_500, 1), ("not-found", 3_700, 2), ("unknown", 50, 1), ("unknown", 70, 2)],
+    ("cause", "seconds", "times"),
+    [(None, 3_500, 1), (None, 3_700, 2), ("offline", 50, 1), ("offline", 70, 2)],
 )
+@pytest.mark.parametrize(("method", "source"), [("check", "<doi:10.1000/1>"), ("works", "[@doi:10.1000/1]")])
 def test_an_unknown_answer_is_kept_for_a_minute_and_any_other_for_an_hour(
-    status: Any, seconds: float, times: int, render: Render, monkeypatch: pytest.MonkeyPatch
+    method: str,
+    source: str,
+    cause: Any,
+    seconds: float,
+    times: int,
+    render: Render,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[list[DOI]] = []
 
-    def check(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
+    def answer(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
         asked.append(dois)
-        return [Outcome(doi, status, cause=Cause("offline")) for doi in dois]
+        unknown = cause and Cause(cause)
+        return [Outcome(doi, "unknown" if cause else "not-found", cause=unknown) for doi in dois]
 
-    monkeypatch.setattr(Resolver, "check", check)
-    render("<doi:10.1000/1>", resolve=True)
+    def exists(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
+        return [Outcome(doi, "found") for doi in dois]
+
+    monkeypatch.setattr(Resolver, "check", exists)
+    monkeypatch.setattr(Resolver, method, answer)
+    render(source, resolve=True)
     monotonic = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: monotonic() + seconds)
-    render("<doi:10.1000/1>", resolve=True)
+    render(source, resolve=True)
     assert len(asked) == times
+
+
+def test_links_are_checked_even_if_no_metadata_come(render: Render) -> None:
+    """Cited works take at most half of the budget."""
+    [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
+    with faulty_agency(RECORDS, hanging) as proxy:
+        source = "[@doi:10.5555/kahn-2006] doi:10.5555/dead"
+        html = render(source, resolve=True, resolver=proxy.url, budget=1, timeout=100).html
+    assert html.count("doi-not-found") == 1
+
+
+def test_threads_do_not_disturb_one_another(doi_proxy: Proxies, render: Render) -> None:
+    """They share what is known, and each page is that of a conversion alone."""
+    url, names = doi_proxy(RECORDS).url, ("kahn-2006", "three", "dead")
+    sources = [
+        f"[@doi:10.5555/{name}] doi:10.5555/dead doi:10.5555/{number}"
+        for number, name in enumerate(names * 4)
+    ]
+    begin = threading.Barrier(4)
+
+    def convert(source: str) -> Rendered:
+        begin.wait(60)
+        return render(source, resolve=True, resolver=url, budget=60)
+
+    with ThreadPoolExecutor(4) as pool:
+        together = [*pool.map(convert, sources)]
+    markdown_doiuri.forget()
+    assert together == [render(source, resolve=True, resolver=url) for source in sources]
+    assert ">Kahn &amp; Wilensky, 2006</a>" in together[0].html
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_could_not_be_checked_is_logged_once_a_document(
+    times: int, render: Render, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = "doi:10.1000/1 doi:10.1000/1 doi:10.1000/2"
+    with caplog.at_level(logging.INFO, "doiuri"):
+        for _ in range(times):
+            assert render(source, resolve=True, offline=True).problems == []
+    message = "2 of 2 DOIs could not be checked: offline: request not sent"
+    assert caplog.record_tuples == [("doiuri", logging.INFO, message)] * times
+
+
+def test_what_was_checked_is_not_counted(
+    doi_proxy: Proxies, render: Render, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "doiuri"):
+        render("doi:10.1000/182 doi:10.1000/none", resolve=True, resolver=doi_proxy(KNOWN).url)
+    assert not caplog.records

@@ -2,7 +2,6 @@
 
 import logging
 import re
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from doiuri import DOI
 from doiuri.resolver import Resolver
 from support.references import RECORDS, RETRACTED
 
-from ..conftest import Render, convert
+from ..conftest import Render
 from .conftest import Serve
 
 KAHN, NOTHING, DEAD = "10.5555/kahn-2006", "10.5555/no-metadata", "10.5555/dead"
@@ -102,23 +101,6 @@ def test_a_page_asks_in_batches_and_a_process_once(
     pages = {render(source, resolve=True).html for _ in range(3)}
     assert len(pages) == 1
     assert asked == [("works", 2), ("check", 1)]
-
-
-def test_threads_get_the_same_page(serve: Serve) -> None:
-    opened = serve(RECORDS)
-    pages: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: pages.append(convert(SOURCE, resolve=True, budget=60).html))
-        for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(pages) == 8
-    assert len(set(pages)) == 1
-    assert ">Kahn &amp; Wilensky, 2006</a>" in pages[0]
-    assert len(opened) == 1  # all answers are definite
 
 
 @pytest.mark.parametrize("source", ["[](doi:{})", "[](<https://doi.org/{}>)", "[](https://dx.doi.org/{})"])

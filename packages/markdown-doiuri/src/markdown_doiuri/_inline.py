@@ -134,15 +134,10 @@ class CitationPattern(_AllAtOncePattern):
         self._links = links
         self._reader = Reader(self._stash, options.citing, report)
 
-    def match(self, text: str) -> _LastMatch | None:
-        """Return the last citation in ``text``; the others are replaced."""
-        if "@" in text:
-            return super().match(text)
-        self._rest = None
-        return None
-
     def links(self, text: str) -> list[Found]:
         """Return the citations in ``text``."""
+        if "@" not in text:
+            return []
         return [
             Found(start, end, self._links.cite(citation, written))
             for start, end, citation, written in self._reader.read(text)

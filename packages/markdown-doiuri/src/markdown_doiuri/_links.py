@@ -81,10 +81,9 @@ def proxy_doi(href: str) -> DOI | None:
 
 def proxy_dois(raw: str) -> Iterator[DOI]:
     """Yield the DOIs that raw HTML links to."""
-    if "doi.org" in raw:
-        for anchor in _ANCHOR.finditer(raw):
-            if doi := proxy_doi(anchor[1] or anchor[2] or anchor[3] or ""):
-                yield doi
+    for anchor in _ANCHOR.finditer(raw):
+        if doi := proxy_doi(anchor[1] or anchor[2] or anchor[3] or ""):
+            yield doi
 
 
 def tidy(href: str) -> str:

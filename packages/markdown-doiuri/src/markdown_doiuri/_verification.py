@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -85,58 +84,32 @@ class Verifier:
 
     def __init__(self, options: Options) -> None:
         self._lock_file = LockFile(options.lock) if options.lock else None
-        self._changed = threading.Condition()  # for the next two
+        # Replaced as a whole: what another thread adds meanwhile may get lost, and is requested again.
         self._known: dict[DOI, _Known] = {}
-        self._requested: set[DOI] = set()  # by any thread, at this time
 
     def look_up(
         self, needs: Mapping[DOI, Need], options: Options, deadline: float | None = None
     ) -> dict[DOI, Answer]:
         """Return what is known about DOIs, in order.
 
-        New ones are requested in one batch, within the budget, which includes the wait for other threads that
-        request the same ones; what is unknown then is tried again with a later document.
+        New ones are requested in one batch, within the budget; what is unknown then is tried again with a
+        later document.
 
         :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
         """
-        deadline = time.monotonic() + options.budget if deadline is None else deadline
+        now = time.monotonic()
+        known = {doi: old for doi, old in self._known.items() if old.expires > now}
+        if new := {doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need}:
+            known |= self._request(new, options, now + options.budget if deadline is None else deadline)
+            self._known = known
         accepted = self._lock_file.read().accepted if self._lock_file else {}
-        timeout = Cause("budget", detail=f"no answer within {options.budget:.3g} s")
-        while True:
-            with self._changed:
-                new = self._claim(needs, deadline)
-                if not new:
-                    answers = {doi: self._known[doi].answer for doi in needs if doi in self._known}
-                    break
-            known: dict[DOI, _Known] = {}
-            try:
-                known = self._request(new, options, deadline)
-            finally:  # after an error, a thread that waits requests the DOIs itself
-                with self._changed:
-                    self._requested.difference_update(new)
-                    now = time.monotonic()
-                    self._known = {doi: old for doi, old in self._known.items() if old.expires > now} | known
-                    self._changed.notify_all()
-        for doi in needs:
-            answer = answers.setdefault(doi, Answer("unknown", timeout))
-            if answer.status == "not-found" and doi.key in accepted:
-                answers[doi] = answer._replace(status="accepted")
-        return {doi: answers[doi] for doi in needs}
-
-    def _claim(self, needs: Mapping[DOI, Need], deadline: float) -> dict[DOI, Need]:
-        """Return the DOIs that this thread is to request; if there are none, wait for other threads."""
-        while True:
-            now = time.monotonic()
-            lacking = {doi: need for doi, need in needs.items() if not self._knows(doi, need, now)}
-            new = {doi: need for doi, need in lacking.items() if doi not in self._requested}
-            self._requested.update(new)
-            wait = min(deadline - now, threading.TIMEOUT_MAX)
-            if new or not lacking or wait <= 0 or not self._changed.wait(wait):
-                return new
-
-    def _knows(self, doi: DOI, need: Need, now: float) -> bool:
-        known = self._known.get(doi)
-        return known is not None and known.need >= need and known.expires > now
+        answers = {doi: known[doi].answer for doi in needs}
+        return {
+            doi: answer._replace(status="accepted")
+            if answer.status == "not-found" and doi.key in accepted
+            else answer
+            for doi, answer in answers.items()
+        }
 
     def _request(self, needs: Mapping[DOI, Need], options: Options, deadline: float) -> dict[DOI, _Known]:
         works = [doi for doi, need in needs.items() if need >= Need.WORK]

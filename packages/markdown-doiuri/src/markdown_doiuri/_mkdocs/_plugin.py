@@ -6,7 +6,6 @@ import re
 from collections import ChainMap
 from dataclasses import replace
 from difflib import SequenceMatcher
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from doiuri import DOI, find
@@ -53,63 +52,34 @@ class Read(NamedTuple):
     """The works of citations such as ``[@doi:10.1000/182]``."""
 
 
-class Sources:
-    """The DOIs in the sources of a site's pages; a file is read again only if it has changed."""
+def read(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> Read:
+    """Return what the source of a page mentions; code and math are left out.
 
-    def __init__(self, *, bare_names: bool, ids: Mapping[str, Key]) -> None:
-        self.options = bare_names, ids
-        self._bare_names, self._ids = self.options
-        self._known: dict[str, tuple[tuple[int, int], Read]] = {}  # by path, with what tells changes
-
-    def read(self, file: File) -> Read:
-        """Return the DOIs in the source of a page; code and math are left out."""
-        path = file.abs_src_path
-        if path is None:  # made by a plugin
-            return self._find(file.content_string)
-        status = Path(path).stat()
-        state = status.st_mtime_ns, status.st_size
-        known = self._known.get(path)
-        if known is None or known[0] != state:
-            known = self._known[path] = state, self._find(file.content_string)
-        return known[1]
-
-    def _find(self, source: str) -> Read:
-        if "10." not in source and not self._ids:
-            return Read([], [])
-        # What this leaves out by mistake is requested with its page.
-        text = without_code(source)
-        dois: dict[DOI, None] = {}
-        cited: dict[int, Key] = {}
-        for name in _AT_NAME.finditer(text) if self._ids else ():
-            if name[2] in self._ids:
-                cited[name.start()] = self._ids[name[2]]
-        for start, _, written, doi in find(text, "markdown"):
-            if self._bare_names or _LABEL.match(written):
-                dois[doi] = None
-            if text[max(0, start - 2) : start].rstrip("{").endswith("@"):
-                cited[start] = doi
-        return Read(list(dois), list(dict.fromkeys(cited[start] for start in sorted(cited))))
+    What this leaves out by mistake is requested with its page.
+    """
+    if "10." not in source and not ids:
+        return Read([], [])
+    text = without_code(source)
+    dois: dict[DOI, None] = {}
+    cited: dict[int, Key] = {}
+    for name in _AT_NAME.finditer(text) if ids else ():
+        if name[2] in ids:
+            cited[name.start()] = ids[name[2]]
+    for start, _, written, doi in find(text, "markdown"):
+        if bare_names or _LABEL.match(written):
+            dois[doi] = None
+        if text[max(0, start - 2) : start].rstrip("{").endswith("@"):
+            cited[start] = doi
+    return Read(list(dois), list(dict.fromkeys(cited[start] for start in sorted(cited))))
 
 
-class Lines:
-    """The lines of a page's file that the lines of its converted text come from."""
+def lines(source: str, converted: str) -> Iterator[int]:
+    """Yield the line of the source for each converted line; for a new one, that replaced or before it.
 
-    def __init__(self, source: str, converted: str) -> None:
-        self._lines: list[int] = []
-        self._offset = 0
-        if source.endswith(converted):
-            self._offset = source.count("\n", 0, len(source) - len(converted))  # front matter
-        else:
-            self._lines = list(_origins(source.splitlines(), converted.splitlines()))
-
-    def __getitem__(self, line: int) -> int:
-        """Return the line in the file for a line of the converted text; both are counted from 1."""
-        return self._lines[line - 1] if line <= len(self._lines) else line + self._offset
-
-
-def _origins(source: list[str], converted: list[str]) -> Iterator[int]:
-    """Yield the line of the source for each converted line; for a new one, that replaced or before it."""
-    for tag, start, end, first, last in SequenceMatcher(None, source, converted).get_opcodes():
+    Front matter and other plugins make them differ.
+    """
+    matcher = SequenceMatcher(None, source.split("\n"), converted.split("\n"))
+    for tag, start, end, first, last in matcher.get_opcodes():
         for number in range(last - first):
             yield max(1, start + number + 1 if tag == "equal" else min(start + number + 1, end))
 
@@ -129,11 +99,10 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     config_scheme = schema()
 
     def __init__(self) -> None:
-        self._sources = Sources(bare_names=False, ids={})
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]()  # of this build, and of the last one
         self._dirty = False
         self._converted = ""
-        self._lines: Lines | None = None
+        self._lines: list[int] = []
         self._content: str | None = None
 
     def load_config(
@@ -180,11 +149,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         """Verify the DOIs of all pages in one batch."""
         extension = self._extension
         bare_names, ids = extension.options.bare_names, extension.options.citing.library.ids or {}
-        if self._sources.options != (bare_names, ids):
-            self._sources = Sources(bare_names=bare_names, ids=ids)
         in_order = _in_order(nav, files)
         _report_notebooks(in_order, ids)
-        pages = [self._sources.read(file) for file in in_order]
+        pages = [read(file.content_string, ids, bare_names=bare_names) for file in in_order]
         cited = [key for page in pages for key in page.cited]
         cited += extension.options.nocite
         extension.site.prepare(
@@ -217,7 +184,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     def _begin_page(self, markdown: str, *, page: Page, config: Config, files: Files) -> str:  # noqa: ARG002
         """Note the page that is converted next."""
         self._extension.begin(page.file)
-        self._converted, self._lines = markdown.replace(_HIDDEN_AT, "@"), None
+        self._converted, self._lines = markdown.replace(_HIDDEN_AT, "@"), []
         return self._converted
 
     on_page_markdown = CombinedEvent(_hide_citations, _begin_page)
@@ -268,8 +235,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         if (file := self._extension.file) is not None and problem.file is None:
             problem = replace(problem, file=file.src_uri)
             if problem.line:
-                self._lines = self._lines or Lines(file.content_string, self._converted)
-                problem = replace(problem, line=self._lines[problem.line])
+                self._lines = self._lines or list(lines(file.content_string, self._converted))
+                origin = self._lines[problem.line - 1 : problem.line]
+                problem = replace(problem, line=origin[0] if origin else None)
         _logger.warning("%s", problem)
 
 

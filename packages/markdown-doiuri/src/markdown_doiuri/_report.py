@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from doiuri import advise, find
 from doiuri.markdown import without_code
-from doiuri.plugins import DOI_ORG, unescape_html, with_suggestion
+from doiuri.plugins import unescape_html, with_suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -143,15 +143,12 @@ class Report:
 
     def missing(self, dois: list[DOI]) -> None:
         """Note where DOIs are that do not exist, with what was probably meant."""
-        if not dois:
-            return
-        lines = self._lines_of(set(dois))
+        lines = self._lines_of(dois) if dois else {}
         for doi in dois:
             advice = next((advice for advice in advise(doi) if advice.suggestion), None)
             reason = "not found" if advice is None else f"not found ({advice.message})"
             suggestion = None if advice is None else advice.suggestion
-            places: Sequence[int | None] = lines.get(doi) or [self._line(_spellings(doi))]
-            self._add(f"doi:{doi.name}", reason, suggestion, places)
+            self._add(f"doi:{doi.name}", reason, suggestion, lines[doi])
 
     def plain(self, reasons: Iterable[str]) -> None:
         """Note why entries are only links, or citations plain."""
@@ -168,7 +165,7 @@ class Report:
             for (text, link), (error, times) in self._bad.items():
                 lines = self._lines_with(source, text, times, _LINK_STARTS) if link else []
                 places: Sequence[int | None] = (
-                    lines or self._lines_with(source, text, times) or [self._line((text,))]
+                    lines or self._lines_with(source, text, times) or [self._line(text)]
                 )
                 self._add(text, error.reason, error.suggestion, places)
 
@@ -189,16 +186,16 @@ class Report:
                 positions.append(position)
         return list(dict.fromkeys(line for line, _ in _numbered(source, sorted(positions)[:times])))
 
-    def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
+    def _lines_of(self, dois: Iterable[DOI]) -> dict[DOI, list[int | None]]:
         """Return the lines in which DOIs are written; code and comments are left out."""
+        lines: dict[DOI, dict[int, None]] = {doi: {} for doi in dois}
         source = self._without_code()
-        written = (match for match in find(source, "markdown") if match.doi in dois)
+        written = (match for match in find(source, "markdown") if match.doi in lines)
         # a bare name after a slash is a part of another address, such as a publisher's
         found = [match for match in written if source[match.start - 1 : match.start] != "/"]
-        lines: dict[DOI, dict[int, None]] = {}
         for line, index in _numbered(source, [match.start for match in found]):
-            lines.setdefault(found[index].doi, {})[line] = None
-        return {doi: list(numbers) for doi, numbers in lines.items()}
+            lines[found[index].doi][line] = None
+        return {doi: list(numbers) or [self._line(doi.name)] for doi, numbers in lines.items()}
 
     def _without_code(self) -> str:
         return without_code("\n".join(self._lines))
@@ -206,26 +203,25 @@ class Report:
     def add_first(self, doi: DOI, reason: str) -> None:
         """Note what is wrong with a DOI, in the first line that has it; on a site, on the first page."""
         if (f"doi:{doi.name}", reason) not in self._scope.reported:
-            self._add(f"doi:{doi.name}", reason, None, [self._line(_spellings(doi))])
+            self._add(f"doi:{doi.name}", reason, None, self._lines_of([doi])[doi][:1])
 
-    def _line(self, spellings: tuple[str, ...]) -> int | None:
-        """Return the first line that has one of ``spellings``, as written or once decoded."""
+    def _line(self, text: str) -> int | None:
+        """Return the first line that has ``text``, as written or once decoded."""
         if self._sources is None:
             plain = (unescape_html(line).replace("\n", " ").replace("\\", "") for line in self._lines)
             self._sources = "\n".join(self._lines), "\n".join(plain)
         for source in self._sources:
-            for spelling in spellings:
-                position = self._find(source, spelling, 0)
-                if position >= 0:
-                    return source.count("\n", 0, position) + 1
+            position = self._find(source, text, 0)
+            if position >= 0:
+                return source.count("\n", 0, position) + 1
         return None
 
-    def _find(self, source: str, spelling: str, start: int) -> int:
-        """Return the position of ``spelling`` from ``start``, not in a longer name, or -1."""
+    def _find(self, source: str, text: str, start: int) -> int:
+        """Return the position of ``text`` from ``start``, not in a longer name, or -1."""
         while self._left > 0:
-            position = source.find(spelling, start)
+            position = source.find(text, start)
             self._left -= (position if position >= 0 else len(source)) - start + 1
-            if position < 0 or not _LONGER_NAME.match(source, position + len(spelling)):
+            if position < 0 or not _LONGER_NAME.match(source, position + len(text)):
                 return position
             start = position + 1
         return -1
@@ -238,7 +234,3 @@ def _numbered(source: str, positions: list[int]) -> Iterator[tuple[int, int]]:
         line += source.count("\n", counted, position)
         counted = position
         yield line, index
-
-
-def _spellings(doi: DOI) -> tuple[str, ...]:
-    return doi.name, doi.uri.removeprefix("doi:"), doi.url.removeprefix(f"{DOI_ORG}/")

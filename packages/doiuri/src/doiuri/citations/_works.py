@@ -118,6 +118,8 @@ def _read(file: Path) -> Items:
         raise ValueError(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: not UTF-8 at byte {error.start}") from None
+    except ValueError:
+        raise ValueError(f"{str(file)!r} is not a path") from None
     match file.suffix.lower():
         case ".bib" | ".bibtex" | ".biblatex":
             return bibtex_items(file, text)

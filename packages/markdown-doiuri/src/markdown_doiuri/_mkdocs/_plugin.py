@@ -1,27 +1,29 @@
-"""The plugin: adds the extension, has all DOIs verified together, and reports them by file and line."""
+"""The plugin: its options, and what it does in a build."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import ChainMap
 from dataclasses import replace
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from doiuri import DOI, find
 from doiuri.citations import EntryKey, Part
 from doiuri.markdown import without_code
-from doiuri.plugins import hint
+from doiuri.plugins import Option, hint
 from doiuri.plugins.display import STYLE_SHEET
-from mkdocs.config.base import LegacyConfig
+from mkdocs.config.base import BaseConfigOption, LegacyConfig, ValidationError
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
 from mkdocs.structure.files import File
 
 from markdown_doiuri._links import WORD_BREAK, without_cards
 from markdown_doiuri._mentions import ID
-from markdown_doiuri._mkdocs._config import beside, schema
 from markdown_doiuri._mkdocs._site import SiteExtension
+from markdown_doiuri._options import OPTIONS
 from markdown_doiuri._report import Problem
 
 if TYPE_CHECKING:
@@ -84,6 +86,55 @@ def lines(source: str, converted: str) -> Iterator[int]:
             yield max(1, start + number + 1 if tag == "equal" else min(start + number + 1, end))
 
 
+BUDGET = 60.0
+"""Seconds for all requests of one build, by default."""
+
+
+class ExtensionOption(BaseConfigOption[object]):
+    """An option that the extension has too, checked as the extension checks it."""
+
+    def __init__(self, option: Option) -> None:
+        super().__init__()
+        self.default = None if option.variable else BUDGET if option.name == "budget" else option.default
+        self._option = option
+
+    def run_validation(self, value: object) -> object:
+        """Return ``value``; raises ValidationError if it is invalid."""
+        if value is None and self._option.none is None:
+            return self.default
+        try:
+            # an invalid variable is reported once, by the extension
+            self._option.read({self._option.name: value}, environ={})
+        except ValueError as error:
+            raise ValidationError(str(error).removeprefix(f"{self._option.name}: ")) from None
+        return value
+
+
+class PageOption(BaseConfigOption[str]):
+    """The path of a page in the folder of pages, or ""."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.default = ""
+
+    def run_validation(self, value: object) -> str:
+        """Return ``value``; raises ValidationError if it is not the path of a page."""
+        if not value:
+            return ""
+        if not isinstance(value, str) or not value.endswith(".md") or value.startswith(("/", "../")):
+            raise ValidationError(f"{value!r} is not the path of a page in docs_dir, such as references.md")
+        return posixpath.normpath(value)
+
+
+def _beside(config_file: str | None, path: object) -> object:
+    """Return a path, or each of several, as seen from the folder of ``mkdocs.yml``, if it is relative."""
+    if isinstance(path, list):
+        return [_beside(config_file, one) for one in path]
+    if not config_file or not isinstance(path, str) or not path:
+        return path
+    return str(Path(config_file).parent / path)
+
+
 _STYLE = f"assets/{STYLE_SHEET.name}"
 _FIRST, _LAST = 100, -100  # priorities among plugins
 _NAMES = {"doiuri", "markdown_doiuri"}
@@ -96,7 +147,14 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     The options are those of the extension, without ``warn``; the budget is that of the whole build.
     """
 
-    config_scheme = schema()
+    config_scheme = (
+        ("bibliography", PageOption()),
+        *(
+            (option.name, ExtensionOption(option))
+            for option in OPTIONS
+            if option.name not in {"warn", "file"}
+        ),
+    )
 
     def __init__(self) -> None:
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]()  # of this build, and of the last one
@@ -126,7 +184,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         paths = ["lock", "works"]
         if str(options["reference_style"]).endswith(".csl"):
             paths.append("reference_style")
-        options |= {name: beside(config.config_file_path, options[name]) for name in paths}
+        options |= {name: _beside(config.config_file_path, options[name]) for name in paths}
         try:
             self._entries = ChainMap({}, self._entries.maps[0])
             self._extension = SiteExtension(self._entries, **options, warn=self._warn)

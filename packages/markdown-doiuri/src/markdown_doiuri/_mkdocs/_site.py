@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement
 
@@ -97,7 +97,7 @@ class SiteReferences:
         :param everything: whether to list works that are cited in sources, but on no page.
         """
         citations = Citations(Links(self.options), answers=self._site.known, entries=self._entries)
-        entries = _ListWriter(self, file, citations, set()).entries()
+        entries = Writer.entries(PageWriter(self, file, citations, set()))
         if entries is None:
             return page.replace(_PLACE, "")
         if not everything and not self.options.citing.styles()[0].numbered:
@@ -113,27 +113,22 @@ class SiteReferences:
         return {entry_id(reference.key) for reference in self.current().bibliography.references}
 
 
-class _SiteWriter(Writer):
-    """Writes citations, or the list to which those of all pages lead."""
+class PageWriter(Writer):
+    """Writes the citations of a page; they link to the list on the site's page of references."""
 
     def __init__(
         self, references: SiteReferences, file: File | None, citations: Citations, used: set[str]
     ) -> None:
-        self._site_references, self._file = references, file
+        # other texts than pages have no links to entries
+        self._site_references, self._file = references, cast("File", file)
         super().__init__(references.options, citations, used)
-
-    def _entry_id(self, key: Key) -> str:
-        return entry_id(key)
-
-
-class PageWriter(_SiteWriter):
-    """Writes the citations of a page; they link to the list on the site's page of references."""
-
-    _file: File  # of pages; other texts have no links to entries
 
     def _list(self, listed: tuple[Key, ...]) -> References:
         self._site_references.add(listed)
         return self._site_references.current()
+
+    def _entry_id(self, key: Key) -> str:
+        return entry_id(key)
 
     def _entry_url(self, key: Key) -> str:
         # MkDocs makes a URL of this path, and checks it.
@@ -145,21 +140,6 @@ class PageWriter(_SiteWriter):
         if key in self._ids:
             self._site_references.places.setdefault(key, {}).setdefault(self._file, link.get("id") or "")
 
-    def entries(self) -> Element | None:
-        """Return what stands for the list until all pages are known; None if the list is on another page."""
-        if self._file.src_uri != self._site_references.path:
-            return None
-        return Element("div", {"data-doiuri": "references"})
-
-
-class _ListWriter(_SiteWriter):
-    """Writes the list of references of a site; its entries link back to pages."""
-
-    _file: File
-
-    def _list(self, listed: tuple[Key, ...]) -> References:  # noqa: ARG002
-        return self._site_references.current()
-
     def _link_back(self, entry: Element, key: Key) -> None:
         for file, place in self._site_references.places.get(key, {}).items():
             add_text(entry, " ")
@@ -167,6 +147,12 @@ class _ListWriter(_SiteWriter):
             link = SubElement(entry, "a", {"class": "doi-backref", "href": url, "role": "doc-backlink"})
             title = file.page.title if file.page else None  # HTML, unlike the text of an element
             add_text(link, f"↩ {unescape_html(title or file.name)}")
+
+    def entries(self) -> Element | None:
+        """Return what stands for the list until all pages are known; None if the list is on another page."""
+        if self._file.src_uri != self._site_references.path:
+            return None
+        return Element("div", {"data-doiuri": "references"})
 
 
 def entry_id(key: Key) -> str:

@@ -19,12 +19,6 @@ def test_names_of_the_extension(name: str) -> None:
     assert html == '<p><a class="doi" href="https://doi.org/10.1000/182">doi:10.1000/182</a></p>'
 
 
-def test_make_extension_takes_the_options() -> None:
-    extension = markdown_doiuri.makeExtension(resolve=False, css_class="x")
-    assert extension.getConfig("css_class") == "x"
-    assert 'class="x"' in markdown.markdown("<doi:10.1000/182>", extensions=[extension])
-
-
 def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(KeyError, match="unknown option 'resolvr'; did you mean resolver"):
         markdown_doiuri.makeExtension(resolvr="https://doi.org")
@@ -74,32 +68,6 @@ def test_a_problem_is_its_message_and_its_parts(render: Render) -> None:
     assert (copy, copy.doi, copy.line, copy.suggestion) == (problem, problem.doi, 3, problem.suggestion)
 
 
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [
-        ("<doi:foo>", 1),
-        ("\n\n<doi:foo>", 3),
-        ("a\r\nb <doi:foo>", 2),
-        ("<doi:foobar>\n<doi:foo>", 2),
-        ("- a\n- b\n\n    <doi:foo>", 4),
-        ("[x]\n\n[x]: doi:foo", 3),
-        ("a\n<doi:f\\_oo>", 2),
-        ("a\n<doi:f&amp;oo>", 2),
-        ("a\n<doi:f\noo>", 2),
-    ],
-)
-def test_the_line_is_the_first_in_the_source(source: str, line: int | None, render: Render) -> None:
-    assert render(source).problems[-1].line == line
-
-
-def test_a_problem_is_told_once_a_document(render: Render) -> None:
-    problems: list[markdown_doiuri.Problem] = []
-    md = markdown.Markdown(extensions=[markdown_doiuri.makeExtension(resolve=False, warn=problems.append)])
-    for text in ("<doi:foo> [x](doi:foo) <doi:foo>", "<doi:foo>", "<doi:bar>"):
-        md.reset().convert(text)
-    assert [problem.doi for problem in problems] == ["doi:foo", "doi:foo", "doi:bar"]
-
-
 @pytest.mark.parametrize("before", [".", ":", "@", "=", "&", "?", "#", "%", "+", "_", "-", "/", "a", "1"])
 def test_a_bare_name_is_not_linked_inside_a_word(before: str, render: Render) -> None:
     assert "<a" not in render(f"x{before}10.1000/182 and", bare_names=True).html
@@ -110,3 +78,34 @@ def test_tidying_leaves_the_rest_of_a_link(render: Render) -> None:
     href = "http://dx.doi.org/10.1000/x?u=http://dx.doi.org/10.1000/y"
     page = render(f"[a]({href})", tidy_links=True).html
     assert '<a href="https://doi.org/10.1000/x?u=http://dx.doi.org/10.1000/y">a</a>' in page
+
+
+LINES = [
+    ("<doi:foo>", [1]),
+    ("\n\n<doi:foo>", [3]),
+    ("a\r\nb <doi:foo>", [2]),
+    ("<doi:foobar>\n<doi:foo>", [1, 2]),
+    ("- a\n- b\n\n    <doi:foo>", [4]),
+    ("[x]\n\n[x]: doi:foo", [3]),
+    ("a\n<doi:f\\_oo>", [2]),
+    ("a\n\n\n<doi:f\\_oo>", [4]),
+    ("a\n<doi:f&amp;oo>", [2]),
+    ("a\n<doi:f\noo>", [2]),
+    ("<doi:foo> [x](doi:foo) <doi:foo>", [1]),
+    ("///References Go Here///\n\n///References Go Here///", [3]),
+    ("///References Go Here///", []),
+    ("doi:foo", []),
+]
+
+
+def test_each_problem_of_each_document_is_told_once_with_its_line() -> None:
+    """One instance of Markdown converts all of them, with a reset between them and without."""
+    problems: list[markdown_doiuri.Problem] = []
+    md = markdown.Markdown(extensions=[markdown_doiuri.makeExtension(resolve=False, warn=problems.append)])
+    for source, lines in LINES * 2:
+        problems.clear()
+        md.convert(source)
+        assert [problem.line for problem in problems] == lines, source
+        problems.clear()
+        md.reset().convert(source)
+        assert [problem.line for problem in problems] == lines, source

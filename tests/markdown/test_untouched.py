@@ -1,6 +1,5 @@
 """Documents without DOIs are converted byte for byte as by plain Markdown."""
 
-from importlib import metadata
 from pathlib import Path
 
 import markdown
@@ -8,21 +7,6 @@ import markdown_doiuri
 import pytest
 
 EXTENSIONS = [[], ["extra", "codehilite", "toc", "smarty", "admonition", "sane_lists"]]
-
-
-def documents() -> dict[str, str]:
-    """The Markdown descriptions of a few installed packages."""
-    found = {}
-    for distribution in metadata.distributions():
-        text = distribution.read_text("METADATA") or ""
-        head, _, body = text.partition("\n\n")
-        name = distribution.name
-        if 2_000 < len(body) < 10_000 and "doiuri" not in name and "text/markdown" in head:
-            found[name] = body
-    return dict([*found.items()][:10])
-
-
-DOCUMENTS = documents()
 OWN = Path(__file__).with_name("syntax.md").read_text(encoding="utf-8")
 
 
@@ -37,12 +21,6 @@ def same(text: str, extensions: list[str]) -> bool:
 def test_every_construct_of_markdown(extensions: list[str]) -> None:
     assert same(OWN, extensions)
     assert same(OWN.replace("\n", "\r\n"), extensions)
-
-
-@pytest.mark.parametrize("extensions", EXTENSIONS, ids=["plain", "extended"])
-def test_documents_of_installed_packages(extensions: list[str]) -> None:
-    assert len(DOCUMENTS) >= 5
-    assert [name for name, text in DOCUMENTS.items() if not same(text, extensions)] == []
 
 
 @pytest.mark.parametrize(

@@ -79,25 +79,12 @@ def test_code_is_not_verified(code: str, site: MakeSite, doi_proxy: Proxies) -> 
     assert [request.path for request in doi_proxy.log] == [b"/api/handles/10.1000/182"]
 
 
-def test_names_without_a_label_are_verified_if_they_are_linked(site: MakeSite, doi_proxy: Proxies) -> None:
-    built = site({"index.md": "See 10.1000/none"})
-    built.build(plugins=[{"doiuri": {"bare_names": True}}])
-    assert built.messages() == [f"index.md:1: {DEAD}: not found"]
-
-
 def test_every_line_is_reported_in_order(site: MakeSite) -> None:
     text = f"# A\n\n[x](doi:10.1000)\n\n{DEAD}2\n\n<{DEAD}> and\n[{DEAD}2]({DEAD}2)\n\n[y]({DEAD})\n"
     built = site({"index.md": f"---\na: 1\n---\n{text}", "a.md": f"# B\n\n{DEAD}"})
     built.build()
     places = [message.split(": ")[0] for message in built.messages()]
     assert places == ["index.md:6", "index.md:8", "index.md:10", "index.md:11", "index.md:13", "a.md:3"]
-
-
-def test_what_is_no_doi_is_reported(site: MakeSite) -> None:
-    built = site({"index.md": "# A\n\n[x](doi:10.1000)"})
-    built.build()
-    [message] = built.messages()
-    assert message.startswith("index.md:3: doi:10.1000: ")
 
 
 HOOK = """
@@ -144,10 +131,3 @@ def test_a_lock_file_of_a_local_proxy_serves_strict_builds_without_a_network(
     forget()
     built.build(plugins=[{"doiuri": {"lock": "doi.lock.json", "locked": True}}], strict=True)
     assert built.page("index.html").links == page
-
-
-def test_a_build_can_send_no_requests(site: MakeSite, doi_proxy: Proxies) -> None:
-    built = site({"index.md": f"See {DEAD}"})
-    built.build(plugins=[{"doiuri": {"resolve": False}}])
-    assert doi_proxy.log == []
-    assert built.messages() == built.messages(logging.INFO) == []

@@ -18,12 +18,13 @@ def _info(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="doiuri")
 
 
+@pytest.mark.parametrize("details", [False, True])  # no page needs its cards
 @pytest.mark.parametrize("fault", UNAVAILABLE, ids=str)
 def test_metadata_that_cannot_be_had_is_counted_once(
-    fault: Fault, render: Render, caplog: pytest.LogCaptureFixture
+    fault: Fault, details: bool, render: Render, caplog: pytest.LogCaptureFixture
 ) -> None:
     with faulty_agency(RECORDS, fault) as proxy:
-        rendered = render(SOURCE, resolve=True, resolver=proxy.url, budget=15)
+        rendered = render(SOURCE, resolve=True, resolver=proxy.url, budget=15, details=details)
     assert rendered.html == render(SOURCE).html
     assert rendered.html.count('<a class="doi" href="https://doi.org/') == 6  # two of them in the list
     assert rendered.problems == []

@@ -7,8 +7,6 @@ from typing import Any
 
 import markdown_doiuri
 import pytest
-from doiuri import DOI
-from doiuri.resolver import Resolver
 from support.references import RECORDS, RETRACTED
 
 from ..conftest import Render
@@ -78,29 +76,6 @@ def test_a_lock_file_gives_the_same_bytes_offline(
     second = render(SOURCE, lock=str(lock), **options)
     assert second == first
     assert lock.read_bytes() == content
-
-
-def test_a_page_asks_in_batches_and_a_process_once(
-    serve: Serve, render: Render, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[str, int]] = []
-
-    def log(method: str) -> None:
-        original = getattr(Resolver, method)
-
-        def logged(self: Resolver, dois: list[DOI], *args: Any, **options: Any) -> Any:
-            asked.append((method, len(dois)))
-            return original(self, dois, *args, **options)
-
-        monkeypatch.setattr(Resolver, method, logged)
-
-    for method in ("works", "check"):
-        log(method)
-    serve(RECORDS)
-    source = f"[@doi:{KAHN}; @doi:10.5555/three] @doi:{KAHN} doi:10.5555/kahn-a"
-    pages = {render(source, resolve=True).html for _ in range(3)}
-    assert len(pages) == 1
-    assert asked == [("works", 2), ("check", 1)]
 
 
 @pytest.mark.parametrize("source", ["[](doi:{})", "[](<https://doi.org/{}>)", "[](https://dx.doi.org/{})"])

@@ -1,15 +1,12 @@
 """Where problems are: every line, in order, and the file; links to doi.org are verified in every form."""
 
 import io
-import logging
 import pickle
-import sys
 from pathlib import Path
 
 import markdown
 import markdown_doiuri
 import pytest
-from markdown.__main__ import run
 from support.references import RECORDS
 
 from ..conftest import Render
@@ -89,18 +86,6 @@ def test_a_file_is_told(tmp_path: Path, serve: Serve) -> None:
     assert [str(problem) for problem in problems] == [f"line 1: doi:{GONE}: not found"] * 2
 
 
-def test_the_command_line_tells_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("x\n\n[y](doi:10.1000)\n")
-    monkeypatch.setattr(
-        sys, "argv", ["markdown", "-x", "doiuri", "-f", str(tmp_path / "page.html"), str(page)]
-    )
-    run()
-    assert caplog.messages[0].startswith(f"{page}:3: doi:10.1000: ")
-
-
 BARE = [
     ("see https://doi.org/10.1000/182.", "https://doi.org/10.1000/182", "https://doi.org/10.1000/182"),
     ("(http://dx.doi.org/10.1000/a%23b)", "http://dx.doi.org/10.1000/a%23b", "https://doi.org/10.1000/a%23b"),
@@ -137,10 +122,3 @@ def test_an_empty_link_to_the_proxy_gets_its_text(text: str, shown: str, render:
     rendered = render("[](https://doi.org/10.1000/182) [![](x.png)](https://doi.org/10.1000/182)", text=text)
     assert f'<p><a href="https://doi.org/10.1000/182">{shown}</a> ' in rendered.html
     assert rendered.html.endswith('<img alt="" src="x.png" /></a></p>')
-
-
-def test_the_default_is_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
-    serve(RECORDS)
-    with caplog.at_level(logging.INFO, "doiuri"):
-        markdown.markdown(f"@doi:{GONE}\n\n[@doi:{GONE}]", extensions=["doiuri"])
-    assert caplog.messages == [f"line {line}: doi:{GONE}: not found" for line in (1, 3)]

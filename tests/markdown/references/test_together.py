@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from support.references import AUTHORS, HOSTILE, RECORDS, hostile_records
+from support.references import HOSTILE, RECORDS, hostile_records
 
 from ..conftest import Render
 from ..page import Page
@@ -105,19 +105,6 @@ def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
     assert html.count("<i>raw</i>") == html.count("<code>code</code>") == 1
     assert "javascript:" not in " ".join(href for href, _, _ in Page(html).links)
     assert html.count("doi-references") == 1
-
-
-def test_long_titles_and_lists_of_names(serve: Serve, render: Render) -> None:
-    csl = {
-        "title": "A long title " * 800,
-        "author": [{"family": f"Name{number}", "given": "A."} for number in range(AUTHORS)],
-        "issued": {"date-parts": [[2000]]},
-    }
-    metadata = {"application/vnd.citationstyles.csl+json": csl}
-    serve([{"handle": "10.5555/long", "values": [], "metadata": metadata}])
-    html = render("@doi:10.5555/long", resolve=True).html
-    assert "Name0 et al. (2000)" in html
-    assert len(html) < 5_000
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from itertools import count, groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from doiuri._doi import DOI
+from doiuri.citations._cites import Cite
 from doiuri.citations._locale import citeproc_folder, terms_of
 from doiuri.citations._parts import (
     LINK,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 
     from doiuri._doi import Handle
-    from doiuri.citations._cites import Cite
     from doiuri.citations._processor import Cited
     from doiuri.citations._style import SortKey, Style
 
@@ -162,8 +162,6 @@ class Bibliography:
         by_key: dict[Key, Work] = dict(works.items())
         known = [by_key[key] for key in dict.fromkeys(cited) if key in by_key]
         keys = style.sort_keys("bibliography")
-        if keys:
-            known.sort(key=lambda work: (collation(work.title), _key_text(work.key)))
         ordered = _sorted(known, self._sort_value, keys)
         found = self._letters(ordered) if self._layout.has_letters else [""] * len(ordered)
         self.references = tuple(map(Reference, ordered, count(1), found))
@@ -180,6 +178,8 @@ class Bibliography:
 
     def _sort_value(self, work: Work, key: SortKey) -> list[str]:
         if key.macro is None:
+            if key.area == "citation" and key.variables[0] in NAMES:  # in their short form
+                return [collation(self._author(Reference(work, 0)))]
             return _sort_value(work, key)
         from doiuri.citations._processor import sort_text
 
@@ -202,8 +202,8 @@ class Bibliography:
     def _ranks(self) -> Mapping[Key, int]:
         """The order of the works in a citation; empty if it is that in which they are written."""
         keys = self._style.sort_keys("citation")
-        if self._style.is_shipped or any("citation-number" in key.variables for key in keys):
-            return {one.key: one.number for one in self.references} if keys else {}
+        if any("citation-number" in key.variables for key in keys):
+            return {one.key: one.number for one in self.references}
         ranks: dict[Key, int] = {}
         works = _sorted([reference.work for reference in self.references], self._sort_value, keys)
         alike = groupby(works if keys else (), lambda work: [self._sort_value(work, key) for key in keys])
@@ -212,12 +212,10 @@ class Bibliography:
         return ranks
 
     def _letters(self, works: list[Work]) -> list[str]:
-        labels = [
-            (unicodedata.normalize("NFC", self._author(Reference(work, 0))).casefold(), work.year)
-            for work in works
-        ]
+        labels = [self._label(_Shown(Cite(work.key), Reference(work, 0)))[0] for work in works]
+        labels = [unicodedata.normalize("NFC", label).casefold() for label in labels]
         total = Counter(labels)
-        seen: defaultdict[tuple[str, int | None], Iterator[int]] = defaultdict(count)
+        seen: defaultdict[str, Iterator[int]] = defaultdict(count)
         return [letters(next(seen[label])) if total[label] > 1 else "" for label in labels]
 
     def citation(
@@ -307,7 +305,7 @@ class Bibliography:
         label, more = self._label(one, no_author=one.cite.no_author)
         return _pieces(one.cite, label or (self._year(one.reference) if one.reference else ""), more)
 
-    def _label(self, one: _Shown, *, no_author: bool) -> tuple[str, str]:
+    def _label(self, one: _Shown, *, no_author: bool = False) -> tuple[str, str]:
         """Return the label of a work, and the locator if it is not part of the label."""
         reference, cite = one.reference, one.cite
         if reference is None:

@@ -10,7 +10,7 @@ import re
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from io import BytesIO
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import citeproc
@@ -37,7 +37,7 @@ _INITIAL = re.compile(r"(\w)(?:\.\s*|\s+|$)|\S+\s*")
 _NUMBERS = re.compile(r"[a-z]*\d+[a-z]*(?:\s*[-–,&]\s*[a-z]*\d+[a-z]*)*", re.IGNORECASE)
 _SMALL = frozenset(
     "a about above across after against along among an and around as at before behind below beneath beside"  # noqa: SIM905
-    " between but by d de down during except for from in inside into like near nor of off on onto or out over"
+    " besides between beyond but by d de despite down during except for from in inside into like near nor of off on onto or out over"
     " per so since than the through throughout till to toward towards under until up upon versus via vs v"
     " with within without yet".split()
 )
@@ -110,6 +110,10 @@ def _name(name: dict[str, str]) -> dict[str, str]:
     if given and given.upper() == given.lower():  # a script without case has no initials
         return {"literal": from_rich(f"{family}{given}" if _is_east_asian(family) else f"{family}, {given}")}
     name = {part: from_rich(text) for part, text in name.items()}
+    words = name.get("family", "").split()
+    if particles := [*takewhile(lambda word: word[0].islower(), words[:-1])]:
+        name["non-dropping-particle"] = " ".join(particles)
+        name["family"] = " ".join(words[len(particles) :])
     if given:
         capitals = _AFTER_HYPHEN.sub(lambda letter: letter[0].upper(), given)
         if given.islower():
@@ -143,7 +147,14 @@ class _Noting(Source):
         dict.update(self, source)
         self.__dict__["read"], self.__dict__["missing"] = set[str](), set[str]()
 
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(str(name).replace("-", "_"))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return super().get(name.replace("-", "_"), default)
+
     def __getitem__(self, name: str) -> Any:
+        name = name.replace("-", "_")
         notes = self.__dict__["read" if name in self else "missing"]
         if name not in _NEVER_SHOWN:
             notes.add(name)
@@ -289,8 +300,11 @@ class Label(_Cased, model.Label):
     def process(self, item: Item, variable: str | None = None, *args: Any, **kwargs: Any) -> Any:
         own = self.get("variable")
         if variable is None and own != "locator":
-            item.reference[own.replace("-", "_")]  # raises VariableError
-        return super().process(item, variable, *args, **kwargs)
+            value = item.reference[own]  # raises VariableError
+            if own.startswith("number-of"):
+                kwargs["plural"] = str(value) != "1"
+        # Labels do not sort
+        return None if item["sort"] is not None else super().process(item, variable, *args, **kwargs)
 
 
 class Name_Part(_Cased, model.Name_Part):  # noqa: N801 (citeproc-py's names are those of the elements)
@@ -310,7 +324,7 @@ class Date(model.Date):
 
     def render(self, item: Item, *args: Any, **kwargs: Any) -> Any:
         if item["sort"] is not None:
-            return self._sortable(item.reference[self.get("variable").replace("-", "_")])
+            return self._sortable(item.reference[self.get("variable")])
         text = super().render(item, *args, **kwargs)
         letter = item["implicit_letter"]
         if text and letter and self.get("variable") == "issued":
@@ -343,9 +357,7 @@ class _Condition:
         found = []
         for variable in self.get("is-numeric").split():  # type: ignore[attr-defined]
             has_locator = variable == "locator" and item.has_locator
-            value = (
-                item.locator.identifier if has_locator else item.reference.get(variable.replace("-", "_"), "")
-            )
+            value = item.locator.identifier if has_locator else item.reference.get(variable, "")
             found.append(bool(_NUMBERS.fullmatch(str(value))))
         return found
 
@@ -461,6 +473,6 @@ def sort_text(reference: Reference, style: Style, locale: str, key: SortKey) -> 
     with _explained(reference, style):
         processor = _Processor(style, locale)
         layout = processor.layout if key.area == "citation" else processor.entries
-        item = Item(reference, style, sort={"name-as-sort-order": "all", **dict(key.names)})
+        item = Item(reference, style, sort=style.sorted_names | dict(key.names))
         layout.repressed = {}
         return str(layout.get_macro(key.macro).render(item, context=layout) or "")

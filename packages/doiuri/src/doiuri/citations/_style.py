@@ -147,6 +147,15 @@ class Style:
         return ET.tostring(root)
 
     @cached_property
+    def sorted_names(self) -> dict[str, str]:
+        """The options of names in keys to sort by (CSL 1.0.2, Sorting)."""
+        demoted = self._root.get("demote-non-dropping-particle") != "never"
+        return {
+            "name-as-sort-order": "all",
+            "demote-non-dropping-particle": "display-and-sort" if demoted else "never",
+        }
+
+    @cached_property
     def formats_pages(self) -> bool:
         """Whether ranges of pages have the form that the style names, not that of the metadata."""
         return "page-range-format" in self._root.attrib

@@ -163,8 +163,17 @@ class Bibliography:
         known = [by_key[key] for key in dict.fromkeys(cited) if key in by_key]
         keys = style.sort_keys("bibliography")
         ordered = _sorted(known, self._sort_value, keys)
-        found = self._letters(ordered) if self._layout.has_letters else [""] * len(ordered)
-        self.references = tuple(map(Reference, ordered, count(1), found))
+        self.references = tuple(map(Reference, ordered, count(1)))
+        if style.tells_apart:
+            self.references = tuple(
+                one._replace(is_ambiguous=total > 1)
+                for one, (_, total) in zip(self.references, self._alike(), strict=True)
+            )
+        if self._layout.has_letters:
+            self.references = tuple(
+                one._replace(letter=letters(place) if total > 1 else "")
+                for one, (place, total) in zip(self.references, self._alike(), strict=True)
+            )
         self._by_key = {reference.key: reference for reference in self.references}
 
     @property
@@ -211,12 +220,13 @@ class Bibliography:
             ranks |= dict.fromkeys((work.key for work in group), rank)
         return ranks
 
-    def _letters(self, works: list[Work]) -> list[str]:
-        labels = [self._label(_Shown(Cite(work.key), Reference(work, 0)))[0] for work in works]
+    def _alike(self) -> list[tuple[int, int]]:
+        """Return the place of each entry among those with its label, and how many they are."""
+        labels = [self._label(_Shown(Cite(one.key), one))[0] for one in self.references]
         labels = [unicodedata.normalize("NFC", label).casefold() for label in labels]
         total = Counter(labels)
         seen: defaultdict[str, Iterator[int]] = defaultdict(count)
-        return [letters(next(seen[label])) if total[label] > 1 else "" for label in labels]
+        return [(next(seen[label]), total[label]) for label in labels]
 
     def citation(
         self, cites: Iterable[Cite], form: Form = "p", display: Callable[[DOI], str] | None = None
@@ -378,6 +388,7 @@ def format_entries(
     style: Style,
     locale: str = "en-US",
     known: MutableMapping[EntryKey, tuple[Part, ...]] | None = None,
+    problems: dict[str, None] | None = None,
 ) -> list[tuple[Part, ...]]:
     """Return the entries of references, without their numbers.
 
@@ -385,22 +396,40 @@ def format_entries(
     :param style: their style
     :param locale: the language, such as "de-DE"
     :param known: entries of earlier calls, which are not formatted again; all of this call are set in it
-    :raises ValueError: if there is no such locale, or citeproc-py cannot use the style
+    :param problems: gets the works that citeproc-py cannot format in the style; their entries are links
+    :raises ValueError: if there is no such locale; without ``problems``, also if citeproc-py fails
     :raises ModuleNotFoundError: if the extra ``citations`` is not installed
     """
     citeproc_folder()
     known = {} if known is None else known
-    digest = hashlib.blake2s(style.xml).digest()
-    keys = {(one.work, one.letter, digest, locale): one for one in references}
-    for key, reference in keys.items():
-        known[key] = known[key] if key in known else _formatted(reference, style, locale)
-    return [known[key] for key in keys]
+    shown, before = [], None
+    for reference in references:
+        work = reference.work
+        people = next(((member, work.csl[member]) for member in NAMES if member in work.csl), None)
+        repeated = style.repeated_names if people and people == before else ""
+        digest, before = hashlib.blake2s(style.xml, key=repeated.encode()[:32]).digest(), people
+        key = (work, reference.letter, digest, locale)
+        try:
+            if key not in known:
+                known[key] = _formatted(reference, style, locale, repeated)
+            shown.append(known[key])
+        except ValueError as error:
+            if problems is None:
+                raise
+            problems[str(error)] = None
+            shown.append(as_link(work))
+    return shown
 
 
-def _formatted(reference: Reference, style: Style, locale: str) -> tuple[Part, ...]:
+def as_link(work: Work) -> tuple[Part, ...]:
+    """Return the entry of a work that cannot be formatted."""
+    return (Part(work.doi.url if work.doi else work.title or str(work.key), link=link_of(work)),)
+
+
+def _formatted(reference: Reference, style: Style, locale: str, repeated: str) -> tuple[Part, ...]:
     from doiuri.citations._processor import entry
 
-    text = entry(reference, style, locale)
+    text = entry(reference, style, locale, repeated)
     return linked_parts(tidied(text, terms_of(locale)).strip(), link_of(reference.work))
 
 

@@ -47,6 +47,9 @@ class Reference(NamedTuple):
     letter: str = ""
     """The letter after the year, such as "a"; "" if no other work has the same label."""
 
+    is_ambiguous: bool = False
+    """Whether a style that tells such works apart by more of them is to do so."""
+
     @property
     def key(self) -> Handle | str:
         """The DOI of the work, or its id in a works file."""

@@ -37,8 +37,8 @@ _INITIAL = re.compile(r"(\w)(?:\.\s*|\s+|$)|\S+\s*")
 _NUMBERS = re.compile(r"[a-z]*\d+[a-z]*(?:\s*[-–,&]\s*[a-z]*\d+[a-z]*)*", re.IGNORECASE)
 _SMALL = frozenset(
     "a about above across after against along among an and around as at before behind below beneath beside"  # noqa: SIM905
-    " besides between beyond but by d de despite down during except for from in inside into like near nor of off on onto or out over"
-    " per so since than the through throughout till to toward towards under until up upon versus via vs v"
+    " besides between beyond but by d de despite down during except for from in inside into like near nor of"
+    " off on onto or out over per so since than the through throughout till to toward towards under until up upon versus via vs v"
     " with within without yet".split()
 )
 _WORD = re.compile(rf"(?<![^\s\-\u2013/(“\"‘{MARKS}])[^\W\d_][^\s\-\u2013/{MARKS}]*")
@@ -55,7 +55,9 @@ class Item(citeproc.CitationItem):
         super().__init__("work")
         self["source"] = _Noting(_source(reference.work, reference.letter, style))
         self["implicit_letter"] = "" if style.names_letters else reference.letter
-        self.update({"shown_number": "", "author": "", "names": None, "sort": None, **options})
+        noted = {"shown_number": "", "author": "", "names": None, "sort": None, "repeated": ""}
+        noted |= {"is_ambiguous": reference.is_ambiguous}
+        self.update(noted | options)
 
     @property
     def reference(self) -> _Noting:
@@ -223,7 +225,9 @@ class Name(model.Name):
             shown = min(first if least and len(names) >= least else len(names), len(names) - 1)
             sort_options = {**(sort_options or {}), "et-al-min": len(names), "et-al-use-first": shown}
             sort_options["et-al-use-last"] = "false"
-        return super().process(item, variable, context=context, sort_options=sort_options, **kwargs)
+        text = super().process(item, variable, context=context, sort_options=sort_options, **kwargs)
+        repeated, item["repeated"] = item["repeated"], ""
+        return repeated or text
 
     def initialize(self, given: str, mark: str, context: Any) -> str:
         around = (self, *(self if context is None else context).iterancestors())
@@ -349,7 +353,7 @@ class _Condition:
     """Also tests ``disambiguate``, ranges of numbers, and locators."""
 
     def render(self, item: Item, *args: Any, **kwargs: Any) -> Any:
-        if self.get("disambiguate") == "true":  # type: ignore[attr-defined]
+        if self.get("disambiguate") == "true" and not item["is_ambiguous"]:  # type: ignore[attr-defined]
             raise model.ConditionFailed
         return super().render(item, *args, **kwargs)  # type: ignore[misc]
 
@@ -424,12 +428,16 @@ def _explained(reference: Reference, style: Style) -> Iterator[None]:
         ) from error
 
 
-def entry(reference: Reference, style: Style, locale: str) -> str:
-    """Return the entry of a work, with marks."""
+def entry(reference: Reference, style: Style, locale: str, repeated: str = "") -> str:
+    """Return the entry of a work, with marks.
+
+    :param repeated: what stands for the first names
+    """
     with _explained(reference, style):
         processor = _Processor(style, locale)
         layout = processor.entries
-        return str(layout.format(layout.wrap(processor.render(layout, Item(reference, style)))) or "")
+        item = Item(reference, style, repeated=repeated)
+        return str(layout.format(layout.wrap(processor.render(layout, item))) or "")
 
 
 class Cited(NamedTuple):

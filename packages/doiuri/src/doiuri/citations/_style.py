@@ -161,6 +161,12 @@ class Style:
         return "page-range-format" in self._root.attrib
 
     @cached_property
+    def repeated_names(self) -> str:
+        """What stands for the names of an entry that are those of the entry before it."""
+        bibliography = self._find("bibliography")
+        return "" if bibliography is None else bibliography.get("subsequent-author-substitute", "")
+
+    @cached_property
     def numbered(self) -> bool:
         """Whether citations are numbers."""
         layout = self._find("citation/layout")
@@ -189,6 +195,12 @@ class Style:
     def names_letters(self) -> bool:
         """Whether the style says where the letters after years are."""
         return any(e.get("variable") == "year-suffix" for e in self._root.iter(f"{NAMESPACE}text"))
+
+    @cached_property
+    def tells_apart(self) -> bool:
+        """Whether citations of works with one label show more of them."""
+        tests = self._expanded(self._find("citation/layout"))
+        return any(element.get("disambiguate") == "true" for element in tests)
 
     @cached_property
     def layout(self) -> Layout:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from doiuri.citations import Bibliography, Part, Style, check_locale, format_entries, read_works
+from doiuri.citations._bibliography import as_link
 from doiuri.citations._locale import DEFAULT, needs_extra
 
 if TYPE_CHECKING:
@@ -105,18 +106,9 @@ class Citing:
 
         One that cannot be formatted is a link to the DOI or the URL; ``problems`` say why.
         """
-        return [self._entry(reference, style, known) for reference in references]
-
-    def _entry(
-        self, reference: Reference, style: Style, known: MutableMapping[EntryKey, tuple[Part, ...]] | None
-    ) -> tuple[Part, ...]:
+        references = [*references]
         try:
-            return format_entries([reference], style, self.entry_locale, known)[0]
+            return format_entries(references, style, self.entry_locale, known, self._failures)
         except ModuleNotFoundError:
             self._failures[self._needs_extra] = None
-        except ValueError as error:
-            self._failures[str(error)] = None
-        work = reference.work
-        if work.doi:
-            return (Part(work.doi.url, link=work.doi),)
-        return (Part(work.title or str(work.key), link=work.csl.get("URL")),)
+            return [as_link(reference.work) for reference in references]

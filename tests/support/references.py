@@ -2,17 +2,34 @@
 
 ``RECORDS`` is a file of records with metadata, for ``resolver_for`` and the local proxy.
 
+``STYLES`` has styles with all kinds of attributes, and what citeproc-js shows in them.
+
 ``hostile_records()`` has metadata that tries to run scripts; ``PROVOKE`` finds out in a browser whether any
 did.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from support.cases import DATA
 
 RECORDS = DATA / "references" / "records.json"
+STYLES: dict[str, Any] = json.loads((DATA / "references" / "styles.json").read_text("utf-8"))
+STYLES["list"] = json.dumps(STYLES["works"])
+
+
+def csl_of(case: dict[str, str]) -> str:
+    """Return the file of a style of ``STYLES``."""
+    return "\n".join(STYLES["template"]).format(**case)
+
+
+def cite(text: str) -> tuple[str, str, str, str]:
+    """Return the key, prefix, label and locator of a cite such as "a1 p. 7"."""
+    key, term, page = text.partition(" p. ")
+    return key, "", term and "page", page
+
 
 _UPDATE = {"type": "retraction", "DOI": "10.5555/notice", "updated": {"date-parts": [[2020, 6, 5]]}}
 RETRACTED = {

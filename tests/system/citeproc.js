@@ -1,13 +1,15 @@
-// Formats works with citeproc-js. Input, as JSON on standard input: {"style": XML, "locales": {name: XML},
-// "locale": name, "items": [CSL-JSON]}. Output: the entries in HTML, by the ids of the items.
+// Formats works with citeproc-js. Input, as JSON on standard input: {"locales": {name: XML}, "items": [CSL-JSON],
+// "jobs": [{"style": XML, "locale": name, "citations": [[cites]]}]}. Output, for each job: the ids of the items in
+// the order of the list, their entries and the citations in HTML.
 const CSL = require("citeproc");
 const input = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const items = Object.fromEntries(input.items.map((item) => [item.id, item]));
-const system = {
-  retrieveLocale: (name) => input.locales[name] || input.locales["en-US"],
-  retrieveItem: (id) => items[id],
-};
-const engine = new CSL.Engine(system, input.style, input.locale, true);
-engine.updateItems(Object.keys(items));
-const [about, entries] = engine.makeBibliography();
-process.stdout.write(JSON.stringify(Object.fromEntries(about.entry_ids.map((ids, n) => [ids[0], entries[n]]))));
+const system = { retrieveLocale: (name) => input.locales[name], retrieveItem: (id) => items[id] };
+const formatted = input.jobs.map(({ style, locale, citations }) => {
+  const engine = new CSL.Engine(system, style, locale, true);
+  engine.updateItems(input.items.map((item) => item.id));
+  const [about, entries] = engine.makeBibliography();
+  const ids = about.entry_ids.map((ids) => ids[0]);
+  return { ids, entries, citations: citations.map((cites) => engine.makeCitationCluster(cites)) };
+});
+process.stdout.write(JSON.stringify(formatted));

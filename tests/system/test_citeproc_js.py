@@ -1,18 +1,19 @@
-"""Entries in our styles beside those of citeproc-js, the processor of Zotero, over works of all types."""
+"""Lists and citations beside those of citeproc-js, the processor of Zotero, over works of all types."""
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from html.parser import HTMLParser
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.citations import Bibliography, Format, Part, Style, format_entries, read_works
+from doiuri.citations import Bibliography, Cite, Format, Part, Style, format_entries, read_works
 from support.programs import needs
+from support.references import STYLES, cite, csl_of
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent / "cases" / "references"
@@ -24,6 +25,7 @@ INTENDED = {
     "A preprint on puddles": "bioRxiv, container and publisher, once",
     "江河的泥沙": "citeproc-js drops the italics of East Asian titles",
 }
+MOVED = {"Fermat's little joke"}  # by d'Arcy, who stands with "darcy"
 FORMATS: dict[str, Format] = {"i": "emphasis", "b": "strong", "sub": "subscript", "sup": "superscript"}
 SPANS: dict[str, Format] = {"font-variant:small-caps;": "small-caps"}
 Characters = list[tuple[str, frozenset[Format]]]
@@ -66,37 +68,26 @@ class Reader(HTMLParser):
         self.characters += ((character, frozenset(formats)) for character in data)
 
 
-def theirs(script: Path, style: Style, locale: str, bibliography: Bibliography) -> list[Characters]:
-    """What citeproc-js returns for the entries of a bibliography, without white space around them."""
+def theirs(script: Path, items: list[dict[str, Any]], jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What citeproc-js returns for each job: the listed ids of the items, entries and citations."""
     spec = find_spec("citeproc")
     assert spec
     assert spec.origin
     folder = Path(spec.origin).parent / "data" / "locales"
-    items: list[dict[str, Any]] = []
-    for reference in bibliography.references:
-        name = {"DOI": reference.work.doi.name} if reference.work.doi else {}
-        items.append({**reference.work.csl, **name, "id": f"w{reference.number}"})
-    given = {
-        "style": re.sub(
-            r'<text variable="citation-number" prefix="\[" suffix="\]"/>', "", style.xml.decode()
-        ),
-        "locales": {name: (folder / f"locales-{name}.xml").read_text("utf-8") for name in ("en-US", locale)},
-        "locale": locale,
-        "items": items,
-    }
-    command = [needs("node"), str(script)]
+    locales = {name: (folder / f"locales-{name}.xml").read_text("utf-8") for name in ("en-US", "de-DE")}
     done = subprocess.run(
-        command, input=json.dumps(given).encode(), capture_output=True, timeout=300, check=True
+        [needs("node"), str(script)],
+        input=json.dumps({"locales": locales, "items": items, "jobs": jobs}).encode(),
+        capture_output=True,
+        timeout=300,
+        check=True,
     )
-    entries = json.loads(done.stdout)
-    found = []
-    for reference in bibliography.references:
-        source = entries[f"w{reference.number}"]
-        if reference.work.doi:  # ours shows the link as it is encoded
-            raw = f"https://doi.org/{reference.work.doi.name}".replace("<", "&#60;").replace(">", "&#62;")
-            source = source.replace(raw, reference.work.doi.url)
-        found.append(stripped(Reader(source).characters))
-    return found
+    formatted: list[dict[str, Any]] = json.loads(done.stdout)
+    return formatted
+
+
+def plain(source: str) -> str:
+    return "".join(character for character, _ in stripped(Reader(source).characters))
 
 
 def stripped(characters: Characters) -> Characters:
@@ -108,18 +99,57 @@ def characters_of(parts: tuple[Part, ...]) -> Characters:
     return [(character, part.formats) for part in parts for character in part.text]
 
 
-@pytest.mark.parametrize("locale", ["en-US", "de-DE"])
-@pytest.mark.parametrize("name", ["author-date", "numeric"])
-def test_text_and_emphasis_are_those_of_citeproc_js(script: Path, name: str, locale: str) -> None:
+JOBS = [(name, locale) for name in ("author-date", "numeric") for locale in ("en-US", "de-DE")]
+
+
+def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(script: Path) -> None:
     works = read_works(["works.json"], CORPUS).complete({})
-    style = Style.load(name)
-    bibliography = Bibliography(works, works, style, locale)
-    ours = map(characters_of, format_entries(bibliography.references, style, locale))
-    different = {
-        reference.work.title
-        for reference, mine, other in zip(
-            bibliography.references, ours, theirs(script, style, locale, bibliography), strict=True
-        )
-        if mine != other
-    }
-    assert different == set(INTENDED)
+    ids = {f"w{number}": key for number, key in enumerate(works)}
+    names = {key: {"DOI": work.doi.name} if work.doi else {} for key, work in works.items()}
+    items = [{**works[key].csl, **names[key], "id": id_} for id_, key in ids.items()]
+    # Alone, with a page, and beside the next one
+    cited = [[(id_, "")] for id_ in ids] + [[(id_, "12-14")] for id_ in ids]
+    cited += [[(one, ""), (other, "")] for one, other in pairwise(ids)]
+    citations = [[{"id": id_, "label": "page", "locator": page} for id_, page in cites] for cites in cited]
+    styles = {name: Style.load(name) for name, _ in JOBS}
+    number = '<text variable="citation-number" prefix="[" suffix="]"/>'  # in a list, the host's
+    jobs = []
+    for name, locale in JOBS:
+        head, tail = styles[name].xml.decode().split("<bibliography")
+        xml = f"{head}<bibliography{tail.replace(number, '')}"
+        jobs.append({"style": xml, "locale": locale, "citations": citations})
+    wrong = []
+    for (name, locale), result in zip(JOBS, theirs(script, items, jobs), strict=True):
+        bibliography = Bibliography(works, works, styles[name], locale)
+        listed = [one.key for one in bibliography.references], [ids[id_] for id_ in result["ids"]]
+        ours, others = ([key for key in keys if works[key].title not in MOVED] for keys in listed)
+        assert ours == others
+        entries = format_entries(bibliography.references, styles[name], locale)
+        different = set()
+        sources = {ids[id_]: source for id_, source in zip(result["ids"], result["entries"], strict=True)}
+        for reference, parts in zip(bibliography.references, entries, strict=True):
+            work, shown = reference.work, sources[reference.key]
+            if work.doi:  # ours shows the link as it is encoded
+                raw = f"https://doi.org/{work.doi.name}".replace("<", "&#60;").replace(">", "&#62;")
+                shown = shown.replace(raw, work.doi.url)
+            if characters_of(parts) != stripped(Reader(shown).characters):
+                different.add(work.title)
+        assert different == set(INTENDED)
+        for cites, source in zip(cited, result["citations"], strict=True):
+            parts = bibliography.citation(Cite(ids[id_], "", page and "page", page) for id_, page in cites)
+            if characters_of(parts) != stripped(Reader(source).characters):
+                wrong.append(f"{name} {locale}: {''.join(part.text for part in parts)} not {plain(source)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_styles_show_what_the_cases_say(script: Path) -> None:
+    """``tests/cases/references/styles.json``, which the tests of the core read, is what citeproc-js shows."""
+    citations = []
+    for cites in STYLES["citations"]:
+        found = [cite(text) for text in cites]
+        citations.append([{"id": key, "label": label, "locator": page} for key, _, label, page in found])
+    jobs = [{"style": csl_of(case), "locale": "en-US", "citations": citations} for case in STYLES["styles"]]
+    for case, result in zip(STYLES["styles"], theirs(script, STYLES["works"], jobs), strict=True):
+        listed = zip(result["ids"], result["entries"], strict=True)
+        assert [f"{id_}: {plain(source)}" for id_, source in listed] == case["list"]
+        assert [plain(source) for source in result["citations"]] == case["shown"]

@@ -114,12 +114,12 @@ def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
         ("@more", "author-date", "t", "Łoś et al. (1999)"),
         ("10.1000/b, 10.1000/a", "author-date", "p", "(Li, 2014, 2016a)"),
         ("10.1000/c; 10.1000/a; @three", "author-date", "p", "(Li, 2014, 2016b; Łoś et al., 2001)"),
-        ("10.1000/c, p. 3-4; 10.1000/a", "author-date", "p", "(Li, 2014; Li, 2016b, pp. 3–4)"),
+        ("10.1000/c, p. 3-4; 10.1000/a", "author-date", "p", "(Li, 2014, 2016b, pp. 3–4)"),
         (
             "see 10.1000/c; also 10.1000/a at length",
             "author-date",
             "p",
-            "(see Li, 2016b; also Li, 2014 at length)",
+            "(see Li, 2016b, also 2014 at length)",
         ),
         ("-10.1000/a; -@three, ch. 2", "author-date", "p", "(2014; 2001, chap. 2)"),
         ("10.1000/a", "author-date", "year", "2014"),
@@ -139,6 +139,19 @@ def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
 )
 def test_what_a_citation_shows(text: str, style: str, form: Form, expected: str) -> None:
     assert shown(text, style, form) == expected
+
+
+def test_letters_beyond_z(tmp_path: Path) -> None:
+    collapse = 'collapse="year-suffix-ranged" year-suffix-delimiter="+" disambiguate-add-year-suffix'
+    xml = STYLE.format(AUTHOR_DATE.format("", YEAR) + BIBLIOGRAPHY)
+    (tmp_path / "own.csl").write_text(
+        xml.replace('disambiguate-add-year-suffix="true" collapse="year"', f'{collapse}="true"')
+    )
+    works = {str(n): work(str(n), "Li", title=f"{n:03}") for n in range(30)}
+    bibliography = Bibliography(works, works, Style.load("own.csl", tmp_path))
+    assert [one.letter for one in bibliography.references][24:] == ["y", "z", "aa", "ab", "ac", "ad"]
+    shown = bibliography.citation(Cite(str(n)) for n in (0, 2, 24, 25, 26, 27))
+    assert "".join(part.text for part in shown) == "(Li 2001a+c+y–ab)"
 
 
 def test_words_are_those_of_the_locale() -> None:

@@ -96,7 +96,7 @@ def _sort_value(work: Work, key: SortKey) -> list[str]:
         if variable in NAMES and value:
             return [
                 collation(text)
-                for name in value
+                for name in value[: 1 if key.area == "citation" and len(value) > 2 else None]  # et al.
                 for text in (name.get("family") or name.get("literal"), name.get("given", ""))
             ]
         if isinstance(value, dict):
@@ -187,8 +187,6 @@ class Bibliography:
 
     def _sort_value(self, work: Work, key: SortKey) -> list[str]:
         if key.macro is None:
-            if key.area == "citation" and key.variables[0] in NAMES:  # in their short form
-                return [collation(self._author(Reference(work, 0)))]
             return _sort_value(work, key)
         from doiuri.citations._processor import sort_text
 
@@ -271,24 +269,23 @@ class Bibliography:
 
     def _groups(self, shown: list[_Shown]) -> Iterator[list[Piece]]:
         """Yield authors with a year; if the style collapses them, with several, or with several letters."""
-        layout, has_ranges = self._layout, self._layout.collapse == "year-suffix-ranged"
-        of_letters = layout.collapse.startswith("year-suffix")
-        for _, group in groupby(shown, self._author_if_collapsed):
+        layout, collapse = self._layout, self._layout.collapse
+        for _, group in groupby(shown, self._author_if_grouped):
             years: list[list[Piece]] = []
             for _, same in groupby(
-                enumerate(group), lambda one: one[1].year if of_letters and one[1].letter else -one[0]
+                enumerate(group),
+                lambda one: one[1].year if "suffix" in collapse and one[1].has_bare_letter else -one[0],
             ):
                 cites: list[tuple[int, list[Piece]]] = []
                 for _, one in same:
-                    text = one.letter if cites else self._label(one, no_author=True)[0] if years else ""
-                    number = ordinal(one.letter) if has_ranges else 0
-                    cites.append((number, [(text, one.cite.key)] if text else self._cite(one)))
+                    no_author = bool(years) and collapse.startswith("year")
+                    pieces = [(one.letter, one.cite.key)] if cites else self._cite(one, no_author=no_author)
+                    cites.append((ordinal(one.letter) if "ranged" in collapse else 0, pieces))
                 years.append(_joined(_collapsed(cites), layout.letter_delimiter))
             yield _joined(years, layout.group_delimiter)
 
-    def _author_if_collapsed(self, one: _Shown) -> object:
-        collapses = self._layout.collapse.startswith("year") and one.is_bare
-        return self._author(one.reference) if collapses and one.reference else one
+    def _author_if_grouped(self, one: _Shown) -> object:
+        return self._author(one.reference) if self._layout.has_groups and one.reference else one
 
     def _in_sentence(self, one: _Shown, form: Form) -> list[Piece]:
         reference, cite, layout = one.reference, one.cite, self._layout
@@ -311,8 +308,8 @@ class Bibliography:
         *pieces, (last, key) = _pieces(cite, f"{before}{opening}{label}", more)
         return [*pieces, (f"{last}{closing}", key)]
 
-    def _cite(self, one: _Shown) -> list[Piece]:
-        label, more = self._label(one, no_author=one.cite.no_author)
+    def _cite(self, one: _Shown, *, no_author: bool = False) -> list[Piece]:
+        label, more = self._label(one, no_author=no_author or one.cite.no_author)
         return _pieces(one.cite, label or (self._year(one.reference) if one.reference else ""), more)
 
     def _label(self, one: _Shown, *, no_author: bool = False) -> tuple[str, str]:
@@ -456,6 +453,10 @@ class _Shown(NamedTuple):
     @property
     def year(self) -> int | None:
         return None if self.reference is None else self.reference.work.year
+
+    @property
+    def has_bare_letter(self) -> bool:
+        return self.is_bare and bool(self.letter)
 
     @property
     def is_bare(self) -> bool:

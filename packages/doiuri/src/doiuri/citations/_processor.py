@@ -38,8 +38,8 @@ _NUMBERS = re.compile(r"[a-z]*\d+[a-z]*(?:\s*[-–,&]\s*[a-z]*\d+[a-z]*)*", re.I
 _SMALL = frozenset(
     "a about above across after against along among an and around as at before behind below beneath beside"  # noqa: SIM905
     " besides between beyond but by d de despite down during except for from in inside into like near nor of"
-    " off on onto or out over per so since than the through throughout till to toward towards under until up upon versus via vs v"
-    " with within without yet".split()
+    " off on onto or out over per so since than the through throughout till to toward towards under until up"
+    " upon versus via vs v with within without yet".split()
 )
 _WORD = re.compile(rf"(?<![^\s\-\u2013/(“\"‘{MARKS}])[^\W\d_][^\s\-\u2013/{MARKS}]*")
 _AFTER_HYPHEN = re.compile(r"(?<=-)[^\W\d_]")
@@ -53,7 +53,8 @@ class Item(citeproc.CitationItem):
 
     def __init__(self, reference: Reference, style: Style, **options: Any) -> None:
         super().__init__("work")
-        self["source"] = _Noting(_source(reference.work, reference.letter, style))
+        demotes = "sort" in options and style.demotes_particles
+        self["source"] = _Noting(_source(reference.work, reference.letter, style, demotes))
         self["implicit_letter"] = "" if style.names_letters else reference.letter
         noted = {"shown_number": "", "author": "", "names": None, "sort": None, "repeated": ""}
         noted |= {"is_ambiguous": reference.is_ambiguous}
@@ -70,15 +71,15 @@ class Item(citeproc.CitationItem):
 
 
 @lru_cache(maxsize=1024)
-def _source(work: Work, letter: str, style: Style) -> Source:
-    item = _csl_item(work, letter, style)
+def _source(work: Work, letter: str, style: Style, demotes: bool) -> Source:
+    item = _csl_item(work, letter, style, demotes)
     (source,) = CiteProcJSON([{"id": "work", **item}]).values()
     if "event" in item:  # "event-title" is unknown to citeproc-py, which warns
         source["event_title"] = source["event"]
     return source
 
 
-def _csl_item(work: Work, letter: str, style: Style) -> dict[str, Any]:
+def _csl_item(work: Work, letter: str, style: Style, demotes: bool) -> dict[str, Any]:
     """Return a work as citeproc-py can read it: it escapes nothing and fails on members of other types."""
     csl = work.csl
     item: dict[str, Any] = {
@@ -97,7 +98,7 @@ def _csl_item(work: Work, letter: str, style: Style) -> dict[str, Any]:
         item.pop("publisher", None)  # bioRxiv is both
     if "event-title" in csl:
         item["event"] = from_rich(csl["event-title"])
-    item |= {member: [_name(name) for name in csl[member]] for member in NAMES if member in csl}
+    item |= {member: [_name(name, demotes) for name in csl[member]] for member in NAMES if member in csl}
     item |= {member: _date(csl[member]) for member in _DATES if member in csl}
     if letter:
         item["year-suffix"] = letter
@@ -106,15 +107,18 @@ def _csl_item(work: Work, letter: str, style: Style) -> dict[str, Any]:
     return item
 
 
-def _name(name: dict[str, str]) -> dict[str, str]:
-    """Return a name whose initials citeproc-py can make: it expects one lower-case word between others."""
+def _name(name: dict[str, str], demotes: bool) -> dict[str, str]:
+    """Return a name whose initials citeproc-py can make: it expects one lower-case word between others.
+
+    :param demotes: whether the family name begins after its particles
+    """
     given, family = name.get("given", ""), name.get("family", "")
     if given and given.upper() == given.lower():  # a script without case has no initials
         return {"literal": from_rich(f"{family}{given}" if _is_east_asian(family) else f"{family}, {given}")}
     name = {part: from_rich(text) for part, text in name.items()}
     words = name.get("family", "").split()
     if particles := [*takewhile(lambda word: word[0].islower(), words[:-1])]:
-        name["non-dropping-particle"] = " ".join(particles)
+        name["non-dropping-particle"] = "" if demotes else " ".join(particles)
         name["family"] = " ".join(words[len(particles) :])
     if given:
         capitals = _AFTER_HYPHEN.sub(lambda letter: letter[0].upper(), given)
@@ -481,6 +485,6 @@ def sort_text(reference: Reference, style: Style, locale: str, key: SortKey) -> 
     with _explained(reference, style):
         processor = _Processor(style, locale)
         layout = processor.layout if key.area == "citation" else processor.entries
-        item = Item(reference, style, sort=style.sorted_names | dict(key.names))
+        item = Item(reference, style, sort={"name-as-sort-order": "all", **dict(key.names)})
         layout.repressed = {}
         return str(layout.get_macro(key.macro).render(item, context=layout) or "")

@@ -147,13 +147,9 @@ class Style:
         return ET.tostring(root)
 
     @cached_property
-    def sorted_names(self) -> dict[str, str]:
-        """The options of names in keys to sort by (CSL 1.0.2, Sorting)."""
-        demoted = self._root.get("demote-non-dropping-particle") != "never"
-        return {
-            "name-as-sort-order": "all",
-            "demote-non-dropping-particle": "display-and-sort" if demoted else "never",
-        }
+    def demotes_particles(self) -> bool:
+        """Whether "van Gogh" stands under G."""
+        return self._root.get("demote-non-dropping-particle") != "never"
 
     @cached_property
     def formats_pages(self) -> bool:
@@ -215,6 +211,7 @@ class Style:
             delimiter,
             layout.get("vertical-align") == "sup",
             citation.get("collapse", ""),
+            citation.get("collapse", "").startswith("year") or "cite-group-delimiter" in citation.attrib,
             citation.get("cite-group-delimiter", ", "),
             citation.get("year-suffix-delimiter", delimiter),
             not self.numbered and citation.get("disambiguate-add-year-suffix") == "true",
@@ -232,8 +229,10 @@ class Layout(NamedTuple):
     superscript: bool
     collapse: str
     """CSL's ``collapse``: "citation-number", or begins with "year"; "" for none."""
+    has_groups: bool
+    """Whether consecutive works of an author are joined in another way."""
     group_delimiter: str
-    """Stands between two years of an author."""
+    """Stands between two works of an author."""
     letter_delimiter: str
     """Stands between two letters of a year."""
     has_letters: bool

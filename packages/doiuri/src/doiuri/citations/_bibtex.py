@@ -176,8 +176,11 @@ def _item(entry: _Entry, fields: Fields) -> dict[str, Any]:
 
     def text_of(name: str, *, sentence_case: bool = False) -> str:
         text = rich_text(fields.get(name, ""), sentence_case=sentence_case and in_english)
-        more = fields.get(name.replace("title", "subtitle")) if name.endswith("title") else ""
-        return _joined(text, rich_text(more, sentence_case=sentence_case and in_english)) if more else text
+        if name.endswith("title"):
+            for part, mark in ((name.replace("title", "subtitle"), ":"), (f"{name}addon", ".")):
+                more = rich_text(fields.get(part, ""), sentence_case=sentence_case and in_english)
+                text += f"{'' if text.endswith(('?', '!', ':', '.')) else mark} {more}" if more else ""
+        return text
 
     item: dict[str, Any] = {"id": entry.key, "type": _TYPES.get(entry.kind, "")}
     for member, sources in _MEMBERS.items():
@@ -197,11 +200,9 @@ def _item(entry: _Entry, fields: Fields) -> dict[str, Any]:
     return {member: value for member, value in (item | _links(fields)).items() if value}
 
 
-def _joined(title: str, more: str) -> str:
-    return f"{title}{' ' if title.endswith(('?', '!', ':', '.')) else ': '}{more}"
-
-
 def _language(fields: Fields) -> str:
+    if "british" in fields.get("langidopts", ""):
+        return "en-GB"
     given = plain_text(fields.get("langid") or fields.get("hyphenation") or fields.get("language") or "")
     return _LANGUAGES.get(given.lower(), given)
 

@@ -72,6 +72,7 @@ VALUES = {
     "budget": [
         *right(1, 2.5, "2.5", None),
         *wrong(NO_SECONDS, "soon", True, 0, -1, float("inf")),
+        (10**400, f"{10**79} {NO_SECONDS}"),
     ],
     "rate": [
         *right(1, 2.5, "2.5", None, ""),

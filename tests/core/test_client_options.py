@@ -111,3 +111,24 @@ def test_params_are_encoded_as_the_proxy_reads_them(params: object, query: str) 
 def test_a_target_must_be_a_url(url: str, private: bool) -> None:
     with pytest.raises(TargetError, match="redirected to an invalid URL"):
         TargetCheck("https://doi.org", private).check_url(url)
+
+
+PRIVATE = (
+    "localhost. a.localhost printer.local x.internal home.arpa 0.0.0.0 fe80::1 :: ::127.0.0.1 "
+    "::ffff:0:10.0.0.1 64:ff9b::10.0.0.1 fec0::1 10.0.0.1. 169.254.169.254. 192.168.0.1 "
+    "100.64.0.0 100.127.255.255"
+)  # the last two: RFC 6598, shared address space of carriers, and of VPNs
+PUBLIC = (
+    "doi.org 100.63.255.255 100.128.0.0 8.8.8.8 2001:4860:4860::8888 ::ffff:8.8.8.8 64:ff9b::808:808 "
+    "8.8.8.8. alocal.org"
+)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_private"),
+    [*((one, True) for one in PRIVATE.split()), *((one, False) for one in PUBLIC.split())],
+)
+def test_which_hosts_are_in_a_private_network(host: str, is_private: bool) -> None:
+    expected = pytest.raises(TargetError, match="private network") if is_private else nullcontext()
+    with expected:
+        TargetCheck("https://doi.org").check_url(f"http://[{host}]/" if ":" in host else f"http://{host}/")

@@ -1,11 +1,16 @@
-"""A clock that skips what a limiter waits for: rates and Retry-After take no time."""
+"""A clock that skips what the threads of a Resolver wait for: rates, retries and Retry-After take no time."""
 
 from __future__ import annotations
 
 import threading
 import time
 
-from doiuri.resolver.http._limiter import PAUSE, Limiter
+MONOTONIC, SLEEP, WAIT = time.monotonic, time.sleep, threading.Condition.wait
+
+
+def is_asking() -> bool:
+    """Return whether this thread sends requests for a Resolver."""
+    return threading.current_thread().name == "doiuri"
 
 
 class Clock:
@@ -15,23 +20,11 @@ class Clock:
         self.skipped = 0.0
 
     def __call__(self) -> float:
-        return time.monotonic() + self.skipped
+        return MONOTONIC() + self.skipped
 
-    def limiter(self, pause: float = PAUSE) -> Limiter:
-        """Return a limiter on this clock."""
-        limiter = Limiter(self, pause)
-        limiter._changed = _Changed(self, limiter)
-        return limiter
-
-
-class _Changed(threading.Condition):
-    def __init__(self, clock: Clock, limiter: Limiter) -> None:
-        super().__init__()
-        self._clock, self._limiter = clock, limiter
-
-    def wait(self, timeout: float | None = None) -> bool:
-        if self._limiter._in_flight:  # it may be waiting for a free slot
-            return super().wait(0.01)
-        assert timeout is not None
-        self._clock.skipped += timeout
+    def wait(self, condition: threading.Condition, timeout: float | None = None) -> bool:
+        """Skip the wait for a rate or a Retry-After; wait for other threads as usual, without limit."""
+        if timeout is None or timeout > 1e6 or not is_asking():
+            return WAIT(condition, timeout)
+        self.skipped += timeout
         return False

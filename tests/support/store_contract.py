@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from doiuri.resolver import Entry, Key, LockFile, MemoryStore, RedisStore, SQLiteStore
 from support.processes import forked, status_of
+
+
+class Kept(dict[Key, Entry]):
+    """A store that shows what it has."""
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        return {key: self[key] for key in keys if key in self}
+
+    def put_many(self, entries: Mapping[Key, Entry]) -> None:
+        self.update(entries)
+
 
 AnyStore = MemoryStore | SQLiteStore | LockFile | RedisStore
 

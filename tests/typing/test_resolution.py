@@ -5,8 +5,9 @@ from typing import Literal, assert_type
 
 import pytest
 from doiuri import DOI, DOINotFound, Handle, Record
+from doiuri.plugins import Settings
 from doiuri.records import Locations, Value
-from doiuri.resolver import Metadata, Outcome, Resolver, ResolverSettings
+from doiuri.resolver import Metadata, Outcome, Resolver
 from doiuri.rest import read_record, record_url
 from doiuri.testing import resolver_for
 
@@ -52,7 +53,7 @@ def test_resolver() -> None:
             assert_type(outcome.found, bool)
             outcome.raise_for_status()
             assert outcome.status == "found"
-        assert_type(same.settings, ResolverSettings)
+        assert_type(same.settings, Settings)
         assert_type((same.settings.base, same.settings.rate), tuple[str, float | None])
         with pytest.raises(DOINotFound) as caught:
             same.resolve("10.1000/183")

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from types import SimpleNamespace
 
 import pytest
-from doiuri.resolver import _process
-from doiuri.resolver.http import _client
-from support.clock import Clock
+from support.clock import SLEEP, Clock, is_asking
 
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds before each retry, which are not waited for."""
     seen: list[float] = []
-    without = SimpleNamespace(monotonic=time.monotonic, time=time.time, sleep=seen.append)
-    monkeypatch.setattr(_client, "time", without)
+
+    def sleep(seconds: float) -> None:
+        if is_asking():
+            seen.append(seconds)
+        else:
+            SLEEP(seconds)
+
+    monkeypatch.setattr(time, "sleep", sleep)
     return seen
-
-
-@pytest.fixture
-def _long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pause for a server on this machine is longer than any test."""
-    monkeypatch.setattr(_process, "LOCAL_PAUSE", 3600.0)
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of all limiters: what they wait for, they skip."""
     made = Clock()
-    monkeypatch.setattr(_process, "Limiter", made.limiter)
+    monkeypatch.setattr(time, "monotonic", made)
+    monkeypatch.setattr(threading.Condition, "wait", lambda self, timeout=None: made.wait(self, timeout))
     return made
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of all limiters, budgets and stores, which stands still until a test changes it."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, Handle, Prefix, ResolverUnavailable, ShortDOI
-from doiuri.resolver import MemoryStore, Outcome, Resolver, _pipeline
+from doiuri.resolver import Outcome, Resolver
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply, value
 from support.servers.rest import found, handling, not_found, proxy, targets
+from support.store_contract import Kept
 from support.waiting import until
 
 
@@ -91,7 +92,7 @@ def test_closing_a_batch_stops_its_requests() -> None:
 
 
 def test_answers_are_stored_even_if_the_caller_stops_iterating() -> None:
-    store, usual, hold = MemoryStore(), proxy(), threading.Event()
+    store, usual, hold = Kept(), proxy(), threading.Event()
 
     def five(target: str) -> bytes:
         if int(target.rpartition("/")[2]) >= 5:
@@ -147,7 +148,7 @@ def test_existence_takes_few_requests() -> None:
     # DOI resolution documentation section 4: several DOIs in one request
     dois = [DOI(f"10.{1000 + n % 7}/journal.pone.{n:010}") for n in range(3000)]
     with handling(proxy(agencies=agencies)) as server:
-        outcomes = list(Resolver(server.url, store=MemoryStore()).verify(dois))
+        outcomes = list(Resolver(server.url, store=Kept()).verify(dois))
     assert [outcome.doi for outcome in outcomes] == dois
     assert {outcome.status for outcome in outcomes} == {"found"}
     assert len(server.requests) <= 0.02 * len(dois)
@@ -156,7 +157,7 @@ def test_existence_takes_few_requests() -> None:
 
 def test_doubtful_answers_are_confirmed() -> None:
     dois = [DOI(f"10.1000/{n}{end}") for end in "a!?*+-" for n in "01"]
-    store = MemoryStore()
+    store = Kept()
     with handling(proxy({doi.key: () for doi in dois if doi.suffix[0] == "1"}, agencies)) as server:
         outcomes = list(Resolver(server.url, store=store).verify(dois))
         asked = targets(server)
@@ -214,7 +215,7 @@ def test_a_refusal_of_which_ra_is_unknown() -> None:
 
 
 def test_agencies_are_stored() -> None:
-    store = MemoryStore()
+    store = Kept()
     with handling(proxy(agencies=agencies)) as server:
         resolver = Resolver(server.url, store=store)
         resolver.resolve(DOI("10.1000/0"))  # its record says nothing of the agency
@@ -277,19 +278,23 @@ def test_invalid_items_do_not_depend_on_the_budget() -> None:
     assert [outcome.status for outcome in outcomes] == ["invalid", "unknown"]
 
 
-def test_answers_are_stored_while_a_batch_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_stored_while_a_batch_runs() -> None:
     """A process that is killed in the middle of a long batch loses little."""
-    store = MemoryStore()
+    store = Kept()
     with handling(proxy()) as server:
-        monkeypatch.setattr(_pipeline, "FLUSH_INTERVAL", float("inf"))
         running = Resolver(server.url, store=store).resolve_many(names(200))
         assert len(list(islice(running, 60))) == 60
-        assert len(store._entries) >= 32, "whenever names are read ahead"
-        monkeypatch.setattr(_pipeline, "FLUSH_INTERVAL", 0)
-        other = MemoryStore()
-        running = Resolver(server.url, store=other, concurrency=1).resolve_many(names(10))
-        assert len(list(islice(running, 5))) == 5
-        assert len(other._entries) >= 4, "after a time"
+        assert len(store) >= 32, "whenever names are read ahead"
+
+
+def test_answers_are_stored_after_half_a_second(now: list[float]) -> None:
+    store = Kept()
+    with handling(proxy()) as server:
+        running = Resolver(server.url, store=store, concurrency=1).resolve_many(names(10))
+        for number in range(5):
+            next(running)
+            assert len(store) >= number, f"after {number} answers"
+            now[0] += 0.6
 
 
 def test_answers_on_the_way_to_a_slow_alias_are_kept() -> None:
@@ -301,12 +306,12 @@ def test_answers_on_the_way_to_a_slow_alias_are_kept() -> None:
             hold.wait(60)
         return usual(target)
 
-    store = MemoryStore()
+    store = Kept()
     with handling(handle) as server:
         resolver = Resolver(server.url, store=store, budget=0.3)
         for _ in range(2):
             with pytest.raises(ResolverUnavailable):
                 resolver.resolve("10.1000/alias")
         hold.set()
-        assert [key.doi for key in store._entries] == ["10.1000/ALIAS"]
+        assert [key.doi for key in store] == ["10.1000/ALIAS"]
         assert sum(target.endswith("/alias") for target in targets(server)) == 1

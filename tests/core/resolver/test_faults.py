@@ -12,6 +12,7 @@ import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import MemoryStore, Outcome, Resolver
 from support.servers.faults import FAULTS, HARDER, NAME, TARGET, Fault, record, reply, says
+from support.store_contract import Kept
 
 DOI_ = DOI(NAME)
 ALL = FAULTS + HARDER
@@ -53,7 +54,7 @@ def test_the_timeout_holds(fault: Fault) -> None:
 def test_a_fault_is_unknown_within_the_budget_and_stores_nothing(
     fault: Fault, ask: Callable[[Resolver, list[DOI]], Iterator[Outcome]]
 ) -> None:
-    store, limit = MemoryStore(), limits(fault)
+    store, limit = Kept(), limits(fault)
     with fault.serve() as server, Resolver(server.url, store=store, **limit) as resolver:  # type: ignore[arg-type]
         begun = time.monotonic()
         (outcome,) = ask(resolver, [DOI_])
@@ -61,7 +62,7 @@ def test_a_fault_is_unknown_within_the_budget_and_stores_nothing(
     assert outcome.doi == DOI_
     assert outcome.status == fault.status
     assert fault.error is None or outcome.reason
-    assert bool(store._entries) == (fault.error is None)
+    assert bool(store) == (fault.error is None)
 
 
 ASK = """

@@ -7,16 +7,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, ItemsView, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.resolver import MemoryStore, Outcome, Reply, Request, Resolver, SQLiteStore
+from doiuri.resolver import Entry, Key, MemoryStore, Outcome, Reply, Request, Resolver, SQLiteStore
 from support.processes import all_threads_ended, in_child
 from support.servers.faults import FAULTS, record
 from support.servers.rest import handling, proxy
+from support.store_contract import ENTRIES
 from support.waiting import until
 
 DOI_ = DOI("10.1000/a")
@@ -206,36 +207,19 @@ def test_nothing_is_left_running() -> None:
 
 
 def test_a_shared_store_is_opened_again_after_one_resolver_closed_it(tmp_path: Path) -> None:
-    where = str(tmp_path / "store.sqlite3")
+    paths = (str(tmp_path / "store.sqlite3"), tmp_path / "x/../store.sqlite3")
     with handling(proxy()) as server:
-        first, second = (
-            Resolver(server.url, store=where),
-            Resolver(server.url, store=tmp_path / "x/../store.sqlite3"),
-        )
-        store = first._store
-        assert isinstance(store, SQLiteStore)
-        assert second._store is store
+        first, second = (Resolver(server.url, store=path) for path in paths)
         first.resolve(DOI_)
         for closed, other in ((first, second), (second, first)):
+            with closed:  # entered again
+                assert closed.resolve(DOI_).url
             closed.close()
-            closed.close()
-            assert store._db is None
+            assert not Path(f"{paths[0]}-wal").exists(), "the only connection is closed"
             assert other.resolve(DOI_).url
             assert closed.resolve(DOI_).url
-        store.close()
-
-
-def test_a_resolver_may_be_entered_again(tmp_path: Path) -> None:
-    with handling(proxy()) as server:
-        resolver = Resolver(server.url, store=tmp_path / "store.sqlite3")
-        store = resolver._store
-        assert isinstance(store, SQLiteStore)
-        for _ in range(3):
-            with resolver:
-                resolver.resolve(DOI_)
-                assert store._db is not None
-            assert store._db is None
         assert len(server.requests) == 1
+        first.close()
 
 
 def test_a_store_of_the_users_own_is_not_closed() -> None:
@@ -257,9 +241,14 @@ def test_a_forgotten_iteration_may_end_at_any_moment(tmp_path: Path) -> None:
                 DOI(f"10.1000/{n}") for n in range(9)
             )
 
+    class Collecting(dict[Key, Entry]):
+        def items(self) -> ItemsView[Key, Entry]:
+            gc.collect()
+            return super().items()
+
     with handling(proxy()) as server:
         assert next(Cycle().stream).status == "found"
-        worker = threading.Thread(target=store._try, args=("read", lambda _db: gc.collect()), daemon=True)
+        worker = threading.Thread(target=store.put_many, args=(Collecting(ENTRIES),), daemon=True)
         worker.start()
         worker.join(20)
         assert not worker.is_alive()

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from doiuri import DOI, BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
 from doiuri.records import Work
-from doiuri.resolver import Entry, Key, MemoryStore, Metadata, Resolver, SQLiteStore
+from doiuri.resolver import Entry, Key, Metadata, Resolver, SQLiteStore, Store
 from doiuri.rest import CSL_JSON
 from support.servers.faults import Server, reply, serving
 from support.servers.rest import header, proxy, targets
+from support.store_contract import Kept
 
 KAHN = DOI("10.1000/Kahn <1>#a;b")
 CSL = {"title": "A <i>framework</i>", "author": [{"family": "Kahn"}], "issued": {"date-parts": [[2006]]}}
@@ -32,7 +33,7 @@ class Agency:
     proxy: Server
     server: Server
 
-    def resolver(self, store: MemoryStore | SQLiteStore | None = None, **options: object) -> Resolver:
+    def resolver(self, store: Store | None = None, **options: object) -> Resolver:
         return Resolver(self.proxy.url, store=store, private=True, **options)  # type: ignore[arg-type]
 
     @property
@@ -88,7 +89,7 @@ def test_a_work_costs_two_requests_and_none_when_it_is_known(tmp_path: Path) -> 
 def test_works_of_many_dois_in_input_order() -> None:
     names = [f"10.1000/{number}" for number in range(40)]
     with agency(csl(), lambda target: "/7" not in target) as both:
-        resolver = both.resolver(MemoryStore())
+        resolver = both.resolver(Kept())
         outcomes = list(resolver.works([*names, "not a DOI", names[0].upper()]))
         assert [outcome.doi.name if outcome.doi else None for outcome in outcomes] == [*names, None, names[0]]
         assert {outcome.status for outcome in outcomes} == {"found", "not-found", "invalid"}
@@ -102,7 +103,7 @@ def test_works_of_many_dois_in_input_order() -> None:
 
 def test_bibtex() -> None:
     with agency(text("\n@article{Kahn,\r\n\ttitle={A}\x00\x1b}\n", "application/x-bibtex")) as both:
-        resolver = both.resolver(MemoryStore())
+        resolver = both.resolver(Kept())
         assert resolver.bibtex(KAHN) == resolver.bibtex(KAHN) == "@article{Kahn,\n\ttitle={A}}"
         (outcome,) = both.resolver().bibtex_many([KAHN])
         assert outcome.metadata == Metadata(b"@article{Kahn,\n\ttitle={A}}", "application/x-bibtex")
@@ -162,13 +163,13 @@ def statuses(resolver: Resolver) -> set[str]:
 @pytest.mark.parametrize("answer", NOTHING.values(), ids=NOTHING)
 def test_an_agency_without_metadata_is_a_definite_answer_for_a_day(answer: bytes) -> None:
     with agency(answer) as both:
-        store = MemoryStore()
+        store = Kept()
         for _ in range(2):
             with pytest.raises(NoValues):
                 both.resolver(store).work(KAHN)
             assert statuses(both.resolver(store)) == {"no-values"}
         assert both.requests == 3  # one for the record: only a DOI that exists can have no metadata
-        (entry,) = (entry for key, entry in store._entries.items() if key.kind == "work")
+        (entry,) = (entry for key, entry in store.items() if key.kind == "work")
         assert 86400 - 60 < entry.expires - time.time() <= 86400
         assert statuses(both.resolver()) == {"no-values"}
 
@@ -176,10 +177,10 @@ def test_an_agency_without_metadata_is_a_definite_answer_for_a_day(answer: bytes
 def test_a_captive_portal_says_nothing_about_metadata() -> None:
     page = reply("200 OK", b"<!doctype html><title>Log in</title>", kind="text/html")
     with serving(lambda _s, connection, _r: connection.sendall(page)) as portal:
-        store = MemoryStore()
+        store = Kept()
         resolver = Resolver(portal.url, store=store)
         assert statuses(resolver) == {"unknown"}
-        assert not store._entries
+        assert not store
 
 
 @pytest.mark.parametrize(("answer", "error"), UNKNOWN.values(), ids=UNKNOWN)
@@ -187,10 +188,10 @@ def test_any_other_failure_is_unknown_and_not_stored_and_a_stale_work_serves(
     answer: bytes, error: type[ResolutionError]
 ) -> None:
     with agency(answer) as both:
-        store = MemoryStore()
+        store = Kept()
         with pytest.raises(error):
             both.resolver(store).work(KAHN)
-        assert (statuses(both.resolver(store)), store.usage().entries) == ({"unknown"}, 0)
+        assert (statuses(both.resolver(store)), len(store)) == ({"unknown"}, 0)
         key = Key("work", both.proxy.url, KAHN.key)
         store.put_many({key: Entry(BODY, CSL_JSON, time.time() - 1)})
         assert both.resolver(store).work(KAHN) == Work(KAHN, CSL)
@@ -207,7 +208,7 @@ def test_any_other_failure_is_unknown_and_not_stored_and_a_stale_work_serves(
 
 def test_a_name_that_does_not_exist_is_not_found_and_costs_no_second_request() -> None:
     with agency(csl(), lambda _target: False) as both:
-        store = MemoryStore()
+        store = Kept()
         for _ in range(2):
             with pytest.raises(DOINotFound):
                 both.resolver(store).work(KAHN)
@@ -230,9 +231,9 @@ def test_answers_that_are_not_bibtex_raise_bad_record(body: str) -> None:
 
 def test_answers_are_kept_for_30_days_and_damaged_ones_are_asked_for_again() -> None:
     with agency(csl()) as both:
-        store = MemoryStore()
+        store = Kept()
         both.resolver(store).work(KAHN)
-        ((key, entry),) = store._entries.items()
+        ((key, entry),) = store.items()
         assert key == Key("work", both.proxy.url, KAHN.key)
         assert MONTH - 60 < entry.expires - time.time() <= MONTH
         assert json.loads(entry.body)["title"] == "A <i>framework</i>", "what is kept is the reduced form"
@@ -250,5 +251,5 @@ def test_an_answer_of_sixteen_megabytes_is_refused() -> None:
 
 def test_metadata_may_be_null() -> None:
     with agency(text("null", "application/json")) as both:
-        resolver = both.resolver(MemoryStore())
+        resolver = both.resolver(Kept())
         assert [resolver.metadata(KAHN, "application/json").text for _ in range(2)] == ["null"] * 2

@@ -144,8 +144,8 @@ def number(unit: str, *, whole: bool = False, zero: bool = False) -> Callable[[o
     def read(value: object) -> float:
         found: float = -1
         if isinstance(value, int | str if whole else int | float | str) and not isinstance(value, bool):
-            with suppress(ValueError):
-                found = value if not isinstance(value, str) else int(value) if whole else float(value)
+            with suppress(ValueError, OverflowError):
+                found = int(value) if whole else float(value)
         if not (0 < found < inf or (zero and found == 0)):
             kind, least = "whole number" if whole else "number", ", 0 or more" if zero else " above 0"
             raise ValueError(f"{value!r:.80} is not a {kind} of {unit}{least}")
@@ -295,7 +295,7 @@ def with_defaults(**defaults: object) -> tuple[Option, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The resolver to query, whether it may be queried, the user's mail address, and the cache."""
+    """How a resolver is asked: the options that were given, and the defaults of the others."""
 
     base: str = DOI_ORG
     """The URL of the resolver, without a slash at the end."""
@@ -309,6 +309,24 @@ class Settings:
     cache: str | None = None
     """A path, ``:memory:``, or the URL of a store; None stands for the default of ``Resolver``."""
 
+    timeout: float = 10
+    """Seconds for one request."""
+
+    budget: float | None = None
+    """Seconds for one call, or None."""
+
+    concurrency: int = 3
+    """Requests in flight at the same time."""
+
+    rate: float | None = None
+    """Requests per second, or None."""
+
+    private: bool = False
+    """Whether redirects may lead into a private network."""
+
+    user_agent: str = ""
+    """The User-Agent header."""
+
     @classmethod
     def from_environ(
         cls,
@@ -318,7 +336,7 @@ class Settings:
         cache: str | os.PathLike[str] | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Settings:
-        """Return the settings: of each argument, or else of its environment variable.
+        """Return the settings that all packages have: each argument, or else its environment variable.
 
         An empty variable counts as not set. Of the cache only the address is checked.
 
@@ -332,28 +350,9 @@ class Settings:
         given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache}
         return cls(*(option.read(given, environ=environ) for option in SETTINGS))
 
-
-@dataclass(frozen=True, slots=True)
-class ResolverSettings(Settings):
-    """The settings of a Resolver: its arguments, with the defaults of those that were left out.
-
-    They are ``base``, ``offline``, ``mailto``, ``cache``, ``timeout``, ``budget``, ``concurrency``, ``rate``,
-    ``private`` and ``user_agent``.
-    """
-
-    timeout: float = 10
-    budget: float | None = None
-    concurrency: int = 3
-    rate: float | None = None
-    private: bool = False
-    user_agent: str = ""
-
     @classmethod
-    def read(cls, **given: object) -> ResolverSettings:
-        """Return the settings that arguments of a Resolver give.
-
-        :raises ValueError: if one is invalid; the message begins with the argument or variable.
-        """
+    def of_resolver(cls, **given: object) -> Settings:
+        """Return the settings that the arguments of a Resolver give; raise ValueError as ``from_environ``."""
         values = {one.name: one.read(given) for one in _OF_RESOLVERS if one.name in given}
         values["cache"] = values.pop("store", None)
         local = is_loopback(urlsplit(values["base"]).hostname or "")

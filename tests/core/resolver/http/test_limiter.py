@@ -1,181 +1,398 @@
-"""The limiter on a clock of our own: the exact ends of rates, holds and pauses."""
+"""The requests to one server, as its transport sees them: rate, retries, pauses after failures, reports."""
 
 from __future__ import annotations
 
-import time
-from contextlib import ExitStack
-from itertools import chain, count, repeat
-from math import inf
+import threading
+from collections.abc import Callable
+from email.utils import formatdate
+from itertools import cycle
 
 import pytest
-from doiuri.resolver import Cause
-from doiuri.resolver.http._limiter import (
-    MAX_FAILURES,
-    MAX_PAUSE,
-    MAX_RETRY_AFTER,
-    PAUSE,
-    REFUSED,
-    RETRIED,
-    UNUSABLE,
-    Limiter,
-    Paused,
-)
+from doiuri import ResolverUnavailable
+from doiuri.resolver import Cause, MemoryStore, Outcome, Reply, Request, Resolver, TransportError
+from support.clock import SLEEP, Clock
+from support.servers.faults import record
+from support.waiting import until
 
-AWAY = Cause("connection", "doi.org", detail="Connection refused")
-RESET = Cause("connection", "doi.org", detail="Connection reset by peer")
+PAUSE, LONGEST, DAY = 5.0, 900.0, 86_400.0
+NAMES = [f"10.1000/{number}" for number in range(1000)]
+AWAY = TransportError("Connection refused")
+RESET = TransportError("Connection reset by peer", transient=True)
+Result = Reply | Exception | None
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+def replied(status: int, body: bytes = b"", after: str = "", url: str = "") -> Reply:
+    return Reply(status, {"Retry-After": after} if after else {}, body, url)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+class Told:
+    """A transport that gets the results that it is told, in turn; None is the record of the name."""
+
+    def __init__(self, *results: Result) -> None:
+        self.results, self.requests = cycle(results), 0
+
+    def tell(self, *results: Result) -> None:
+        self.results = cycle(results)
+
+    def get(self, request: Request) -> Reply:
+        self.requests += 1
+        result = next(self.results)
+        if isinstance(result, Exception):
+            raise result
+        if result is None:
+            result = replied(200, record(request.url.partition("/api/handles/")[2]))
+        return result._replace(url=result.url or request.url)
+
+    def resolver(self, **options: object) -> Resolver:
+        options = {"store": None, "rate": None, "concurrency": 1} | options
+        return Resolver(transport=self, **options)  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def limiter(clock: Clock) -> Limiter:
-    return Limiter(clock)
+def asked(resolver: Resolver, number: int = 1, **options: float) -> list[Outcome]:
+    return list(resolver.resolve_many(NAMES[:number], **options))
 
 
-def admitted(limiter: Limiter, rate: float | None = None, *, within: float = 0.01) -> bool:
-    """Return whether a request may be sent at once; a later one would have to wait beyond its deadline."""
-    now = limiter._clock()
-    try:
-        with limiter.slot(rate, 3, lambda: now + within):
-            return True
-    except TimeoutError:
-        return False
+def pause_of(resolver: Resolver) -> float | None:
+    """The seconds for which the server gets no requests; None if it gets one."""
+    (outcome,) = asked(resolver)
+    cause = outcome.cause or Cause("")
+    return cause.retry_after if "not asked again" in cause.detail else None
 
 
-def check_full(limiter: Limiter, concurrency: int) -> None:
-    soon = time.monotonic() + 0.05
-    with pytest.raises(TimeoutError), limiter.slot(None, concurrency, lambda: soon):
-        pass
+# Rate
 
 
-def pause(limiter: Limiter) -> Paused:
-    with pytest.raises(Paused) as caught:
-        admitted(limiter)
-    return caught.value
+def test_requests_are_spaced_by_the_rate(now: list[float]) -> None:
+    resolver = Told(None).resolver(rate=2.0)
+    statuses = []
+    for passed in (0.0, 0.375, 0.125, 0.0):
+        now[0] += passed
+        (outcome,) = asked(resolver, budget=0.0625)
+        statuses.append(outcome.status)
+    assert statuses == ["found", "unknown", "found", "unknown"]
+    assert outcome.reason == "budget exhausted: request not sent"
 
 
-def test_requests_are_spaced_by_the_rate(clock: Clock, limiter: Limiter) -> None:
-    assert admitted(limiter, 2.0)
-    clock.now += 0.4
-    assert not admitted(limiter, 2.0, within=0.05)
-    clock.now += 0.1
-    assert admitted(limiter, 2.0)
-    assert admitted(limiter, None)
+@pytest.mark.parametrize(("budget", "status"), [(1.0, "unknown"), (1.5, "found")])
+def test_no_request_is_sent_at_its_deadline(clock: Clock, budget: float, status: str) -> None:
+    resolver = Told(None).resolver(rate=1.0)
+    clock.skipped -= clock()  # nearly 0
+    outcomes = asked(resolver, 2, budget=budget)
+    assert [outcome.status for outcome in outcomes] == ["found", status]
 
 
-def test_no_request_is_sent_at_its_deadline(limiter: Limiter) -> None:
-    assert not admitted(limiter, within=0.0)
-    assert not admitted(limiter, within=-1.0)
-    assert admitted(limiter, 1.0)
-    assert not admitted(limiter, 1.0, within=1.0)
+def test_the_budget_counts_the_rate_too(clock: Clock) -> None:
+    transport = Told(None)
+    outcomes = asked(transport.resolver(rate=0.1, concurrency=3), 1000, budget=50)
+    found = sum(outcome.found for outcome in outcomes)
+    assert (len(outcomes), found <= transport.requests <= 6) == (1000, True), clock()
 
 
-def test_a_hold_ends_by_the_clock(clock: Clock, limiter: Limiter) -> None:
-    limiter.hold(5.0)
-    limiter.hold(2.0)
-    clock.now += 4.9
-    assert not admitted(limiter)
-    clock.now += 0.1
-    assert admitted(limiter)
+# Retries
 
 
-@pytest.mark.parametrize("weight", [REFUSED, RETRIED, UNUSABLE])
-def test_the_last_of_so_many_failures_starts_a_pause(clock: Clock, limiter: Limiter, weight: int) -> None:
-    for _ in range(MAX_FAILURES // weight - 1):
-        limiter.failed(RESET, weight)
-    assert admitted(limiter)
-    limiter.failed(AWAY, weight)
-    state = pause(limiter)
-    assert (state.seconds, state.cause) == (PAUSE, AWAY)
-    assert state.args == (state.seconds, state.cause)
-    clock.now += PAUSE
-    assert admitted(limiter)
+ATTEMPTS: dict[str, tuple[Result, int]] = {
+    **{f"{status}": (replied(status), 3) for status in (429, 502, 503, 504)},
+    **{f"{status}": (replied(status), 1) for status in (200, 400, 401, 403, 404, 407, 408, 500, 501, 505)},
+    "429 for 30 s": (replied(429, after="30"), 3),
+    "429 for 31 s": (replied(429, after="31"), 1),
+    "429 of another server": (replied(429, after="7", url="https://agency.example/"), 3),
+    "reset": (RESET, 3),
+    "refused": (AWAY, 1),
+}
 
 
-def test_failures_during_a_pause_do_not_prolong_it(clock: Clock, limiter: Limiter) -> None:
-    for _ in range(MAX_FAILURES // REFUSED + 3):
-        limiter.failed(AWAY)
-    assert pause(limiter).seconds == PAUSE
-    clock.now += PAUSE
-    limiter.failed(AWAY)  # one more failure is enough for the next, which is twice as long
-    assert pause(limiter).seconds == 2 * PAUSE
+@pytest.mark.parametrize(("result", "attempts"), ATTEMPTS.values(), ids=ATTEMPTS)
+def test_what_soon_passes_is_tried_three_times(
+    result: Result, attempts: int, clock: Clock, pauses: list[float]
+) -> None:
+    """As long as the server asks, nobody sends it anything; another server holds up only this request."""
+    transport, begun = Told(result), clock()
+    (outcome,) = asked(transport.resolver(timeout=100))
+    assert (outcome.status, transport.requests) == ("unknown", attempts)
+    held = isinstance(result, Reply) and result.headers and not result.url
+    assert (clock() - begun >= 60) == bool(held and attempts > 1)
+    limits = [] if held else [(0.25, 0.5), (0.5, 1.0)][: attempts - 1]
+    if isinstance(result, Reply) and result.url:
+        limits = [(7, 7)] * 2
+    assert [least <= pause <= most for pause, (least, most) in zip(pauses, limits, strict=True)] == [
+        True for _ in limits
+    ]
+
+
+@pytest.mark.parametrize("result", [replied(503), replied(503, after="20")])
+def test_a_retry_beyond_the_budget_is_not_waited_for(result: Reply, clock: Clock) -> None:
+    """The cause is the server's answer, not the budget."""
+    transport = Told(result)
+    (outcome,) = asked(transport.resolver(), budget=0.2)
+    assert (outcome.cause and outcome.cause.status, transport.requests) == (503, 1), clock()
+
+
+def test_a_failure_that_passes_is_not_seen() -> None:
+    transport = Told(replied(502), None)
+    assert {outcome.status for outcome in asked(transport.resolver(), 7)} == {"found"}
+    assert transport.requests == 14
+
+
+class Together:
+    """A transport that answers two requests when both are in flight: first about one name, then the other."""
+
+    def __init__(self, first: Reply, second: Reply) -> None:
+        self.replies = {NAMES[0]: first, NAMES[1]: second}
+        self.both = threading.Barrier(2)
+
+    def get(self, request: Request) -> Reply:
+        name = request.url.partition("/api/handles/")[2]
+        reply = self.replies.pop(name, None)
+        if reply is None:
+            return replied(200, record(name), url=request.url)
+        self.both.wait()
+        SLEEP(0.1 if name == NAMES[1] else 0)
+        return reply._replace(url=request.url)
+
+
+def test_a_shorter_retry_after_does_not_end_a_longer_one() -> None:
+    resolver = Resolver(
+        store=None, rate=None, transport=Together(replied(429, after="100"), replied(503, after="50"))
+    )
+    assert {outcome.status for outcome in asked(resolver, 2)} == {"unknown"}
+    assert 90 < (pause_of(resolver) or 0) <= 100
+
+
+# Pauses
+
+
+def failing(result: Result, number: int) -> tuple[Told, Resolver]:
+    """A server after so many failures."""
+    transport = Told(result)
+    resolver = transport.resolver()
+    asked(resolver, number)
+    return transport, resolver
+
+
+PAGE = b"<h1>Access denied</h1>"
+LEFT_ALONE: dict[str, tuple[Result, str, int]] = {
+    "429 for an hour": (replied(429, after="3600"), "resolve_many", 1),
+    "403": (replied(403, PAGE), "resolve_many", 3),
+    "refused": (AWAY, "resolve_many", 5),
+    "a page with 500": (replied(500, PAGE), "resolve_many", 5),
+    "a page in place of JSON": (replied(200, PAGE), "resolve_many", 5),
+    "truncated JSON": (replied(200, b'{"responseCode":1,'), "resolve_many", 5),
+    "503": (replied(503), "resolve_many", 3 + 3 + 2),  # two of three attempts count half
+    "reset": (RESET, "resolve_many", 3 + 3 + 2),
+    "code 2 with 200": (replied(200, record(code=2)), "resolve_many", 20),
+    "500 in JSON": (replied(500, b'{"responseCode":2,"message":"no"}'), "resolve_many", 20),
+    "a page with 404": (replied(404, PAGE), "resolve_many", 20),
+    "JSON of the wrong shape": (replied(200, b'["10.1000/1"]'), "resolve_many", 20),
+    "500 for works": (replied(500, PAGE), "works", 20),
+}
+
+
+@pytest.mark.usefixtures("now")
+@pytest.mark.parametrize(("result", "method", "requests"), LEFT_ALONE.values(), ids=LEFT_ALONE)
+def test_a_server_without_usable_answers_is_left_alone(result: Result, method: str, requests: int) -> None:
+    transport = Told(result)
+    outcomes = list(getattr(transport.resolver(store=MemoryStore()), method)(NAMES))
+    assert {outcome.status for outcome in outcomes} == {"unknown"}
+    assert "not asked again" in outcomes[-1].reason
+    assert transport.requests == requests
+
+
+def test_the_last_of_five_failures_starts_a_pause_that_names_it(now: list[float]) -> None:
+    transport, resolver = failing(TransportError("first"), 4)
+    transport.tell(AWAY)
+    asked(resolver)
+    (outcome,) = asked(resolver)
+    assert outcome.cause == Cause(
+        "connection", "doi.org", detail="Connection refused; not asked again for 5 s", retry_after=PAUSE
+    )
+    now[0] += PAUSE
+    assert (pause_of(resolver), transport.requests) == (None, 6)
 
 
 def test_pauses_double_up_to_the_longest_and_an_answer_ends_the_count_and_the_doubling(
-    clock: Clock, limiter: Limiter
+    now: list[float],
 ) -> None:
-    for _ in range(MAX_FAILURES // REFUSED):
-        assert admitted(limiter)
-        limiter.failed(AWAY)
-    expected = PAUSE
-    while expected <= 4 * MAX_PAUSE:
-        clock.now += min(expected, MAX_PAUSE) - 1
-        assert pause(limiter).seconds == 1
-        clock.now += 2
-        assert admitted(limiter)
-        limiter.failed(AWAY)  # a single one is enough now
-        expected *= 2
-    clock.now += MAX_PAUSE + 1
-    limiter.succeeded()
-    for _ in range(MAX_FAILURES // REFUSED - 1):
-        limiter.failed(AWAY)
-    assert admitted(limiter)
-    limiter.failed(AWAY)
-    assert pause(limiter).seconds == PAUSE
+    transport, resolver = failing(AWAY, 5)
+    for doubled in range(10):
+        left = min(PAUSE * 2**doubled, LONGEST)
+        assert pause_of(resolver) == left
+        now[0] += left - 1
+        assert pause_of(resolver) == 1
+        now[0] += 1
+        assert pause_of(resolver) is None  # a single failure is enough now
+    now[0] += LONGEST
+    transport.tell(None)
+    asked(resolver)
+    transport.tell(AWAY)
+    asked(resolver, 4)
+    assert pause_of(resolver) is None
+    assert pause_of(resolver) == PAUSE
 
 
-def test_no_retry_after_silences_a_process_for_ever(clock: Clock, limiter: Limiter) -> None:
-    limiter.failed(AWAY, retry_after=2**31)
-    clock.now += MAX_RETRY_AFTER - 1
-    assert pause(limiter).seconds == 1
-    clock.now += 2
-    assert admitted(limiter)
+def test_failures_of_requests_in_flight_do_not_prolong_a_pause(now: list[float]) -> None:
+    class Late(Told):
+        def get(self, request: Request) -> Reply:
+            all_sent.wait(60)
+            if request.url.endswith("/5"):
+                assert paused.wait(60)
+            return super().get(request)
+
+    all_sent, paused, transport = threading.Barrier(6), threading.Event(), Late(AWAY)
+    resolver = transport.resolver(concurrency=6)
+    outcomes = resolver.resolve_many(NAMES[:6])
+    assert [next(outcomes).status for _ in range(5)] == ["unknown"] * 5
+    now[0] += 1
+    paused.set()
+    assert next(outcomes).status == "unknown"
+    assert pause_of(resolver) == PAUSE - 1
 
 
-def test_a_shorter_retry_after_does_not_end_a_longer_one(limiter: Limiter) -> None:
-    limiter.failed(Cause("status", status=429), retry_after=100.0)
-    limiter.failed(Cause("status", status=503), retry_after=50.0)
-    state = pause(limiter)
-    assert (state.seconds, state.cause) == (100.0, Cause("status", status=503))
+@pytest.mark.parametrize(
+    ("after", "seconds"),
+    [("31", 31.0), ("86400", DAY), (str(2**31), DAY), (formatdate(4e9, usegmt=True), DAY)],
+)
+def test_a_long_retry_after_is_a_pause_but_never_for_ever(
+    now: list[float], after: str, seconds: float
+) -> None:
+    transport, resolver = failing(replied(503, after=after), 1)
+    assert (pause_of(resolver), transport.requests) == (seconds, 1)
+    now[0] += seconds
+    assert pause_of(resolver) is None
+
+
+@pytest.mark.usefixtures("now")
+def test_a_retry_after_that_the_budget_does_not_allow_is_kept_by_later_calls() -> None:
+    transport = Told(replied(429, after="20"), None)
+    resolver = transport.resolver()
+    (first,) = asked(resolver, budget=10)
+    assert first.cause == Cause("status", "doi.org", 429, "HTTP status 429", 20.0)
+    assert (pause_of(resolver), transport.requests) == (20.0, 1)
 
 
 @pytest.mark.parametrize(("failures", "left"), [(0, 4), (2, 3), (3, 2), (4, 1)])
 def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, left: int) -> None:
-    limiter = Limiter()
+    """One before a pause; all again as soon as there is an answer."""
+
+    class Crowd(Told):
+        def get(self, request: Request) -> Reply:
+            reply = super().get(request)
+            gate.wait()
+            return reply
+
+    gate, transport = threading.Event(), Crowd(AWAY)
+    resolver = transport.resolver(concurrency=4)
     for _ in range(failures):
-        limiter.failed(AWAY)
-    with ExitStack() as stack:
-        for _ in range(left):
-            stack.enter_context(limiter.slot(None, 4, lambda: inf))
-        check_full(limiter, 4)
+        asked(resolver)
+    transport.tell(None)
+    asking = threading.Thread(target=lambda: asked(resolver, 10))
+    asking.start()
+    until(lambda: transport.requests == failures + left)
+    SLEEP(0.05)
+    assert transport.requests == failures + left
+    gate.set()
+    asking.join()
+    assert transport.requests == failures + 10
 
 
-def test_before_a_pause_one_request_at_a_time_is_sent_until_there_is_an_answer() -> None:
-    limiter = Limiter()
-    for _ in range(MAX_FAILURES // REFUSED - 1):
-        limiter.failed(AWAY)
-    with limiter.slot(None, 3, lambda: inf):
-        check_full(limiter, 3)
-        limiter.succeeded()
-        with limiter.slot(None, 3, lambda: inf):
-            pass
+BLOCKED, REFUSED = replied(403, PAGE), replied(403, b'{"responseCode":2,"message":"not allowed"}')
+REFUSALS: dict[str, tuple[list[Result], int]] = {
+    "pages": ([BLOCKED], 3),
+    "no body": ([replied(403)], 3),
+    "other JSON": ([replied(403, b'{"error": "blocked"}')], 3),
+    "two of three": ([BLOCKED, BLOCKED, None], 12),
+    "another failure between": ([BLOCKED, BLOCKED, REFUSED], 5),
+    "the API's own": ([REFUSED], 5),
+}
 
 
-def test_a_call_that_ends_while_it_waits_takes_no_turn_from_others() -> None:
-    ticks = count(1000.0, 0.01)
-    limiter = Limiter(lambda: next(ticks))
-    assert admitted(limiter, 10.0, within=0.1)
-    ends = chain([inf], repeat(-inf))
-    with pytest.raises(TimeoutError), limiter.slot(10.0, 3, lambda: next(ends)):
-        pass
-    assert admitted(limiter, 10.0, within=0.1)
+@pytest.mark.parametrize(("results", "requests"), REFUSALS.values(), ids=REFUSALS)
+def test_three_blocking_answers_in_a_row_end_all_requests(
+    results: list[Result], requests: int, now: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    transport = Told(*results)
+    resolver = transport.resolver()
+    asked(resolver, 12)
+    assert transport.requests == requests
+    now[0] += 1e9
+    (late,) = asked(resolver)
+    blocked = requests == 3
+    assert (transport.requests == requests, "as long as this process runs" in late.reason) == (
+        blocked,
+        blocked,
+    )
+    line = "doi.org: HTTP status 403, 3 times in a row: this process sends it no more requests"
+    assert caplog.messages == [line] * blocked
+    assert (late.cause or Cause("")).retry_after is None
+
+
+@pytest.mark.parametrize(
+    ("base", "url", "counts"),
+    [
+        ("https://doi.org", "http://doi.org/a", True),
+        ("http://doi.org:80", "https://doi.org:443/", True),
+        ("https://DOI.org", "https://doi.org/", True),
+        ("https://doi.org", "https://doi.org:80/", False),
+        ("https://doi.org", "https://doi.org:8443/", False),
+        ("https://doi.org", "https://www.doi.org/", False),
+    ],
+)
+def test_failures_of_another_server_do_not_count(base: str, url: str, counts: bool) -> None:
+    """http and https on their ports are one server."""
+    resolver = Told(replied(500, PAGE, url=url)).resolver(base=base)
+    asked(resolver, 5)
+    assert (pause_of(resolver) is not None) is counts
+
+
+def test_one_error_is_no_refusal_and_its_message_is_told() -> None:
+    broken = replied(500, b'{"responseCode":2,"message":"no answer of the local service"}')
+    transport = Told(*[broken] * 9, None)
+    outcomes = asked(transport.resolver(), 100)
+    assert ([outcome.status for outcome in outcomes].count("found"), transport.requests) == (10, 100)
+    assert "no answer of the local service" in outcomes[0].reason
+
+
+@pytest.mark.usefixtures("now")
+@pytest.mark.parametrize(("budget", "counts"), [(0.5, False), (2.0, True)])
+def test_a_server_that_had_less_time_than_usual_did_not_fail(budget: float, counts: bool) -> None:
+    resolver = Told(TimeoutError()).resolver()
+    for _ in range(5):
+        (outcome,) = asked(resolver, budget=budget)
+        assert outcome.reason == f"no answer from doi.org within {budget:.3g} s"
+    assert (pause_of(resolver) is not None) is counts
+
+
+# Reports
+
+
+@pytest.mark.parametrize("result", [replied(404), AWAY, TimeoutError(), None], ids=repr)
+def test_each_request_is_reported_once_with_what_came_of_it(result: Result) -> None:
+    seen: list[Reply | TransportError | TimeoutError] = []
+    transport = Told(result)
+    resolver = transport.resolver(store=MemoryStore(), on_reply=seen.append)
+    asked(resolver, 2)
+    assert len(seen) == transport.requests == 2
+    assert all(one is result or isinstance(one, Reply) for one in seen)
+    asked(resolver, 2)  # what is stored is not requested
+    assert len(seen) == transport.requests == (2 if result is None else 4)
+
+
+@pytest.mark.parametrize("error", [TimeoutError("of the metrics"), TransportError("mine"), ValueError("bug")])
+@pytest.mark.parametrize("ask", [asked, lambda resolver: resolver.resolve(NAMES[0])], ids=["many", "one"])
+def test_what_a_report_raises_ends_the_call_and_is_not_the_servers_failure(
+    error: Exception, ask: Callable[[Resolver], object]
+) -> None:
+    def fail(_reply: object) -> None:
+        raise error
+
+    transport = Told(None)
+    with pytest.raises(type(error), match=str(error)):
+        ask(transport.resolver(on_reply=fail, budget=100))
+    assert transport.requests == 1
+
+
+def test_a_pause_is_an_error_of_one_look_up() -> None:
+    _, resolver = failing(replied(429, after="86400"), 1)
+    with pytest.raises(ResolverUnavailable, match="429; not asked again for 86") as caught:
+        resolver.resolve(NAMES[0])
+    assert (caught.value.status, 80_000 < (caught.value.retry_after or 0) <= DAY) == (429, True)

@@ -1,12 +1,14 @@
-"""Redirects, credentials, proxies, and limits on sizes."""
+"""Redirects, credentials, proxies, limits on sizes, and which failures count against the resolver."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import socket
 import time
 import zlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,14 @@ import doiuri_proxy
 import pytest
 import requests
 from doiuri import DOI, BadRecord, ResolutionError, ResolverUnavailable
-from doiuri._hosts import is_loopback
 from doiuri.plugins.clients import TargetCheck, TargetError
-from doiuri.resolver import MemoryStore, Resolver
+from doiuri.resolver import Outcome, Request, Resolver
+from requests.adapters import BaseAdapter
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
+from support.store_contract import Kept
+from urllib3.exceptions import ProtocolError
 
 DOI_ = DOI("10.1000/a")
 
@@ -157,11 +161,6 @@ def test_where_redirects_may_not_lead(before: str, location: str, elsewhere: boo
         go(before, location, elsewhere=elsewhere)
 
 
-def test_who_is_near() -> None:
-    assert is_loopback("127.5.5.5")
-    assert not is_loopback("localhost.example.org")
-
-
 def resolve_here(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     """Let names resolve to this machine."""
     look_up = socket.getaddrinfo
@@ -231,18 +230,6 @@ def test_metadata_comes_from_elsewhere_and_is_stored() -> None:
 def test_metadata_has_its_limits(location: str, reason: str) -> None:
     with moved(location)() as server, pytest.raises(ResolverUnavailable, match=reason):
         Resolver(server.url, store=None).metadata(DOI_, "text/plain")
-
-
-def test_trouble_elsewhere_is_not_held_against_the_resolver() -> None:
-    def handle(target: str) -> bytes:
-        return found("10.1000/a") if target.startswith("/api") else moved_to("http://localhost:1/")
-
-    with handling(handle) as server:
-        resolver = Resolver(server.url, store=None, private=True)
-        for _ in range(10):
-            with pytest.raises(ResolverUnavailable, match="refused"):
-                resolver.metadata(DOI_, "text/plain")
-        assert resolver.resolve(DOI_).url
 
 
 class Secret(requests.auth.AuthBase):
@@ -501,14 +488,14 @@ def test_a_server_that_sends_what_was_not_asked_for(sent: str, reason: str) -> N
         connection.sendall(reply("200 OK", b"TY  - JOUR", kind=sent))
 
     with serving(page) as publisher, moved(elsewhere(publisher))() as server:
-        store = MemoryStore()
+        store = Kept()
         with pytest.raises(BadRecord) as caught:
             Resolver(server.url, store=store, private=True).metadata(
                 DOI_, "application/x-research-info-systems"
             )
     expected = f"localhost:{publisher.port} sent {reason} in place of 'application/x-research-info-systems'"
     assert caught.value.reason == expected
-    assert store._entries == {}
+    assert store == {}
 
 
 def test_web_pages_can_be_asked_for() -> None:
@@ -586,3 +573,131 @@ def test_credentials_go_to_no_other_port() -> None:
         Resolver(server.url, store=None, private=True, session=session()).metadata(DOI_, "text/plain")
     (request,) = agency.requests
     assert [header(request, name) for name in ("Authorization", "Cookie", "X-Mine")] == [None] * 3
+
+
+# Failures
+
+
+def test_the_time_of_a_request() -> None:
+    with pytest.raises(TimeoutError, match=r"^no answer from doi\.org within 0 s$"):
+        Request("https://doi.org/", "", 100, timeout=0.0).remaining()
+    assert 86_000 < Request("https://doi.org/", "", 100, timeout=1e9).remaining() <= 86_400
+
+
+class Canned(BaseAdapter):
+    """An adapter of a session that returns one answer, or raises it."""
+
+    def __init__(self, answer: requests.Response | Exception) -> None:
+        super().__init__()
+        self.answer, self.requests = answer, 0
+
+    def send(self, *_: object, **options: object) -> requests.Response:
+        self.requests += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def resolver_of(adapter: Canned) -> Resolver:
+    session = requests.Session()
+    session.mount("http://", adapter)
+    return Resolver("http://h.example:81", store=None, rate=None, session=session)
+
+
+def told(error: Exception) -> tuple[str, int]:
+    """What is said of an error of requests, and after how many attempts."""
+    adapter = Canned(error)
+    (outcome,) = resolver_of(adapter).resolve_many([DOI_])
+    return outcome.reason, adapter.requests
+
+
+def test_an_error_shows_neither_passwords_nor_control_characters() -> None:
+    error = ValueError("http://me:secret@h.example/\x1b[2J\nis bad")
+    assert told(error) == (r"h.example:81: ValueError: 'http://h.example/\x1b[2J is bad'", 1)
+
+
+@pytest.mark.parametrize(
+    ("cause", "attempts"),
+    [
+        (ConnectionResetError(104, "Connection reset by peer"), 3),
+        (BrokenPipeError(32, "Broken pipe"), 3),
+        (ProtocolError("Connection broken"), 3),
+        (ConnectionRefusedError(111, "Connection refused"), 1),
+    ],
+    ids=repr,
+)
+def test_the_root_cause_of_an_error_is_told(cause: Exception, attempts: int) -> None:
+    error = requests.ConnectionError("Max retries exceeded")
+    error.__cause__ = cause
+    reason, requests_ = told(error)
+    assert reason.endswith(str(getattr(cause, "strerror", None) or cause))
+    assert requests_ == attempts
+
+
+def is_left_alone(resolver: Resolver) -> bool:
+    (outcome,) = resolver.resolve_many([DOI_])
+    return "not asked again" in outcome.reason
+
+
+@pytest.mark.usefixtures("now")
+@pytest.mark.parametrize(
+    "location", ["ftp://a.example/", "http://a\0b/", "http://[::1", "http://127.0.0.1/", "/10.1000/a"]
+)
+@pytest.mark.parametrize("of_record", [False, True], ids=["of the resolver", "of the record"])
+def test_only_the_resolvers_own_bad_redirect_counts_against_it(location: str, of_record: bool) -> None:
+    moved = requests.Response()
+    moved.status_code, moved.headers["Location"], moved.raw = 302, location, io.BytesIO()
+    resolver = resolver_of(Canned(moved))
+    for _ in range(5):
+        ask = resolver.works if of_record else resolver.resolve_many
+        outcomes: list[Outcome] = list(ask([DOI_]))
+        assert [outcome.status for outcome in outcomes] == ["unknown"]
+    assert is_left_alone(resolver) is not of_record
+
+
+@pytest.mark.usefixtures("now")
+def test_records_that_are_too_long_do_not_silence_the_server() -> None:
+    long = reply("200 OK", b"[" + b" " * 1_000_001 + b"]")
+    with handling(lambda _target: long) as server:
+        resolver = Resolver(server.url, store=None)
+        outcomes = [*resolver.resolve_many(DOI(f"10.1000/{n}") for n in range(15))]
+        assert {outcome.status for outcome in outcomes} == {"unknown"}
+        assert not is_left_alone(resolver)
+
+
+def _slow_agency(server: Server, _connection: socket.socket, _request: bytes) -> None:
+    server.stopped.wait()
+
+
+def _bomb_of_the_agency(_server: Server, connection: socket.socket, _request: bytes) -> None:
+    connection.sendall(reply("200 OK", b"no gzip", "Content-Encoding: gzip"))
+
+
+def _away(_server: Server, connection: socket.socket, _request: bytes) -> None:
+    connection.close()
+
+
+@pytest.mark.parametrize("answer", [_slow_agency, _bomb_of_the_agency, _away])
+def test_the_behaviour_of_another_server_does_not_silence_ours(answer: Callable[..., None]) -> None:
+    usual = proxy()
+    with serving(answer) as agency:
+        moved_there = moved_to(f"http://localhost:{agency.port}/")
+        with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
+            # in real time: within the timeout, which all wait for at once, our server has to answer
+            resolver = Resolver(server.url, store=None, private=True, timeout=1, concurrency=5)
+
+            def ask(_number: int) -> str:
+                with pytest.raises(ResolverUnavailable) as caught:
+                    resolver.metadata(DOI_, "text/plain")
+                return str(caught.value)
+
+            with ThreadPoolExecutor(5) as pool:
+                reasons = list(pool.map(ask, range(5)))
+            wrong = [
+                text for text in reasons if f"localhost:{agency.port}" not in text and "damaged" not in text
+            ]
+            assert not wrong, "\n".join(wrong)
+            assert resolver.resolve(DOI_).url

@@ -73,7 +73,7 @@ class Options:
     """
 
     settings: Settings
-    """The options ``resolver`` (its ``base``), ``offline``, ``mailto`` and ``cache``."""
+    """The options ``resolver`` (``base``), ``offline``, ``mailto``, ``cache``, ``timeout`` and ``budget``."""
 
     resolve: bool
     timeout: float
@@ -107,7 +107,8 @@ class Options:
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
         values = {option.name: option.read(given, prefix, environ) for option in options or OPTIONS}
-        return cls(Settings(*(values.pop(option.name) for option in SETTINGS)), **values)
+        limits = {name: values[name] for name in ("timeout", "budget")}
+        return cls(Settings(*(values.pop(option.name) for option in SETTINGS), **limits), **values)
 
     def display(self, doi: DOI, work: Work | None = None, words: Words | None = None) -> str:
         """Return the visible text of a link without a title; see the function ``display``."""
@@ -132,15 +133,14 @@ def open_resolver(
     from doiuri.resolver import LockFile, Resolver  # slow to import
 
     settings = options.settings
-    offline = arguments.pop("offline", settings.offline)
+    given = {name: getattr(settings, name) for name in ("offline", "timeout", "budget", "mailto")} | arguments
     if store is None and options.lock:
-        store, offline = LockFile(options.lock), True
+        store, given["offline"] = LockFile(options.lock), True
     if store is not None or settings.cache is not None:
-        arguments["store"] = settings.cache if store is None else store
+        given["store"] = settings.cache if store is None else store
     # to read versions is slow, and without requests nobody sees them
-    agent = distribution if offline else user_agent(distribution, settings.mailto)
-    given = {"timeout": options.timeout, "budget": options.budget, "mailto": settings.mailto} | arguments
-    return Resolver(settings.base, offline=offline, user_agent=agent, **given)
+    agent = distribution if given["offline"] else user_agent(distribution, settings.mailto)
+    return Resolver(settings.base, user_agent=agent, **given)
 
 
 def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:

@@ -4,8 +4,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from doiuri._settings import ResolverSettings
-
 for _needed in ("requests", "platformdirs"):
     if find_spec(_needed) is None:  # found, not imported: that takes long, and stored answers need neither
         raise ModuleNotFoundError(
@@ -18,10 +16,9 @@ if TYPE_CHECKING:
     from doiuri.resolver._resolver import Resolver
     from doiuri.resolver.http import Reply, Request, Transport, TransportError
     from doiuri.resolver.stores._lock_file import LockContent, LockFile
-    from doiuri.resolver.stores._memory import MemoryStore
     from doiuri.resolver.stores._redis import RedisStore
     from doiuri.resolver.stores._sqlite import SQLiteStore
-    from doiuri.resolver.stores._store import Entry, Key, Store, StoreWarning
+    from doiuri.resolver.stores._store import Entry, Key, MemoryStore, Store, StoreWarning
 
 __all__ = [
     "Cause",
@@ -36,7 +33,6 @@ __all__ = [
     "Reply",
     "Request",
     "Resolver",
-    "ResolverSettings",
     "SQLiteStore",
     "Store",
     "StoreWarning",
@@ -51,11 +47,10 @@ _MODULES = {
     "Resolver": "_resolver",
     **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http"),
     **dict.fromkeys(("LockContent", "LockFile"), "stores._lock_file"),
-    "MemoryStore": "stores._memory",
     "open_store": "_process",
     "RedisStore": "stores._redis",
     "SQLiteStore": "stores._sqlite",
-    **dict.fromkeys(("Entry", "Key", "Store", "StoreWarning"), "stores._store"),
+    **dict.fromkeys(("Entry", "Key", "MemoryStore", "Store", "StoreWarning"), "stores._store"),
 }
 
 

@@ -50,16 +50,11 @@ class _Pending:
 
 
 class Pipeline:
-    """One call's way through a stream of names.
+    """One call's way through a stream of names, with a budget of ``seconds`` from the first ``next``.
 
     Daemon threads ask about names, as many as there may be requests in flight; only the caller's thread reads
     and changes everything else. They are not those of ``ThreadPoolExecutor``, which are joined when the
     interpreter exits.
-
-    :param question: what is asked.
-    :param client: the client of the server.
-    :param store: where answers are kept, if anywhere; a ReadStore is only read.
-    :param seconds: the budget, from the first ``next``; None: no limit.
     """
 
     def __init__(
@@ -84,11 +79,9 @@ class Pipeline:
     def outcomes(
         self, items: Iterable[Handle | Outcome], progress: Callable[[int], None] | None = None
     ) -> Iterator[Outcome]:
-        """Yield one outcome for each item, in order.
+        """Yield one outcome for each item, in order; some are outcomes already, as they are not DOIs.
 
-        :param items: DOIs, and outcomes of items that are not DOIs. Its error is raised after the outcomes of
-            the items before it.
-        :param progress: called with the number of items done.
+        An error of the iterable is raised after the outcomes of the items before it.
         """
         self._budget = Budget(deadline_in(self._seconds))
         source = self._until_failure(items)
@@ -110,7 +103,6 @@ class Pipeline:
                 self._flush()
 
     def _until_failure(self, items: Iterable[Handle | Outcome]) -> Iterator[Handle | Outcome]:
-        """Yield the items, and keep an error of theirs: those before it still get their outcomes."""
         try:
             yield from items
         except Exception as error:  # noqa: BLE001 - outcomes() raises it
@@ -139,7 +131,9 @@ class Pipeline:
             stored = [entries.get(key) for key in own]
             outcome = self._question.read(doi, stored, now)
             if outcome is None and doi.key not in self._recent:
-                pending = _Pending(doi, dict(zip(own, stored, strict=True)), self._stale(doi, stored))
+                stale = self._question.read(doi, stored, 0.0)  # to use if there is no answer
+                fallback = stale._replace(stale=True) if stale is not None and stale.found else None
+                pending = _Pending(doi, dict(zip(own, stored, strict=True)), fallback)
                 self._recent[doi.key] = self._held[doi] = pending
                 if len(self._recent) > REMEMBERED:
                     del self._recent[next(iter(self._recent))]
@@ -168,11 +162,6 @@ class Pipeline:
                 self._tasks.get_nowait()
         for _ in range(self._threads):
             self._tasks.put(None)
-
-    def _stale(self, doi: Handle, stored: Sequence[Entry | None]) -> Outcome | None:
-        """Return the outcome to use if there is no answer; a stale negative one is ignored."""
-        outcome = self._question.read(doi, stored, 0.0)
-        return outcome._replace(stale=True) if outcome is not None and outcome.found else None
 
     def _work(self) -> None:
         """Ask about names, in a thread."""

@@ -11,20 +11,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri._hosts import is_loopback
 from doiuri._settings import MEMORY, store_kind
 from doiuri._urls import origin
-from doiuri.resolver.http._client import Client
-from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
+from doiuri.resolver.http._client import Client, Limiter
 from doiuri.resolver.stores._lock_file import LockFile
-from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._redis import RedisStore
 from doiuri.resolver.stores._sqlite import SQLiteStore
+from doiuri.resolver.stores._store import MemoryStore
 
 if TYPE_CHECKING:
     import requests
 
-    from doiuri._settings import ResolverSettings
+    from doiuri._settings import Settings
+    from doiuri._urls import Origin
     from doiuri.resolver.http import OnReply, Transport
 
     AnyStore = MemoryStore | SQLiteStore | LockFile | RedisStore
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 class Server:
     """One server: the limiter of the requests to it, and our own connections."""
 
-    def __init__(self, host: str) -> None:
-        self.limiter = Limiter(pause=LOCAL_PAUSE if is_loopback(host) else PAUSE)
+    def __init__(self) -> None:
+        self.limiter = Limiter()
         self._session: requests.Session | None = None
 
     @property
@@ -49,7 +48,7 @@ class Server:
 
 
 _lock = threading.RLock()
-_servers: dict[tuple[str, str | None, int | None], Server] = {}
+_servers: dict[Origin, Server] = {}
 _stores: dict[str, AnyStore] = {}
 
 
@@ -58,12 +57,12 @@ def server(base: str) -> Server:
     place = origin(base)
     with _lock:
         if place not in _servers:
-            _servers[place] = Server(place[1] or "")
+            _servers[place] = Server()
         return _servers[place]
 
 
 def new_client(
-    settings: ResolverSettings,
+    settings: Settings,
     session: requests.Session | None,
     transport: Transport | None,
     on_reply: OnReply | None,

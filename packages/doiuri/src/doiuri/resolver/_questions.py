@@ -88,18 +88,12 @@ _CONTROLS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @dataclass(slots=True)
 class Call:
-    """What a question needs to ask the server.
+    """What a question needs to ask the server."""
 
-    :param get: sends a request about a DOI, and returns what is read from the reply; see ``Client.get``.
-    :param stored: returns the store's entry for a key, even if it is stale.
-    :param entries: gets the new entries to store.
-    """
-
-    get: Callable[[Handle, Request, Callable[[Reply], Any]], Any]
-    stored: Callable[[Key], Entry | None]
-    entries: dict[Key, Entry]
-    stale: bool = False
-    """Whether a stale record was used, because there was no answer."""
+    get: Callable[[Handle, Request, Callable[[Reply], Any]], Any]  # see Client.get
+    stored: Callable[[Key], Entry | None]  # entries of the store, even stale ones
+    entries: dict[Key, Entry]  # new ones, to store
+    stale: bool = False  # whether a stale record was used, because there was no answer
 
 
 class Question(ABC):
@@ -163,10 +157,7 @@ class Question(ABC):
             return None
 
     def request_record(self, doi: Handle, call: Call, **options: Any) -> Record:
-        """Request a record; a definite answer is stored, unless it has values of some types or indices only.
-
-        :param options: those of ``record_url``.
-        """
+        """Request a record with the options of ``record_url``; a whole one, or its absence, is stored."""
         request = Request(record_url(doi, base=self.base, **options), JSON, MAX_RECORD)
         is_whole = not (options.get("type") or options.get("index"))
         try:
@@ -185,8 +176,13 @@ class Question(ABC):
             call.entries[self.record_key(doi)] = new_entry(record.to_json().encode(), JSON, ttl)
         return record
 
-    def current_record(self, doi: Handle, call: Call) -> Record:
-        """Return the record in the store, if it is fresh, or from the server; if neither, a stale one."""
+    def current_record(self, doi: Handle, call: Call, **flags: bool) -> Record:
+        """Return the record in the store, if it is fresh, or from the server; if neither, a stale one.
+
+        With flags of ``record_url`` the store is not read.
+        """
+        if flags:
+            return self.request_record(doi, call, **flags)
         entry = call.stored(self.record_key(doi))
         known = self.read_record(doi, entry, time.time())
         if known is not None:
@@ -208,7 +204,6 @@ class RecordQuestion(Question):
 
     :param selection: the ``type`` and ``index`` of values, if only some are asked for.
     :param flags: ``auth`` and ``cert``, if they are set; then the store is not read.
-    :param follow: whether to follow aliases.
     """
 
     def __init__(
@@ -232,38 +227,25 @@ class RecordQuestion(Question):
         outcome = self.read_record(doi, stored[0] if stored else None, now)
         if outcome is None or outcome.record is None:
             return outcome
-        if self._selection:
-            return self._selected(doi, outcome.record)
-        return outcome if outcome.record.alias is None or not self._follow else None
-
-    def _selected(self, doi: Handle, record: Record) -> Outcome:
-        """Return the record with the selected values only, as the server would."""
-        values = select(record.values, self._selection["type"], self._selection["index"])
+        if not self._selection:
+            return outcome if outcome.record.alias is None or not self._follow else None
+        values = select(outcome.record.values, self._selection["type"], self._selection["index"])
         if not values:
             return Outcome.from_error(doi, NoValues(doi))
-        return Outcome(doi, "found", Record(record.doi, values, record.extra))
+        return Outcome(doi, "found", Record(outcome.record.doi, values, outcome.record.extra))
 
     def request(self, doi: Handle, call: Call) -> Outcome:
         """Request the record of a DOI, and those that it is an alias of."""
         if self._selection:
             record = self.request_record(doi, call, **self._selection, **self._flags)
         else:
-            record = self._record(doi, call)
+            record = self.current_record(doi, call, **self._flags)
             if self._follow:
                 record = self._followed(doi, record, call)
         return Outcome(doi, "found", record, stale=call.stale)
 
-    def _record(self, doi: Handle, call: Call) -> Record:
-        return (
-            self.request_record(doi, call, **self._flags) if self._flags else self.current_record(doi, call)
-        )
-
     def _followed(self, doi: Handle, record: Record, call: Call) -> Record:
-        """Return the record at the end of the chain of aliases that begins with ``record``.
-
-        :raises BadRecord: if the chain is too long or a loop.
-        :raises DOINotFound: if it leads to a name that does not exist.
-        """
+        """Return the record at the end of the chain of aliases that begins with ``record``."""
         seen = {doi.key}
         while (name := record.alias) is not None:
             try:
@@ -274,7 +256,7 @@ class RecordQuestion(Question):
                 raise BadRecord(doi, f"alias loop or too many aliases: {len(seen)} followed, last to {name}")
             seen.add(target.key)
             try:
-                record = self._record(target, call)
+                record = self.current_record(target, call, **self._flags)
             except DOINotFound:
                 raise DOINotFound(doi, f"it is an alias of {name}, which does not exist") from None
         return record
@@ -283,7 +265,6 @@ class RecordQuestion(Question):
 class ExistenceQuestion(Question):
     """Whether a DOI exists: Which RA answers for many at once, the REST API for those that it does not know.
 
-    :param agency: whether the registration agency is needed, too.
     :param confirm: whether the REST API has to confirm that a name does not exist.
     """
 
@@ -421,21 +402,13 @@ class ContentQuestion(Question):
 
     @abstractmethod
     def write(self, doi: Handle, reply: Reply) -> bytes:
-        """Return what to store of a reply.
-
-        :raises NoValues: if there is nothing in it: the agency has no such metadata.
-        :raises BadRecord: if it cannot be read.
-        """
+        """Return what to store of a reply; raise NoValues if it is empty, BadRecord if it cannot be read."""
 
     @abstractmethod
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:
-        """Return what an entry says; stores are shared, so it may not be one of ours.
-
-        :raises BadRecord: or UnicodeDecodeError, if it is not.
-        """
+        """Return what an entry says; raise BadRecord or UnicodeDecodeError if it is not one of ours."""
 
     def content_key(self, doi: Handle) -> Key:
-        """Return the key of the metadata."""
         return Key(self.kind, self.base, doi.key)
 
     def keys(self, doi: Handle) -> list[Key]:
@@ -573,7 +546,7 @@ class MetadataQuestion(ContentQuestion):
 
 
 def is_fresh(entry: Entry, now: float) -> bool:
-    """Return whether an entry is fresh at ``now``, in Unix time; at 0 every entry is."""
+    """Return whether an entry is fresh at ``now``; at 0 every entry is."""
     return entry.expires > now or not now
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
-from doiuri._settings import DEFAULT, Default, ResolverSettings
+from doiuri._settings import DEFAULT, Default, Settings
 from doiuri.resolver import _process
 from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver._pipeline import Pipeline
@@ -23,13 +23,12 @@ from doiuri.resolver._questions import (
     RecordQuestion,
     WorkQuestion,
 )
-from doiuri.resolver.stores._memory import RecordingStore
-from doiuri.resolver.stores._store import read
+from doiuri.resolver.stores._store import RecordingStore, read
 from doiuri.rest import agency_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from typing import Self
+    from typing import NoReturn, Self
 
     import requests
 
@@ -77,6 +76,9 @@ class Resolver:
     doiuri._errors.ResolverUnavailable: 10.1000/182: offline: request not sent
     """
 
+    settings: Settings
+    """The settings, with the defaults of those that were left out."""
+
     def __init__(
         self,
         base: str | None = None,
@@ -99,7 +101,7 @@ class Resolver:
         has_address = store is DEFAULT or isinstance(store, (str, os.PathLike))
         if has_address:
             given["store"] = None if store is DEFAULT else store
-        self._settings = ResolverSettings.read(
+        self.settings = Settings.of_resolver(
             base=base,
             offline=offline,
             timeout=timeout,
@@ -114,24 +116,22 @@ class Resolver:
         check_method("get", transport=transport)
         check_callable(progress=progress, on_reply=on_reply)
         self._progress = progress
-        self._client = _process.new_client(self._settings, session, transport, on_reply)
+        self._client = _process.new_client(self.settings, session, transport, on_reply)
         self._store: Store | ReadStore | None
         self._shared = None  # a store that is opened by its address
         if has_address:
-            self._store = self._shared = _process.shared_store(self._settings.cache)
+            self._store = self._shared = _process.shared_store(self.settings.cache)
         else:
             check_method("get_many", store=store)
             self._store = store  # type: ignore[assignment]
-
-    @property
-    def settings(self) -> ResolverSettings:
-        """The settings, with the defaults of those that were left out."""
-        return self._settings
 
     def close(self) -> None:
         """Close the store, unless you passed one. It opens again when used; nothing else needs closing."""
         if self._shared is not None:
             self._shared.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Resolver cannot be pickled: make one in each process")
 
     def __enter__(self) -> Self:
         return self
@@ -170,7 +170,7 @@ class Resolver:
         indexes = (index,) if isinstance(index, int) else tuple(index)
         selection = {"type": types, "index": indexes} if types or indexes else {}
         flags = {name: True for name, given in (("auth", auth), ("cert", cert)) if given}
-        question = RecordQuestion(self._settings.base, selection, flags, follow=follow)
+        question = RecordQuestion(self.settings.base, selection, flags, follow=follow)
         record = self._one(question, doi, budget).record
         assert record is not None  # noqa: S101 - it is found
         return record
@@ -193,7 +193,7 @@ class Resolver:
         :param progress: called instead of the Resolver's.
         :raises TypeError: if a single DOI is given.
         """
-        return self._many(RecordQuestion(self._settings.base), dois, budget, progress)
+        return self._many(RecordQuestion(self.settings.base), dois, budget, progress)
 
     def verify(
         self,
@@ -209,7 +209,7 @@ class Resolver:
 
         :param confirm: whether the REST API is asked about the names that do not exist according to Which RA.
         """
-        question = ExistenceQuestion(self._settings.base, confirm=confirm)
+        question = ExistenceQuestion(self.settings.base, confirm=confirm)
         return self._many(question, dois, budget, progress)
 
     def agencies(
@@ -223,7 +223,7 @@ class Resolver:
 
         The agency of an existing DOI is None if Which RA does not know it.
         """
-        return self._many(ExistenceQuestion(self._settings.base, agency=True), dois, budget, progress)
+        return self._many(ExistenceQuestion(self.settings.base, agency=True), dois, budget, progress)
 
     def check(
         self,
@@ -239,7 +239,7 @@ class Resolver:
         the store has neither its record nor an answer of Which RA; to count new names, up to 1024 items are
         read ahead. A DOI that exists has its record if the store has it.
         """
-        return self._many(CheckQuestion(self._settings.base), dois, budget, progress)
+        return self._many(CheckQuestion(self.settings.base), dois, budget, progress)
 
     def metadata(
         self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT
@@ -257,7 +257,7 @@ class Resolver:
         :raises NoValues: if the DOI has no metadata of that type.
         :raises BadRecord: if the answer is of another media type. Otherwise like ``resolve``.
         """
-        metadata = self._one(MetadataQuestion(self._settings.base, media_type), doi, budget).metadata
+        metadata = self._one(MetadataQuestion(self.settings.base, media_type), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata
 
@@ -273,7 +273,7 @@ class Resolver:
 
         :raises ValueError: as ``metadata`` does.
         """
-        return self._many(MetadataQuestion(self._settings.base, media_type), dois, budget, progress)
+        return self._many(MetadataQuestion(self.settings.base, media_type), dois, budget, progress)
 
     def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
         """Return the metadata of what a DOI names, from its registration agency.
@@ -290,7 +290,7 @@ class Resolver:
         :raises BadRecord: if the answer is unusable.
         :raises ResolverUnavailable: if there is no answer.
         """
-        work = self._one(WorkQuestion(self._settings.base), doi, budget).work
+        work = self._one(WorkQuestion(self.settings.base), doi, budget).work
         assert work is not None  # noqa: S101 - it is found
         return work
 
@@ -305,11 +305,11 @@ class Resolver:
 
         The status is ``"no-values"`` if the agency has no metadata.
         """
-        return self._many(WorkQuestion(self._settings.base), dois, budget, progress)
+        return self._many(WorkQuestion(self.settings.base), dois, budget, progress)
 
     def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
         """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
-        metadata = self._one(BibTeXQuestion(self._settings.base), doi, budget).metadata
+        metadata = self._one(BibTeXQuestion(self.settings.base), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata.text
 
@@ -321,7 +321,7 @@ class Resolver:
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Yield one Outcome with the BibTeX entry of each DOI as its ``metadata``, like ``works``."""
-        return self._many(BibTeXQuestion(self._settings.base), dois, budget, progress)
+        return self._many(BibTeXQuestion(self.settings.base), dois, budget, progress)
 
     def _recorded(self) -> dict[Key, Entry]:
         """Return the entries that are read and written from now on; it grows with them."""
@@ -334,7 +334,7 @@ class Resolver:
 
         :raises ResolutionError: unless it is found.
         """
-        seconds = self._settings.seconds(budget)
+        seconds = self.settings.seconds(budget)
         (outcome,) = Pipeline(question, self._client, self._store, seconds).outcomes([as_handle(doi)])
         outcome.raise_for_status()
         return outcome
@@ -347,7 +347,7 @@ class Resolver:
         progress: Progress | None,
     ) -> Iterator[Outcome]:
         check_batch(dois)
-        seconds = self._settings.seconds(budget)
+        seconds = self.settings.seconds(budget)
         check_callable(progress=progress)
         total = len(dois) if isinstance(dois, Sized) else None
         report = progress or self._progress
@@ -398,22 +398,15 @@ def as_handle(doi: object) -> Handle:
         return doi
     if isinstance(doi, str):
         return Handle.parse(doi)
-    raise TypeError(_not_a_doi(doi))
+    raise TypeError(f"expected a DOI or a str, not {doi!r:.80}")
 
 
 def as_handles(dois: Iterable[object]) -> Iterator[Handle | Outcome]:
     """Yield a DOI, or an outcome with the status ``"invalid"``, for each item."""
     for doi in dois:
-        if isinstance(doi, Handle):
-            yield doi
-        elif isinstance(doi, str):
-            try:
-                yield Handle.parse(doi)
-            except DOISyntaxError as error:
-                yield Outcome(None, "invalid", text=error.text, cause=Cause("invalid", detail=error.reason))
-        else:
-            yield Outcome(None, "invalid", text=repr(doi), cause=Cause("invalid", detail=_not_a_doi(doi)))
-
-
-def _not_a_doi(item: object) -> str:
-    return f"expected a DOI or a str, not {item!r:.80}"
+        try:
+            yield as_handle(doi)
+        except DOISyntaxError as error:
+            yield Outcome(None, "invalid", text=error.text, cause=Cause("invalid", detail=error.reason))
+        except TypeError as error:
+            yield Outcome(None, "invalid", text=repr(doi), cause=Cause("invalid", detail=str(error)))

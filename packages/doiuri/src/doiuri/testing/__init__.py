@@ -5,11 +5,19 @@ It needs ``doiuri[testing]``.
 
 from __future__ import annotations
 
+import logging
+from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from doiuri.resolver import Reply, Resolver
-from doiuri.testing._registered import assert_registered
+from doiuri._advice import suggest
+from doiuri._doi import DOI
+from doiuri._errors import DOISyntaxError
+from doiuri.plugins import with_suggestion
+from doiuri.plugins.survey import Survey, unchecked
+from doiuri.resolver import LockContent, Reply, Resolver
+from doiuri.resolver._resolver import check_batch
 
 if TYPE_CHECKING:
     import os
@@ -17,17 +25,24 @@ if TYPE_CHECKING:
 
     from doiuri.records import Record
     from doiuri.resolver import Request
-    from doiuri.testing._fixture import registered_dois
 
+    registered_dois: Callable[..., Any]  # a fixture
     Records = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Mapping[str, Any] | Record]
 
 __all__ = ["assert_registered", "registered_dois", "resolver_for"]
+
+_logger = logging.getLogger("doiuri")
 
 
 def __getattr__(name: str) -> object:
     if name != "registered_dois":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from doiuri.testing._fixture import registered_dois  # imports pytest
+    import pytest
+
+    @pytest.fixture(scope="session")
+    def registered_dois() -> Callable[..., None]:
+        """The function `doiuri.testing.assert_registered`, as in `registered_dois(["10.1000/182"])`."""
+        return assert_registered
 
     return registered_dois
 
@@ -84,3 +99,79 @@ class _RecordsTransport:
             target = location
         # without a network, the redirect to a page is the answer that there is no metadata
         return Reply(406 if location else answer.status, headers, answer.body, self.base + target)
+
+
+def assert_registered(
+    dois: Iterable[DOI | str | tuple[object, DOI | str]],
+    *,
+    lock: str | os.PathLike[str] | None = None,
+    resolver: Resolver | None = None,
+) -> None:
+    """Raise AssertionError if something in ``dois`` is not a DOI, or is not registered.
+
+    The error lists all of them, with their places and suggestions. If DOIs cannot be checked (no network,
+    rate limit), that is not an error: one warning of the logger ``doiuri`` says how many, and why.
+
+    >>> from doiuri.testing import resolver_for
+    >>> records = [{"handle": "10.1000/182", "values": []}]
+    >>> refs = [("refs.csv:2", "10.1000/182"), ("refs.csv:3", "10.1000/18–2"), "10.1000/"]
+    >>> assert_registered(refs, resolver=resolver_for(records))
+    Traceback (most recent call last):
+      ...
+    AssertionError: 2 of 3 DOIs are wrong:
+      refs.csv:3: 10.1000/18–2 is not registered; write 10.1000/18-2
+      '10.1000/' is not a DOI: nothing after the slash (position 8)
+
+    :param dois: DOIs, text for ``DOI.parse``, or pairs of a place, such as a line, and one of these.
+    :param lock: the path of a lock file; no request is sent for DOIs that it knows, or accepts as missing.
+    :param resolver: whom to ask about the others; by default a Resolver with the settings of the environment.
+    :raises TypeError: if ``dois`` is a single DOI or text, or an item is something else.
+    :raises ValueError: if the lock file or a setting is invalid.
+    :raises OSError: if the lock file cannot be read.
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test
+    check_batch(dois)
+    items = [_read(item) for item in dois]
+    valid = [found for _, found in items if isinstance(found, DOI)]
+    missing = _missing([*dict.fromkeys(valid)], lock, resolver)
+    wrong = [
+        f"\n  {place}{_describe(found)}"
+        for place, found in items
+        if isinstance(found, DOISyntaxError) or found in missing
+    ]
+    if wrong:
+        raise AssertionError(f"{len(wrong)} of {len(items)} DOIs are wrong:{''.join(wrong)}")
+
+
+def _read(item: Any) -> tuple[str, DOI | DOISyntaxError]:
+    """Return the place of an item, with a colon, or "", and its DOI or what is wrong with it."""
+    place, doi = item if isinstance(item, tuple) and len(item) == 2 else (None, item)
+    where = "" if place is None else f"{place}: "
+    try:
+        return where, doi if isinstance(doi, DOI) else DOI.parse(doi)
+    except DOISyntaxError as error:
+        return where, with_suggestion(error)
+
+
+def _missing(
+    dois: list[DOI], lock: str | os.PathLike[str] | None, resolver: Resolver | None
+) -> frozenset[DOI]:
+    """Return the DOIs that are not registered; log how many could not be checked."""
+    locked = LockContent() if lock is None else LockContent.read(Path(lock))
+    statuses = {doi: locked.status(doi.key) for doi in dois if doi.key not in locked.accepted}
+    left = [doi for doi, status in statuses.items() if status is None]
+    if left:
+        with Resolver() if resolver is None else nullcontext(resolver) as asked:
+            survey = Survey(asked, asked.settings.budget)
+            survey.check(left)
+        statuses |= survey.statuses
+        if survey.unknown:
+            _logger.warning("%s", unchecked([*survey.unknown.values()], len(dois)))
+    return frozenset(doi for doi, status in statuses.items() if status == "not-found")
+
+
+def _describe(found: DOI | DOISyntaxError) -> str:
+    if isinstance(found, DOISyntaxError):
+        return str(found)
+    better = suggest(found)
+    return f"{found.name} is not registered" + (f"; write {better}" if better else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -56,6 +57,7 @@ class TransportError(Exception):
         self.host = host
 
 
+@dataclass(eq=False)
 class Request:
     """One GET request."""
 
@@ -68,23 +70,16 @@ class Request:
     max_size: int
     """Bytes that the body may have, as sent and decoded."""
 
-    any_host: bool
+    any_host: bool = False
     """Whether redirects to another host may be followed."""
 
-    timeout: float
+    timeout: float = inf
     """Seconds that the request may take, from when it was made."""
 
-    def __init__(
-        self, url: str, accept: str, max_size: int, any_host: bool = False, timeout: float = inf
-    ) -> None:
-        self.url = url
-        self.accept = accept
-        self.max_size = max_size
-        self.any_host = any_host
-        self.timeout = timeout
-        self._deadline = time.monotonic() + min(timeout, MAX_TIMEOUT)
+    def __post_init__(self) -> None:
+        self._deadline = time.monotonic() + min(self.timeout, MAX_TIMEOUT)
         self._guard: Guard | None = None  # of the connection that carries it
-        self._hop = url  # the URL of the redirect that is being followed
+        self._hop = self.url  # the URL of the redirect that is being followed
 
     def remaining(self) -> float:
         """Return the seconds that are left.

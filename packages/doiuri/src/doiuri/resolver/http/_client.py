@@ -1,9 +1,11 @@
-"""HTTP client for one server: rate limit, concurrency, retries, deadline."""
+"""HTTP client for one server: rate limit, concurrency, retries, deadline, and a pause after failures."""
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
@@ -12,8 +14,7 @@ from doiuri._errors import BadRecord, ResolverUnavailable
 from doiuri._json import load
 from doiuri._urls import host_of
 from doiuri.resolver._outcome import BUDGET, Cause, Unanswered
-from doiuri.resolver.http import Request, TransportError, is_elsewhere
-from doiuri.resolver.http._limiter import REFUSED, RETRIED, UNUSABLE, Paused
+from doiuri.resolver.http import TransportError, is_elsewhere
 from doiuri.rest import retry_after
 
 if TYPE_CHECKING:
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from doiuri._doi import Handle
-    from doiuri._settings import ResolverSettings
-    from doiuri.resolver.http import OnReply, Reply, Transport
-    from doiuri.resolver.http._limiter import Limiter
+    from doiuri._settings import Settings
+    from doiuri.resolver.http import OnReply, Reply, Request, Transport
 
     T = TypeVar("T")
 
@@ -37,21 +37,134 @@ MAX_ATTEMPTS = 3
 MAX_RETRY_WAIT = 30.0
 """Seconds of a Retry-After that we wait; after a longer one we give up."""
 
+MAX_RETRY_AFTER = 86_400.0
+"""Seconds of a Retry-After that are respected: a server must not silence a process forever."""
+
 TRANSIENT = frozenset({429, 502, 503, 504})
 """HTTP statuses of a server that may soon answer. 403 is a refusal, and 500 tends to persist."""
 
 REFUSALS = TRANSIENT | {401, 403, 407, 408}
 """HTTP statuses that say nothing about a DOI."""
 
+REFUSED, RETRIED, UNUSABLE = 4, 2, 1
+"""Weights of a failure: in full; if it is retried; if a single DOI may be to blame."""
 
-class Budget:
-    """The time of one call, and its requests in flight.
+MAX_FAILURES = 20
+"""Weight of the failures in a row after which the server gets no requests for a while."""
 
-    :param deadline: when the call ends, on the clock of ``time.monotonic``.
+PAUSE, MAX_PAUSE = 5.0, 900.0
+"""Seconds of the first pause and of the longest; each pause that does not help doubles the next one."""
+
+MAX_BLOCKS = 3
+"""Answers in a row that block us, after which the server gets no more requests."""
+
+
+class Paused(Exception):  # noqa: N818 - a state of the limiter, not an error of the caller
+    """The server gets no requests for another ``seconds``, because of ``cause``."""
+
+    def __init__(self, seconds: float, cause: Cause) -> None:
+        super().__init__(seconds, cause)
+        self.seconds = seconds
+        self.cause = cause
+
+
+class Limiter:
+    """Limits all requests of this process to one server.
+
+    It spaces requests evenly, limits how many are in flight, holds all of them back for as long as the
+    server asks (Retry-After), and pauses after repeated failures.
     """
 
-    deadline: float
-    """When the call ends; it may be put off."""
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._in_flight = 0
+        self._last_sent = self._held_until = self._paused_until = -inf
+        self._cause = Cause("connection")  # of the last pause
+        self._failures = self._blocks = 0  # in a row: their weight; their number
+        self._next_pause = PAUSE
+
+    @contextmanager
+    def slot(self, rate: float | None, concurrency: int, deadline: Callable[[], float]) -> Iterator[None]:
+        """Wait for permission to send a request; within, the request is in flight.
+
+        :param deadline: returns when to stop waiting: a call may end early.
+        :raises Paused: if the server gets no requests now.
+        :raises TimeoutError: if there is no slot before the deadline.
+        """
+        self._acquire(1 / rate if rate else 0.0, concurrency, deadline)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._in_flight -= 1
+                self._changed.notify_all()
+
+    def _acquire(self, interval: float, concurrency: int, deadline: Callable[[], float]) -> None:
+        with self._changed:
+            while True:
+                now, end = time.monotonic(), deadline()
+                if now < self._paused_until:
+                    raise Paused(self._paused_until - now, self._cause)
+                wait = max(self._last_sent + interval, self._held_until) - now
+                if now + max(wait, 0) >= end:
+                    raise TimeoutError
+                # no more requests than failures that are left; one before the pause, and after it
+                left = max((MAX_FAILURES - self._failures) // REFUSED, 1)
+                allowed = min(concurrency, left) if self._failures else concurrency
+                if wait <= 0 and self._in_flight < allowed:
+                    self._in_flight += 1
+                    self._last_sent = now
+                    return
+                # a free slot is notified; the rate and a Retry-After end by time alone
+                self._changed.wait(min(wait if wait > 0 else end - now, threading.TIMEOUT_MAX))
+
+    def hold(self, seconds: float) -> None:
+        """Send nothing for so many seconds, as the server asked."""
+        with self._changed:
+            self._held_until = max(self._held_until, time.monotonic() + seconds)
+
+    def succeeded(self) -> None:
+        """Note that the server answered: forget earlier failures."""
+        if self._failures:
+            with self._changed:
+                self._failures = self._blocks = 0
+                self._next_pause = PAUSE
+
+    def failed(
+        self, cause: Cause, weight: int = REFUSED, asked: float | None = None, *, blocks: bool = False
+    ) -> None:
+        """Note a failure; after several in a row the server gets no requests for a while.
+
+        :param asked: seconds that the server asked for, if nobody waits for them.
+        :param blocks: whether the server blocks us; after a few in a row it gets no more requests.
+        """
+        with self._changed:
+            self._failures += weight
+            if cause.status is not None:  # an answer
+                self._blocks = self._blocks + 1 if blocks else 0
+            if blocks and self._blocks == MAX_BLOCKS:
+                self._pause(inf, cause)
+                import logging  # slow, and rarely needed
+
+                message = "%s: HTTP status %s, %d times in a row: this process sends it no more requests"
+                logging.getLogger("doiuri").warning(message, cause.host, cause.status, MAX_BLOCKS)
+                return
+            if asked is not None:
+                self._pause(min(asked, MAX_RETRY_AFTER), cause)
+            if self._failures >= MAX_FAILURES and time.monotonic() >= self._paused_until:
+                self._pause(self._next_pause, cause)
+                self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
+                self._failures = MAX_FAILURES - REFUSED  # one more failure starts the next pause
+
+    def _pause(self, seconds: float, cause: Cause) -> None:
+        """Refuse requests for so many seconds; a pause that lasts longer is kept."""
+        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+        self._cause = cause
+        self._changed.notify_all()
+
+
+class Budget:
+    """The time of one call, until a deadline that may be put off, and its requests in flight."""
 
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
@@ -64,12 +177,8 @@ class Budget:
 
     @contextmanager
     def attempt(self, request: Request, timeout: float) -> Iterator[Request]:
-        """Yield a copy of a request, which is in flight for at most ``timeout`` seconds, or until the end.
-
-        :raises TimeoutError: if the call ended early.
-        """
-        timeout = min(timeout, self.deadline - time.monotonic())
-        attempt = Request(request.url, request.accept, request.max_size, request.any_host, timeout)
+        """Yield a copy of a request, which is in flight for at most ``timeout`` seconds, or until the end."""
+        attempt = replace(request, timeout=min(timeout, self.deadline - time.monotonic()))
         self._requests.add(attempt)
         try:
             if self.ended:
@@ -89,15 +198,13 @@ class Budget:
 class Client:
     """Sends requests to one server.
 
-    :param settings: the server, and the limits of requests to it.
     :param transport: returns the transport; called when the first request is due.
     :param limiter: returns the limiter, which is replaced after a fork.
-    :param on_reply: called with what came of each request, if given.
     """
 
     def __init__(
         self,
-        settings: ResolverSettings,
+        settings: Settings,
         transport: Callable[[], Transport],
         limiter: Callable[[], Limiter],
         on_reply: OnReply | None,
@@ -108,26 +215,22 @@ class Client:
         self._transport = transport
         self._limiter = limiter
         self._on_reply = on_reply
-        self._loaded = settings.offline
 
     def load(self) -> float:
         """Load what sends requests, if it is not there yet; return the seconds that it took.
 
         They are no part of a call's budget: on a slow disk they may be longer.
         """
-        if self._loaded:
+        if self._settings.offline:
             return 0.0
         begun = time.monotonic()
         self._transport()
-        self._loaded = True
         return time.monotonic() - begun
 
     def get(self, budget: Budget, doi: Handle, request: Request, read: Callable[[Reply], T]) -> T:
-        """Send a request about ``doi``, and repeat it if the failure may be transient.
+        """Send a request about ``doi``, repeated if the failure may be transient; return what ``read`` does.
 
-        :param budget: the time of the call.
         :param read: reads the reply, whatever its HTTP status; it may raise a ResolutionError.
-        :returns: what ``read`` returns.
         :raises ResolverUnavailable: if there is no reply.
         """
         if len(request.url) > MAX_URL:
@@ -152,12 +255,11 @@ class Client:
         usable = True
         try:
             return read(result)
-        except ResolverUnavailable as error:
+        except (ResolverUnavailable, BadRecord) as error:
             usable = False
+            if isinstance(error, BadRecord):
+                raise
             raise Unanswered(doi, Cause.of(error, host_of(result.url))) from None
-        except BadRecord:
-            usable = False
-            raise
         finally:
             self._note(result, request, asked, usable=usable)
 
@@ -171,12 +273,16 @@ class Client:
         if self._settings.offline:
             raise Unanswered(doi, Cause("offline", detail="offline: request not sent"))
         transport = self._transport()  # before the timeout starts: it may have to be imported
+        result: Reply | TransportError | TimeoutError
         try:
             with (
                 self._limiter().slot(self._settings.rate, self.concurrency, lambda: budget.deadline),
                 budget.attempt(request, self._settings.timeout) as attempt,
             ):
-                result = _send(transport, attempt)
+                try:
+                    result = transport.get(attempt)
+                except (TransportError, TimeoutError) as error:
+                    result = error
         except Paused as pause:
             raise Unanswered(doi, self._pause_cause(pause)) from None
         except TimeoutError:
@@ -209,41 +315,22 @@ class Client:
         usable: bool = True,
         retried: bool = False,
     ) -> None:
-        """Tell the limiter what the result says about the server.
-
-        :param asked: seconds that the server asked to wait.
-        :param usable: whether it could be read.
-        :param retried: whether it is followed by another attempt.
-        """
+        """Tell the limiter what a result says about the server, which may have asked to be left alone."""
         weight = failure_weight(result, request, usable=usable)
-        too_long = asked if asked is not None and asked > MAX_RETRY_WAIT else None
-        if weight is None:
-            return
-        if not weight:
+        if weight == 0:
             self._limiter().succeeded()
-        elif not isinstance(result, TransportError) and is_blocking(result):
-            self._limiter().blocked(self._cause(result), too_long)
-        else:
-            self._limiter().failed(self._cause(result), RETRIED if retried else weight, too_long)
+        elif weight is not None:
+            blocks = not isinstance(result, TransportError) and is_blocking(result)
+            weight = RETRIED if retried and not blocks else weight
+            self._limiter().failed(self._cause(result), weight, asked, blocks=blocks)
 
 
 class _NoReplyError(TransportError):
     """There was no reply in time."""
 
 
-def _send(transport: Transport, request: Request) -> Reply | TransportError | TimeoutError:
-    try:
-        return transport.get(request)
-    except (TransportError, TimeoutError) as error:
-        return error
-
-
 def retry_delay(result: Reply | TransportError, attempt: int, asked: float | None) -> float | None:
-    """Return the seconds to wait before the next attempt; None to give up.
-
-    :param attempt: number of attempts so far.
-    :param asked: seconds that the server asked for; never cut short.
-    """
+    """Return the seconds before the next attempt: at least those that the server asked for; None: give up."""
     transient = result.transient if isinstance(result, TransportError) else result.status in TRANSIENT
     if not transient or attempt >= MAX_ATTEMPTS:
         return None
@@ -255,12 +342,7 @@ def retry_delay(result: Reply | TransportError, attempt: int, asked: float | Non
 
 
 def failure_weight(result: Reply | TransportError, request: Request, *, usable: bool = True) -> int | None:
-    """Return how much a result counts as a failure of the server; 0 for an answer.
-
-    None: the result says nothing about the server.
-
-    :param usable: whether the reply could be read.
-    """
+    """Return how much a result counts as a failure; 0: it is an answer; None: it says nothing."""
     if isinstance(result, TransportError):
         return REFUSED if result.counts else None
     if is_elsewhere(result.url, request.url):

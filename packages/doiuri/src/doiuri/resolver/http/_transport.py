@@ -30,9 +30,6 @@ class HTTPTransport:
     What the user's session adds (authentication, headers, cookies) goes to the first host only.
 
     :param own: returns our own session, which is replaced after a fork.
-    :param given: the user's session.
-    :param user_agent: the User-Agent header.
-    :param private: whether redirects may lead into a private network.
     """
 
     def __init__(

@@ -28,7 +28,6 @@ DELETED = 5_000  # entries that one write deletes at most: others wait for it
 
 _OVERHEAD = 150  # approximate bytes that an entry takes besides its DOI and body
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_READ_ONLY = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError)  # the last for messages that quote damaged names
 # The id is a hash of the key: a look-up in this one shallow tree of integers reads one page.
 _SCHEMA = f"""
@@ -168,29 +167,14 @@ class SQLiteStore(ForkSafe):
 
     def _open(self) -> Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            db = self._connect("mode=rwc")
-        except sqlite3.Error as error:
-            wal = Path(f"{self.path}-wal")  # if it has content, these are the latest entries
-            is_read_only = _code(error) in _READ_ONLY and self.path.exists()
-            if not is_read_only or (wal.exists() and wal.stat().st_size):
-                raise
-            self._inode = None  # opened again for each query: its owner may write it meanwhile
-            return self._connect("immutable=1")
-        self._inode = _inode(self.path)
-        return db
-
-    def _connect(self, mode: str) -> Connection:
-        uri = f"{self.path.as_uri()}?{mode}"
-        db = sqlite3.connect(
-            uri, uri=True, timeout=self._timeout, isolation_level=None, check_same_thread=False
-        )
+        db = sqlite3.connect(self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
         db.text_factory = lambda text: text.decode(errors="replace")  # one bad row hides no other
         try:
             _prepare(db)
         except BaseException:
             db.close()
             raise
+        self._inode = _inode(self.path)
         return db
 
     def _write(self, db: Connection, entries: Mapping[Key, Entry]) -> None:

@@ -1,4 +1,4 @@
-"""What a store is: its keys, its entries, the protocols, its warning, and its lock, which survives a fork."""
+"""What a store is: keys, entries, protocols, a lock that survives a fork; and the stores in memory."""
 
 from __future__ import annotations
 
@@ -66,25 +66,21 @@ NOTHING = b"null"
 """The body of an entry which says that the agency has no such metadata."""
 
 
+_OVERHEAD = 500  # approximate bytes that an entry takes besides its DOI and body
+
 MAX_AGE = 30 * 86400.0
 """Seconds for which an answer is fresh at most, even if its TTL is longer; those of a work, exactly."""
 
 
 class Usage(NamedTuple):
-    """How much a store holds."""
+    """How much a store holds: the number of entries, and their size in bytes or that of the file."""
 
     entries: int
-    """The number of entries."""
-
     octets: int
-    """Their size in bytes, or that of the file."""
 
 
 def new_entry(body: bytes, media_type: str, lifetime: float) -> Entry:
-    """Return an entry for an answer that was just received.
-
-    :param lifetime: seconds for which it is fresh.
-    """
+    """Return an entry for an answer that was just received, and is fresh for so many seconds."""
     return Entry(body, media_type, time.time() + lifetime)
 
 
@@ -160,3 +156,87 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
+class MemoryStore(ForkSafe):
+    """A store in the memory of this process. Beyond its limit it drops the oldest entries.
+
+    :param limit: size of all entries, in bytes.
+
+    >>> from doiuri.resolver import Entry, Key, MemoryStore
+    >>> store, key = MemoryStore(), Key("record", "https://doi.org", "10.1000/182")
+    >>> store.put_many({key: Entry(b"body", "text/plain", 0.0)})
+    >>> store.get_many([key])[key]
+    Entry(body=b'body', media_type='text/plain', expires=0.0)
+    """
+
+    def __init__(self, limit: int = 64_000_000) -> None:
+        super().__init__()
+        self._limit = limit
+        self._size = 0
+        self._entries: dict[Key, Entry] = {}
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        """Return the entries that exist for these keys, stale ones included."""
+        with self._lock:
+            return {key: self._entries[key] for key in keys if key in self._entries}
+
+    def put_many(self, entries: Mapping[Key, Entry]) -> None:
+        """Store the entries; the oldest ones are dropped if there is no room."""
+        with self._lock:
+            for key, entry in entries.items():
+                self._drop(key)
+                self._entries[key] = entry
+                self._size += _size(key, entry)
+            while self._size > self._limit:
+                self._drop(next(iter(self._entries)))
+
+    def usage(self) -> Usage:
+        """Return how much the store holds."""
+        with self._lock:
+            return Usage(len(self._entries), self._size)
+
+    def clear(self) -> Usage:
+        """Drop all entries; return how much that was."""
+        with self._lock:
+            removed = self.usage()
+            self._entries.clear()
+            self._size = 0
+            return removed
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+    def _drop(self, key: Key) -> None:
+        old = self._entries.pop(key, None)
+        if old is not None:
+            self._size -= _size(key, old)
+
+
+class RecordingStore:
+    """A store in front of another one, which records the entries that are read and written.
+
+    :param store: the other store, if any.
+    """
+
+    entries: dict[Key, Entry]
+    """The entries that were read and written so far."""
+
+    def __init__(self, store: Store | ReadStore | None) -> None:
+        self._store = store
+        self.entries = {}
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        """Return the entries that the other store has."""
+        found = read(self._store, keys)
+        self.entries.update(found)
+        return found
+
+    def put_many(self, entries: Mapping[Key, Entry]) -> None:
+        """Add entries to the other store."""
+        self.entries.update(entries)
+        write(self._store, entries)
+
+
+def _size(key: Key, entry: Entry) -> int:
+    return _OVERHEAD + len(key.doi) + len(entry.body)

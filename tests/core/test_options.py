@@ -2,14 +2,17 @@
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from doiuri import DOI
-from doiuri.plugins import OPTIONS, Option, Options, Settings, open_resolver
+from doiuri import DOI, __version__
+from doiuri.plugins import OPTIONS, Option, Options, Settings, open_resolver, user_agent
 from doiuri.plugins.survey import tally
 from doiuri.records import Work
 from doiuri.resolver import Resolver
+from doiuri.rest import agency_url, record_url
 from support.ports import refusing
 
 
@@ -118,3 +121,55 @@ def test_requests_that_were_not_sent_count_as_the_failures_before_them() -> None
     assert [(str(cause), count) for cause, count in tally(causes).items()] == [
         (f"127.0.0.1:{port}: Connection refused", 16)
     ]
+
+
+FULL = {
+    "DOIURI_RESOLVER": "http://localhost:8000/",
+    "DOIURI_OFFLINE": "1",
+    "DOIURI_MAILTO": "me@example.org",
+    "DOIURI_CACHE": "/tmp/store",
+}
+IN_FULL = Settings("http://localhost:8000", True, "me@example.org", "/tmp/store")
+GIVEN = ("https://proxy.example/doi/", False, "mailto:you@example.org", Path("here"))
+AS_GIVEN = Settings("https://proxy.example/doi", False, "you@example.org", "here")
+
+
+@pytest.mark.parametrize(
+    ("given", "environ", "settings"),
+    [
+        ((), {}, Settings("https://doi.org", False, None, None)),
+        ((), FULL, IN_FULL),
+        (GIVEN, FULL, AS_GIVEN),
+        ((), dict.fromkeys(FULL, ""), Settings()),
+        (("", None, "", ""), FULL, IN_FULL),
+    ],
+    ids=["defaults", "environment", "options", "empty variables", "empty options"],
+)
+def test_an_option_wins_over_its_variable_and_empty_ones_do_not_count(
+    given: tuple[Any, ...], environ: dict[str, str], settings: Settings
+) -> None:
+    assert Settings.from_environ(*given, environ=environ) == settings
+
+
+def test_user_agent() -> None:
+    own = f"doiuri/{__version__} (+https://github.com/doiuri/doiuri)"
+    assert user_agent() == own
+    assert user_agent("sphinx-doiuri") == f"sphinx-doiuri/0.1.0 {own}"
+    assert user_agent("doiuri", "me@example.org").endswith("; mailto:me@example.org)")
+
+
+@pytest.mark.parametrize("base", ["http://müller.example/", "http://１２７.0.0.1", "http://a.example/ü"])
+def test_bases_beyond_ascii_are_refused_everywhere_alike(base: str) -> None:
+    """HTTP clients differ in what they make of them, some raise UnicodeError."""
+    doi = DOI("10.1000/182")
+    doors: list[Callable[[], object]] = [
+        lambda: Settings.from_environ(base, environ={}),
+        lambda: Settings.from_environ(environ={"DOIURI_RESOLVER": base}),
+        lambda: doi.link(base),
+        lambda: record_url(doi, base=base),
+        lambda: agency_url([doi], base=base),
+        lambda: Resolver(base),
+    ]
+    for door in doors:
+        with pytest.raises(ValueError, match="is not ASCII: write its host as xn--…"):
+            door()

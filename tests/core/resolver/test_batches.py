@@ -12,7 +12,7 @@ import pytest
 from doiuri import DOI, Handle, Prefix, ResolverUnavailable, ShortDOI
 from doiuri.resolver import Outcome, Resolver
 from support.processes import all_threads_ended
-from support.servers.faults import FAULTS, reply, value
+from support.servers.faults import reply, value
 from support.servers.rest import found, handling, not_found, proxy, targets
 from support.store_contract import Kept
 from support.waiting import until
@@ -126,13 +126,6 @@ def test_progress_is_reported() -> None:
         assert len(seen) == 2
 
 
-def test_an_empty_batch_sends_no_requests() -> None:
-    with handling(proxy()) as server:
-        resolver = Resolver(server.url, store=None)
-        assert [*resolver.resolve_many([]), *resolver.verify(iter(())), *resolver.agencies(())] == []
-    assert not server.requests
-
-
 def agencies(name: str) -> dict[str, str]:
     """Which RA's answer, by the last character of the name."""
     return {
@@ -222,23 +215,6 @@ def test_agencies_are_stored() -> None:
         for _ in range(2):
             assert [outcome.agency for outcome in resolver.agencies(names(2))] == ["Crossref"] * 2
         assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies"])
-def test_nothing_is_raised_for_one_of_many(method: str) -> None:
-    for fault in FAULTS:
-        if not (fault.hangs or fault.big):
-            with fault.serve() as server, Resolver(server.url, store=None, timeout=0.1) as resolver:
-                outcomes: list[Outcome] = list(getattr(resolver, method)(names(2), budget=0.1))
-            assert {outcome.status for outcome in outcomes} == {"unknown"}, fault
-
-
-def test_one_bad_record_among_good_ones() -> None:
-    usual = proxy()
-    with handling(lambda target: b"" if target.endswith("/7") else usual(target)) as server:
-        outcomes = list(Resolver(server.url, store=None).resolve_many(names(20)))
-    assert [outcome.status for outcome in outcomes].count("unknown") == 1
-    assert outcomes[7].status == "unknown"
 
 
 INVALID: list[tuple[Any, str, str]] = [

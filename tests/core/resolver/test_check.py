@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import socket
+import json
 import time
 from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
 
 import pytest
-from doiuri.resolver import MemoryStore, Outcome, Resolver
-from support.servers.faults import Server, serving, value
-from support.servers.rest import found, handling, not_found, proxy, targets
+from doiuri.resolver import MemoryStore, Outcome, Reply, Request, Resolver
+from support.servers.faults import FAULTS, record, value
+from support.servers.rest import handling, proxy
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -17,32 +18,34 @@ NAMES = [f"10.1000/{number:04}" for number in range(3000)]
 DEAD = "10.1000/dead"
 
 
-def agencies(name: str) -> dict[str, str]:
-    return {"status": "DOI does not exist"} if "dead" in name else {"RA": "Crossref"}
+class Registry:
+    """A transport: every name exists, except dead ones; "alias-" makes an alias of what follows."""
 
+    def __init__(self) -> None:
+        self.asked = [0, 0]
+        """How many requests the REST API got, and how many Which RA."""
 
-def handle(target: str) -> bytes:
-    """Every name has a record, except dead ones; one with "alias" in it is an alias of what follows that."""
-    name = target.removeprefix("/api/handles/")
-    if name == target:
-        return proxy(agencies=agencies)(target)
-    if "alias-" in name:
-        return found(name, value("HS_ALIAS", f"10.1000/{name.partition('alias-')[2]}"))
-    return not_found(name) if "dead" in name else found(name)
+    def get(self, request: Request) -> Reply:
+        _, _, names = request.url.partition("/doiRA/")
+        name = unquote(request.url.partition("/api/handles/")[2])
+        self.asked[bool(names)] += 1
+        if names:
+            found = {"RA": "Crossref"}, {"status": "DOI does not exist"}
+            answer = [{"DOI": one, **found["dead" in one]} for one in map(unquote, names.split(","))]
+            return Reply(200, {}, json.dumps(answer).encode(), request.url)
+        if "alias-" in name:
+            target = f"10.1000/{name.partition('alias-')[2]}"
+            return Reply(200, {}, record(name, value("HS_ALIAS", target)), request.url)
+        if "dead" in name:
+            return Reply(404, {}, json.dumps({"responseCode": 100, "handle": name}).encode(), request.url)
+        return Reply(200, {}, record(name), request.url)
 
-
-def never(server: Server, _connection: socket.socket, _request: bytes) -> None:
-    server.stopped.wait(30)
+    def resolver(self, store: MemoryStore | None = None, **options: object) -> Resolver:
+        return Resolver(store=store, transport=self, **options)  # type: ignore[arg-type]
 
 
 def count(outcomes: Sequence[Outcome], status: str) -> int:
     return sum(outcome.status == status for outcome in outcomes)
-
-
-def asked(server: Server) -> tuple[int, int]:
-    """How many requests the REST API got, and how many Which RA."""
-    batches = sum("/doiRA/" in target for target in targets(server))
-    return len(server.requests) - batches, batches
 
 
 Layout = list[tuple[str, int]]
@@ -78,44 +81,44 @@ def arranged(layout: Layout, resolver: Resolver) -> list[str]:
 def test_the_number_of_new_names_decides_how_they_are_asked_about(
     kind: type[list[str]], layout: Layout, expected: tuple[int, int]
 ) -> None:
-    with handling(handle) as server, Resolver(server.url, store=MemoryStore(), rate=5) as resolver:
-        names = arranged(layout, resolver)
-        server.requests.clear()
-        outcomes = list(resolver.check(kind(names)))
-        assert (asked(server), [one.doi.name for one in outcomes if one.doi]) == (expected, names)
-        dead = sum("dead" in name for name in names)
-        assert count(outcomes, "not-found") == dead
-        assert count(outcomes, "found") == len(names) - dead
-        again = list(resolver.check(names))
-        assert [one.status for one in again] == [one.status for one in outcomes]
-        assert asked(server) == expected, "everything is in the store now"
+    registry = Registry()
+    resolver = registry.resolver(MemoryStore(), rate=None)
+    names = arranged(layout, resolver)
+    registry.asked = [0, 0]
+    outcomes = list(resolver.check(kind(names)))
+    assert (*registry.asked,) == expected
+    assert [one.doi.name for one in outcomes if one.doi] == names
+    dead = sum("dead" in name for name in names)
+    assert (count(outcomes, "not-found"), count(outcomes, "found")) == (dead, len(names) - dead)
+    again = list(resolver.check(names))
+    assert [one.status for one in again] == [one.status for one in outcomes]
+    assert (*registry.asked,) == expected, "everything is in the store now"
 
 
 @pytest.mark.parametrize("number", [3, 30])
 def test_a_doi_keeps_its_record_if_the_store_has_it(number: int) -> None:
-    names = NAMES[:number]
-    with handling(handle) as server, Resolver(server.url, store=MemoryStore(), rate=None) as resolver:
-        known = list(resolver.resolve_many(names[:2]))
-        list(resolver.agencies(names[:2]))  # their existence is stored, too
-        outcomes = list(resolver.check(names))
-        assert [one.record for one in outcomes[:2]] == [one.record for one in known]
-        assert {one.record is None for one in outcomes[2:]} == {number == 30}
+    names, resolver = NAMES[:number], Registry().resolver(MemoryStore(), rate=None)
+    known = list(resolver.resolve_many(names[:2]))
+    list(resolver.agencies(names[:2]))  # their existence is stored, too
+    outcomes = list(resolver.check(names))
+    assert [one.record for one in outcomes[:2]] == [one.record for one in known]
+    assert {one.record is None for one in outcomes[2:]} == {number == 30}
 
 
 def test_three_thousand_new_names_get_an_answer_within_a_budget_for_a_hundred() -> None:
     names = [*NAMES[:7], DEAD, *NAMES[7:]]
-    with handling(handle) as server:
-        outcomes = list(Resolver(server.url, store=None, rate=2, budget=50).check(names))
-        assert [outcome.doi.name for outcome in outcomes if outcome.doi] == names
-        assert (count(outcomes, "found"), count(outcomes, "not-found")) == (3000, 1)
-        assert len(server.requests) < 30
+    registry = Registry()
+    outcomes = list(registry.resolver(rate=2, budget=50).check(names))
+    assert [outcome.doi.name for outcome in outcomes if outcome.doi] == names
+    assert (count(outcomes, "found"), count(outcomes, "not-found")) == (3000, 1)
+    assert sum(registry.asked) < 30
 
 
 def test_invalid_items_and_repeated_names_stay_in_order() -> None:
     items = ["nonsense", *NAMES[:40], NAMES[0], 7, *NAMES[:40]]
-    with handling(handle) as server:
-        outcomes = list(Resolver(server.url, store=None, rate=2, budget=10).check(items))  # type: ignore[arg-type]
-        assert asked(server) == (0, 1)
+    registry = Registry()
+    outcomes = list(registry.resolver(rate=2, budget=10).check(items))  # type: ignore[arg-type]
+    assert registry.asked == [0, 1]
     assert [outcome.doi.name if outcome.doi else outcome.text for outcome in outcomes] == [
         str(i) for i in items
     ]
@@ -131,27 +134,17 @@ def test_a_stream_is_read_bit_by_bit(known: int) -> None:
             read.append(name)
             yield name
 
-    with handling(handle) as server:
-        resolver = Resolver(server.url, store=MemoryStore(), rate=None)
-        list(resolver.verify(NAMES[:known]))
-        first = next(resolver.check(stream()))
+    resolver = Registry().resolver(MemoryStore(), rate=None)
+    list(resolver.verify(NAMES[:known]))
+    first = next(resolver.check(stream()))
     assert (first.status, first.record is None) == ("found", not known)
     assert len(read) <= 1024 + 256
 
 
-def test_progress_counts_every_name_once() -> None:
-    seen: list[tuple[int, int | None]] = []
-    with handling(handle) as server:
-        resolver = Resolver(
-            server.url, store=None, rate=2, budget=10, progress=lambda *done: seen.append(done)
-        )
-        list(resolver.check(NAMES[:60]))
-    assert seen == [(number, 60) for number in range(1, 61)]
-
-
 @pytest.mark.parametrize("number", [5, 60])
 def test_no_answer_at_all_is_unknown_and_keeps_to_the_budget(number: int) -> None:
-    with serving(never) as silent:
+    [silence] = [fault for fault in FAULTS if fault.name == "a header byte a second"]
+    with silence.serve() as silent:
         before = time.monotonic()
         resolver = Resolver(silent.url, store=None, rate=20, timeout=100, budget=0.2)
         outcomes = list(resolver.check(NAMES[:number]))

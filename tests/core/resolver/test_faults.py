@@ -50,7 +50,7 @@ def test_the_timeout_holds(fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("fault", [fault for fault in ALL if not fault.big], ids=str)
-@pytest.mark.parametrize("ask", [Resolver.check, Resolver.verify], ids=["check", "verify"])
+@pytest.mark.parametrize("ask", [Resolver.check, Resolver.agencies], ids=["check", "agencies"])
 def test_a_fault_is_unknown_within_the_budget_and_stores_nothing(
     fault: Fault, ask: Callable[[Resolver, list[DOI]], Iterator[Outcome]]
 ) -> None:

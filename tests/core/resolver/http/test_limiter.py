@@ -48,8 +48,8 @@ class Told:
         return Resolver(transport=self, **options)  # type: ignore[arg-type]
 
 
-def asked(resolver: Resolver, number: int = 1, **options: float) -> list[Outcome]:
-    return list(resolver.resolve_many(NAMES[:number], **options))
+def asked(resolver: Resolver, number: int = 1, budget: float | None = None) -> list[Outcome]:
+    return list(resolver.resolve_many(NAMES[:number], budget=budget))
 
 
 def pause_of(resolver: Resolver) -> float | None:

@@ -363,17 +363,6 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(way.requests) == 1
 
 
-def test_a_proxy_of_the_environment_that_trickles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
-    with fault.serve() as way:
-        for name in ("no_proxy", "NO_PROXY"):
-            monkeypatch.delenv(name, raising=False)
-        monkeypatch.setenv("http_proxy", way.url)
-        with pytest.raises(ResolverUnavailable):
-            Resolver("http://resolver.test", store=None, timeout=0.3).resolve(DOI_)
-        assert all_threads_ended()
-
-
 @pytest.mark.parametrize(
     ("proxy_url", "reason"),
     [
@@ -465,12 +454,6 @@ def test_what_is_no_metadata(answer: bytes, error: str) -> None:
     ):
         Resolver(server.url, store=None).metadata(DOI_, "text/plain")
     assert type(caught.value).__name__ == error
-
-
-def test_a_404_is_confirmed_before_it_counts() -> None:
-    with handling(proxy({})) as server, pytest.raises(LookupError):
-        Resolver(server.url, store=None).metadata(DOI_, "text/plain")
-    assert targets(server) == ["/10.1000/a", "/api/handles/10.1000/a"]
 
 
 @pytest.mark.parametrize(

@@ -207,14 +207,16 @@ def test_a_refusal_of_which_ra_is_unknown() -> None:
     assert len(server.requests) == 1
 
 
-def test_agencies_are_stored() -> None:
-    store = Kept()
+def test_agencies_are_stored_for_30_days_by_any_spelling() -> None:
+    store, month = Kept(), 30 * 86_400
     with handling(proxy(agencies=agencies)) as server:
         resolver = Resolver(server.url, store=store)
-        resolver.resolve(DOI("10.1000/0"))  # its record says nothing of the agency
-        for _ in range(2):
-            assert [outcome.agency for outcome in resolver.agencies(names(2))] == ["Crossref"] * 2
+        resolver.resolve(DOI("10.1000/a"))  # its record says nothing of the agency
+        for spellings in (["10.1000/a", "10.1000/b"], ["10.1000/A", "10.1000/B"]):
+            assert [outcome.agency for outcome in resolver.agencies(spellings)] == ["Crossref"] * 2
         assert len(server.requests) == 2
+    kept = [entry.expires - time.time() for key, entry in store.items() if key.kind == "exists"]
+    assert [month - 60 < seconds <= month for seconds in kept] == [True, True]
 
 
 INVALID: list[tuple[Any, str, str]] = [

@@ -62,6 +62,7 @@ COUNTS: dict[str, tuple[Layout, tuple[int, int]]] = {
     "17 new beside 20 stored aliases": ([("alias-", 20), ("new", 17)], (0, 1)),
     "16 new, far apart": ([("exists", 40), ("new", 1)] * 16, (16, 0)),
     "17 new, far apart": ([("exists", 40), ("new", 1)] * 17, (0, 1)),
+    "16 new, and the 17th later": ([("new", 16), ("exists", 300), ("new", 1)], (0, 1)),
     "17 new, and 3 much later": ([("new", 17), ("record", 1200), ("new", 3)], (0, 2)),
     "nothing new": ([("record", 50), ("exists", 50), ("alias-dead", 1)], (0, 0)),
 }

@@ -147,14 +147,6 @@ def test_a_batch_belongs_to_the_process_that_began_it(use: Callable[[Any], objec
         assert len(server.requests) == 2
 
 
-ASK = """
-import sys
-from doiuri.resolver import Resolver
-with Resolver(sys.argv[1], store=sys.argv[2]) as resolver:
-    print({outcome.status for outcome in resolver.resolve_many(f"10.1000/{n}" for n in range(50))})
-"""
-
-
 FORKS = """
 import os, threading, warnings
 from doiuri.resolver import MemoryStore
@@ -182,20 +174,6 @@ def test_a_fork_while_other_threads_begin_something() -> None:
         [sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_processes_share_a_store(tmp_path: Path) -> None:
-    with handling(proxy()) as server:
-
-        def start() -> subprocess.Popen[str]:
-            command = [sys.executable, "-c", ASK, server.url, str(tmp_path / "store.sqlite3")]
-            return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-        at_once = [start() for _ in range(2)]
-        assert [process.communicate(timeout=300)[0] for process in at_once] == ["{'found'}\n"] * 2
-        asked = len(server.requests)
-        assert start().communicate(timeout=300)[0] == "{'found'}\n"
-        assert len(server.requests) == asked
 
 
 def test_nothing_is_left_running() -> None:

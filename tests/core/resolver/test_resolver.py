@@ -6,7 +6,6 @@ import json
 import pickle
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from doiuri import (
@@ -353,16 +352,6 @@ def test_settings_are_the_arguments_or_defaults() -> None:
     assert settings.user_agent.startswith(f"doiuri/{__version__} ")
     assert settings == Settings(rate=10, user_agent=settings.user_agent)
     assert Resolver(AWAY, store=None).settings.rate is None
-
-
-def test_a_store_may_be_given_by_its_address(tmp_path: Path) -> None:
-    with handling(proxy()) as server:
-        for store in (tmp_path / "store.sqlite3", str(tmp_path / "doi.lock"), ":memory:", MemoryStore()):
-            before = len(server.requests)
-            for _ in range(2):
-                with Resolver(server.url, store=store) as resolver:
-                    assert resolver.resolve(DOI_).url
-            assert len(server.requests) == before + 1
 
 
 def test_settings_come_from_the_environment(

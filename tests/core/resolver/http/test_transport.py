@@ -6,7 +6,6 @@ import gzip
 import io
 import socket
 import time
-import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -386,34 +385,15 @@ def test_what_is_no_http_is_shown() -> None:
     assert caught.value.reason == rf"127.0.0.1:{server.port}: BadStatusLine: '220 mail \x1b[31m'"
 
 
-@pytest.mark.parametrize(
-    ("name", "pack"),
-    [("gzip", gzip.compress), ("x-gzip", gzip.compress), ("deflate", zlib.compress), ("identity", bytes)],
-)
-def test_an_encoding_that_was_not_asked_for_is_understood(name: str, pack: Callable[[bytes], bytes]) -> None:
-    with says(reply("200 OK", pack(record()), f"Content-Encoding: {name}"))() as server:
+def test_an_encoding_that_was_not_asked_for_is_understood() -> None:
+    with says(reply("200 OK", gzip.compress(record()), "Content-Encoding: gzip"))() as server:
         assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
     assert header(server.requests[0], "Accept-Encoding") == "identity"
 
 
-def packed(*members: bytes) -> bytes:
-    """An answer of gzip members without a length, so that only gzip tells where it ends."""
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n"
-    return head + b"".join(members)
-
-
-@pytest.mark.parametrize("parts", [2, 3, 50])
-def test_all_members_of_a_gzip_body_are_read(parts: int) -> None:
-    size = -(-len(record()) // parts)
-    pieces = [record()[start : start + size] for start in range(0, len(record()), size)]
-    members = [gzip.compress(piece) for piece in [b"", *pieces, b""]]
-    with says(packed(*members))() as server:
-        assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
-
-
 def test_gzip_members_without_content_are_too_long_some_day() -> None:
-    empty = gzip.compress(b"") * 1000
-    with says(packed(gzip.compress(record()), *[empty] * 100))() as server:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n"
+    with says(head + gzip.compress(record()) + gzip.compress(b"") * 100_000)() as server:
         assert "longer than" in reason(server.url)
 
 
@@ -426,14 +406,6 @@ def test_the_limit_of_a_body_is_exact(encoding: str, over: int) -> None:
         if over:
             assert f"longer than {1_000_000:,} bytes" in reason(server.url)
         else:
-            assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
-
-
-def test_a_body_without_a_length_and_one_in_chunks() -> None:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-    chunks = b"".join(b"%x\r\n%b\r\n" % (1, bytes([byte])) for byte in record()) + b"0\r\n\r\n"
-    for answer in (head + b"\r\n" + record(), head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks):
-        with says(answer)() as server:
             assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
 
 

@@ -428,8 +428,6 @@ class ContentQuestion(Question):
         if entry is None or not is_fresh(entry, now):
             return None
         if entry.says_none and not self.any_format:
-            if not now:
-                return None  # it may be stale
             detail = f"the registration agency has no metadata as {self.accept}"
             return Outcome(doi, "no-values", cause=Cause("no-values", detail=detail))
         try:

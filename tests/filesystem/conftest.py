@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from support.servers.repositories import DOIS, KINDS, LANDINGS, Repository
+from fsspec_doiuri import DOIFileSystem
+from support.servers.repositories import DOIS, KINDS, LANDINGS, Repository, Shelf, Start
 from support.servers.web import record, site
-from support.shelf import Shelf, Start
 
 
 @pytest.fixture
@@ -23,13 +24,8 @@ def start(doi_proxy: Proxies) -> Iterator[Start]:
             server = stack.enter_context(site(repository))
             known = {DOIS[kind]: LANDINGS[kind], **(records or {})}
             proxy = doi_proxy([record(doi, server.url + path) for doi, path in known.items()])
-            options = {
-                "resolver": proxy.url,
-                "private": True,
-                "cache": ":memory:",
-                "repositories": {f"127.0.0.1:{server.port}": kind},
-            }
-            return Shelf(repository, server, proxy, options)
+            options = {"resolver": proxy.url, "private": True, "cache": ":memory:"}
+            return Shelf(repository, server, proxy, {**options, "repositories": {server.host: kind}})
 
         yield started
 
@@ -38,3 +34,18 @@ def start(doi_proxy: Proxies) -> Iterator[Start]:
 def shelf(request: pytest.FixtureRequest, start: Start) -> Shelf:
     """The same two files in each kind of repository."""
     return start(request.param)
+
+
+@pytest.fixture
+def leading_to(doi_proxy: Proxies) -> Callable[..., DOIFileSystem]:
+    """A filesystem for a DOI that leads to this page of an InvenioRDM: ``leading_to(url, private=True)``."""
+
+    def made(url: str | None, doi: str = DOIS["inveniordm"], **options: Any) -> DOIFileSystem:
+        proxy = doi_proxy([record(doi, *[url] if url else [])])
+        options = {
+            "repositories": {urlsplit(url).netloc.rpartition("@")[2]: "inveniordm"} if url else None,
+            **options,
+        }
+        return DOIFileSystem(proxy.url, cache=":memory:", skip_instance_cache=True, **options)
+
+    return made

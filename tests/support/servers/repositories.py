@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from support.servers.web import Answer, Answering, Asked
+from doiuri import encode
+from fsspec_doiuri import DOIFileSystem
+from support.servers.web import Answer, Answering, Asked, Site
 
 KINDS = ("inveniordm", "figshare", "dataverse")
 DOIS = {
@@ -23,12 +25,12 @@ LANDINGS = {
     "figshare": "/articles/dataset/Tables/14763051/1",
     "dataverse": "/citation?persistentId=doi:10.7910/DVN/RLLL1V",
 }
-VERSIONS = {"inveniordm": DOIS["inveniordm"], "figshare": DOIS["figshare"], "dataverse": "1.0"}
+VERSIONS = {**DOIS, "dataverse": "1.0"}
 TABLE = "tables/täglich 100%.csv"
 NOTES = "notes.txt"
 FILES = {TABLE: b"day,depth\n1,20\n2,22\n", NOTES: "gemessen bei 5 °C\n".encode()}
-TAB = "tables/täglich 100%.tab"
-"""The name under which Dataverse keeps the table after it has read it."""
+CONTENT = "/content|/file/download|/access/datafile"
+"""A pattern of the addresses of files."""
 
 
 @dataclass
@@ -41,86 +43,66 @@ class Repository:
     kind: str
     files: Mapping[str, bytes] = field(default_factory=lambda: FILES)
     token: str | None = None
-    ranges: bool = True
     answers: dict[str, Answer | Answering] = field(default_factory=dict)
 
     def __call__(self, asked: Asked) -> Answer:
         for pattern, answer in self.answers.items():
             if re.search(pattern, asked.target):
                 return answer if isinstance(answer, Answer) else answer(asked)
-        if self.token is not None and not self._is_let_in(asked):
+        name, scheme = {
+            "inveniordm": ("authorization", "Bearer "),
+            "figshare": ("authorization", "token "),
+            "dataverse": ("x-dataverse-key", ""),
+        }[self.kind]
+        if self.token is not None and asked.headers.get(name) != scheme + self.token:
             return error(403, "Permission denied.")
-        base = f"http://{asked.headers['host']}"
-        found: Answer = getattr(self, f"_{self.kind}")(base, asked, urlsplit(asked.target).path)
+        found: Answer = getattr(self, f"_{self.kind}")(asked, *urlsplit(asked.target)[2:4])
         return found
-
-    def _is_let_in(self, asked: Asked) -> bool:
-        wanted = {
-            "inveniordm": ("authorization", f"Bearer {self.token}"),
-            "figshare": ("authorization", f"token {self.token}"),
-            "dataverse": ("x-dataverse-key", self.token),
-        }
-        name, value = wanted[self.kind]
-        return asked.headers.get(name) == value
 
     def _content(self, asked: Asked, name: str) -> Answer:
         body = self.files[name]
         headers = {"Content-Type": "application/octet-stream"}
         match = re.fullmatch(r"bytes=(\d+)-(\d+)", asked.headers.get("range", ""))
-        if match is None or not self.ranges:
+        if match is None:
             return Answer(200, headers, body)
         start, end = int(match[1]), int(match[2]) + 1
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(body)}"
         return Answer(206, headers, body[start:end])
 
-    def _inveniordm(self, base: str, asked: Asked, path: str) -> Answer:
-        record = f"{base}/api/records/4924875"
+    def _inveniordm(self, asked: Asked, path: str, _query: str) -> Answer:
+        record = "/api/records/4924875"
         if path == "/api/records/4924874":  # the concept
             return Answer(302, {"Location": record})
-        if path == "/api/records/4924875":
-            identifier = {"identifier": DOIS[self.kind], "provider": "datacite"}
-            concept = {"identifier": "10.5281/zenodo.4924874", "provider": "datacite"}
-            return as_json(
-                {
-                    "id": "4924875",
-                    "links": {"self": record, "files": f"{record}/files"},
-                    "parent": {"id": "4924874", "pids": {"doi": concept}},
-                    "pids": {"doi": identifier},
-                    "access": {"record": "public", "files": "public"},
-                    "versions": {"is_latest": True, "index": 1},
-                    "files": {"enabled": True, "count": len(self.files)},
-                }
-            )
-        if path == "/api/records/4924875/files":
-            entries = [
-                {
-                    "key": key,
-                    "size": len(body),
-                    "checksum": md5(body, "md5:"),
-                    "mimetype": mimetype(key),
-                    "status": "completed",
-                    "storage_class": "L",
-                    "metadata": None,
-                    "access": {"hidden": False},
-                    "links": {"content": f"{record}/files/{key}/content"},
-                }
-                for key, body in self.files.items()
-            ]
-            return as_json({"enabled": True, "links": {}, "entries": entries, "order": []})
-        match = re.fullmatch("/api/records/4924875/files/(.+)/content", path)
+        if path == record:
+            parent = {"id": "4924874", "pids": {"doi": {"identifier": "10.5281/zenodo.4924874"}}}
+            own = {"doi": {"identifier": DOIS[self.kind], "provider": "datacite"}}
+            return as_json({"id": "4924875", "parent": parent, "pids": own, "files": {"enabled": True}})
+        if path == f"{record}/files":
+            return invenio_files(
+                *(
+                    {
+                        "key": key,
+                        "size": len(body),
+                        "checksum": md5(body, "md5:"),
+                        "mimetype": mimetype(key),
+                        "status": "completed",
+                        "access": {"hidden": False},
+                    }
+                    for key, body in self.files.items()
+                )
+            )["/files$"]
+        match = re.fullmatch(f"{record}/files/(.+)/content", path)
         return self._content(asked, unquote(match[1])) if match else error(404, "Not found.")
 
-    def _figshare(self, base: str, asked: Asked, path: str) -> Answer:
-        query = parse_qs(urlsplit(asked.target).query)
-        doi = DOIS[self.kind]
-        light = {"id": 14763051, "title": "Tables", "doi": doi, "url": f"{base}/v2/articles/14763051"}
+    def _figshare(self, asked: Asked, path: str, query: str) -> Answer:
+        given, doi = parse_qs(query), DOIS[self.kind]
+        light = {"id": 14763051, "title": "Tables", "doi": doi}
         entries = [
             {
                 "id": number,
                 "name": name.rpartition("/")[2],
                 "size": len(body),
                 "is_link_only": False,
-                "download_url": f"https://ndownloader.figshare.com/files/{number}",
                 "supplied_md5": md5(body),
                 "computed_md5": md5(body),
                 "mimetype": mimetype(name),
@@ -128,40 +110,32 @@ class Repository:
             for number, (name, body) in enumerate(self.files.items(), 3000)
         ]
         if path == "/v2/articles":
-            return as_json([light] if query.get("doi") == [doi] else [])
+            return as_json([light] if given.get("doi") == [doi] else [])
         if path in {"/v2/articles/14763051", "/v2/articles/14763051/versions/1"}:
             folders = {
-                str(number): name.rpartition("/")[0]
-                for number, name in enumerate(self.files, 3000)
-                if "/" in name
+                str(n): name.rpartition("/")[0] for n, name in enumerate(self.files, 3000) if "/" in name
             }
-            more = {"version": 1, "files": entries[:10], "folder_structure": folders}
-            return as_json({**light, **more, "is_embargoed": False})
+            return as_json({**light, "files": entries[:10], "folder_structure": folders})
         if path in {"/v2/articles/14763051/files", "/v2/articles/14763051/versions/1/files"}:
-            size = int(query.get("page_size", ["10"])[0])
-            start = (int(query.get("page", ["1"])[0]) - 1) * size
+            size = int(given.get("page_size", ["10"])[0])
+            start = (int(given.get("page", ["1"])[0]) - 1) * size
             return as_json(entries[start : start + size])
         match = re.fullmatch(r"/v2/file/download/(\d+)", path)
         if match is None:
             return error(404, "Entity not found")
         return self._content(asked, list(self.files)[int(match[1]) - 3000])
 
-    def _dataverse(self, _base: str, asked: Asked, path: str) -> Answer:
-        query = parse_qs(urlsplit(asked.target).query)
-        version = {
-            "datasetPersistentId": f"doi:{DOIS[self.kind]}",
-            "versionNumber": 1,
-            "versionMinorNumber": 0,
-            "versionState": "RELEASED",
-        }
-        entries = {n: self._dataverse_file(n, name) for n, name in enumerate(self.files, 70)}
-        pid = query.get("persistentId", [""])[0]
+    def _dataverse(self, asked: Asked, path: str, query: str) -> Answer:
+        given = parse_qs(query)
+        version = {"versionNumber": 1, "versionMinorNumber": 0, "versionState": "RELEASED"}
+        entries = [dataverse_entry(n, name, body) for n, (name, body) in enumerate(self.files.items(), 70)]
+        pid = given.get("persistentId", [""])[0]
         if path == "/api/datasets/:persistentId/versions/:latest-published":
             if pid != f"doi:{DOIS[self.kind]}":
                 return error(404, f"Dataset with Persistent ID {pid} not found.")
-            return as_json({"status": "OK", "data": {**version, "files": [*entries.values()]}})
+            return as_json({"status": "OK", "data": {**version, "files": entries}})
         if path == "/api/files/:persistentId/versions/:latest-published":
-            found = [entry for entry in entries.values() if pid == entry["dataFile"]["persistentId"]]
+            found = [entry for entry in entries if pid == entry["dataFile"]["persistentId"]]
             if not found:
                 return error(404, f"Datafile with Persistent ID {pid} not found.")
             return as_json({"status": "OK", "data": {**found[0], "datasetVersion": version}})
@@ -169,30 +143,32 @@ class Repository:
         if match is None:
             return error(404, "API endpoint does not exist on this server.")
         name = list(self.files)[int(match[1]) - 70]
-        if name.endswith(".csv") and query.get("format") != ["original"]:
+        if name.endswith(".csv") and given.get("format") != ["original"]:
             return Answer(200, {}, self.files[name].replace(b",", b"\t"))
         return self._content(asked, name)
 
-    def _dataverse_file(self, number: int, name: str) -> dict[str, Any]:
-        body = self.files[name]
-        folder, _, label = name.rpartition("/")
-        is_table = label.endswith(".csv")
-        data: dict[str, Any] = {
-            "id": number,
-            "persistentId": f"doi:{DOIS[self.kind]}/F{number}",
-            "contentType": mimetype(name),
-            "filesize": len(body),
-            "md5": md5(body),
-            "checksum": {"type": "MD5", "value": md5(body)},
-            "tabularData": is_table,
-        }
-        if is_table:  # the checksum stays that of the file that was uploaded
-            data |= {"originalFileName": label, "originalFileSize": len(body)}
-            data |= {"originalFileFormat": "text/csv"}
-            data |= {"filesize": len(body) - 3, "contentType": "text/tab-separated-values"}
-            label = label.replace(".csv", ".tab")
-        entry = {"label": label, "restricted": False, "version": 1, "dataFile": {"filename": label, **data}}
-        return {**entry, "directoryLabel": folder} if folder else entry
+
+def invenio_files(*entries: dict[str, Any]) -> dict[str, Answer]:
+    """Return the answer of InvenioRDM that lists these files, by the pattern of its address."""
+    return {"/files$": as_json({"enabled": True, "entries": entries})}
+
+
+def dataverse_entry(number: int, name: str, body: bytes) -> dict[str, Any]:
+    """Return the entry of a file; a table has become another, with the checksum of the one uploaded."""
+    folder, _, label = name.rpartition("/")
+    data: dict[str, Any] = {
+        "id": number,
+        "persistentId": f"doi:{DOIS['dataverse']}/F{number}",
+        "contentType": mimetype(name),
+        "filesize": len(body),
+        "checksum": {"type": "MD5", "value": md5(body)},
+    }
+    if label.endswith(".csv"):
+        data |= {"tabularData": True, "originalFileName": label, "originalFileSize": len(body)}
+        data |= {"originalFileFormat": "text/csv", "contentType": "text/tab-separated-values"}
+        data["filesize"] = len(body) - 3
+        label = label.replace(".csv", ".tab")
+    return {"label": label, "dataFile": data, **({"directoryLabel": folder} if folder else {})}
 
 
 def md5(body: bytes, prefix: str = "") -> str:
@@ -203,9 +179,37 @@ def mimetype(name: str) -> str:
     return {"csv": "text/csv", "txt": "text/plain"}.get(name.rpartition(".")[2], "application/octet-stream")
 
 
-def as_json(value: object, status: int = 200, headers: Mapping[str, str] = {}) -> Answer:
-    return Answer(status, {"Content-Type": "application/json", **headers}, json.dumps(value).encode())
+def as_json(value: object, status: int = 200) -> Answer:
+    return Answer(status, {"Content-Type": "application/json"}, json.dumps(value).encode())
 
 
-def error(status: int, message: str, headers: Mapping[str, str] = {}) -> Answer:
-    return as_json({"status": "ERROR", "message": message}, status, headers)
+def error(status: int, message: str) -> Answer:
+    return as_json({"status": "ERROR", "message": message}, status)
+
+
+@dataclass
+class Shelf:
+    """A repository that runs, the local DOI proxy that knows its DOI, and the filesystem that reads it."""
+
+    repository: Repository
+    server: Site
+    proxy: Any
+    options: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        return self.repository.kind
+
+    @property
+    def host(self) -> str:
+        return self.server.host
+
+    def address(self, path: str = "", doi: str = "") -> str:
+        """Return the address of a file, as a person who escapes everything would write it."""
+        return "doi://" + "/".join(filter(None, (doi or DOIS[self.kind], encode(path))))
+
+    def fs(self, **options: Any) -> DOIFileSystem:
+        return DOIFileSystem(skip_instance_cache=True, **{**self.options, **options})
+
+
+Start = Callable[..., Shelf]

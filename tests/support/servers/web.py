@@ -45,6 +45,10 @@ class Site:
     port: int
     seen: list[Asked] = field(default_factory=list)
 
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
     def at(self, host: str) -> str:
         """Return the URL of this server under another name of the loopback interface."""
         return self.url.replace("127.0.0.1", host)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from urllib.parse import unquote
 
 from doiuri import DOI, DOISyntaxError, encode
@@ -70,11 +71,8 @@ def names(address: str) -> list[tuple[DOI, str]]:
     """
     segments = [unescape(segment) for segment in address.split("/")]
     escaped = next((end for end, segment in enumerate(segments[:2], 1) if "/" in segment), None)
-    found: list[tuple[DOI, str]] = []
-    for end in [escaped] if escaped else range(2, min(len(segments), LONGEST) + 1):
-        try:
-            doi = DOI.from_name("/".join(segments[:end]))
-        except DOISyntaxError:  # the path of a file may have what no name has
-            continue
-        found.append((doi, "/".join(segments[end:])))
-    return found[::-1] or [(DOI.from_name("/".join(segments)), "")]
+    found = []
+    for end in [escaped] if escaped else range(min(len(segments), LONGEST), 1, -1):
+        with suppress(DOISyntaxError):  # the path of a file may have what no name has
+            found.append((DOI.from_name("/".join(segments[:end])), "/".join(segments[end:])))
+    return found or [(DOI.from_name("/".join(segments)), "")]

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
     from doiuri import DOI
 
-MAX_FILES = 100_000
-"""Files of a data set."""
-MAX_DEPTH = 100
-"""Segments in the path of a file."""
+MAX_FILES, MAX_DEPTH = 100_000, 100
+"""Files of a data set, and segments in the path of one."""
 
 # How each kind of repository takes a token
 TOKENS: Mapping[str, tuple[str, str]] = {
@@ -81,9 +79,8 @@ class Dataset:
                 if self.folders.setdefault(folder, {}).setdefault(name, entry) is not entry:
                     raise ValueError(f"{path!r:.200} is both a file and a folder")
                 path, entry = folder, None
-        for file in self.files:
-            if file.alias:
-                self.by_path.setdefault(file.alias, file)
+        aliases = {file.alias: file for file in reversed(self.files) if file.alias}
+        self.by_path = aliases | self.by_path
 
 
 def _check(file: File) -> None:
@@ -100,21 +97,15 @@ def _check(file: File) -> None:
 
 def write_locked(path: str | os.PathLike[str], doi: DOI, dataset: Dataset) -> None:
     """Write a listing into a lock file; raises OSError, or ValueError if it is not a lock file."""
-    files = [
-        {name: value for name, value in asdict(file).items() if value not in (None, "")}
-        for file in sorted(dataset.files, key=lambda file: file.path)
-    ]
+    ordered = [asdict(file) for file in sorted(dataset.files, key=lambda file: file.path)]
+    files = [{name: value for name, value in file.items() if value not in (None, "")} for file in ordered]
     listing = {"repository": dataset.repository, "version": dataset.version, "files": files}
     entry = Entry(json.dumps(listing).encode(), "application/json", inf)
     LockFile(path).edit(lambda content: content.add({Key(_KIND, DOI_ORG, doi.key): entry}))
 
 
 def read_locked(path: Path) -> dict[str, Dataset]:
-    """Return the listings in a lock file, by the keys of their DOIs.
-
-    :raises OSError: if it cannot be read.
-    :raises ValueError: if it is not a lock file, or a listing in it cannot be used.
-    """
+    """Return the listings in a lock file, by the keys of their DOIs; raises as ``write_locked`` does."""
     try:
         content, found = LockContent.read(path), {}
     except FileNotFoundError:  # of a file, that would be a definite no

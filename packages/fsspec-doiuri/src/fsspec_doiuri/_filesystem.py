@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ from fsspec.utils import isfilelike
 
 from fsspec_doiuri._addresses import escape, local, names, normalize, readable
 from fsspec_doiuri._dataset import TOKENS, Dataset, File, read_locked, write_locked
-from fsspec_doiuri._repositories import find_place, list_files
+from fsspec_doiuri._repositories import list_files
 from fsspec_doiuri._web import Web, check_digest, new_digest
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from typing import IO
 
     from fsspec.callbacks import Callback
-
-    from fsspec_doiuri._repositories import Place
 
 WHOLE = 16 * 2**20
 """Bytes up to which a file is read whole when it is opened, so that it is proved before anything is read."""
@@ -99,7 +98,7 @@ class DOIFileSystem(AbstractFileSystem):
             raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(TOKENS)}")
         secrets = _tokens_of(os.environ.get("DOIURI_TOKENS", "")) | _by_host("tokens", tokens)
         check = TargetCheck(settings.base, self._resolver.settings.private)
-        self._web = Web(check, agent, secrets, offline=settings.offline)
+        self._web = Web(check, agent, secrets, settings.offline)
         locked = option("lock").read({"lock": lock})
         self._lock = Path(locked) if locked else None
         self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
@@ -140,12 +139,10 @@ class DOIFileSystem(AbstractFileSystem):
         """
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
-        folder = dataset.folders.get(inner)
-        if folder is None:
-            entries = [_info(path, dataset, dataset.by_path.get(inner))]
-        else:
-            entries = [_info(f"{path}/{escape(name)}", dataset, file) for name, file in folder.items()]
-        return entries if detail else [entry["name"] for entry in entries]
+        found = {path: dataset.by_path.get(inner)}
+        if inner in dataset.folders:
+            found = {f"{path}/{escape(name)}": file for name, file in dataset.folders[inner].items()}
+        return [_info(name, dataset, file) for name, file in found.items()] if detail else [*found]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return a file's ``name``, ``size`` in bytes, ``type``, ``checksum``, ``mimetype`` and ``version``.
@@ -228,10 +225,7 @@ class DOIFileSystem(AbstractFileSystem):
     touch = pipe_file = put = put_file = cp_file = mv = _refuse
 
     def _file(self, path: str) -> tuple[Dataset, File]:
-        """Return the file at an address, and the data set that it is in.
-
-        :raises IsADirectoryError: if it is a folder.
-        """
+        """Return the data set that has a file, and the file; raises IsADirectoryError for a folder."""
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
         file = dataset.by_path.get(inner)
@@ -242,16 +236,13 @@ class DOIFileSystem(AbstractFileSystem):
         return dataset, file
 
     def _find(self, path: str) -> tuple[Dataset, str]:
-        """Return the data set that has a file or folder, and its path there.
-
-        :raises FileNotFoundError: if there is none.
-        """
+        """Return the data set that has a file or folder, and its path there; raises FileNotFoundError."""
         with self._guards.setdefault(os.getpid(), threading.RLock()):  # one thread lists, the others wait
             doi, dataset, inner = self._locate(path)
             folder, _, rest = inner.partition("/")
             if folder in dataset.parts:
                 dataset, inner = self._listed(doi, dataset.parts[folder]), rest
-        if dataset.by_path.get(inner) is None and dataset.folders.get(inner) is None:
+        if inner not in dataset.by_path and inner not in dataset.folders:
             raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
         return dataset, inner
 
@@ -259,60 +250,44 @@ class DOIFileSystem(AbstractFileSystem):
         """Return the DOI that an address begins with, its listing, and the path after it."""
         rests = dict(names(path))  # longest name first
         doi = next((doi for doi in rests if doi.key in self._listings), None)
-        if self._lock is not None:
-            if doi is None:
-                raise OSError(f"{path}: its listing is not in {self._lock}; fsspec_doiuri.lock() adds it")
-            return doi, self._listings[doi.key], rests[doi]
+        if self._lock is not None and doi is None:
+            raise OSError(f"{path}: its listing is not in {self._lock}; fsspec_doiuri.lock() adds it")
         doi = doi or self._registered(path, [*rests])
-        dataset = self._listed(doi)
-        folder = rests[doi].partition("/")[0]
-        if folder and folder not in dataset.folders[""] and rests[doi] not in dataset.by_path:
-            # the cache may know only the shorter one of two names
-            longer = [other for other in rests if len(other.key) > len(doi.key)]
-            if longer and (found := self._longest(longer)) is not None:
-                doi, dataset = found, self._listed(found)
-        return doi, dataset, rests[doi]
+        inner, dataset = rests[doi], self._listed(doi)
+        is_there = not inner or inner in dataset.by_path or inner.partition("/")[0] in dataset.folders[""]
+        if not is_there and self._lock is None:
+            # a listing or the cache may know only the shorter one of two names
+            doi = self._longest([other for other in rests if len(rests[other]) < len(inner)]) or doi
+        return doi, self._listed(doi), rests[doi]
 
     def _registered(self, path: str, dois: Sequence[DOI]) -> DOI:
-        """Return the first DOI that is registered; without a request, if the cache knows one.
-
-        :raises FileNotFoundError: if none is.
-        """
+        """Return the first DOI that is registered, or the first that the cache knows, without a request."""
         if len(dois) == 1:  # its record will tell
             return dois[0]
         stored = zip(dois, self._stored.verify(dois), strict=True)
         known = next((doi for doi, outcome in stored if outcome.found), None)
-        found = known or self._longest(dois) or self._longest(dois, confirm=True)
-        if found is None:
-            name = dois[-1].name
-            raise FileNotFoundError(errno.ENOENT, f"{name} is not registered, nor is a longer name", path)
-        return found
+        if found := known or self._longest(dois) or self._longest(dois, confirm=True):
+            return found
+        reason = f"{dois[-1].name} is not registered, nor is a longer name"
+        raise FileNotFoundError(errno.ENOENT, reason, path)
 
     def _longest(self, dois: Sequence[DOI], *, confirm: bool = False) -> DOI | None:
-        """Return the first DOI that is registered; None if none is.
-
-        :raises OSError: if that is not known.
-        """
+        """Return the first DOI that is registered; None if none is. Raises OSError if that is not known."""
         asked = [doi for doi in dois if confirm or doi.key not in self._absent]
-        outcomes = list(zip(asked, self._resolver.verify(asked, confirm=confirm), strict=True))
-        for doi, outcome in outcomes:
+        outcomes = list(self._resolver.verify(asked, confirm=confirm))
+        for doi, outcome in zip(asked, outcomes, strict=True):
             if outcome.found:
                 return doi
-        for _, outcome in outcomes:
-            if outcome.status == "unknown":
-                raise OSError(f"{dois[-1].name}: {outcome.reason}")
+        if unknown := [outcome for outcome in outcomes if outcome.status == "unknown"]:
+            raise OSError(f"{dois[-1].name}: {unknown[0].reason}")
         self._absent.update(doi.key for doi in asked)
         return None
 
     def _listed(self, doi: DOI, part: str = "") -> Dataset:
         """Return the listing of a DOI, or of a data set in it, given by its URL."""
         key = part or doi.key
-        if key not in self._listings:
-            self._listings[key] = list_files(doi, self._place(doi), self._web, part)
-        return self._listings[key]
-
-    def _place(self, doi: DOI) -> Place:
-        """Return where a DOI is listed."""
+        if key in self._listings:
+            return self._listings[key]
         try:
             url = self._resolver.resolve(doi).url
         except DOINotFound as error:
@@ -321,7 +296,8 @@ class DOIFileSystem(AbstractFileSystem):
             raise OSError(str(error)) from error
         if url is None:
             raise OSError(f"{doi.name}: its record has no http or https URL")
-        return find_place(doi, url, self._repositories)
+        self._listings[key] = list_files(doi, url, self._repositories, self._web, part)
+        return self._listings[key]
 
 
 class DOIFile(AbstractBufferedFile):
@@ -350,12 +326,10 @@ class DOIFile(AbstractBufferedFile):
     def _received(self) -> IO[bytes]:
         """Return a temporary file with all that is in the file, at its beginning."""
         if self._whole is None:
-            whole = tempfile.SpooledTemporaryFile(max_size=WHOLE)  # noqa: SIM115 - close() closes it
-            try:
+            with ExitStack() as stack:
+                whole = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=WHOLE))
                 self.fs._web.download(self._file, self._dataset, whole, lambda _: None)
-            except BaseException:
-                whole.close()
-                raise
+                stack.pop_all()  # close() closes it
             self._whole = whole
         self._whole.seek(0)
         return self._whole
@@ -364,14 +338,13 @@ class DOIFile(AbstractBufferedFile):
         end = min(end, self.size)
         if start >= end:
             return b""
-        if self._whole is None:
-            data = self.fs._web.read(self._file, self._dataset, start, end)
-            if data is not None:
-                self._prove(start, data)
-                return data
-        whole = self._received()
-        whole.seek(start)
-        return whole.read(end - start)
+        data = None if self._whole else self.fs._web.read(self._file, self._dataset, start, end)
+        if data is None:
+            whole = self._received()
+            whole.seek(start)
+            return whole.read(end - start)
+        self._prove(start, data)
+        return data
 
     def _prove(self, start: int, data: bytes) -> None:
         """Add a range to the digest, if it continues what was read before."""

@@ -12,6 +12,8 @@ from posixpath import splitext
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from doiuri.plugins.connections import host_of
+
 from fsspec_doiuri._dataset import MAX_FILES, Dataset, File
 from fsspec_doiuri._web import MissingError, of_host
 
@@ -22,12 +24,10 @@ if TYPE_CHECKING:
 
     from fsspec_doiuri._web import Web
 
-    Get = Callable[[str], Any]
-    """Gets JSON from a URL; raises MissingError for 404 and 410."""
+    Get = Callable[[str], Any]  # JSON from a URL; raises MissingError for 404 and 410
 
 FIGSHARE = "https://api.figshare.com/v2"
-PAGE = 1000
-"""Items on a page of figshare's API: its maximum."""
+PAGE = 1000  # items on a page of figshare's API: its maximum
 
 _IN_KEYS = "/!$&'()*+,;=:@"  # characters that InvenioRDM does not escape in the URLs of files
 _RECORD = re.compile(r"/records?/([^/]+)/?")
@@ -42,28 +42,22 @@ class Place(NamedTuple):
 
     repository: str  # what runs there: "inveniordm", "figshare" or "dataverse"
     api: str  # base URL of its API
-    landing: str  # the URL that the DOI points to
+    landing: str  # the URL that the DOI leads to
 
 
 def find_place(doi: DOI, landing: str, given: Mapping[str, str]) -> Place:
-    """Return the repository that a landing page belongs to.
-
-    :param landing: the URL in the DOI's record.
-    :param given: kinds of repositories by host, with a port or without.
-    :raises OSError: if it is none that we can ask.
-    """
-    parts = urlsplit(landing)
+    """Return the repository that a landing page belongs to; raises OSError if it is none that we can ask."""
+    parts, server = urlsplit(landing), host_of(landing)
     host = parts.hostname or ""
     kind = of_host(given, landing)
-    if kind is not None and parts.scheme in {"http", "https"}:
-        root = "v2" if kind == "figshare" else "api"
-        return Place(kind, f"{parts.scheme}://{parts.netloc}/{root}", landing)
+    if kind is not None:
+        return Place(kind, f"{parts.scheme}://{server}/{'v2' if kind == 'figshare' else 'api'}", landing)
     if "persistentId" in parse_qs(parts.query):
-        return Place("dataverse", f"https://{parts.netloc}/api", landing)
+        return Place("dataverse", f"https://{server}/api", landing)
     if f".{host}".endswith(".figshare.com") or _ARTICLE.fullmatch(parts.path):
         return Place("figshare", FIGSHARE, landing)
     if f".{host}".endswith(".zenodo.org") or _is_invenio(doi, parts.path):
-        return Place("inveniordm", f"https://{parts.netloc}/api", landing)
+        return Place("inveniordm", f"https://{server}/api", landing)
     raise OSError(
         f"{doi.name}: its files cannot be listed: {host or 'its URL'} is not known as a repository of "
         f'InvenioRDM, figshare or Dataverse; if it is one, set repositories={{"{host}": "inveniordm"}}, '
@@ -78,13 +72,15 @@ def _is_invenio(doi: DOI, path: str) -> bool:
     return "-" in record[1] and _ID.fullmatch(record[1]) is not None
 
 
-def list_files(doi: DOI, place: Place, web: Web, part: str = "") -> Dataset:
+def list_files(doi: DOI, landing: str, given: Mapping[str, str], web: Web, part: str = "") -> Dataset:
     """Return the listing of a DOI.
 
+    :param landing: the URL in the DOI's record.
+    :param given: kinds of repositories by host, with a port or without.
     :param part: the URL of a data set in it; that one is listed.
-    :raises PermissionError: if the repository lists it for others only.
     :raises OSError: if there is none, or one that cannot be used.
     """
+    place = find_place(doi, landing, given)
     get = web.listing(place.repository)
     list_own = {"inveniordm": _invenio, "figshare": _figshare, "dataverse": _dataverse}[place.repository]
     try:
@@ -114,11 +110,10 @@ def _invenio(doi: DOI, place: Place, get: Get) -> Dataset:
         if (entry.get("access") or {}).get("hidden"):
             continue
         url = f"{base}/{quote(entry['key'], safe=_IN_KEYS)}/content"
-        size, checksum = _size(entry.get("size")), str(entry.get("checksum") or "")
+        checksum, kind = str(entry.get("checksum") or ""), str(entry.get("mimetype") or "")
         status = entry.get("status", "completed")
         error = "" if status == "completed" else f"its upload is {status}"
-        kind = str(entry.get("mimetype") or "")
-        files.append(File(entry["key"], url, size, checksum, kind, error=error))
+        files.append(File(entry["key"], url, _size(entry.get("size")), checksum, kind, error=error))
     return Dataset("inveniordm", own, files)
 
 
@@ -169,7 +164,7 @@ def _article(get: Get, api: str, url: str, doi: DOI | None = None) -> Dataset:
 
 
 def _identity(item: dict[str, Any], doi: DOI | None) -> str:
-    """Return the DOI of an article or a collection, which has to be the one that was asked for."""
+    """Return the DOI of an article or a collection, which has to be that one."""
     own = str(item["doi"]).removeprefix("https://doi.org/")
     if doi is not None and not _same(own, doi):
         raise ValueError(f"{item['id']} is that of {own}")
@@ -212,15 +207,13 @@ def _dataverse(doi: DOI, place: Place, get: Get) -> Dataset:
     return Dataset("dataverse", version, files)
 
 
-def _dataverse_file(place: Place, get: Get, query: str) -> dict[str, Any]:
+def _dataverse_file(place: Place, get: Get, query: str) -> Any:
     """Return the entry of a file with a DOI of its own; before Dataverse 6.2 without a version."""
     url = f"{place.api}/files/:persistentId"
     try:
-        answer = get(f"{url}/versions/:latest-published?{query}&returnDatasetVersion=true")
+        return get(f"{url}/versions/:latest-published?{query}&returnDatasetVersion=true")["data"]
     except MissingError:
-        answer = get(f"{url}?{query}")
-    entry: dict[str, Any] = answer["data"]
-    return entry
+        return get(f"{url}?{query}")["data"]
 
 
 def _dataverse_entry(place: Place, entry: dict[str, Any]) -> File:
@@ -230,8 +223,9 @@ def _dataverse_entry(place: Place, entry: dict[str, Any]) -> File:
     label = entry.get("label") or data["filename"]
     url = f"{place.api}/access/datafile/{int(data['id'])}"
     checksum = data.get("checksum") or {"type": "MD5", "value": data.get("md5")}
-    algorithm = str(checksum["type"]).lower().replace("-", "")  # such as "SHA-1"
-    digest = f"{algorithm}:{checksum['value']}" if checksum.get("value") else ""
+    digest = (
+        f"{checksum['type']}:{checksum['value']}".lower().replace("-", "") if checksum.get("value") else ""
+    )
     path = f"{folder}/{label}" if folder else label
     if not (data.get("tabularData") or data.get("originalFileFormat")):
         return File(path, url, _size(data.get("filesize")), digest, str(data.get("contentType") or ""))

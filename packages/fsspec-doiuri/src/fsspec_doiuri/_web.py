@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import contextmanager
-from http.cookiejar import DefaultCookiePolicy
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import requests
 from doiuri.plugins.clients import TargetError
-from doiuri.plugins.connections import TooLongError, guarding, host_of, pieces, sentence
+from doiuri.plugins.connections import guarding, host_of, pieces, sentence
 from doiuri.rest import retry_after
 from requests.adapters import HTTPAdapter
+from urllib3 import Retry
 from urllib3.exceptions import HTTPError
-from urllib3.util import Retry
 
 from fsspec_doiuri._dataset import TOKENS
 
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
     from fsspec_doiuri._dataset import Dataset, File
 
-MAX_LISTING = 64 * 2**20
-"""Bytes of all answers for one listing."""
-MAX_UNSIZED = 64 * 2**20
-"""Bytes of a file whose size neither the listing nor the answer says: it might never end."""
+MAX_SIZE = 64 * 2**20
+"""Bytes of all answers for a listing, and of a file whose size nobody says: either might never end."""
 TIMEOUT = (10, 60)
 """Seconds to connect, and to wait for more of an answer: large listings take a repository long."""
 MAX_REDIRECTS = 10
@@ -46,39 +44,28 @@ class MissingError(OSError):
     """The repository answered 404 or 410."""
 
 
+@dataclass(frozen=True)
 class Web:
-    """The requests of one filesystem.
+    """The requests of one filesystem."""
 
-    :param check: where requests may lead.
-    :param tokens: tokens by host, with a port or without.
-    :param offline: send no requests.
-    """
-
-    def __init__(
-        self, check: TargetCheck, user_agent: str, tokens: Mapping[str, str], *, offline: bool
-    ) -> None:
-        self._check = check
-        # identity: checksums are those of the files, whatever a server may do to save bytes
-        self._headers = {"User-Agent": user_agent, "Accept": "*/*", "Accept-Encoding": "identity"}
-        self._tokens = tokens
-        self._offline = offline
-        self._sessions: dict[int, requests.Session] = {}  # by process: connections do not survive a fork
+    check: TargetCheck
+    user_agent: str
+    tokens: Mapping[str, str] = field(repr=False)  # by host, with a port or without
+    offline: bool
+    # by process: connections do not survive a fork
+    adapters: dict[int, HTTPAdapter] = field(default_factory=dict, repr=False)
 
     def listing(self, repository: str) -> Callable[[str], Any]:
         """Return a function that gets JSON from the URLs of one listing, which together are bounded.
 
-        It raises MissingError for 404 and 410, and OSError for everything else that is not JSON.
+        It raises MissingError for 404 and 410, and OSError for all else that is not JSON.
         """
-        left = MAX_LISTING
+        left = MAX_SIZE
 
         def get(url: str) -> Any:
             nonlocal left
             with self._answer(url, repository, {"Accept": "application/json"}, 200) as response:
-                try:
-                    body = b"".join(pieces(response.raw, left))
-                except TooLongError:
-                    message = f"{host_of(url)}: the listing is longer than {MAX_LISTING:,} bytes"
-                    raise OSError(message) from None
+                body = b"".join(pieces(response.raw, left))
             left -= len(body)
             try:
                 return json.loads(body)
@@ -91,27 +78,21 @@ class Web:
     def download(
         self, file: File, dataset: Dataset, out: IO[bytes], progress: Callable[[int], object]
     ) -> None:
-        """Write a whole file.
-
-        :raises OSError: if what was received is not what the listing says; then ``out`` is of no use.
-        """
+        """Write a whole file; raises OSError if it is not what the listing says: then forget ``out``."""
         digest, size = new_digest(file.checksum), 0
         with self._answer(file.url, dataset.repository, {}, 200, file=file) as response:
-            limit = response.raw.length_remaining if file.size is None else file.size
-            while piece := response.raw.read(_CHUNK, decode_content=False):
+            said = response.raw.length_remaining if file.size is None else file.size
+            limit = MAX_SIZE if said is None else said
+            while size <= limit and (piece := response.raw.read(_CHUNK, decode_content=False)):
                 size += len(piece)
-                if size > (MAX_UNSIZED if limit is None else limit):
-                    break
                 out.write(piece)
                 if digest is not None:
                     digest.update(piece)
                 progress(len(piece))
-        if limit is None and size > MAX_UNSIZED:
-            reason = f"sent more than {MAX_UNSIZED:,} bytes without saying how many there are"
-            raise OSError(f"{file.path}: {host_of(file.url)} {reason}")
-        if file.size is not None and size != file.size:
-            sent = f"more than {file.size:,}" if size > file.size else f"{size:,}"
-            raise _mismatch(file, dataset, f"sent {sent} bytes, expected {file.size:,}")
+        if size > limit or file.size not in {None, size}:
+            sent = f"more than {limit:,}" if size > limit else f"{size:,}"
+            more = " without saying how many there are" if said is None else f", expected {said:,}"
+            raise _mismatch(file, dataset, f"sent {sent} bytes{more}")
         check_digest(file, dataset, digest)
 
     def read(self, file: File, dataset: Dataset, start: int, end: int) -> bytes | None:
@@ -129,26 +110,20 @@ class Web:
     def _answer(
         self, url: str, repository: str, headers: Mapping[str, str], *expected: int, file: File | None = None
     ) -> Iterator[requests.Response]:
-        """Yield the answer at the end of the redirects.
-
-        :raises OSError: if its status is not as expected, it is a web page and no file, or it breaks off.
-        """
+        """Yield the answer at the end of the redirects; raises OSError for another status, and a web page."""
         of_file = "" if file is None else f"{file.path}: "
-        if self._offline:
+        if self.offline:
             raise OSError(f"{of_file}{host_of(url)}: offline: request not sent")
-        token = of_host(self._tokens, url)
-        if token and not url.startswith("https:") and not self._check.private:
+        token, (name, scheme) = of_host(self.tokens, url), TOKENS[repository]
+        if token and not url.startswith("https:") and not self.check.private:
             raise OSError(f"the token for {host_of(url)} is not sent over http; private=True allows it")
-        name, scheme = TOKENS[repository]
         try:
-            secret = {name: scheme + token} if token else {}
-            with self._followed(url, headers, secret) as response:
+            with self._followed(url, headers, {name: scheme + token} if token else {}) as response:
                 if response.status_code not in expected:
-                    raise _failure(
-                        response, of_file, has_token=bool(token) or host_of(response.url) != host_of(url)
-                    )
-                if file is not None:
-                    _refuse_page(response, file)
+                    may_need_token = not token and host_of(response.url) == host_of(url)
+                    raise _failure(response, of_file, may_need_token=may_need_token)
+                if file is not None and _is_page(response, file):
+                    raise OSError(f"{of_file}{host_of(response.url)} sent a web page in place of the file")
                 yield response
         except (ValueError, requests.RequestException, HTTPError) as error:
             request = getattr(error, "request", None)  # maybe that of a redirect
@@ -156,36 +131,29 @@ class Web:
             raise OSError(f"{of_file}{host}: {sentence(error)}") from error
 
     def _followed(self, url: str, headers: Mapping[str, str], secret: Mapping[str, str]) -> requests.Response:
-        self._check.check_url(url)
-        if "@" in urlsplit(url).netloc:
-            raise TargetError("a URL with a user is not requested")
-        first = url
+        self.check.check_url(url)
+        first = urlsplit(url)[:2]  # the scheme, host and port
+        # identity: checksums are those of the files, whatever a server may do to save bytes
+        usual = {"User-Agent": self.user_agent, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
+        adapter = self.adapters.get(os.getpid()) or self.adapters.setdefault(os.getpid(), _new_adapter())
         for _ in range(MAX_REDIRECTS + 1):
-            is_own = urlsplit(url)[:2] == urlsplit(first)[:2]  # the scheme, host and port
-            response = self._send(url, {**self._headers, **headers, **(secret if is_own else {})})
+            sent = {**usual, **(secret if urlsplit(url)[:2] == first else {})}
+            # not Session.get: it reads netrc, keeps cookies, and reads a redirect's body without limit
+            request = requests.Request("GET", url, sent).prepare()
+            settings: Any = requests.Session().merge_environment_settings(url, {}, True, None, None)
+            with guarding(adapter.poolmanager, url, self.check):
+                response = adapter.send(request, timeout=TIMEOUT, **settings)
             if not response.is_redirect:
                 return response
             response.close()
-            url = self._check.redirect_target(url, response.headers["Location"])
+            url = self.check.redirect_target(url, response.headers["Location"])
         raise TargetError(f"more than {MAX_REDIRECTS} redirects")
 
-    def _send(self, url: str, headers: Mapping[str, str]) -> requests.Response:
-        session = self._sessions.get(os.getpid()) or self._sessions.setdefault(os.getpid(), _new_session())
-        adapter = session.get_adapter(url)
-        assert isinstance(adapter, HTTPAdapter)  # noqa: S101 - it is ours
-        with guarding(adapter.poolmanager, url, self._check):
-            return session.get(url, headers=headers, stream=True, allow_redirects=False, timeout=TIMEOUT)
 
-
-def _new_session() -> requests.Session:
-    session = requests.Session()
-    session.auth = lambda request: request  # so that requests reads no netrc
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+def _new_adapter() -> HTTPAdapter:
     # once more if the connection fails (a server may have closed a kept one), never after an answer
     retries = Retry(1, status=0, redirect=0, respect_retry_after_header=False)
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(pool_maxsize=DOWNLOADS, pool_block=True, max_retries=retries))
-    return session
+    return HTTPAdapter(pool_maxsize=DOWNLOADS, pool_block=True, max_retries=retries)
 
 
 def of_host(table: Mapping[str, str], url: str) -> str | None:
@@ -195,32 +163,29 @@ def of_host(table: Mapping[str, str], url: str) -> str | None:
     return table.get(host) or table.get(f"{host}:{port}") or table.get(parts.hostname or "")
 
 
-def _failure(response: requests.Response, of_file: str, *, has_token: bool) -> OSError:
+def _failure(response: requests.Response, of_file: str, *, may_need_token: bool) -> OSError:
     """Return the error for an HTTP status, with what the answer says, if it is JSON."""
     status, host = response.status_code, host_of(response.url)
     said = f"{of_file}{host} answered {status} {response.reason or ''}".rstrip()
     if "json" in response.headers.get("Content-Type", ""):
-        try:
+        with suppress(AttributeError, KeyError, TypeError, ValueError):
             message = json.loads(response.raw.read(_CHUNK, decode_content=False))["message"]
             said += f": {message[:300]}" if message.isprintable() else ""
-        except (AttributeError, KeyError, TypeError, ValueError):
-            pass  # there is no message
     if status in {404, 410}:
         return MissingError(said)
     if status in {401, 403}:
         hint = f"; a token may be needed: tokens={{{host!r}: …}} or DOIURI_TOKENS"
-        return PermissionError(said if has_token else said + hint)
+        return PermissionError(said + hint if may_need_token else said)
     if status == 429 and (seconds := retry_after(response.headers)) is not None:
         said += f"; Retry-After: {seconds:.0f} s"
     return OSError(said)
 
 
-def _refuse_page(response: requests.Response, file: File) -> None:
-    """Refuse a web page in place of a file: of a login, or of a firewall."""
+def _is_page(response: requests.Response, file: File) -> bool:
+    """Return whether this is a web page in place of a file: of a login, or of a firewall."""
     kind = response.headers.get("Content-Type", "").lower()
-    is_page = "html" in file.mimetype or file.path.lower().endswith((".html", ".htm", ".xhtml"))
-    if kind.startswith(("text/html", "application/xhtml")) and not is_page:
-        raise OSError(f"{file.path}: {host_of(response.url)} sent a web page in place of the file")
+    is_html = "html" in file.mimetype or file.path.lower().endswith((".html", ".htm", ".xhtml"))
+    return kind.startswith(("text/html", "application/xhtml")) and not is_html
 
 
 def new_digest(checksum: str) -> hashlib._Hash | None:

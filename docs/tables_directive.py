@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from doiuri.plugins import OPTIONS
 from doiuri_cli.rules import RULES
-from markdown_doiuri._mkdocs._config import BUDGET as MKDOCS_BUDGET
+from markdown_doiuri._mkdocs._plugin import BUDGET as MKDOCS_BUDGET
 from markdown_doiuri._options import BUDGET as MARKDOWN_BUDGET
 from markdown_doiuri._options import OWN
 from sphinx.util.docutils import SphinxDirective

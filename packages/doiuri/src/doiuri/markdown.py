@@ -55,10 +55,9 @@ _RAW = lazy(
 _NEW_BLOCK = r"\n(?=[ \t\r>]*+(?:\n|[*+-][ ]|[0-9]++\.[ ]|#|\Z))"
 _SPAN = lazy(rf"(?<![`\\])(?>(?:\\\\)*)(`++)(?>(?:[^`\n]++|(?!{_NEW_BLOCK})\n|(?!\1(?!`))`++)*)\1(?!`)")
 _COMMENT = lazy(rf"<!--(?:(?!<!--|{_NEW_BLOCK}).)*?-->", re.DOTALL)
-_ELEMENT = rf"<({NO_LINKS})(?=[\s/>])(?:[^<]++|<(?!\1\b))*?</\1\s*>"
 _ELEMENTS = {
-    False: lazy(_ELEMENT, re.IGNORECASE),
-    True: lazy(_ELEMENT.replace(NO_LINKS, _CODE), re.IGNORECASE),
+    myst: lazy(rf"<({names})(?=[\s/>])(?:[^<]++|<(?!\1\b))*?</\1\s*>", re.IGNORECASE)
+    for myst, names in ((False, NO_LINKS), (True, _CODE))
 }
 _TEXT = lazy(r"(?<=>)(?>(?:[^<]++|<(?![a-zA-Z/!]))+)")
 # As in the text of a paragraph: no space just inside the dollar signs, no word character just outside

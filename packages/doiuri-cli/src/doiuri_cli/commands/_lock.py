@@ -91,8 +91,11 @@ def lock(
         raise click.ClickException(f"{path} is a symbolic link; name its target with --lock")
     from doiuri.resolver import LockFile  # imports requests
 
+    from doiuri_cli.registry._lock import read_lock
     from doiuri_cli.registry._locking import Wanted
 
+    if os.path.exists(path):  # noqa: PTH110
+        read_lock(path)  # if it is none, the message says what to do
     file = LockFile(path)
     if bib is not None:
         _check_bib(bib, file)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def read_lock(path: str) -> LockContent:
     """Return the content of a lock file.
 
-    :raises ValueError: if it is no lock file.
+    :raises ValueError: if it is no lock file; the message says what to do.
     """
     try:
         return LockContent.read(Path(path))
@@ -26,6 +26,8 @@ def read_lock(path: str) -> LockContent:
         raise ValueError(f"the lock file {path} does not exist; run doiuri lock to write it") from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read as a lock file: {error.strerror}") from None
+    except ValueError as error:
+        raise ValueError(f"{error}; restore it, or delete it and run doiuri lock to write it anew") from None
 
 
 def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterator[Finding]:

@@ -345,7 +345,7 @@ def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
     before, after = _around(mention)
     if mention.doi is None:
         yield _no_doi(mention)
-    elif "10." in before or "10." in after:
+    elif ("10." in before or "10." in after) and not _holds_broken(part):
         yield from advice_findings(mention)
     elif before or after:
         yield _not_all(mention, mention.doi, before, after)
@@ -361,6 +361,15 @@ def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
 def _around(mention: Mention) -> tuple[str, str]:
     text = mention.part.text
     return text[: mention.start].lstrip(), text[mention.end :].rstrip()
+
+
+def _holds_broken(part: Part) -> bool:
+    """Return whether a field with a DOI also holds what looks like one and is none."""
+    text, end, rest = part.text, 0, ""
+    for mention in mentions_in(part):
+        rest += text[end : mention.start]
+        end = mention.end
+    return "10." in rest + text[end:]
 
 
 def _value_span(part: Part) -> tuple[int, int]:

@@ -277,7 +277,7 @@ def run_scripts(session: nox.Session, folder: str) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Fuzz each area for 60 s; ``nox -s fuzz -- find --seconds 600 --seed 7`` for one, longer, or again."""
+    """Fuzz each area for 60 s; ``nox -s fuzz -- rest --seconds 600 --seed 7`` for one, longer, or again."""
     install(session, "test")
     run_scripts(session, "tests/fuzz")
 

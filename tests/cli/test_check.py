@@ -1,9 +1,11 @@
-"""``doiuri check`` as its users run it: real files, and a local proxy as the registry."""
+"""``doiuri check`` and ``doiuri find`` as their users run them, and how a run ends."""
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from support.cli.command import COMMAND, doiuri, doiuri_process
+from support.cli.command import COMMAND, doiuri, doiuri_process, register
 
 KNOWN = {"handle": "10.1000/182", "values": []}
 TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"
@@ -19,16 +21,18 @@ TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"
 pytestmark = pytest.mark.doi_records([KNOWN])
 
 
-def test_findings_and_summary(tmp_path: Path, doi_proxy: Proxies) -> None:
+@pytest.mark.parametrize(("limit", "codes"), [("error", (1, 0)), ("warning", (1, 1)), ("never", (0, 0))])
+def test_findings_a_summary_and_the_exit_code(
+    limit: str, codes: tuple[int, int], tmp_path: Path, doi_proxy: Proxies
+) -> None:
     (tmp_path / "a.md").write_text(TEXT)
-    run = doiuri("check", "--resolver", doi_proxy.url, "-o", "concise", cwd=tmp_path)
+    words = "check", "-o", "concise", "--fail-on", limit
+    run = doiuri(*words, "--resolver", doi_proxy.url, cwd=tmp_path)
     assert run.stdout == "a.md:2:6: error[not-found] 10.5555/nope is not registered\n"
-    requests = len(doi_proxy.log)
-    assert run.stderr.splitlines() == [
-        f"Checked 2 DOIs: 0 known, 2 asked in {requests} requests.",
-        "1 error.",
-    ]
-    assert run.returncode == 1
+    checked = f"Checked 2 DOIs: 0 known, 2 asked in {len(doi_proxy.log)} requests."
+    assert run.stderr.splitlines() == [checked, "1 error."]
+    (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
+    assert (run.returncode, doiuri(*words, "--offline", cwd=tmp_path).returncode) == codes
 
 
 def test_a_pipe_is_read_once(tmp_path: Path, doi_proxy: Proxies) -> None:
@@ -37,14 +41,11 @@ def test_a_pipe_is_read_once(tmp_path: Path, doi_proxy: Proxies) -> None:
     assert run.stdout == "/dev/stdin:2:6: error[not-found] 10.5555/nope is not registered\n"
 
 
-def test_fail_on(tmp_path: Path, doi_proxy: Proxies) -> None:
-    (tmp_path / "a.md").write_text(TEXT)
-    for limit, code in {"error": 1, "warning": 1, "never": 0}.items():
-        run = doiuri("check", "--resolver", doi_proxy.url, "--fail-on", limit, cwd=tmp_path)
-        assert run.returncode == code
-    (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
-    assert doiuri("check", "--offline", cwd=tmp_path).returncode == 0
-    assert doiuri("check", "--offline", "--fail-on=warning", cwd=tmp_path).returncode == 1
+@pytest.mark.parametrize(("name", "options"), [("-", []), ("x.md", ["--stdin-filename", "x.md"])])
+def test_standard_input_has_a_name(name: str, options: list[str], tmp_path: Path) -> None:
+    words = "check", "--offline", "-o", "concise", "-", *options
+    run = doiuri(*words, cwd=tmp_path, stdin=b"<http://doi.org/10.1000/182>")
+    assert run.stdout.startswith(f"{name}:1:2: ")
 
 
 def test_a_file_that_cannot_be_parsed_is_read_as_text_and_can_be_ignored(tmp_path: Path) -> None:
@@ -69,16 +70,6 @@ def test_a_file_that_is_not_what_its_byte_order_mark_says_is_told(tmp_path: Path
     assert "b.md:1:2: error[syntax]" in run.stdout
 
 
-def test_standard_input(tmp_path: Path) -> None:
-    content = b"<http://doi.org/10.1000/182>"
-    run = doiuri("check", "--offline", "-o", "concise", "-", cwd=tmp_path, stdin=content)
-    assert run.stdout.startswith("-:1:2: ")
-    run = doiuri(
-        "check", "--offline", "-o", "concise", "-", "--stdin-filename", "x.md", cwd=tmp_path, stdin=content
-    )
-    assert run.stdout.startswith("x.md:1:2: ")
-
-
 METHODS = multiprocessing.get_all_start_methods()
 WITH_WORKERS = """
 import multiprocessing, sys
@@ -95,32 +86,12 @@ def workers(folder: Path, method: str, *arguments: str) -> list[str]:
     return [sys.executable, str(folder / "start.py"), method, "check", "--offline", *arguments]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_workers_give_the_same_output(method: str, tmp_path: Path) -> None:
-    for number in range(12):
-        (tmp_path / f"{number}.md").write_text(f"<http://doi.org/10.5555/{number}>\n" + "text\n" * 30_000)
-    (tmp_path / "wrong.ipynb").write_text("{")
-    words = workers(tmp_path, method, "-j", "3", "-o", "jsonl")
-    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    one = doiuri("check", "--offline", "-j", 1, "-o", "jsonl", cwd=tmp_path)
-    assert (run.returncode, run.stdout, run.stderr) == (0, one.stdout, one.stderr)
-    assert one.stdout.count("not-https") == 12
-
-
 WAITS = """
 import os, time
 def read(source):
     os.write(1, b"r")
     time.sleep(600)
 """
-
-
-def register(folder: Path, name: str, code: str) -> None:
-    """Install a reader for files with an extension of this name."""
-    (folder / f"{name}.py").write_text(code)
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir()
-    (info / "entry_points.txt").write_text(f"[doiuri.readers]\n.{name} = {name}:read\n")
 
 
 COUNTS = """
@@ -138,7 +109,7 @@ def test_each_file_is_examined_once_and_once_more_for_the_proof_of_a_fix(
     words: list[str], reads: int, tmp_path: Path
 ) -> None:
     """Even if a DOI is not in the lock file and a comment needs the answers."""
-    register(tmp_path, "counts", COUNTS)
+    register(tmp_path, "counts", COUNTS, {".counts": "read"})
     (tmp_path / "doi.lock.json").write_text('{"doiuri-lock": 1, "entries": {}}')
     (tmp_path / "a.counts").write_text("http://doi.org/10.1000/182 doi:10.1000/183\n")
     run = doiuri_process(*words, "a.counts", cwd=tmp_path, PYTHONPATH=str(tmp_path))
@@ -148,7 +119,7 @@ def test_each_file_is_examined_once_and_once_more_for_the_proof_of_a_fix(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_workers_end_with_a_command_that_is_killed(method: str, tmp_path: Path) -> None:
-    register(tmp_path, "waits", WAITS)
+    register(tmp_path, "waits", WAITS, {".waits": "read"})
     for name in ("a.waits", "b.waits"):
         (tmp_path / name).write_text("text\n" * 100_000)
     words = workers(tmp_path, method, "-j", "2", "a.waits", "b.waits")
@@ -163,7 +134,7 @@ DIES = "import os\ndef read(source): os._exit(9)\n"
 
 
 def test_a_failure_is_one_line_and_not_the_exit_code_of_findings(tmp_path: Path) -> None:
-    register(tmp_path, "dies", DIES)
+    register(tmp_path, "dies", DIES, {".dies": "read"})
     for name in ("a.dies", "b.dies"):
         (tmp_path / name).write_text("text\n" * 100_000)
     run = doiuri_process("check", "--offline", "-j", 2, "a.dies", "b.dies", cwd=tmp_path)
@@ -193,26 +164,20 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     assert process.returncode in {141, -signal.SIGPIPE}
 
 
-def test_a_closed_output_is_no_traceback(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("output", "code"), [(">&-", 1), (">/dev/full", 2), (">&- 2>&-", 1)])
+def test_a_closed_output_is_no_traceback(output: str, code: int, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n")
-    command = f"{sys.executable} -m doiuri_cli check --offline --fail-on=warning"
-    for output, code in ((">&-", 1), (">/dev/full", 2), (">&- 2>&-", 1)):
-        words = ["sh", "-c", f"{command} {output}"]
-        run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert "Traceback" not in run.stderr
-        assert "Exception" not in run.stderr
-        assert run.returncode == code
+    command = f"{sys.executable} -m doiuri_cli check --offline --fail-on=warning {output}"
+    run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not re.search("Traceback|Exception", run.stderr)
+    assert run.returncode == code
 
 
 def test_an_interrupt_is_no_traceback(tmp_path: Path) -> None:
     # A shell lets its background jobs ignore interrupts, and their children inherit that.
-    default = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    words = [
-        sys.executable,
-        "-c",
-        default + "import runpy; runpy.run_module('doiuri_cli', run_name='__main__')",
-    ]
-    words += ["check", "--offline", "-"]
+    default = "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    start = default + "runpy.run_module('doiuri_cli', run_name='__main__')"
+    words = [sys.executable, "-c", start, "check", "--offline", "-"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
@@ -222,16 +187,13 @@ def test_an_interrupt_is_no_traceback(tmp_path: Path) -> None:
     assert process.returncode == 130
 
 
-def test_file_names_and_texts_that_the_terminal_cannot_show(tmp_path: Path) -> None:
-    name = os.fsdecode(b"caf\xe9\xff.md")
-    (tmp_path / name).write_text("<http://doi.org/10.1000/\u00e9>\n", "utf-8")
-    run = doiuri_process("check", "--offline", cwd=tmp_path, PYTHONIOENCODING="ascii")
-    assert run.returncode == 0
-    assert "not-https" in run.stdout
-    assert "Traceback" not in run.stderr
-    run = doiuri_process("find", cwd=tmp_path, PYTHONIOENCODING="ascii")
-    assert run.returncode == 0
-    assert "10.1000/" in run.stdout
+@pytest.mark.parametrize(
+    ("words", "told"), [(["check", "--offline"], "not-https"), (["find"], "10.1000/")], ids=["check", "find"]
+)
+def test_names_and_texts_that_the_terminal_cannot_show(words: list[str], told: str, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9\xff.md")).write_text("<http://doi.org/10.1000/\u00e9>\n", "utf-8")
+    run = doiuri_process(*words, cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert (run.returncode, told in run.stdout, "Traceback" in run.stderr) == (0, True, False)
 
 
 def test_no_command_shows_the_help(tmp_path: Path) -> None:
@@ -243,3 +205,49 @@ def test_no_command_shows_the_help(tmp_path: Path) -> None:
 def test_this_repository_has_no_findings() -> None:
     run = doiuri("check", "--offline", "--lock=", "-j", 1, "-o", "concise", cwd=Path(__file__).parents[2])
     assert (run.returncode, run.stdout) == (0, ""), run.stdout
+
+
+def test_find_writes_json(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("See doi:10.1000/182.")
+    place = {"path": "a.txt", "line": 1, "column": 5, "end_line": 1, "end_column": 20, "cell": None}
+    place |= {"entry": None, "text": "doi:10.1000/182", "doi": "10.1000/182"}
+    assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == [place]
+    assert json.loads(doiuri("find", "--output-format=jsonl", cwd=tmp_path).stdout) == place
+    (tmp_path / "a.txt").rename(tmp_path / os.fsdecode(b"caf\xe9.txt"))
+    (found,) = json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout)
+    assert found["path"] == r"caf\xe9.txt"
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).unlink()
+    assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("meta.yaml", '{% set name = "x" %}\nabout:\n  doi_url: https://doi.org/10.1000/182\n'),
+        ("a.ipynb", '{"cells": [{"cell_type": "markdown", "source": ["doi:10.1000/182"]'),
+        ("a.json", '[{"id": "x", "type": "book", "title": "t", "DOI": "10.1000/182"'),
+        ("CITATION.cff", "doi: 10.1000/182\nauthors: [\n"),
+    ],
+)
+def test_all_commands_read_the_same_in_a_file_that_is_not_what_its_name_says(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    """What find and lock do not see, check would report as missing in the lock file."""
+    (tmp_path / name).write_text(text)
+    found = doiuri("find", "--unique", cwd=tmp_path)
+    assert (found.returncode, found.stdout) == (0, "10.1000/182\n"), found
+    accepted = ("--accept", "10.1000/182", "--reason", "a test")
+    assert doiuri("lock", "--offline", *accepted, cwd=tmp_path).returncode == 0
+    assert doiuri("lock", "--check", "--prune", cwd=tmp_path).stdout == ""
+    assert doiuri("check", "--locked", "--ignore=unreadable", cwd=tmp_path).stdout == ""
+
+
+def test_a_file_that_is_read_as_plain_text_is_named_and_drops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text('{"cells": [{"source": ["doi:10.1000/182"]')
+    assert doiuri("find", cwd=tmp_path).stderr.startswith("doiuri: a.ipynb: read as plain text: ")
+    accepted = ("--accept", "10.1000/183", "--reason", "a test")
+    doiuri("lock", "--offline", *accepted, cwd=tmp_path)
+    locked = doiuri("lock", "--offline", "--prune", cwd=tmp_path)
+    assert "doiuri: --prune drops nothing: a file was read as plain text" in locked.stderr
+    assert "10.1000/183" in (tmp_path / "doi.lock.json").read_text()
+    assert "lock-unused" not in doiuri("check", "--locked", cwd=tmp_path).stdout

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cli.command import doiuri, remember
@@ -33,53 +35,15 @@ def told(*arguments: object) -> list[str]:
     ]
 
 
-FILES = {
-    "a.md": OLD,
-    "b.f90": OLD,
-    "docs/old/c.md": "https://doi.org/10.1O00/x",
-    "docs/d.md": OLD + "https://doi.org/10.1000/a–b\n",
-    "e.bib": "@misc{a, doi = {10.1000/a_b}}\n@misc{b, doi = {10.1000/a_b}}\n",
-}
-ALL = [
-    "a.md not-https",
-    "e.bib duplicate",
-    "docs/d.md not-https",
-    "docs/d.md look-alike",
-    "docs/old/c.md syntax",
-]
+GIVEN: dict[str, Any] = json.loads(Path(__file__).with_name("config.json").read_text("utf-8"))
 
 
-TEX = ["e.bib tex-escape"] * 2
-
-
-def without(*words: str) -> list[str]:
-    return [line for line in ALL if not any(word in line for word in words)]
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "expected"),
-    [
-        ("", None, ALL),
-        ('include = ["docs/"]', None, [*ALL[2:]]),
-        ('exclude = ["docs/"]', "--exclude=docs/", ALL[:2]),
-        ('exclude = ["/docs/old/"]', "--exclude=/docs/old/", ALL[:4]),
-        ('select = ["not-https", "syntax"]', "--select=not-https,syntax", without("dupl", "look")),
-        ('ignore = ["not-https"]', "--ignore=not-https", without("not-https")),
-        ('extensions = { ".F90" = "text" }', None, [ALL[0], "b.f90 not-https", *ALL[1:]]),
-        ("max-size = 40", None, without("e.bib", "docs/d.md")),
-        ('tex-escape = "escape"', None, [ALL[0], *TEX[:1], ALL[1], *TEX[1:], *ALL[2:]]),
-        ('[per-file-ignores]\n"docs/" = ["not-https"]', None, without("docs/d.md not-https")),
-        ('[per-file-ignores]\n"*.md" = ["not-https"]\n"docs/" = ["syntax"]', None, without("http", "syn")),
-        ('[ignore]\n"10.1000/A*" = ["look-alike"]', None, without("look-alike")),
-        ('[ignore]\n"10.1000/182" = ["not-https"]', None, without("not-https")),
-        ('[ignore]\n"10.1000/18" = ["not-https"]\n"10.1000/1[8]2" = ["not-https"]', None, ALL),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "options", "expected"), GIVEN["keys"])
 @pytest.mark.parametrize("start", [".", "docs/old", "../outside"])
 def test_each_key_of_the_file_does_what_its_option_does_from_anywhere(
     text: str, options: str | None, expected: list[str], start: str, tmp_path: Path
 ) -> None:
-    for name, content in FILES.items():
+    for name, content in GIVEN["files"].items():
         write(content, f"tree/{name}")
     write(text, "tree/doiuri.toml")
     write("", "outside/a.md")
@@ -122,21 +86,10 @@ def test_the_nearest_file_upwards_is_read() -> None:
 LOCK = '{"doiuri-lock": 1, "entries": {}}'
 
 
-@pytest.mark.parametrize(
-    ("config", "options", "expected"),
-    [
-        ("", (), ["lock-missing"]),
-        ("", ("--lock=",), []),
-        ("lock = false", (), []),
-        ('lock = "l/other.json"', (), ["lock-missing"]),
-        ('lock = "gone.json"', (), None),
-        ("locked = true", ("--online",), ["lock-missing"]),
-        ("lock = false\nlocked = true", (), None),
-    ],
-)
+@pytest.mark.parametrize(("config", "options", "expected"), GIVEN["locks"])
 @pytest.mark.parametrize("start", [".", "docs", "docs/sub"])
 def test_the_lock_file_is_beside_the_configuration_from_anywhere(
-    config: str, options: tuple[str, ...], expected: list[str] | None, start: str
+    config: str, options: list[str], expected: list[str] | None, start: str
 ) -> None:
     write(config)
     write(LOCK, "doi.lock.json")
@@ -149,23 +102,7 @@ def test_the_lock_file_is_beside_the_configuration_from_anywhere(
     assert [line.partition("[")[2].partition("]")[0] for line in run.stdout.splitlines()] == (expected or [])
 
 
-WRONG = [
-    ("exlude = []", r"doiuri.toml: exlude: unknown key; did you mean exclude\?"),
-    ("xyz = 1", r"doiuri.toml: xyz: unknown key; known are budget, cache, "),
-    ('ignore = {"10.5555/*" = ["nope"]}', "ignore: unknown code 'nope'"),
-    ('per-file-ignores = ["a"]', "per-file-ignores: .* is not a table of patterns with lists of codes"),
-    ('extensions = [".jl"]', "extensions: .* is not a table such as"),
-    ('extensions = { jl = "text" }', "extensions: 'jl' is not an extension such as '.jl'"),
-    ('extensions = { ".jl" = "julia" }', "extensions: 'julia' is not one of bibtex, code, .*, yaml"),
-    ('cache = "../x.db"', "cache: '../x.db' is not a path below .*; name it with --cache or DOIURI_CACHE"),
-    ('cache = "up/x.db"', "cache: 'up/x.db' is not a path below"),
-    ('cache = "redis://host/0"', "cache: 'redis://host/0' is not a path below"),
-    ('lock = "../x.lock"', "lock: '../x.lock' is not a path below .*; name it with --lock"),
-    ('lock = "/x.lock"', "lock: '/x.lock' is not a path below"),
-    ('lock = "up/x.lock"', "lock: 'up/x.lock' is not a path below"),
-    ("a = ", "doiuri.toml: Invalid value"),
-    ("a = " + "[" * 5000, "doiuri.toml: maximum recursion depth exceeded"),
-]
+WRONG = [*GIVEN["wrong"], ["a = " + "[" * 5000, "doiuri.toml: maximum recursion depth exceeded"]]
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG, ids=[text[:40] for text, _ in WRONG])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cli.command import codes, findings, remember
 from support.growth import is_linear
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD = "http://dx.doi.org/10.1000/182"
 DEAD = "https://doi.org/10.5555/nope"
@@ -24,25 +22,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-COMMENTS = [
-    ("a.md", f"<{OLD}> <!-- doiuri: ignore[CODE] -->"),
-    ("b.md", f"<!-- doiuri: ignore[CODE] -->\n\n<{OLD}>"),
-    ("a.html", f'<a href="{OLD}">x</a><!-- doiuri: ignore[CODE] -->'),
-    ("a.rst", f"Text\n\n.. doiuri: ignore[CODE]\n\n`x <{OLD}>`_\n"),
-    ("a.tex", rf"\url{{{OLD}}} % doiuri: ignore[CODE]"),
-    ("a.bib", f"@book{{a,\n  % doiuri: ignore[CODE]\n  url = {{{OLD}}}\n}}\n"),
-    ("a.py", f"# {OLD}  # doiuri: ignore[CODE]\n"),
-    ("b.py", f"# doiuri: ignore[CODE]: because\n# {OLD}\n"),
-    ("a.yaml", f"a: {OLD}  # doiuri: ignore[CODE]\n"),
-    ("a.toml", f"a = '{OLD}'  # doiuri: ignore[CODE]\n"),
-    *((f"a{name}", f"<{OLD}> <!-- doiuri: ignore[CODE] -->") for name in (".Rmd", ".qmd", ".mkd", ".mdown")),
-    ("a.rest", f"Text\n\n.. doiuri: ignore[CODE]\n\n`x <{OLD}>`_\n"),
-    ("a.bbl", rf"\url{{{OLD}}} % doiuri: ignore[CODE]"),
-    ("a.bibtex", f"@book{{a,\n  % doiuri: ignore[CODE]\n  url = {{{OLD}}}\n}}\n"),
-    ("a.pyw", f"# {OLD}  # doiuri: ignore[CODE]\n"),
-    ("a.R", f"#' {OLD} # doiuri: ignore[CODE]\n"),
-    ("a.rs", f"/// {OLD} // doiuri: ignore[CODE]\n"),
-]
+GIVEN: dict[str, list[Any]] = json.loads(Path(__file__).with_name("ignores.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +36,7 @@ COMMENTS = [
         ("x", ["not-https"]),
     ],
 )
-@pytest.mark.parametrize(("path", "text"), COMMENTS, ids=[path for path, _ in COMMENTS])
+@pytest.mark.parametrize(("path", "text"), GIVEN["comments"], ids=[path for path, _ in GIVEN["comments"]])
 def test_the_comment_of_each_type_ignores_its_codes(
     path: str, text: str, written: str, left: list[str], cache: Path
 ) -> None:
@@ -67,25 +47,12 @@ def test_the_comment_of_each_type_ignores_its_codes(
 HIDE = "<!-- doiuri: ignore[not-https] -->"
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "left"),
-    [
-        ("a.md", f"<{OLD}>\n\n<!-- doiuri: ignore-file[not-https] -->\n\n<{DEAD}>\n", ["not-found"]),
-        ("a.md", f"<{OLD}>\n\n<!-- doiuri: ignore-file -->\n\n<{DEAD}>\n", []),
-        ("a.md", f"{HIDE}\n\n<{OLD}>\n<{OLD}>\n", ["not-https"]),
-        ("a.md", f"<{OLD}> {HIDE}\n<{OLD}>\n", ["not-https"]),
-        ("a.md", f"{HIDE}\n<!-- doiuri: ignore[not-found] -->\n<http://doi.org/10.5555/nope>\n", []),
-        ("a.md", f"Write `<!-- doiuri: ignore -->` or so: {OLD}.", ["not-https"]),
-        ("a.py", f'"""Write ``# doiuri: ignore`` there. {OLD}"""', ["not-https"]),
-        ("a.txt", f"{OLD} # doiuri: ignore", ["not-https"]),
-        ("a.py", f"# doiuri: ignored\n# doiuri: ignore-files\n# {OLD}", ["not-https"]),
-    ],
-    ids=["file", "all", "next line", "own line", "two", "Markdown", "Python", "text", "other words"],
-)  # fmt: skip
-def test_a_comment_is_for_its_line_or_the_next_or_the_file(
-    path: str, text: str, left: list[str], cache: Path
+@pytest.mark.parametrize("case", GIVEN["places"], ids=lambda case: case["about"])
+def test_a_comment_is_for_its_place_and_unused_only_if_its_code_was_checked(
+    case: dict[str, Any], cache: Path
 ) -> None:
-    assert codes(path, text, "--cache", cache) == left
+    found = codes(case["path"], case["text"], "--cache", cache, *case.get("options", ()))
+    assert found == case["left"]
 
 
 @pytest.mark.parametrize("line", range(4))
@@ -96,36 +63,10 @@ def test_a_comment_on_any_line_of_a_finding_is_for_it(line: int, cache: Path) ->
     assert found == ([] if line < 3 else ["not-https", "unused-ignore"])
 
 
-FOUND = "https://doi.org/10.5555/there"
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "left"),
-    [
-        (f"<{DEAD}> <!-- doiuri: ignore[not-found] -->", (), []),
-        (f"<{FOUND}> <!-- doiuri: ignore[not-found] -->", (), ["unused-ignore"]),
-        (f"<{FOUND}1> <!-- doiuri: ignore[not-found] -->", (), []),
-        (f"<{FOUND}> <!-- doiuri: ignore[not-found] -->\n<{FOUND}1>", (), ["unused-ignore"]),
-        (f"<{FOUND}> <!-- doiuri: ignore[not-found] -->", ("--ignore=not-found",), []),
-        ("x <!-- doiuri: ignore[lock-missing, title-differs] -->", (), []),
-        ("x <!-- doiuri: ignore -->", (), ["unused-ignore"]),
-        ("x <!-- doiuri: ignore -->", ("--select=unused-ignore",), []),
-    ],
-    ids=[
-        "used",
-        "found",
-        "unknown",
-        "found beside unknown",
-        "not checked",
-        "others",
-        "all codes",
-        "selected",
-    ],
-)
-def test_a_comment_is_unused_only_if_its_code_was_checked(
-    text: str, options: tuple[str, ...], left: list[str], cache: Path
-) -> None:
-    assert codes("a.md", text, "--cache", cache, *options) == left
+def test_a_comment_is_not_unused_if_the_lock_file_has_no_answer(tmp_path: Path) -> None:
+    (tmp_path / "doi.lock.json").write_text('{"doiuri-lock": 1, "entries": {}}')
+    options = "--locked", "--lock", tmp_path / "doi.lock.json", "--select=not-found,unused-ignore"
+    assert codes("a.md", f"<{DEAD}> <!-- doiuri: ignore[not-found] -->", *options) == []
 
 
 @pytest.mark.parametrize(
@@ -164,18 +105,7 @@ def test_comments_and_tags_in_notebooks_are_for_their_cell(cache: Path) -> None:
     assert [(finding["cell"], finding["code"]) for finding in found] == [(4, "not-https")]
 
 
-@pytest.mark.parametrize(
-    ("tag", "text", "expected"),
-    [
-        ("doiuri: ignore[not-https]", f"<{OLD}>", []),
-        ("doiuri: ignore[raw-link , not-https ]", f"<{OLD}>", ["the tag of the cell: no raw-link to ignore"]),
-        ("doiuri: ignore", f"<{OLD}>", []),
-        ("doiuri: ignore[not-https, doubled]", f"<{OLD}>", ["the tag of the cell: no doubled to ignore"]),
-        ("doiuri: ignore[not-https]", "# Results", ["the tag of the cell: no not-https to ignore"]),
-        ("doiuri: ignore[htps]", "# Results", ["the tag of the cell: unknown code htps"]),
-        ("doiuri: ignore[not-found]", "<https://doi.org/10.1000/unknown>", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("tag", "text", "expected"), GIVEN["tags"])
 def test_a_tag_of_a_cell_that_ignores_nothing_is_told(
     tag: str, text: str, expected: list[str], cache: Path
 ) -> None:

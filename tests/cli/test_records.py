@@ -1,4 +1,4 @@
-"""``doiuri check --records``: entries compared with the registry's metadata."""
+"""``doiuri check --records``: entries of bibliographies compared with the registry's metadata."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
-from support.cli.command import doiuri
-from support.cli.library import BAD, BARE, DEAD, DOUBTED, GONE, KAHN, PREPRINT, RECORDS
+from support.cli.command import doiuri, findings
+from support.cli.library import BAD, BARE, CSL, DEAD, DOUBTED, GONE, KAHN, PREPRINT, RECORDS, item, work
 
 pytestmark = pytest.mark.doi_records(RECORDS)
 
@@ -25,6 +27,7 @@ BIB = f"""\
 @misc{{bare, title={{Anything}}, year={{1900}}, doi={{{BARE}}}}}
 """
 CODES = ("--select", "title-differs,year-differs,author-differs,retracted,unused-ignore")
+NOTICES = "--select=retracted,concern,preprint-published"
 
 
 def check(
@@ -39,30 +42,24 @@ def check(
 def test_differences_are_warnings_at_the_doi(tmp_path: Path, doi_proxy: Proxies) -> None:
     (tmp_path / "a.bib").write_text(BIB)
     run, found = check(tmp_path, doi_proxy, "--records")
-    assert found == [
-        ("wrong", "author-differs", 4),
-        ("wrong", "title-differs", 4),
-        ("wrong", "year-differs", 4),
-        ("gone", "retracted", 6),
-    ]
+    expected = [("wrong", f"{member}-differs", 4) for member in ("author", "title", "year")]
+    assert found == [*expected, ("gone", "retracted", 6)]
     assert run.returncode == 0
     requests = len(doi_proxy.log)
     assert check(tmp_path, doi_proxy, "--records")[1] == found
     assert len(doi_proxy.log) == requests
     assert check(tmp_path, doi_proxy)[1] == []
+    (tmp_path / "a.bib").write_text(BIB.replace(f"{BAD}}}}}", f"{BAD}}}}} % doiuri: ignore[retracted]"))
+    assert check(tmp_path, doi_proxy, "--records")[1] == expected
+    assert len(doi_proxy.log) == requests
+    assert check(tmp_path, doi_proxy, "--records", "--offline", "--cache", ":memory:")[1] == []
 
 
 def test_notices_are_one_finding_a_work(tmp_path: Path, doi_proxy: Proxies) -> None:
     dois = (KAHN, BAD, GONE, DOUBTED, PREPRINT)
     (tmp_path / "a.bib").write_text("".join(f"@misc{{k{n}, doi={{{doi}}}}}\n" for n, doi in enumerate(dois)))
-    codes = (
-        "--select",
-        "retracted,concern,preprint-published",
-        "--records",
-        "--cache",
-        tmp_path / "c.sqlite",
-    )
-    run = doiuri("check", "--resolver", doi_proxy.url, *codes, "-o", "concise", cwd=tmp_path)
+    options = "--records", "--resolver", doi_proxy.url, "--cache", tmp_path / "c.sqlite", NOTICES
+    run = doiuri("check", *options, "-o", "concise", cwd=tmp_path)
     assert [line.partition(" ")[2] for line in run.stdout.splitlines()] == [
         f"warning[retracted] k1: {BAD}: retracted",
         f"warning[retracted] k2: {GONE}: retracted 2013-06-05; notice 10.5555/third",
@@ -75,8 +72,7 @@ def test_notices_are_one_finding_a_work(tmp_path: Path, doi_proxy: Proxies) -> N
 @pytest.mark.parametrize(("doi", "status"), [(GONE, 1), (DOUBTED, 1), (PREPRINT, 0)])
 def test_information_never_fails(tmp_path: Path, doi_proxy: Proxies, doi: str, status: int) -> None:
     (tmp_path / "a.bib").write_text(f"@misc{{k, doi={{{doi}}}}}\n")
-    codes = ("--select", "retracted,concern,preprint-published")
-    assert check(tmp_path, doi_proxy, "--records", *codes, "--fail-on=warning")[0].returncode == status
+    assert check(tmp_path, doi_proxy, "--records", NOTICES, "--fail-on=warning")[0].returncode == status
 
 
 def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
@@ -98,33 +94,14 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
         "**MISSING DOIs**",
         f"- {KAHN} may be a valid DOI for title: Only a \\*Link\\*\n- No DOI given for title: No DOI at All",
         "**INVALID DOIs**",
-        "\n".join(
-            [
-                "- 10.5555/in-no-entry is not registered",
-                f"- dead: {DEAD} is not registered",
-                "- odd: '10.1000' is not a DOI: no \"/\" after the prefix",
-            ]
+        (
+            f"- 10.5555/in-no-entry is not registered\n- dead: {DEAD} is not registered\n"
+            "- odd: '10.1000' is not a DOI: no \"/\" after the prefix"
         ),
         "**Other titles**",
         f'- wrong: the title of {KAHN} is "A framework for digital object services"',
         "",
     ]
-
-
-def test_other_formats(tmp_path: Path, doi_proxy: Proxies) -> None:
-    item = {"id": "k", "type": "book", "title": "Kant", "DOI": KAHN}
-    (tmp_path / "a.json").write_text(json.dumps([item]))
-    (tmp_path / "b.ris").write_text(f"TY  - JOUR\nID  - r\nTI  - Kant\nPY  - 2006\nDO  - {KAHN}\nER  - \n")
-    (tmp_path / "CITATION.cff").write_text(f"cff-version: 1.2.0\ntitle: Kant\nauthors: []\ndoi: {KAHN}\n")
-    (tmp_path / "c.md").write_text(f"Kant, doi:{KAHN}\n")
-    found = check(tmp_path, doi_proxy, "--records")[1]
-    assert [code for _, code, _ in found] == ["title-differs"] * 3
-
-
-def test_nothing_without_a_record(tmp_path: Path, doi_proxy: Proxies) -> None:
-    (tmp_path / "a.bib").write_text(BIB.replace(f"{BAD}}}}}", f"{BAD}}}}} % doiuri: ignore[retracted]"))
-    assert check(tmp_path, doi_proxy, "--records", "--offline")[1] == []
-    assert doi_proxy.log == []
 
 
 def test_works_in_the_lock_file_suffice(tmp_path: Path, doi_proxy: Proxies) -> None:
@@ -150,14 +127,9 @@ def test_works_in_the_lock_file_suffice(tmp_path: Path, doi_proxy: Proxies) -> N
     ],
 )  # fmt: skip
 def test_old_works_in_the_lock_file_are_asked_for_again(
-    days: int,
-    max_age: int,
-    options: tuple[str, ...],
-    requests: int,
-    summary: str,
-    tmp_path: Path,
-    doi_proxy: Proxies,
-) -> None:
+    days: int, max_age: int, options: tuple[str, ...], requests: int, summary: str,
+    tmp_path: Path, doi_proxy: Proxies,
+) -> None:  # fmt: skip
     (tmp_path / "doiuri.toml").write_text(f"max-age = {max_age}\n")
     (tmp_path / "a.bib").write_text("".join(f"@misc{{{n}, doi={{{n}}}}}\n" for n in (KAHN, GONE, DOUBTED)))
     doiuri("lock", "--works", "--resolver", doi_proxy.url, "--cache", ":memory:", cwd=tmp_path)
@@ -172,7 +144,89 @@ def test_old_works_in_the_lock_file_are_asked_for_again(
     assert ("3 old works in the" in run.stderr) == bool(summary)
 
 
-def test_comments_ignore_them(tmp_path: Path, doi_proxy: Proxies) -> None:
-    (tmp_path / "a.bib").write_text(BIB.replace(f"{BAD}}}}}", f"{BAD}}}}} % doiuri: ignore[retracted]"))
-    found = check(tmp_path, doi_proxy, "--records")[1]
-    assert [code for _, code, _ in found] == ["author-differs", "title-differs", "year-differs"]
+PAIRS: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("same.json").read_text())
+CASES = {f"{kind}-{n}": (kind, *pair) for kind, pairs in PAIRS.items() for n, pair in enumerate(pairs)}
+DIFFERS = {"titles": "title-differs", "authors": "author-differs", "years": "year-differs"}
+
+
+def written_as(kind: str, written: Any) -> dict[str, Any]:
+    """What an entry of CSL-JSON has."""
+    if kind == "titles":
+        return {"title": written}
+    return {"author": [{"literal": written}]} if kind == "authors" else {"issued": {"raw": str(written)}}
+
+
+def registered(kind: str, known: Any, whole: str = "", *editors: str) -> dict[str, Any]:
+    """What the registry has."""
+    if kind == "titles":
+        return {"title": known}
+    if kind == "years":
+        return {"issued": {"date-parts": [[known]]}}
+    given = whole.removesuffix(f" {known}")
+    author = {"literal": known} if given == whole else {"family": known, "given": given}
+    return {"author": [author], "editor": [{"family": family} for family in editors]}
+
+
+PAIRED = [
+    item(f"10.5555/{name}", metadata={CSL: {"type": "book", "title": "Known", **registered(kind, *known)}})
+    for name, (kind, _, _, *known) in CASES.items()
+]
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, list[str]]:
+    """The codes that are told of each entry, all compared in one run."""
+    works = [
+        {"id": name, "type": "book", "DOI": f"10.5555/{name}", **written_as(kind, written)}
+        for name, (kind, _, written, *_) in CASES.items()
+    ]
+    with running(PAIRED) as proxy:
+        options = "--records", "--online", "--resolver", proxy.url, "--select", ",".join(DIFFERS.values())
+        listed = findings("a.json", json.dumps(works), *options)
+    found: dict[str, list[str]] = {name: [] for name in CASES}
+    for one in listed:
+        found[one["entry"]].append(one["code"])
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_titles_authors_and_years_of_one_work(name: str, told: dict[str, list[str]]) -> None:
+    kind, expected, *values = CASES[name]
+    assert told[name] == ([] if expected == "same" else [DIFFERS[kind]]), values
+
+
+ENTRIES: dict[str, Any] = json.loads(Path(__file__).with_name("entries.json").read_text("utf-8"))
+OTHERS = [
+    item(f"10.1000/{suffix}", metadata={CSL: work("Neither of these", "Zoe", "Zapf", 1700)})
+    for suffix in ("a_b", *range(1, 7))
+]
+
+
+@pytest.mark.doi_records(OTHERS)
+@pytest.mark.parametrize("case", ENTRIES)
+def test_title_year_and_first_author_of_each_entry_are_compared(case: str, doi_proxy: Proxies) -> None:
+    """Whatever an entry has differs from these works, and the message names what it has."""
+    expected = []
+    for key, has_title, year, author in ENTRIES[case]["entries"]:
+        expected += [(key, "author-differs", author)] if author else []
+        expected += [(key, "title-differs", '"Neither of these"')] if has_title else []
+        expected += [(key, "year-differs", str(year))] if year else []
+    options = "--records", "--online", "--resolver", doi_proxy.url, "--select"
+    path, text = ENTRIES[case]["path"], "\n".join(ENTRIES[case]["lines"])
+    found = findings(path, text, *options, "title-differs,year-differs,author-differs")
+    told = ((one["entry"], one["code"], re.split(".* (?:not|is) ", one["message"])[-1]) for one in found)
+    assert [*told] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('@misc{a, title = {{\\"U}ber \\emph{Flies} --\n a \\textbf{study}}}', "Über Flies – a study"),
+        ("@misc{a, title = {Part } # 2 # { of } # {two}, title = {Other}}", "Part 2 of two"),
+        ("@string{x = {On }}\n@misc{a, title = x # \"dikes\"}", "On dikes"),
+    ],
+)  # fmt: skip
+def test_the_title_of_an_entry_without_a_doi_is_listed(text: str, title: str, tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text(text, "utf-8")
+    run = doiuri("check", "--isolated", "--offline", "--records", "-o", "markdown", cwd=tmp_path)
+    assert f"No DOI given for title: {title}\n" in run.stdout

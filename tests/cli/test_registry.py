@@ -145,19 +145,6 @@ def test_an_entry_without_an_answer_is_missing_and_used(answer: object, tmp_path
     assert [*check(tmp_path, ["10.1000/182"], "--locked")[0]] == ["lock-missing"]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("bad.json", "bad.json cannot be read as a lock file"),
-        ("gone.json", "does not exist; run doiuri lock"),
-    ],
-)
-def test_a_lock_file_that_does_not_exist_or_is_none(name: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "bad.json").write_text("[" * 100_000)
-    run = doiuri("check", "--isolated", "--lock", name, cwd=tmp_path)
-    assert (run.returncode, run.stdout, message in run.stderr) == (2, "", True), run.stderr
-
-
 def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path: Path) -> None:
     with Resolver(doi_proxy.url, store=LockFile(tmp_path / "doi.lock.json")) as resolver:
         list(resolver.check(KNOWN[:3]))  # as Sphinx does

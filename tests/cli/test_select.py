@@ -71,8 +71,8 @@ def test_folders_that_programs_make_are_passed_over_unless_named() -> None:
 )
 def test_what_sphinx_built_is_left_out(layout: str, source: str, site: str, tmp_path: Path) -> None:
     for words in (
-        ("sphinx.cmd.quickstart", "-q", layout, "-p", "x", "-a", "x", "docs"),
-        ("sphinx", "-q", source, site),
+        ["sphinx.cmd.quickstart", "-q", layout, "-p", "x", "-a", "x", "docs"],
+        ["sphinx", "-q", source, site],
     ):
         subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True)
     run = doiuri("check", "--offline", cwd=tmp_path)
@@ -119,17 +119,15 @@ def test_named_files_are_read_in_any_case() -> None:
     size = "left out: 2,000 bytes; max-size is 1,000"
     assert selected() == ([], [("a.md", size), ("large.md", size)])
     assert "2 files skipped: too large." in doiuri("check", "--offline").stderr
-
-
-def test_what_does_not_exist_is_a_problem() -> None:
-    assert selected("gone.md").messages == [("gone.md", "no such file or folder")]
+    write("doiuri.toml", text="max-size = 2000")
+    assert selected().paths == ["a.md", "large.md"]
 
 
 def test_what_git_ignores_is_left_out_but_not_what_it_tracks() -> None:
     write(
-        "a.md", "build/b.md", "docs/build/c.md", "docs/d.md", "docs/draft.md", "docs/sub/draft.md", "log.txt"
+        "a.md", "build/b.md", "build/tracked.md", "log.txt", "docs/build/c.md", "docs/d.md", "docs/draft.md"
     )
-    write("build/tracked.md", "docs/secret.md")
+    write("docs/secret.md", "docs/draft.md", "docs/sub/draft.md")
     write(".gitignore", text="\ufeff*.txt\nbuild/\ndraft.md\n")
     write("docs/.gitignore", text="!/draft.md\nd.md\n")
     everything = selected().paths
@@ -140,14 +138,6 @@ def test_what_git_ignores_is_left_out_but_not_what_it_tracks() -> None:
     assert selected().paths == ["a.md", "build/tracked.md", "docs/draft.md"]
     assert selected("docs", "build").paths == ["docs/draft.md", "build/tracked.md"]
     assert selected("docs/build").paths == ["docs/build/c.md"]  # named all the same
-
-
-def test_another_repository_in_a_folder_has_ignored_files_of_its_own() -> None:
-    write("a.md", "inner/a.md", "inner/b.md", "inner/c/b.md")
-    write("inner/.gitignore", text="b.md\n")
-    git("init")
-    git("init", "inner")
-    assert selected().paths == ["a.md", "inner/a.md"]
 
 
 @pytest.mark.parametrize(
@@ -167,12 +157,9 @@ def test_include_and_exclude() -> None:
     assert selected(include="*.txt /a.md").paths == ["a.md", "docs/d.txt"]
     assert selected(exclude="old/").paths == ["a.md", "docs/b.md", "docs/d.txt"]
     assert selected(exclude="docs/* !docs/d.txt").paths == ["a.md", "docs/d.txt", "old/e.md"]
-
-
-def test_a_pattern_to_include_names_a_type_that_is_not_known() -> None:
-    write("a.md", "src/b.f90", "src/c.png", "src/d.md")
-    assert selected(include="*.f90").paths == ["src/b.f90"]
-    assert selected(include="src/ *.md").paths == ["a.md", "src/d.md"]
+    write("src/b.f90", "src/c.png")
+    assert selected(include="*.f90").paths == ["src/b.f90"]  # a type that is not known
+    assert selected(include="src/ old/").paths == ["docs/old/c.md", "old/e.md"]
 
 
 def test_a_name_to_include_and_the_case_of_extensions() -> None:
@@ -193,11 +180,21 @@ def test_the_configuration_names_more_types_of_files(tmp_path: Path) -> None:
     assert doiuri("find", cwd=tmp_path).stdout == ""
 
 
-def test_programs_ontologies_and_packages_of_r_are_read_by_default(tmp_path: Path) -> None:
-    names = ["DESCRIPTION", "a.R", "b.r", "c.jl", "d.rs", "e.nf", "f.Rd", "g.Rnw", "h.owl"]
-    write(*names, text="doi:10.1000/182")
-    places = doiuri("find", cwd=tmp_path).stdout.splitlines()
-    assert [place.partition(":")[0] for place in places] == names
+TYPES = {
+    **dict.fromkeys(
+        ("DESCRIPTION", "a.R", "b.r", "c.jl", "d.rs", "e.nf", "f.Rd", "g.Rnw"), "doi:10.1000/182"
+    ),
+    "h.owl": "doi:10.1000/182",
+    "i.enw": "%0 Journal Article\n%R 10.1000/182\n",
+    "j.mdx": "import X from 'x'\n\n[Kahn](https://doi.org/10.1000/182) `10.1000/code`\n",
+    "k.nbib": "PMID- 1\nLID - 10.1000/182 [doi]\n",
+}
+
+
+def test_these_types_of_files_are_read_by_default() -> None:
+    for name, text in TYPES.items():
+        write(name, text=text)
+    assert selected().paths == [*TYPES]
 
 
 def test_named_pipes_are_passed_over_but_not_what_the_shell_opened() -> None:

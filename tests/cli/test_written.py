@@ -11,6 +11,7 @@ from support.cli.command import codes, findings, fixed, names, remember
 from support.growth import is_linear
 
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("written.json").read_text("utf-8"))["cases"]
+# A file for each syntax
 FILES = {
     "text": "a.txt",
     "markdown": "a.md",
@@ -18,24 +19,22 @@ FILES = {
     "html": "a.html",
     "xml": "a.xml",
     "tex": "a.tex",
-    "bibtex": "a.bib",
 }
-"""A file for each syntax."""
+FILES |= {"bibtex": "a.bib"}
 IN_FIELD = {
     "text": ("a.ris", "TY  - A\nDO  - {}\nER  - \n"),
     "bibtex": ("a.bib", "@misc{{k, doi = {{{}}}}}\n"),
 }
-IN_BIBTEX = "@misc{{k, note = {{{}}}}}\n"
 
 
 def in_file(case: dict[str, Any]) -> tuple[str, str]:
     """Return a file that has the text in its syntax, and what is around the text."""
     if case.get("field"):
         return IN_FIELD[case["syntax"]]
-    is_note = case["syntax"] == "bibtex" and not case["text"].startswith(("@", "url"))
-    return FILES[case["syntax"]], IN_BIBTEX if is_note else "@misc{{k, {}}}" if case["text"][
-        :3
-    ] == "url" else "{}"
+    around = "{}"
+    if case["syntax"] == "bibtex" and not case["text"].startswith("@"):
+        around = "@misc{{k, {}}}" if case["text"].startswith("url") else "@misc{{k, note = {{{}}}}}\n"
+    return FILES[case["syntax"]], around
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['syntax']}: {case['text']}"[:70])
@@ -61,32 +60,16 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
 @pytest.mark.parametrize(
     ("path", "text", "place", "message"),
     [
-        (
-            "a.txt",
-            "é https://doi.org/doi:10.1000/182\n",
-            (1, 3, 1, 34, "10.1000/182"),
-            "one label or address before the name is enough: https://doi.org/doi:10.1000/182",
-        ),
-        (
-            "a.txt",
-            "10.1000/978\u20133",
-            (1, 1, 1, 14, "10.1000/978\u20133"),
-            "en dash (U+2013) looks like another character; did you mean 10.1000/978-3?",
-        ),
-        (
-            "a.yml",
-            "x:\n  'http://doi.org/10.1000/182'",
-            (2, 4, 2, 30, "10.1000/182"),
-            "http://doi.org/10.1000/182",
-        ),
+        ("a.txt", "é https://doi.org/doi:10.1/182\n", [1, 3, 1, 31], "is enough: https://doi.org/doi:10.1/182"),
+        ("a.txt", "10.1000/978\u20133", [1, 1, 1, 14], "another character; did you mean 10.1000/978-3?"),
+        ("a.yml", "x:\n  'http://doi.org/10.1000/182'", [2, 4, 2, 30], "http://doi.org/10.1000/182"),
     ],
     ids=["doubled", "look-alike", "not-https"],
-)
-def test_a_finding_says_where_and_what(path: str, text: str, place: tuple[object, ...], message: str) -> None:
+)  # fmt: skip
+def test_a_finding_says_where_and_what(path: str, text: str, place: list[int], message: str) -> None:
     (finding,) = findings(path, text)
-    members = "line", "column", "end_line", "end_column", "doi"
-    assert tuple(finding[member] for member in members) == place
-    assert finding["message"] == message
+    assert [finding[member] for member in ("line", "column", "end_line", "end_column")] == place
+    assert finding["message"].endswith(message)
 
 
 @pytest.mark.parametrize(
@@ -97,16 +80,8 @@ def test_what_is_only_a_guess_is_not_suggested(path: str, text: str) -> None:
     assert "did you mean" not in finding["message"]
 
 
-ENTRIES = "".join(
-    f"@misc{{{key}, doi = {{{value}}}}}\n"
-    for key, value in {
-        "a": "10.1000/A",
-        "b": "10.1000/183",
-        "c": "doi:10.1000/a",
-        "d": "10.1000/a",
-        "b2": "x",
-    }.items()
-)
+VALUES = {"a": "10.1000/A", "b": "10.1000/183", "c": "doi:10.1000/a", "d": "10.1000/a", "b2": "x"}
+ENTRIES = "".join(f"@misc{{{key}, doi = {{{value}}}}}\n" for key, value in VALUES.items())
 
 
 def test_entries_with_one_doi_are_told_once_whatever_its_case() -> None:

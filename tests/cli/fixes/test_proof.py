@@ -1,4 +1,4 @@
-"""Proofs: what a fix must not do is refused, whatever the reader of another package does."""
+"""Readers of other packages, in a real process; and what a fix must not do is refused, whatever they do."""
 
 from __future__ import annotations
 
@@ -6,10 +6,45 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.command import doiuri_process, fixed, remember
+from support.cli.command import doiuri_process, fixed, register, remember
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+CODE = """
+from doiuri_cli import Part, ReadError
+def org(source): yield Part(source.text[12:], start=12)
+def one(source): raise ReadError("not my type")
+def two(source): return [1 / 0]
+def three(source): return ["text"]
+def text(source): raise AssertionError
+"""
+FAILED = "doiuri: a.{0}: read as plain text: the reader for .{0} (others:{0}) failed: {1}"
+READ = {
+    "a.org": "",
+    "A.ORG": "",
+    "a.one": "doiuri: a.one: read as plain text: not my type",
+    "a.two": FAILED.format("two", "ZeroDivisionError: division by zero"),
+    "a.three": FAILED.format("three", "TypeError: expected Part, not str"),
+    "a.four": FAILED.format("four", "AttributeError: module 'others' has no attribute 'four'"),
+    "a.five": "",
+    "org": "",
+    "a.txt": "",
+}
+
+
+def test_a_reader_of_another_package_is_used_unless_it_fails_or_we_read_the_type(tmp_path: Path) -> None:
+    register(tmp_path, "others", CODE, {f".{name}": name for name in ("org", "one", "two", "three", "four")})
+    register(tmp_path, "more", CODE, {".txt": "text"})
+    for name in READ:
+        (tmp_path / name).write_text("10.1000/181 10.1000/1813")
+    run = doiuri_process("find", "--isolated", *READ, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    columns = {name: (13,) if name.lower() == "a.org" else (1, 13) for name in READ}
+    assert run.stdout.splitlines() == [
+        f"{name}:1:{column}: 10.1000/18{column}" for name in READ for column in columns[name]
+    ]
+    assert run.stderr.splitlines() == [line for line in READ.values() if line]
+
 
 TEXT = "10.1000/183 and http://doi.org/10.1000/182."
 READERS = """
@@ -32,15 +67,16 @@ def late(source):
     yield Part(source.text)
     with open(source.path, "a") as file: file.write("saved meanwhile")
 """
+LEFT_OUT = "a fix was left out: the fixed text"
 REFUSED = {
     "good": "",
-    "more": "a fix was left out: the fixed text would mention other DOIs: 10.1000/9 instead of 10.1000/182",
-    "other": "a fix was left out: the fixed text would mention other DOIs",
-    "latin": "a fix was left out: the fixed text would be read in another encoding",
-    "parts": "a fix was left out: the fixed text has other parts",
-    "field": "a fix was left out: the fixed text has other parts",
-    "once": "a fix was left out: the fixed text could not be read: read as plain text: no more",
-    "fails": "a fix was left out: the fixed text could not be read: read as plain text: the reader for",
+    "more": f"{LEFT_OUT} would mention other DOIs: 10.1000/9 instead of 10.1000/182",
+    "other": f"{LEFT_OUT} would mention other DOIs",
+    "latin": f"{LEFT_OUT} would be read in another encoding",
+    "parts": f"{LEFT_OUT} has other parts",
+    "field": f"{LEFT_OUT} has other parts",
+    "once": f"{LEFT_OUT} could not be read: read as plain text: no more",
+    "fails": f"{LEFT_OUT} could not be read: read as plain text: the reader for",
     "late": "not fixed: the file was changed in the meantime",
 }
 
@@ -49,16 +85,12 @@ REFUSED = {
 def messages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """A folder with a file for each reader, after all were fixed, and what was said about each."""
     folder = tmp_path_factory.mktemp("proof")
-    (folder / "readers.py").write_text(READERS)
-    (folder / "readers-1.0.dist-info").mkdir()
-    lines = "".join(f".{name} = readers:{name}\n" for name in REFUSED)
-    (folder / "readers-1.0.dist-info" / "entry_points.txt").write_text(f"[doiuri.readers]\n{lines}")
+    register(folder, "readers", READERS, {f".{name}": name for name in REFUSED})
     for name in REFUSED:
         (folder / f"a.{name}").write_text(TEXT)
     (folder / "a.latin").write_bytes(TEXT.replace("and ", "and \xc3").encode("latin-1"))
     run = doiuri_process("fix", "--isolated", ".", cwd=folder, PYTHONPATH=str(folder))
-    said = dict(line.split(": ", 2)[1:] for line in run.stderr.splitlines() if line.startswith("doiuri: "))
-    return folder, said
+    return folder, dict(line.split(": ", 2)[1:] for line in run.stderr.splitlines() if line[:7] == "doiuri:")
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -83,20 +115,14 @@ def test_a_name_is_changed_only_for_two_definite_answers(
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "better"),
+    ("path", "text", "kept"),
     [
-        (  # in running text the doubled link ends before the full stop, as a whole value it has it
-            "a.bib",
-            "@misc{k,\n  url = {https://doi.org/https://doi.org/10.1000/182.},\n  note = {http://doi.org/10.1/3}}",
-            "@misc{k,\n  url = {https://doi.org/https://doi.org/10.1000/182.},\n  note = {https://doi.org/10.1/3}}",
-        ),
-        (  # another value of YAML would begin
-            "a.yaml",
-            "a: {doi: 'x', b: http://doi.org/10.1/1}\nb: http://doi.org/10.1000/1\ndoi: doi:10.1/a%20b\n",
-            "a: {doi: 'x', b: https://doi.org/10.1/1}\nb: https://doi.org/10.1000/1\ndoi: doi:10.1/a%20b\n",
-        ),
+        # in running text the doubled link ends before the full stop, as a whole value it has it
+        ("a.bib", "@misc{{k,\n  url = {{{}}},\n  note = {{{}/10.1/3}}}}", "https://doi.org/https://doi.org/10.1/2."),
+        # another value of YAML would begin
+        ("a.yaml", "a: {{doi: 'x', b: {1}/10.1/1}}\ndoi: doi:{0}\n", "10.1/a%20b"),
     ],
     ids=["doubled", "YAML"],
 )  # fmt: skip
-def test_what_can_be_proved_is_fixed_beside_what_cannot(path: str, text: str, better: str) -> None:
-    assert fixed(path, text) == better
+def test_what_can_be_proved_is_fixed_beside_what_cannot(path: str, text: str, kept: str) -> None:
+    assert fixed(path, text.format(kept, "http://doi.org")) == text.format(kept, "https://doi.org")

@@ -1,18 +1,19 @@
-"""``full``, and what is on standard error: for people at a terminal."""
+"""``full`` and standard error, for people at a terminal; ``-o``: files that are whole; hostile names."""
 
 from __future__ import annotations
 
 import io
 import itertools
+import json
+import os
+import stat
+import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from support.cli.command import MAIN, doiuri, remember
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MANUAL = {
     "docs/intro.ipynb": '{"cells": [{"cell_type": "markdown", "source": ["See\\n", "http://dx.doi.org/10.1/x"]}]}',
@@ -48,22 +49,22 @@ def shown(folder: Path, text: str) -> tuple[str, str]:
     return line[8:], carets[8:]
 
 
-@pytest.mark.parametrize(
-    ("before", "columns"),
-    [
-        ("漢字 ", 5),
-        ("\uff21 ", 3),  # full-width A
-        ("cafe\u0301 ", 5),
-        ("\u1112\u1161\u11ab ", 3),  # Hangul, composed from three letters
-        ("\U0001f600 ", 3),
-        ("\x1b[31m ", 9),  # shown as \\x1b[31m
-        ("\u202e", 6),  # shown as \\u202e
-    ],
-)
-def test_carets_line_up_by_columns(before: str, columns: int, tmp_path: Path) -> None:
+WIDE = {
+    "漢字 ": 5,
+    "\uff21 ": 3,
+    "cafe\u0301 ": 5,
+    "\u1112\u1161\u11ab ": 3,
+    "\U0001f600 ": 3,
+    "\x1b[31m ": 9,
+    "\u202e": 6,  # shown as \\x1b[31m and \\u202e
+}
+
+
+@pytest.mark.parametrize("before", WIDE)
+def test_carets_line_up_by_columns(before: str, tmp_path: Path) -> None:
     line, carets = shown(tmp_path, f"{before}10.1000/182 end")
     assert line.endswith("10.1000/182 end")
-    assert carets == " " * columns + "^" * 11
+    assert carets == " " * WIDE[before] + "^" * 11
 
 
 @pytest.mark.parametrize(
@@ -83,15 +84,10 @@ def test_an_excerpt_fits_a_line_and_the_carets_fit_it(
 
 
 def test_a_place_on_several_lines_is_underlined_to_the_end_of_the_first(tmp_path: Path) -> None:
-    run = doiuri(
-        *("check", "--isolated", "--offline", "-", "--stdin-filename=a.tex"),
-        stdin=b"see \\url{https://doi.org/10.1000/\xe2\x80\x93%\n182}",
-        cwd=tmp_path,
-    )
-    assert run.stdout.splitlines()[1:3] == [
-        "    1 | see \\url{https://doi.org/10.1000/–%",
-        "      |          ^^^^^^^^^^^^^^^^^^^^^^^^^^",
-    ]
+    text = "see \\url{https://doi.org/10.1000/–%\n182}"
+    words = "check", "--isolated", "--offline", "-", "--stdin-filename=a.tex"
+    run = doiuri(*words, stdin=text.encode(), cwd=tmp_path)
+    assert run.stdout.splitlines()[1:3] == [f"    1 | {text[:-5]}", f"      | {' ' * 9}{'^' * 26}"]
 
 
 class Terminal(io.StringIO):
@@ -99,44 +95,50 @@ class Terminal(io.StringIO):
         return True
 
 
+def main(
+    stream: str, output: io.StringIO, words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """Return what the command writes to a stream of this process."""
+    monkeypatch.setattr(sys, stream, output)
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit):
+        MAIN(["check", "--isolated", "--offline", *words])
+    return output.getvalue()
+
+
 @pytest.mark.parametrize(
-    ("environ", "is_terminal", "coloured"),
+    ("variables", "stream", "coloured"),
     [
-        ({}, False, False),
-        ({}, True, True),
-        ({"NO_COLOR": "1"}, True, False),
-        ({"FORCE_COLOR": "1"}, False, True),
-        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, True, False),
+        ([], io.StringIO, False),
+        ([], Terminal, True),
+        (["NO_COLOR"], Terminal, False),
+        (["FORCE_COLOR"], io.StringIO, True),
+        (["FORCE_COLOR", "NO_COLOR"], Terminal, False),
     ],
 )
 def test_colours_on_a_terminal_unless_no_color_is_set(
-    environ: dict[str, str],
-    is_terminal: bool,
+    variables: list[str],
+    stream: type[io.StringIO],
     coloured: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>")
-    monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-    stream = Terminal() if is_terminal else io.StringIO()
-    monkeypatch.setattr(sys, "stdout", stream)
-    with pytest.raises(SystemExit):
-        MAIN(["check", "--isolated", "--offline", "-q"])
-    assert ("\x1b[33m\x1b[1mwarning[not-https]\x1b[0m" in stream.getvalue()) == coloured
-    assert ("\x1b" in stream.getvalue()) == coloured
+    for name in variables:
+        monkeypatch.setenv(name, "1")
+    written = main("stdout", stream(), ["-q"], tmp_path, monkeypatch)
+    assert ("\x1b[33m\x1b[1mwarning[not-https]\x1b[0m" in written) == ("\x1b" in written) == coloured
 
 
 @pytest.mark.parametrize(
     ("stream", "options", "is_shown"),
-    [(Terminal(), [], True), (Terminal(), ["-q"], False), (io.StringIO(), [], False)],
+    [(Terminal, [], True), (Terminal, ["-q"], False), (io.StringIO, [], False)],
     ids=["terminal", "quiet", "file"],
 )
 def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
-    stream: io.StringIO,
+    stream: type[io.StringIO],
     options: list[str],
     is_shown: bool,
     tmp_path: Path,
@@ -146,11 +148,7 @@ def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
         (tmp_path / f"{number}.md").write_text("doi:10.1000/182")
     clock = itertools.count(step=0.6)  # seconds
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit):
-        MAIN(["check", "--isolated", "--offline", "-j", "1", *options])
-    *drawn, rest = stream.getvalue().split("\r")
+    *drawn, rest = main("stderr", stream(), ["-j", "1", *options], tmp_path, monkeypatch).split("\r")
     assert bool(drawn) == is_shown
     if is_shown:
         # each is written twice: with blanks over what is left of the one before, and again for the cursor
@@ -159,47 +157,10 @@ def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
         assert rest.startswith("Verified none of 1 DOI")
 
 
-FIX = "[*] 1 can be fixed with doiuri fix"
-UNSAFE = "with --unsafe-fixes if the corrected DOI exists."
+SUMMARIES = json.loads(Path(__file__).with_name("summaries.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("files", "lines"),
-    [
-        ({}, ["No files to check."]),
-        ({"a.md": "x"}, ["No DOIs found in 1 file.", "No findings."]),
-        ({"a.md": "10.1000/a", "b.md": "10.1000/a"}, ["Checked 1 DOI: 1 known.", "No findings."]),
-        (
-            {"a.md": "10.9000/a 10.9000/b"},
-            ["Verified none of 2 DOIs: offline: request not sent.", "No findings."],
-        ),
-        (
-            {"a.md": "10.9000/a 10.1000/a"},
-            ["Checked 2 DOIs: 1 known. 1 could not be checked: offline: request not sent.", "No findings."],
-        ),
-        (
-            {"a.md": "\0", "b.md": "\0", "c.md": "10.1000/a"},
-            ["Checked 1 DOI: 1 known.", "2 files skipped: binary.", "No findings."],
-        ),
-        ({"a.md": "10.1000/dead"}, ["Checked 1 DOI: 1 known.", "1 error."]),
-        ({"a.md": "http://doi.org/10.1000/a"}, ["Checked 1 DOI: 1 known.", f"1 warning. {FIX}."]),
-        (
-            {"a.md": "10.1000/a–b"},
-            [
-                "Checked 1 DOI: 1 known.",
-                f"1 warning. 1 can be fixed with doiuri fix {UNSAFE.removeprefix('with ')}",
-            ],
-        ),
-        (
-            {"a.md": "10.1000/a–b http://doi.org/10.1000/a"},
-            ["Checked 2 DOIs: 2 known.", f"2 warnings. {FIX}, 1 more {UNSAFE}"],
-        ),
-        (
-            {"fixtures/a.md": "http://doi.org/10.1000/a"},
-            ["Checked 1 DOI: 1 known.", "1 warning.", "1 fix in test data left to --unsafe-fixes."],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("files", "lines"), SUMMARIES, ids=[lines[-1] for _, lines in SUMMARIES])
 def test_the_summary_says_what_was_checked_and_found(
     files: dict[str, str], lines: list[str], tmp_path: Path
 ) -> None:
@@ -208,5 +169,118 @@ def test_the_summary_says_what_was_checked_and_found(
     for name, text in files.items():
         (tmp_path / "tree" / name).write_text(text)
     words = "check", "--isolated", "--offline", "--cache", tmp_path / "cache"
-    expected = [line.replace("fix with --unsafe", "fix --unsafe") for line in lines]
-    assert doiuri(*words, cwd=tmp_path / "tree").stderr.splitlines() == expected
+    assert doiuri(*words, cwd=tmp_path / "tree").stderr.splitlines() == lines
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return doiuri("check", "--isolated", "--offline", "-q", "a.md", *arguments)
+
+
+def test_files_come_besides_the_standard_output(here: Path) -> None:
+    done = run("-o", "sarif:a.sarif", "--output-format", "markdown:a:b.md")
+    assert done.stdout == run("-o", "full").stdout
+    assert json.loads(Path("a.sarif").read_text("utf-8"))["version"] == "2.1.0"
+    assert Path("a:b.md").read_text("utf-8").startswith("| Place")
+    assert sorted(path.name for path in here.iterdir()) == ["a.md", "a.sarif", "a:b.md"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("-o xml", "'xml' is not a format; choose from full, concise,"),
+        ("-o sarif:", "'sarif:' names no file; write sarif:FILE, or sarif for standard output"),
+        ("-o json -o github", "two formats for standard output; write FORMAT:FILE"),
+        ("-o json:a -o sarif:a", "two formats for a; write FORMAT:FILE"),
+        ("-o json:none/a.json", "cannot write none/a.json: there is no folder "),
+        ("-o json:.", "cannot write .: it is a folder"),
+    ],
+)
+def test_wrong_use_is_said_before_anything_is_written(words: str, message: str, here: Path) -> None:
+    done = run(*words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert [*here.iterdir()] == [here / "a.md"]
+
+
+def test_a_file_is_whole_or_as_it_was(here: Path) -> None:
+    Path("a.json").write_text("before")
+    command = f"{sys.executable} -m doiuri_cli check --isolated --offline a.md -o json:a.json"
+    limited = f"ulimit -f 0; exec {command}"
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "doiuri: cannot write a.json: File too large" in done.stderr
+    assert Path("a.json").read_text() == "before"
+    assert sorted(here.iterdir()) == [here / "a.json", here / "a.md"]
+
+
+def test_a_pipe_is_written_to(here: Path) -> None:
+    pipe = here / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run("-o", f"json:{pipe}").returncode == 0
+        assert json.loads(os.read(reader, 65536))[0]["code"] == "not-https"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("path", ["link.json", "inside/a.json", "read.json", "./sub/../read.json"])
+@pytest.mark.parametrize("name", ["check", "fix"])
+def test_no_link_in_the_tree_and_no_file_that_is_checked_is_written(
+    name: str, path: str, tmp_path: Path
+) -> None:
+    tree, outside = tmp_path / "tree", tmp_path / "outside"
+    for folder in (tree, outside, tree / "sub"):
+        folder.mkdir()
+    (tree / "link.json").symlink_to(outside / "a.json")
+    (tree / "inside").symlink_to(outside)
+    (tree / "read.json").write_text("{}")
+    for cwd, place in ((tree, path), (tmp_path, f"tree/{path}"), (outside, f"{tree}/{path}")):
+        done = doiuri(name, "--isolated", f"-ojson:{place}", tree, cwd=cwd, DOIURI_OFFLINE="1")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"doiuri: cannot write {place}: " in done.stderr
+        assert (tree / "read.json").read_text() == "{}"
+        assert not [*outside.iterdir()]
+    assert doiuri(name, "--isolated", "-ojson:a.json", tree, cwd=tree, DOIURI_OFFLINE="1").returncode == 0
+
+
+NAMES = ["\x1b]0;owned\x07.md", "a\n+++ b.md", "q\"\\'.md", "with space.md", "日本.md", "bad\udcff.md"]
+LATIN = "é\n\nhttp://dx.doi.org/10.1000/182".encode("latin-1")
+
+
+@pytest.mark.parametrize("arguments", [["find"], ["check", "--offline", "-o", "concise"], ["fix", "--check"]])
+def test_output_is_printable(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "\x1b[31m\n.md").write_bytes(LATIN)
+    (tmp_path / "\x1b[32m\n.ipynb").write_text("no notebook")
+    run = doiuri(*arguments, cwd=tmp_path)
+    assert "\\x1b[32m\\n.ipynb:" in run.stdout + run.stderr
+    assert [line for line in (run.stdout + run.stderr).split("\n") if not line.isprintable()] == []
+
+
+def test_messages_are_printable(tmp_path: Path) -> None:
+    (tmp_path / "doiuri.toml").write_text('"\\u001b[31mkey" = 1')
+    run = doiuri("check", cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stderr.startswith("doiuri: doiuri.toml: \\x1b[31mkey: unknown key")
+    assert run.stderr.rstrip("\n").isprintable()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_diff_can_be_applied(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(LATIN)
+    done = doiuri("fix", "--isolated", "--diff", name, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "Would fix 1 in 1 file; 0 left.\n")
+    assert (tmp_path / name).read_bytes() == LATIN
+    subprocess.run(
+        ["git", "apply", "-"], input=done.stdout.encode(errors="surrogateescape"), cwd=tmp_path, check=True
+    )
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes() == LATIN.replace(b"http://dx.", b"https://")

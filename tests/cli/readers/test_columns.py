@@ -15,58 +15,7 @@ from support.cli.command import doiuri, doiuri_process, findings
 from support.cli.library import BAD, BARE, KAHN, RECORDS
 from support.growth import is_linear
 
-CASES = {
-    "quoted cells, blanks, other columns": (
-        "a.csv",
-        'id,doi,note\n1, "10.1000/a,b" ,10.1000/no\n2,"10.1000/a""b",\n3, ,\n4,n/a,\n\n5\n6,x,y,z\n',
-        [
-            ("2:5", "2:16", "doi", "10.1000/a,b"),
-            ("3:4", "3:16", "doi", '10.1000/a"b'),
-            ("8:3", "8:4", "doi", None),
-        ],
-    ),
-    "a byte order mark, semicolons, line breaks in cells and names, CRLF": (
-        "a.csv",
-        '\ufeff"a\r\n""b""";doi\r\n"x\r\ny; z";https://doi.org/10.1000/é\r\n;doi:10.1000/1',
-        [("4:7", "4:32", "doi", "10.1000/é"), ("5:2", "5:15", "doi", "10.1000/1")],
-    ),
-    "one column, lines that end in CR": ("a.csv", "doi\r10.1000/1\r10.1000/2;x\r", [
-        ("2:1", "2:10", "doi", "10.1000/1"), ("3:1", "3:12", "doi", "10.1000/2;x"),
-    ]),
-    "tabs": ("a.tsv", "x,y\tdoi\n\t10.1000/1,2\n", [("2:2", "2:13", "doi", "10.1000/1,2")]),
-    "several DOIs in a cell": ("a.csv", "doi|x\n10.1000/1; 10.1000/2|\n10.1000/3,10.1000/4|", [
-        ("2:1", "2:10", "doi", "10.1000/1"), ("2:12", "2:21", "doi", "10.1000/2"),
-        ("3:1", "3:10", "doi", "10.1000/3"), ("3:11", "3:20", "doi", "10.1000/4"),
-    ]),
-    "JSON lines, keys at any depth": (
-        "a.jsonl",
-        """\
-{"x": {"doi": "10.1000/\\u00e9"}, "y": "10.1000/no"}
-
-{"doi": ["10.1000/1", "a"], "b": [{"doi": null}, {"doi": {"c": "10.1000/no"}}]}
-"10.1000/no"
-""",
-        [
-            ("1:16", "1:30", "doi", "10.1000/é"),
-            ("3:11", "3:20", "doi", "10.1000/1"),
-            ("3:24", "3:25", "doi", None),
-        ],
-    ),
-    "JSON": (
-        "a.json",
-        '[\n {"doi": "10.1000/1"},\n {"id": "10.1000/no"}]',
-        [("2:11", "2:20", "doi", "10.1000/1")],
-    ),
-    "YAML": (
-        "a.yml",
-        "# 10.1000/no\n- doi: 'doi:10.1000/1'\n  x: 10.1000/no\n- {doi: [10.1000/2, null, ~]}\n- doi: word\n",
-        [
-            ("2:9", "2:22", "doi", "10.1000/1"),
-            ("4:10", "4:19", "doi", "10.1000/2"),
-            ("5:8", "5:12", "doi", None),
-        ],
-    ),
-}  # fmt: skip
+CASES = json.loads(Path(__file__).with_name("columns.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -77,23 +26,15 @@ def lock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def read(lock: Path, name: str, text: str) -> list[tuple[str, str, str | None, str | None]]:
+def read(lock: Path, name: str, text: str) -> list[list[str | None]]:
     options = "--columns=doi", "--locked", "--lock", lock, "--select=lock-missing,syntax"
-    return [
-        (
-            f"{one['line']}:{one['column']}",
-            f"{one['end_line']}:{one['end_column']}",
-            one["entry"],
-            one["doi"],
-        )
-        for one in findings(name, text, *options)
-    ]
+    form = "{line}:{column} {end_line}:{end_column}".format_map
+    return [[*form(one).split(), one["entry"], one["doi"]] for one in findings(name, text, *options)]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_cells_are_fields_at_their_places(case: str, lock: Path) -> None:
-    name, text, expected = CASES[case]
-    assert read(lock, name, text) == expected
+    assert read(lock, CASES[case]["path"], CASES[case]["text"]) == CASES[case]["cells"]
 
 
 OTHER = st.text('a,;\t"\r\n é', max_size=5)

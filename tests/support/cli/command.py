@@ -50,8 +50,8 @@ def doiuri(
     said = []
     for stream in streams[1:]:
         stream.flush()
-        assert isinstance(stream.buffer, io.BytesIO)
-        said.append(stream.buffer.getvalue().decode(errors="surrogateescape"))
+        stream.buffer.seek(0)
+        said.append(stream.buffer.read().decode(errors="surrogateescape"))
     assert isinstance(code, int)
     return subprocess.CompletedProcess(words, code, *said)
 
@@ -60,16 +60,8 @@ def doiuri_process(
     *arguments: object, cwd: str | Path = os.curdir, stdin: bytes = b"", **environ: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as a process; return its exit code and what it wrote."""
-    words = [*COMMAND, *map(str, arguments)]
-    run = subprocess.run(
-        words,
-        cwd=cwd,
-        input=stdin,
-        capture_output=True,
-        env={**os.environ, **environ},
-        timeout=300,
-        check=False,
-    )
+    words, environment = [*COMMAND, *map(str, arguments)], {**os.environ, **environ}
+    run = subprocess.run(words, cwd=cwd, input=stdin, capture_output=True, env=environment, check=False)
     decoded = (stream.decode(errors="surrogateescape") for stream in (run.stdout, run.stderr))
     return subprocess.CompletedProcess(words, run.returncode, *decoded)
 
@@ -119,6 +111,14 @@ def _options(options: Sequence[object]) -> Sequence[object]:
 
 def _encoded(text: str | bytes) -> bytes:
     return text if isinstance(text, bytes) else text.encode(errors="surrogateescape")
+
+
+def register(folder: Path, module: str, code: str, readers: Mapping[str, str]) -> None:
+    """Install a package with readers: the functions for some extensions."""
+    (folder / f"{module}.py").write_text(code, "utf-8")
+    lines = "".join(f"{extension} = {module}:{function}\n" for extension, function in readers.items())
+    (folder / f"{module}-1.0.dist-info").mkdir()
+    (folder / f"{module}-1.0.dist-info" / "entry_points.txt").write_text(f"[doiuri.readers]\n{lines}")
 
 
 def remember(

@@ -1,4 +1,4 @@
-"""``doiuri lock``: what it writes, keeps and drops, and in how many requests."""
+"""``doiuri lock``: what it writes, keeps and drops, in how many requests; Sphinx and Markdown read it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import markdown
 import pytest
 from doiuri.resolver import Entry, Key, LockContent, LockFile
 from doiuri_proxy.pytest_plugin import Proxies
+from markdown_doiuri import DOIExtension
 from support.cli.command import doiuri
 from support.cli.library import ALIAS, BAD, BARE, DEAD, DIKES, KAHN, RECORDS
 from support.servers.faults import FAULTS
 from support.servers.web import JSON, Answer, Asked, answering, site
+from support.sphinx_build import Build, build, write
 
 pytestmark = pytest.mark.doi_records(RECORDS)
 
@@ -36,6 +39,9 @@ def content(folder: Path) -> Any:
     return json.loads((folder / "doi.lock.json").read_text())
 
 
+ALL = ["10.5555/ALIAS", "10.5555/KAHN-2006", "10.5555/NOPE", "10.5555/TARGET"]
+
+
 def names(folder: Path) -> list[str]:
     return sorted({key.split(" ")[-1] for key in content(folder)["entries"]})
 
@@ -46,7 +52,7 @@ def test_records_sorted_and_without_the_resolver(folder: Path, doi_proxy: Proxie
     assert run.stderr == "4 DOIs in doi.lock.json: 4 added, 0 changed, 0 removed. 1 is not registered.\n"
     entries = content(folder)["entries"]
     assert [*entries] == sorted(entries)
-    assert names(folder) == ["10.5555/ALIAS", "10.5555/KAHN-2006", "10.5555/NOPE", "10.5555/TARGET"]
+    assert names(folder) == ALL
     assert entries[f"record https://doi.org {DEAD.upper()}"]["json"]["responseCode"] == 100
 
 
@@ -62,12 +68,19 @@ def test_nothing_is_asked_twice(more: list[str], folder: Path, doi_proxy: Proxie
     assert len(doi_proxy.log) == requests
 
 
-def test_a_file_that_is_not_written_is_not_said_to_hold_anything(folder: Path) -> None:
-    run = doiuri("lock", "--offline", "--cache", ":memory:", cwd=folder)
-    told = (
-        "doi.lock.json was not written: it would be empty. 3 without an answer: offline: request not sent.\n"
-    )
-    assert (run.returncode, run.stderr) == (0, told)
+@pytest.mark.parametrize(
+    ("option", "cause"),
+    [
+        ("--offline", "offline: request not sent"),
+        ("--resolver=http://127.0.0.1:1", "127.0.0.1:1: Connection refused"),
+    ],
+)
+def test_a_file_that_is_not_written_is_not_said_to_hold_anything(
+    option: str, cause: str, folder: Path
+) -> None:
+    run = doiuri("lock", "--works", "--cache", ":memory:", option, cwd=folder)
+    told = "doi.lock.json was not written: it would be empty. 3 without an answer: "
+    assert (run.returncode, run.stderr) == (0, f"{told}{cause}.\n")
     assert not (folder / "doi.lock.json").exists()
 
 
@@ -80,10 +93,7 @@ def test_check_says_what_is_due_without_a_request(folder: Path, doi_proxy: Proxi
     assert doi_proxy.log == []
     lock(doi_proxy, folder)
     run = lock(doi_proxy, folder, "--check")
-    assert (run.returncode, run.stdout) == (
-        0,
-        "",
-    )  # check --locked reports the dead one, if nobody ignores it
+    assert (run.returncode, run.stdout) == (0, "")  # check --locked reports the dead one
     assert lock(doi_proxy, folder, "--check", "--works").returncode == 1
 
 
@@ -94,9 +104,7 @@ def test_only_prune_drops_entries_and_not_those_of_aliases(folder: Path, doi_pro
     run = lock(doi_proxy, folder, "--check", "--prune")
     assert run.returncode == 1
     gone = ["10.5555/KAHN-2006", "10.5555/NOPE"]
-    assert run.stdout.splitlines() == [
-        f"{name} is in the lock file, but no file mentions it" for name in gone
-    ]
+    assert run.stdout == "".join(f"{name} is in the lock file, but no file mentions it\n" for name in gone)
     assert len(names(folder)) == 4
     run = doiuri("check", "--locked", "-o", "concise", cwd=folder)
     assert [line.split("] ")[1].split(" ")[0] for line in run.stdout.splitlines()] == gone
@@ -125,19 +133,6 @@ def test_no_entry_is_lost_without_a_network(
     assert run.returncode == 0
     assert "without an answer: " in run.stderr
     assert (folder / "doi.lock.json").read_bytes() == before
-
-
-def test_refresh_asks_for_all(folder: Path, doi_proxy: Proxies) -> None:
-    lock(doi_proxy, folder)
-    (folder.parent / "cache.sqlite").unlink()
-    records = {"records": [{"handle": name, "values": []} for name in (KAHN, ALIAS, DEAD)]}
-    doi_proxy.load(records)
-    run = lock(doi_proxy, folder, "--check", "--refresh")
-    assert (run.returncode, len(run.stdout.splitlines())) == (1, 3)
-    run = lock(doi_proxy, folder, "--refresh")
-    assert run.stderr == "4 DOIs in doi.lock.json: 0 added, 3 changed, 0 removed.\n"
-    code = content(folder)["entries"][f"record https://doi.org {DEAD.upper()}"]["json"]["responseCode"]
-    assert code != 100
 
 
 FOUND, GONE = 1, 100
@@ -179,7 +174,9 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
     (tmp_path / "a.md").write_text("".join(f"doi:{name}\n" for name in LOOK_UPS))
     with site(reply) as server:
         options = ["--resolver", server.url, "--cache", ":memory:", *["--refresh"] * refresh]
+        due = doiuri("lock", "--check", *options, cwd=tmp_path)
         run = doiuri("lock", *options, cwd=tmp_path)
+    assert [line[8] for line in due.stdout.splitlines()] == [*("BDFIJK" if refresh else "IJK")]
     content = file.read()
     said = {name: "accepted" if name in content.accepted else content.status(name) for name in LOOK_UPS}
     assert said == {name: row[2 + refresh] for name, row in LOOK_UPS.items()}
@@ -238,12 +235,15 @@ def test_accept_needs_a_reason_and_a_dead_name(folder: Path, doi_proxy: Proxies)
     assert not (folder / "doi.lock.json").exists()
 
 
-def test_an_accepted_name_is_no_finding_and_stays(folder: Path, doi_proxy: Proxies) -> None:
+@pytest.mark.parametrize("more", [[], ["--offline"]])
+def test_an_accepted_name_is_no_finding_and_stays(more: list[str], folder: Path, doi_proxy: Proxies) -> None:
     assert doiuri("check", "--resolver", doi_proxy.url, cwd=folder).returncode == 1
-    assert lock(doi_proxy, folder, "--accept", f"doi:{DEAD}", "--reason", "an\nexample").returncode == 0
+    accept = "--accept", f"doi:{DEAD}", "--reason", "an\nexample"
+    assert lock(doi_proxy, folder, "--cache=:memory:", *more, *accept).returncode == 0
     assert content(folder)["accepted"] == {"10.5555/NOPE": "an example"}
+    assert names(folder) == (["10.5555/NOPE"] if more else ALL)
     for options in (["--offline"], ["--locked"], ["--resolver", doi_proxy.url]):
-        run = doiuri("check", *options, cwd=folder)
+        run = doiuri("check", *options, "--ignore=lock-missing", cwd=folder)
         assert (run.returncode, run.stdout) == (0, "")
 
 
@@ -257,19 +257,27 @@ def test_a_configuration_file_alone_names_no_resolver(folder: Path, doi_proxy: P
     assert doiuri("lock", cwd=folder, DOIURI_RESOLVER=doi_proxy.url).returncode == 0
 
 
-def test_accept_without_a_network(folder: Path) -> None:
-    options = ("--offline", "--cache", ":memory:", "--accept", DEAD, "--reason", "withdrawn")
-    assert doiuri("lock", *options, cwd=folder).returncode == 0
-    assert content(folder)["accepted"] == {"10.5555/NOPE": "withdrawn"}
-    assert names(folder) == ["10.5555/NOPE"]
-
-
-def test_a_broken_lock_file_stays(folder: Path, doi_proxy: Proxies) -> None:
-    (folder / "doi.lock.json").write_text("<<<<<<< ours\n")
-    run = lock(doi_proxy, folder)
-    assert run.returncode == 2
-    assert "cannot be read as a lock file" in run.stderr
-    assert (folder / "doi.lock.json").read_text() == "<<<<<<< ours\n"
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("<<<<<<< ours\n", "cannot be read as a lock file (an unresolved merge?): "),
+        ('{"doiuri-lock": 2}', "is not a lock file of format 1: its format is 2; "),
+        ("[" * 100_000, "cannot be read as a lock file (an unresolved merge?): "),
+    ],
+    ids=["merge", "format", "nested"],
+)
+def test_what_is_no_lock_file_stays_and_the_message_says_what_to_do(
+    text: str, what: str, folder: Path, doi_proxy: Proxies
+) -> None:
+    (folder / "doi.lock.json").write_text(text)
+    for run in (lock(doi_proxy, folder), doiuri("check", cwd=folder)):
+        assert (run.returncode, run.stdout) == (2, "")
+        assert run.stderr.startswith(f"doiuri: doi.lock.json {what}")
+        assert run.stderr.endswith("; restore it, or delete it and run doiuri lock to write it anew\n")
+    assert (folder / "doi.lock.json").read_text() == text
+    assert doi_proxy.log == []
+    run = doiuri("check", "--lock=gone.json", cwd=folder)
+    assert "does not exist; run doiuri lock" in run.stderr
 
 
 def test_a_file_that_cannot_be_read_drops_nothing(folder: Path, doi_proxy: Proxies) -> None:
@@ -335,17 +343,30 @@ def test_bibtex_entries_stay_without_a_network_and_go_with_prune(folder: Path, d
     assert (folder / "refs.bib").read_text() == ""
 
 
-def test_a_bibliography_of_other_entries_is_not_overwritten(folder: Path, doi_proxy: Proxies) -> None:
-    for text in (
-        "@article{kahn, title={A}}\n",
-        "My notes\n@misc{10.5555/x, title={A}}\n",
-        "@misc{10.5555/x, tit",
-    ):
-        (folder / "mine.bib").write_text(text)
-        run = lock(doi_proxy, folder, "--bib", "mine.bib")
-        assert run.returncode == 2, text
-        assert "name a file that only doiuri writes" in run.stderr
-        assert (folder / "mine.bib").read_text() == text
+OTHERS = "contains more than entries whose keys are DOIs; name a file that only doiuri writes"
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "message"),
+    [
+        ("--bib=doi.lock.json", None, "--bib and --lock name the same file"),
+        ("--lock=x.bib --bib=./x.bib", None, "--bib and --lock name the same file"),
+        ("--bib=.", None, "'.' is not a file; name a file that only doiuri writes"),
+        ("--bib=", None, "'' is not a file; name a file that only doiuri writes"),
+        ("--bib=x.bib", "@article{kahn, title={A}}\n", "x.bib contains the entry kahn; name a file that"),
+        ("--bib=x.bib", "My notes\n@misc{10.5555/x, title={A}}\n", f"x.bib {OTHERS}"),
+        ("--bib=x.bib", "@article{10.5555/kahn-2006,\n title = {x\n", f"x.bib {OTHERS}"),
+    ],
+)
+def test_a_bibliography_that_is_not_ours_is_known_before_any_look_up(
+    options: str, text: str | None, message: str, folder: Path, doi_proxy: Proxies
+) -> None:
+    if text is not None:
+        (folder / "x.bib").write_text(text)
+    run = lock(doi_proxy, folder, *options.split())
+    assert (run.returncode, run.stdout, message in run.stderr) == (2, "", True), run.stderr
+    assert text is None or (folder / "x.bib").read_text() == text
+    assert doi_proxy.log == []
 
 
 def test_what_another_process_writes_meanwhile_is_kept(folder: Path) -> None:
@@ -360,25 +381,46 @@ def test_what_another_process_writes_meanwhile_is_kept(folder: Path) -> None:
     assert {BARE.upper(), KAHN.upper(), DEAD.upper()} <= {*names(folder)}
 
 
-def test_a_doi_without_an_answer_is_counted_once(folder: Path) -> None:
-    run = doiuri("lock", "--works", "--resolver", "http://127.0.0.1:1", cwd=folder)
-    assert " 3 without an answer: 127.0.0.1:1: Connection refused." in run.stderr
+PAGE = f"T\n=\n\n:doi:`{KAHN}`\n:doi:`{ALIAS}`\n:doi:`{DEAD}`\n"
 
 
-def test_a_bibliography_that_cannot_be_written_is_known_before_any_look_up(
-    folder: Path, doi_proxy: Proxies
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write(tmp_path / "src", {"index.rst": PAGE})
+
+
+def sphinx(source: Path, monkeypatch: pytest.MonkeyPatch, url: str, builder: str = "html") -> Build:
+    with monkeypatch.context() as environment:
+        environment.setenv("DOIURI_RESOLVER", url)
+        environment.setenv("DOIURI_CACHE", str(source.parent / "sphinx.sqlite"))
+        return build(source, source.parent / builder, builder)
+
+
+def test_sphinx_writes_the_same_bytes_reads_it_and_accepts_a_dead_name(
+    source: Path, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for options in (
-        ("--bib", "doi.lock.json"),
-        ("--bib", "."),
-        ("--bib", ""),
-        ("--lock", "x.bib", "--bib", "./x.bib"),
-    ):
-        run = lock(doi_proxy, folder, *options)
-        assert (run.returncode, run.stdout) == (2, "")
-        assert "the same file" in run.stderr or "is not a file" in run.stderr
-    (folder / "half.bib").write_text("@article{10.5555/kahn-2006,\n title = {x\n")
-    run = lock(doi_proxy, folder, "--bib", "half.bib")
-    message = "contains more than entries whose keys are DOIs; name a file that only doiuri writes"
-    assert (run.returncode, run.stderr) == (2, f"doiuri: half.bib {message}\n")  # and no log of the parser
-    assert doi_proxy.log == []
+    lock(doi_proxy, source)
+    written = (source / "doi.lock.json").read_bytes()
+    (source / "doi.lock.json").unlink()
+    assert sphinx(source, monkeypatch, doi_proxy.url, "doi-lock").status == 0
+    assert (source / "doi.lock.json").read_bytes() == written
+    requests = len(doi_proxy.log)
+    built = sphinx(source, monkeypatch, doi_proxy.url)
+    assert built.warnings.strip().endswith(f"WARNING: DOI not found: {DEAD} [doi.not-found]")
+    assert len(built.warnings.splitlines()) == 1
+    lock(doi_proxy, source, "--accept", DEAD, "--reason", "an example")
+    assert "not found" not in sphinx(source, monkeypatch, doi_proxy.url).warnings
+    assert len(doi_proxy.log) == requests
+    assert sphinx(source, monkeypatch, doi_proxy.url, "doi-lock").warnings == ""
+    assert b'"10.5555/NOPE": "an example"' in (source / "doi.lock.json").read_bytes()
+
+
+def test_markdown_reads_works_of_it(
+    source: Path, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DOIURI_RESOLVER", raising=False)  # answers in a lock file count as doi.org's
+    lock(doi_proxy, source, "--works", "--accept", DEAD, "--reason", "an example")
+    warned: list[str] = []
+    extension = DOIExtension(lock=str(source / "doi.lock.json"), offline=True, warn=warned.append)
+    page = markdown.markdown(f"<doi:{DEAD}> and [@doi:{KAHN}]", extensions=[extension])
+    assert ("Kahn" in page, warned) == (True, [])

@@ -1,0 +1,158 @@
+"""The readers find DOIs at their exact places, in files and in the texts of files.json."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import tokenize
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli.command import codes, doiuri, findings, piece, places
+
+CASES = Path(__file__).parents[1] / "cases"
+EXPECTED: dict[str, list[dict[str, Any]]] = {
+    f"{folder.name}/{name}": case["mentions"]
+    for folder in sorted(CASES.iterdir())
+    for name, case in json.loads((folder / "expected.json").read_text("utf-8")).items()
+}
+LATIN_1 = ("text/latin1-crlf.txt", "python/latin.py")
+
+
+def text_of(name: str) -> str:
+    return (CASES / name).read_bytes().decode("latin-1" if name in LATIN_1 else "utf-8")
+
+
+def _place(mention: dict[str, Any]) -> tuple[int, int, int]:
+    return mention.get("cell") or 0, mention["line"], mention["column"]
+
+
+def test_every_file_is_a_case() -> None:
+    files = {f"{file.parent.name}/{file.name}" for file in CASES.glob("*/*")}
+    assert {name for name in files if not name.endswith("/expected.json")} == {*EXPECTED}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_each_doi_is_found_and_what_is_none_is_told_at_its_place(name: str) -> None:
+    text, content = text_of(name), (CASES / name).read_bytes()
+    found = [
+        {**one, "text": piece(text, one) if one["cell"] is None else None} for one in places(name, content)
+    ]
+    expected = sorted((one for one in EXPECTED[name] if one["doi"]), key=_place)
+    assert [{key: one[key] for key in two} for one, two in zip(found, expected, strict=True)] == expected
+    told = findings(name, content, "--select=syntax,short-doi")
+    assert [*map(_place, told)] == [_place(one) for one in EXPECTED[name] if not one["doi"]]
+
+
+@pytest.mark.parametrize(("end", "encoding"), [("\r\n", "utf-8-sig"), ("\n", "utf-16"), ("\r\n", "utf-32")])
+@pytest.mark.parametrize("name", EXPECTED)
+def test_line_ends_and_encoding_do_not_change_what_is_found(name: str, end: str, encoding: str) -> None:
+    text = text_of(name).replace("\r\n", "\n").removeprefix("\ufeff")
+    one, other = (
+        [{**place, "text": place["text"].split()} for place in places(name, content)]
+        for content in (text.encode("utf-8-sig"), text.replace("\n", end).encode(encoding))
+    )
+    assert one == other
+
+
+TEXTS = json.loads(Path(__file__).with_name("files.json").read_text("utf-8"))["cases"]
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: f"{case['about']}: {case['text']}"[:70])
+def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(case: dict[str, Any]) -> None:
+    """What is no DOI is told where one is meant, and nowhere else."""
+    path, text = case["path"], case["text"]
+    if "found" in case:
+        expected = [one if isinstance(one, list) else [one, None] for one in case["found"]]
+        assert [[one["doi"], one["entry"]] for one in places(path, text)] == expected
+    if "invalid" in case:
+        told = findings(path, text, "--select=syntax")
+        assert [piece(text, one) for one in told] == case["invalid"]
+    if "codes" in case:
+        assert codes(path, text) == case["codes"]
+
+
+LOOSE = {  # "doi" may also be the key of something else, such as a description
+    "meta.yml": 'x: [{{doi: "{}"}}]\n',
+    "mkdocs.yaml": 'x: [{{doi: "{}"}}]\n',
+    "a.md": '---\ndoi: "{}"\n---\n',
+    "CODEMETA.json": '{{"identifier": {{"propertyID": "doi", "value": "{}"}}}}',
+}
+FIELDS = LOOSE | {
+    "CITATION.cff": 'doi: "{}"\n',
+    "citation.CFF": 'doi: "{}"\n',
+    "a.json": '[{{"type": "book", "DOI": "{}"}}]',
+    ".zenodo.json": '{{"doi": "{}"}}',
+    "a.bib": "@misc{{a, doi = {{{}}}}}",
+    "a.ris": "TY  - BOOK\nDO  - {}\nER  - \n",
+}
+VALUES: dict[str, str | None] = {
+    **dict.fromkeys(("string", "The DOI of the paper", "smith2010")),
+    **dict.fromkeys(("10.", "1000/182", "doi:1000", "DOI:1000"), "syntax"),
+    "10/d8dn": "short-doi",
+    "10.1000/182": "",
+}
+
+
+@pytest.mark.parametrize("path", FIELDS)
+@pytest.mark.parametrize("text", VALUES)
+def test_a_value_that_looks_like_no_attempt_is_told_only_where_doi_means_nothing_else(
+    path: str, text: str
+) -> None:
+    expected = VALUES[text]
+    if expected is None:
+        expected = "" if path in LOOSE else "syntax"
+    assert codes(path, FIELDS[path].format(text)) == ([expected] if expected else [])
+
+
+FILES = sorted(Path(__file__).parents[3].glob("packages/doiuri-cli/src/**/*.py"))
+
+
+def marked(text: str) -> tuple[str, list[int]]:
+    """Return a program with a DOI in each comment and long string, and the lines of comments."""
+    comments = []
+    lines = text.splitlines(keepends=True)
+    for token in reversed([*tokenize.generate_tokens(io.StringIO(text).readline)]):
+        is_docstring = token.type == tokenize.STRING and token.string.lstrip("r").startswith('"""')
+        if token.type == tokenize.COMMENT or is_docstring:
+            row, column = token.start
+            comments += [] if is_docstring else [row]
+            column += token.string.index('"""') + 3 if is_docstring else 1
+            lines[row - 1] = f"{lines[row - 1][:column]}doi:10.9999/1 {lines[row - 1][column:]}"
+    return "".join(lines), comments
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: "/".join(file.parts[-2:]))
+def test_all_docstrings_of_our_own_files_are_found_and_no_other_strings(file: Path) -> None:
+    text, comments = marked(file.read_text("utf-8"))
+    expressions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr))
+    values = (node.value for node in expressions if isinstance(node.value, ast.Constant))
+    strings = [value.lineno for value in values if isinstance(value.value, str)]
+    found = [one["line"] for one in places("a.py", text) if one["doi"] == "10.9999/1"]
+    assert found == sorted(strings + comments)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "#!/bin/sh\n# vim: set fileencoding=cp1252 :\n# LINK/€".encode("cp1252"),
+        "# coding: utf-8\n# LINK/€".encode(),
+        "# coding: none\n# LINK/€".encode(),
+        "x = 1\n\n# coding: cp1252\n# LINK/€".encode(),
+        "# coding: ascii\n# LINK/€".encode(),
+        "# coding: rot13\n# LINK/€".encode(),
+        # decoding it takes quadratic time: minutes for this file
+        b"# coding: punycode\n# LINK/182 -" + b"abc" * 300_000,
+    ],
+    ids=["cp1252", "utf-8", "unknown", "third line", "ascii", "rot13", "punycode"],
+)
+def test_the_encoding_that_a_comment_names_is_that_of_what_is_read_and_written(
+    content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(content.replace(b"LINK", b"http://doi.org/10.1000"))
+    assert "/€" in doiuri("find", path).stdout or b"182" in content
+    assert doiuri("fix", "--isolated", path).stderr == "Fixed 1 in 1 file; 0 left.\n"
+    assert path.read_bytes() == content.replace(b"LINK", b"https://doi.org/10.1000")

@@ -1,0 +1,319 @@
+"""``doiuri resolve``, ``cache`` and ``rule``, and shell completion, which is click's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from doiuri import advise
+from doiuri.resolver import Entry, Key, SQLiteStore
+from doiuri_proxy.pytest_plugin import Proxies
+from support.cli.command import COMMAND, codes, doiuri, remember
+from support.cli.library import ALIAS, BARE, DEAD, KAHN, RECORDS
+from support.servers.faults import FAULTS
+
+pytestmark = pytest.mark.doi_records(RECORDS)
+
+
+def resolve(
+    proxy: Proxies, folder: Path, *arguments: object, stdin: bytes = b""
+) -> subprocess.CompletedProcess[str]:
+    options = ("--resolver", proxy.url, "--cache", folder / "cache.sqlite")
+    return doiuri("resolve", *options, *arguments, cwd=folder, stdin=stdin)
+
+
+FORMS = {
+    "url": "https://example.org/kahn-2006",
+    "agency": "Crossref",
+    "citation": "Kahn, R., & Wilensky, R. (2006). A framework for digital object services. https://doi.org/10.5555/kahn-2006",
+    "bibtex": "@article{Kahn_2006, title={A framework}, DOI={10.5555/kahn-2006}, year={2006} }",
+    "ris": "TY  - JOUR\nTI  - A framework\nDO  - 10.5555/kahn-2006\nER  -",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_name_is_resolved_to_each_form_and_asked_for_once(
+    form: str, doi_proxy: Proxies, tmp_path: Path
+) -> None:
+    run = resolve(doi_proxy, tmp_path, "--as", form, f"https://doi.org/{KAHN}")
+    assert (run.returncode, run.stdout.rstrip(), run.stderr) == (0, FORMS[form], "")
+    requests = len(doi_proxy.log)
+    again = resolve(doi_proxy, tmp_path, "--as", form, KAHN)
+    assert (again.stdout, len(doi_proxy.log)) == (run.stdout, requests)
+
+
+def test_json_lines_are_records_that_the_proxy_serves(doi_proxy: Proxies, tmp_path: Path) -> None:
+    run = resolve(doi_proxy, tmp_path, "--as", "json", KAHN, DEAD, ALIAS, BARE)
+    (tmp_path / "records.jsonl").write_text(run.stdout, "utf-8")
+    recorded = doi_proxy(tmp_path / "records.jsonl")
+    for name, status in ((KAHN, 0), (BARE, 0), (DEAD, 1)):
+        options = ("--resolver", recorded.url, "--cache", ":memory:")
+        again = doiuri("resolve", *options, "--as", "json", name, cwd=tmp_path)
+        assert again.returncode == status, name
+        assert again.stdout in ["", *run.stdout.splitlines(keepends=True)]
+
+
+def test_csl_is_an_object_or_null_in_a_line_for_each_name(doi_proxy: Proxies, tmp_path: Path) -> None:
+    run = resolve(doi_proxy, tmp_path, "--as", "csl", KAHN, BARE)
+    work, nothing = map(json.loads, run.stdout.splitlines())
+    assert (work["id"], work["DOI"], work["author"][0]["family"]) == (KAHN, KAHN, "Kahn")
+    assert nothing is None
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"doiuri: {BARE}: ")
+
+
+def test_a_line_for_each_name_and_errors_on_stderr(doi_proxy: Proxies, tmp_path: Path) -> None:
+    names = f"doi:{KAHN}\r\n\n{DEAD}\nno doi\xff\n  https://doi.org/{BARE}  ".encode("latin-1")
+    run = resolve(doi_proxy, tmp_path, stdin=b"\xef\xbb\xbf" + names)
+    assert run.stdout == "https://example.org/kahn-2006\n\n\nhttps://example.org/bare\n"
+    first, second = run.stderr.splitlines()
+    assert first == f"doiuri: {DEAD}: not found"
+    assert second.startswith("doiuri: no doi\\xff: not a DOI: ")
+    assert run.returncode == 1
+    same = resolve(doi_proxy, tmp_path, KAHN, "-", stdin=BARE.encode())
+    assert same.stdout.splitlines() == ["https://example.org/kahn-2006", "https://example.org/bare"]
+
+
+def test_entries_are_separated_by_empty_lines(doi_proxy: Proxies, tmp_path: Path) -> None:
+    run = resolve(doi_proxy, tmp_path, "--as", "bibtex", KAHN, DEAD, "10.5555/retracted")
+    assert [entry[:9] for entry in run.stdout.split("\n\n")] == ["@article{"] * 2
+    assert run.stderr == f"doiuri: {DEAD}: not found\n"
+
+
+def test_unknown_is_3_and_not_found_is_1(doi_proxy: Proxies, tmp_path: Path) -> None:
+    run = resolve(doi_proxy, tmp_path, "--offline", KAHN)
+    assert (run.returncode, run.stdout) == (3, "\n")
+    assert run.stderr == f"doiuri: {KAHN}: unknown: offline: request not sent\n"
+    assert resolve(doi_proxy, tmp_path, "--offline", KAHN, "x").returncode == 1
+    assert doi_proxy.log == []
+
+
+@pytest.mark.parametrize("form", ["url", "agency", "bibtex", "ris"])
+def test_a_registry_that_refuses(form: str, tmp_path: Path) -> None:
+    (fault,) = (fault for fault in FAULTS if str(fault) == "429 in seconds")
+    with fault.serve() as server:
+        (tmp_path / "doiuri.toml").write_text("budget = 2\n")
+        options = ("--resolver", server.url, "--as", form)
+        run = doiuri("resolve", *options, KAHN, BARE, cwd=tmp_path)
+    assert run.returncode == 3
+    assert [line.split(": ")[1] for line in run.stderr.splitlines()] == [KAHN, BARE]
+
+
+@pytest.mark.parametrize("words", ["--as pdf", "--as citation --style none", "--as citation --locale xx"])
+def test_a_wrong_option_is_said_before_any_request(words: str, doi_proxy: Proxies, tmp_path: Path) -> None:
+    run = resolve(doi_proxy, tmp_path, *words.split(), KAHN)
+    assert (run.returncode, run.stdout, run.stderr[:8]) == (2, "", "doiuri: ")
+    assert doi_proxy.log == []
+
+
+def test_many_names_in_few_requests(tmp_path: Path, doi_proxy: Proxies) -> None:
+    names = [f"10.5555/{number}" for number in range(2_000)]
+    records = [{"handle": name, "values": []} for name in names]
+    doi_proxy.load({"records": records, "agencies": {"10.5555": "Crossref"}})
+    run = resolve(doi_proxy, tmp_path, "--as", "agency", stdin="\n".join(names).encode())
+    assert run.returncode == 0
+    assert run.stdout == "Crossref\n" * 2_000
+    assert len(doi_proxy.log) <= 24
+
+
+def test_answers_come_before_the_input_ends(tmp_path: Path, doi_proxy: Proxies) -> None:
+    words = [*COMMAND, "resolve", "--resolver", doi_proxy.url]
+    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{KAHN}\n".encode() * 600)
+        process.stdin.flush()
+        assert process.stdout.readline() == b"https://example.org/kahn-2006\n"
+        process.stdin.close()
+        assert process.stdout.read().count(b"\n") == 599
+    assert process.returncode == 0
+
+
+def test_messages_name_what_is_wrong(tmp_path: Path) -> None:
+    run = doiuri("resolve", "--offline", "", "10.5555/" + 10_000 * "a", cwd=tmp_path)
+    assert run.stderr.startswith("doiuri: '': not a DOI: the text is empty\ndoiuri: 10.5555/aaa")
+    assert len(run.stderr) < 700
+
+
+LOCK = '{"doiuri-lock":1,"entries":{},"accepted":{"10.1000/182":"mine"}}'
+ANSWER = Entry(b"{}" * 500, "application/json", 9e9)
+ENTRIES = {Key("record", "https://doi.org", f"10.1000/{number}"): ANSWER for number in range(900)}
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with entries; others wait for it only shortly."""
+    monkeypatch.setattr(SQLiteStore.__init__, "__kwdefaults__", {"timeout": 0.05, "limit": 10**9})
+    store = SQLiteStore(tmp_path / "answers.sqlite")
+    store.put_many(ENTRIES)
+    store.close()
+    return store.path
+
+
+def test_place_size_and_clear(path: Path) -> None:
+    folder = path.parent
+    size = doiuri("cache", cwd=folder, DOIURI_CACHE=str(path)).stdout
+    assert size.startswith(f"{path}: 900 entries, ")
+    assert int(size.split()[-2].replace(",", "")) >= 900_000
+    run = doiuri("cache", "clear", "--cache", path, cwd=folder)
+    assert run.stdout.startswith(f"{path}: removed 900 entries, ")
+    assert (run.returncode, path.stat().st_size < 100_000) == (0, True)
+    assert doiuri("cache", "--cache", path, cwd=folder).stdout.startswith(f"{path}: 0 entries, ")
+
+
+def test_clear_while_another_process_reads(path: Path) -> None:
+    reader = sqlite3.connect(path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM entries").fetchone()
+    run = doiuri("cache", "clear", "--cache", path, cwd=path.parent)
+    assert (run.returncode, "removed 900 entries" in run.stdout) == (0, True)
+    assert reader.execute("SELECT count(*) FROM entries").fetchone() == (900,)
+    reader.close()
+
+
+def test_a_locked_file_is_not_cleared(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        run = doiuri("cache", "clear", "--cache", path, cwd=path.parent)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == f"doiuri: cache: cannot clear the store {path}: database is locked\n"
+
+
+def test_a_cache_that_does_not_exist_is_empty_and_not_made(tmp_path: Path) -> None:
+    gone = tmp_path / "gone.sqlite"
+    assert doiuri("cache", "--cache", gone, cwd=tmp_path).stdout == f"{gone}: 0 entries, 0 bytes\n"
+    assert not gone.exists()
+    run = doiuri("cache", "clear", "--cache", ":memory:", cwd=tmp_path)
+    assert run.stdout == ":memory:: removed 0 entries, 0 bytes\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["clear --cache doi.lock.json", "clear --cache notes.txt", "--cache notes.txt", "--cache ftp://x"],
+)
+def test_what_is_no_cache_is_said_and_stays(words: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "doi.lock.json").write_text(LOCK)
+    run = doiuri("cache", *words.split(), cwd=tmp_path)
+    assert (run.returncode, run.stdout, run.stderr[:8]) == (2, "", "doiuri: ")
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "doi.lock.json").read_text() == LOCK
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])  # for bash, click asks it for its version
+def test_one_command_prints_the_script(shell: str) -> None:
+    run = doiuri(_DOIURI_COMPLETE=f"{shell}_source")
+    assert f"_DOIURI_COMPLETE={shell}_complete" in run.stdout
+
+
+def completed(words: str, count: int) -> dict[str, str]:
+    """The variables with which a shell asks for proposals for the last word."""
+    return {"_DOIURI_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+
+
+def test_codes_are_completed() -> None:
+    run = doiuri(stdin=b"", **completed("doiuri rule not-", 2))
+    assert run.stdout.split() == ["plain,not-found", "plain,not-https"]
+
+
+def test_the_installed_command_completes_commands() -> None:
+    command, environment = Path(sys.executable).with_name("doiuri"), os.environ | completed("doiuri ru", 1)
+    run = subprocess.run([command], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout == "plain,rule\n"
+
+
+def test_a_code_is_explained() -> None:
+    run = doiuri("rule", "field-form")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == (
+        "field-form (warning)\n\n"
+        "A field for a DOI holds a link or a label. Programs that read the field put\n"
+        "`https://doi.org/` in front of it, and the link is then broken. The field should\n"
+        "hold only the name.\n\n"
+        "Example:\n    doi = {https://doi.org/10.1000/182}\n"
+        "Write:\n    doi = {10.1000/182}\n\n"
+        "Fix: doiuri fix, which keeps the DOI\n"
+    )
+
+
+KNOWN = "cache, check, find, fix, lock, resolve, rule"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("rule", "notfound"), "'notfound' is not a code; did you mean not-found?\n"),
+        (("rule", "NOT_HTTPS"), "'NOT_HTTPS' is not a code; did you mean not-https?\n"),
+        (("rule", "lookalike"), "'lookalike' is not a code; did you mean look-alike?\n"),
+        (("rule", "nosuch"), "'nosuch' is not a code; known are author-differs, "),
+        (("chek",), "'chek' is not a command; did you mean check?\n"),
+        (("xyz",), f"'xyz' is not a command; known are {KNOWN}\n"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_use_names_the_nearest_code_or_command(words: tuple[str, ...], told: str) -> None:
+    run = doiuri(*words)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"doiuri: {told}")
+
+
+CODES = doiuri("rule", "nosuch").stderr.partition("known are ")[2].rstrip("\n").split(", ")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_code_is_explained_in_whole_sentences_with_an_example(code: str) -> None:
+    title, text, example, *rest = doiuri("rule", code).stdout.split("\n\n")
+    severity = {"syntax": "error", "not-found": "error", "preprint-published": "info"}.get(code, "warning")
+    assert title == f"{code} ({severity})"
+    assert re.fullmatch(r"[A-Z`].*\.", text, re.DOTALL)
+    assert text.count("`") % 2 == 0
+    shown, _, instead = "\n\n".join([example, *rest[:-1]]).removeprefix("Example:").partition("\nWrite:")
+    assert shown.strip()
+    assert shown.strip() != instead.strip()
+    assert instead or rest[-1] == "Fix: none\n"
+
+
+def example(code: str) -> str:
+    text = doiuri("rule", code).stdout.partition("Example:\n")[2]
+    return dedent(re.split(r"\n\n(?=Fix: )|\nWrite:\n", text)[0])
+
+
+FIELD, VALUE = ("a.bib", "@misc{{k, {}}}"), ("a.ris", "TY  - A\nDO  - {}\nER  - \n")
+PLACES = {
+    **dict.fromkeys(["syntax", "field-form"], FIELD),
+    **dict.fromkeys(["trailing-punctuation", "trailing-slash", "placeholder"], VALUE),
+    **dict.fromkeys(["text-differs", "unused-ignore"], ("a.md", "{}")),
+    "duplicate": ("a.bib", "{}"),
+    "unreadable": ("a.ipynb", "{}"),
+    "space": ("a.html", '<a href="{}">x</a>'),
+    "run-on": ("a.md", "[x]({})"),
+}
+ELSEWHERE = {"dropped-query", "dropped-fragment"}  # raw-link in a file
+ANSWERED = {"lock-missing", "lock-unused", "title-differs", "year-differs", "author-differs"}
+ANSWERED |= {"retracted", "concern", "preprint-published"}
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if code not in ELSEWHERE | ANSWERED])
+def test_the_example_of_a_code_gets_it(code: str, tmp_path: Path) -> None:
+    path, around = PLACES.get(code, ("a.txt", "{}"))
+    remember(tmp_path / "cache", {"10.1000/182": True, "10.5555/no-such-name": False})
+    assert code in codes(path, around.format(example(code)), "--cache", tmp_path / "cache")
+
+
+OURS = {"syntax", "not-found", "not-https", "field-form", "doubled", "raw-link", "text-differs", "duplicate"}
+OURS |= {"short-doi", "unreadable", "unused-ignore", *ANSWERED}
+
+
+def test_the_other_codes_are_those_of_advise() -> None:
+    cases = json.loads((Path(__file__).parents[1] / "cases" / "advice.json").read_text("utf-8"))["cases"]
+    assert {*CODES} == {code for case in cases for code in case["advice"]} | OURS
+    for code in {*CODES} - OURS:
+        assert code in {advice.code for advice in advise(example(code))}, code

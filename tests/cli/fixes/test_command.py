@@ -154,6 +154,8 @@ def test_fix_that_the_encoding_cannot_represent(tmp_path: Path) -> None:
     done = fix(path)
     assert "a fix was left out: the encoding latin-1 cannot represent the fixed text" in done.stderr
     assert "Fixed 1 in 1 file; 1 warning left." in done.stderr
+    assert "[field-form]" in done.stdout
+    assert "[*]" not in done.stdout
     assert path.read_bytes() == content.replace("http:", "https:").encode("latin-1")
 
 

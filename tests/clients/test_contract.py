@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import string
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from importlib.metadata import version
@@ -115,6 +116,31 @@ def test_a_malformed_uri_is_refused_before_any_request(
 def test_a_doi_is_read_only(client: Client, method: str, anything: Site) -> None:
     with pytest.raises(client.errors.read_only, match=r"10\.1000/1: a DOI is read-only.*not " + method):
         client.open(anything.url)(URI, method=method)
+    assert anything.seen == []
+
+
+BODIES: dict[str, Callable[[], dict[str, Any]]] = {
+    "octets": lambda: {"data": b"x"},
+    "pieces": lambda: {"data": iter([b"x"])},
+    "an open file": lambda: {"data": io.BytesIO(b"x")},
+    "a form": lambda: {"data": {"a": "b"}},
+    "JSON": lambda: {"json": {}},
+    "files": lambda: {"files": {"a": b"x"}},
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_body_is_refused_not_lost(client: Client, method: str, body: str, anything: Site) -> None:
+    given = BODIES[body]()
+    if client.kind == "urllib" and "data" not in given:
+        return
+    if "httpx" in client.kind and not isinstance(given.get("data", {}), dict):
+        given = {"content": given["data"]}
+        if "Async" in client.kind and body != "octets":
+            return  # these pieces are not asynchronous
+    with pytest.raises(client.errors.read_only, match=r"10\.1000/1: a DOI is read-only"):
+        client.open(anything.url)(URI, method=method, **given)
     assert anything.seen == []
 
 

@@ -280,6 +280,23 @@ def test_each_site_gets_its_own_cookies(client: Client) -> None:
     assert sent == [["own=1"], ["own=1", "seen=1"], [""], ["landed=1"], ["landed=1", "own=1"]]
 
 
+def signed(request: Any) -> Any:
+    request.headers["Authorization"] = "Signature"
+    return request
+
+
+@pytest.mark.parametrize(("auth", "header"), [(("u", "p"), "Basic dTpw"), (signed, "Signature")])
+@pytest.mark.parametrize("client", CLIENTS[1:], indirect=True)
+def test_auth_is_for_the_resolver_and_no_other_host(client: Client, auth: object, header: str) -> None:
+    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.at("localhost")})) as proxy:
+        get = client.open(proxy.url, follow="target", private=True)
+        get(URI, auth=auth, headers={"Cookie": "c=s3cret"})
+        get(landing.url, auth=auth)
+    sent = [one.headers for one in (*proxy.seen, *landing.seen)]
+    assert [one.get("authorization") for one in sent] == [header, None, header]
+    assert [one.get("cookie") for one in sent] == ["c=s3cret", None, None]
+
+
 # ---- private networks
 
 

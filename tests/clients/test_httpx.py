@@ -13,7 +13,7 @@ import httpx
 import pytest
 from doiuri_proxy import running
 from httpx_doiuri import Client
-from support.clients import BIBTEX, PAGE, REFUSED, SECRETS, SYNC_KINDS, TARGETS, URI, HTTPXClients
+from support.clients import BIBTEX, PAGE, REFUSED, SYNC_KINDS, TARGETS, URI, HTTPXClients
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, leading_back, record, resolver, site
 
@@ -187,35 +187,6 @@ def test_too_many_redirects_end_and_leak_no_connection(most: int, clients: HTTPX
 def signed(request: httpx.Request) -> httpx.Request:
     request.headers["Authorization"] = f"Signature {request.url.path}"
     return request
-
-
-AUTHS: list[tuple[Callable[[Any], Any], str]] = [
-    (lambda _: ("u", "p"), "Basic dTpw"),
-    (lambda _: signed, "Signature /10.1000/1"),
-    (lambda _: None, "Bearer s3cret"),
-]
-
-
-@pytest.mark.parametrize(("auth", "header"), AUTHS)
-@pytest.mark.parametrize("where", ["request", "client"])
-@pytest.mark.parametrize("by_hand", [False, True], ids=["followed", "by hand"])
-@pytest.mark.parametrize("clients", SYNC_KINDS, indirect=True)
-def test_credentials_go_to_the_resolver_and_nowhere_else(
-    auth: Callable[[Any], Any], header: str, where: str, by_hand: bool, clients: HTTPXClients
-) -> None:
-    given_auth = auth(clients.httpx)
-    options: dict[str, Any] = {"auth": given_auth} if given_auth else {"headers": SECRETS}
-    own, given = (options, {}) if where == "client" else ({}, options)
-    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.at("localhost")})) as proxy:
-        client = clients.open(proxy.url, follow="target", private=True, cookies={"c": "s3cret"}, **own)
-        response = client.get(URI, follow_redirects=not by_hand, **given)
-        if by_hand:
-            assert response.next_request is not None
-            response = client.send(response.next_request)
-        assert response.content == PAGE.body
-    assert proxy.seen[0].headers["authorization"] == header
-    assert "s3cret" in proxy.seen[0].headers["cookie"]
-    assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
 
 
 @pytest.mark.parametrize("by_hand", [False, True], ids=["followed", "by hand"])

@@ -333,10 +333,10 @@ def test_private_is_the_option_of_whoever_opens() -> None:
 
 def test_tls_is_that_of_the_call_or_else_of_the_openers_own_handler(authority: Authority) -> None:
     with site(resolver(TARGETS), tls=authority.server()) as server:
-        for options in ({"resolver": server.url}, {}):
-            urllib_doiuri.urlopen(URI, context=authority.trusting(), **options).close()
+        for base in (server.url, None):
+            urllib_doiuri.urlopen(URI, context=authority.trusting(), resolver=base).close()
             with pytest.raises(URLError) as caught:
-                urllib_doiuri.urlopen(URI, **options)
+                urllib_doiuri.urlopen(URI, resolver=base)
             assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
             urllib_doiuri.install(server.url)  # for the second round
         install_opener(build_opener(HTTPSHandler(context=authority.trusting())))

@@ -7,9 +7,10 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Literal
 from urllib.error import HTTPError, URLError
@@ -33,7 +34,7 @@ from support.clients import BIBTEX, PAGE, REFUSED, SECRETS, TARGETS, URI
 from support.ports import refusing
 from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
-from support.servers.web import JSON, Answer, Site, leading_back, record, resolver, site, speaking
+from support.servers.web import JSON, Answer, Asked, Site, leading_back, record, resolver, site
 from urllib_doiuri import DOIHandler, record_request
 
 RECORDS = [record("10.1000/1", "http://x.example/"), record("10/p5", "http://x.example/")]
@@ -140,16 +141,21 @@ def test_an_option_of_one_call_leaves_those_of_install(monkeypatch: pytest.Monke
             urllib_doiuri.urlopen(URI)
 
 
-def test_the_timeout_of_urlopen_is_that_of_the_call_or_else_of_sockets() -> None:
-    before = socket.getdefaulttimeout()
+@pytest.mark.parametrize(("default", "given"), [(0.1, []), (60, [0.1]), (0.1, [None])])
+def test_the_timeout_is_that_of_the_call_or_else_of_sockets(
+    default: float, given: list[float | None]
+) -> None:
+    def late(_asked: Asked) -> Answer:
+        time.sleep(0.4)
+        return Answer(200, JSON, b"{}")
+
+    times_out = nullcontext() if given == [None] else pytest.raises(URLError, match="timed out")
+    socket.setdefaulttimeout(default)
     try:
-        with speaking(None) as silent:
-            for default, given in ((0.1, {}), (60, {"timeout": 0.1})):
-                socket.setdefaulttimeout(default)
-                with pytest.raises(URLError, match="timed out"):
-                    urllib_doiuri.urlopen(URI, resolver=silent, **given)  # type: ignore[arg-type]
+        with site(late) as server, times_out:
+            urllib_doiuri.urlopen(URI, None, *given, resolver=server.url).close()
     finally:
-        socket.setdefaulttimeout(before)
+        socket.setdefaulttimeout(None)
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -58,6 +58,7 @@ def test_media_ranges_are_read_in_order_with_their_quality() -> None:
         ("text/x-bibliography", "text/x-bibliography; style=apa", True),
         ("text/plain", "text/*, application/json", True),
         ("text/plain", "text/plain;q=0, text/plain;q=0.1", True),
+        ("text/plain", "text/plain;q=0.1, text/plain;q=0", True),
         ("", "*/*", True),
         ("", "text/plain", False),
         ("nonsense", "text/plain", False),

@@ -14,7 +14,7 @@ from doiuri import DOI
 from doiuri.citations import Style
 from support.failing import FAILING
 from support.servers.web import Site
-from support.sphinx_build import Build, build, text_in, write
+from support.sphinx_build import Build, build, project, text_in, write
 
 LIST = ".. doi:bibliography::\n"
 
@@ -35,11 +35,8 @@ class Body:
 
 def items(built: Build, name: str = "index.html") -> list[tuple[str, str]]:
     """The numbers with which lists begin, and the texts of their entries without links back."""
-    lists = re.findall(
-        r'<[ou]l class="[^"]*doi-bibliography[^"]*"(?: start="(\d+)")?>\n(.*?)</[ou]l>',
-        built.text(name),
-        re.DOTALL,
-    )
+    pattern = r'<[ou]l class="[^"]*doi-bibliography[^"]*"(?: start="(\d+)")?>\n(.*?)</[ou]l>'
+    lists = re.findall(pattern, built.text(name), re.DOTALL)
     return [
         (start, text_in(entry.partition('<span class="doi-back">')[0]))
         for start, text in lists
@@ -49,11 +46,6 @@ def items(built: Build, name: str = "index.html") -> list[tuple[str, str]]:
 
 def shown(built: Build, *names: str) -> list[str]:
     return [link.text for name in names for link in built.links(f"{name}.html")]
-
-
-def project(tmp_path: Path, text: str, conf: str = "", **files: str) -> Path:
-    conf = f"extensions = ['sphinx_doiuri']\n{conf}\n"
-    return write(tmp_path / "src", {"conf.py": conf, "index.rst": f"T\n=\n\n{text}\n", **files})
 
 
 WORKS = """\
@@ -231,8 +223,6 @@ def test_what_is_missing_is_reported_at_its_line(tmp_path: Path, server: Site) -
     [
         ("doi_reference_style=apa", "doi_reference_style: unknown style 'apa': write 'author-date'"),
         ("doi_reference_style=bad.csl", "bad.csl:1: not XML"),
-        ("doi_reference_locale=xx", "doi_reference_locale: CSL has no locale 'xx'"),
-        ("doi_works=none.json", "none.json: cannot be read"),
         ("doi_works=bad.json", "bad.json:3: "),
     ],
 )

@@ -229,7 +229,7 @@ HISTORIES = {
     "linkcheck finds the changes first": [
         Step({**ALL, "o4": "links"}),
         Step({"o3": "links"}, {"dead": "registered", "a": "dead"}, builder="linkcheck"), Step(),
-        Step(builder="linkcheck"), Step(),
+        Step(options={"doi_resolve": 1}), Step({"o3": "dead"}, builder="linkcheck"), Step(),
     ],
     "titles with citations become known": [
         Step({"t1": "title", "t2": "refers", "t3": "refers to t1", "o1": "lists all"}, offline=True), Step(),

@@ -100,9 +100,12 @@ def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
     missing = "10.1000/4 is not in the lock file: no answer from the resolver [doi.lock-missing]"
     assert built.at == [f"6: {missing}"]
     assert file.read_bytes() == before
+    write(source, {"index.rst": "T\n=\n\n:doi:`10.1000/4`\n"})
+    build(source, tmp_path / "away", "doi-lock")
+    assert file.exists(), "nobody said that there is nothing to lock"
     file.unlink()
     built = build(source, tmp_path / "away", "doi-lock")
-    assert len(built.told) == 3
+    assert len(built.told) == 1
     assert not file.exists()
     assert "no lock file written: there are no answers to keep" in built.said
     assert "doi.lock.json" not in built.said

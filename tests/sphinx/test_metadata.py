@@ -16,7 +16,7 @@ from support.references import HOSTILE, HOSTILE_BOOK, RECORDS, RETRACTED, hostil
 from support.servers.faults import Fault
 from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency, metadata_proxy
 from support.servers.web import Site
-from support.sphinx_build import Build, Serve, build, write
+from support.sphinx_build import Build, Serve, build, project, write
 
 CSL = "application/vnd.citationstyles.csl+json"
 CARD = {
@@ -34,9 +34,7 @@ DETAILS = ("-D", "doi_details=1")
         (CARD, Details("On links & names", "Ada Byron, The Group, 2019", "")),
         ({"title": "A", "container-title": ["J", "K"]}, Details("A", "", "J")),
         ({"title": "x" * 5000}, Details("x" * 299 + "…", "", "")),
-        ({"title": "T", "author": [{"family": name} for name in "ABC"]}, Details("T", "A, B, C", "")),
         ({"title": "T", "author": [{"family": name} for name in "ABCD"]}, Details("T", "A, et al.", "")),
-        ({"title": "", "author": [{"family": "B"}]}, None),
         ({}, None),
     ],
 )  # fmt: skip
@@ -143,9 +141,9 @@ def test_hostile_metadata_is_text_in_citations_cards_and_entries(tmp_path: Path,
     assert r"\input{x}" not in next(latex.out.glob("*.tex")).read_text("utf-8")
 
 
-def test_cards_of_citations(tmp_path: Path, server: Site) -> None:
-    text = "T\n=\n\n:doi:p:`10.5555/kahn-2006` :doi:`10.5555/no-metadata`\n\n.. doi:bibliography::\n"
-    source = write(tmp_path / "src", {"index.rst": text})
+def test_cards_of_citations_and_dois_without_a_card_are_counted_once(tmp_path: Path, server: Site) -> None:
+    text = ":doi:p:`10.5555/kahn-2006` :doi:p:`10.5555/no-metadata`\n\n.. doi:bibliography::\n"
+    source = project(tmp_path, text)
     built = build(source, tmp_path, "html", *DETAILS)
     page = built.text()
     title = "A framework for distributed digital object services"
@@ -154,7 +152,11 @@ def test_cards_of_citations(tmp_path: Path, server: Site) -> None:
     assert '<span class="doi-card-byline">International Journal on Digital Libraries</span>' in page
     assert page.count('class="doi-card"') == 1  # none in the list
     assert "DOIs without metadata for a card: 1 of 2" in built.said
-    assert sum(asked.target == "/10.5555/kahn-2006" for asked in server.seen) == 1
+    works = [asked.target for asked in server.seen if "/api/" not in asked.target]
+    assert sorted(works) == ["/10.5555/kahn-2006", "/10.5555/no-metadata"]
+    assert "without metadata" not in build(source, tmp_path, "html", *DETAILS).said
+    write(source, {"works.json": '[{"DOI": "10.5555/no-metadata", "title": "Own"}]'})
+    assert build(source, tmp_path / "own", "html", "-D", "doi_works=works.json").warnings == ""
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "retracted"), ("de", "zurückgezogen")])
@@ -175,14 +177,3 @@ def test_a_retracted_work_is_marked_with_one_warning(
         entry = page.partition("<li id=")[2].partition("</li>")[0]
         assert re.search(rf' <a [^>]*href="https://doi.org/10.5555/notice">\[{word} 2020-06-05\]</a>', entry)
         assert page.count(f'<span class="doi-card-byline">[{word} 2020-06-05]</span>') == 2
-
-
-def test_a_citation_without_metadata_is_counted_once(tmp_path: Path, server: Site) -> None:
-    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:p:`10.5555/no-metadata`\n"})
-    built = build(source, tmp_path, "html", *DETAILS)
-    assert "DOIs without metadata for a card: 1 of 1" in built.said
-    assert [asked.target for asked in server.seen if "/api/" not in asked.target] == ["/10.5555/no-metadata"]
-    again = build(source, tmp_path, "html", *DETAILS)
-    assert "without metadata" not in again.said
-    write(source, {"works.json": '[{"DOI": "10.5555/no-metadata", "title": "Own"}]'})
-    assert build(source, tmp_path / "own", "html", "-D", "doi_works=works.json").warnings == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gettext
 from io import BytesIO
 from pathlib import Path
 
@@ -93,8 +92,3 @@ def test_translation_is_complete_and_compiled(path: Path) -> None:
         message.id: message.string for message in read_mo(BytesIO(path.with_suffix(".mo").read_bytes()))
     }
     assert {key: text for key, text in compiled.items() if key} == translated
-
-
-def test_there_is_german() -> None:
-    german = gettext.translation("sphinx_doiuri", HOME / "locale", ["de"])
-    assert german.gettext("DOI not found: %s") == "DOI nicht gefunden: %s"

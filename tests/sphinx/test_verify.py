@@ -11,7 +11,7 @@ import pytest
 from support.ports import refusing
 from support.servers.faults import NAME, TYPICAL, Fault
 from support.servers.web import Site, resolver
-from support.sphinx_build import Build, Serve, build, write
+from support.sphinx_build import Build, Serve, build, project, write
 
 FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(100)}
 PAGES = {
@@ -45,12 +45,9 @@ def test_each_doi_is_asked_once_and_each_use_is_told(
     built = build(source, tmp_path / "out", "html", "-j", processes)
     assert Counter(target.upper() for target in asked(found)).most_common(1)[0][1] == 1
     assert len(asked(found)) == 13
-    assert all(
-        request.headers["user-agent"].startswith(
-            f"sphinx-doiuri/{version('sphinx-doiuri')} doiuri/{version('doiuri')} (+https://"
-        )
-        for request in found.seen
-    )
+    [agent] = {request.headers["user-agent"] for request in found.seen}
+    own = f"sphinx-doiuri/{version('sphinx-doiuri')} doiuri/{version('doiuri')} (+https://"
+    assert agent.startswith(own)
     assert built.told == [
         "b.rst:4: WARNING: DOI not found: 10.1000/LOST [doi.not-found]",
         "index.rst:5: WARNING: DOI not found: 10.1000/lost [doi.not-found]",
@@ -123,11 +120,6 @@ COMMA = "10.1000/lost,: the name ends in ','"
 DASH = "10.1000/3–4.: en dash (U+2013) looks like another character"
 
 
-def project(tmp_path: Path, text: str, conf: str = "") -> Path:
-    base = f"extensions = ['sphinx_doiuri', 'sphinx.ext.ifconfig']\n{conf}\n"
-    return write(tmp_path / "src", {"index.rst": f"T\n=\n\n{text}\n", "conf.py": base})
-
-
 def test_advice_and_not_found_are_one_warning(tmp_path: Path, found: Site) -> None:
     text = ":doi:`10.1000/lost,` `x <doi:10.1000/lost,>`__\n:doi:`10.1000/kept,`\n|s|\n:doi:`10.1000/1`\n\n"
     text += ":doi:`https://doi.org/10.1/4?x` :doi:`T <10.1000/%41>`\n\n.. |s| replace:: :doi:`10.1000/3–4.`"
@@ -171,30 +163,19 @@ def test_the_registered_doi_that_was_probably_meant_is_proposed(
     assert len(told) == len(expected) + 1
 
 
-@pytest.mark.parametrize(
-    ("text", "suppressed", "expected"),
-    [
-        (
-            ":doi:`10.1000/3–4.`",
-            "doi.not-found",
-            [
-                f"4: {DASH}; did you mean 10.1000/3-4.? [doi.look-alike]",
-                "4: 10.1000/3–4.: the name ends in '.'; did you mean 10.1000/3–4? [doi.trailing-punctuation]",
-            ],
-        ),
-        (
-            ":doi:`10.1000/lost,`",
-            "doi.trailing-punctuation",
-            ["4: DOI not found: 10.1000/lost,; did you mean 10.1000/lost? [doi.not-found]"],
-        ),
-        (
-            ":doi:`10.1000/3–4.`",
-            "doi.trailing-punctuation",
-            [f"4: DOI not found: {DASH}; did you mean 10.1000/3-4? [doi.not-found]"],
-        ),
-        (":doi:`10.1000/3–4.`", "doi", []),
-    ],
-)
+SUPPRESSED = [
+    (":doi:`10.1000/3–4.`", "doi.not-found", [
+        f"4: {DASH}; did you mean 10.1000/3-4.? [doi.look-alike]",
+        "4: 10.1000/3–4.: the name ends in '.'; did you mean 10.1000/3–4? [doi.trailing-punctuation]"]),
+    (":doi:`10.1000/lost,`", "doi.trailing-punctuation", [
+        "4: DOI not found: 10.1000/lost,; did you mean 10.1000/lost? [doi.not-found]"]),
+    (":doi:`10.1000/3–4.`", "doi.trailing-punctuation", [
+        f"4: DOI not found: {DASH}; did you mean 10.1000/3-4? [doi.not-found]"]),
+    (":doi:`10.1000/3–4.`", "doi", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "suppressed", "expected"), SUPPRESSED)
 def test_each_of_the_two_types_can_be_suppressed(
     tmp_path: Path, found: Site, text: str, suppressed: str, expected: list[str]
 ) -> None:
@@ -246,28 +227,23 @@ def names(built: Build) -> list[str]:
 
 
 def test_what_a_build_leaves_out_is_not_reported(tmp_path: Path, found: Site) -> None:
-    source = project(tmp_path, BLOCKS)
+    source = project(tmp_path, BLOCKS, "extensions += ['sphinx.ext.ifconfig']")
     assert names(build(source, tmp_path / "out", "html")) == ["on", "web"]
     assert names(build(source, tmp_path / "out", "latex")) == ["kept,", "paper", "web"]
     assert names(build(source, tmp_path / "new", "latex")) == ["kept,", "on", "paper", "web"]
     assert names(build(source, tmp_path / "new", "html")) == ["web"]
-    assert names(build(source, tmp_path / "tag", "html", "-t", "latex")) == [
-        "kept,",
-        "on",
-        "paper",
-        "web",
-        "web",
-    ]
+    tagged = build(source, tmp_path / "tag", "html", "-t", "latex")
+    assert names(tagged) == ["kept,", "on", "paper", "web", "web"]
 
 
 def test_an_expression_that_fails_hides_nothing(tmp_path: Path, found: Site) -> None:
     text = ".. ifconfig:: 1 / 0\n\n   :doi:`10.1000/lost`\n\n.. only:: (\n\n   :doi:`10.1000/lost`\n"
-    built = build(project(tmp_path, text), tmp_path / "out", "html")
+    built = build(project(tmp_path, text, "extensions += ['sphinx.ext.ifconfig']"), tmp_path / "out", "html")
     assert built.warnings.count("[doi.not-found]") == 2
 
 
 def test_the_lock_file_has_what_any_builder_shows(tmp_path: Path, found: Site) -> None:
-    source = project(tmp_path, BLOCKS)
+    source = project(tmp_path, BLOCKS, "extensions += ['sphinx.ext.ifconfig']")
     assert names(build(source, tmp_path / "lock", "doi-lock")) == ["kept,", "on", "paper", "web", "web"]
     for builder in ("html", "latex"):
         built = build(source, tmp_path / builder, builder)
@@ -275,7 +251,4 @@ def test_the_lock_file_has_what_any_builder_shows(tmp_path: Path, found: Site) -
     write(source, {"doi.lock.json": '{"doiuri-lock": 1, "entries": {}}'})
     built = build(source, tmp_path / "html", "html", "-E")
     missing = [line for line in built.at if "[doi.lock-missing]" in line]
-    assert [line.partition(" is not")[0].partition(" ")[2] for line in missing] == [
-        "10.1000/on",
-        "10.1000/web",
-    ]
+    assert [line.partition("10.1000/")[2].split()[0] for line in missing] == ["on", "web"]

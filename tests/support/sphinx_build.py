@@ -151,11 +151,15 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
     return Build(status, out, complaints, re.sub(r"\x1b\[[0-9;]*m", "", said.getvalue()))
 
 
-def page(folder: Path, text: str, conf: str = "", *options: str, **files: str) -> Build:
-    """Build a project of one page that looks nothing up; ``index.md`` is the page if it is given."""
+def project(folder: Path, text: str, conf: str = "", **files: str) -> Path:
+    """Write a project below a folder; unless it is among the files, the index has a text from line 4 on."""
     index = {} if "index.md" in files else {"index.rst": f"T\n=\n\n{text}\n"}
-    conf = f"extensions = ['sphinx_doiuri']\ndoi_resolve = False\n{conf}\n"
-    source = write(folder / "src", {"conf.py": conf, **index, **files})
+    return write(folder / "src", {"conf.py": f"extensions = ['sphinx_doiuri']\n{conf}\n", **index, **files})
+
+
+def page(folder: Path, text: str, conf: str = "", *options: str, **files: str) -> Build:
+    """Build a project that looks nothing up."""
+    source = project(folder, text, f"doi_resolve = False\n{conf}", **files)
     return build(source, folder / "out", "html", "-n", *options)
 
 

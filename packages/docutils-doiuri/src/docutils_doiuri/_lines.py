@@ -61,7 +61,7 @@ def _estimate(node: nodes.Element, text: str) -> int:
     while isinstance(block, nodes.TextElement) and isinstance(block, nodes.Inline):
         block = block.parent
     written = block.rawsource if isinstance(block, nodes.TextElement) else ""
-    source, line = get_source_line(block if written else node)
+    source, line = get_source_line(block if block and written else node)
     node.source, node.line = node.source or source, node.line or line
     return (node.line or 0) + (written.count("\n") if text in written else 0)
 

@@ -95,6 +95,7 @@ LINES = [
     ("///References Go Here///\n\n///References Go Here///", [3]),
     ("///References Go Here///", []),
     ("doi:foo", []),
+    ("10.5 or 10.1000, but doi:10.1000", [1]),
 ]
 
 

@@ -161,10 +161,11 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
     markdown_doiuri.forget()
     lock.write_text(json.dumps(json.loads(lock.read_text()) | {"accepted": {"10.1000/LOST": "gone"}}))
     asked, content = len(proxy.log), lock.read_bytes()
-    source += "\n\n[@doi:10.1000/Mixed]"
+    source += "\n\n[@doi:10.1000/Mixed; @doi:10.1000/182]"
     rendered = render(source, resolve=True, resolver=proxy.url, lock=lock, locked=True)
     assert [str(problem) for problem in rendered.problems] == [
         "line 1: doi:10.1000/none: not found",
+        "line 1: doi:10.1000/182: not in the lock file; build once without the option locked to add it",
         "line 3: doi:10.1000/Mixed: not in the lock file; build once without the option locked to add it",
     ]
     assert (len(proxy.log), lock.read_bytes()) == (asked, content)

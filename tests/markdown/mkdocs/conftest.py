@@ -13,6 +13,7 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
+from mkdocs.config.defaults import MkDocsConfig
 
 from ..page import Page
 
@@ -42,9 +43,12 @@ class Site:
     def rebuild(self, command: Literal["build", "serve"], *, dirty: bool = False) -> None:
         """Build with the same settings again, as ``mkdocs serve`` or ``mkdocs build --dirty`` do."""
         self.log.clear()
-        config = load_config(str(self.folder / "mkdocs.yml"))
+        config = self.config()
         config.plugins.on_startup(command=command, dirty=dirty)
         build(config, dirty=dirty)
+
+    def config(self) -> MkDocsConfig:
+        return load_config(str(self.folder / "mkdocs.yml"))
 
     def page(self, path: str) -> Page:
         return Page(self.source(path))

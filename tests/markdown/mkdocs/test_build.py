@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import time
 
 import pytest
+from doiuri import DOI
+from doiuri.resolver import Cause, Outcome, Resolver
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import forget
 from support.references import RECORDS as CITED
@@ -131,3 +134,22 @@ def test_a_lock_file_of_a_local_proxy_serves_strict_builds_without_a_network(
     forget()
     built.build(plugins=[{"doiuri": {"lock": "doi.lock.json", "locked": True}}], strict=True)
     assert built.page("index.html").links == page
+
+
+def test_the_budget_is_that_of_the_whole_build(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[float] = []
+    monotonic = time.monotonic
+
+    def check(_: Resolver, dois: list[DOI], *, budget: float, **__: object) -> list[Outcome]:
+        budgets.append(budget)
+        return [Outcome(doi, "unknown", cause=Cause("offline")) for doi in dois]
+
+    monkeypatch.setattr(Resolver, "check", check)
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + 20 * len(budgets))
+    built = site({f"{name}.md": "# A" for name in ("index", "a", "b")})
+    hook = (
+        "def on_page_markdown(markdown, page, **_):\n    return markdown + ' doi:10.1000/' + page.file.name"
+    )
+    (built.folder / "hook.py").write_text(hook, encoding="utf-8")
+    built.build(hooks=["hook.py"], plugins=[{"doiuri": {"budget": 50}}])
+    assert 50 >= budgets[0] > 30 >= budgets[1] > 10 >= budgets[2]

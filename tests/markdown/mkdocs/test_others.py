@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
+from mkdocs.commands.build import build
 from mkdocs.exceptions import Abort
 from support.failing import FAILING
 
@@ -84,6 +86,17 @@ def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
     assert re.findall(r"(Abel|Zorn) \((\d+)\)", page.text) == [("Abel", "2001"), ("Zorn", "2002")]
     back = [(href, text) for href, css_class, text in page.links if css_class == "doi-backref"]
     assert back == [("../#cite-own", "↩ A"), ("../b/#cite-own", "↩ B")]
+
+
+def test_a_change_of_a_file_of_works_is_noticed_by_serve(site: MakeSite) -> None:
+    built, watched = site({"index.md": ""}), []
+    (built.folder / "works.json").write_text(json.dumps(WORKS))
+    built.build(plugins=[{"doiuri": {"resolve": False, "works": "works.json"}}])
+    config = built.config()
+    build(config)
+    server = SimpleNamespace(watch=watched.append)
+    config.plugins.on_serve(server, config=config, builder=build)
+    assert watched == [str(built.folder / "works.json")]
 
 
 @pytest.mark.parametrize("bibliography", [None, "references.md"])

@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolve
 
 
 def options(**given: object) -> list[object]:
-    return [{"doiuri": {"bibliography": "references.md", **given}}]
+    return [{"doiuri": {"bibliography": "./references.md", **given}}]
 
 
 @pytest.mark.parametrize("directories", [True, False])
@@ -92,16 +92,26 @@ def test_numbers_are_those_of_the_list(site: MakeSite) -> None:
 
 HOOK = """
 def on_page_markdown(markdown, page, **_):
-    return markdown.replace("{macro}", "[@doi:10.1000/b]")
+    return markdown.replace("{macro}", "[@doi:10.1000/b]").replace("[@doi:10.1000/a]", "")
 """
 
 
-def test_citations_by_other_plugins_are_listed_and_those_on_no_page_are_not(site: MakeSite) -> None:
-    built = site({"index.md": "# A\n\n{macro}\n\n    [@doi:10.1000/a]\n"})
+@pytest.mark.parametrize(("citation", "listed"), [("author-year", ["b"]), ("number", ["a", "b"])])
+def test_citations_by_other_plugins_are_listed_and_those_on_no_page_are_not(
+    citation: str, listed: list[str], site: MakeSite
+) -> None:
+    """A list with numbers keeps them, since numbers are given before."""
+    built = site({"index.md": "# A\n\n{macro}\n\n[@doi:10.1000/a]\n"})
     (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
-    built.build(plugins=options(), hooks=["hook.py"])
-    entries = re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html"))
-    assert entries == ["10.1000_2fb"]
+    built.build(plugins=options(citation=citation), hooks=["hook.py"])
+    entries = re.findall(r'<li id="ref-10.1000_2f([^"]*)"', built.source("references/index.html"))
+    assert entries == listed
+
+
+def test_a_site_without_citations_lists_what_nocite_names(site: MakeSite) -> None:
+    built = site({"index.md": "# A"})
+    built.build(plugins=options(nocite=["10.1000/a"]))
+    assert "Kahn (2006). First" in built.page("references/index.html").text
 
 
 def test_without_an_answer_citations_are_links(site: MakeSite, doi_proxy: Proxies) -> None:

@@ -194,11 +194,11 @@ def test_what_is_no_citation(source: str, cite: Render) -> None:
 
 def test_without_the_option_everything_is_as_before(cite: Render) -> None:
     html = cite(
-        "[@doi:10.5555/kahn-2006] @doi:10.5555/three\n\n///References Go Here///", citations=False
+        "[@doi:10.5555/kahn-2006]\n\nBy @doi:10.5555/three.\n\n///References Go Here///", citations=False
     ).html
     assert html == (
-        '<p>[@<a class="doi" href="https://doi.org/10.5555/kahn-2006">doi:10.5555/kahn-2006</a>] '
-        '@<a class="doi" href="https://doi.org/10.5555/three">doi:10.5555/three</a></p>\n'
+        '<p>[@<a class="doi" href="https://doi.org/10.5555/kahn-2006">doi:10.5555/kahn-2006</a>]</p>\n'
+        '<p>By @<a class="doi" href="https://doi.org/10.5555/three">doi:10.5555/three</a>.</p>\n'
         "<p>///References Go Here///</p>"
     )
 
@@ -224,7 +224,7 @@ def test_a_list_at_the_end_has_a_heading(source: str, locale: str, heading: str,
 
 def test_documents_on_one_page_have_their_own_ids(cite: Render) -> None:
     """A theme of Pelican may show whole articles on its index page."""
-    names = "notes/a", "notes/b", "notes-a", "日本", "中国"
+    names = "notes/a", "notes/b", "notes-a", "日本", "中国", "x" * 90, "x" * 91
     source = "[@doi:10.5555/three] doi:10.5555/three"
     pages = [cite(source, file=f"{name}.md", details=True).html for name in names]
     ids = [re.findall(r'\sid="([^"]*)"', page) for page in pages]
@@ -237,7 +237,7 @@ def test_documents_on_one_page_have_their_own_ids(cite: Render) -> None:
 
 def test_ids_are_unique_in_a_page(cite: Render) -> None:
     source = (
-        '<p id="ref-10.5555_2fthree">x</p>\n\n# y {: #cite-10.5555_2fthree }\n\n'
+        '<P ID = "ref-10.5555_2fthree">x</p>\n\n# y {: #cite-10.5555_2fthree }\n\n'
         "@doi:10.5555/three [@doi:10.5555/three]{: #own .x } [@doi:10.5555/a<b>#c;d,(e)]"
     )
     html = cite(source, "attr_list", "toc").html

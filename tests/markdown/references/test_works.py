@@ -68,6 +68,7 @@ def test_a_problem_with_nocite_is_reported_once_with_its_place(serve: Serve, ren
         "nocite: doi:10.5555/dead: not found",
         "nocite: doi:10.5555/no-metadata: cited without its author and year: its agency has no metadata",
     ]
+    assert render("x", resolve=True, nocite=["10.5555/three"]).html == "<p>x</p>"  # no list, no citation
 
 
 def test_an_unknown_id_in_brackets_is_a_problem(works: str, render: Render) -> None:
@@ -86,6 +87,7 @@ def test_without_files_ids_are_text(render: Render) -> None:
 
 WRONG: dict[str, tuple[str, str]] = {
     "works": ("{0}/none.json", "{0}/none.json: cannot be read"),
+    "works ": ("a\0b.json", "'a\\x00b.json' is not a path"),
     "nocite": ("@nobody", "@nobody is not a DOI"),
     "reference_style": ("{0}/bad.csl", "{0}/bad.csl:2: not XML"),
     "reference_locale": ("xx", "CSL has no locale 'xx'"),
@@ -97,5 +99,5 @@ WRONG: dict[str, tuple[str, str]] = {
 def test_a_wrong_option_is_an_error_that_names_it(name: str, tmp_path: Path) -> None:
     (tmp_path / "bad.csl").write_text("<style>\n<")
     value, message = WRONG[name]
-    with pytest.raises(ValueError, match=f"^{name}: {re.escape(message.format(tmp_path))}"):
-        DOIExtension(**{name: value.format(tmp_path)})
+    with pytest.raises(ValueError, match=f"^{name.strip()}: {re.escape(message.format(tmp_path))}"):
+        DOIExtension(**{name.strip(): value.format(tmp_path)})

@@ -75,7 +75,7 @@ class SiteReferences:
         """The path of the page with the list, in the folder of pages."""
         self.options, self._site, self._entries = extension.options, extension.site, extension.entries
         self._listed: dict[Key, None] = {}
-        self._last: tuple[tuple[int, int], References] | None = None
+        self._last: tuple[int, References] | None = None
         self.places: dict[Key, dict[File, str]] = {}
         """The pages that cite a work, and the id of the first citation on each."""
 
@@ -85,10 +85,9 @@ class SiteReferences:
 
     def current(self) -> References:
         """Return the references, as far as they are known."""
-        known = self._site.known
-        state = len(self._listed), sum(answer.work is not None for answer in known.values())
-        if self._last is None or self._last[0] != state:
-            self._last = state, References.of(self._listed, known, self.options.citing)
+        if self._last is None or self._last[0] != len(self._listed):
+            references = References.of(self._listed, self._site.known, self.options.citing)
+            self._last = len(self._listed), references
         return self._last[1]
 
     def write(self, file: File, page: str, *, everything: bool) -> str:

@@ -30,11 +30,12 @@ def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def convert(
     source: str, /, *extensions: Any, configs: dict[str, Any] | None = None, **options: Any
 ) -> Rendered:
-    """Convert with this extension, without look-ups by default, and with the other ``extensions``."""
+    """Convert without look-ups by default, with other extensions before this one, or as they are if it is named."""
     problems: list[markdown_doiuri.Problem] = []
     given = {"resolve": False, "warn": problems.append, **options}
+    loaded = extensions if "doiuri" in extensions else [*extensions, "doiuri"]
     html = markdown.markdown(
-        source, extensions=[*extensions, "doiuri"], extension_configs={**(configs or {}), "doiuri": given}
+        source, extensions=loaded, extension_configs={**(configs or {}), "doiuri": given}
     )
     return Rendered(html, problems)
 

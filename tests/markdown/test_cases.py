@@ -17,6 +17,9 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 def test_case(case: dict[str, Any], render: Render) -> None:
-    rendered = render(case["markdown"], *case.get("extensions", ()), **case.get("options", {}))
+    others, given = case.get("extensions", ()), {"configs": case.get("configs"), **case.get("options", {})}
+    rendered = render(case["markdown"], *others, **given)
     assert rendered.html == case["html"]
     assert [str(problem) for problem in rendered.problems] == case.get("problems", [])
+    if others:  # they may be loaded in either order
+        assert render(case["markdown"], "doiuri", *others, **given).html == case["html"]

@@ -68,18 +68,6 @@ def test_a_problem_is_its_message_and_its_parts(render: Render) -> None:
     assert (copy, copy.doi, copy.line, copy.suggestion) == (problem, problem.doi, 3, problem.suggestion)
 
 
-@pytest.mark.parametrize("before", [".", ":", "@", "=", "&", "?", "#", "%", "+", "_", "-", "/", "a", "1"])
-def test_a_bare_name_is_not_linked_inside_a_word(before: str, render: Render) -> None:
-    assert "<a" not in render(f"x{before}10.1000/182 and", bare_names=True).html
-    assert "<a" in render("x 10.1000/182 and", bare_names=True).html
-
-
-def test_tidying_leaves_the_rest_of_a_link(render: Render) -> None:
-    href = "http://dx.doi.org/10.1000/x?u=http://dx.doi.org/10.1000/y"
-    page = render(f"[a]({href})", tidy_links=True).html
-    assert '<a href="https://doi.org/10.1000/x?u=http://dx.doi.org/10.1000/y">a</a>' in page
-
-
 LINES = [
     ("<doi:foo>", [1]),
     ("\n\n<doi:foo>", [3]),

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import markdown
 import markdown_doiuri
-import pytest
 from support.references import RECORDS
 
 from ..conftest import Render
@@ -84,41 +83,3 @@ def test_a_file_is_told(tmp_path: Path, serve: Serve) -> None:
     md.reset().convert(f"doi:{GONE}")
     md.convertFile(io.BytesIO(f"doi:{GONE}".encode()), io.BytesIO())
     assert [str(problem) for problem in problems] == [f"line 1: doi:{GONE}: not found"] * 2
-
-
-BARE = [
-    ("see https://doi.org/10.1000/182.", "https://doi.org/10.1000/182", "https://doi.org/10.1000/182"),
-    ("(http://dx.doi.org/10.1000/a%23b)", "http://dx.doi.org/10.1000/a%23b", "https://doi.org/10.1000/a%23b"),
-    ("*https://doi.org/10.1000/182*", "https://doi.org/10.1000/182", "https://doi.org/10.1000/182"),
-]
-
-
-@pytest.mark.parametrize(("source", "text", "href"), BARE)
-def test_bare_links(source: str, text: str, href: str, render: Render) -> None:
-    for options in ({}, {"bare": False, "citations": False}):
-        assert f'<a class="doi" href="{href}">{text}</a>' in render(source, bare_links=True, **options).html
-    assert "<a" not in render(source).html
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "`https://doi.org/10.1000/182`",
-        "https://example.org/?u=https://doi.org/10.1000/182",
-        "https://doi.org/",
-    ],
-)
-def test_what_is_no_bare_link(source: str, render: Render) -> None:
-    assert "<a" not in render(source, bare_links=True).html
-
-
-def test_the_authors_own_links_are_left_alone_by_bare_links(render: Render) -> None:
-    source = "[https://doi.org/10.1000/182](https://example.org/) <https://doi.org/10.1000/182>"
-    assert render(source, bare_links=True).html == render(source).html
-
-
-@pytest.mark.parametrize(("text", "shown"), [("name", "doi:10.1000/182"), ("DOI {name}", "DOI 10.1000/182")])
-def test_an_empty_link_to_the_proxy_gets_its_text(text: str, shown: str, render: Render) -> None:
-    rendered = render("[](https://doi.org/10.1000/182) [![](x.png)](https://doi.org/10.1000/182)", text=text)
-    assert f'<p><a href="https://doi.org/10.1000/182">{shown}</a> ' in rendered.html
-    assert rendered.html.endswith('<img alt="" src="x.png" /></a></p>')

@@ -30,7 +30,7 @@ def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def convert(
     source: str, /, *extensions: Any, configs: dict[str, Any] | None = None, **options: Any
 ) -> Rendered:
-    """Convert without look-ups by default, with other extensions before this one, or as they are if it is named."""
+    """Convert without look-ups by default, after other extensions, or in their order if ours is named."""
     problems: list[markdown_doiuri.Problem] = []
     given = {"resolve": False, "warn": problems.append, **options}
     loaded = extensions if "doiuri" in extensions else [*extensions, "doiuri"]

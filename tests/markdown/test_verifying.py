@@ -173,15 +173,6 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
         render(source, locked=True)
 
 
-def test_offline_and_no_resolving_ask_nobody(doi_proxy: Proxies, render: Render) -> None:
-    proxy = doi_proxy(KNOWN)
-    for options in ({"resolve": True, "offline": True}, {"resolve": False}):
-        rendered = render("<doi:10.1000/none>", resolver=proxy.url, **options)
-        assert "doi-not-found" not in rendered.html
-        assert rendered.problems == []
-    assert not proxy.log
-
-
 def test_the_contact_is_told(doi_proxy: Proxies, render: Render) -> None:
     proxy = doi_proxy(KNOWN)
     render("<doi:10.1000/182>", resolve=True, resolver=proxy.url, mailto="me@example.org")
@@ -292,11 +283,3 @@ def test_what_could_not_be_checked_is_logged_once_a_document(
             assert render(source, resolve=True, offline=True).problems == []
     message = "2 of 2 DOIs could not be checked: offline: request not sent"
     assert caplog.record_tuples == [("doiuri", logging.INFO, message)] * times
-
-
-def test_what_was_checked_is_not_counted(
-    doi_proxy: Proxies, render: Render, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.INFO, "doiuri"):
-        render("doi:10.1000/182 doi:10.1000/none", resolve=True, resolver=doi_proxy(KNOWN).url)
-    assert not caplog.records

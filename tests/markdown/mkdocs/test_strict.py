@@ -12,25 +12,12 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from mkdocs.exceptions import Abort
 from support.servers.faults import TYPICAL, Fault
 
 from .conftest import RECORDS, MakeSite
 
 TEXTS = {"index.md": "doi:10.1000/182", "a.md": "doi:10.1000/456 doi:10.1000/none", "b.md": "doi:10.1000/182"}
 PAGES = {name: f"# A\n\n{text}\n" for name, text in TEXTS.items()}
-
-
-def test_a_doi_that_does_not_exist_fails_the_build(
-    site: MakeSite, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy(RECORDS).url)
-    built = site(PAGES)
-    with pytest.raises(Abort, match="Aborted with 1 warnings in strict mode"):
-        built.build(strict=True)
-    assert built.messages() == ["a.md:3: doi:10.1000/none: not found"]
-    (built.folder / "docs" / "a.md").write_text("")
-    built.build(strict=True)
 
 
 def test_in_properdocs_too(tmp_path: Path, doi_proxy: Proxies) -> None:

@@ -108,12 +108,6 @@ def test_numbers_have_the_order_of_the_first_citations(options: dict[str, str], 
     ]  # fmt: skip
 
 
-def test_citations_may_look_unlike_the_style(cite: Render) -> None:
-    html = cite("[@doi:10.5555/three]", reference_style="numeric", citation="author-year").html
-    assert texts(html) == ["(Kahn et al., 2001)"]
-    assert ">R. Kahn" in html
-
-
 def test_bytes(cite: Render) -> None:
     assert cite("See [@doi:10.5555/kahn-2006] and @doi:10.5555/KAHN-2006.").html == (
         f'<p>See <span class="doi-citation">({KAHN}Kahn &amp; Wilensky, 2006</a>)</span> and '

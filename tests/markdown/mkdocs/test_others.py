@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from mkdocs.commands.build import build
@@ -89,12 +90,13 @@ def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
 
 
 def test_a_change_of_a_file_of_works_is_noticed_by_serve(site: MakeSite) -> None:
-    built, watched = site({"index.md": ""}), []
+    built = site({"index.md": ""})
+    watched: list[str] = []
     (built.folder / "works.json").write_text(json.dumps(WORKS))
     built.build(plugins=[{"doiuri": {"resolve": False, "works": "works.json"}}])
     config = built.config()
     build(config)
-    server = SimpleNamespace(watch=watched.append)
+    server: Any = SimpleNamespace(watch=watched.append)
     config.plugins.on_serve(server, config=config, builder=build)
     assert watched == [str(built.folder / "works.json")]
 

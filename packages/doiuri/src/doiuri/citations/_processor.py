@@ -316,10 +316,10 @@ class Label(_Cased, model.Label):
 
 
 class Name_Part(_Cased, model.Name_Part):  # noqa: N801 (citeproc-py's names are those of the elements)
-    """A part of a name, which may be missing."""
+    """A part of a name, which may be missing, and has its capitals."""
 
     def case(self, text: Any, language: str | None = "en") -> Any:
-        return text and super().case(text, language)
+        return super().case(text, language) if text and "capital" not in self.get("text-case", "") else text
 
 
 class Date(model.Date):
@@ -409,7 +409,7 @@ class _Processor:
     """A style and a language."""
 
     def __init__(self, style: Style, locale: str) -> None:
-        csl = citeproc.CitationStylesStyle(BytesIO(style.prepared), check_locale(locale), validate=False)
+        csl = citeproc.CitationStylesStyle(BytesIO(style.xml), check_locale(locale), validate=False)
         csl.parser.set_element_class_lookup(_lookup())
         citeproc.CitationStylesBibliography(csl, {}, _Formatter)  # sets the formatter
         # First: lxml drops the attributes of elements that nothing refers to

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import Bibliography, Cite, Part, Reference, Style, format_entries
+from doiuri.citations import Bibliography, Cite, EntryKey, Part, Reference, Style, format_entries
 from doiuri.records import Work
 
 ODD = DOI("10.1000/456#<7>")
@@ -76,9 +76,33 @@ def test_formatting_is_data() -> None:
 
 def test_letters_are_in_the_entries_in_the_language() -> None:
     works = {key: Work(key, {"author": AUTHOR, "title": key}) for key in "BA"}
-    references = Bibliography(works, works, Style.load(), "de").references
+    bibliography = Bibliography(works, works, Style.load(), "de")
+    references = bibliography.references
+    assert text(bibliography.citation([Cite("B")])) == "(Kahn, o.\u00a0J.-b)"
     found = [text(parts) for parts in format_entries(references, Style.load(), "de")]
     assert found == [f"Kahn, R. E. (o.\u00a0J.-{letter.lower()}). {letter}." for letter in "AB"]
+
+
+def test_entries_are_kept_unless_the_style_the_language_or_the_letter_changes(tmp_path: Path) -> None:
+    (tmp_path / "author-date.csl").write_text(OWN.format("page"))
+    own = Style("author-date", (tmp_path / "author-date.csl").read_bytes())
+    one = Reference(Work("w", {"title": "T", "author": AUTHOR, "page": "3"}), 1)
+    ways = [
+        (Style.load(), "en-US", ""),
+        (Style.load(), "en-US", "a"),
+        (Style.load(), "de-DE", ""),
+        (own, "en-US", ""),
+    ]
+    known: dict[EntryKey, tuple[Part, ...]] = {}
+    first, second = (
+        [
+            format_entries([one._replace(letter=letter)], style, locale, known)[0]
+            for style, locale, letter in ways
+        ]
+        for _ in range(2)
+    )
+    assert len(set(map(text, first))) == len(ways)
+    assert all(before is after for before, after in zip(first, second, strict=True))
 
 
 OWN = (

@@ -1,0 +1,68 @@
+"""Compare lists and citations in styles with those of citeproc-js: the table of fidelity in the manual.
+
+    python benchmarks/styles.py FOLDER WORKS STYLE...
+
+FOLDER is where ``npm install citeproc`` was run, WORKS a file of works without DOIs, each STYLE a name or a
+``.csl`` file. Prints a markdown table: of how many works the entry, the citation, and the citation with a
+page are the same text.
+"""
+
+import html
+import json
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from doiuri.citations import Bibliography, Cite, Part, Style, format_entries, read_works
+
+SCRIPT = Path(__file__).parents[1] / "tests" / "system" / "citeproc.js"
+NUMBER = re.compile(r'<div class="csl-left-margin">\[?\d*[.\]]?\s*</div>')
+LINK = re.compile(r"\s*https?://\S+$")
+
+
+def ours(parts: tuple[Part, ...]) -> str:
+    return "".join(part.text for part in parts).strip()
+
+
+def theirs(source: str) -> str:
+    return html.unescape(re.sub("<[^>]*>", "", NUMBER.sub("", source))).strip()
+
+
+def main(folder: str, file: str, names: list[str]) -> None:
+    works = read_works([file]).complete({})
+    items = [{**work.csl, "id": str(key)} for key, work in works.items()]
+    pages = [[{"id": item["id"], "label": "page", "locator": page} for item in items] for page in ("", "12")]
+    citations = [[cite] for cites in pages for cite in cites]
+    spec = find_spec("citeproc")
+    assert spec
+    assert spec.origin
+    locale = (Path(spec.origin).parent / "data/locales/locales-en-US.xml").read_text("utf-8")
+    print("| style | entries | citations | with a page |\n| --- | --- | --- | --- |")
+    for name in names:
+        style = Style.load(name)
+        xml = style.xml.decode().replace('"citation-number" prefix="[" suffix="]"', '"citation-number"')
+        job = {"style": xml, "locale": "en-US", "citations": citations}
+        given = json.dumps({"locales": {"en-US": locale}, "items": items, "jobs": [job]})
+        command = ["node", "-e", SCRIPT.read_text("utf-8")]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=True, cwd=folder)
+        [other] = json.loads(done.stdout)
+        sources = dict(zip(other["ids"], other["entries"], strict=True))
+        bibliography = Bibliography(works, works, style)
+        entries = format_entries(bibliography.references, style)
+        same = 0
+        for reference, parts in zip(bibliography.references, entries, strict=True):
+            mine, source = ours(parts), theirs(sources[str(reference.key)])
+            same += source in (mine, LINK.sub("", mine))  # ours always has a link
+        keys = {str(key): key for key in works}
+        alike = [
+            ours(bibliography.citation([Cite(keys[c["id"]], "", "page", c["locator"])])) == theirs(source)
+            for [c], source in zip(citations, other["citations"], strict=True)
+        ]
+        counts = same, sum(alike[: len(works)]), sum(alike[len(works) :])
+        print(f"| {Path(name).stem} |", " | ".join(f"{count / len(works):.0%}" for count in counts), "|")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])

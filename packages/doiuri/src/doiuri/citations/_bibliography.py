@@ -279,7 +279,8 @@ class Bibliography:
                 cites: list[tuple[int, list[Piece]]] = []
                 for _, one in same:
                     no_author = bool(years) and collapse.startswith("year")
-                    pieces = [(one.letter, one.cite.key)] if cites else self._cite(one, no_author=no_author)
+                    letter: list[Piece] = [(one.letter, one.cite.key)]
+                    pieces = letter if cites else self._cite(one, no_author=no_author)
                     cites.append((ordinal(one.letter) if "ranged" in collapse else 0, pieces))
                 years.append(_joined(_collapsed(cites), layout.letter_delimiter))
             yield _joined(years, layout.group_delimiter)

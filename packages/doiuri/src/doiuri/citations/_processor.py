@@ -56,7 +56,13 @@ class Item(citeproc.CitationItem):
         demotes = "sort" in options and style.demotes_particles
         self["source"] = _Noting(_source(reference.work, reference.letter, style, demotes))
         self["implicit_letter"] = "" if style.names_letters else reference.letter
-        noted = {"shown_number": "", "author": "", "names": None, "sort": None, "repeated": ""}
+        noted: dict[str, Any] = {
+            "shown_number": "",
+            "author": "",
+            "names": None,
+            "sort": None,
+            "repeated": "",
+        }
         noted |= {"is_ambiguous": reference.is_ambiguous}
         self.update(noted | options)
 
@@ -116,10 +122,10 @@ def _name(name: dict[str, str], demotes: bool) -> dict[str, str]:
     if given and given.upper() == given.lower():  # a script without case has no initials
         return {"literal": from_rich(f"{family}{given}" if _is_east_asian(family) else f"{family}, {given}")}
     name = {part: from_rich(text) for part, text in name.items()}
-    words = name.get("family", "").split()
-    if particles := [*takewhile(lambda word: word[0].islower(), words[:-1])]:
+    parts = name.get("family", "").split()
+    if particles := [*takewhile(lambda part: part[0].islower(), parts[:-1])]:
         name["non-dropping-particle"] = "" if demotes else " ".join(particles)
-        name["family"] = " ".join(words[len(particles) :])
+        name["family"] = " ".join(parts[len(particles) :])
     if given:
         capitals = _AFTER_HYPHEN.sub(lambda letter: letter[0].upper(), given)
         if given.islower():
@@ -154,7 +160,7 @@ class _Noting(Source):
         self.__dict__["read"], self.__dict__["missing"] = set[str](), set[str]()
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(str(name).replace("-", "_"))
+        return bool(super().__contains__(str(name).replace("-", "_")))
 
     def get(self, name: str, default: Any = None) -> Any:
         return super().get(name.replace("-", "_"), default)

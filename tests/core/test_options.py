@@ -148,7 +148,8 @@ AS_GIVEN = Settings("https://proxy.example/doi", False, "you@example.org", "here
 def test_an_option_wins_over_its_variable_and_empty_ones_do_not_count(
     given: tuple[Any, ...], environ: dict[str, str], settings: Settings
 ) -> None:
-    assert Settings.from_environ(*given, environ=environ) == settings
+    names = ("resolver", "offline", "mailto", "cache")
+    assert Settings.from_environ(**dict(zip(names, given, strict=False)), environ=environ) == settings
 
 
 def test_user_agent() -> None:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dask
 import pandas as pd
@@ -19,9 +19,6 @@ from support.partitions import SHAPES, asked, frame, rows
 from support.processes import in_child
 from support.servers.faults import Server, reply
 from support.servers.rest import handling, header, proxy
-
-if TYPE_CHECKING:
-    pass
 
 # Of these, 13 fit into a request
 LONG = [f"10.1000/{'x' * 200}crossref{number:06}" for number in range(104)]
@@ -34,9 +31,10 @@ def statuses(data: Any) -> list[object]:
     return [status for (status,) in rows(data, "doi_status")]
 
 
-@pytest.mark.parametrize("known", [None, KNOWN], ids=["asked", "with a dump"])
 @pytest.mark.parametrize("prefix", range(5))
-@pytest.mark.parametrize("shape", ["frame", "bag"])
+@pytest.mark.parametrize(
+    ("shape", "known"), [("bag", None), ("frame", KNOWN)], ids=["bag", "frame with a dump"]
+)
 def test_resumed_after_any_prefix_it_asks_for_the_rest_only(
     server: Server, tmp_path: Path, shape: str, prefix: int, known: pd.DataFrame | None
 ) -> None:
@@ -97,35 +95,22 @@ def test_each_call_asks_again(server: Server) -> None:
 
 
 def test_the_budget_is_that_of_a_partition_however_many_names_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    left: list[list[float]] = []
-    names = 0
+    calls: list[tuple[int, float]] = []
     original = Resolver.verify
 
     def noted(self: Resolver, dois: Any, *, budget: float) -> Any:
-        nonlocal names
-        names += len(dois)
-        left[-1].append(budget)
+        calls.append((len(dois), budget))
         return original(self, dois, budget=budget)
 
     monkeypatch.setattr(Resolver, "verify", noted)
     data = frame([f"10.1000/{number}" for number in range(9_000)])
     for _ in range(2):
-        left.append([])
+        calls.clear()
         assert {*statuses(verify(data, offline=True, budget=60))} == {"unknown"}
-    assert names == 18_000
-    for budgets in left:
+        assert sum(names for names, _ in calls) == 9_000
+        budgets = [budget for _, budget in calls]
         assert 59 < budgets[0] <= 60
         assert all(later < earlier for earlier, later in pairwise(budgets)), budgets
-
-
-def show_rates() -> None:
-    """Have ``verify`` say in place of the agency how many requests a second its Resolver may send."""
-    original = Resolver.verify
-
-    def verify_shown(self: Resolver, *arguments: Any, **options: Any) -> Any:
-        return (one._replace(agency=str(self.settings.rate)) for one in original(self, *arguments, **options))
-
-    Resolver.verify = verify_shown  # type: ignore[method-assign]
 
 
 def rates(data: Any, **options: Any) -> set[tuple[object, ...]]:
@@ -134,8 +119,13 @@ def rates(data: Any, **options: Any) -> set[tuple[object, ...]]:
 
 @pytest.fixture
 def _shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Resolver, "verify", Resolver.verify)  # so that it is what it was afterwards
-    show_rates()
+    """Have ``verify`` say in place of the agency how many requests a second its Resolver may send."""
+    original = Resolver.verify
+
+    def verify_shown(self: Resolver, *arguments: Any, **options: Any) -> Any:
+        return (one._replace(agency=str(self.settings.rate)) for one in original(self, *arguments, **options))
+
+    monkeypatch.setattr(Resolver, "verify", verify_shown)
 
 
 @pytest.mark.usefixtures("_shown", "client")
@@ -197,25 +187,25 @@ def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("client")
-@pytest.mark.parametrize("shape", ["frame", "bag"])
-def test_all_workers_of_a_cluster_have_one_cache(server: Server, tmp_path: Path, shape: str) -> None:
-    data = SHAPES[shape](LONG[:60] + LONG[:20], 2)
-    options: dict[str, Any] = {"resolver": server.url, "cache": tmp_path / "cache.sqlite3", "rate": None}
-    expected = [(name, "found", "Crossref") for name in LONG[:60] + LONG[:20]]
-    assert rows(verify(data, **options), "doi_name", "doi_status", "doi_agency") == expected
-    assert {*asked(server)} == {*LONG[:60]}
-    before = len(server.requests)
-    assert rows(verify(data, **options), "doi_name", "doi_status", "doi_agency") == expected
-    assert len(server.requests) == before
+def test_all_workers_of_a_cluster_have_one_cache(server: Server, tmp_path: Path) -> None:
+    names = LONG[:60] + LONG[:20]
+    for shape in "frame", "bag":
+        verified = verify(
+            SHAPES[shape](names, 2), resolver=server.url, cache=tmp_path / "cache.sqlite3", rate=None
+        )
+        assert rows(verified, "doi_name", "doi_status") == [(name, "found") for name in names]
+        before = len(server.requests)
+        assert {*asked(server)} == {*LONG[:60]}
+        assert rows(verified, "doi_name", "doi_status") == [(name, "found") for name in names]
+        assert len(server.requests) == before
 
 
 @pytest.mark.usefixtures("client")
 def test_a_server_that_refuses_is_left_alone() -> None:
     names = [f"10.1000/{'x' * 200}{number}" for number in range(1300)]
     with handling(lambda _target: reply("403 Forbidden", b"no")) as server:
-        found = rows(
-            verify(frame(names, 10), resolver=server.url, cache=":memory:"), "doi_status", "doi_reason"
-        )
+        verified = verify(frame(names, 10), resolver=server.url, cache=":memory:")
+        found = rows(verified, "doi_status", "doi_reason")
         assert [status for status, _ in found] == ["unknown"] * 1300
         assert len(server.requests) <= 2 * 5 + 2
     assert any("not asked again for" in str(reason) for _, reason in found)

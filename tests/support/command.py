@@ -7,24 +7,27 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 READY = "doiuri-proxy ready at "
 
 
+@dataclass
 class Command:
-    """A running command: its ``url``, its ``process``, and its standard error so far."""
+    """A running command."""
 
-    def __init__(self, url: str, process: subprocess.Popen[str], errors: Path) -> None:
-        self.url = url
-        self.process = process
-        self._errors = errors
+    url: str
+    process: subprocess.Popen[str]
+    stderr: Path
 
     @property
     def errors(self) -> str:
-        return self._errors.read_text()
+        """Its standard error so far."""
+        return self.stderr.read_text()
 
 
 def open_files(pid: int, beginning: str) -> list[str]:
@@ -41,12 +44,8 @@ def command(folder: Path, *arguments: object, **environ: str) -> Iterator[Comman
     """Start the command and wait until it is ready; kill it at the end if it still runs."""
     errors = folder / "stderr.txt"
     words = [sys.executable, "-m", "doiuri_proxy", "--port", "0", *map(str, arguments)]
-    with (
-        errors.open("w") as stderr,
-        subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=stderr, text=True, env={**os.environ, **environ}
-        ) as process,
-    ):
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True, "env": {**os.environ, **environ}}
+    with errors.open("w") as stderr, subprocess.Popen(words, stderr=stderr, **options) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()

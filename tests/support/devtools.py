@@ -56,15 +56,14 @@ class Page:
         self.call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         self.wait("document.readyState === 'complete'")
 
-    def run(self, script: str) -> Any:
+    def run(self, script: str, **options: bool) -> Any:
         """Evaluate an expression in the page."""
-        result = self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"]
-        return result.get("value")
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True, **options)
+        return result["result"].get("value")
 
     def run_async(self, script: str) -> Any:
         """Evaluate an expression in the page, and return the value of its promise."""
-        result = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        return result["result"].get("value")
+        return self.run(script, awaitPromise=True)
 
     def wait(self, condition: str) -> None:
         """Wait until a condition holds in the page."""

@@ -13,15 +13,8 @@ import pytest
 
 # Chromium tries to reach its makers' hosts unless it is told not to.
 CHROMIUM = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
 ]
 ENGINES = ("pdflatex", "xelatex", "lualatex")
 LATEX = ("-interaction=nonstopmode", "-halt-on-error")

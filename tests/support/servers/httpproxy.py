@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler
@@ -13,7 +13,9 @@ from urllib.parse import urlsplit
 
 from support.servers.web import Server, serving
 
-HOP_BY_HOP = {"connection", "proxy-authorization", "proxy-connection", "keep-alive", "transfer-encoding"}
+# of one connection, and the length of the body, which is passed on whole
+HOP_BY_HOP = {"connection", "proxy-authorization", "proxy-connection", "keep-alive"}
+HOP_BY_HOP |= {"transfer-encoding", "content-length"}
 
 
 @dataclass
@@ -33,36 +35,31 @@ def http_proxy() -> Iterator[HTTPProxy]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def note(self) -> None:
+        def parse_request(self) -> bool:
+            is_good = super().parse_request()
             running.seen.append(f"{self.command} {self.path}")
             running.credentials.append(self.headers.get("Proxy-Authorization"))
+            return is_good
 
         def do_GET(self) -> None:
-            self.note()
             parts = urlsplit(self.path)
-            connection = HTTPConnection(parts.hostname or "", parts.port, timeout=10)
-            try:
+            with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=10)) as connection:
                 target = parts._replace(scheme="", netloc="").geturl()
                 headers = {k: v for k, v in self.headers.items() if k.lower() not in HOP_BY_HOP}
                 connection.request(self.command, target, headers=headers)
                 answer = connection.getresponse()
-                self.pass_on(answer.status, answer.getheaders(), answer.read())
-            finally:
-                connection.close()
-
-        do_HEAD = do_GET  # noqa: N815 - http.server's names
-
-        def pass_on(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
-            self.send_response_only(status)
-            for name, value in headers:
-                if name.lower() not in HOP_BY_HOP | {"content-length"}:
+                body = answer.read()
+            self.send_response_only(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in HOP_BY_HOP:
                     self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
+        do_HEAD = do_GET  # noqa: N815 - http.server's names
+
         def do_CONNECT(self) -> None:
-            self.note()
             host, _, port = self.path.rpartition(":")
             with socket.create_connection((host, int(port)), timeout=10) as upstream:
                 self.send_response_only(200)

@@ -31,19 +31,10 @@ class Server:
         return f"redis://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
-        command = [
-            needs("redis-server", "valkey-server"),
-            "--port",
-            str(self.port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-        ]
+        program = needs("redis-server", "valkey-server")
+        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)
+            self.process = subprocess.Popen([program, *options], cwd=self.folder, stdout=log, stderr=log)
         until(self._answers, f"redis-server does not answer at {self.port}")
 
     def stop(self) -> None:

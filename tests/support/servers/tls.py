@@ -16,9 +16,8 @@ class Authority:
         self.bundle = folder / "ca.pem"
         self.client = folder / "client.pem"
         self._ca.cert_pem.write_to_path(str(self.bundle))
-        self._ca.issue_cert("client@loopback.example").private_key_and_cert_chain_pem.write_to_path(
-            str(self.client)
-        )
+        client = self._ca.issue_cert("client@loopback.example")
+        client.private_key_and_cert_chain_pem.write_to_path(str(self.client))
 
     def server(self, *, ask_client: bool = False) -> ssl.SSLContext:
         """Return the context of a server on 127.0.0.1, which may ask its clients for a certificate."""

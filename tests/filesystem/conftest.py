@@ -16,7 +16,7 @@ from support.servers.web import record, site
 
 @pytest.fixture
 def start(doi_proxy: Proxies) -> Iterator[Start]:
-    """Start a repository: ``start("figshare", ranges=False)``; ``records`` are more DOIs and their URLs."""
+    """Start a repository: ``start("figshare", files={})``; ``records`` are more DOIs and their URLs."""
     with ExitStack() as stack:
 
         def started(kind: str, *, records: dict[str, str] | None = None, **behaviour: Any) -> Shelf:

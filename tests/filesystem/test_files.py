@@ -174,8 +174,9 @@ def test_a_name_is_looked_up_in_one_request_and_missing_ones_once(shelf: Shelf) 
 def test_an_escaped_slash_ends_the_name_without_a_request(start: Start) -> None:
     shelf = start("dataverse")
     root = "10.7910/DVN%2FRLLL1V"
-    assert shelf.fs().ls(f"doi://{root}", detail=False) == [f"{root}/tables", f"{root}/{NOTES}"]
+    assert shelf.fs().cat_file(f"doi://{root}/{NOTES}") == FILES[NOTES]
     assert kinds(shelf) == ["api"]
+    assert shelf.fs().ls(f"doi://{root}", detail=False) == [f"{root}/tables", f"{root}/{NOTES}"]
 
 
 def test_it_can_be_pickled_and_an_open_file_too(shelf: Shelf) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from math import inf
 from pathlib import Path
 
 import fsspec
 import pytest
+from doiuri.resolver import Entry, Key, LockFile
 from fsspec_doiuri import DOIFileSystem, lock
 from support.servers.repositories import DOIS, FILES, NOTES, TABLE, Shelf, Start, as_json, error, md5
 
@@ -62,6 +64,18 @@ def test_a_file_that_changed_is_an_error_with_its_name(shelf: Shelf, locked: Pat
     assert shelf.fs().cat_file(shelf.address(NOTES)) == new
     with pytest.raises(OSError, match=r"notes\.txt has changed since it was locked"):
         shelf.fs(lock=locked).cat_file(shelf.address(NOTES))
+
+
+def test_the_lock_file_is_shared_with_other_kinds_of_answers(shelf: Shelf, locked: Path) -> None:
+    other = {
+        Key("record", "https://doi.org", "10.1000/1", ""): Entry(
+            b'{"responseCode":1}', "application/json", inf
+        )
+    }
+    LockFile(locked).put_many(other)
+    assert shelf.fs(lock=locked).isfile(shelf.address(NOTES))
+    lock(shelf.address(), locked, **shelf.options)
+    assert LockFile(locked).get_many([*other]).keys() == other.keys()
 
 
 def test_what_is_not_locked_is_an_error_and_never_written(shelf: Shelf, locked: Path) -> None:

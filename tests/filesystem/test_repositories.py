@@ -29,6 +29,7 @@ ODD = {
     "ü/[*]~'().txt": b"marks",
     "x::y.txt": b"colons",
     " a\xa0b ": b"blanks",
+    "%FF.txt": b"no UTF-8",
 }
 
 
@@ -45,7 +46,9 @@ def test_names_with_any_character_open_again(start: Start, kind: str) -> None:
     assert sorted(contents) == sorted(ODD.values())
     for name, body in ODD.items():
         assert fs.cat_file(shelf.address(name)) == body
+        assert fs.cat_file(fs.unstrip_protocol(shelf.address(name))) == body
         assert fs.glob(shelf.address(name)) == [shelf.address(name).removeprefix("doi://")]
+    assert fs.cat_file(f"{shelf.address()}/%FF.txt") == ODD["%FF.txt"]
 
 
 def test_a_concept_is_its_latest_version(start: Start) -> None:

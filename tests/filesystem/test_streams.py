@@ -201,6 +201,8 @@ def test_a_file_of_no_listed_size_may_be_as_long_as_its_answer_says(
     shelf = start("inveniordm", answers=answers)
     shelf.fs().get(shelf.address(NOTES), str(tmp_path / "copy"))
     assert (tmp_path / "copy").stat().st_size == length
+    with shelf.fs().open(shelf.address(NOTES)) as file:
+        assert file.seek(0, io.SEEK_END) == length
 
 
 def test_an_open_file_and_its_filesystem_survive_a_fork(large: Shelf) -> None:

@@ -16,6 +16,7 @@ import requests
 from fsspec_doiuri import DOIFileSystem
 from requests.adapters import HTTPAdapter
 from support.ports import refusing
+from support.servers.faults import value
 from support.servers.httpproxy import http_proxy
 from support.servers.repositories import (
     CONTENT,
@@ -30,6 +31,7 @@ from support.servers.repositories import (
     error,
     invenio_files,
 )
+from support.servers.rest import handling, proxy
 from support.servers.tls import Authority
 from support.servers.web import Answer, Asked, Site, site
 from support.targets import PRIVATE_HOSTS, resolve_as
@@ -109,10 +111,15 @@ def test_what_is_not_the_file_is_an_error(shelf: Shelf, fault: str, tmp_path: Pa
 @pytest.mark.parametrize("fault", LISTINGS)
 def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(shelf: Shelf, fault: str) -> None:
     shelf.repository.answers["."], says = LISTINGS[fault]
-    with pytest.raises(OSError, match=f"{DOIS[shelf.kind]}.*{says}".replace("HOST", shelf.host)) as caught:
-        shelf.fs().exists(shelf.address(NOTES))
-    assert not isinstance(caught.value, FileNotFoundError)
-    assert len(shelf.server.seen) == 1 + (fault == "gone" and shelf.kind == "dataverse") * 2, "repeated"
+    fs, says = shelf.fs(), f"{DOIS[shelf.kind]}.*{says}".replace("HOST", shelf.host)
+    for ask in fs.exists, fs.find:
+        shelf.server.seen.clear()
+        with pytest.raises(OSError, match=says) as caught:
+            ask(shelf.address(NOTES))
+        assert caught.type is not FileNotFoundError
+        assert len(shelf.server.seen) == (3 if fault == "gone" and shelf.kind == "dataverse" else 1), (
+            "repeated"
+        )
 
 
 @pytest.mark.parametrize(("listed", "says"), ENTRIES, ids=repr)
@@ -267,6 +274,14 @@ def test_an_unregistered_doi_is_missing_and_an_unknown_one_is_not(
         with pytest.raises(OSError, match="Connection refused") as caught:
             fs.exists(address)
         assert not isinstance(caught.value, FileNotFoundError)
+
+
+def test_a_name_that_which_ra_does_not_know_is_asked_for_at_the_rest_api(start: Start) -> None:
+    shelf = start("inveniordm")
+    url = value("URL", f"{shelf.server.url}/records/4924875")
+    known = {DOIS["inveniordm"].upper(): (url,)}
+    with handling(proxy(known, lambda _: {"status": "DOI does not exist"})) as registry:
+        assert shelf.fs(resolver=registry.url).cat_file(shelf.address(NOTES)) == NOTE
 
 
 def test_a_record_without_a_url_is_an_error(leading_to: LeadingTo) -> None:

@@ -121,9 +121,9 @@ class BibTeX(Scanner):
 
 
 def _unescaped(token: re.Match[str]) -> str:
-    """Return what TeX shows for an escape, and nothing for a brace or line break in a value.
+    r"""Return what TeX shows for an escape, and nothing for a brace or line break in a value.
 
-    Not ``doiuri.tex.plain_text``: it strips the blank of ``\\,``, where a name ends, and drops the mark of
+    Not ``doiuri.tex.plain_text``: it strips the blank of ``\,``, where a name ends, and drops the mark of
     ``$_2$``, which programs write for "_2".
     """
     if token["accent"]:

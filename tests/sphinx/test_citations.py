@@ -9,7 +9,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from citeproc.source.json import CiteProcJSON
 from doiuri import DOI
 from doiuri.citations import Style
 from support.failing import FAILING
@@ -279,14 +278,6 @@ def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, se
     assert again.written == {"a", "b", "d"}
     write(source, {"w.json": "[]"})
     assert "a.rst:4: WARNING: no file of works has the id 'a'" in build(source, tmp_path).warnings
-
-
-def test_entries_are_formatted_once(tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = f":doi:p:`10.5555/three`\n\n{LIST}"
-    build(project(tmp_path, text), tmp_path)
-    monkeypatch.setattr(CiteProcJSON, "__init__", lambda *_: pytest.fail("formatted again"))
-    again = build(project(tmp_path, f"More\n\n{text}"), tmp_path, "html", "-W")
-    assert "Three authors" in items(again)[0][1]
 
 
 def test_what_a_build_removes_is_neither_listed_nor_counted(

@@ -66,6 +66,12 @@ def test_metadata_that_the_lock_file_lacks_are_told(tmp_path: Path, server: Site
     source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.5555/three`, :doi:p:`10.5555/kahn-a`\n"})
     build(source, tmp_path / "lock", "doi-lock")
     assert [*json.loads((source / "doi.lock.json").read_text())["works"]] == ["10.5555/KAHN-A"]
+    before = (source / "doi.lock.json").read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOIURI_OFFLINE", "1")
+        patch.setenv("DOIURI_CACHE", ":memory:")
+        build(source, tmp_path / "away", "doi-lock")
+    assert (source / "doi.lock.json").read_bytes() == before
     write(source, {"index.rst": "T\n=\n\n:doi:p:`10.5555/three` :doi:p:`10.5555/kahn-b`\n"})
     built = build(source, tmp_path)
     told = [line for line in built.at if f"is not in the lock file; {RUN} add it [doi.lock-missing]" in line]

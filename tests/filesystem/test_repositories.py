@@ -84,6 +84,7 @@ def test_hidden_and_unfinished_files_cannot_be_opened(start: Start) -> None:
     shelf = start("inveniordm", answers={**answers, "/seen/": Answer(200, {}, b"abc")})
     assert listed(shelf) == ["pending", "seen"]
     assert shelf.fs().cat_file(shelf.address("seen")) == b"abc"
+    assert shelf.fs().info(shelf.address("seen"))["size"] == 3
     with pytest.raises(OSError, match="upload is pending"):
         shelf.fs().open(shelf.address("pending"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from doiuri import Advice
 
     from doiuri_cli._mentions import Mention
-    from doiuri_cli.readers import Part
     from doiuri_cli.rules import Fix, Flaw
 
 
@@ -345,7 +345,7 @@ def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
     before, after = _around(mention)
     if mention.doi is None:
         yield _no_doi(mention)
-    elif ("10." in before or "10." in after) and not _holds_broken(part):
+    elif ("10." in before or "10." in after) and not _holds_broken(part.text, part.syntax):
         yield from advice_findings(mention)
     elif before or after:
         yield _not_all(mention, mention.doi, before, after)
@@ -363,13 +363,12 @@ def _around(mention: Mention) -> tuple[str, str]:
     return text[: mention.start].lstrip(), text[mention.end :].rstrip()
 
 
-def _holds_broken(part: Part) -> bool:
+@lru_cache(maxsize=1)  # all mentions of a field ask
+def _holds_broken(text: str, syntax: str) -> bool:
     """Return whether a field with a DOI also holds what looks like one and is none."""
-    text, end, rest = part.text, 0, ""
-    for mention in mentions_in(part):
-        rest += text[end : mention.start]
-        end = mention.end
-    return "10." in rest + text[end:]
+    spans = [mention.span for mention in mentions_in(Part(text, syntax, field=True))]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    return any("10." in text[end:start] for end, start in zip([0, *ends], [*starts, None], strict=True))
 
 
 def _value_span(part: Part) -> tuple[int, int]:

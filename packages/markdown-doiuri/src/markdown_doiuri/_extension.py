@@ -135,7 +135,15 @@ def register() -> None:
             with conversions(Scope()):  # first the article, then its summary
                 return super().read(source_path)
 
+    told: set[str] = set()  # in this run; Pelican's own filter remembers those of earlier ones, too
+
+    def is_new(record: logging.LogRecord) -> bool:
+        before = len(told)
+        told.add(record.getMessage())
+        return len(told) > before
+
     def begin(pelican: Any) -> None:
+        told.clear()
         pelican.settings |= {"CACHE_CONTENT": False, "LOAD_CONTENT_CACHE": False}
 
     def add(readers: Readers) -> None:
@@ -147,7 +155,8 @@ def register() -> None:
         summary = content.get_summary
         content.get_summary = lambda siteurl: without_cards(without_references(summary(siteurl)))
 
-    _logger.removeFilter(LimitLogger.limit_filter)  # each run of a process tells its problems
-    signals.initialized.connect(begin, weak=False)
+    _logger.removeFilter(LimitLogger.limit_filter)
+    _logger.addFilter(is_new)
+    signals.get_generators.connect(begin, weak=False)  # sent first in each run
     signals.readers_init.connect(add, weak=False)
     signals.content_object_init.connect(plain_summary, weak=False)

@@ -21,7 +21,6 @@ from docutils_doiuri.nodes import (
     doi_references,
     link_uri,
     parse_arxiv_target,
-    parse_target,
     remarks,
     restore_contents,
     role_node,
@@ -220,7 +219,7 @@ def doi_role(
     inliner: Inliner,
     options: Mapping[str, object] | None = None,
     content: Sequence[str] = (),  # noqa: ARG001
-    parse: Callable[[str], Target] = parse_target,
+    parse: Callable[[str], Target] | None = None,
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """Return the link for ``:doi:`10.1000/182``` or ``:doi:`Title <10.1000/182>```, and no messages.
 
@@ -234,7 +233,7 @@ def doi_role(
     :param inliner: the parser of inline text.
     :param options: the options of the directive ``role``: ``class``.
     :param content: not used.
-    :param parse: what reads the text.
+    :param parse: as for :func:`docutils_doiuri.nodes.role_node`.
     """
     given = options or {}
     # ``.. role:: paper(doi)`` defines classes; the key depends on docutils

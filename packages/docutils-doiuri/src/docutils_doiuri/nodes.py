@@ -142,7 +142,7 @@ def role_node(
     text: str,
     options: Options,
     classes: Sequence[str] = (),
-    parse: Callable[[str], Target] = parse_target,
+    parse: Callable[[str], Target] | None = None,
 ) -> nodes.Element:
     """Return what a role shows: a link; or its text, if a ``!`` precedes it; or its source as *problematic*.
 
@@ -153,8 +153,9 @@ def role_node(
     :param text: the text of the role.
     :param options: the base URL of the link, and the form of its text.
     :param classes: classes of the node.
-    :param parse: ``parse_target`` or ``parse_arxiv_target``.
+    :param parse: what reads the text; None: ``parse_target``.
     """
+    parse = parse or parse_target
     if text.startswith("!"):
         try:
             visible = parse(text[1:]).text(options)

@@ -66,18 +66,13 @@ def test_the_event_loop_goes_on(ticked: threading.Event) -> None:
     assert not before
 
 
-def test_outcomes_one_by_one(slow: Site, ticked: threading.Event) -> None:
+def test_outcomes_one_by_one_and_errors(slow: Site, ticked: threading.Event) -> None:
     async def main() -> list[Any]:
         with Resolver(slow.url) as own:
             return [outcome async for outcome in recipe()["verify"](own, NAMES)]
 
     ticked.set()
     assert [outcome.doi.name for outcome in asyncio.run(main())] == NAMES
-
-
-@pytest.mark.usefixtures("slow")
-def test_errors_come_through(ticked: threading.Event) -> None:
-    ticked.set()
     with pytest.raises(DOINotFound, match=r"10\.1000/2"):
         asyncio.run(recipe()["look_up"](NAMES[1:]))
 

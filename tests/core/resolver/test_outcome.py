@@ -30,11 +30,9 @@ def test_what_is_known_has_a_row() -> None:
 
 
 def test_unknown_values_have_no_row() -> None:
-    assert (
-        shown(Outcome(X, "unknown", cause=Cause("offline", detail="offline: request not sent"))).count("<tr>")
-        == 2
-    )
-    assert shown(Outcome(X, "found", Record(X, []))).count("<tr>") == 1
+    offline = Outcome(X, "unknown", cause=Cause("offline", detail="offline: request not sent"))
+    rows = [shown(outcome).count("<tr>") for outcome in (offline, Outcome(X, "found", Record(X, [])))]
+    assert rows == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -55,11 +53,5 @@ def test_hostile_answers_are_text(outcome: Outcome) -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    assert (
-        len(
-            shown(
-                Outcome(None, "invalid", text="x" * 1_000_000, cause=Cause("invalid", detail="y" * 1_000_000))
-            )
-        )
-        < 700
-    )
+    long = "x" * 1_000_000
+    assert len(shown(Outcome(None, "invalid", text=long, cause=Cause("invalid", detail=long)))) < 700

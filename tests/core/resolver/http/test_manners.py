@@ -71,23 +71,15 @@ class Crowd:
         return found(target.removeprefix("/api/handles/"))
 
 
-@pytest.mark.parametrize("width", [1, 3, 8])
-def test_so_many_requests_at_once(width: int) -> None:
+@pytest.mark.parametrize(("resolvers", "width"), [(1, 1), (1, 8), (4, 3)])
+def test_so_many_requests_at_once_by_all_resolvers_of_a_process(resolvers: int, width: int) -> None:
     crowd = Crowd(width)
-    with handling(crowd) as server:
-        resolver = Resolver(server.url, store=None, timeout=100, concurrency=width)
-        assert {o.status for o in resolver.resolve_many(names(20))} == {"found"}
+    with handling(crowd) as server, ThreadPoolExecutor(resolvers) as pool:
+        made = [Resolver(server.url, store=None, timeout=100, concurrency=width) for _ in range(resolvers)]
+        outcomes = list(pool.map(lambda one: list(one.resolve_many(names(16))), made))
+        assert {outcome.status for each in outcomes for outcome in each} == {"found"}
+        assert len(server.requests) == 16 * resolvers
     assert crowd.most == width
-
-
-def test_all_resolvers_of_a_process_count_together() -> None:
-    crowd = Crowd(3)
-    with handling(crowd) as server:
-        resolvers = [Resolver(server.url, store=None, timeout=100) for _ in range(4)]
-        with ThreadPoolExecutor(len(resolvers)) as pool:
-            list(pool.map(lambda one: list(one.resolve_many(names(8))), resolvers))
-        assert len(server.requests) == 32
-    assert crowd.most == 3
 
 
 def test_leaving_early_is_no_refusal() -> None:
@@ -120,7 +112,7 @@ def test_spellings_of_a_base_are_one_server() -> None:
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
-@pytest.mark.parametrize("method", ["resolve_many", "verify", "works"])
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "works", "check"])
 def test_the_budget_holds_whatever_happens(method: str, fault: object) -> None:
     with fault.serve() as server, Resolver(server.url, store=None, timeout=100) as resolver:  # type: ignore[attr-defined]
         begun = time.monotonic()

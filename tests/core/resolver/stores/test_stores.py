@@ -1,7 +1,12 @@
-"""All stores; the store in memory; the store at an address."""
+"""Stores at their edges: addresses and limits; entries and values that we did not write; Redis that fails.
+
+What all stores promise is in ``support.store_contract``; ``tests/system`` has a real Redis server.
+"""
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -9,24 +14,46 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import Entry, LockFile, MemoryStore, RedisStore, SQLiteStore, StoreWarning, open_store
-from support.store_contract import CONTRACT, ENTRIES, KEYS, AnyStore, key
+from doiuri import DOI
+from doiuri.resolver import (
+    Entry,
+    Key,
+    LockFile,
+    MemoryStore,
+    RedisStore,
+    Resolver,
+    SQLiteStore,
+    StoreWarning,
+    open_store,
+)
+from support.ports import refusing
+from support.servers.fake_redis import Redis
+from support.servers.rest import handling, proxy, targets
+from support.store_contract import CONTRACT, ENTRIES, JSON, KEYS, NONE, AnyStore, key
+
+
+@pytest.fixture
+def server() -> Iterator[Redis]:
+    with Redis() as server:
+        yield server
+
+
+@pytest.mark.parametrize("where", [":memory:", "new/s", "new/s.lock", "redis", "redis?decode_responses=1"])
+@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+def test_a_store_keeps_the_contract(
+    where: str, check: Callable[[AnyStore], None], tmp_path: Path, server: Redis
+) -> None:
+    paths = {":memory:": ":memory:", "new/s": tmp_path / where, "new/s.lock": tmp_path / where}
+    redis = f"{server.url}{where.removeprefix('redis')}"
+    with closing(open_store(paths[where]) if where in paths else RedisStore(redis, timeout=60)) as store:
+        check(store)
+
+
+# The store in memory
 
 A, B, C = (key(f"10.1000/{letter}") for letter in "abc")
 ENTRY = Entry(b"12345", "text/plain", 0.0)
 SIZE = 500 + len(A.doi) + len(ENTRY.body)
-
-
-@pytest.fixture(params=[":memory:", "new/s", "new/s.lock"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyStore]:
-    where = request.param if request.param == ":memory:" else tmp_path / request.param
-    with closing(open_store(where)) as opened:
-        yield opened
-
-
-@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
-def test_a_store_keeps_the_contract(store: AnyStore, check: Callable[[AnyStore], None]) -> None:
-    check(store)
 
 
 @pytest.mark.parametrize(
@@ -34,20 +61,13 @@ def test_a_store_keeps_the_contract(store: AnyStore, check: Callable[[AnyStore],
 )
 def test_memory_drops_the_oldest_beyond_its_limit(limit: int, kept: set[object]) -> None:
     store = MemoryStore(limit)
-    for one in (A, B, C):
+    for one in (A, A, A, B, C):  # an entry that is replaced counts once
         store.put_many({one: ENTRY})
     assert store.get_many([A, B, C]).keys() == kept
-    assert store.usage() == (len(kept), len(kept) * SIZE)
+    assert store.usage() == store.clear() == (len(kept), len(kept) * SIZE)
 
 
-def test_memory_counts_what_it_holds() -> None:
-    store = MemoryStore(2 * SIZE)
-    for _ in range(3):
-        store.put_many({A: ENTRY})
-    store.put_many({B: ENTRY})
-    assert [*store.get_many([A, B])] == [A, B]
-    store.clear()
-    assert store.usage() == (0, 0)
+# Addresses
 
 
 @pytest.mark.parametrize(
@@ -81,13 +101,16 @@ def test_the_store_at_an_address(
 def test_a_path_stays_where_it_was_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    stores = [open_store(where) for where in ("x.sqlite3", "x.json", "new/", "~/home.sqlite3")]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    stores = [open_store(where) for where in ("x.sqlite3", "x.json", "new/", "~/home.sqlite3", None)]
     monkeypatch.chdir("/")
     for store in stores:
         store.put_many(ENTRIES)
         store.close()
     files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert files == {"x.sqlite3", "x.json", "new/doiuri.sqlite3", "home.sqlite3"}
+    named = {"x.sqlite3", "x.json", "new/doiuri.sqlite3", "home.sqlite3"}
+    assert files - named == ({"cache/doiuri/store-3.sqlite3"} if sys.platform == "linux" else files - named)
+    assert named <= files
 
 
 @pytest.mark.parametrize("where", ["x" * 1000, "file/store", "file/doi.lock"])
@@ -97,17 +120,6 @@ def test_an_impossible_path_warns_and_does_not_raise(where: str, tmp_path: Path)
         with pytest.warns(StoreWarning, match="cannot be written"):
             store.put_many(ENTRIES)
         assert store.get_many(KEYS) == {}
-
-
-def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    store = open_store()
-    assert isinstance(store, SQLiteStore)
-    store.put_many(ENTRIES)
-    store.close()
-    if sys.platform == "linux":
-        assert (tmp_path / "doiuri" / "store-3.sqlite3").exists()
-    store.path.unlink()
 
 
 @pytest.mark.parametrize(
@@ -121,6 +133,9 @@ def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         ("redis://localhost:port", "not a URL of a Redis server, such as redis://"),
         ("redis://user:secret@localhost:port", "URL of a Redis server"),
         ("redis://user:secret@localhost?db=x", "not a URL of a Redis server: redis://localhost"),
+        ("redis://user:secret@localhost:6379/0?foo=bar", "not a URL of a Redis server: "),
+        ("redis://localhost?password=secret&db=secret", "not a URL of a Redis server: "),
+        ("redis://user:secret@localhost/0?socket_timeout=secret", "not a URL of a Redis server: "),
         ("redis://user:sec/ret@localhost", "URL of a Redis server"),
         ("redis:localhost", "no store is known"),
         ("memory", "'memory' is not a store: give :memory: for a store in memory, ./memory for a file"),
@@ -131,7 +146,23 @@ def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_an_invalid_address_of_a_store_is_an_error(where: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint) as caught:
         open_store(where)
-    assert "secret" not in str(caught.value)
+    assert "secret" not in f"{caught.value} {caught.value.__cause__}"
+
+
+PASSWORDS = [
+    *("redis://user:sec/ret@localhost/0", "redis://:12/ret@localhost/0", "redis://:p@ss/ret@localhost"),
+    *("redis://:sec?ret@localhost", "redis://localhost?password=sec@ret", "unix://:sec/ret@/run/redis.sock"),
+    "valkeys://me:secret@localhost:1/0?password=secret",
+]
+
+
+@pytest.mark.parametrize("url", PASSWORDS)
+def test_no_part_of_a_password_is_shown(url: str) -> None:
+    try:
+        shown = RedisStore(url).address
+    except ValueError as error:
+        shown = f"{error} {error.__cause__ or ''}"
+    assert not any(part in shown for part in ("sec", "ret", "12", "ss"))
 
 
 def test_without_redis_py_all_but_redis_works() -> None:
@@ -142,7 +173,160 @@ def test_without_redis_py_all_but_redis_works() -> None:
         "try: open_store('redis://127.0.0.1:1')\n"
         "except ValueError as error: print(error)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
-    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert "pip install 'doiuri[redis]'" in done.stdout
+
+
+# Redis
+
+VALUES = {
+    "nothing": b"",
+    "no expiry": b'["a", null]\n',
+    "no media type": b"[1, 2]\n",
+    "a number": b"7\n",
+    "not UTF-8": b"\xff\n",
+    "nested": b"[" * 100_000,
+    "a large number": b'["a", 1%b]\n' % (b"0" * 400),
+    "a number too long to read": b'["a", 1%b]\n' % (b"0" * 5000),
+}
+
+
+@pytest.mark.parametrize("stored", VALUES.values(), ids=VALUES)
+def test_values_of_other_programs_are_misses(server: Redis, stored: bytes) -> None:
+    with closing(RedisStore(server.url, timeout=60)) as store:
+        store.put_many(ENTRIES)
+        (name, *_) = server.values
+        server.values[name] = stored
+        assert store.get_many(KEYS).items() < ENTRIES.items()
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
+def test_a_server_that_takes_no_answers_is_still_read(server: Redis, now: list[float]) -> None:
+    with closing(RedisStore(server.url, timeout=60)) as store:
+        store.put_many(ENTRIES)
+        server.is_full = True
+        with pytest.warns(StoreWarning, match="cannot be written .*maxmemory") as caught:
+            store.put_many({NONE: Entry(b"2" * 400, "", 0)})
+        store.put_many({NONE: Entry(b"2" * 400, "", 0)})  # no second warning, which would be an error
+        assert len(str(caught[0].message)) < 400, "it quotes the answer"
+        assert store.get_many([*KEYS, NONE]) == ENTRIES
+        server.is_full = False
+        now[0] += 100
+        store.put_many({NONE: ENTRIES[KEYS[0]]})
+        assert store.get_many([NONE]) == {NONE: ENTRIES[KEYS[0]]}
+
+
+def test_a_server_that_is_away_costs_one_warning(now: list[float]) -> None:
+    with (
+        refusing() as port,
+        closing(RedisStore(f"redis://u:secret@127.0.0.1:{port}?username=secret")) as store,
+    ):
+        with pytest.warns(StoreWarning, match="redis://127.* cannot be read .*not used for 30 s") as told:
+            assert store.get_many(KEYS) == {}
+        with pytest.raises(OSError, match="cannot read the store at redis://127") as error:
+            store.usage()
+        assert "secret" not in f"{told[0].message} {error.value}"
+        assert store.get_many(KEYS) == {}
+        store.put_many(ENTRIES)  # no second warning, which would be an error
+        now[0] += 100
+        with pytest.warns(StoreWarning, match="cannot be written"):
+            store.put_many(ENTRIES)
+
+
+# Entries that we did not write: each counts as missing, and for its name only
+
+DOIS = [DOI(f"10.1000/{letter}") for letter in "abc"]
+AWAY = "http://resolver.invalid"
+
+
+def stored(name: str, url: object = "https://example.org/", **members: object) -> bytes:
+    value = {"index": 1, "type": "URL", "data": {"format": "string", "value": url}}
+    record = {"responseCode": 1, "handle": name, "values": [value], **members}
+    return json.dumps(record, separators=(",", ":")).encode()
+
+
+BODIES = {
+    "empty": b"",
+    "cut off": stored("10.1000/b")[:60],
+    "begins like a record": b'{"responseCode":1,',
+    "null": b"null",
+    "nested": b"[" * 100_000,
+    "nested in a record": stored("10.1000/b").replace(b'"https', b"[" * 5000 + b'"https'),
+    "not UTF-8": stored("10.1000/b").replace(b"https", b"\xff"),
+    "another name": stored("10.1000/a"),
+    "no name": b'{"responseCode":1,"values":[]}',
+    "no values": b'{"responseCode":1,"handle":"10.1000/b"}',
+    "values of other types": stored("10.1000/b", url=5),
+    "a member twice": stored("10.1000/b").replace(b'"values"', b'"handle":"10.1000/b","values"', 1),
+    "no number of JSON": stored("10.1000/b", more=float("nan")),
+    "no code": stored("10.1000/b", responseCode=None),
+    "the server failed": b'{"responseCode":2,"handle":"10.1000/b","message":"try later"}',
+    "a wrong name": b'{"responseCode":102,"handle":"10.1000/b"}',
+    "another name does not exist": b'{"responseCode":100,"handle":"10.1000/a"}',
+    "whether another name exists": b'{"DOI":"10.1000/a","RA":"Crossref"}',
+    "an agency that is no text": b'{"DOI":"10.1000/b","RA":["Crossref"]}',
+    "no agency": b'{"DOI":"10.1000/b"}',
+}
+ROWS = [
+    *("body = x'ff00'", "body = 'text'", "body = NULL", "media_type = CAST(x'ff' AS TEXT), body = x''"),
+    *("doi = CAST(x'ff' AS TEXT)", "kind = 5", "doi = '10.1000/A'", "expires = 'never'", "expires = x'00'"),
+    "expires = 'never', body = zeroblob(2000000)",
+]
+LINES: list[dict[str, object]] = [
+    {"json": None},
+    {"json": {"responseCode": 2}},
+    {"json": {"responseCode": 1, "handle": "10.1000/b", "values": "none"}},
+    {"json": {"DOI": "10.1000/c", "RA": "Crossref"}},
+    {"text": "a citation", "type": "text/plain"},
+]
+
+
+def change_row(store: SQLiteStore, key: Key, change: str) -> None:
+    with closing(sqlite3.connect(store.path)) as db, db:
+        query = f"UPDATE entries SET {change} WHERE kind = ? AND base = ? AND doi = ?"
+        assert db.execute(query, key[:3]).rowcount == 1
+
+
+def change_line(store: LockFile, key: Key, line: dict[str, object]) -> None:
+    content = json.loads(store.path.read_bytes())
+    content["entries"][f"{key.kind} https://doi.org {key.doi}"] = line
+    store.path.write_text(json.dumps(content))
+
+
+Spoil = Callable[[AnyStore, Key], object]
+SPOILED: dict[str, tuple[str, Spoil]] = {
+    **{
+        name: (":memory:", lambda store, key, body=body: store.put_many({key: Entry(body, JSON, 1e11)}))  # type: ignore[misc]
+        for name, body in BODIES.items()
+    },
+    **{row: ("a.sqlite3", lambda store, key, row=row: change_row(store, key, row)) for row in ROWS},  # type: ignore[misc]
+    **{str(line): ("a.lock", lambda store, key, line=line: change_line(store, key, line)) for line in LINES},  # type: ignore[misc]
+}
+
+
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies"])
+@pytest.mark.parametrize(("where", "spoil"), SPOILED.values(), ids=SPOILED)
+def test_an_entry_that_we_did_not_write_counts_as_missing(
+    where: str, spoil: Spoil, method: str, tmp_path: Path
+) -> None:
+    """Offline its name is unknown; online it alone is requested."""
+    with (
+        closing(open_store(where if where == ":memory:" else tmp_path / where)) as store,
+        handling(proxy(agencies=lambda _name: {"RA": "DataCite"})) as server,
+    ):
+        for base in (AWAY, server.url):
+            for doi in DOIS:
+                record, exists = key(doi.key, base=base), key(doi.key, "exists", base)
+                agency = json.dumps({"DOI": doi.name, "RA": "Crossref"}).encode()
+                store.put_many({record: Entry(stored(doi.name), JSON, 1e11)})
+                store.put_many({exists: Entry(agency, JSON, 1e11)})
+                if doi == DOIS[1]:
+                    spoil(store, record)
+                    spoil(store, exists)
+        offline = getattr(Resolver(AWAY, store=store, offline=True), method)(DOIS)
+        assert [outcome.status for outcome in offline] == ["found", "unknown", "found"]
+        online = getattr(Resolver(server.url, store=store), method)(DOIS)
+        assert [outcome.status for outcome in online] == ["found"] * 3
+        assert [target.rpartition("/")[2] for target in targets(server)] == ["b"]

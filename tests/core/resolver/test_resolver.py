@@ -22,7 +22,7 @@ from doiuri import (
 )
 from doiuri.plugins import Settings
 from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver
-from support.servers.faults import FAULTS, TARGET, reply, value
+from support.servers.faults import FAULTS, TARGET, Fault, reply, says, value
 from support.servers.rest import found, handling, header, not_found, proxy, targets
 from support.store_contract import Kept
 
@@ -30,47 +30,21 @@ DOI_ = DOI("10.1000/a")
 AWAY = "http://127.0.0.1:1"
 
 
-def outdated(base: str, answer: object, name: str = "10.1000/A") -> MemoryStore:
-    """A store with a stale answer."""
-    store = MemoryStore()
-    entry = Entry(json.dumps(answer).encode(), "application/json", time.time() - 1)
-    store.put_many({Key("record", base, name): entry})
-    return store
-
-
-@pytest.mark.parametrize(
-    ("name", "target"),
-    [
-        ("10.1000/182", "/api/handles/10.1000/182"),
-        ("10.1000/../x", "/api/handles/10.1000/..%2Fx"),
-        ("10.1000/..", "/api/handles/10.1000%2F.."),
-        ("10.1000//x", "/api/handles/10.1000//x"),
-        ("10.1000/50%25off", "/api/handles/10.1000/50%2525off"),
-        ("10.1000/a?b#c", "/api/handles/10.1000/a%3Fb%23c"),
-        (
-            "10.1002/(SICI)1<1::AID>3.0.CO;2-#",
-            "/api/handles/10.1002/%28SICI%291%3C1%3A%3AAID%3E3.0.CO%3B2-%23",
-        ),
-        ("10.1000/überblick", "/api/handles/10.1000/%C3%BCberblick"),
-    ],
-)
-def test_the_name_travels_untouched(name: str, target: str) -> None:
+def test_a_request_has_the_name_untouched_a_user_agent_and_no_credentials() -> None:
+    names = ["10.1000//x/../50%25off?b#c", "10.1000/überblick/.."]
     with handling(proxy()) as server:
-        assert Resolver(server.url, store=None).resolve(DOI(name)).doi.name == name
-    assert targets(server) == [target]
-
-
-def test_a_request_has_a_user_agent_and_no_credentials() -> None:
-    with handling(proxy()) as server:
-        Resolver(server.url, store=None, mailto="me@example.org").resolve(DOI_)
-        Resolver(server.url, store=None, user_agent="mine/1").resolve(DOI_)
-    first, second = server.requests
-    agent = header(first, "User-Agent") or ""
+        first = Resolver(server.url, store=None, mailto="me@example.org").resolve(DOI(names[0]))
+        second = Resolver(server.url, store=None, user_agent="mine/1").resolve(DOI(names[1]))
+    assert [first.doi.name, second.doi.name] == names
+    paths = ["10.1000//x/..%2F50%2525off%3Fb%23c", "10.1000/%C3%BCberblick%2F.."]
+    assert targets(server) == [f"/api/handles/{path}" for path in paths]
+    sent, other = server.requests
+    agent = header(sent, "User-Agent") or ""
     assert agent.startswith(f"doiuri/{__version__} (+https://")
     assert agent.endswith("; mailto:me@example.org)")
-    assert header(second, "User-Agent") == "mine/1"
-    assert header(first, "Accept") == "application/json"
-    assert header(first, "Cookie") is header(first, "Authorization") is None
+    assert header(other, "User-Agent") == "mine/1"
+    assert header(sent, "Accept") == "application/json"
+    assert header(sent, "Cookie") is header(sent, "Authorization") is None
 
 
 def test_parameters() -> None:
@@ -115,8 +89,9 @@ def test_a_record_is_cached_for_its_shortest_ttl(ttl: int | None, seconds: float
 
 def test_not_found_is_cached_for_an_hour() -> None:
     """A well-formed name need not be registered (N-061)."""
+    none = reply("200 OK", b'{"responseCode":200,"values":[],"handle":"10.1000/none"}')
     store, before = Kept(), time.time()
-    with handling(not_found_and_none) as server:
+    with handling(lambda target: none if target.endswith("none") else not_found("10.1000/a")) as server:
         resolver = Resolver(server.url, store=store)
         for _ in range(2):
             with pytest.raises(DOINotFound):
@@ -127,13 +102,6 @@ def test_not_found_is_cached_for_an_hour() -> None:
     for entry in store.values():
         assert before + 3600 <= entry.expires <= time.time() + 3600
     assert json.loads(store[Key("record", server.url, "10.1000/A")].body)["responseCode"] == 100
-
-
-def not_found_and_none(target: str) -> bytes:
-    name = target.removeprefix("/api/handles/")
-    if name == "10.1000/none":
-        return reply("200 OK", b'{"responseCode":200,"values":[],"handle":"10.1000/none"}')
-    return not_found(name)
 
 
 def test_the_same_name_in_another_case_is_in_the_store() -> None:
@@ -188,18 +156,33 @@ def test_fresh_entries_answer_and_a_stale_record_serves_only_if_the_server_does_
     assert [(one.status, one.stale) for one in again] == [(one.status, False) for one in online]
 
 
-@pytest.mark.parametrize("limits", [{"timeout": 0.1}, {"budget": 0.1}])
-def test_a_stale_record_serves_while_the_server_hangs(limits: dict[str, float]) -> None:
-    record = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
-    fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
+PORTAL = Fault("a captive portal", says(reply("200 OK", b"<html>Please log in", kind="text/html")))
+HANGS = next(fault for fault in FAULTS if fault.name == "a header byte a second")
+
+
+@pytest.mark.parametrize(
+    ("fault", "limits"),
+    [(PORTAL, {}), (HANGS, {"timeout": 0.1}), (HANGS, {"budget": 0.1})],
+    ids=["a captive portal", "a timeout", "a budget"],
+)
+def test_a_stale_record_serves_selections_and_aliases_too(fault: Fault, limits: dict[str, float]) -> None:
     with fault.serve() as server:
-        resolver = Resolver(server.url, store=outdated(server.url, record), **limits)  # type: ignore[arg-type]
+        fresh = {"responseCode": 1, "handle": "10.1000/FRESH", "values": alias("10.1000/a")}
+        entries = {"10.1000/A": (json.loads(answer(1)), -1), "10.1000/FRESH": (fresh, 60)}
+        store = MemoryStore()
+        for name, (content, seconds) in entries.items():
+            entry = Entry(json.dumps(content).encode(), "application/json", time.time() + seconds)
+            store.put_many({Key("record", server.url, name): entry})
+        resolver = Resolver(server.url, store=store, **limits)  # type: ignore[arg-type]
         assert resolver.resolve(DOI_).url == TARGET
-        assert resolver.resolve(DOI_, type="URL").url == TARGET
-        (outcome,) = resolver.resolve_many([DOI_])
-        assert (outcome.status, outcome.stale) == ("found", True)
-        (outcome,) = resolver.verify([DOI_])
-        assert (outcome.status, outcome.stale) == ("found", True)
+        assert resolver.resolve(DOI_, type="URL").url == resolver.resolve(DOI_, index=1).url == TARGET
+        outcomes = [*resolver.resolve_many([DOI_]), *resolver.verify([DOI_])]
+        assert [(one.status, one.stale) for one in outcomes] == [("found", True)] * 2
+        if "budget" not in limits:  # with time left to look up what the alias leads to
+            (outcome,) = resolver.resolve_many(["10.1000/FRESH"])
+            assert (outcome.record and outcome.record.url, outcome.stale) == (TARGET, True)
+        with pytest.raises((BadRecord, ResolverUnavailable)):
+            resolver.resolve("10.1000/b", type="URL")
 
 
 def test_offline_sends_no_requests() -> None:
@@ -227,8 +210,8 @@ def test_auth_bypasses_the_store_for_the_whole_chain() -> None:
     assert [target.rpartition("/")[2] for target in targets(server)] == ["0", "1", "0?auth", "1?auth"]
 
 
-CHAIN = {f"10.1000/{n}": alias(f"10.1000/{n + 1}") for n in range(30)}
-RECORDS = CHAIN | {
+RECORDS = {f"10.1000/{n}": alias(f"10.1000/{n + 1}") for n in range(21)} | {
+    "10.1000/21": (value("URL", TARGET),),
     "10/ABCD": alias("10.1000/A"),
     "10.1000/A": (value("URL", TARGET),),
     "10.1000/ME": alias("10.1000/me"),
@@ -238,44 +221,30 @@ RECORDS = CHAIN | {
     "10.1000/ODD": alias("20.500/odd"),
     "10.1000": (value("X", "prefix"),),
 }
-ALIASES = [
-    (ShortDOI("10/abcd"), "found", ""),
-    (DOI("10.1000/me"), "unknown", "alias loop"),
-    (DOI("10.1000/ping"), "unknown", "alias loop"),
-    (DOI("10.1000/0"), "unknown", "alias loop"),
-    (DOI("10.1000/lost"), "not-found", "10.1000/NOWHERE"),
-    (DOI("10.1000/odd"), "unknown", "20.500/odd"),
-    (Prefix("10.1000"), "found", ""),
-]
+ALIASES = {
+    "a short DOI": (ShortDOI("10/abcd"), "found", ""),
+    "20 aliases, as many as the proxy follows": (DOI("10.1000/1"), "found", ""),
+    "21 aliases": (DOI("10.1000/0"), "unknown", "alias loop or too many aliases: 21 followed"),
+    "itself": (DOI("10.1000/me"), "unknown", "alias loop"),
+    "a loop": (DOI("10.1000/ping"), "unknown", "alias loop"),
+    "not registered": (DOI("10.1000/lost"), "not-found", "10.1000/NOWHERE"),
+    "no DOI": (DOI("10.1000/odd"), "unknown", "20.500/odd"),
+    "no alias": (Prefix("10.1000"), "found", ""),
+}
 
 
-@pytest.mark.parametrize(("doi", "status", "reason"), ALIASES)
-@pytest.mark.parametrize("again", [False, True], ids=["asked", "stored"])
-def test_aliases(doi: DOI, status: str, reason: str, again: bool) -> None:
-    with handling(proxy(RECORDS)) as server:
-        resolver = Resolver(server.url, store=MemoryStore())
-        outcomes = [*resolver.resolve_many([doi]), *(resolver.resolve_many([doi]) if again else ())]
-    outcome = outcomes[-1]
-    assert (outcome.doi, outcome.status) == (doi, status)
-    assert reason in outcome.reason
-    assert len(server.requests) <= 21
-    assert again or len(server.requests) == len(set(targets(server)))
-
-
-def test_an_alias_leads_to_the_end_of_the_chain() -> None:
+@pytest.mark.parametrize(("doi", "status", "reason"), ALIASES.values(), ids=ALIASES)
+def test_aliases_lead_to_the_end_of_the_chain(doi: Handle, status: str, reason: str) -> None:
     """HS_ALIAS names the handle to resolve in place of the one asked for (P-58)."""
     with handling(proxy(RECORDS)) as server:
         resolver = Resolver(server.url, store=MemoryStore())
         for _ in range(2):
-            record = resolver.resolve("10/abcd")
-            assert (record.doi, record.url) == (DOI("10.1000/A"), TARGET)
-        assert len(server.requests) == 2
+            (outcome,) = resolver.resolve_many([doi])
+            assert (outcome.doi, outcome.status) == (doi, status)
+            assert reason in outcome.reason
+        assert len(server.requests) <= 21
+        assert resolver.resolve("10/abcd").doi == DOI("10.1000/A")
         assert resolver.resolve("10/abcd", type="HS_ALIAS").alias == "10.1000/A"
-        with pytest.raises(BadRecord):
-            resolver.resolve("10.1000/ping")
-        with pytest.raises(DOINotFound) as caught:
-            resolver.resolve("10.1000/lost")
-        assert caught.value.doi == DOI("10.1000/lost")
 
 
 def test_names_too_long_to_ask_for_are_unknown() -> None:
@@ -290,23 +259,22 @@ def test_names_too_long_to_ask_for_are_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("make", "error"),
     [
-        lambda: Resolver(AWAY, store=None).resolve_many([], budget=0),
-        lambda: Resolver(AWAY, store=None).resolve(DOI_, budget=-1),
-        lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain", budget=0),
-        lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain\r\nX: y"),
+        (lambda: Resolver(AWAY, store=None).resolve_many([], budget=0), ValueError),
+        (lambda: Resolver(AWAY, store=None).resolve(DOI_, budget=-1), ValueError),
+        (lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain", budget=0), ValueError),
+        (lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain\r\nX: y"), ValueError),
+        (lambda: Resolver(AWAY, store=None).resolve(b"10.1000/a"), TypeError),  # type: ignore[arg-type]
+        (lambda: Resolver(AWAY, store=5), TypeError),  # type: ignore[arg-type]
+        (lambda: Resolver(AWAY, session=5), TypeError),  # type: ignore[arg-type]
+        (lambda: Resolver(AWAY, progress=5), TypeError),  # type: ignore[arg-type]
+        (lambda: Resolver(AWAY, transport=5), TypeError),  # type: ignore[arg-type]
     ],
 )
-def test_impossible_arguments_raise_value_error(make: Callable[[], object]) -> None:
-    with pytest.raises(ValueError, match=r"\w"):
+def test_impossible_arguments_are_refused(make: Callable[[], object], error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"positive|not|must"):
         make()
-
-
-@pytest.mark.parametrize("argument", ["store", "session", "progress", "transport"])
-def test_arguments_of_the_wrong_type_raise_type_error(argument: str) -> None:
-    with pytest.raises(TypeError, match=f"{argument} .* 5"):
-        Resolver(**{argument: 5})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
@@ -322,36 +290,25 @@ def test_a_batch_refuses_what_is_not_iterable_or_a_single_doi_at_the_call(method
         ask([], progress=5)
 
 
-def test_a_single_look_up_refuses_what_is_neither_a_doi_nor_text() -> None:
-    for thing in (None, b"10.1000/a", 10.1000):
-        with pytest.raises(TypeError, match="expected a DOI or a str, not"):
-            Resolver(AWAY, store=None).resolve(thing)  # type: ignore[arg-type]
-
-
 def test_a_resolver_is_not_pickled() -> None:
     with pytest.raises(TypeError, match="a Resolver cannot be pickled: make one in each process"):
         pickle.dumps(Resolver(store=None))
 
 
-ATTRIBUTES = {
-    "base": "http://127.0.0.1:1",
-    "offline": True,
-    "timeout": 3,
-    "budget": 4.5,
-    "concurrency": 2,
-    "rate": 0.5,
-    "mailto": "me@example.org",
-    "user_agent": "mine/1",
-}
-
-
 def test_settings_are_the_arguments_or_defaults() -> None:
-    resolver = Resolver(store=None, **ATTRIBUTES)  # type: ignore[arg-type]
-    assert {name: getattr(resolver.settings, name) for name in ATTRIBUTES} == ATTRIBUTES
+    given = {
+        "offline": True,
+        "timeout": 3,
+        "budget": 4.5,
+        "concurrency": 2,
+        "rate": 0.5,
+        "user_agent": "me/1",
+    }
+    resolver = Resolver(AWAY, store=None, mailto="me@example.org", **given)  # type: ignore[arg-type]
+    assert resolver.settings == Settings(AWAY, mailto="me@example.org", **given)  # type: ignore[arg-type]
     settings = Resolver(store=None).settings
     assert settings.user_agent.startswith(f"doiuri/{__version__} ")
     assert settings == Settings(rate=10, user_agent=settings.user_agent)
-    assert Resolver(AWAY, store=None).settings.rate is None
 
 
 def test_settings_come_from_the_environment(
@@ -414,34 +371,3 @@ def test_an_invalid_outcome_raises_what_parsing_raises(text: str) -> None:
     with pytest.raises(DOISyntaxError) as caught:
         outcome.raise_for_status()
     assert caught.value.args == expected.value.args
-
-
-def test_a_stale_record_serves_a_selection_behind_a_captive_portal() -> None:
-    record = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
-    portal = reply("200 OK", b"<html>Please log in", kind="text/html")
-    with handling(lambda _target: portal) as server:
-        resolver = Resolver(server.url, store=outdated(server.url, record))
-        assert resolver.resolve(DOI_).url == TARGET
-        assert resolver.resolve(DOI_, type="URL").url == resolver.resolve(DOI_, index=1).url == TARGET
-        with pytest.raises(BadRecord):
-            resolver.resolve("10.1000/b", type="URL")
-
-
-def test_a_stale_record_serves_behind_an_alias() -> None:
-    with handling(lambda _target: reply("500 Internal Server Error", b"{}")) as server:
-        target = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
-        store = outdated(server.url, target)
-        record = json.dumps({"responseCode": 1, "handle": "10.1000/FRESH", "values": alias("10.1000/a")})
-        entry = Entry(record.encode(), "application/json", time.time() + 60)
-        store.put_many({Key("record", server.url, "10.1000/FRESH"): entry})
-        (outcome,) = Resolver(server.url, store=store).resolve_many(["10.1000/FRESH"])
-        assert (outcome.record and outcome.record.url, outcome.stale) == (TARGET, True)
-
-
-def test_as_many_aliases_are_followed_as_the_proxy_follows() -> None:
-    chain = {f"10.1000/{n}": alias(f"10.1000/{n + 1}") for n in range(21)}
-    with handling(proxy({**chain, f"10.1000/{21}": (value("URL", TARGET),)})) as server:
-        resolver = Resolver(server.url, store=None)
-        assert resolver.resolve("10.1000/1").url == TARGET
-        with pytest.raises(BadRecord, match="too many aliases: 21 followed"):
-            resolver.resolve("10.1000/0")

@@ -11,7 +11,6 @@ import sys
 import textwrap
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -158,10 +157,6 @@ def test_a_fork_while_another_thread_writes(stored: Path) -> None:
         assert len(store.get_many([*json_entries(["child"]), *NEW])) == 2
 
 
-def test_an_unclosed_store_does_not_warn_at_exit(path: Path) -> None:
-    assert run("store = SQLiteStore(sys.argv[1]); store.put_many(entries('a', 1))", path) == ""
-
-
 # Files that are no stores, and damaged ones
 
 
@@ -183,20 +178,18 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("use", "what"),
-    [(lambda store: store.get_many(KEYS), "read"), (lambda store: store.put_many(ENTRIES), "written")],
-    ids=["read", "written"],
-)
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
+USES: dict[str, Callable[[SQLiteStore], object]] = {
+    "read": lambda store: store.get_many([*NEW, *KEYS]),
+    "written": lambda store: store.put_many(NEW),
+}
+
+
+@pytest.mark.parametrize("what", USES)
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
-    stored: Path,
-    damage: Callable[[bytes], bytes],
-    use: Callable[[SQLiteStore], object],
-    what: str,
-    now: list[float],
+    stored: Path, damage: Callable[[bytes], bytes], what: str, now: list[float]
 ) -> None:
-    damaged = damage(stored.read_bytes())
+    damaged, use = damage(stored.read_bytes()), USES[what]
     stored.write_bytes(damaged)
     with closing(SQLiteStore(stored)) as store:
         with pytest.warns(StoreWarning, match=f"{stored} cannot be {what} .*; it is damaged: delete it"):
@@ -248,18 +241,14 @@ def test_a_database_of_another_program_or_format_is_left_alone(
     assert path.read_bytes() == before
 
 
-def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
-    path.touch()
-    with closing(SQLiteStore(path)) as store:
-        store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-
-
-def test_a_file_that_is_deleted_while_it_is_open(stored: Path) -> None:
+@pytest.mark.parametrize("empty", [False, True], ids=["deleted", "emptied"])
+def test_a_file_that_is_deleted_while_it_is_open_is_a_fresh_one(stored: Path, empty: bool) -> None:
     with closing(SQLiteStore(stored)) as store:
         assert store.get_many(KEYS) == ENTRIES
         for file in stored.parent.iterdir():
             file.unlink()
+        if empty:
+            stored.touch()
         assert store.get_many(KEYS) == {}
         store.put_many(ENTRIES)
     with closing(SQLiteStore(stored)) as store:
@@ -298,13 +287,9 @@ def test_a_full_disk_costs_nothing_but_new_answers(path: Path, limit: int) -> No
 # Locks
 
 
-def test_readers_do_not_wait_for_a_writer(stored: Path) -> None:
-    with closing(SQLiteStore(stored, timeout=300)) as store, locking(stored):
-        assert store.get_many(KEYS) == ENTRIES
-
-
-def test_a_writer_waits_for_its_turn(stored: Path) -> None:
+def test_a_writer_waits_for_its_turn_and_readers_do_not_wait(stored: Path) -> None:
     with locking(stored) as other, closing(SQLiteStore(stored, timeout=100)) as store:
+        assert store.get_many(KEYS) == ENTRIES
         timer = threading.Timer(0.2, other.execute, ["COMMIT"])
         timer.start()
         store.put_many(NEW)
@@ -312,16 +297,9 @@ def test_a_writer_waits_for_its_turn(stored: Path) -> None:
         assert store.get_many(list(NEW)) == NEW
 
 
-@pytest.mark.parametrize(
-    ("how", "use", "what"),
-    [
-        ("IMMEDIATE", lambda store: store.put_many(NEW), "written"),
-        ("EXCLUSIVE", lambda store: store.get_many(KEYS), "read"),
-    ],
-)
-def test_it_pauses_after_the_file_was_locked(
-    stored: Path, how: str, use: Callable[[SQLiteStore], object], what: str, now: list[float]
-) -> None:
+@pytest.mark.parametrize(("how", "what"), [("IMMEDIATE", "written"), ("EXCLUSIVE", "read")])
+def test_it_pauses_after_the_file_was_locked(stored: Path, how: str, what: str, now: list[float]) -> None:
+    use = USES[what]
     with closing(SQLiteStore(stored, timeout=0.1)) as store:
         with locking(stored, how), pytest.warns(StoreWarning, match=f"cannot be {what} .database is locked"):
             assert not use(store)
@@ -332,19 +310,14 @@ def test_it_pauses_after_the_file_was_locked(
 
 
 def test_explicit_operations_on_a_locked_file_raise_oserror(stored: Path) -> None:
-    with closing(SQLiteStore(stored, timeout=0.1)) as store, warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with closing(SQLiteStore(stored, timeout=0.1)) as store:
         with locking(stored):
             assert store.usage().entries == len(ENTRIES)
-            for _ in range(2):
-                with pytest.raises(OSError, match=r"cannot clear the store .*: database is locked"):
-                    store.clear()
+            with pytest.raises(OSError, match=r"cannot clear the store .*: database is locked"):
+                store.clear()
         assert store.get_many([*NEW, *KEYS]) == ENTRIES
         store.close()
-        with (
-            locking(stored, "EXCLUSIVE"),
-            pytest.raises(OSError, match=r"cannot read the store .*: database is l"),
-        ):
+        with locking(stored, "EXCLUSIVE"), pytest.raises(OSError, match=r"cannot read the .*: database is l"):
             store.usage()
         assert store.clear().entries == len(ENTRIES)
 
@@ -396,16 +369,11 @@ def test_beyond_the_limit_the_oldest_entries_are_deleted_in_small_steps(path: Pa
                 counts.append(store.usage().entries)
                 assert content_size(path) < 1.1 * limit
         assert store.get_many([*latest]) == latest
-    assert max(counts) < 2_400, "the limit was reached"
-    assert min(counts[counts.index(max(counts)) :]) > 0.8 * max(counts)
-
-
-def test_large_answers_displace_small_ones_of_their_size(path: Path) -> None:
-    with closing(SQLiteStore(path, limit=200_000)) as store:
-        store.put_many(json_entries(str(n) for n in range(1200)))
-        for n in range(60):
+        assert max(counts) < 2_400, "the limit was reached"
+        assert min(counts[counts.index(max(counts)) :]) > 0.8 * max(counts)
+        for n in range(60):  # large answers displace small ones of their size
             store.put_many(json_entries([f"large {n}"], size=5000))
-        assert content_size(path) < 260_000
+        assert content_size(path) < 1.3 * limit
 
 
 # POSIX drops all locks of a process on a file as soon as it closes any descriptor of it. Another process
@@ -413,7 +381,7 @@ def test_large_answers_displace_small_ones_of_their_size(path: Path) -> None:
 
 
 def test_a_process_that_opens_the_file_again_keeps_its_locks(stored: Path) -> None:
-    write = "s = SQLiteStore(sys.argv[1]); s.put_many(entries(sys.argv[2], 100, 3000)); s.close()"
+    write = "store = SQLiteStore(sys.argv[1]); store.put_many(entries(sys.argv[2], 100, 3000))"
     more = json_entries(map(str, range(100, 200)), size=3000)
     with closing(SQLiteStore(stored)) as store:
         assert store.get_many(KEYS) == ENTRIES

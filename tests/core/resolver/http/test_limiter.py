@@ -82,13 +82,6 @@ def test_no_request_is_sent_at_its_deadline(clock: Clock, budget: float, status:
     assert [outcome.status for outcome in outcomes] == ["found", status]
 
 
-def test_the_budget_counts_the_rate_too(clock: Clock) -> None:
-    transport = Told(None)
-    outcomes = asked(transport.resolver(rate=0.1, concurrency=3), 1000, budget=50)
-    found = sum(outcome.found for outcome in outcomes)
-    assert (len(outcomes), found <= transport.requests <= 6) == (1000, True), clock()
-
-
 # Retries
 
 

@@ -1,11 +1,62 @@
-from collections.abc import Callable, Iterator
+"""Pages, works and sites: converted texts, the records that are asked, and MkDocs in this process."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import markdown
 import markdown_doiuri
 import pytest
+from doiuri import DOI, plugins
+from doiuri.resolver import Resolver
+from doiuri.testing import resolver_for
+from doiuri_proxy.pytest_plugin import Proxies
+from markdown_doiuri import _verification
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.config.defaults import MkDocsConfig
+
+CSL = "application/vnd.citationstyles.csl+json"
+VALUES = [{"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}]
+
+
+class Page(HTMLParser):
+    """The links of an HTML page, as (href, class, text), its text, and the names of tags and attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.links: list[tuple[str, str, str]] = []
+        self.text = ""
+        self.names: set[str] = set()
+        self._open: tuple[str, str, int] | None = None
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.names |= {tag, *given}
+        if tag == "a":
+            self._open = given.get("href") or "", given.get("class") or "", len(self.text)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "a" and self._open:
+            href, css_class, start = self._open
+            self.links.append((href, css_class, self.text[start:]))
+            self._open = None
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    @property
+    def dois(self) -> list[DOI]:
+        """The DOIs of the links that the extension made."""
+        return [DOI.from_url(href) for href, css_class, _ in self.links if "doi" in css_class.split()]
 
 
 @dataclass
@@ -13,8 +64,17 @@ class Rendered:
     html: str
     problems: list[markdown_doiuri.Problem] = field(default_factory=list)
 
+    @property
+    def told(self) -> list[str]:
+        return [str(problem) for problem in self.problems]
+
+    @property
+    def lines(self) -> list[tuple[int | None, str]]:
+        return [(problem.line, problem.doi) for problem in self.problems]
+
 
 Render = Callable[..., Rendered]
+Serve = Callable[[Path | Iterable[dict[str, Any]]], None]
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +103,81 @@ def convert(
 @pytest.fixture
 def render() -> Render:
     return convert
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
+    """A function that makes the extension ask these records, without a server."""
+
+    def serve(records: Path | Iterable[dict[str, Any]]) -> None:
+        def open_resolver(options: plugins.Options, distribution: str, store: Any = None) -> Resolver:
+            if store is None and (options.lock or options.settings.offline):
+                return plugins.open_resolver(options, distribution)
+            offline = options.settings.offline
+            return resolver_for(records, store=store, offline=offline, budget=options.budget)
+
+        monkeypatch.setattr(_verification, "open_resolver", open_resolver)
+
+    return serve
+
+
+@dataclass
+class Site:
+    folder: Path
+    log: pytest.LogCaptureFixture
+
+    def build(self, **config: object) -> None:
+        """Build the site as ``mkdocs build`` does, after writing ``mkdocs.yml`` with these settings."""
+        self.log.clear()
+        settings = {"site_name": "Test", "plugins": ["doiuri"], **config}
+        file = self.folder / "mkdocs.yml"
+        file.write_text(json.dumps(settings), encoding="utf-8")
+        build(load_config(str(file)))
+
+    def rebuild(self, command: Literal["build", "serve"], *, dirty: bool = False) -> None:
+        """Build with the same settings again, as ``mkdocs serve`` or ``mkdocs build --dirty`` do."""
+        self.log.clear()
+        config = self.config()
+        config.plugins.on_startup(command=command, dirty=dirty)
+        build(config, dirty=dirty)
+
+    def config(self) -> MkDocsConfig:
+        return load_config(str(self.folder / "mkdocs.yml"))
+
+    def page(self, path: str) -> Page:
+        return Page(self.source(path))
+
+    def source(self, path: str) -> str:
+        return (self.folder / "site" / path).read_text(encoding="utf-8")
+
+    def messages(self, level: int = logging.WARNING) -> list[str]:
+        """What the plugin has said at a level, in order."""
+        return [
+            record.getMessage().removeprefix("doiuri: ")
+            for record in self.log.records
+            if record.name == "mkdocs.plugins.doiuri" and record.levelno == level
+        ]
+
+
+MakeSite = Callable[..., Site]
+
+
+@pytest.fixture
+def resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a proxy with the module's records the resolver."""
+    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
+
+
+@pytest.fixture
+def site(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> MakeSite:
+    """Write pages to a folder, ``docs`` by default, and return the site that they make."""
+    caplog.set_level(logging.INFO, logger="mkdocs")
+
+    def make(pages: dict[str, str], docs: str = "docs") -> Site:
+        for name, text in pages.items():
+            path = tmp_path / docs / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return Site(tmp_path, caplog)
+
+    return make

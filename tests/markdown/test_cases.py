@@ -1,12 +1,15 @@
-"""Every file in cases/: the source, the output, and the problems reported."""
+"""Cases as data: every file in cases/, and the shared cases in each of Markdown's forms."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from doiuri import DOI, find
+from support.cases import odd_cases
 
-from .conftest import Render
+from .conftest import Page, Render
 
 CASES = [
     pytest.param(case, id=f"{path.stem}: {case['title']}")
@@ -23,3 +26,54 @@ def test_case(case: dict[str, Any], render: Render) -> None:
     assert [str(problem) for problem in rendered.problems] == case.get("problems", [])
     if others:  # they may be loaded in either order
         assert render(case["markdown"], "doiuri", *others, **given).html == case["html"]
+
+
+NAMES = sorted({case.name for case in odd_cases() if case.name is not None})
+
+URI_FORMS = {
+    "bare": "see {} there",
+    "bare, emphasized": "see **{}** there",
+    "autolink": "see <{}> there",
+    "link": "[title]({})",
+    "link in angle brackets": "[title](<{}>)",
+    "link without text": "[]({})",
+    "reference": "[title][ref]\n\n[ref]: {}",
+    "heading": "# On <{}>",
+    "list": "- <{}>",
+    "table": "a | b\n--|--\n<{}> | c",
+    "footnote": "Text[^1]\n\n[^1]: <{}>",
+    "definition": "term\n:   <{}>",
+}
+# in running text, punctuation and white space at the end are not part of the name
+OPEN_ENDED = re.compile(r"[\W_]$")
+# these have a meaning in Markdown, so they need a backslash or an entity
+ESCAPES = str.maketrans(
+    {"\\": "\\\\", "`": "\\`", "*": "\\*", "[": "\\[", "]": "\\]", "<": "&lt;", "&": "&amp;"}
+)
+# names that running text can contain, in any syntax
+TYPED = [name for name in NAMES if [match.doi.name for match in find(f"see doi:{name} there")] == [name]]
+
+
+def links(text: str, render: Render) -> list[tuple[str, str]]:
+    """The address and text of each DOI's link, after checking that nothing is reported."""
+    rendered = render(text, "extra")
+    assert rendered.problems == []
+    return [(href, shown) for href, style, shown in Page(rendered.html).links if "doi" in style.split()]
+
+
+@pytest.mark.parametrize("form", URI_FORMS)
+def test_a_uri_in_any_syntax_leads_to_its_name(form: str, render: Render) -> None:
+    # an autolink is one of the other forms
+    unclear = OPEN_ENDED if form.startswith("bare") else re.compile("(?!)")
+    dois = [DOI(name) for name in NAMES if not unclear.search(name) and not unclear.search(DOI(name).uri)]
+    texts = [URI_FORMS[form].format(doi.uri).replace("ref]", f"r{n}]") for n, doi in enumerate(dois)]
+    found = links("\n\n".join(text.replace("^1", f"^{n}") for n, text in enumerate(texts)), render)
+    assert [href for href, _ in found] == [doi.url for doi in dois]
+    if form == "link without text":
+        assert [shown for _, shown in found] == [f"doi:{doi.name}" for doi in dois]
+
+
+def test_a_typed_name_is_linked_as_it_is(render: Render) -> None:
+    text = "\n\n".join(f"see doi:{name.translate(ESCAPES)} there" for name in TYPED)
+    assert links(text, render) == [(DOI(name).url, f"doi:{name}") for name in TYPED]
+    assert len(TYPED) > len(NAMES) / 2

@@ -1,29 +1,19 @@
-"""How links look: long names may be broken, links to DOIs that do not exist are struck out."""
+"""How links look on pages and sites: long names may be broken, dead ones are struck out, works have cards."""
 
 from __future__ import annotations
 
+import json
 import re
-from html import unescape
 from xml.etree import ElementTree
 
 import pytest
 from doiuri import DOI
+from doiuri.plugins.display import STYLE_SHEET
 from doiuri_proxy.pytest_plugin import Proxies
 
-from .conftest import Render
+from .conftest import CSL, VALUES, MakeSite, Render
 
 WHY = ' title="This DOI was not found.">'
-
-
-def test_a_dead_link_is_struck_out_and_says_why(doi_proxy: Proxies, render: Render) -> None:
-    name = "10.1000/" + ".".join(["none"] * 9)
-    source = f'<doi:{name}> [*a* b](doi:{name}) [c](doi:{name} "Mine")'
-    html = render(source, resolve=True, resolver=doi_proxy([]).url).html
-    assert f"{WHY}<s>doi:10.1000/<wbr />none.<wbr />" in html
-    assert f"{WHY}<s><em>a</em> b</s></a>" in html
-    assert re.search('class="doi doi-not-found" href="[^"]*" title="Mine"><s>c</s></a>', html)
-
-
 PLACES = [
     "# Heading {}",
     "*{}* and __{}__",
@@ -37,11 +27,8 @@ PLACES = [
     "{}{{: .mine }}",
 ]
 MENTIONS = [
-    "doi:10.1000/lost",
-    "<doi:10.1000/lost>",
-    "[](doi:10.1000/lost)",
-    "[@doi:10.1000/lost]",
-    "@doi:10.1000/lost",
+    *("doi:10.1000/lost", "<doi:10.1000/lost>", "[](doi:10.1000/lost)"),
+    *("[@doi:10.1000/lost]", "@doi:10.1000/lost"),
 ]
 
 
@@ -57,30 +44,92 @@ def test_dead_links_look_dead_everywhere(place: str, doi_proxy: Proxies, render:
         assert html.count("<s>") == source.count("10.1000/lost")
 
 
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "&amp;&lt;b&gt;&#60;.&quot;",
-    "\"'><img src=x onerror=alert(1)>",
-    "a&b(c&d).e&f",
-    "שלום/עולם.مرحبا",
-    "x" * 5_000,
-    "/" * 5_000 + "a",
-    "<wbr />&-<wbr>",
+def test_a_dead_link_keeps_its_breaks_its_markup_and_its_title(doi_proxy: Proxies, render: Render) -> None:
+    name = "10.1000/" + ".".join(["none"] * 9)
+    source = f'<doi:{name}> [*a* b](doi:{name}) [c](doi:{name} "Mine")'
+    html = render(source, resolve=True, resolver=doi_proxy([]).url).html
+    assert f"{WHY}<s>doi:10.1000/<wbr />none.<wbr />" in html
+    assert f"{WHY}<s><em>a</em> b</s></a>" in html
+    assert re.search('class="doi doi-not-found" href="[^"]*" title="Mine"><s>c</s></a>', html)
+
+
+LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
+BROKEN = "10.1002/|(SICI)|1522-2594|(199911)|42:|5|&lt;952:|:|AID-MRM16&gt;|3.|0.|CO;|2-S"
+BROKEN = BROKEN.replace("|", "<wbr />")
+FIRST = {"author": [{"family": "Kahn"}], "issued": {"date-parts": [[2006]]}, "title": "First"}
+INDEX = f"# Start\n\n@{{doi:{LONG}}} <doi:{LONG}>\n\n## About <doi:{LONG}>\n\nEnd"
+HOOK = """
+def on_page_context(context, page, config, nav):
+    page.content = page.content.replace("End", "Changed")
+"""
+
+
+@pytest.mark.usefixtures("resolver")
+@pytest.mark.doi_records([{"handle": LONG, "values": VALUES, "metadata": {CSL: FIRST}}])
+def test_names_are_broken_on_pages_and_in_the_list_and_whole_in_the_search(site: MakeSite) -> None:
+    built = site({"index.md": INDEX})
+    plugins = ["search", {"doiuri": {"bibliography": "references.md"}}]
+    built.build(plugins=plugins)
+    broken_url = BROKEN.replace("<wbr />&lt;", "%3C").replace("&gt;<wbr />", "%3E")
+    assert f">https://<wbr />doi.org/<wbr />{broken_url}</a>" in built.source("references/index.html")
+    assert built.source("index.html").count(f">doi:{BROKEN}</a>") == 2
+    entries = json.loads(built.source("search/search_index.json"))["docs"]
+    assert {entry["location"].partition("#")[0] for entry in entries if LONG in entry["text"]} == {""}
+    assert [entry["location"] for entry in entries if DOI(LONG).url in entry["text"]]
+    assert not any("10.1002/ (" in entry["text"] for entry in entries)
+    # what another plugin changes meanwhile stays
+    (built.folder / "hook.py").write_text(HOOK, "utf-8")
+    built.build(plugins=plugins, hooks=["hook.py"])
+    assert "<p>Changed</p>" in built.source("index.html")
+    assert f">doi:{LONG}</a>".replace("<9", "&lt;9").replace("6>", "6&gt;") in built.source("index.html")
+
+
+WORK = {
+    "title": 'On <i>links</i> &amp; "names" in T<W>',
+    "author": [{"given": "Ada", "family": "Byron"}],
+    "container-title": "Nature",
+    "issued": {"date-parts": [[1843]]},
+}
+CARDS = [
+    {"handle": "10.1000/1", "values": VALUES, "metadata": {CSL: WORK}},
+    {"handle": "10.1000/2", "values": VALUES},
 ]
+SOURCE = "# T\n\n*[A & *b*](doi:10.1000/1)* doi:10.1000/2 doi:10.1000/lost and [@doi:10.1000/1]"
+TITLE = "On links &amp; &quot;names&quot; in T&lt;W&gt;"
+CARD = (
+    f'<em><span class="doi-details"><a aria-label="A &amp; b: {TITLE}. Ada Byron, 1843. Nature" class="doi" '
+    'href="https://doi.org/10.1000/1">A &amp; <em>b</em></a>'
+    '<button type="button" class="doi-more" popovertarget="doi-card-0" '
+    'aria-label="About A &amp; b">i</button>'
+    '<span class="doi-card" id="doi-card-0" role="tooltip" popover="auto">'
+    f'<span class="doi-card-title">{TITLE}</span><span class="doi-card-byline">Ada Byron, 1843</span>'
+    '<span class="doi-card-byline">Nature</span></span></span></em>'
+)
 
 
-@pytest.mark.parametrize("part", HOSTILE)
-def test_breaks_are_only_in_the_text_of_hostile_names(part: str, doi_proxy: Proxies, render: Render) -> None:
-    doi = DOI(f"10.1000/{part}.{'none.' * 9}end")
-    html = render(f"[]({doi.uri})", resolve=True, resolver=doi_proxy([]).url).html
-    found = re.fullmatch(
-        r'<p><a class="doi doi-not-found" href="([^"<>]*)"([^<>]*)><s>(.*)</s></a></p>', html
-    )
-    assert found
-    assert unescape(found[1]) == doi.url
-    assert f"{found[2]}>" == WHY
-    pieces = found[3].split("<wbr />")
-    assert len(pieces) > 9
-    assert not any("<" in piece or ">" in piece for piece in pieces)
-    assert "".join(map(unescape, pieces)) == f"doi:{doi.name}"  # no entity is in two pieces
-    assert not any(piece.endswith("&amp;") for piece in pieces)
+@pytest.mark.doi_records(CARDS)
+def test_links_have_cards_if_their_works_have_titles(doi_proxy: Proxies, render: Render) -> None:
+    options = {"resolve": True, "resolver": doi_proxy.url}
+    html = render(SOURCE, details=True, **options).html
+    assert CARD in html
+    assert html.count("doi-card-title") == 1  # neither citations nor entries have one
+    asked = [request.path for request in doi_proxy.log if not request.path.startswith(b"/api/")]
+    assert sorted(asked) == [b"/10.1000/1", b"/10.1000/2"]
+    assert "doi-card" not in render(SOURCE, **options).html
+    image = render("[![A tide](a.png)](doi:10.1000/1)", details=True, **options).html  # keeps its name
+    assert 'class="doi"' in image
+    assert not re.search("doi-card|aria-label", image)
+
+
+@pytest.mark.usefixtures("resolver")
+@pytest.mark.doi_records(CARDS)
+def test_mkdocs_adds_the_style_sheet_and_keeps_cards_out_of_the_search(site: MakeSite) -> None:
+    pages = {"sub/b.md": "[@doi:10.1000/1] [A](doi:10.1000/1)", "c.md": "# On doi:10.1000/1"}
+    built = site({"index.md": SOURCE, **pages})
+    built.build(plugins=["search", {"doiuri": {"details": True}}])
+    assert CARD in built.source("index.html")
+    assert '<link href="../../assets/doiuri.css"' in built.source("sub/b/index.html")
+    assert built.source("assets/doiuri.css") == STYLE_SHEET.read_text("utf-8")
+    found = json.loads(built.source("search/search_index.json"))["docs"]
+    assert not [page for page in found if re.search("About A|Ada Byron", page["text"])]
+    assert "<title>On doi:10.1000/1 - Test</title>" in built.source("c/index.html")

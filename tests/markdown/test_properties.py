@@ -12,8 +12,7 @@ from doiuri.testing.strategies import dois, spelled_uris
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .conftest import convert
-from .page import Page
+from .conftest import Page, convert
 
 WORDS = ["word", "*emphasis*", "**strong**", "`code`", "[link](https://example.org/)", "a_b", "<b>raw</b>"]
 WORDS += ["&amp;", "![image](x.png)", "\\*", "1 < 2", "(aside)", '"quoted"', "$x$", "10.5", "doi", "DOI:"]

@@ -11,7 +11,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs.config import load_config
 from support.docutils_page import pelican
 
-from .page import Page
+from .conftest import Page
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["10.1000/182", "10.1186/gm483", "10.1103/PhysRevLett.59.381"]

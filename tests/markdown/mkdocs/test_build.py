@@ -1,18 +1,26 @@
-"""What the plugin verifies, marks and reports in one build."""
+"""What MkDocs' plugin verifies, marks and reports in one build, and its options."""
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import re
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from doiuri import DOI
 from doiuri.resolver import Cause, Outcome, Resolver
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import forget
+from mkdocs.exceptions import Abort
 from support.references import RECORDS as CITED
+from support.servers.faults import TYPICAL, Fault
 
-from .conftest import RECORDS, MakeSite
+from ..conftest import RECORDS, MakeSite
 
 pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolver")]
 
@@ -153,3 +161,81 @@ def test_the_budget_is_that_of_the_whole_build(site: MakeSite, monkeypatch: pyte
     (built.folder / "hook.py").write_text(hook, encoding="utf-8")
     built.build(hooks=["hook.py"], plugins=[{"doiuri": {"budget": 50}}])
     assert 50 >= budgets[0] > 30 >= budgets[1] > 10 >= budgets[2]
+
+
+def test_an_unknown_option_is_reported(site: MakeSite) -> None:
+    built = site({"index.md": ""})
+    built.build(plugins=[{"doiuri": {"resolv": "records", "bibliografy": "x.md"}}])
+    for name, meant in [("resolv", "resolve"), ("bibliografy", "bibliography")]:
+        message = f"option '{name}': Unrecognised configuration name: {name}; did you mean {meant}?"
+        assert message in built.log.text
+
+
+def test_an_invalid_variable_is_reported_once(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", "ftp://example.org")
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build()
+    assert built.log.text.count("doiuri: DOIURI_RESOLVER: ") == 1
+
+
+@pytest.mark.parametrize("name", ["doiuri", "markdown_doiuri"])
+def test_the_extension_may_be_listed_too(name: str, site: MakeSite) -> None:
+    built = site({"index.md": "See doi:10.1000/182"})
+    built.build(markdown_extensions=[name], plugins=[{"doiuri": {"resolve": False, "css_class": "mine"}}])
+    assert (
+        built.page("index.html").links.count(("https://doi.org/10.1000/182", "mine", "doi:10.1000/182")) == 1
+    )
+
+
+def test_the_extension_with_options_of_its_own_is_an_error(site: MakeSite) -> None:
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build(markdown_extensions=[{"doiuri": {"text": "link"}}])
+    assert built.log.records[-1].levelno == logging.ERROR
+    assert '"doiuri" is in markdown_extensions too, with options' in built.log.text
+
+
+@pytest.mark.parametrize("path", ["references.html", "/references.md", "../references.md", 1])
+def test_the_page_of_references_is_a_page(path: object, site: MakeSite) -> None:
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build(plugins=[{"doiuri": {"bibliography": path}}])
+    assert f"option 'bibliography': {path!r} is not the path of a page in docs_dir" in built.log.text
+
+
+TEXTS = {"index.md": "doi:10.1000/182", "a.md": "doi:10.1000/456 doi:10.1000/none", "b.md": "doi:10.1000/182"}
+PAGES = {name: f"# A\n\n{text}\n" for name, text in TEXTS.items()}
+
+
+def test_in_properdocs_too(tmp_path: Path, doi_proxy: Proxies) -> None:
+    for name, text in PAGES.items():
+        (tmp_path / "docs").mkdir(exist_ok=True)
+        (tmp_path / "docs" / name).write_text(text)
+    settings = {"site_name": "Test", "theme": "mkdocs", "plugins": [{"doiuri": {"bibliography": "list.md"}}]}
+    (tmp_path / "properdocs.yml").write_text(json.dumps(settings))
+    words = [sys.executable, "-m", "properdocs", "build", "--strict"]
+    resolver = {**os.environ, "DOIURI_RESOLVER": doi_proxy(RECORDS).url}
+    done = subprocess.run(
+        words, cwd=tmp_path, env=resolver, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert re.findall("^WARNING .*", done.stderr, re.MULTILINE) == [
+        "WARNING -  doiuri: a.md:3: doi:10.1000/none: not found"
+    ]
+    assert done.returncode == 1
+    assert 'href="https://doi.org/10.1000/182"' in (tmp_path / "site" / "index.html").read_text()
+    (tmp_path / "docs" / "a.md").write_text("")
+    subprocess.run(words, cwd=tmp_path, env=resolver, capture_output=True, timeout=300, check=True)
+
+
+@pytest.mark.parametrize("fault", TYPICAL, ids=str)
+def test_a_resolver_that_does_not_answer_fails_no_build(
+    fault: Fault, site: MakeSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = site(PAGES)
+    with fault.serve() as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        built.build(strict=True, plugins=[{"doiuri": {"budget": 0.5 if fault.hangs else 20}}])
+    assert built.messages() == []
+    [said] = built.messages(logging.INFO)
+    assert said.startswith("3 of 3 DOIs could not be checked: ")

@@ -9,7 +9,7 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from support.references import RETRACTED
 
-from .conftest import MakeSite
+from ..conftest import MakeSite
 
 CSL = "application/vnd.citationstyles.csl+json"
 DATA = {"format": "string", "value": "https://example.org/"}

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from support.references import RECORDS
 
-from ..conftest import Render, Rendered
-from ..page import Page
-from .conftest import Serve
+from .conftest import Page, Render, Rendered, Serve
 
 KAHN = '<a href="#ref-10.5555_2fkahn-2006" id="cite-10.5555_2fkahn-2006" role="doc-biblioref">'
 LISTED = '<div class="doi-references" role="doc-bibliography">'

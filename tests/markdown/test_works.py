@@ -1,14 +1,14 @@
 """Where works come from: files, lock file, resolver; and what is said if there are none."""
 
+from __future__ import annotations
+
 import json
 import logging
 import re
 from pathlib import Path
-from typing import Any
 
 import markdown_doiuri
 import pytest
-from markdown_doiuri import DOIExtension
 from support.references import RECORDS, RETRACTED
 from support.servers.faults import Fault
 from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency
@@ -27,6 +27,7 @@ WORKS = [
     {"id": "bad", "title": "Mean", "URL": "javascript:alert(1)", "author": [{"family": "<b onclick=x>"}]},
     {"id": "kahn", "DOI": "10.5555/KAHN-a", "author": [{"family": "Kahn", "given": "Robert"}]},
 ]
+NO_METADATA = "cited without its author and year: its agency has no metadata"
 
 
 @pytest.fixture
@@ -36,8 +37,9 @@ def works(tmp_path: Path) -> str:
     return str(file)
 
 
-def cited(html: str) -> list[str]:
-    return [Page(span).text for span in re.findall('<span class="doi-citation">.*?</span>', html)]
+@pytest.fixture(autouse=True)
+def _info(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="doiuri")
 
 
 def test_works_of_a_file_are_cited_by_their_ids(works: str, serve: Serve, render: Render) -> None:
@@ -46,7 +48,8 @@ def test_works_of_a_file_are_cited_by_their_ids(works: str, serve: Serve, render
         "[see @knuth1984, p. 3; @doi:10.5555/kahn-b], @knuth1984 [ch. 2], @{kahn}s, @nobody, x@kahn, [@bad]"
     )
     rendered = render(source, resolve=True, works=[works], nocite=["@kahn; 10.5555/three"])
-    assert cited(rendered.html) == [
+    citations = re.findall('<span class="doi-citation">.*?</span>', rendered.html)
+    assert [Page(span).text for span in citations] == [
         *("(see Knuth, 1984, p. 3; Kahn, 2001b)", "Knuth (1984, chap. 2)", "Kahn (2001a)"),
         "(Mean, n.d.)",
     ]
@@ -67,24 +70,21 @@ def test_a_problem_with_nocite_is_reported_once_with_its_place(serve: Serve, ren
     serve(RECORDS)
     source = "[@doi:10.5555/three]\n\n`10.5555/dead`"
     rendered = render(source, resolve=True, nocite=["10.5555/dead; 10.5555/no-metadata"])
-    assert [str(problem) for problem in rendered.problems] == [
+    assert rendered.told == [
         "nocite: doi:10.5555/dead: not found",
-        "nocite: doi:10.5555/no-metadata: cited without its author and year: its agency has no metadata",
+        f"nocite: doi:10.5555/no-metadata: {NO_METADATA}",
     ]
     assert render("x", resolve=True, nocite=["10.5555/three"]).html == "<p>x</p>"  # no list, no citation
 
 
-def test_an_unknown_id_in_brackets_is_a_problem(works: str, render: Render) -> None:
-    rendered = render("x\n\n[see @knuth1985, p. 3] and [Figure 3] and @knuth1985", works=works)
-    assert [str(problem) for problem in rendered.problems] == [
-        "line 3: see @knuth1985, p. 3: no file of works has the id 'knuth1985'; did you mean 'knuth1984'?"
-    ]
-    assert rendered.html.endswith("<p>[see @knuth1985, p. 3] and [Figure 3] and @knuth1985</p>")
-
-
-def test_without_files_ids_are_text(render: Render) -> None:
-    source = "[@knuth1984], [see @knuth1984, p. 3], @{knuth1984} and @knuth1984"
-    assert render(source).html == f"<p>{source}</p>"
+def test_an_unknown_id_in_brackets_is_a_problem_if_there_are_files(works: str, render: Render) -> None:
+    source = "[see @knuth1985, p. 3] and [Figure 3] and @{knuth1985} and @knuth1985"
+    rendered = render(source, works=works)
+    reason = "no file of works has the id 'knuth1985'; did you mean 'knuth1984'?"
+    assert rendered.told == [f"line 1: {text}: {reason}" for text in ("see @knuth1985, p. 3", "@{knuth1985}")]
+    without = render(source)
+    assert rendered.html == without.html == f"<p>{source}</p>"
+    assert without.problems == []
     assert "<p>[@knuth1984; <span" in render("[@knuth1984; @doi:10.1000/1]").html
 
 
@@ -99,25 +99,20 @@ WRONG: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_option_is_an_error_that_names_it(name: str, tmp_path: Path) -> None:
+def test_a_wrong_option_is_an_error_that_names_it(name: str, tmp_path: Path, render: Render) -> None:
     (tmp_path / "bad.csl").write_text("<style>\n<")
     value, message = WRONG[name]
     with pytest.raises(ValueError, match=f"^{name.strip()}: {re.escape(message.format(tmp_path))}"):
-        DOIExtension(**{name.strip(): value.format(tmp_path)})
+        render("", resolve=True, **{name.strip(): value.format(tmp_path)})
 
 
 KAHN, NOTHING, DEAD = "10.5555/kahn-2006", "10.5555/no-metadata", "10.5555/dead"
-UNKNOWN = f"[@doi:{KAHN}; @doi:{NOTHING}]\n\n@doi:{DEAD} and doi:{KAHN}\n\n[@doi:{NOTHING}; @doi:{DEAD}]"
-
-
-@pytest.fixture(autouse=True)
-def _info(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="doiuri")
+SOURCE = f"[@doi:{KAHN}; @doi:{NOTHING}]\n\n@doi:{DEAD} and doi:{KAHN}\n\n[@doi:{NOTHING}; @doi:{DEAD}]"
 
 
 def test_what_has_no_metadata_is_a_plain_link_with_one_warning(serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    rendered = render(UNKNOWN, resolve=True)
+    rendered = render(SOURCE, resolve=True)
     plain = f'<a class="doi" href="https://doi.org/{NOTHING}">doi:{NOTHING}</a>'
     dead = (
         f'<a class="doi doi-not-found" href="https://doi.org/{DEAD}" title="This DOI was not found.">'
@@ -126,8 +121,8 @@ def test_what_has_no_metadata_is_a_plain_link_with_one_warning(serve: Serve, ren
     assert rendered.html.count(plain) == 2
     assert f'<p><span class="doi-citation">{dead}</span> and' in rendered.html
     assert rendered.html.count(dead) == 2
-    assert [str(problem) for problem in rendered.problems] == [
-        f"line 1: doi:{NOTHING}: cited without its author and year: its agency has no metadata",
+    assert rendered.told == [
+        f"line 1: doi:{NOTHING}: {NO_METADATA}",
         f"line 3: doi:{DEAD}: not found",
         f"line 5: doi:{DEAD}: not found",
     ]
@@ -139,37 +134,62 @@ def test_a_retracted_work_is_marked_with_one_warning(serve: Serve, render: Rende
     mark = '<a class="doi" href="https://doi.org/10.5555/notice">[retracted 2020-06-05]</a>'
     assert f"https://doi.org/10.5555/gone</a> {mark}" in rendered.html
     assert rendered.html.count("[retracted") == 1
-    assert [str(problem) for problem in rendered.problems] == [
-        "line 1: doi:10.5555/gone: retracted 2020-06-05; notice 10.5555/notice"
-    ]
+    assert rendered.told == ["line 1: doi:10.5555/gone: retracted 2020-06-05; notice 10.5555/notice"]
 
 
-def test_what_is_unknown_is_a_link_in_its_brackets_and_in_the_list_and_counted(
+def test_what_is_unknown_is_a_link_in_its_brackets_and_in_the_list_and_counted_once_a_document(
     render: Render, caplog: pytest.LogCaptureFixture
 ) -> None:
-    rendered = render(UNKNOWN, resolve=True, offline=True)
-    assert rendered.html == render(UNKNOWN).html
+    rendered = [render(SOURCE, resolve=True, offline=True) for _ in range(2)]
+    assert rendered == [render(SOURCE)] * 2
     links = [f'<a class="doi" href="https://doi.org/{name}">doi:{name}</a>' for name in (KAHN, NOTHING, DEAD)]
-    assert f'<span class="doi-citation">({links[0]}; {links[1]})</span>' in rendered.html
-    assert re.findall("<li>(.*)</li>", rendered.html) == links
-    assert rendered.problems == []
-    assert caplog.messages == ["3 of 3 DOIs could not be checked: offline: request not sent"]
+    assert f'<span class="doi-citation">({links[0]}; {links[1]})</span>' in rendered[0].html
+    assert re.findall("<li>(.*)</li>", rendered[0].html) == links
+    assert rendered[0].problems == []
+    message = "3 of 3 DOIs could not be checked: offline: request not sent"
+    assert caplog.record_tuples == [("doiuri", logging.INFO, message)] * 2
 
 
-@pytest.mark.parametrize("options", [{"resolve": True, "offline": True}, {"resolve": False}], ids=str)
-def test_a_lock_file_gives_the_same_bytes_offline(
-    options: dict[str, Any], tmp_path: Path, serve: Serve, render: Render
+@pytest.mark.parametrize("fault", UNAVAILABLE, ids=str)
+def test_metadata_that_cannot_be_had_is_counted_once(
+    fault: Fault, render: Render, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Pages need no cards: the DOI that is only linked is not counted."""
+    source = f"[@doi:{KAHN}; @doi:{NOTHING}]\n\ndoi:10.5555/kahn-a"
+    with faulty_agency(RECORDS, fault) as proxy:
+        rendered = render(source, resolve=True, resolver=proxy.url, budget=15, details=True)
+    assert rendered == render(source)
+    assert rendered.html.count('<a class="doi" href="https://doi.org/') == 5  # two of them in the list
+    [message] = caplog.messages
+    assert message.startswith("2 of 3 DOIs could not be checked: ")
+
+
+def test_a_web_page_is_no_metadata_and_no_registry(render: Render, caplog: pytest.LogCaptureFixture) -> None:
+    with faulty_agency(RECORDS, WEB_PAGE) as proxy:
+        rendered = render(f"[@doi:{KAHN}]", resolve=True, resolver=proxy.url)
+    assert rendered.html == render(f"[@doi:{KAHN}]").html.partition("\n<div")[0]
+    assert rendered.told == [f"line 1: doi:{KAHN}: {NO_METADATA}"]
+    assert caplog.messages == []
+    with WEB_PAGE.serve() as portal:
+        assert render(SOURCE, resolve=True, resolver=portal.url) == render(SOURCE)
+    [message] = caplog.messages
+    assert message.startswith("3 of 3 DOIs could not be checked: ")
+
+
+def test_a_lock_file_gives_the_same_page_offline_and_without_resolving(
+    tmp_path: Path, serve: Serve, render: Render
 ) -> None:
     lock = tmp_path / "doi.lock.json"
     serve(RECORDS)
-    first = render(UNKNOWN, resolve=True, lock=lock)
+    assert "#ref-" not in render(SOURCE, lock=lock).html  # without resolving, the file only is asked
+    first = render(SOURCE, resolve=True, lock=lock)  # the page before is not believed
     assert first.html.count("#ref-") == 1
     content = lock.read_bytes()
-    markdown_doiuri.forget()
-    serve([])  # whoever asks now hears that no DOI exists
-    second = render(UNKNOWN, lock=str(lock), **options)
-    assert second == first
-    assert lock.read_bytes() == content
+    for options in ({"resolve": True, "offline": True}, {"resolve": False}):
+        markdown_doiuri.forget()
+        serve([])  # whoever asks now hears that no DOI exists
+        assert render(SOURCE, lock=str(lock), **options) == first, options
+        assert lock.read_bytes() == content
 
 
 @pytest.mark.parametrize("source", ["[](doi:{})", "[](<https://doi.org/{}>)", "[](https://dx.doi.org/{})"])
@@ -182,45 +202,3 @@ def test_texts_may_use_the_work(source: str, serve: Serve, render: Render) -> No
     marked = f"<s>doi:{DEAD}</s></a>" if "doi:" in source else f">doi:{DEAD}</a>"
     assert marked in render(source.format(DEAD), **options).html
     assert ">doi:10.5555/three</a>" in render(source.format("10.5555/three"), text=options["text"]).html
-
-
-KAHN, THREE = "10.5555/kahn-2006", "10.5555/three"
-CITED = f"[@doi:{KAHN}; @doi:{THREE}] and @doi:{THREE}\n\ndoi:10.5555/kahn-a"
-
-
-@pytest.fixture(autouse=True)
-def _info(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="doiuri")
-
-
-@pytest.mark.parametrize("details", [False, True])  # no page needs its cards
-@pytest.mark.parametrize("fault", UNAVAILABLE, ids=str)
-def test_metadata_that_cannot_be_had_is_counted_once(
-    fault: Fault, details: bool, render: Render, caplog: pytest.LogCaptureFixture
-) -> None:
-    with faulty_agency(RECORDS, fault) as proxy:
-        rendered = render(CITED, resolve=True, resolver=proxy.url, budget=15, details=details)
-    assert rendered.html == render(CITED).html
-    assert rendered.html.count('<a class="doi" href="https://doi.org/') == 6  # two of them in the list
-    assert rendered.problems == []
-    [message] = caplog.messages
-    assert message.startswith("2 of 3 DOIs could not be checked: ")
-
-
-def test_a_web_page_is_no_metadata(render: Render, caplog: pytest.LogCaptureFixture) -> None:
-    with faulty_agency(RECORDS, WEB_PAGE) as proxy:
-        rendered = render(CITED, resolve=True, resolver=proxy.url)
-    assert rendered.html == render(CITED).html.partition("\n<div")[0]
-    assert [str(problem) for problem in rendered.problems] == [
-        f"line 1: doi:{name}: cited without its author and year: its agency has no metadata"
-        for name in (KAHN, THREE)
-    ]
-    assert caplog.messages == []
-
-
-def test_a_captive_portal_is_no_registry(render: Render, caplog: pytest.LogCaptureFixture) -> None:
-    with WEB_PAGE.serve() as portal:
-        rendered = render(CITED, resolve=True, resolver=portal.url)
-    assert (rendered.html, rendered.problems) == (render(CITED).html, [])
-    [message] = caplog.messages
-    assert message.startswith("3 of 3 DOIs could not be checked: ")

@@ -33,39 +33,41 @@ MARKED = (
 )
 
 
-def test_a_definite_no_is_marked_and_told(doi_proxy: Proxies, render: Render) -> None:
-    proxy = doi_proxy(KNOWN)
+def test_a_definite_no_is_marked_and_told_and_each_doi_asked_once_a_process(
+    tmp_path: Path, doi_proxy: Proxies, render: Render
+) -> None:
+    """No values are no mistake of the author."""
+    proxy, cache = doi_proxy(KNOWN), str(tmp_path / "cache")
+    options = {"resolve": True, "resolver": proxy.url, "cache": cache, "mailto": "me@example.org"}
     source = (
-        "doi:10.1000/182\n\ndoi:10.1000/none <doi:10.1000/none> [x](doi:10.1000/none) [](doi:10.1000/MIXED)"
+        "doi:10.1000/182 <doi:10.1000/empty>\n\ndoi:10.1000/none <doi:10.1000/none> [x](doi:10.1000/none)"
     )
-    rendered = render(source, resolve=True, resolver=proxy.url)
+    rendered = render(f"{source} [](doi:10.1000/MIXED)", **options)
     assert rendered.html.count("doi-not-found") == 3
     for text in ("doi:10.1000/none", "x"):
         assert MARKED.format(text) in rendered.html
-    assert [str(problem) for problem in rendered.problems] == ["line 3: doi:10.1000/none: not found"]
+    assert rendered.told == ["line 3: doi:10.1000/none: not found"]
+    assert "doi-not-found" in render("[](doi:10.1000/NONE) doi:10.1000/mixed", **options).html
+    asked = sorted(request.path.decode() for request in proxy.log)
+    assert asked == [f"/api/handles/10.1000/{name}" for name in ("182", "MIXED", "empty", "none")]
+    agent = proxy.log[0].headers["user-agent"]
+    assert agent.startswith(f"markdown-doiuri/{version('markdown-doiuri')} doiuri/{version('doiuri')} ")
+    assert "mailto:me@example.org" in agent
+    other = render("doi:10.1000/182", **options | {"resolver": doi_proxy([]).url})
+    assert "doi-not-found" in other.html
+    markdown_doiuri.forget()
+    assert render(source, **options).told == rendered.told
+    assert len(proxy.log) == 4  # the cache serves the next process
+    markdown_doiuri.forget()
+    render(source, **options | {"cache": f"{cache}2"})
+    assert len(proxy.log) == 7
 
 
 def test_a_name_in_the_address_of_a_publisher_is_not_reported(doi_proxy: Proxies, render: Render) -> None:
-    address = "https://example.org/article/doi/10.1242/dmm.1/369227/E"
-    source = (
-        f"[x]({address}) <{address}>\n\n[x](https://doi.org/10.1242/dmm.1)\n\n[x](//doi.org/10.1242/dmm.1)"
-    )
+    address, name = "https://example.org/article/doi/10.1242/dmm.1/369227/E", "doi.org/10.1242/dmm.1"
+    source = f"[x]({address}) <{address}>\n\n[x](https://{name})\n\n[x](//{name})"
     rendered = render(source, resolve="on", resolver=doi_proxy(KNOWN).url)
     assert [problem.line for problem in rendered.problems] == [3, 5]
-
-
-def test_no_values_is_no_mistake_of_the_author(doi_proxy: Proxies, render: Render) -> None:
-    rendered = render("<doi:10.1000/empty>", resolve=True, resolver=doi_proxy(KNOWN).url)
-    assert "doi-not-found" not in rendered.html
-    assert rendered.problems == []
-
-
-def test_what_was_probably_meant_is_suggested(doi_proxy: Proxies, render: Render) -> None:
-    rendered = render("<doi:10.1000/1–82>", resolve=True, resolver=doi_proxy(KNOWN).url)
-    [problem] = rendered.problems
-    assert problem.suggestion is not None
-    assert "10.1000/1-82" in problem.suggestion
-    assert problem.line == 1
 
 
 AUTHORS_OWN = {
@@ -77,13 +79,12 @@ AUTHORS_OWN = {
 }
 
 
-@pytest.mark.parametrize("source", AUTHORS_OWN)
-def test_a_link_to_the_proxy_is_verified_and_not_rewritten(
-    source: str, doi_proxy: Proxies, render: Render
-) -> None:
-    rendered = render(f"x\n\n{source}", resolve=True, resolver=doi_proxy(KNOWN).url)
-    assert (AUTHORS_OWN[source] or source) in rendered.html
-    assert [str(problem) for problem in rendered.problems] == ["line 3: doi:10.1000/none: not found"]
+def test_links_to_the_proxy_are_verified_and_not_rewritten(doi_proxy: Proxies, render: Render) -> None:
+    url = doi_proxy(KNOWN).url
+    for source, html in AUTHORS_OWN.items():
+        rendered = render(f"x\n\n{source}", resolve=True, resolver=url)
+        assert (html or source) in rendered.html
+        assert rendered.told == ["line 3: doi:10.1000/none: not found"], source
 
 
 def test_what_is_no_link_is_not_asked(doi_proxy: Proxies, render: Render) -> None:
@@ -95,34 +96,6 @@ def test_what_is_no_link_is_not_asked(doi_proxy: Proxies, render: Render) -> Non
     )
     assert render(source, resolve=True, resolver=proxy.url).problems == []
     assert not proxy.log
-
-
-def test_each_doi_is_asked_once_a_process(doi_proxy: Proxies, render: Render) -> None:
-    proxy = doi_proxy(KNOWN)
-    for source in (
-        "doi:10.1000/182 doi:10.1000/182",
-        "<doi:10.1000/182> <doi:10.1000/none>",
-        "[](doi:10.1000/NONE)",
-    ):
-        rendered = render(source, resolve=True, resolver=proxy.url)
-    assert "doi-not-found" in rendered.html
-    assert sorted(request.path for request in proxy.log) == [
-        b"/api/handles/10.1000/182",
-        b"/api/handles/10.1000/none",
-    ]
-    other = render("doi:10.1000/182", resolve=True, resolver=doi_proxy([]).url)
-    assert "doi-not-found" in other.html
-
-
-def test_the_store_serves_the_next_process(tmp_path: Path, doi_proxy: Proxies, render: Render) -> None:
-    proxy, source = doi_proxy(KNOWN), "<doi:10.1000/182> <doi:10.1000/none>"
-    for name, asked in (("a", 2), ("a", 2), ("b", 4)):
-        (tmp_path / "cache").unlink(missing_ok=True)
-        (tmp_path / "cache").symlink_to(tmp_path / name)
-        cache = str(tmp_path / "cache")
-        rendered = render(source, resolve=True, resolver=proxy.url, cache=cache)
-        assert (rendered.html.count("doi-not-found"), len(proxy.log)) == (1, asked)
-        markdown_doiuri.forget()
 
 
 def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Render) -> None:
@@ -140,18 +113,6 @@ def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Rende
     assert render(source, resolve=True, offline=True, lock=str(locks[0])).problems == []
 
 
-def test_without_resolving_a_citation_is_looked_up_in_the_lock_file_only(
-    tmp_path: Path, doi_proxy: Proxies, render: Render
-) -> None:
-    proxy, lock, source = doi_proxy(RECORDS), str(tmp_path / "lock.json"), "[@doi:10.5555/kahn-2006]"
-    options = {"resolver": proxy.url, "lock": lock}
-    assert "Kahn" not in render(source, resolve=False, **options).html
-    assert proxy.log == []
-    assert "Kahn" in render(source, resolve=True, **options).html  # the page before is not believed
-    markdown_doiuri.forget()
-    assert "Kahn" in render(source, resolve=False, **options).html
-
-
 def test_a_locked_build_reports_what_the_lock_file_lacks(
     tmp_path: Path, doi_proxy: Proxies, render: Render
 ) -> None:
@@ -163,7 +124,7 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
     asked, content = len(proxy.log), lock.read_bytes()
     source += "\n\n[@doi:10.1000/Mixed; @doi:10.1000/182]"
     rendered = render(source, resolve=True, resolver=proxy.url, lock=lock, locked=True)
-    assert [str(problem) for problem in rendered.problems] == [
+    assert rendered.told == [
         "line 1: doi:10.1000/none: not found",
         "line 1: doi:10.1000/182: not in the lock file; build once without the option locked to add it",
         "line 3: doi:10.1000/Mixed: not in the lock file; build once without the option locked to add it",
@@ -171,15 +132,6 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
     assert (len(proxy.log), lock.read_bytes()) == (asked, content)
     with pytest.raises(ValueError, match="locked: needs a lock file"):
         render(source, locked=True)
-
-
-def test_the_contact_is_told(doi_proxy: Proxies, render: Render) -> None:
-    proxy = doi_proxy(KNOWN)
-    render("<doi:10.1000/182>", resolve=True, resolver=proxy.url, mailto="me@example.org")
-    [request] = proxy.log
-    agent = request.headers["user-agent"]
-    assert agent.startswith(f"markdown-doiuri/{version('markdown-doiuri')} doiuri/{version('doiuri')} ")
-    assert "mailto:me@example.org" in agent
 
 
 @pytest.mark.parametrize("fault", TYPICAL, ids=str)
@@ -191,14 +143,6 @@ def test_a_fault_changes_nothing(fault: Fault, render: Render) -> None:
         faulty = render(source, resolve=True, resolver=server.url, budget=0.5, timeout=100)
     assert faulty == offline
     assert faulty.html.count('href="https://doi.org/') == 7
-
-
-def test_a_server_that_hangs_is_not_asked_by_every_document(render: Render) -> None:
-    [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
-    with hanging.serve() as server:
-        for _ in range(5):
-            render(f"<doi:{NAME}>", resolve=True, resolver=server.url, budget=0.5, timeout=100)
-        assert len(server.requests) <= 1
 
 
 def test_a_request_ends_with_its_timeout_not_with_the_budget(
@@ -271,15 +215,3 @@ def test_threads_do_not_disturb_one_another(doi_proxy: Proxies, render: Render) 
     markdown_doiuri.forget()
     assert together == [render(source, resolve=True, resolver=url) for source in sources]
     assert ">Kahn &amp; Wilensky, 2006</a>" in together[0].html
-
-
-@pytest.mark.parametrize("times", [1, 2])
-def test_what_could_not_be_checked_is_logged_once_a_document(
-    times: int, render: Render, caplog: pytest.LogCaptureFixture
-) -> None:
-    source = "doi:10.1000/1 doi:10.1000/1 doi:10.1000/2"
-    with caplog.at_level(logging.INFO, "doiuri"):
-        for _ in range(times):
-            assert render(source, resolve=True, offline=True).problems == []
-    message = "2 of 2 DOIs could not be checked: offline: request not sent"
-    assert caplog.record_tuples == [("doiuri", logging.INFO, message)] * times

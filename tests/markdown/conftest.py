@@ -170,10 +170,11 @@ def resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def site(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> MakeSite:
-    """Write pages to a folder, ``docs`` by default, and return the site that they make."""
+    """Write pages to a folder, ``docs`` by default, and files such as ``../hook.py``; return their site."""
     caplog.set_level(logging.INFO, logger="mkdocs")
 
     def make(pages: dict[str, str], docs: str = "docs") -> Site:
+        (tmp_path / docs).mkdir()
         for name, text in pages.items():
             path = tmp_path / docs / name
             path.parent.mkdir(parents=True, exist_ok=True)

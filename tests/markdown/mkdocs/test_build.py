@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from doiuri import DOI
@@ -20,7 +18,13 @@ from mkdocs.exceptions import Abort
 from support.references import RECORDS as CITED
 from support.servers.faults import TYPICAL, Fault
 
-from ..conftest import RECORDS, MakeSite
+from ..conftest import VALUES, MakeSite
+
+NAMES = "10.1000/182", "10.1000/456", "10.1000/789"
+RECORDS = {
+    "agencies": {"10.1000": "Crossref"},
+    "records": [{"handle": name, "values": VALUES} for name in NAMES],
+}
 
 pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolver")]
 
@@ -40,15 +44,15 @@ def test_a_doi_that_does_not_exist_is_marked_and_reported(
     assert built.messages(logging.INFO) == []
 
 
-@pytest.mark.parametrize(
-    "front_matter",
-    [
-        "---\ntitle: A\n---\n",
-        "---\ntitle: A\n\nx: 1\n...\n\n\n",
-        "Title: A\nX: 1\n\n",
-        "\ufeff---\na: 1\n---\n",
-    ],
-)
+FRONT = [
+    "---\ntitle: A\n---\n",
+    "---\ntitle: A\n\nx: 1\n...\n\n\n",
+    "Title: A\nX: 1\n\n",
+    "\ufeff---\na: 1\n---\n",
+]
+
+
+@pytest.mark.parametrize("front_matter", FRONT, ids=ascii)
 def test_lines_are_those_of_the_file(front_matter: str, site: MakeSite) -> None:
     built = site({"index.md": f"{front_matter}# A\n\n{DEAD}\n"})
     built.build()
@@ -73,20 +77,24 @@ def test_all_dois_are_verified_in_one_batch(label: str, site: MakeSite, doi_prox
     assert len(doi_proxy.log) == 1
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "`doi:10.1000/1`",
-        "$doi:10.1000/1$",
-        "```\ndoi:10.1000/1\n```",
-        "!!! note\n\n    ~~~ text\n    doi:10.1000/1\n    ~~~\n",
-    ],
-)
-def test_code_is_not_verified(code: str, site: MakeSite, doi_proxy: Proxies) -> None:
-    built = site(
-        {"index.md": f"See doi:10.1000/182, ``` a\n\n{code}\n\n10.1000/2 and https://example.org/10.1000/3"}
-    )
-    built.build(markdown_extensions=["admonition", "pymdownx.superfences"])
+CODE = """\
+`doi:10.1000/1` $doi:10.1000/1$
+
+```
+doi:10.1000/1
+```
+
+!!! note
+
+    ~~~ text
+    doi:10.1000/1
+    ~~~
+"""
+
+
+def test_code_is_not_verified(site: MakeSite, doi_proxy: Proxies) -> None:
+    text = f"See doi:10.1000/182, ``` a\n\n{CODE}\n\n10.1000/2 and https://example.org/10.1000/3"
+    site({"index.md": text}).build(markdown_extensions=["admonition", "pymdownx.superfences"])
     assert [request.path for request in doi_proxy.log] == [b"/api/handles/10.1000/182"]
 
 
@@ -99,33 +107,30 @@ def test_every_line_is_reported_in_order(site: MakeSite) -> None:
 
 
 HOOK = """
-def on_page_markdown(markdown, **_):
-    return "Added.\\n\\n" + markdown.replace("{macro}", "\\n\\ndoi:10.1000/none") + "\\n\\nAt the end."
-"""
-
-
-def test_text_by_other_plugins_is_verified_and_reported_at_its_line(site: MakeSite) -> None:
-    built = site({"index.md": f"---\na: 1\n---\n# A\n\none {{macro}}\n\n[x]({DEAD}2)\n"})
-    (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
-    built.build(hooks=["hook.py"])
-    assert sorted(built.messages()) == [f"index.md:6: {DEAD}: not found", f"index.md:8: {DEAD}2: not found"]
-
-
-OTHER = """
 import markdown
 
+def on_page_markdown(markdown, **_):
+    return "Added.\\n\\n" + markdown.replace("{macro}", "\\n\\ndoi:10.1000/none") + "\\n\\nAt the end."
+
 def on_env(env, config, files):
-    html = markdown.markdown("doi:10.1000/none", extensions=config.markdown_extensions)
+    html = markdown.markdown("doi:10.1000/none3", extensions=config.markdown_extensions)
     files.get_file_from_path("index.md").page.content += html
 """
 
 
-def test_text_that_is_no_page_is_verified_too(site: MakeSite) -> None:
-    built = site({"index.md": "See doi:10.1000/182"})
-    (built.folder / "hook.py").write_text(OTHER, encoding="utf-8")
+def test_text_by_other_plugins_is_verified_and_reported_at_its_line(
+    site: MakeSite,
+) -> None:
+    text = f"---\na: 1\n---\n# A\n\none {{macro}}\n\n[x]({DEAD}2)\n"
+    built = site({"index.md": text, "../hook.py": HOOK})
     built.build(hooks=["hook.py"])
-    assert LINK in built.page("index.html").links
-    assert built.messages() == [f"{DEAD}: not found"]
+    assert sorted(built.messages()) == [
+        f"{DEAD}3: not found",
+        f"index.md:6: {DEAD}: not found",
+        f"index.md:8: {DEAD}2: not found",
+    ]
+    found = (f"{LINK[0]}3", LINK[1], f"{DEAD}3")
+    assert found in built.page("index.html").links
 
 
 def test_a_lock_file_of_a_local_proxy_serves_strict_builds_without_a_network(
@@ -154,11 +159,8 @@ def test_the_budget_is_that_of_the_whole_build(site: MakeSite, monkeypatch: pyte
 
     monkeypatch.setattr(Resolver, "check", check)
     monkeypatch.setattr(time, "monotonic", lambda: monotonic() + 20 * len(budgets))
-    built = site({f"{name}.md": "# A" for name in ("index", "a", "b")})
-    hook = (
-        "def on_page_markdown(markdown, page, **_):\n    return markdown + ' doi:10.1000/' + page.file.name"
-    )
-    (built.folder / "hook.py").write_text(hook, encoding="utf-8")
+    hook = "def on_page_markdown(markdown, page, **_):\n    return 'doi:10.1000/' + page.file.name"
+    built = site({"../hook.py": hook, "index.md": "", "a.md": "", "b.md": ""})
     built.build(hooks=["hook.py"], plugins=[{"doiuri": {"budget": 50}}])
     assert 50 >= budgets[0] > 30 >= budgets[1] > 10 >= budgets[2]
 
@@ -183,49 +185,50 @@ def test_an_invalid_variable_is_reported_once(site: MakeSite, monkeypatch: pytes
 def test_the_extension_may_be_listed_too(name: str, site: MakeSite) -> None:
     built = site({"index.md": "See doi:10.1000/182"})
     built.build(markdown_extensions=[name], plugins=[{"doiuri": {"resolve": False, "css_class": "mine"}}])
-    assert (
-        built.page("index.html").links.count(("https://doi.org/10.1000/182", "mine", "doi:10.1000/182")) == 1
-    )
+    found = "https://doi.org/10.1000/182", "mine", "doi:10.1000/182"
+    assert built.page("index.html").links.count(found) == 1
+
+
+NO_PAGE = "option 'bibliography': {!r} is not the path of a page in docs_dir"
+NO_PAGES = "references.html", "/references.md", "../references.md", 1
+WRONG: list[tuple[dict[str, object], str]] = [
+    *(({"bibliography": path}, NO_PAGE.format(path)) for path in NO_PAGES),
+    # files are beside the configuration
+    ({"reference_style": "style.csl"}, "reference_style: FOLDER/style.csl: cannot be read"),
+    ({"works": "works.json"}, "works: FOLDER/works.json: cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG, ids=ascii)
+def test_a_wrong_option_ends_the_build(options: dict[str, object], message: str, site: MakeSite) -> None:
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build(plugins=[{"doiuri": options}])
+    assert message.replace("FOLDER", str(built.folder)) in built.log.text
 
 
 def test_the_extension_with_options_of_its_own_is_an_error(site: MakeSite) -> None:
-    built = site({"index.md": ""})
     with pytest.raises(Abort):
-        built.build(markdown_extensions=[{"doiuri": {"text": "link"}}])
-    assert built.log.records[-1].levelno == logging.ERROR
-    assert '"doiuri" is in markdown_extensions too, with options' in built.log.text
-
-
-@pytest.mark.parametrize("path", ["references.html", "/references.md", "../references.md", 1])
-def test_the_page_of_references_is_a_page(path: object, site: MakeSite) -> None:
-    built = site({"index.md": ""})
-    with pytest.raises(Abort):
-        built.build(plugins=[{"doiuri": {"bibliography": path}}])
-    assert f"option 'bibliography': {path!r} is not the path of a page in docs_dir" in built.log.text
+        (built := site({})).build(markdown_extensions=[{"doiuri": {"text": "link"}}])
+    assert '"doiuri" is in markdown_extensions too, with options' in built.log.records[-1].getMessage()
 
 
 TEXTS = {"index.md": "doi:10.1000/182", "a.md": "doi:10.1000/456 doi:10.1000/none", "b.md": "doi:10.1000/182"}
 PAGES = {name: f"# A\n\n{text}\n" for name, text in TEXTS.items()}
 
 
-def test_in_properdocs_too(tmp_path: Path, doi_proxy: Proxies) -> None:
-    for name, text in PAGES.items():
-        (tmp_path / "docs").mkdir(exist_ok=True)
-        (tmp_path / "docs" / name).write_text(text)
+def test_in_properdocs_too(site: MakeSite, doi_proxy: Proxies) -> None:
     settings = {"site_name": "Test", "theme": "mkdocs", "plugins": [{"doiuri": {"bibliography": "list.md"}}]}
-    (tmp_path / "properdocs.yml").write_text(json.dumps(settings))
-    words = [sys.executable, "-m", "properdocs", "build", "--strict"]
-    resolver = {**os.environ, "DOIURI_RESOLVER": doi_proxy(RECORDS).url}
+    built = site({**PAGES, "../properdocs.yml": json.dumps(settings)})
     done = subprocess.run(
-        words, cwd=tmp_path, env=resolver, capture_output=True, text=True, timeout=300, check=False
-    )
+        [sys.executable, "-m", "properdocs", "build", "--strict"],
+        cwd=built.folder, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
     assert re.findall("^WARNING .*", done.stderr, re.MULTILINE) == [
         "WARNING -  doiuri: a.md:3: doi:10.1000/none: not found"
     ]
     assert done.returncode == 1
-    assert 'href="https://doi.org/10.1000/182"' in (tmp_path / "site" / "index.html").read_text()
-    (tmp_path / "docs" / "a.md").write_text("")
-    subprocess.run(words, cwd=tmp_path, env=resolver, capture_output=True, timeout=300, check=True)
+    assert 'href="https://doi.org/10.1000/182"' in built.source("index.html")
 
 
 @pytest.mark.parametrize("fault", TYPICAL, ids=str)

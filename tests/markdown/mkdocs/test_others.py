@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from mkdocs.commands.build import build
-from mkdocs.exceptions import Abort
 from support.failing import FAILING
 
 from ..conftest import MakeSite, Page
-from ..test_cards import RECORDS
+from ..test_looks import CARDS as RECORDS
+
+pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolver")]
 
 BIB = "@article{knuth, title={Literate programming}, author={Knuth, D.}, journal={J}, year={1984}}"
 WORKS = [
@@ -28,9 +29,7 @@ TEXT = "Tip [@doi:10.1000/182], [@knuth], @doi:10.1000/182 [p. 3], [see @own, p.
 def test_citations_of_mkdocs_bibtex_and_ours_stand_on_one_page(
     bibtex_first: bool, inline: bool, site: MakeSite
 ) -> None:
-    built = site({"index.md": TEXT})
-    (built.folder / "works.bib").write_text(BIB)
-    (built.folder / "works.json").write_text(json.dumps(WORKS))
+    built = site({"index.md": TEXT, "../works.bib": BIB, "../works.json": json.dumps(WORKS)})
     bibtex = {"bib_file": str(built.folder / "works.bib"), "enable_inline_citations": inline}
     plugins = [{"bibtex": bibtex}, {"doiuri": {"resolve": False, "works": ["works.json"]}}]
     built.build(plugins=plugins if bibtex_first else plugins[::-1], markdown_extensions=["footnotes"])
@@ -52,19 +51,12 @@ def on_files(files, **_):
 
 
 def test_citations_and_links_in_notebooks_are_reported_once(site: MakeSite) -> None:
-    sources = (
-        "[@doi:10.1000/182]",
-        "[@own, p. 2]",
-        "[A](doi:10.1000/182)",
-        "<doi:10.1000/182>",
-        "x@other.org, doi: 1",
-    )
-    cells = ({"cells": [{"cell_type": "markdown", "source": [f"A\n\n{source}\n"]}]} for source in sources)
-    built = site(
-        {"index.md": "", **{f"{number}.ipynb": json.dumps(cell) for number, cell in enumerate(cells)}}
-    )
-    (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
-    (built.folder / "works.json").write_text(json.dumps(WORKS))
+    ours = "[@doi:10.1000/182]", "[@own, p. 2]", "[A](doi:10.1000/182)", "<doi:10.1000/182>"
+    pages = {"index.md": "", "../hook.py": HOOK, "../works.json": json.dumps(WORKS)}
+    for number, source in enumerate([*ours, "x@other.org, doi: 1"]):
+        cells = [{"cell_type": "markdown", "source": [f"A\n\n{source}\n"]}]
+        pages[f"{number}.ipynb"] = json.dumps({"cells": cells})
+    built = site(pages)
     built.build(plugins=[{"doiuri": {"resolve": False, "works": "works.json"}}], hooks=["hook.py"])
     notebooks = "0.ipynb, 1.ipynb, 2.ipynb, 3.ipynb"
     assert built.messages() == [
@@ -73,16 +65,11 @@ def test_citations_and_links_in_notebooks_are_reported_once(site: MakeSite) -> N
 
 
 def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
-    built = site({"index.md": "# A\n\n[@own] and `@more`", "b.md": "# B\n\n@own"})
-    (built.folder / "a.bib").write_text("@book{own, author = {Abel}, year = 2001}")
-    (built.folder / "more.json").write_text(json.dumps(WORKS[1:]))
-    options = {
-        "resolve": False,
-        "works": ["a.bib", "more.json"],
-        "nocite": ["@more"],
-        "bibliography": "references.md",
-    }
-    built.build(plugins=[{"doiuri": options}], strict=True)
+    pages = {"index.md": "# A\n\n[@own] and `@more`", "b.md": "# B\n\n@own"}
+    files = {"a.bib": "@book{own, author = {Abel}, year = 2001}", "more.json": json.dumps(WORKS[1:])}
+    built = site({**pages, **{f"../{name}": text for name, text in files.items()}})
+    options = {"works": [*files], "nocite": ["@more"], "bibliography": "references.md"}
+    built.build(plugins=[{"doiuri": {"resolve": False, **options}}], strict=True)
     page = built.page("references/index.html")
     assert re.findall(r"(Abel|Zorn) \((\d+)\)", page.text) == [("Abel", "2001"), ("Zorn", "2002")]
     back = [(href, text) for href, css_class, text in page.links if css_class == "doi-backref"]
@@ -90,9 +77,8 @@ def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
 
 
 def test_a_change_of_a_file_of_works_is_noticed_by_serve(site: MakeSite) -> None:
-    built = site({"index.md": ""})
+    built = site({"../works.json": json.dumps(WORKS)})
     watched: list[str] = []
-    (built.folder / "works.json").write_text(json.dumps(WORKS))
     built.build(plugins=[{"doiuri": {"resolve": False, "works": "works.json"}}])
     config = built.config()
     build(config)
@@ -101,39 +87,20 @@ def test_a_change_of_a_file_of_works_is_noticed_by_serve(site: MakeSite) -> None
     assert watched == [str(built.folder / "works.json")]
 
 
-@pytest.mark.parametrize("bibliography", [None, "references.md"])
-def test_a_style_that_citeproc_cannot_render_is_one_warning(bibliography: str | None, site: MakeSite) -> None:
-    built = site({"index.md": "# A\n\n[@knuth]", "b.md": "# B\n\n[@knuth]"})
-    (built.folder / "works.bib").write_text(f"@book{{b, doi = {{10/abc}}}}\n{BIB}")
-    (built.folder / "bad.csl").write_text(FAILING)
+@pytest.mark.parametrize("listed", ["references", "b"])
+def test_a_style_that_citeproc_cannot_render_is_one_warning(listed: str, site: MakeSite) -> None:
+    files = {"../works.bib": f"@book{{b, doi = {{10/abc}}}}\n{BIB}", "../bad.csl": FAILING}
+    built = site({**files, "index.md": "# A\n\n[@knuth]", "b.md": "# B\n\n[@knuth]"})
     options = {"resolve": False, "works": "works.bib", "reference_style": "bad.csl"}
-    built.build(plugins=[{"doiuri": {**options, **({"bibliography": bibliography} if bibliography else {})}}])
+    options["bibliography"] = "references.md" if listed == "references" else ""
+    built.build(plugins=[{"doiuri": options}])
     invalid, message = built.messages()
     assert "works.bib:1: b: '10/abc' is not a DOI" in invalid
     assert "bad.csl: citeproc-py cannot format knuth in this style" in message
     assert "(Knuth, 1984)" in built.page("index.html").text
-    assert (
-        "Literate programming" in built.page("references/index.html" if bibliography else "b/index.html").text
-    )
+    assert "Literate programming" in built.page(f"{listed}/index.html").text
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ({"reference_style": "style.csl"}, "reference_style: {0}/style.csl: cannot be read"),
-        ({"works": "works.json"}, "works: {0}/works.json: cannot be read"),
-    ],
-)
-def test_files_are_beside_the_configuration(option: dict[str, str], message: str, site: MakeSite) -> None:
-    built = site({"index.md": ""})
-    with pytest.raises(Abort):
-        built.build(plugins=[{"doiuri": option}])
-    assert message.format(built.folder) in built.log.text
-
-
-pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolver")]
-
-OWN = [{"id": "own", "title": "Own work", "author": [{"family": "Abel"}], "issued": "2001"}]
 CITED = "[@doi:10.1000/1, p. 3]"
 MIXED = f"{CITED}, @own, doi:10.1000/1, doi:10.1000/lost, [x](doi:10.1000)"
 LOST, BAD = "doi:10.1000/lost: not found", 'doi:10.1000: no "/" after the prefix'
@@ -174,22 +141,18 @@ def check(text: str, shown: str) -> None:
     assert not re.search('doi-references|doi-card|id="(ref|cite)', text)
 
 
-@pytest.mark.parametrize(
-    ("options", "shown"),
-    [
-        ({}, AUTHOR_YEAR),
-        ({"bibliography": "references.md"}, AUTHOR_YEAR),
-        ({"bibliography": "references.md", "citation": "number"}, NUMBER),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
-)
+LISTED = {"bibliography": "references.md"}
+TEXTS: list[tuple[dict[str, object], str]] = [
+    ({}, AUTHOR_YEAR), (LISTED, AUTHOR_YEAR), ({**LISTED, "citation": "number"}, NUMBER)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "shown"), TEXTS, ids=["page", "list", "numbers"])
 class TestTexts:
     def test_inside_a_page(self, options: dict[str, object], shown: str, site: MakeSite) -> None:
         source = f"# On doi:10.1000/1\n\n{CITED} doi:10.1000/1\n\n::: text\n\n::: doi:10.1000/lost\n"
-        built = site({"index.md": source, "works.json": json.dumps(OWN)})
-        (built.folder / "hook.py").write_text(
-            f"TEXTS = {{'text': {MIXED!r}}}\n{DOCSTRINGS}", encoding="utf-8"
-        )
+        hook = f"TEXTS = {{'text': {MIXED!r}}}\n{DOCSTRINGS}"
+        built = site({"index.md": source, "works.json": json.dumps(WORKS), "../hook.py": hook})
         doiuri = {"details": True, "works": "docs/works.json", "nocite": ["10.1000/gone"], **options}
         built.build(plugins=[{"doiuri": doiuri}], hooks=["hook.py"])
         html = built.source("index.html")
@@ -207,7 +170,7 @@ class TestTexts:
     def test_excerpts_of_posts(self, options: dict[str, object], shown: str, site: MakeSite) -> None:
         post = "---\ndate: 2026-01-0{0}\n---\n# Post {0} on doi:10.1000/1\n\n{1}\n\n<!-- more -->\n\nEnd\n"
         posts = {f"blog/posts/{n}.md": post.format(n, MIXED) for n in (1, 2)}
-        built = site({"blog/index.md": "# Blog\n", **posts, "works.json": json.dumps(OWN)})
+        built = site({"blog/index.md": "# Blog\n", **posts, "works.json": json.dumps(WORKS)})
         built.build(
             plugins=["blog", {"doiuri": {"details": True, "works": "docs/works.json", **options}}],
             theme={"name": "material", "font": False},

@@ -9,16 +9,12 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from support.references import RETRACTED
 
-from ..conftest import MakeSite
-
-CSL = "application/vnd.citationstyles.csl+json"
-DATA = {"format": "string", "value": "https://example.org/"}
+from ..conftest import CSL, VALUES, MakeSite
 
 
 def record(name: str, family: str, title: str) -> dict[str, object]:
     csl = {"author": [{"family": family}], "issued": {"date-parts": [[2006]]}, "title": title}
-    values = [{"index": 1, "type": "URL", "data": DATA}]
-    return {"handle": name, "values": values, "metadata": {CSL: csl}}
+    return {"handle": name, "values": VALUES, "metadata": {CSL: csl}}
 
 
 RECORDS = [
@@ -76,18 +72,15 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
 
 
 def test_numbers_are_those_of_the_list(site: MakeSite) -> None:
-    built = site({**PAGES, "last.md": "# Last\n\n[@own]", "works.json": '[{"id": "own", "title": "Own"}]'})
-    plugins = options(citation="number", works="docs/works.json")
+    works = '[{"id": "own", "title": "Own"}]'
+    built = site({**PAGES, "last.md": "# Last\n\n[@own]", "../works.json": works})
+    plugins = options(citation="number", works="works.json")
     built.build(plugins=plugins, nav=["last.md", "sub/one & two.md", "index.md"])
     links = [text for href, _, text in built.page("sub/one & two/index.html").links if "#ref-" in href]
     assert links == ["Kahn [2]", "3", "4", "Kahn [2]"]
     assert ("references/#ref-10.1000_2fb", "", "3") in built.page("index.html").links
-    assert re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html")) == [
-        "own",
-        "10.1000_2fa",
-        "10.1000_2fb",
-        "10.1000_2fc_231",
-    ]
+    listed = re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html"))
+    assert listed == ["own", "10.1000_2fa", "10.1000_2fb", "10.1000_2fc_231"]
 
 
 HOOK = """
@@ -101,8 +94,7 @@ def test_citations_by_other_plugins_are_listed_and_those_on_no_page_are_not(
     citation: str, listed: list[str], site: MakeSite
 ) -> None:
     """A list with numbers keeps them, since numbers are given before."""
-    built = site({"index.md": "# A\n\n{macro}\n\n[@doi:10.1000/a]\n"})
-    (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
+    built = site({"index.md": "# A\n\n{macro}\n\n[@doi:10.1000/a]\n", "../hook.py": HOOK})
     built.build(plugins=options(citation=citation), hooks=["hook.py"])
     entries = re.findall(r'<li id="ref-10.1000_2f([^"]*)"', built.source("references/index.html"))
     assert entries == listed

@@ -48,8 +48,8 @@ DUMPS: dict[str, Callable[[], Any]] = {
     "twice": lambda: dd.concat([dump(NAMES), dump(NAMES, partitions=2)]),
     "in pandas": lambda: dump(NAMES).compute(),
     "objects": lambda: dump(NAMES).compute().astype(object),
-    "with gaps": lambda: pd.concat(
-        [dump(NAMES).compute(), pd.DataFrame({"doi_key": [None, "x"], "doi_agency": None})]
+    "with gaps": lambda: pd.DataFrame(
+        {"doi_key": [*NAMES, None, "x"], "doi_agency": [*AGENCIES, None, None]}
     ),
     "parsed": lambda: parse(dump(NAMES, "x"), "x"),
     "persisted": lambda: dump(NAMES).persist(),

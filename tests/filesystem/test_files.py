@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 import zarr
 from doiuri_proxy import Request
-from fsspec.generic import rsync
+from fsspec.generic import rsync, set_generic_fs
 from fsspec_doiuri import DOIFileSystem
 from support.servers.repositories import (
     CONTENT,
@@ -86,8 +86,9 @@ def get(shelf: Shelf, target: Path) -> None:
 
 
 def sync(shelf: Shelf, target: Path) -> None:
-    options = {"default_method": "options", "storage_options": {"doi": shelf.options}}
-    rsync(shelf.address(), target.as_uri().replace("%25", "%"), inst_kwargs=options)
+    set_generic_fs("doi", **shelf.options)
+    set_generic_fs("file")
+    rsync(shelf.address(), target.as_uri().replace("%25", "%"), inst_kwargs={"default_method": "generic"})
 
 
 @pytest.mark.parametrize("copy", [get, sync])

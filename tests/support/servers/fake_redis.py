@@ -28,11 +28,12 @@ class Redis(socketserver.ThreadingTCPServer):
         self.server_close()
 
     def reply(self, command: bytes, *words: bytes) -> bytes:
+        """Answer a command; nothing stands for a null, which differs between the protocols."""
         match command.upper(), words:
-            case b"HELLO", _:
+            case b"HELLO", (b"3", *_):
                 return b"%1\r\n+proto\r\n:3\r\n"
             case b"GET", (name,):
-                return _text(self.values.get(name))
+                return _text(self.values[name]) if name in self.values else b""
             case b"SET", (name, value, *_):
                 if self.is_full:
                     return b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
@@ -53,10 +54,13 @@ class _Connection(socketserver.StreamRequestHandler):
     disable_nagle_algorithm = True  # several replies are not waited for
 
     def handle(self) -> None:
+        null = b"$-1\r\n"
         while head := self.rfile.readline():
             words = [self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2] for _ in range(int(head[1:]))]
-            self.wfile.write(self.server.reply(*words))
+            if [word.upper() for word in words[:2]] == [b"HELLO", b"3"]:
+                null = b"_\r\n"  # RESP3 from here on
+            self.wfile.write(self.server.reply(*words) or null)
 
 
-def _text(value: bytes | None) -> bytes:
-    return b"_\r\n" if value is None else b"$%d\r\n%b\r\n" % (len(value), value)
+def _text(value: bytes) -> bytes:
+    return b"$%d\r\n%b\r\n" % (len(value), value)

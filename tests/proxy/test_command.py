@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import running
-from support.command import READY, command, open_files, run
+from support.command import READY, command, run
 from support.http import ask, send
 from support.ports import free_port
 from support.proxy_records import link
@@ -210,7 +210,8 @@ def test_a_hang_up_waits_until_the_proxy_has_started(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "doiuri_proxy", *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
-            until(lambda: str(records) in open_files(process.pid, str(records)))
+            files = Path(f"/proc/{process.pid}/fd")
+            until(lambda: any(path.exists() and path.samefile(records) for path in files.iterdir()))
             process.send_signal(signal.SIGHUP)
             assert process.stdout is not None
             line = process.stdout.readline()

@@ -1,5 +1,6 @@
 """Proxies for tests: the context manager and the fixture."""
 
+import socket
 import subprocess
 import sys
 from urllib.request import urlopen
@@ -8,7 +9,7 @@ import pytest
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy.pytest_plugin import Proxies
 from support.http import ask
-from support.ports import IPV6, free_port
+from support.ports import free_port
 from support.proxy_records import link
 
 RECORD = link("10.1000/x", "https://example.org/")
@@ -36,7 +37,15 @@ def test_running_on_a_given_port() -> None:
         assert second.url == first.url
 
 
-@pytest.mark.skipif(not IPV6, reason="this machine has no IPv6")
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
 def test_running_on_ipv6() -> None:
     with running([RECORD], host="::1") as proxy:
         assert proxy.url.startswith("http://[::1]:")

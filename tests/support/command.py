@@ -30,15 +30,6 @@ class Command:
         return self.stderr.read_text()
 
 
-def open_files(pid: int, beginning: str) -> list[str]:
-    """The files that a process has open whose names begin so."""
-    found = []
-    for path in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-            found.append(str(path.readlink()))
-    return [name for name in found if name.startswith(beginning)]
-
-
 @contextlib.contextmanager
 def command(folder: Path, *arguments: object, **environ: str) -> Iterator[Command]:
     """Start the command and wait until it is ready; kill it at the end if it still runs."""

@@ -30,20 +30,16 @@ class Page:
             message["sessionId"] = self._session
         os.write(self._write, json.dumps(message).encode() + b"\0")
         while True:
-            answer = self._receive()
+            while b"\0" not in self._rest:
+                piece = os.read(self._read, 1 << 20)
+                assert piece, "Chromium is gone"
+                self._rest += piece
+            text, _, self._rest = self._rest.partition(b"\0")
+            answer = json.loads(text)
             if answer.get("id") == self._count:
                 assert "error" not in answer, answer
                 result: dict[str, Any] = answer["result"]
                 return result
-
-    def _receive(self) -> dict[str, Any]:
-        while b"\0" not in self._rest:
-            piece = os.read(self._read, 1 << 20)
-            assert piece, "Chromium is gone"
-            self._rest += piece
-        text, _, self._rest = self._rest.partition(b"\0")
-        answer: dict[str, Any] = json.loads(text)
-        return answer
 
     def open(self, path: Path | str, *, touch: bool = False, width: int = 900, **features: str) -> None:
         """Open a file or a URL, with media features such as prefers_color_scheme="dark"."""
@@ -57,13 +53,9 @@ class Page:
         self.wait("document.readyState === 'complete'")
 
     def run(self, script: str, **options: bool) -> Any:
-        """Evaluate an expression in the page."""
+        """Evaluate an expression in the page; with ``awaitPromise``, return the value of its promise."""
         result = self.call("Runtime.evaluate", expression=script, returnByValue=True, **options)
         return result["result"].get("value")
-
-    def run_async(self, script: str) -> Any:
-        """Evaluate an expression in the page, and return the value of its promise."""
-        return self.run(script, awaitPromise=True)
 
     def wait(self, condition: str) -> None:
         """Wait until a condition holds in the page."""
@@ -112,11 +104,8 @@ def browsing() -> Iterator[Page]:
     from_read, from_write = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         # Chromium reads commands from descriptor 3 and answers on 4
-        hover, pointer = (
-            "primaryHoverType=2,availableHoverTypes=2",
-            "primaryPointerType=4,availablePointerTypes=4",
-        )
-        mouse = f"--blink-settings={hover},{pointer}"  # without a window there is no mouse either
+        kinds = "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
+        mouse = f"--blink-settings={kinds}"  # without a window there is no mouse either
         flags = [*CHROMIUM, mouse, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
         shell = f'exec "$@" 3<&{to_read} 4>&{from_write}'
         process = subprocess.Popen(

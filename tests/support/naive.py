@@ -14,27 +14,19 @@ ESCAPED_IN_LINKS = '%"# ?' + "<>{}^[]`|\\+"
 
 def escaped(character: str) -> str:
     """The octets of the character in UTF-8, each as "%" and two upper-case digits (RFC 3986 §2.1)."""
-    result = ""
-    for octet in character.encode("utf-8"):
-        result += "%" + "0123456789ABCDEF"[octet // 16] + "0123456789ABCDEF"[octet % 16]
-    return result
+    digits = DIGITS + UPPER[:6]
+    return "".join("%" + digits[octet // 16] + digits[octet % 16] for octet in character.encode("utf-8"))
 
 
 def encode_uri(name: str) -> str:
     """The part after "doi:": with all but unreserved and "/" escaped (draft-lemieux-doi-uri-scheme-00 §2)."""
-    result = ""
-    for character in name:
-        result += character if character in UNRESERVED + "/" else escaped(character)
-    return result
+    return "".join(c if c in UNRESERVED + "/" else escaped(c) for c in name)
 
 
 def encode_link(name: str) -> str:
     """The path of a link: the Handbook's rows, control characters and all beyond ASCII escaped."""
-    result = ""
-    for character in name:
-        readable = " " <= character <= "~" and character not in ESCAPED_IN_LINKS
-        result += character if readable else escaped(character)
-    return without_dot_segments(result)
+    readable = {chr(code) for code in range(0x20, 0x7F)} - {*ESCAPED_IN_LINKS}
+    return without_dot_segments("".join(c if c in readable else escaped(c) for c in name))
 
 
 def without_dot_segments(path: str) -> str:
@@ -42,25 +34,18 @@ def without_dot_segments(path: str) -> str:
 
     RFC 3986 §5.2.4 removes the segments ".", "..": those between two slashes, or between a slash and the end.
     """
-    result = ""
-    segment = ""
-    for place, character in enumerate(path):
-        if character != "/":
-            segment += character
-            result += character
-            continue
-        rest = path[place + 1 :]
-        result += "%2F" if segment in {".", ".."} or rest in {".", ".."} else "/"
-        segment = ""
+    first, *others = path.split("/")
+    result = before = first
+    for place, segment in enumerate(others, 1):
+        ends_path = place == len(others) and segment in {".", ".."}
+        result += ("%2F" if before in {".", ".."} or ends_path else "/") + segment
+        before = segment
     return result
 
 
 def hexadecimal(digit: str) -> int:
     """The value of a digit in either case (RFC 3986 §2.1), or -1."""
-    for value, digits in enumerate([*DIGITS, "aA", "bB", "cC", "dD", "eE", "fF"]):
-        if digit != "" and digit in digits:
-            return value
-    return -1
+    return (DIGITS + UPPER[:6]).index(key(digit)) if digit and key(digit) in DIGITS + UPPER[:6] else -1
 
 
 def decode(text: str, lenient: bool = False) -> str | None:
@@ -88,21 +73,17 @@ def decode(text: str, lenient: bool = False) -> str | None:
 
 def key(name: str) -> str:
     """The name with a to z in upper case, and nothing else changed (Z39.84 §4)."""
-    result = ""
-    for character in name:
-        result += UPPER[LOWER.index(character)] if character in LOWER else character
-    return result
+    return "".join(UPPER[LOWER.index(c)] if c in LOWER else c for c in name)
 
 
 def is_name(name: str) -> bool:
     """Whether this is "10.", groups of digits, "/" and a suffix (Z39.84 §4.1 to §4.3, appendix A)."""
     if "/" not in name or name[:3] != "10.":
         return False
-    slash = name.index("/")
-    for group in name[3:slash].split("."):
-        if group == "" or any(character not in DIGITS for character in group):
-            return False
-    return slash + 1 < len(name) and all(is_graphic(character) for character in name)
+    prefix, suffix = name.split("/", maxsplit=1)
+    if any(group == "" or not {*group} <= {*DIGITS} for group in prefix[3:].split(".")):
+        return False
+    return suffix != "" and all(is_graphic(character) for character in name)
 
 
 def is_graphic(character: str) -> bool:
@@ -115,11 +96,8 @@ def name_of_uri(uri: str) -> str | None:
     """The name in a doi: URI, or None: legal characters, no query, no fragment (draft §2; RFC 3986 §3)."""
     if key(uri[:4]) != "DOI:":  # RFC 3986 §3.1: schemes are case-insensitive
         return None
-    path = uri[4:]
-    for character in path:
-        if character not in UNRESERVED + "!$&'()*+,;=" + ":@" + "/" + "%":  # RFC 3986 §3.3, pchar
-            return None
-    name = decode(path)
+    legal = {*uri[4:]} <= {*UNRESERVED, *"!$&'()*+,;=", *":@", "/", "%"}  # RFC 3986 §3.3, pchar
+    name = decode(uri[4:]) if legal else None
     return name if name is not None and is_name(name) else None
 
 

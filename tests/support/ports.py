@@ -8,18 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 
-def _has_ipv6() -> bool:
-    try:
-        with socket.socket(socket.AF_INET6) as probe:
-            probe.bind(("::1", 0))
-    except OSError:
-        return False
-    return True
-
-
-IPV6 = _has_ipv6()
-
-
 @contextmanager
 def refusing() -> Iterator[int]:
     """A port without a listener; it is bound, so that no other process can listen on it."""

@@ -34,31 +34,17 @@ def loc(handle: str, xml: str, *more: dict[str, Any]) -> dict[str, Any]:
 # draft-lemieux-doi-uri-scheme-00 Figure 1
 FIGURE_1: dict[str, Any] = {
     "responseCode": 1,
-    "handle": "10.1000/182",
-    "values": [
-        {
-            "index": 1,
-            "type": "URL",
-            "data": {"format": "string", "value": "http://www.doi.org/hb.html"},
-            "ttl": 86400,
-            "timestamp": "2004-01-21T14:14:17Z",
-        },
-        {
-            "index": 100,
-            "type": "HS_ADMIN",
-            "data": {
-                "format": "admin",
-                "value": {
-                    "handle": "0.na/10.1000",
-                    "index": 200,
-                    "permissions": "011111110010",
-                    "legacyByteLength": True,
-                },
-            },
-            "ttl": 86400,
-            "timestamp": "2000-06-23T15:17:46Z",
-        },
-    ],
+    **record(
+        "10.1000/182",
+        value(1, "URL", "http://www.doi.org/hb.html", timestamp="2004-01-21T14:14:17Z"),
+        value(
+            100,
+            "HS_ADMIN",
+            {"handle": "0.na/10.1000", "index": 200, "permissions": "011111110010", "legacyByteLength": True},
+            "admin",
+            timestamp="2000-06-23T15:17:46Z",
+        ),
+    ),
 }
 
 FORMATS = record(

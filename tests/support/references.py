@@ -4,8 +4,7 @@
 
 ``STYLES`` has styles with all kinds of attributes, and what citeproc-js shows in them.
 
-``hostile_records()`` has metadata that tries to run scripts; ``PROVOKE`` finds out in a browser whether any
-did.
+``hostile_records()`` has metadata that tries to run scripts.
 """
 
 from __future__ import annotations
@@ -118,23 +117,3 @@ def _hostile_record(number: int, attack: str) -> dict[str, Any]:
     data = {"format": "string", "value": "https://example.org/"}
     values = [{"index": 1, "type": "URL", "data": data}]
     return {"handle": HOSTILE[number], "values": values, "metadata": metadata}
-
-
-PROVOKE = """(async () => {
-  document.addEventListener("click", event => event.preventDefault(), true);
-  const active = "x, script, img, svg, iframe, object, style, form";
-  const ours = "[class*=doi], [id*=doi], [id^=ref-], [id^=cite-]";
-  for (const element of document.querySelectorAll(`:is(${ours}), :is(${ours}) *`))
-    for (const type of ["mouseover", "mouseenter", "focus", "click", "load", "error", "toggle"])
-      element.dispatchEvent(new Event(type, {bubbles: true, cancelable: true}));
-  await new Promise(done => setTimeout(done, 300));
-  return JSON.stringify({
-    ran: document.documentElement.lang === "owned",
-    shown: document.body.textContent.includes("owned"),
-    elements: document.querySelectorAll(`:is(${ours}) :is(${active})`).length,
-    links: [...document.links].filter(link => /^(javascript|data|vbscript):/i.test(link.href)).length,
-    marks: /[\\u202a-\\u202e\\u2066-\\u2069\\u200b]/.test(document.documentElement.outerHTML),
-  });
-})()"""
-HARMLESS = {"ran": False, "shown": True, "elements": 0, "links": 0, "marks": False}
-"""What ``PROVOKE`` returns, as JSON, if the metadata is shown as text."""

@@ -13,7 +13,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs.commands.build import build as build_site
 from mkdocs.config import load_config
 from support.devtools import Page
-from support.references import ATTACKS, HARMLESS, HOSTILE, HOSTILE_BOOK, PROVOKE, hostile_records
+from support.references import ATTACKS, HOSTILE, HOSTILE_BOOK, hostile_records
 from support.sphinx_build import build, write
 
 PAGES = {
@@ -21,6 +21,26 @@ PAGES = {
     + " ".join(f"@doi:{name} [](doi:{name})" for name in HOSTILE),
     "other.md": f"# Other\n\n@doi:{HOSTILE[0]}\n",
 }
+
+
+PROVOKE = """(async () => {
+  document.addEventListener("click", event => event.preventDefault(), true);
+  const active = "x, script, img, svg, iframe, object, style, form";
+  const ours = "[class*=doi], [id*=doi], [id^=ref-], [id^=cite-]";
+  for (const element of document.querySelectorAll(`:is(${ours}), :is(${ours}) *`))
+    for (const type of ["mouseover", "mouseenter", "focus", "click", "load", "error", "toggle"])
+      element.dispatchEvent(new Event(type, {bubbles: true, cancelable: true}));
+  await new Promise(done => setTimeout(done, 300));
+  return JSON.stringify({
+    ran: document.documentElement.lang === "owned",
+    shown: document.body.textContent.includes("owned"),
+    elements: document.querySelectorAll(`:is(${ours}) :is(${active})`).length,
+    links: [...document.links].filter(link => /^(javascript|data|vbscript):/i.test(link.href)).length,
+    marks: /[\\u202a-\\u202e\\u2066-\\u2069\\u200b]/.test(document.documentElement.outerHTML),
+  });
+})()"""
+HARMLESS = {"ran": False, "shown": True, "elements": 0, "links": 0, "marks": False}
+"""What ``PROVOKE`` returns, as JSON, if the metadata is shown as text."""
 
 
 def by_mkdocs(folder: Path) -> list[Path]:
@@ -59,7 +79,7 @@ def test_no_metadata_on_a_page_runs(
     monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy(hostile_records()).url)
     for page in make(tmp_path):
         browser.open(page)
-        assert json.loads(browser.run_async(PROVOKE)) == HARMLESS, page
+        assert json.loads(browser.run(PROVOKE, awaitPromise=True)) == HARMLESS, page
         browser.run(f"document.body.insertAdjacentHTML('beforeend', {ATTACKS[1]!r})")
         browser.wait("document.documentElement.lang === 'owned'")  # what runs would have been seen
 

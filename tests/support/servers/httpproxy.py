@@ -5,74 +5,50 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
-from support.servers.web import Server, serving
+from support.servers.faults import Server, serving
+from support.servers.rest import header
 
-# of one connection, and the length of the body, which is passed on whole
-HOP_BY_HOP = {"connection", "proxy-authorization", "proxy-connection", "keep-alive"}
-HOP_BY_HOP |= {"transfer-encoding", "content-length"}
+OWN = ("proxy-authorization:", "proxy-connection:", "connection:")
 
 
 @dataclass
 class HTTPProxy:
     """Running: ``seen`` holds ``"GET http://…"`` and ``"CONNECT host:port"``, with ``credentials``."""
 
-    url: str
+    url: str = ""
     seen: list[str] = field(default_factory=list)
     credentials: list[str | None] = field(default_factory=list)
+
+    def answer(self, _server: Server, connection: socket.socket, request: bytes) -> None:
+        """Forward one request of a connection; one without a body."""
+        method, target, _ = request.decode("latin-1").split(" ", 2)
+        self.seen.append(f"{method} {target}")
+        self.credentials.append(header(request, "Proxy-Authorization"))
+        parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
+        with socket.create_connection((parts.hostname, parts.port or 80), timeout=10) as upstream:
+            if method == "CONNECT":
+                connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            else:
+                _, *fields = request.decode("latin-1").rstrip("\r\n").split("\r\n")
+                kept = [one for one in fields if not one.lower().startswith(OWN)]
+                path = parts._replace(scheme="", netloc="").geturl() or "/"
+                upstream.sendall("\r\n".join([f"{method} {path} HTTP/1.0", *kept, "", ""]).encode("latin-1"))
+                upstream.recv(len(b"HTTP/1.1"), socket.MSG_WAITALL)
+                connection.sendall(b"HTTP/1.0")  # the connection ends with the answer
+            tunnel(connection, upstream)
 
 
 @contextmanager
 def http_proxy() -> Iterator[HTTPProxy]:
     """Run the proxy on a free port of 127.0.0.1."""
-    running = HTTPProxy("")
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def parse_request(self) -> bool:
-            is_good = super().parse_request()
-            running.seen.append(f"{self.command} {self.path}")
-            running.credentials.append(self.headers.get("Proxy-Authorization"))
-            return is_good
-
-        def do_GET(self) -> None:
-            parts = urlsplit(self.path)
-            with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=10)) as connection:
-                target = parts._replace(scheme="", netloc="").geturl()
-                headers = {k: v for k, v in self.headers.items() if k.lower() not in HOP_BY_HOP}
-                connection.request(self.command, target, headers=headers)
-                answer = connection.getresponse()
-                body = answer.read()
-            self.send_response_only(answer.status)
-            for name, value in answer.getheaders():
-                if name.lower() not in HOP_BY_HOP:
-                    self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_HEAD = do_GET  # noqa: N815 - http.server's names
-
-        def do_CONNECT(self) -> None:
-            host, _, port = self.path.rpartition(":")
-            with socket.create_connection((host, int(port)), timeout=10) as upstream:
-                self.send_response_only(200)
-                self.end_headers()
-                tunnel(self.connection, upstream)
-            self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with serving(Server(("127.0.0.1", 0), Handler)) as port:
-        running.url = f"http://127.0.0.1:{port}"
-        yield running
+    proxy = HTTPProxy()
+    with serving(proxy.answer) as server:
+        proxy.url = server.url
+        yield proxy
 
 
 def tunnel(one: socket.socket, other: socket.socket) -> None:

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI, DOISyntaxError, Handle
-from doiuri.citations import Bibliography, Cite, Form, Format, Part, Style, parse_citation, parse_locator
+from doiuri.citations import (
+    Bibliography,
+    Cite,
+    Form,
+    Format,
+    Part,
+    Style,
+    format_entries,
+    parse_citation,
+    parse_locator,
+)
 from doiuri.records import Work
 from support.failing import FAILING
 from support.growth import is_linear
@@ -258,6 +268,19 @@ def test_citations_are_plain_if_citeproc_cannot_render_the_style(tmp_path: Path)
     assert problem.startswith("bad.csl: citeproc-py cannot format z in this style (TypeError(")
     with pytest.raises(ValueError, match="citeproc-py cannot format z"):
         Bibliography(works, works, style).citation([Cite("z")])
+
+
+@pytest.mark.parametrize("called", ["a", "b"])
+def test_a_macro_that_calls_itself_ends_in_one_warning(called: str, tmp_path: Path) -> None:
+    macro, text = '<macro name="{}"><text macro="{}"/></macro>', '<layout><text macro="a"/></layout>'
+    macros = macro.format("a", called) + macro.format("b", "a")
+    areas = f"<citation>{text}</citation><bibliography>{text}</bibliography>"
+    (tmp_path / "own.csl").write_text(STYLE.format(macros + areas))
+    style, problems = Style.load("own.csl", tmp_path), dict[str, None]()
+    bibliography = Bibliography("n", WORKS, style, problems=problems)
+    assert "".join(part.text for part in bibliography.citation([Cite("n")])) == "A name, 1999"
+    assert format_entries(bibliography.references, style, problems=problems) == [(Part("A name"),)]
+    assert [*problems] == ["own.csl: citeproc-py cannot format n in this style (a macro calls itself)"]
 
 
 LAYOUT = """<citation collapse="citation-number" et-al-min="2"><sort><key variable="citation-number"/></sort>

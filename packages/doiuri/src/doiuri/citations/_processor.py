@@ -433,8 +433,10 @@ def _explained(reference: Reference, style: Style) -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, RuntimeError, TypeError, ValueError, VariableError) as error:
+        # the depth at which Python stops varies, and so does its message
+        reason = "a macro calls itself" if isinstance(error, RecursionError) else repr(error)
         raise ValueError(
-            f"{style.name}: citeproc-py cannot format {reference.key} in this style ({error!r})"
+            f"{style.name}: citeproc-py cannot format {reference.key} in this style ({reason})"
         ) from error
 
 

@@ -8,7 +8,7 @@ from doiuri import DOI, Advice, DOISyntaxError, advise, suggest
 from doiuri.testing.strategies import spelled_texts
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.cases import DATA
+from support.cases import DATA, table
 from support.growth import is_linear
 
 CASES = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["cases"]
@@ -77,25 +77,7 @@ def test_advice_is_for_dois_only() -> None:
             function(b"10.1000/182")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "repaired"),
-    {
-        "10.1000/182": None,
-        "10.1000/a/b": None,
-        "10.1000/a–b": "10.1000/a-b",
-        "10.1000/a–b).": "10.1000/a-b",
-        "10.1000/x”": "10.1000/x",
-        "10.1000/9:8&amp;lt;1::AID&amp;gt;2,": "10.1000/9:8<1::AID>2",
-        "10.1000/xyz/full/": "10.1000/xyz",
-        "doi:10.1000/50%25off": None,
-        "10.1000/50%25off.": "10.1000/50%off",
-        "10.1000/100%": None,
-        "https://doi.org/10.1000/182?locatt=id:1": None,
-        "https://doi.org/10.1000/456#789": None,
-        "https://doi.org/10.1000/x%252Fy": "10.1000/x/y",
-        "10.1000/.": None,
-    }.items(),
-)
+@table("values", "repairs", "text, repaired")
 def test_the_best_suggestion_repairs_all_of_the_name(text: str, repaired: str | None) -> None:
     assert suggest(text) == suggest(DOI.parse(text)) == repaired
 

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import pytest
 from doiuri import DOI, ShortDOI
 from doiuri.plugins.clients import ClientOptions, TargetCheck, TargetError
+from support.cases import table
 
 BIBTEX = "application/x-bibtex"
 RECORD = "https://r.example/x/api/handles/10.1000/456%23789"
@@ -92,21 +93,7 @@ def test_params_are_encoded_as_the_proxy_reads_them(params: object, query: str) 
     assert ClientOptions.query(params) == query  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://[",
-        "http://",
-        "http://a:x/",
-        "http://a\\@b.example/",
-        "http://a b.example/",
-        "https://127.0.0.1\\@doi.org/",
-        "https://a.internal%3A8443/",  # urllib takes the port, and has a proxy connect to it
-        "http://127.0.0.1%252e/",
-        "http://a.example%40127.0.0.1/",
-        "http://8.8.8.8%20.internal/",
-    ],
-)
+@table("negotiation", "no targets", "url")
 @pytest.mark.parametrize("private", [False, True])
 def test_a_target_must_be_a_url(url: str, private: bool) -> None:
     with pytest.raises(TargetError, match="redirected to an invalid URL"):

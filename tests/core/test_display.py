@@ -4,22 +4,12 @@ import pytest
 from doiuri import DOI
 from doiuri.plugins.display import Words, breakable, check_display, display, needs_work, retraction_mark
 from doiuri.records import Work
+from support.cases import table
 
 SICI = DOI("10.1002/(SICI)1<1::AID>2")
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("name", "doi:10.1002/(SICI)1<1::AID>2"),
-        ("link", "https://doi.org/10.1002/(SICI)1%3C1::AID%3E2"),
-        ("{name}", "10.1002/(SICI)1<1::AID>2"),
-        ("DOI {prefix} / {suffix}", "DOI 10.1002 / (SICI)1<1::AID>2"),
-        ("{uri}", "doi:10.1002/%28SICI%291%3C1%3A%3AAID%3E2"),
-        ("<{url}>", "<https://doi.org/10.1002/(SICI)1%3C1::AID%3E2>"),
-        ("{{{name}}}", "{10.1002/(SICI)1<1::AID>2}"),
-    ],
-)
+@table("display", "texts", "text, shown")
 def test_display(text: str, shown: str) -> None:
     assert display(SICI, text) == shown
     assert check_display(text) == text
@@ -55,15 +45,7 @@ def test_bad_templates_are_refused_clearly(text: str) -> None:
 KAHN = Work(SICI, {"author": ["Kahn", "Wilensky"], "title": "A {name} <b>framework</b>", "issued": 2006})
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("{authors} ({year})", "Kahn and Wilensky (2006)"),
-        ("{title}, {prefix}", "A {name} framework, 10.1002"),
-        ("name", "doi:10.1002/(SICI)1<1::AID>2"),
-        ("{name}", "10.1002/(SICI)1<1::AID>2"),
-    ],
-)
+@table("display", "of works", "text, shown")
 def test_templates_may_name_the_work(text: str, shown: str) -> None:
     assert display(SICI, check_display(text), work=KAHN) == shown
 
@@ -82,17 +64,7 @@ def test_without_a_work_the_name_is_shown() -> None:
         needs_work("{author}")
 
 
-@pytest.mark.parametrize(
-    ("kind", "date", "mark"),
-    [
-        ("retraction", [2020, 6, 5], " [zurückgezogen 2020-06-05]"),
-        ("partial_retraction", [2020], " [partially retracted 2020]"),
-        ("removal", [], " [removed]"),
-        ("withdrawal", [2020, 6], " [withdrawn 2020-06]"),
-        ("expression_of_concern", [2020], ""),
-        ("correction", [2020], ""),
-    ],
-)
+@table("display", "marks", "kind, date, mark")
 def test_the_mark_of_a_retracted_work_links_to_the_notice(kind: str, date: list[int], mark: str) -> None:
     update = {"type": kind, "DOI": "10.5555/notice", "updated": {"date-parts": [date]}}
     parts = retraction_mark(Work(SICI, {"updated-by": [update]}), Words(retracted="zurückgezogen"))

@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 from doiuri import DOI, FINAL, LINK, PATH, URI, DOISyntaxError, Profile, decode, encode, encode_many
+from support.cases import table
 
 PROFILES = [URI, PATH, LINK, FINAL]
 # DOI Handbook, encoding rules for URL presentation: the rows, mandatory and recommended
@@ -93,16 +94,7 @@ def test_one_name_is_not_many() -> None:
         encode_many("10.1/x")
 
 
-@pytest.mark.parametrize(
-    ("text", "position"),
-    [
-        ("a%", 1), ("a%4", 1), ("a%4g", 1), ("a%+1", 1), ("a% 1", 1), ("a%\uff11\uff11", 1), ("a%%41", 1),
-        ("a%C3", 1), ("a%C3b", 1), ("a%C3é", 1), ("é%A9", 1), ("%C0%80", 0), ("%E2%82", 0),
-        ("%E2%82%AC%82", 9),
-        ("a%0A", 1), ("a\n", 1), ("a%7F", 1), ("%C2%AD", 0), ("%EF%BF%BE", 0), ("a#b", 1), ("a?b", 1),
-        ("\ud800", 0), ("%41\ud800", 3), ("%C3%81%F0%9F%98%80\u200b", 18),
-    ],
-)  # fmt: skip
+@table("values", "no escapes", "text, position")
 def test_decode_refuses(text: str, position: int) -> None:
     """Bad escapes, bytes that are not UTF-8, characters that no name may have (C-33, N-083, U-26, U-27)."""
     with pytest.raises(DOISyntaxError) as caught:

@@ -19,6 +19,7 @@ from doiuri.citations import (
     parse_locator,
 )
 from doiuri.records import Work
+from support.cases import table
 from support.failing import FAILING
 from support.growth import is_linear
 
@@ -115,40 +116,7 @@ def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
     return "".join(part.text for part in bibliography.citation(parse_citation(text, locale, ids), form))
 
 
-@pytest.mark.parametrize(
-    ("text", "style", "form", "expected"),
-    [
-        ("10.1000/d", "author-date", "p", "(Kahn & Wilensky, n.d.)"),
-        ("10.1000/a, 10.1000/a", "author-date", "p", "(Li, 2014)"),
-        ("-10.1000/a", "author-date", "t", "(2014)"),
-        ("10.1000/d", "author-date", "t", "Kahn and Wilensky (n.d.)"),
-        ("@three, p. 3", "author-date", "t", "Łoś et al. (2001, p. 3)"),
-        ("@more", "author-date", "t", "Łoś et al. (1999)"),
-        ("10.1000/b, 10.1000/a", "author-date", "p", "(Li, 2014, 2016a)"),
-        ("10.1000/c; 10.1000/a; @three", "author-date", "p", "(Li, 2014, 2016b; Łoś et al., 2001)"),
-        ("10.1000/c, p. 3-4; 10.1000/a", "author-date", "p", "(Li, 2014, 2016b, pp. 3–4)"),
-        (
-            "see 10.1000/c; also 10.1000/a at length",
-            "author-date",
-            "p",
-            "(see Li, 2016b, also 2014 at length)",
-        ),
-        ("-10.1000/a; -@three, ch. 2", "author-date", "p", "(2014; 2001, chap. 2)"),
-        ("10.1000/a", "author-date", "year", "2014"),
-        ("10.1000/d", "author-date", "author", "Kahn and Wilensky"),
-        ("@case", "author-date", "p", "(“Does it?,” 2020)"),
-        ("@part", "author-date", "p", "(Part 61 of a title that is longer than forty characters, 2001)"),
-        ("10.1000/a; 10.1000/x", "author-date", "p", "(Li, 2014; doi:10.1000/x)"),
-        ("10.1000/x", "author-date", "t", "doi:10.1000/x"),
-        ("10.1000/d, 10.1000/a, 10.1000/b, 10.1000/c, @part", "numeric", "p", "[1–4, 7]"),
-        ("10.1000/a, 10.1000/d", "numeric", "p", "[1, 2]"),
-        ("10.1000/d, p. 12", "numeric", "p", "[1, p. 12]"),
-        ("10.1000/d, p. 12; 10.1000/a", "numeric", "p", "[1, p. 12; 2]"),
-        ("10.1000/d", "numeric", "t", "Kahn and Wilensky [1]"),
-        ("@case", "numeric", "t", "“Does it?” [8]"),
-        ("@three", "numeric", "year", "2001"),
-    ],
-)
+@table("citations", "shown", "text, style, form, expected")
 def test_what_a_citation_shows(text: str, style: str, form: Form, expected: str) -> None:
     assert shown(text, style, form) == expected
 

@@ -9,6 +9,7 @@ import pytest
 from doiuri import DOI
 from doiuri.citations import Bibliography, Cite, EntryKey, Part, Reference, Style, format_entries
 from doiuri.records import Work
+from support.cases import table
 
 ODD = DOI("10.1000/456#<7>")
 AUTHOR = [{"family": "Kahn", "given": "Robert E."}]
@@ -27,39 +28,7 @@ def text(parts: tuple[Part, ...]) -> str:
     return "".join(part.text for part in parts)
 
 
-@pytest.mark.parametrize(
-    ("csl", "style", "expected"),
-    [
-        ({"title": "<script>f(1)</script> &lt;b onclick=x&gt;<T>"}, "author-date", "f(1) <T> (n.d.)."),
-        ({"title": '<span class="nocase">İ</span> <i>open', "issued": 2001}, "numeric", "İ open, 2001."),
-        ({"title": "What?", "author": AUTHOR}, "author-date", "Kahn, R. E. (n.d.). What?"),
-        ({"title": "What?", "container-title": "J", "issued": 1}, "numeric", "“What?,” J, 1."),
-        ({"title": 'A "b" c', "container-title": "J"}, "numeric", "“A ‘b’ c,” J."),
-        ({"title": "T", "author": [{"family": "Li", "given": "shuang"}]}, "author-date", "Li, S. (n.d.). T."),
-        (
-            {"title": "T", "author": [{"family": "Angel", "given": "Ana de los Rios von"}]},
-            "numeric",
-            "A. de los R. von Angel, T.",
-        ),
-        ({"title": "T", "author": [*AUTHOR, "others"]}, "author-date", "Kahn, R. E. et al. (n.d.). T."),
-        ({"title": "T", "author": ["NASA"], "page": "123-9, 140"}, "numeric", "NASA, T, pp. 123–129, 140."),
-        ({"title": "T", "publisher": "bioRxiv", "container-title": "BioRxiv"}, "numeric", "“T,” BioRxiv."),
-        ({"title": "T", "URL": "https://e.example/a?b"}, "numeric", "T. https://e.example/a?b"),
-        ({"title": "T", "DOI": ODD.name}, "author-date", "T (n.d.). https://doi.org/10.1000/456%23%3C7%3E"),
-        ({"title": "T", "DOI": ODD.name}, "numeric", "T, doi: 10.1000/456#<7>."),
-        # What citeproc-py itself does not read
-        (
-            {"title": None, "author": "Kahn, Robert", "issued": "c. 1998", "type": None, "language": None},
-            "author-date",
-            "Kahn, R. (1998).",
-        ),
-        (
-            {"title": ["T"], "author": [None, "A"], "issued": {"date-parts": [[]]}, "volume": 3, "x": {}},
-            "author-date",
-            "A (n.d.). T (Vol. 3).",
-        ),
-    ],
-)
+@table("citations", "entries", "csl, style, expected")
 def test_an_entry(csl: dict[str, object], style: str, expected: str) -> None:
     assert text(entry(csl, style)) == expected
 
@@ -137,97 +106,7 @@ def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -
         format_entries(bibliography.references, Style.load())
 
 
-NAMES = """<names variable="author"><name name-as-sort-order="all" {}/><substitute>
-<names variable="editor"/><text macro="title"/></substitute></names>"""
-TITLE = '<macro name="title"><text variable="title" {}/></macro>'
-TITLED = '<text macro="title"/>'
-PAGE = '<text variable="page"/>'
-DATE = '<date variable="issued" form="text"/>'
-LOCALE = """<locale xml:lang="en"><date form="text" delimiter=" "><date-part name="month"/>
-<date-part name="year"/></date></locale>"""
-ORDWAY = {"author": [{"family": "Ordway", "given": "Denise Q"}]}
-MARCH = {"issued": {"date-parts": [[2020, 3]]}}
-
-
-@pytest.mark.parametrize(
-    ("layout", "before", "options", "csl", "expected"),
-    [
-        (NAMES.format("") + TITLED, TITLE.format(""), "", {"title": "T"}, "T"),
-        (
-            NAMES.format('initialize="false"'),
-            TITLE.format(""),
-            'initialize-with=". "',
-            ORDWAY,
-            "Ordway, Denise Q.",
-        ),
-        (NAMES.format('initialize-with=". "'), TITLE.format(""), "", ORDWAY, "Ordway, D. Q."),
-        (
-            TITLED,
-            TITLE.format('text-case="title"'),
-            "",
-            {"title": "the self-made man, beneath the sky"},
-            "The Self-Made Man, beneath the Sky",
-        ),
-        ('<text variable="title" text-case="capitalize-first"/>', "", "", {"title": "arXiv"}, "arXiv"),
-        (PAGE, "", 'page-range-format="minimal"', {"page": "5-19"}, "5–19"),
-        (PAGE, "", 'page-range-format="minimal"', {"page": "321-328"}, "321–8"),
-        (PAGE, "", "", {"page": "221-3"}, "221–3"),
-        (DATE, LOCALE, "", MARCH, "March 2020"),
-        (
-            f"<choose><if disambiguate='true'>{TITLED}</if></choose>{DATE}",
-            LOCALE + TITLE.format(""),
-            "",
-            {"title": "T", **MARCH},
-            "March 2020",
-        ),
-        (
-            '<group delimiter=" "><label variable="page" form="short"/><text variable="title"/></group>',
-            "",
-            "",
-            {"title": "T"},
-            "T",
-        ),
-        (
-            '<text macro="m"/>' + DATE,
-            LOCALE + '<macro name="m"><text variable="genre"/><text value="[WWW]"/></macro>',
-            "",
-            MARCH,
-            "March 2020",
-        ),
-        (NAMES.format("") + '<text variable="genre"/>', TITLE.format(""), "", {"title": "<i></i>"}, ""),
-        (
-            '<names variable="author"><name><name-part name="given" text-case="uppercase"/></name></names>',
-            "",
-            "",
-            {"author": [{"literal": "Health Office"}, *ORDWAY["author"]]},
-            "Health Office, DENISE Q Ordway",
-        ),
-        (
-            '<number variable="edition" text-case="capitalize-first"/>',
-            "",
-            "",
-            {"edition": "revised"},
-            "Revised",
-        ),
-    ],
-    ids=[
-        "what substitutes names is not repeated",
-        "given names where initials are inherited",
-        "initials",
-        "title case with hyphens and long stop words",
-        "a first word with capitals keeps its first letter",
-        "pages of unequal length",
-        "shortened pages",
-        "pages of a style without a format",
-        "the delimiter of a localized date",
-        "no branch for ambiguous works",
-        "no label of a missing variable",
-        "no macro whose variables are missing",
-        "nothing",
-        "a part of a name that is missing",
-        "an edition in words",
-    ],
-)
+@table("citations", "own styles", "layout, before, options, csl, expected")
 def test_entries_are_true_to_the_style(
     layout: str, before: str, options: str, csl: dict[str, object], expected: str, tmp_path: Path
 ) -> None:

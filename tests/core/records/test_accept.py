@@ -5,6 +5,7 @@ from doiuri import DOI, BadRecord
 from doiuri.plugins.clients import ClientOptions
 from doiuri.resolver import Resolver
 from doiuri.rest import media_ranges, reference_type
+from support.cases import table
 from support.servers.faults import reply
 from support.servers.rest import handling
 
@@ -51,33 +52,7 @@ def test_media_ranges_are_read_in_order_with_their_quality() -> None:
     assert media_ranges(accept) == expected
 
 
-@pytest.mark.parametrize(
-    ("content_type", "accept", "expected"),
-    [
-        ("Application/X-BibTeX ; charset=utf-8", "application/x-bibtex", True),
-        ("text/x-bibliography", "text/x-bibliography; style=apa", True),
-        ("text/plain", "text/*, application/json", True),
-        ("text/plain", "text/plain;q=0, text/plain;q=0.1", True),
-        ("text/plain", "text/plain;q=0.1, text/plain;q=0", True),
-        ("", "*/*", True),
-        ("", "text/plain", False),
-        ("nonsense", "text/plain", False),
-        ("text/html", "application/x-bibtex", False),
-        ("text/html", "text/html;q=0, text/*, */*", False),
-        # as DataCite, KISTI and Airiti answer
-        ("application/vnd.citationstyles.csl+json; charset=utf-8", "application/citeproc+json", True),
-        ("application/vnd.datacite.datacite+xml", "application/x-datacite+xml", True),
-        ("text/plain;charset=UTF-8", "text/x-bibliography; style=apa", True),
-        ("application/vnd.citationstyles.csl+json;charset=UTF-8", "application/x-bibtex", False),
-        ("application/json", "application/ld+json", True),
-        ("text/xml", "application/rdf+xml", True),
-        ("application/x-turtle", "text/turtle", True),
-        ("application/xhtml+xml", "application/rdf+xml", False),
-        ("application/citeproc+json", "application/json", True),
-        ("text/plain", "application/x-bibtex, text/x-bibliography;q=0", False),
-        ("text/plain", "text/x-bibliography, text/*;q=0", False),
-    ],
-)
+@table("negotiation", "answers", "content_type, accept, expected")
 def test_whether_an_answer_is_of_a_type_that_was_asked_for(
     content_type: str, accept: str, expected: bool
 ) -> None:

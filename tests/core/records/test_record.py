@@ -14,7 +14,7 @@ from doiuri import DOI, BadRecord, Handle, Prefix, Record, ShortDOI
 from doiuri.records import Data, Value, ascii_upper, choose, select
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.cases import DATA
+from support.cases import DATA, table
 from support.proxy_records import FIGURE_1
 
 X = DOI("10.1000/x")
@@ -253,19 +253,7 @@ def test_the_alias_of_a_record(case: dict[str, Any]) -> None:
     assert found.url == "https://a.example/"
 
 
-@pytest.mark.parametrize(
-    ("ttl", "lifetime"),
-    [
-        *((86400, 86400), (0, 0), (-5, 0), (10**30, MAX_TTL), (None, None), ("soon", None), ("", None)),
-        ("2023-11-14T22:14:20Z", 60),
-        ("2023-11-14T22:14:20", 60),
-        ("2023-11-14T23:14:20.5+01:00", 60),
-        ("20231114T221420Z", 60),
-        ("1999-01-01T00:00:00Z", 0),
-        ("9999-12-31T23:59:59Z", MAX_TTL),
-        ("0001-01-01T00:00:00+23:59", 0),
-    ],
-)
+@table("rest", "ttl", "ttl, lifetime")
 def test_absolute_and_relative_ttl(ttl: int | str | None, lifetime: int | None) -> None:
     """P-96, P-97: seconds, or the time of expiry."""
     assert Value(1, "URL", Data("string", ""), ttl).lifetime(1_700_000_000.0) == lifetime
@@ -344,21 +332,7 @@ KINDS = ("URL", "url.pdf", "EMAIL", "URLS", "straße")
 VALUES = [Value(index, kind, Data("string", kind)) for index, kind in enumerate(KINDS, start=1)]
 
 
-@pytest.mark.parametrize(
-    ("types", "indexes", "selected"),
-    [
-        ((), (), [1, 2, 3, 4, 5]),
-        (["url"], (), [1]),
-        (["URL."], (), [1, 2]),
-        ((), [4, 9, 3], [3, 4]),
-        (["email"], [1], [1, 3]),
-        (["URL.", "email"], [2], [1, 2, 3]),
-        (["X"], [0], []),
-        (["strasse"], (), []),
-        ([""], (), []),
-        (["."], (), []),
-    ],
-)
+@table("rest", "selected", "types, indexes, selected")
 def test_types_and_indexes_select_their_union_in_record_order(
     types: list[str], indexes: list[int], selected: list[int]
 ) -> None:

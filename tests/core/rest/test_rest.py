@@ -35,7 +35,7 @@ from doiuri.rest import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases import DATA
+from support.cases import DATA, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,26 +52,7 @@ def body_of(case: dict[str, Any]) -> bytes:
     return text.encode()
 
 
-@pytest.mark.parametrize(
-    ("name", "path"),
-    {
-        "10.1000/182": "10.1000/182",
-        "10.26321/Á.GUTIÉRREZ": "10.26321/%C3%81.GUTI%C3%89RREZ",
-        "10.1000/456#789": "10.1000/456%23789",
-        "10.1000/a?b=c": "10.1000/a%3Fb%3Dc",
-        "10.1000/50%25off": "10.1000/50%2525off",
-        "10.1002/(SICI)1:2<3::AID>4,5;6": "10.1002/%28SICI%291%3A2%3C3%3A%3AAID%3E4%2C5%3B6",
-        "10.1000//x": "10.1000//x",
-        "10.1000/a b+c": "10.1000/a%20b%2Bc",
-        "10.1000/../x": "10.1000/..%2Fx",
-        "10.1000/./x": "10.1000/.%2Fx",
-        "10.1000/..": "10.1000%2F..",
-        "10.1000/a/..": "10.1000/a%2F..",
-        "10.1000/.../x": "10.1000/.../x",
-        "10.1000": "10.1000",  # a prefix
-        "10/abcd": "10/abcd",  # a short DOI
-    }.items(),
-)
+@table("rest", "paths", "name, path")
 def test_the_request_of_a_record(name: str, path: str) -> None:
     """U-42 to U-45, U-58, P-82: https, doi.org, /api/handles/, the URI without scheme; G-05: dot segments.
 
@@ -209,21 +190,7 @@ def answer(*items: object) -> bytes:
     return json.dumps(items).encode()
 
 
-@pytest.mark.parametrize(
-    ("item", "name", "state"),
-    [
-        *(({"RA": name}, name, "found") for name in ("Crossref", "A New Agency")),
-        *(
-            ({"status": f"{text} "}, None, "not-found")
-            for text in ("DOI does not exist", "doi DOES not exist")
-        ),
-        ({"status": "Invalid DOI"}, None, "invalid"),
-        *(({"status": text}, None, "unknown") for text in ("Unknown", "moon", 404)),
-        *(({"RA": name}, None, "unknown") for name in ("UNKNOWN", " unknown ", "", None, ["Crossref"])),
-        ({"RA": "Crossref", "status": "DOI does not exist"}, None, "unknown"),
-        ({}, None, "unknown"),
-    ],
-)
+@table("rest", "agencies", "item, name, state")
 def test_what_which_ra_says(item: dict[str, object], name: str | None, state: str) -> None:
     """P-74, P-75, P-78 to P-80: names of agencies are open, the error states too."""
     (agency,) = read_agencies([X], 200, answer({"DOI": "10.1000/X", **item}))
@@ -267,21 +234,7 @@ def test_which_ra_refuses(status: int) -> None:
     assert (caught.value.status, caught.value.retry_after) == (status, 3.0)
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        *(("0", 0.0), ("120", 120.0), ("1.5", 1.5), ("9" * 400, 2**31 - 1)),
-        *(("-5", None), ("٥", None), ("1e3", None), ("soon", None), ("", None)),
-        ("Tue, 14 Nov 2023 22:14:20 GMT", 60.0),
-        ("Tuesday, 14-Nov-23 22:14:20 GMT", 60.0),
-        ("Tue Nov 14 22:14:20 2023", 60.0),
-        ("Tue, 14 Nov 2023 23:14:20 +0100", 60.0),
-        ("Tue, 14 Nov 2023 22:14:20 -0000", 60.0),
-        ("Tue, 14 Nov 2017 22:14:20 GMT", 0.0),
-        ("Fri, 14 Nov 9999 22:14:20 GMT", 2**31 - 1),
-        ("Tue, 99 Nov 2023 22:14:20 GMT", None),
-    ],
-)
+@table("rest", "retry after", "text, seconds")
 def test_both_forms_of_retry_after(text: str, seconds: float | None) -> None:
     assert retry_after({"Content-Type": "x", "retry-AFTER": text}, NOW) == seconds
 

@@ -28,13 +28,7 @@ def test_braces_in_a_name_are_not_template_fields(name: str) -> None:
     assert display(DOI(name)) == f"doi:{name}"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "names", "{", "}", "{}", "{0}", "{doi}", "{name.__class__}", "{name[0]}"),
-        *("{name!r}", "{name:>9}", "{name:{url}}"),
-    ],
-)
+@table("display", "no templates", "text")
 def test_bad_templates_are_refused_clearly(text: str) -> None:
     with pytest.raises(ValueError, match="template"):
         check_display(text)

@@ -13,7 +13,7 @@ DATA = Path(__file__).parent.parent / "cases"
 def table(file: str, group: str, arguments: str) -> pytest.MarkDecorator:
     """Run a test for each row of a group in ``tests/cases/{file}.json``; an object's keys name its rows."""
     rows = json.loads((DATA / f"{file}.json").read_text("utf-8"))[group]
-    named = rows if isinstance(rows, dict) else {ascii(row)[1:80]: row for row in rows}
+    named = rows if isinstance(rows, dict) else {ascii(row)[1:-1][:80]: row for row in rows}
     return pytest.mark.parametrize(arguments, [pytest.param(*row, id=name) for name, row in named.items()])
 
 

@@ -77,18 +77,9 @@ def test_what_is_not_a_citation(
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "locale", "expected"),
-    [
-        ("p. 12", "en", ("page", "12", "")),
-        (", S. 12f.", "de-DE", ("page", "12f.", "")),
-        ("§ 4", "en", ("section", "4", "")),
-        (" and more", "en", ("", "", " and more")),
-        ("", "en", ("", "", "")),
-    ],
-)
-def test_a_locator(text: str, locale: str, expected: tuple[str, str, str]) -> None:
-    assert parse_locator(text, locale) == expected
+@table("citations", "locators", "text, locale, expected")
+def test_a_locator(text: str, locale: str, expected: list[str]) -> None:
+    assert [*parse_locator(text, locale)] == expected
 
 
 def work(key: Handle | str, *families: str, year: int | None = 2001, **csl: object) -> Work:

@@ -9,6 +9,7 @@ import pytest
 from doiuri import DOI
 from doiuri.citations import read_works
 from doiuri.records import Work
+from support.cases import table
 from support.growth import is_linear
 
 A = DOI("10.1000/a")
@@ -50,38 +51,10 @@ def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
     assert works[DOI("10.1000/b")].csl["issued"] == {"date-parts": [[2001, 2, 3]]}
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.json", "[\n{]", "a.json:2: not JSON"),
-        ("a.json", '{"id": "a"}', "a.json:1: expected a list of works"),
-        ("a.json", '[{"id": "a"},\n\n 3]', "a.json:3: expected the object of a work, not 3"),
-        ("a.json", '[{"id": "a"},\n {"id": "a", "title": "T"}]', "a.json:2: 'a' occurs twice"),
-        (
-            "a.json",
-            '[{"DOI": "10.1000/a"},\n {"id": "x", "DOI": "doi:10.1000/A"}]',
-            "a.json:2: 'x' occurs twice",
-        ),
-        ("a.json", '[\n{"title": "T"}]', "a.json:2: the work has neither an id nor a DOI"),
-        ("a.json", '[\n{"DOI": "10.1000"}]', "a.json:2: the work: '10.1000' is not a DOI"),
-        ("a.yaml", "- id: a\n  title: [", "a.yaml:2: not YAML"),
-        ("a.yml", "a: b", "a.yml:1: expected a list of works"),
-        ("a.yml", "- id: a\n  title: \x01\n", "a.yml:2: not YAML: special characters are not allowed"),
-        ("a.json", b"[\xff]", "a.json: not UTF-8 at byte 1"),
-        ("b.json", "", "cannot be read"),
-        ("a.bib", "@book{a,}\n@book{b, title = {B}, author = {C\n}\n@book{c,}",
-         "a.bib:2: b: expected a field or the end of the entry after the field 'author'"),
-        ("a.bib", "@book{a, title}\n", "a.bib:1: a: expected a field or the end of the entry; is a brace"),
-        ("a.bib", "@comment{\n@book{a,}}\n\n@book [x]\n", "a.bib:4: expected an entry such as @book{key, …}"),
-        ("a.bib", "@book{a,}\n@book\n", "a.bib:2: expected an entry"),
-        ("a.bib", "@book{a,}\n@book{a, title = {A}}", "a.bib:2: 'a' occurs twice"),
-        ("a.bib", "\n@book{, title = {T}}", "a.bib:2: the work has neither an id nor a DOI"),
-        ("a.bib", "@book{a, crossref = {b}}", "a.bib:1: a: crossref names no entry of the file: 'b'"),
-    ],
-)  # fmt: skip
-def test_a_file_that_is_wrong(name: str, content: str | bytes, message: str, tmp_path: Path) -> None:
+@table("citations", "wrong files", "name, content, message")
+def test_a_file_that_is_wrong(name: str, content: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / name.replace("b.json", "other")
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    file.write_bytes(content.encode("latin-1"))
     with pytest.raises(ValueError) as error:  # noqa: PT011
         read_works([name], tmp_path)
     assert message in str(error.value)
@@ -105,14 +78,7 @@ def test_bibtex_beside_other_files_and_the_registry(tmp_path: Path) -> None:
     assert (work.title, work.publisher) == ("Own", "P")
 
 
-@pytest.mark.parametrize(
-    ("doi", "url"),
-    [
-        ("http://hdl.handle.net/2027/a~b", "http://hdl.handle.net/2027/a~b"),
-        ("10/aabbe", "https://doi.org/10/aabbe"),
-        ("n/a", None),
-    ],
-)
+@table("citations", "invalid DOIs", "doi, url")
 def test_a_doi_that_is_invalid_is_reported_and_may_be_the_url(
     doi: str, url: str | None, tmp_path: Path
 ) -> None:

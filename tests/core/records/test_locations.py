@@ -12,7 +12,7 @@ import pytest
 from doiuri.records import Data, Location, Locations, Value, choose, locations_of, parse_locations
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases import DATA
+from support.cases import DATA, table
 from support.growth import is_fast, is_linear
 
 if TYPE_CHECKING:
@@ -132,13 +132,7 @@ def test_a_random_choice_among_zeros_takes_any_page() -> None:
     assert {place and place.href for place in chosen} == {"http://a.example/", "http://b.example/"}
 
 
-@pytest.mark.parametrize(
-    ("own", "common", "status"),
-    [
-        *(("303", "301", 303), (None, "307", 307), (None, None, 302), ("308", None, 308)),
-        *(("200", "301", 301), ("x", "y", 302)),
-    ],
-)
+@table("rest", "redirects", "own, common, status")
 def test_the_status_of_the_redirect(own: str | None, common: str | None, status: int) -> None:
     place = Location("https://a.example/", 1.0, {"http_sc": own} if own else {})
     assert Locations((place,), {"http_sc": common} if common else {}).status(place) == status
@@ -182,17 +176,9 @@ def test_any_text_is_read_or_refused_with_a_value_error(xml: str | bytes) -> Non
 MANY = "<location href='http://a.example/' x='1'/>" * 10_000
 
 
-@pytest.mark.parametrize(
-    ("attributes", "steps"),
-    [
-        ("chooseby='country, locatt,country,,locatt,x'", ("country", "locatt", "x")),
-        ("choose_by='locatt' chooseby='country'", ("country",)),  # the documented spelling
-        ("choose_by='country'", ("country",)),
-        ("chooseby=', '", ("locatt", "country", "weighted")),
-    ],
-)
-def test_each_step_counts_once(attributes: str, steps: tuple[str, ...]) -> None:
-    assert parse_locations(f"<locations {attributes}/>").steps == steps
+@table("rest", "steps", "attributes, steps")
+def test_each_step_counts_once(attributes: str, steps: list[str]) -> None:
+    assert [*parse_locations(f"<locations {attributes}/>").steps] == steps
 
 
 @pytest.mark.parametrize(
@@ -209,15 +195,7 @@ def test_the_time_of_a_choice_is_linear_in_record_and_request(steps: str, reques
     assert is_fast(lambda: choose(locations, **request_), 5)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "href"),
-    [
-        (["a:2", "b:2"], "http://22.example/"),
-        (["a:2", "a:1"], "http://21.example/"),
-        (["c", "b:2", "a:9", "a"], "http://12.example/"),
-        (["a", "a:"], "http://11.example/"),
-    ],
-)
+@table("rest", "pairs", "pairs, href")
 def test_each_pair_narrows_those_that_the_pairs_before_it_left(pairs: list[str], href: str) -> None:
     places = ({"href": f"http://{a}{b}.example/", "a": a, "b": b} for a in (1, 2) for b in (1, 2))
     place = choose(located(*places), locatt=pairs)

@@ -12,7 +12,7 @@ from doiuri import DOI, BadRecord
 from doiuri.records import Name, Work
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases import DATA
+from support.cases import DATA, table
 from support.growth import is_fast
 
 X = DOI("10.1000/x")
@@ -137,13 +137,7 @@ def test_other_dates_of_crossref_count_if_issued_has_no_year() -> None:
     assert work(issued=float("nan")).year is None
 
 
-@pytest.mark.parametrize(
-    ("sent", "kind"),
-    [
-        *(("dissertation", "thesis"), ("book-part", "chapter"), ("monograph", "book"), ("book", "book")),
-        *((None, "document"), ("component", "document"), ("other", "document"), (["book"], "document")),
-    ],
-)
+@table("works", "types", "sent, kind")
 def test_types_are_those_of_csl(sent: object, kind: str) -> None:
     assert work(type=sent).type == work(type=sent).csl["type"] == kind
 

@@ -111,6 +111,19 @@ def test_only_long_names_may_be_broken(tmp_path: Path) -> None:
     assert re.search("<title>.*wbr.*</title>", built.text()) is None
 
 
+MARKUP = '10.1002/(SICI)1522-2594(199911)42:5<script>alert("&lt;")</script>&amp;<b>'
+
+
+def test_nothing_in_a_name_becomes_markup(tmp_path: Path) -> None:
+    built = page(tmp_path, f":doi:`{MARKUP}` :doi:`!{MARKUP}` :doi:`T <{MARKUP}>`\n")
+    joined = built.text().replace("<wbr />", "")
+    assert joined != built.text()
+    assert "(199911)42:5&lt;script&gt;alert" in joined
+    assert re.search("<script>alert|</?b>", joined) is None
+    found = [(DOI.from_url(link.href).name, link.text) for link in built.links()]
+    assert found == [(MARKUP, f"doi:{MARKUP}"), (MARKUP, "T")]
+
+
 def test_an_image_that_links_to_a_dead_doi_stays_a_link(tmp_path: Path, serve: Serve) -> None:
     serve(resolver({}))
     text = "T\n=\n" + "".join(

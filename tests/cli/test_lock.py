@@ -325,9 +325,12 @@ def test_bibtex_entries_keyed_by_name(folder: Path, doi_proxy: Proxies) -> None:
     assert f"{DIKES}: not in the BibTeX file: a key cannot hold this name" in run.stderr
     requests = len(doi_proxy.log)
     assert lock(doi_proxy, folder, "--bib", "refs.bib", "--check").stdout == ""
+    (folder / "refs.bib").write_text(old := text.replace("cold fusion", "hot air"))
     lock(doi_proxy, folder, "--bib", "refs.bib")
-    assert (folder / "refs.bib").read_text() == text
+    assert (folder / "refs.bib").read_text() == old
     assert len(doi_proxy.log) == requests
+    lock(doi_proxy, folder, "--bib", "refs.bib", "--refresh")
+    assert (folder / "refs.bib").read_text() == text
 
 
 def test_bibtex_entries_stay_without_a_network_and_go_with_prune(folder: Path, doi_proxy: Proxies) -> None:

@@ -147,7 +147,8 @@ def test_an_entry_without_an_answer_is_missing_and_used(answer: object, tmp_path
 
 def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path: Path) -> None:
     with Resolver(doi_proxy.url, store=LockFile(tmp_path / "doi.lock.json")) as resolver:
-        list(resolver.check(KNOWN[:3]))  # as Sphinx does
+        list(resolver.check([KNOWN[0], *(unused := [*KNOWN[1:3], "10.1000/é"])]))  # as Sphinx does
+    locked = (tmp_path / "doi.lock.json").read_text("utf-8").splitlines()
     (tmp_path / "a.txt").write_text(f"doi:{KNOWN[0]} doi:{KNOWN[5]}")
     options = ("check", "--locked", "-o", "concise", "--resolver", f"{doi_proxy.url}/")
     run = doiuri(*options, cwd=tmp_path)
@@ -155,9 +156,13 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     command = "doiuri lock --lock doi.lock.json a.txt"
     assert lines[0] == f"a.txt:1:17: warning[lock-missing] {KNOWN[5]} is not in the lock file; run {command}"
     assert [line.partition(" is in")[0].split(": ", 1)[1] for line in lines[1:]] == [
-        f"warning[lock-unused] {name}" for name in KNOWN[1:3]
+        f"warning[lock-unused] {name}" for name in unused
     ]
-    assert all(line.startswith("doi.lock.json:") for line in lines[1:])
+    for line, name in zip(lines[1:], unused, strict=True):
+        path, number, column, _ = line.split(":", 3)
+        assert path == "doi.lock.json"
+        entry = locked[int(number) - 1][int(column) - 1 :]
+        assert entry.startswith(f'"record https://doi.org {name}":'), line
     assert run.returncode == 0
     # named files are not all files
     assert "lock-unused" not in doiuri(*options, "a.txt", cwd=tmp_path).stdout

@@ -103,7 +103,7 @@ class TargetCheck:
 
     A private network is this machine, an address that is not globally reachable, or a name of one label or
     below ``.local``, ``.internal``, ``.home.arpa`` or ``.localhost``. The resolver itself may be in one; what
-    its records point to may not, for strangers write them.
+    its records point to may not, because it is untrusted input.
 
     >>> check = TargetCheck("http://127.0.0.1:8000")
     >>> check.check_url("http://127.0.0.1:8000/10.1000/182")

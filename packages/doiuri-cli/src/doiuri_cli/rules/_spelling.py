@@ -345,7 +345,7 @@ def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
     before, after = _around(mention)
     if mention.doi is None:
         yield _no_doi(mention)
-    elif ("10." in before or "10." in after) and not _holds_broken(part.text, part.syntax):
+    elif "10." in f"{before} {after}" and mention.start != _first_beside_broken(part.text, part.syntax):
         yield from advice_findings(mention)
     elif before or after:
         yield _not_all(mention, mention.doi, before, after)
@@ -364,11 +364,13 @@ def _around(mention: Mention) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=1)  # all mentions of a field ask
-def _holds_broken(text: str, syntax: str) -> bool:
-    """Return whether a field with a DOI also holds what looks like one and is none."""
-    spans = [mention.span for mention in mentions_in(Part(text, syntax, field=True))]
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
-    return any("10." in text[end:start] for end, start in zip([0, *ends], [*starts, None], strict=True))
+def _first_beside_broken(text: str, syntax: str) -> int | None:
+    """Return where the first DOI of a field begins; None unless the field also holds a broken one."""
+    mentions = [*mentions_in(Part(text, syntax, field=True))]
+    starts, ends = [one.start for one in mentions], [one.end for one in mentions]
+    if any("10." in text[end:start] for end, start in zip([0, *ends], [*starts, None], strict=True)):
+        return next((one.start for one in mentions if one.doi), None)
+    return None
 
 
 def _value_span(part: Part) -> tuple[int, int]:

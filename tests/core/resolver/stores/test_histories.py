@@ -125,9 +125,8 @@ class Stored(RuleBasedStateMachine):
         self.stores = [Noting(store) for store in self.open()]
         self.facts: Facts = dict.fromkeys(NAMES, "old")
         self.past: list[Facts] = []
-        self.asked: dict[
-            tuple[str, DOI], tuple[tuple[object, ...], int]
-        ] = {}  # what is known, since which day
+        # what is known, since which day
+        self.asked: dict[tuple[str, DOI], tuple[tuple[object, ...], int]] = {}
 
     def open(self) -> list[AnyStore]:
         return [MemoryStore()] * 2
@@ -158,10 +157,8 @@ class Stored(RuleBasedStateMachine):
         ever = [answers(what, registry(facts), DOIS) for facts in self.past]
         for doi, outcome, true in zip(DOIS, ASKS[what](resolver, DOIS), zip(*ever, strict=True), strict=True):
             said, (known, _) = answer(what, outcome), self.asked.get((what, doi), (None, 0))
-            if known is None or (what, known[0]) == (
-                "metadata",
-                "no-values",
-            ):  # not stored for any media type
+            not_stored = ("metadata", "no-values")  # for any media type
+            if known is None or (what, known[0]) == not_stored:
                 assert outcome.status == "unknown" or said in true
             else:
                 assert said == known
@@ -298,11 +295,9 @@ class Locked(RuleBasedStateMachine):
             work = before[doi][1]
             if doi in dois and up:
                 true = self.true("works", doi)
-                found = {"found": true.work, "no-values": "none", "not-found": None}[true.status]
                 now = after[doi][1]
-                assert found == (
-                    now if now is None else "none" if now == b"null" else Work.from_json(now, doi=doi)
-                )
+                found = {"found": true.work, "no-values": b"null", "not-found": None}[true.status]
+                assert found == (now if now in {None, b"null"} else Work.from_json(now or b"", doi=doi))
             elif doi in survey.stale and work is None:
                 assert after[doi][1] is not None
             elif doi not in dois or doi in survey.incomplete or doi in survey.stale:
@@ -334,16 +329,10 @@ class Locked(RuleBasedStateMachine):
 
 
 WEEKLY = settings().max_examples > 1000
-for machine, examples in {
-    Stored: 8,
-    StoredInSQLite: 10,
-    StoredInRedis: 8,
-    StoredInALockFile: 8,
-    Locked: 40,
-}.items():
-    machine.TestCase.settings = settings(
-        settings(), max_examples=(20 if WEEKLY else 1) * examples, stateful_step_count=20
-    )
+EXAMPLES = {Stored: 8, StoredInSQLite: 10, StoredInRedis: 8, StoredInALockFile: 8, Locked: 40}
+for machine, examples in EXAMPLES.items():
+    number = (20 if WEEKLY else 1) * examples
+    machine.TestCase.settings = settings(settings(), max_examples=number, stateful_step_count=20)
 TestStored, TestStoredInSQLite, TestStoredInRedis = (
     one.TestCase for one in (Stored, StoredInSQLite, StoredInRedis)
 )

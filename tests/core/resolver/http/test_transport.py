@@ -136,7 +136,7 @@ def test_a_name_that_resolves_into_a_private_network(
     resolve_as(monkeypatch, "resolver.example", "127.0.0.1")
     resolve_as(monkeypatch, "agency.example", "127.0.0.1")
     with serving(cited) as agency, moved(f"http://agency.example:{agency.port}/x")() as server:
-        base, session = f"http://{host}:{server.port}", own and own()
+        base, session = f"http://{host}:{server.port}", None if own is None else own()
         with pytest.raises(ResolverUnavailable, match="private network; private=True allows it"):
             Resolver(base, store=None, rate=None, session=session).metadata(DOI_, "text/plain")
         assert not agency.requests

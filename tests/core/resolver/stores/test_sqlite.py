@@ -304,6 +304,8 @@ def test_it_pauses_after_the_file_was_locked(stored: Path, how: str, what: str, 
         with locking(stored, how), pytest.warns(StoreWarning, match=f"cannot be {what} .database is locked"):
             assert not use(store)
         assert not use(store)  # no attempt
+        if what == "written":  # what is there is still read
+            assert store.get_many(KEYS) == ENTRIES
         now[0] += 10
         use(store)
         assert store.get_many([*NEW, *KEYS]) == ({} if what == "read" else NEW) | ENTRIES

@@ -62,9 +62,11 @@ def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixtu
 
 
 def test_wrong_setting_is_one_error_and_links_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_timeout="soon", report_level=2)
+    page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_timeout="soon", doi_resolve=True, report_level=1)
     assert len(links(page)) == 2
-    assert capsys.readouterr().err.count("doi_timeout: 'soon' is not a number of seconds above 0") == 1
+    said = capsys.readouterr().err
+    assert said.count("doi_timeout: 'soon' is not a number of seconds above 0") == 1
+    assert re.search("could not be checked|not found", said) is None
 
 
 def test_options_and_settings_are_read_and_if_invalid_named_as_they_are_written(
@@ -111,12 +113,14 @@ def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: P
     source, page = tmp_path / "page.rst", tmp_path / "page.html"
     source.write_text(
         ":doi:`10.1000/1`, `x <doi:10.1000/a%23b>`_, y_ and `z <doi:10.1000>`__\n`z <doi:10.1000>`__\n\n"
-        ".. _y: DOI:10.1000/2\n"
+        ".. _y: DOI:10.1000/2\n\n.. include:: part.txt\n"
     )
+    (tmp_path / "part.txt").write_text("`z <doi:10.1000>`__\n")
     words = "-m docutils --parser=docutils_doiuri --doi-resolve=no --doi-text=link page.rst page.html"
     command = [sys.executable, *words.split()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
-    assert re.findall(r"page.rst:(\d): .* 'doi:10.1000' is not a DOI", done.stderr) == ["1", "2"]
+    places = re.findall(r"(\w+\.\w+:\d): .* 'doi:10.1000' is not a DOI", done.stderr)
+    assert places == ["page.rst:1", "page.rst:2", "part.txt:1"]
     assert [link.href for link in links(page.read_text())] == [
         "https://doi.org/10.1000/1",
         "https://doi.org/10.1000/a%23b",

@@ -6,9 +6,11 @@ import doctest
 import importlib.util
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from doiuri_proxy import running
 from support.cli.command import doiuri
 from support.manual.installing import BLOCK, renewed_install
 from support.manual.readme import README, READMES, ROOT, renewed
@@ -25,12 +27,15 @@ PAPER = """@article{bak1987,
 """
 
 
-@pytest.fixture(autouse=True)
-def environment(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOIURI_RESOLVER", proxy)
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+    with running(ROOT / "examples" / "records.json") as proxy:
+        monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
+        yield
 
 
+@pytest.mark.usefixtures("environment")
 def test_the_python_examples_print_what_it_says() -> None:
     examples = TEXT.replace("```", "")  # the end of a fence is not part of the output
     runner = doctest.DocTestRunner()
@@ -38,6 +43,7 @@ def test_the_python_examples_print_what_it_says() -> None:
     assert runner.summarize() == (0, 6)
 
 
+@pytest.mark.usefixtures("environment")
 def test_the_command_prints_what_it_says(tmp_path: Path) -> None:
     shown = re.search(r"```console\n\$ doiuri check paper.md paper.bib\n(.*?)```", TEXT, re.DOTALL)
     assert shown

@@ -1,12 +1,14 @@
-"""No pattern repeats a group possessively: Python 3.11.0 to 3.11.4 then match the wrong text.
+"""What all source files keep to: true examples in docstrings, and no group that is repeated possessively.
 
-There the position after a failed repetition may be kept (CPython's gh-106052). Single characters and atomic
-groups are right.
+Python 3.11.0 to 3.11.4 then match the wrong text: the position after a failed repetition may be kept
+(CPython's gh-106052). Single characters and atomic groups are right.
 """
 
 from __future__ import annotations
 
+import doctest
 import importlib
+import inspect
 import io
 import re
 from contextlib import redirect_stdout
@@ -14,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import doiuri
 import pytest
 from doiuri._patterns import LazyPattern
 
@@ -22,6 +25,11 @@ if TYPE_CHECKING:
 
 SOURCES = Path(__file__).parents[2].glob("packages/*/src")
 FILES = [(file, file.relative_to(source)) for source in SOURCES for file in sorted(source.glob("**/*.py"))]
+MODULES = [
+    ".".join(name.with_suffix("").parts).removesuffix(".__init__")
+    for _, name in FILES
+    if name.stem != "__main__"
+]
 # Not the signs ")*+" in a set of characters, where they follow "("
 POSSESSIVE_GROUP = re.compile(r"(?<![\\(])\)(?:[*+?]|\{+[^{}\s]*(?:\{\w+\})?\}+)\+")
 
@@ -68,8 +76,17 @@ def test_no_source_repeats_a_group_possessively() -> None:
 
 def test_no_compiled_pattern_repeats_a_group_possessively() -> None:
     """Patterns put together from several strings, too."""
-    modules = [".".join(name.with_suffix("").parts).removesuffix(".__init__") for _, name in FILES]
-    modules = [module for module in modules if not module.endswith("__main__")]
-    patterns = [(module, *found) for module in modules for found in _patterns(module)]
+    patterns = [(module, *found) for module in MODULES for found in _patterns(module)]
     assert len(patterns) > 100
     assert not [(module, name) for module, name, pattern in patterns if _repeats_a_group(pattern)]
+
+
+def test_the_examples_in_docstrings_are_true() -> None:
+    public = {name: getattr(doiuri, name) for name in doiuri.__all__}
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for module in map(importlib.import_module, MODULES):
+        if ">>> " in inspect.getsource(module):
+            for test in doctest.DocTestFinder().find(module, extraglobs=public | vars(module)):
+                runner.run(test)
+    failed, attempted = runner.summarize(verbose=False)
+    assert (failed, attempted > 100) == (0, True)

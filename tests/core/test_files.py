@@ -34,12 +34,6 @@ def test_a_reader_sees_the_old_content_until_the_end(file: Path) -> None:
     assert [*file.parent.iterdir()] == [file]
 
 
-def test_a_draft_is_private_and_has_a_name_of_its_own(file: Path) -> None:
-    with replacing(file) as first, replacing(file) as second:
-        assert first != second
-        assert mode_of(first) == mode_of(second) == 0o600
-
-
 def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     (tmp_path / "usual").touch()
     with replacing(tmp_path / "new") as draft:
@@ -47,15 +41,16 @@ def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     assert mode_of(tmp_path / "new") == mode_of(tmp_path / "usual")
 
 
-def test_of_two_writers_at_once_the_last_one_counts(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
+def test_of_two_writers_at_once_each_has_a_private_draft_and_the_last_one_counts(file: Path) -> None:
     with replacing(file) as first:
         first.write_text("first")
         with replacing(file) as second:
             second.write_text("second")
+            assert first != second
+            assert mode_of(first) == mode_of(second) == 0o600
         assert file.read_text() == "second"
     assert file.read_text() == "first"
-    assert [*tmp_path.iterdir()] == [file]
+    assert [*file.parent.iterdir()] == [file]
 
 
 def test_a_failure_leaves_the_old_file_and_no_draft(file: Path) -> None:

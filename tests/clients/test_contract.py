@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import socket
 import string
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from http.client import HTTPException
 from importlib.metadata import version
 from itertools import product
@@ -24,11 +26,12 @@ from doiuri_proxy import running
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import NO_URIS, ODD_NAMES
-from support.clients import ALL_CLIENTS, BIBTEX, CLIENTS, PAGE, REFUSED, URI, Client, Get, client_of
+from support.clients import ALL_CLIENTS, BIBTEX, CLIENTS, PAGE, REFUSED, SECRETS, URI, Client, Get, client_of
+from support.servers import faults
 from support.servers.faults import FAULTS, NAME, Fault
 from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
-from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site, speaking
+from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site
 from support.targets import PRIVATE_HOSTS, resolve_as
 
 # ---- names and URIs
@@ -297,6 +300,54 @@ def test_auth_is_for_the_resolver_and_no_other_host(client: Client, auth: object
     assert [one.get("cookie") for one in sent] == ["c=s3cret", None, None]
 
 
+@pytest.mark.parametrize("by_hand", [False, True], ids=["followed", "by hand"])
+@pytest.mark.parametrize("place", ["client", "headers", "auth"])
+def test_only_cookies_come_back_to_the_resolver(client: Client, place: str, by_hand: bool) -> None:
+    """Else any host could have a request of its choice made there in the user's name."""
+    if client.kind == "urllib" and (place == "auth" or by_hand):
+        return  # urllib has neither
+    back: list[str] = []
+
+    def answer(asked: Asked) -> Answer:
+        return PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
+
+    with site(lambda _: Answer(302, {"Location": back[0]})) as landing, site(answer) as proxy:
+        back.append(f"{proxy.url}/back")
+        headers, jar = dict(SECRETS), dict[str, Any]()
+        if "httpx" in client.kind:  # which has a header for cookies rebuilt by its jar
+            jar = {"cookie": headers.pop("Cookie").partition("=")[2]}
+        given: dict[str, Any] = {"headers": headers}
+        if place == "auth":
+            del headers["Authorization"]
+            given["auth"] = "u", "p"
+        own = given.pop("headers") if place == "client" else {}
+        get = client.open(proxy.url, follow="target", private=True, own=own, by_hand=by_hand, **jar)
+        for _ in range(2):
+            assert get(URI, **given).body == PAGE.body
+    password = "Basic dTpw" if place == "auth" else SECRETS["Authorization"]
+    assert [one.headers.get("authorization") for one in proxy.seen] == [password, None] * 2
+    assert ["s3cret" in one.headers.get("cookie", "") for one in proxy.seen] == [True] * 4
+    assert not any(one.headers.keys() & {"authorization", "cookie"} for one in landing.seen)
+
+
+@pytest.mark.parametrize("client", ALL_CLIENTS[1:], indirect=True)
+def test_digest_authentication_at_the_resolver_whose_redirect_is_checked(client: Client) -> None:
+    place = "/x"
+
+    def guarded(asked: Asked) -> Answer:
+        if asked.headers.get("authorization", "").startswith("Digest username="):
+            return Answer(302, {"Location": place}) if asked.target == "/10.1000/1" else PAGE
+        return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
+
+    with site(guarded) as proxy, site(lambda _: PAGE) as landing:
+        get = client.open(proxy.url, follow="target")
+        assert get(URI, auth=client.digest("u", "p")).body == PAGE.body
+        place = landing.at("localhost")
+        with pytest.raises(client.errors.failed, match=REFUSED):
+            get(URI, auth=client.digest("u", "p"))
+        assert not landing.seen
+
+
 # ---- private networks
 
 
@@ -406,6 +457,19 @@ def test_a_fault_is_an_error_or_plainly_no_record(client: Client, fault: Fault) 
         with pytest.raises(ResolutionError) as caught:
             read_record(DOI(NAME), reply.status, reply.body, reply.headers)
         assert not isinstance(caught.value, DOINotFound)
+
+
+@contextmanager
+def speaking(said: bytes | None) -> Iterator[str]:
+    """Answer each connection with these octets and hang up; None keeps it open."""
+
+    def answer(server: faults.Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(said or b"")
+        if said is None:
+            server.stopped.wait()
+
+    with faults.serving(answer) as server:
+        yield server.url
 
 
 @pytest.mark.parametrize("said", [b"", b"garbage\r\n\r\n"])

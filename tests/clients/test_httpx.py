@@ -15,7 +15,7 @@ from doiuri_proxy import running
 from httpx_doiuri import Client
 from support.clients import BIBTEX, PAGE, REFUSED, SYNC_KINDS, TARGETS, URI, HTTPXClients
 from support.servers.tls import Authority
-from support.servers.web import JSON, Answer, Asked, Site, leading_back, record, resolver, site
+from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site
 
 
 def test_the_record_comes_from_the_resolver_directly(clients: HTTPXClients) -> None:
@@ -189,30 +189,6 @@ def signed(request: httpx.Request) -> httpx.Request:
     return request
 
 
-@pytest.mark.parametrize("by_hand", [False, True], ids=["followed", "by hand"])
-@pytest.mark.parametrize("pickled", [False, True])
-@pytest.mark.parametrize("options", [{"auth": ("u", "p")}, {"headers": {"Authorization": "Basic dTpw"}}])
-def test_credentials_do_not_come_back_to_the_resolver(
-    options: dict[str, Any], pickled: bool, by_hand: bool, clients: HTTPXClients
-) -> None:
-    """Else any host could have a request of its choice made there in the user's name.
-
-    Cookies do, as a browser's and those of requests.
-    """
-    with leading_back(PAGE, "/delete") as (proxy, landing):
-        client = clients.open(proxy.url, follow="target", private=True, cookies={"a": "b"}, **options)
-        response = client.get(URI, follow_redirects=not by_hand)
-        while response.next_request is not None:
-            following = response.next_request
-            if pickled:
-                following = pickle.loads(pickle.dumps(following))
-                following.stream = clients.httpx.ByteStream(b"")  # httpx does not pickle it
-            response = client.send(following)
-        assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
-        assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
-        assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
-
-
 def test_a_request_built_for_another_resolver_gets_no_credentials(clients: HTTPXClients) -> None:
     with site(lambda _: Answer(200, JSON, b"{}")) as proxy:
         request = clients.open(proxy.url).build_request("GET", URI)
@@ -232,27 +208,6 @@ def test_the_callers_explicit_auth_for_a_redirect_is_used(clients: HTTPXClients)
 def test_other_requests_keep_the_clients_credentials(anything: Site, clients: HTTPXClients) -> None:
     clients.open("http://127.0.0.1:9", auth=("u", "p")).get(anything.url)
     assert anything.seen[0].headers["authorization"] == "Basic dTpw"
-
-
-@pytest.mark.parametrize("follow", [False, True])
-def test_digest_authentication_at_the_resolver(follow: bool, clients: HTTPXClients) -> None:
-    place = "/x"
-
-    def guarded(asked: Asked) -> Answer:
-        if asked.headers.get("authorization", "").startswith("Digest username="):
-            return Answer(302, {"Location": place}) if asked.target == "/10.1000/1" else PAGE
-        return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
-
-    with site(guarded) as proxy, site(lambda _: PAGE) as landing:
-        auth = clients.httpx.DigestAuth("u", "p")
-        client = clients.open(proxy.url, follow="target", auth=auth, follow_redirects=follow)
-        response = client.get(URI)
-        assert response.status_code == (200 if follow else 302)
-        assert [one.status_code for one in response.history] == ([401, 302] if follow else [401])
-        place = landing.url
-        with pytest.raises(clients.httpx.ConnectError, match=REFUSED):
-            client.get(URI, follow_redirects=True)
-        assert not landing.seen
 
 
 def test_each_request_to_the_resolver_is_signed_anew(clients: HTTPXClients) -> None:

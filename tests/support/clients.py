@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pickle
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -152,16 +153,18 @@ class Client:
         self.kind = kind
         self.package = "httpx-doiuri" if kind in KINDS else f"{kind}-doiuri"
         self.options: Callable[..., object]
+        self.digest: Callable[[str, str], object]
         self._stack = stack
         if kind == "urllib":
             self.errors, self.options = Errors(DOISyntaxError, ValueError, URLError), DOIHandler
         elif kind == "requests":
             wrong = requests.exceptions
             self.errors = Errors(wrong.InvalidURL, wrong.InvalidSchema, requests.ConnectionError)
-            self.options = DOIAdapter
+            self.options, self.digest = DOIAdapter, requests.auth.HTTPDigestAuth
         else:
             self._clients = stack.enter_context(HTTPXClients(kind))
             library, self.options = self._clients.httpx, self._clients.type
+            self.digest = library.DigestAuth
             self.errors = Errors(library.InvalidURL, library.UnsupportedProtocol, library.TransportError)
 
     def open(
@@ -171,6 +174,8 @@ class Client:
         proxy: str | None = None,
         insecure: bool = False,
         cookie: str | None = None,
+        own: Mapping[str, str] | None = None,
+        by_hand: bool = False,
         **options: Any,
     ) -> Get:
         """Return a function that gets a URI.
@@ -178,39 +183,52 @@ class Client:
         :param proxy: an HTTP proxy for http and https.
         :param insecure: accept any certificate.
         :param cookie: the value of a cookie ``own`` of the client, which has no domain.
+        :param own: headers of the client, sent with each of its requests.
+        :param by_hand: send the request of each redirect in a call of its own, and pickle it before.
         :param options: the client's own ones for DOIs.
         """
         cookies = {"own": cookie} if cookie else {}
         if self.kind == "urllib":
-            return _with_urllib(DOIHandler(resolver, **options), proxy, insecure)
+            return _with_urllib(DOIHandler(resolver, **options), proxy, insecure, own or {})
         send: Callable[..., Any]
+        follow: Callable[..., Any]
         if self.kind == "requests":
             session = self._stack.enter_context(mount(requests.Session(), resolver, **options))
             session.proxies = {"http": proxy, "https": proxy} if proxy else {}
             session.verify = not insecure
             session.cookies.update(cookies)
-            send = partial(session.request, allow_redirects=True)
+            session.headers.update(own or {})
+            send = partial(session.request, allow_redirects=not by_hand)
+            follow = partial(session.send, allow_redirects=False)
         else:
             options |= {"proxy": proxy} if proxy else {}
             verify = False if insecure else TLS
-            send = self._clients.open(
-                resolver, follow_redirects=True, verify=verify, cookies=cookies, **options
-            ).request
+            opened = self._clients.open(
+                resolver, follow_redirects=not by_hand, verify=verify, cookies=cookies, headers=own, **options
+            )
+            send, follow = opened.request, opened.send
 
         def get(uri: str, method: str = "GET", timeout: float = 20, **given: Any) -> Reply:
             response = send(method, uri, timeout=timeout, **given)
+            following = "next" if self.kind == "requests" else "next_request"
+            while (request := getattr(response, following)) is not None:
+                request = pickle.loads(pickle.dumps(request))
+                if self.kind != "requests":
+                    request.stream = self._clients.httpx.ByteStream(b"")  # httpx does not pickle it
+                response = follow(request)
             return Reply(response.status_code, str(response.url), response.content, response.headers)
 
         return get
 
 
-def _with_urllib(handler: DOIHandler, proxy: str | None, insecure: bool) -> Get:
+def _with_urllib(handler: DOIHandler, proxy: str | None, insecure: bool, own: Mapping[str, str]) -> Get:
     handlers: list[Any] = [handler]
     if insecure:
         handlers.append(HTTPSHandler(context=httpx.create_ssl_context(verify=False)))
     if proxy:
         handlers.append(ProxyHandler({"http": proxy, "https": proxy}))
     opener = build_opener(*handlers)
+    opener.addheaders = [(name.upper(), value) for name, value in own.items()] or opener.addheaders
 
     def get(uri: str, method: str = "GET", headers: Any = (), timeout: float = 20, data: Any = None) -> Reply:
         try:

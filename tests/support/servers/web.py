@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from doiuri_proxy import Records, answer
-from support.servers import faults
 
 if TYPE_CHECKING:
     import ssl
@@ -139,32 +137,3 @@ def resolver(targets: Mapping[str, str]) -> Answering:
         return Answer(302, {"Location": targets[name]}) if name in targets else Answer(404)
 
     return reply
-
-
-@contextmanager
-def speaking(said: bytes | None) -> Iterator[str]:
-    """Answer each connection with these octets and hang up; None, or a header cut short, keeps it open."""
-
-    def answer(server: faults.Server, connection: socket.socket, _request: bytes) -> None:
-        connection.sendall(said or b"")
-        if said is None or said.endswith(b"-"):
-            server.stopped.wait()
-
-    with faults.serving(answer) as server:
-        yield server.url
-
-
-@contextmanager
-def leading_back(page: Answer, target: str = "/back") -> Iterator[tuple[Site, Site]]:
-    """Yield a resolver that leads to another site, and that site, which leads back to ``target`` there."""
-    proxies: list[Site] = []
-
-    def answer(asked: Asked) -> Answer:
-        return page if asked.target == target else Answer(302, {"Location": landing.at("localhost")})
-
-    with (
-        site(lambda _: Answer(302, {"Location": f"{proxies[0].url}{target}"})) as landing,
-        site(answer) as proxy,
-    ):
-        proxies.append(proxy)
-        yield proxy, landing

@@ -219,7 +219,8 @@ def test_every_client_sends_the_same_requests_or_refuses(
     net: Internet, case: Case, kind: str, follow: str
 ) -> None:
     with client_of(kind) as client:
-        jar = {} if kind == "urllib" else {"cookie": "s3cret"}  # urllib's cookies always have a domain
+        # urllib's cookies always have a domain
+        jar: dict[str, Any] = {} if kind == "urllib" else {"cookie": "s3cret"}
         get = client.open(case.base, follow=follow, insecure=True, private=case.private, **jar)
         headers = {"Authorization": "Bearer s3cret", "X-Own": "1"}
         headers |= ({} if jar else {"Cookie": "s3cret"}) | ({"Host": case.host} if case.host else {})

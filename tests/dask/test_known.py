@@ -30,11 +30,8 @@ def server() -> Any:
         yield server
 
 
-def dump(names: list[Any], column: str = "doi_key", partitions: int = 3) -> dd.DataFrame:
-    made: dd.DataFrame = dd.from_pandas(
-        pd.DataFrame({"title": "x", column: names, "doi_agency": AGENCIES}), npartitions=partitions
-    )
-    return made
+def dump(names: list[Any], column: str = "doi_key", partitions: int = 3) -> Any:
+    return dd.from_pandas(pd.DataFrame({"title": "x", column: names, "doi_agency": AGENCIES}), partitions)
 
 
 DUMPS: dict[str, Callable[[], Any]] = {

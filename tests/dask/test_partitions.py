@@ -117,12 +117,7 @@ def test_odd_names_are_kept() -> None:
         (frame(["x"])["doi"], "doi", TypeError, r"not a series; use to_frame\(\)"),
         (frame(["x"]), "DOI", ValueError, "there is no column 'DOI'; the columns are 'n', 'doi'"),
         (dd.concat([frame(["x"])] * 2, axis=1), "doi", ValueError, "2 columns are named 'doi'"),
-        (
-            frame(["x"]).assign(doi_name="", doi_reason=""),
-            "doi",
-            ValueError,
-            "already has doi_name, doi_reason;",
-        ),
+        (frame(["x"]).assign(doi_name="", doi_reason=""), "doi", ValueError, "has doi_name, doi_reason;"),
         (bag([{"doi": "x", "doi_name": ""}]), "doi", ValueError, "already has doi_name"),
     ],
     ids=["pandas", "list", "series", "no such column", "two such columns", "taken", "taken in a bag"],

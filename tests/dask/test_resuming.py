@@ -114,7 +114,7 @@ def test_the_budget_is_that_of_a_partition_however_many_names_it_has(monkeypatch
 
 
 def rates(data: Any, **options: Any) -> set[tuple[object, ...]]:
-    return {*rows(verify(data, cache=":memory:", **options), "doi_agency")}
+    return {*rows(verify(data, cache=":memory:", offline=True, **options), "doi_agency")}
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def _shown(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_the_processes_of_a_cluster_divide_the_rate(rate: float | None, share: str) -> None:
     """Workers in one process share an address up to its last part, and the rate."""
-    assert rates(frame(LONG[:4], 4), rate=rate, offline=True) == {(share,)}
+    assert rates(frame(LONG[:4], 4), rate=rate) == {(share,)}
 
 
 @pytest.mark.usefixtures("_shown")
@@ -155,8 +155,8 @@ def test_only_the_processes_of_dask_divide_the_rate(scheduler: str) -> None:
 
 @pytest.mark.usefixtures("_shown")
 def test_a_rate_is_set_for_servers_elsewhere_only() -> None:
-    assert rates(frame(LONG[:1]), offline=True) == {("10.0",)}
-    assert rates(frame(LONG[:1]), offline=True, resolver="http://localhost:1") == {("None",)}
+    assert rates(frame(LONG[:1])) == {("10.0",)}
+    assert rates(frame(LONG[:1]), resolver="http://localhost:1") == {("None",)}
 
 
 def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> None:

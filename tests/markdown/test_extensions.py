@@ -2,6 +2,7 @@
 
 import io
 import re
+from typing import Any
 
 import markdown
 import markdown_doiuri
@@ -22,10 +23,8 @@ def test_headings_that_are_links_contain_no_others(render: Render) -> None:
 
 def test_a_text_inside_a_page_is_reported_with_it_and_has_no_list() -> None:
     problems: list[markdown_doiuri.Problem] = []
-    ours = {
-        "extensions": ["doiuri"],
-        "extension_configs": {"doiuri": {"resolve": False, "warn": problems.append}},
-    }
+    options = {"resolve": False, "warn": problems.append}
+    ours: dict[str, Any] = {"extensions": ["doiuri"], "extension_configs": {"doiuri": options}}
 
     class Docstrings(Preprocessor):
         """Converts the line ``:::`` by itself, as mkdocstrings does in Zensical."""

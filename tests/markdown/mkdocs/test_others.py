@@ -21,7 +21,7 @@ WORKS = [
     {"id": "own", "title": "Own work", "author": [{"family": "Abel"}], "issued": "2001"},
     {"id": "more", "title": "More", "author": [{"family": "Zorn"}], "issued": "2002"},
 ]
-TEXT = "Tip [@doi:10.1000/182], [@knuth], @doi:10.1000/182 [p. 3], [see @own, p. 2]. `[@doi:10.1000/182]`\n\n"
+TEXT = "Tip [@DOI:10.1000/182], [@knuth], @doi:10.1000/182 [p. 3], [see @own, p. 2]. `[@doi:10.1000/182]`\n\n"
 
 
 @pytest.mark.parametrize("bibtex_first", [True, False])
@@ -141,7 +141,7 @@ def check(text: str, shown: str) -> None:
     assert not re.search('doi-references|doi-card|id="(ref|cite)', text)
 
 
-LISTED = {"bibliography": "references.md"}
+LISTED: dict[str, object] = {"bibliography": "references.md"}
 TEXTS: list[tuple[dict[str, object], str]] = [
     ({}, AUTHOR_YEAR), (LISTED, AUTHOR_YEAR), ({**LISTED, "citation": "number"}, NUMBER)
 ]  # fmt: skip

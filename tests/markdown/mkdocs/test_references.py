@@ -89,12 +89,15 @@ def on_page_markdown(markdown, page, **_):
 """
 
 
-@pytest.mark.parametrize(("citation", "listed"), [("author-year", ["b"]), ("number", ["a", "b"])])
+@pytest.mark.parametrize(
+    ("citation", "listed"), [("author-year", ["c_231", "b"]), ("number", ["a", "c_231", "b"])]
+)
 def test_citations_by_other_plugins_are_listed_and_those_on_no_page_are_not(
     citation: str, listed: list[str], site: MakeSite
 ) -> None:
     """A list with numbers keeps them, since numbers are given before."""
-    built = site({"index.md": "# A\n\n{macro}\n\n[@doi:10.1000/a]\n", "../hook.py": HOOK})
+    index = "# A\n\n[@doi:10.1000/a]\n\n[@{doi:10.1000/c#1}]\n"
+    built = site({"index.md": index, "last.md": "# B\n\n{macro}", "../hook.py": HOOK})
     built.build(plugins=options(citation=citation), hooks=["hook.py"])
     entries = re.findall(r'<li id="ref-10.1000_2f([^"]*)"', built.source("references/index.html"))
     assert entries == listed

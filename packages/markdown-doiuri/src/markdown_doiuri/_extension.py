@@ -124,6 +124,8 @@ def register() -> None:
     from pelican.log import LimitLogger
     from pelican.readers import MarkdownReader, Readers
 
+    told: set[tuple[str, str]] = set()  # what has no line, in this run
+
     class Reader(MarkdownReader):  # type: ignore[misc]  # Pelican has no types
         def __init__(self, settings: dict[str, Any]) -> None:
             configs = settings["MARKDOWN"].setdefault("extension_configs", {})
@@ -132,15 +134,8 @@ def register() -> None:
 
         def read(self, source_path: str) -> Any:
             self._options["file"] = os.path.relpath(source_path, self.settings["PATH"])
-            with conversions(Scope()):  # first the article, then its summary
+            with conversions(Scope(reported=told)):  # first the article, then its summary
                 return super().read(source_path)
-
-    told: set[str] = set()  # in this run; Pelican's own filter remembers those of earlier ones, too
-
-    def is_new(record: logging.LogRecord) -> bool:
-        before = len(told)
-        told.add(record.getMessage())
-        return len(told) > before
 
     def begin(pelican: Any) -> None:
         told.clear()
@@ -155,8 +150,7 @@ def register() -> None:
         summary = content.get_summary
         content.get_summary = lambda siteurl: without_cards(without_references(summary(siteurl)))
 
-    _logger.removeFilter(LimitLogger.limit_filter)
-    _logger.addFilter(is_new)
+    _logger.removeFilter(LimitLogger.limit_filter)  # it would hide what an earlier run told, too
     signals.get_generators.connect(begin, weak=False)  # sent first in each run
     signals.readers_init.connect(add, weak=False)
     signals.content_object_init.connect(plain_summary, weak=False)

@@ -66,8 +66,9 @@ def test_all_formats_come_back_as_they_were_written(url: str) -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])
 def test_other_methods(url: str, method: str) -> None:
-    answer = ask(url, "/api/handles/10.1000/1", method)
+    answer = ask(url, "/api/handles/10.1000/1", method, b"x")
     assert (answer.status, answer.json()["responseCode"]) == (501, 4)
+    assert ask(url, "/10.1000/1", method, b"x").status == 501
 
 
 def test_failure_of_the_server() -> None:

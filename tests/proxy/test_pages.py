@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from doiuri_proxy import running
 from support.http import ask
-from support.proxy_records import record, value
+from support.proxy_records import link, record, value
 
 VOID = {"meta", "input", "br", "link"}
 
@@ -120,9 +120,6 @@ def test_not_found_with_a_trailing_slash(url: str) -> None:
 
 def test_an_existing_name_with_a_trailing_slash_resolves() -> None:
     """The warning is for names that are not found (P-21)."""
-    from doiuri_proxy import running
-    from support.proxy_records import link
-
     with running([link("10.1000/x/", "https://example.org/slash")]) as proxy:
         assert ask(proxy.url, "/10.1000/x/").headers["location"] == "https://example.org/slash"
         assert ask(proxy.url, "/10.1000/x").status == 404

@@ -250,11 +250,6 @@ def test_head_and_options(url: str) -> None:
     assert "GET" in ask(url, "/10.1000/1", "OPTIONS").headers["allow"]
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
-def test_there_is_no_way_to_write(url: str, method: str) -> None:
-    assert ask(url, "/10.1000/1", method, b"x").status == 501
-
-
 def test_random_choice_follows_the_weights() -> None:
     """Of several locations the proxy selects one (P-13)."""
     xml = (

@@ -238,7 +238,8 @@ def test_texinfo_links_to_the_entry(tmp_path: Path, server: Site) -> None:
 
 @pytest.mark.parametrize("builder", ["dirhtml", "singlehtml"])
 def test_ids_are_unique_in_other_html(tmp_path: Path, server: Site, builder: str) -> None:
-    other = {"b.rst": f"{PAGE}   :scope: project\n", "index.rst": f"{PAGE}\n.. toctree::\n\n   b\n"}
+    other = {"b.rst": f"{PAGE}   :scope: project\n", "index.rst": f"{PAGE}\n.. toctree::\n\n   b\n   c\n"}
+    other["c.rst"] = "C\n=\n\n:doi:p:`10.5555/kahn-a`\n"
     text = cites(tmp_path, builder, **other).text("index.html")
     ids = re.findall(r'id="([^"]+)"', text)
     mine = [id_ for id_ in ids if id_.startswith("doi-")]
@@ -246,6 +247,7 @@ def test_ids_are_unique_in_other_html(tmp_path: Path, server: Site, builder: str
     assert len(mine) == len(set(mine))
     assert inside
     assert set(inside) <= set(mine)
+    assert builder == "dirhtml" or not re.findall('href="[^"]+#doi-', text)  # all is on one page
 
 
 @pytest.mark.parametrize(
@@ -265,6 +267,8 @@ def test_documents_that_a_builder_leaves_out_do_not_count(
     text = cites(tmp_path, builder, "-D", "doi_reference_style=numeric", **files).text(name)
     assert "Beta" in text
     assert "Alpha" not in text
+    if builder == "latex":
+        assert "Alpha" in cites(tmp_path / "more", builder, "-D", "latex_appendices=a", **files).text(name)
 
 
 def test_gettext_hands_translators_the_roles(tmp_path: Path, server: Site) -> None:

@@ -11,7 +11,7 @@ from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links, LooksTreeprocessor, without_cards
-from markdown_doiuri._options import Options, default_config
+from markdown_doiuri._options import MarkdownOptions, default_config
 from markdown_doiuri._references import (
     HeadingTreeprocessor,
     PlaceProcessor,
@@ -19,7 +19,7 @@ from markdown_doiuri._references import (
     Writer,
     without_references,
 )
-from markdown_doiuri._report import Report, Scope, conversions
+from markdown_doiuri._report import Problems, Scope, conversions
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
 from markdown_doiuri._verification import sentence, verifier
 
@@ -47,7 +47,7 @@ class DOIExtension(Extension):
         self.config = default_config()
         """The default and description of each option."""
         super().__init__(**options)
-        self.options = Options.read(self.getConfigs())
+        self.options = MarkdownOptions.read(self.getConfigs())
         """The options in use, checked."""
         self.entries: Entries | None = None
         """Formatted entries that are kept."""
@@ -64,7 +64,7 @@ class DOIExtension(Extension):
         """Register the processors of this extension."""
         if self.options.shared.resolve:
             verifier(self.options.shared)  # raises ValueError for a file that is not a lock file
-        report = Report(self.options.warn, self.options.file, self.scope)
+        report = Problems(self.options.warn, self.options.file, self.scope)
         links = Links(self.options)
         # After links (160), which match [x](<doi:…>); before autolink (120) and raw HTML (90).
         md.inlinePatterns.register(AutolinkProcessor(md, links, report), "doiuri-autolink", 125)

@@ -11,7 +11,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri.citations import Cite
 from markdown.inlinepatterns import InlineProcessor, Pattern
 
-from markdown_doiuri._mentions import Citation, Mention, Mentions, Reader
+from markdown_doiuri._mentions import BareMention, Citation, CitationReader, Mentions
 from markdown_doiuri._stash import Stash, literal
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from markdown import Markdown
 
     from markdown_doiuri._links import Links
-    from markdown_doiuri._options import Options
-    from markdown_doiuri._report import Report
+    from markdown_doiuri._options import MarkdownOptions
+    from markdown_doiuri._report import Problems
 
     Result: TypeAlias = tuple[Element | str | None, int | None, int | None]
 
@@ -36,7 +36,7 @@ _COMMENT = r"!--[^<-]*+(?:(?:<(?!!--)|-(?!->))[^<-]*+)*-->"
 class AutolinkProcessor(InlineProcessor):
     """Links ``<doi:…>``, which plain Markdown takes for a raw tag, so that browsers do not show it."""
 
-    def __init__(self, md: Markdown, links: Links, report: Report) -> None:
+    def __init__(self, md: Markdown, links: Links, report: Problems) -> None:
         super().__init__(f"<(?:{_AUTOLINK}|{_TAG}|{_COMMENT})", md)
         self._stash, self._links, self._report = Stash(md), links, report
 
@@ -106,17 +106,17 @@ class _AllAtOncePattern(Pattern, ABC):
 class MentionPattern(_AllAtOncePattern):
     """Links ``doi:…`` in running text, names without a label and ``@doi:…``, as the options say."""
 
-    def __init__(self, md: Markdown, options: Options, links: Links, report: Report) -> None:
+    def __init__(self, md: Markdown, options: MarkdownOptions, links: Links, report: Problems) -> None:
         super().__init__(md)
         self._links = links
         self._mentions = Mentions(self._stash, options, report)
-        self._reader = Reader(self._stash, options.citing, report)
+        self._reader = CitationReader(self._stash, options.citing, report)
 
     def links(self, text: str) -> list[Found]:
         """Return the links for the mentions in ``text``."""
         return [self._found(mention, text) for mention in self._mentions.find(text)]
 
-    def _found(self, mention: Mention, text: str) -> Found:
+    def _found(self, mention: BareMention, text: str) -> Found:
         end = mention.end
         if mention.cites:
             cites, end = self._reader.with_locator(text, end, Cite(mention.doi))
@@ -129,10 +129,10 @@ class MentionPattern(_AllAtOncePattern):
 class CitationPattern(_AllAtOncePattern):
     """Reads ``[see @doi:…, p. 12; @doi:…]``, ``@{doi:…}`` and the ids of works."""
 
-    def __init__(self, md: Markdown, options: Options, links: Links, report: Report) -> None:
+    def __init__(self, md: Markdown, options: MarkdownOptions, links: Links, report: Problems) -> None:
         super().__init__(md)
         self._links = links
-        self._reader = Reader(self._stash, options.citing, report)
+        self._reader = CitationReader(self._stash, options.citing, report)
 
     def links(self, text: str) -> list[Found]:
         """Return the citations in ``text``."""

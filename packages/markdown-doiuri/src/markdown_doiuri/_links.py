@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markdown import Markdown
 
     from markdown_doiuri._mentions import Citation
-    from markdown_doiuri._options import Options
+    from markdown_doiuri._options import MarkdownOptions
 
 _PROXY = re.compile(r"(?:https?:)?//(?:(dx\.|www\.)?doi\.org)(?::\d+)?/", re.IGNORECASE)
 _ANCHOR = re.compile(
@@ -33,7 +33,7 @@ _ANCHOR = re.compile(
 class Links:
     """Makes the links of a document, and keeps their DOIs for the tree processor, which runs last."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: MarkdownOptions) -> None:
         self._base = options.shared.link + "/"
         self._class = options.css_class
         self._made: dict[Element, DOI] = {}
@@ -101,7 +101,7 @@ _CARD = re.compile(r'<button type="button" class="doi-more".*?</span></span>', r
 class LooksTreeprocessor(Treeprocessor):
     """Changes what is inside the links of a page, and adds cards, when all others have read their text."""
 
-    def __init__(self, md: Markdown, links: Links, options: Options) -> None:
+    def __init__(self, md: Markdown, links: Links, options: MarkdownOptions) -> None:
         super().__init__(md)
         self._links, self._base, self._place = links, options.shared.link, options.place
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from doiuri.citations import Cite, Form
     from doiuri.plugins.citing import Citing
 
-    from markdown_doiuri._options import Options
-    from markdown_doiuri._report import Report
+    from markdown_doiuri._options import MarkdownOptions
+    from markdown_doiuri._report import Problems
     from markdown_doiuri._stash import Stash
 
 # Brackets in a name are in pairs, to a depth of two. Atomic groups: the time is linear if one is left open.
@@ -53,10 +53,10 @@ class Citation(NamedTuple):
         return (cite.key for cite in self.cites if isinstance(cite.key, DOI))
 
 
-class Reader:
+class CitationReader:
     """Reads the citations in inline text."""
 
-    def __init__(self, stash: Stash, citing: Citing, report: Report) -> None:
+    def __init__(self, stash: Stash, citing: Citing, report: Problems) -> None:
         self._stash, self._citing, self._report = stash, citing, report
 
     def read(self, data: str) -> Iterator[tuple[int, int, Citation, str]]:
@@ -138,7 +138,7 @@ _CLOSING = ".,;:!?)]}>\"'”’»"
 _MAX_URL = 2_000  # characters searched backwards for the scheme of a URL
 
 
-class Mention(NamedTuple):
+class BareMention(NamedTuple):
     """A mention from ``start`` to ``end`` in the data, its name at ``name``; readers see ``text``."""
 
     start: int
@@ -153,10 +153,10 @@ class Mention(NamedTuple):
 class Mentions:
     """Finds the mentions in a text, and reports labelled ones that are not DOIs."""
 
-    def __init__(self, stash: Stash, options: Options, report: Report) -> None:
+    def __init__(self, stash: Stash, options: MarkdownOptions, report: Problems) -> None:
         self._stash, self._options, self._report = stash, options, report
 
-    def find(self, data: str) -> list[Mention]:
+    def find(self, data: str) -> list[BareMention]:
         """Return the mentions in ``data``, in order."""
         options, names = self._options, [name.start() for name in _BEGINNING.finditer(data)]
         if not names:
@@ -174,11 +174,11 @@ class Mentions:
             self._report_invalid(rendered.text, matches)
         return [mention for match in matches if (mention := self._mention(match, rendered))]
 
-    def plain(self, data: str, names: list[int]) -> list[Mention] | None:
+    def plain(self, data: str, names: list[int]) -> list[BareMention] | None:
         """Return the mentions whose names begin at ``names``, if all are too plain to need a search."""
         if not self._options.bare or "$" in data or "{" in data:  # they may be in math, or in an attribute
             return None
-        mentions: list[Mention] = []
+        mentions: list[BareMention] = []
         for name in names:
             if (match := _PLAIN.match(data, name)) is None:
                 return None
@@ -186,10 +186,10 @@ class Mentions:
             if cites and not self._options.citations:
                 return None
             start, end = name - (5 if cites or data[name - 1] == " " else 4), match.end()
-            mentions.append(Mention(start, name, end, data[start:end], DOI.parse(match[0]), cites))
+            mentions.append(BareMention(start, name, end, data[start:end], DOI.parse(match[0]), cites))
         return mentions
 
-    def _mention(self, match: Match, rendered: RenderedText) -> Mention | None:
+    def _mention(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the mention for a match in the rendered text, or None if it is not to be linked."""
         text, start = rendered.text, match.start
         name = text.find("10", start, match.end)
@@ -211,9 +211,9 @@ class Mentions:
         data_end = rendered.data_position(match.end)
         if data_start is None or data_name is None or data_end is None:
             return None
-        return Mention(data_start, data_name, data_end, text[start : match.end], match.doi)
+        return BareMention(data_start, data_name, data_end, text[start : match.end], match.doi)
 
-    def _citation(self, match: Match, rendered: RenderedText) -> Mention | None:
+    def _citation(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the citation if a match is one: ``@doi:`` and a name, and not in a word."""
         text, at = rendered.text, match.start - 1
         if match.text.startswith("10"):
@@ -223,14 +223,14 @@ class Mentions:
         start, end = rendered.data_position(at), rendered.data_position(match.end)
         if start is None or end is None or rendered.is_broken(at, at + 5):
             return None
-        return Mention(start, start + 5, end, text[at : match.end], match.doi, cites=True)
+        return BareMention(start, start + 5, end, text[at : match.end], match.doi, cites=True)
 
-    def _url(self, match: Match, rendered: RenderedText) -> Mention | None:
+    def _url(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the mention for a bare link to the DOI proxy."""
         data_start, data_end = rendered.data_position(match.start), rendered.data_position(match.end)
         if data_start is None or data_end is None or _in_word(rendered.text, match.start, labelled=True):
             return None
-        return Mention(data_start, data_start, data_end, match.text, match.doi)
+        return BareMention(data_start, data_start, data_end, match.text, match.doi)
 
     def _report_invalid(self, text: str, matches: list[Match]) -> None:
         """Report what has a label and a prefix, but is not a DOI."""

@@ -57,7 +57,7 @@ def default_config() -> dict[str, list[object]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class MarkdownOptions:
     """The options in use: those ``shared`` by all plugins, and those of Markdown only."""
 
     shared: plugins.Options
@@ -81,7 +81,7 @@ class Options:
         return f"{slug(PurePath(self.file).with_suffix('').as_posix())}-" if self.file else ""
 
     @classmethod
-    def read(cls, values: Mapping[str, object]) -> Options:
+    def read(cls, values: Mapping[str, object]) -> MarkdownOptions:
         """Return the options in ``values``, checked; raises ValueError that names the invalid one."""
         shared = plugins.Options.read(values, options=_SHARED)
         own = {option.name: option.read(values) for option in OWN}

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from markdown_doiuri._links import Links
     from markdown_doiuri._mentions import Citation
-    from markdown_doiuri._options import Options
-    from markdown_doiuri._report import Report
+    from markdown_doiuri._options import MarkdownOptions
+    from markdown_doiuri._report import Problems
     from markdown_doiuri._verification import Answer
 
     Key: TypeAlias = Handle | str
@@ -47,7 +47,7 @@ _LINE = re.compile(rf"^[ \t]*+{re.escape(MARKER)}[ \t]*+$\n?", re.MULTILINE)
 class PlaceProcessor(BlockProcessor):
     """Makes a paragraph of a line that marks the place of the list."""
 
-    def __init__(self, parser: BlockParser, report: Report) -> None:
+    def __init__(self, parser: BlockParser, report: Problems) -> None:
         super().__init__(parser)
         self._report = report
 
@@ -126,7 +126,7 @@ class ReferencesTreeprocessor(Treeprocessor):
         md: Markdown,
         citations: Citations,
         writer: Callable[[Citations, set[str]], Writer | None],
-        report: Report,
+        report: Problems,
     ) -> None:
         super().__init__(md)
         self._citations, self._writer, self._report = citations, writer, report
@@ -168,7 +168,7 @@ class References:
 class Writer:
     """Writes the citations and the list of references of one page."""
 
-    def __init__(self, options: Options, citations: Citations, used: set[str]) -> None:
+    def __init__(self, options: MarkdownOptions, citations: Citations, used: set[str]) -> None:
         self._options, self._citations, self._used = options, citations, used
         self.citing = options.citing
         self._references = self._list(citations.listed)

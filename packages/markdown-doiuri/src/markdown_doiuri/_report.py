@@ -99,7 +99,7 @@ def conversions(scope: Scope) -> Iterator[Scope]:
         scope.report()
 
 
-class Report:
+class Problems:
     """Finds the problems of a document, each one once in each line; all documents may share a scope."""
 
     def __init__(self, warn: Callable[[Problem], object], file: str | None, scope: Scope | None) -> None:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from markdown.util import HtmlStash
 
     from markdown_doiuri._links import Links
-    from markdown_doiuri._options import Options
-    from markdown_doiuri._report import Report
+    from markdown_doiuri._options import MarkdownOptions
+    from markdown_doiuri._report import Problems
     from markdown_doiuri._verification import Answer
 
 _NO_METADATA = "cited without its author and year: its agency has no metadata"
@@ -122,9 +122,9 @@ class LinkTreeprocessor(Treeprocessor):
     def __init__(
         self,
         md: Markdown,
-        options: Options,
+        options: MarkdownOptions,
         links: Links,
-        report: Report,
+        report: Problems,
         look_up: Callable[[Mapping[DOI, Need]], dict[DOI, Answer]],
     ) -> None:
         super().__init__(md)

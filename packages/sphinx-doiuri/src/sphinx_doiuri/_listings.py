@@ -49,7 +49,7 @@ class Listing:
     """Whether citations are numbers."""
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """An entry of a list, or the link that stands for it."""
 
     key: Key
@@ -106,20 +106,20 @@ class Listings:
         """Return the listing that a list shows."""
         return self._listing(place.docname, place.scope, place.style)
 
-    def entries(self, place: Place) -> list[Entry]:
+    def entries(self, place: Place) -> list[ListEntry]:
         """Return the entries of a list; after them links to the DOIs whose works are not known yet."""
         listing = self.of_list(place)
         references = listing.bibliography.references
         shown = [reference for reference in references if place.lists(reference.work)]
         formatted = zip(shown, self._citing.entries(shown, listing.style, self._entries), strict=True)
         entries = [
-            Entry(one.key, one.number, (*parts, *retraction_mark(one.work, self.words)))
+            ListEntry(one.key, one.number, (*parts, *retraction_mark(one.work, self.words)))
             for one, parts in formatted
         ]
         if not place.types or place == self._places(place.docname, place.scope)[0]:
             waiting = [key for key in listing.cited if isinstance(key, DOI) and self._data.is_waiting(key)]
             for number, doi in enumerate(waiting, len(references) + 1):
-                entries.append(Entry(doi, number, (Part(doi.url, link=doi),)))
+                entries.append(ListEntry(doi, number, (Part(doi.url, link=doi),)))
         return entries
 
     def is_listed(self, work: Work, listing: Listing) -> bool:

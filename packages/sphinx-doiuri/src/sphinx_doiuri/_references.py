@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sphinx.builders import Builder
 
     from sphinx_doiuri._citations import Key, Place
-    from sphinx_doiuri._listings import Entry, Listings
+    from sphinx_doiuri._listings import ListEntry, Listings
 
 _BACK = "\N{UPWARDS ARROW}"
 _FORMATS: dict[str, type[nodes.TextElement]] = {
@@ -109,18 +109,18 @@ class _Lists:
         runs = groupby(enumerate(entries), lambda pair: pair[1].number - pair[0])
         return [self._numbered([entry for _, entry in run]) for _, run in runs]
 
-    def _numbered(self, entries: list[Entry]) -> nodes.enumerated_list:
+    def _numbered(self, entries: list[ListEntry]) -> nodes.enumerated_list:
         first = entries[0].number
         start = {"start": first} if first > 1 else {}
         shape = {"enumtype": "arabic", "prefix": "", "suffix": ".", **start}
         return nodes.enumerated_list("", *map(self._item, entries), classes=[*self._classes], **shape)
 
-    def _item(self, entry: Entry) -> nodes.list_item:
+    def _item(self, entry: ListEntry) -> nodes.list_item:
         paragraph = self._entry(entry)
         ids, paragraph["ids"] = paragraph["ids"], []
         return nodes.list_item("", paragraph, ids=ids)
 
-    def _entry(self, entry: Entry) -> nodes.paragraph:
+    def _entry(self, entry: ListEntry) -> nodes.paragraph:
         paragraph = nodes.paragraph()
         if self._format == "latex" and not self._listing.numbered:
             paragraph += nodes.raw("", _HANGING, format="latex")
@@ -146,7 +146,7 @@ class _Lists:
         link["doi_card"] = False  # the entry says it all
         return link
 
-    def _back(self, entry: Entry) -> list[nodes.Node]:
+    def _back(self, entry: ListEntry) -> list[nodes.Node]:
         """Return the links to the places that cite an entry."""
         citations = self._listing.cited[entry.key]
         back: list[nodes.Node] = []

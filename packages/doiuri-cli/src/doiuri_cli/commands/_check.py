@@ -23,7 +23,7 @@ from doiuri_cli.commands._options import (
     registry_options,
 )
 from doiuri_cli.output import check_outputs, output_option, write_report
-from doiuri_cli.output._report import Counts, References, Report, summary_lines
+from doiuri_cli.output._report import Bibliographies, Counts, Report, summary_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,11 +119,11 @@ def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
     return {str(cause): count for cause, count in tally(causes).items()}
 
 
-def _references(result: Result) -> References | None:
+def _references(result: Result) -> Bibliographies | None:
     """Return the entries of bibliographies; None if there are none, or they were not compared."""
     names = dict.fromkeys(entry.doi.name for report in result.reports for entry, _ in report.entries)
     lacking = [entry for report in result.reports for entry in report.lacking]
     if not (names or lacking):
         return None
     statuses = result.answers.statuses
-    return References([name for name in names if statuses.get(DOI(name).key) == "found"], lacking)
+    return Bibliographies([name for name in names if statuses.get(DOI(name).key) == "found"], lacking)

@@ -33,7 +33,7 @@ class Counts(NamedTuple):
     skipped: Mapping[str, int] = _NOTHING  # how many files were not read, by reason, such as "binary"
 
 
-class References(NamedTuple):
+class Bibliographies(NamedTuple):
     """The entries of bibliographies, if they were compared with the registry's metadata."""
 
     valid: Sequence[str]  # the names of those DOIs that are registered
@@ -45,7 +45,7 @@ class Report(NamedTuple):
 
     findings: Sequence[Finding] = ()
     counts: Counts = Counts()
-    references: References | None = None
+    references: Bibliographies | None = None
 
 
 def summary_lines(report: Report) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
 
-    from doiuri_cli.output._report import References, Report
+    from doiuri_cli.output._report import Bibliographies, Report
     from doiuri_cli.rules import Finding
 
 
@@ -111,7 +111,7 @@ def write_markdown(report: Report, stream: TextIO) -> None:
     stream.writelines(f"{_escaped(line)}\n\n" for line in summary_lines(report))
 
 
-def _references(report: Report, references: References) -> Iterator[str]:
+def _references(report: Report, references: Bibliographies) -> Iterator[str]:
     """Yield the lists that the editorial bot of JOSS prints, and the titles that differ."""
     invalid = (message(one) for one in report.findings if one.code in {"not-found", "syntax"})
     lists = {

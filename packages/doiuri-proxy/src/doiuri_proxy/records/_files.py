@@ -47,7 +47,7 @@ class RecordsError(ValueError):
         return f"{self.source}:{self.line}: {self.reason}" if self.line else f"{self.source}: {self.reason}"
 
 
-class Position(NamedTuple):
+class Origin(NamedTuple):
     """Where an item stands: on a line of a file, or at a number in a list; 0 if that does not apply."""
 
     source: str
@@ -55,20 +55,20 @@ class Position(NamedTuple):
     number: int = 0
 
     def error(self, reason: str) -> RecordsError:
-        """Return the error that names this position."""
+        """Return the error that names this origin."""
         return RecordsError(
             self.source, self.line, f"record {self.number}: {reason}" if self.number else reason
         )
 
 
-def read_items(records: RecordsInput) -> Iterator[tuple[Position, object]]:
+def read_items(records: RecordsInput) -> Iterator[tuple[Origin, object]]:
     """Yield what a file, a folder or Python data contains: records, and objects with ``agencies`` alone.
 
     They are not validated. Raises RecordsError.
     """
     if not isinstance(records, (str, os.PathLike)):
         is_list = not isinstance(records, Mapping) and hasattr(records, "__iter__")
-        yield from _items(list(records) if is_list else records, Position("records"))
+        yield from _items(list(records) if is_list else records, Origin("records"))
         return
     path = Path(records)
     for file in _files(path) if path.is_dir() else [path]:
@@ -94,34 +94,34 @@ def _files(folder: Path) -> list[Path]:
     return files
 
 
-def _from_file(path: Path) -> Iterator[tuple[Position, object]]:
+def _from_file(path: Path) -> Iterator[tuple[Origin, object]]:
     if path.exists() and not path.is_file():  # opening a pipe blocks, and it cannot be read twice
         raise RecordsError(str(path), 0, "neither a file nor a folder")
     try:
         if path.suffix not in _JSON_LINES:
-            yield from _items(_parse(path.read_bytes(), str(path)), Position(str(path)))
+            yield from _items(_parse(path.read_bytes(), str(path)), Origin(str(path)))
             return
         with path.open("rb") as lines:
             for number, raw in enumerate(lines, 1):
                 if raw.strip():
-                    yield Position(str(path), number), _parse(raw, str(path), number)
+                    yield Origin(str(path), number), _parse(raw, str(path), number)
     except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _items(document: object, position: Position) -> Iterator[tuple[Position, object]]:
+def _items(document: object, origin: Origin) -> Iterator[tuple[Origin, object]]:
     """Yield the items of a whole document: a record, a list of them, or such a list beside agencies."""
     if isinstance(document, Mapping):
         if "handle" in document:
-            yield position, document
+            yield origin, document
             return
         if "agencies" in document:
-            yield position, {"agencies": document["agencies"]}
+            yield origin, {"agencies": document["agencies"]}
         document = document.get("records", [] if "agencies" in document else None)
     if not isinstance(document, list | tuple):
-        raise position.error('neither a list of records nor an object with "records"')
+        raise origin.error('neither a list of records nor an object with "records"')
     for number, item in enumerate(document, 1):
-        yield position._replace(number=number), item
+        yield origin._replace(number=number), item
 
 
 def check_agencies(names: object) -> dict[str, str]:

@@ -76,11 +76,11 @@ class Records:
         self._records: dict[str, PublicValues] = {}
         self._metadata: dict[str, Mapping[str, bytes]] = {}
         self._agencies: dict[str, str] = {}
-        for position, item in read_items(records):
+        for origin, item in read_items(records):
             try:
                 self._add(item)
             except (TypeError, ValueError, RecursionError) as error:
-                raise position.error(str(error)) from None
+                raise origin.error(str(error)) from None
         self._prefixes = {key.partition("/")[0] for key in self._records}
 
     def _add(self, item: object) -> None:

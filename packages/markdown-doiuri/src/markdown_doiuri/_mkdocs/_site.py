@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from doiuri import DOI
     from mkdocs.structure.files import File
 
-    from markdown_doiuri._options import Options
+    from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._references import Entries, Key
     from markdown_doiuri._verification import Answer
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class SiteLookups:
     """What is known about the DOIs of a site; new ones are requested within the build's budget."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: MarkdownOptions) -> None:
         self._options, self._cards = options.shared, options.details
         self._verifier = verifier(options.shared)
         self._start = time.monotonic()

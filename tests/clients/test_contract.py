@@ -80,18 +80,6 @@ def test_every_legal_name(asking: tuple[Site, dict[str, Get]], name: str) -> Non
         assert path_asked(server, get, name, Accept=BIBTEX) == f"/{name}"
 
 
-@pytest.mark.parametrize("follow", ["record", "target"])
-def test_a_redirect_of_the_resolver_keeps_a_final_semicolon(client: Client, follow: str) -> None:
-    def answer(asked: Asked) -> Answer:
-        if asked.target.startswith("/moved/"):
-            return Answer(200, JSON, b"{}")
-        return Answer(302, {"Location": f"/moved{asked.target}"})
-
-    with site(answer) as server:
-        client.open(server.url, follow=follow)("doi:10.1000/a;")
-        assert unquote(server.seen[1].target).endswith("10.1000/a;")
-
-
 @pytest.mark.parametrize("uri", ["DOI:10.1000/182", "doi:10.1000/18%32", "dOi:10.1000/182"])
 def test_other_legal_spellings_are_the_same_doi(client: Client, uri: str, anything: Site) -> None:
     client.open(anything.url)(uri)
@@ -207,6 +195,38 @@ def test_another_type_is_content_negotiation(client: Client, accept: str) -> Non
             assert get("doi:10.1000/a%28b%29/../c", headers={"Accept": accept}).body == b"@misc{}"
         assert proxy.seen[0].target == "/10.1000/a(b)/..%2Fc"
         assert [one.headers["accept"] for one in (*proxy.seen, *agency.seen)] == [accept] * 2
+
+
+def test_the_clients_own_accept_header_counts_unless_the_request_has_one(
+    client: Client, anything: Site
+) -> None:
+    get = client.open(anything.url, own={"Accept": BIBTEX})
+    for headers in ({}, {"Accept": "*/*"}, {"Accept": b"*/*"}, {"accept": BIBTEX.encode()}):
+        get(URI, headers=headers)
+    targets = ["/10.1000/1", *["/api/handles/10.1000/1"] * 2, "/10.1000/1"]
+    assert [one.target for one in anything.seen] == targets
+
+
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+def test_certificates_are_verified_unless_the_caller_does_not_want_it(
+    client: Client, authority: Authority
+) -> None:
+    with site(lambda _: Answer(200, JSON, b"{}"), tls=authority.server()) as server:
+        with pytest.raises(client.errors.failed):
+            client.open(server.url)(URI)
+        assert client.open(server.url, insecure=True)(URI).status == 200
+
+
+def test_a_proxy_of_the_environment(client: Client, anything: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    with http_proxy() as proxy:
+        monkeypatch.setenv("doi_proxy", "http://127.0.0.1:9")  # which nobody uses
+        monkeypatch.setenv("http_proxy", proxy.url.replace("//", "//user:pass@"))
+        for _ in range(2):
+            assert client.open(anything.url)(URI).url == f"{anything.url}/api/handles/10.1000/1"
+            monkeypatch.setenv("no_proxy", "127.0.0.1")
+        assert proxy.seen == [f"GET {anything.url}/api/handles/10.1000/1"]
+        assert proxy.credentials == ["Basic dXNlcjpwYXNz"]
+        assert len(anything.seen) == 2
 
 
 @pytest.mark.parametrize("client", CLIENTS, indirect=True)

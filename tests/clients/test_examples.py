@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -26,16 +26,14 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(path.name for path in (EXAMPLES / "scripts").glob("[!_]*.py"))
 
 
-def run(
-    script: str, *arguments: str, base: str, stderr: TextIO | None = None
-) -> subprocess.CompletedProcess[str]:
+def run(script: str, *arguments: str, base: str) -> subprocess.CompletedProcess[str]:
     """Run an example as a program, in this process, against the resolver at ``base``."""
     path, said, errors = EXAMPLES / "scripts" / script, io.StringIO(), io.StringIO()
     with (
         mock.patch.dict(os.environ, DOIURI_RESOLVER=base),
         mock.patch.object(sys, "argv", [str(path), *arguments]),
         redirect_stdout(said),
-        redirect_stderr(stderr or errors),
+        redirect_stderr(errors),
         pytest.raises(SystemExit) as end,
     ):
         runpy.run_path(str(path), run_name="__main__")
@@ -54,6 +52,7 @@ def targets_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("doiuri._hosts.is_private", lambda _: False)
 
 
+NOWHERE = "download_dataset.py 10.5281/nope"
 SUMMARIES = {
     "bibtex.py": "3 DOIs: 2 resolved (2 with an agency's BibTeX), 1 not found",
     "download_dataset.py": "1 DOI: 1 resolved, 0 not found",
@@ -61,18 +60,15 @@ SUMMARIES = {
     "table.py": "doi://10.5281/zenodo.4924875/lakes.csv: 3 rows, the deepest is Baikal, 1642 m",
     "targets.py": "8 DOIs: 6 resolved, 1 not found, 1 unknown or not a DOI",
     "urlopen.py": "4 DOIs: 3 resolved, 1 not found",
+    NOWHERE: "1 DOI: 0 resolved, 1 not found",
 }
 
 
-def test_there_is_a_summary_for_each_script() -> None:
-    assert sorted(SUMMARIES) == SCRIPTS
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_as_they_stand(script: str, base: str) -> None:
-    done = run(script, base=base)
-    assert done.returncode == 0, done.stderr
-    assert (done.stdout + done.stderr).splitlines()[-1] == SUMMARIES[script]
+@pytest.mark.parametrize("command", [*SCRIPTS, NOWHERE])
+def test_as_they_stand(command: str, base: str) -> None:
+    done = run(*command.split(), base=base)
+    assert done.returncode == (command == NOWHERE), done.stderr
+    assert (done.stdout + done.stderr).splitlines()[-1] == SUMMARIES[command]
 
 
 def test_bibtex_from_an_agency_by_content_negotiation(targets_here: None) -> None:
@@ -104,18 +100,6 @@ def test_a_table_of_targets(base: str, tmp_path: Path) -> None:
         ["10.1000/182", "a", "http://www.doi.org/hb.html", "found"],
         ["10.1000/nope", "b, c", "", "not-found"],
     ]
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_the_progress_bar_on_a_terminal(base: str) -> None:
-    terminal = Terminal()
-    done = run("targets.py", base=base, stderr=terminal)
-    assert done.returncode == 0
-    assert f"\r[{'#' * 30}] 8/8\n" in terminal.getvalue()
 
 
 def test_a_dataset_is_downloaded(tmp_path: Path, targets_here: None) -> None:
@@ -171,12 +155,3 @@ def test_the_manuals_record_tells_a_missing_doi_from_one_that_is_unknown(
         monkeypatch.setenv("DOIURI_OFFLINE", "0")
         assert code_of("def record(uri)")["record"]("doi:10.1000/nope") is None
         assert capsys.readouterr().out == "doi:10.1000/nope does not exist\n"
-
-
-def test_a_dataset_that_is_not_there(base: str, tmp_path: Path) -> None:
-    done = run("download_dataset.py", "10.5281/nope", "--to", str(tmp_path), base=base)
-    assert done.returncode == 1
-    assert done.stdout.splitlines() == [
-        "HTTP Error 404: 10.5281/nope: no such DOI",
-        "1 DOI: 0 resolved, 1 not found",
-    ]

@@ -30,9 +30,8 @@ import pytest
 import urllib_doiuri
 from doiuri import DOI, BadRecord, DOINotFound, ResolverUnavailable, ShortDOI
 from doiuri_proxy import Running, running
-from support.clients import BIBTEX, PAGE, REFUSED, TARGETS, URI
+from support.clients import PAGE, REFUSED, TARGETS, URI
 from support.ports import refusing
-from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site
 from urllib_doiuri import DOIHandler, record_request
@@ -120,15 +119,6 @@ def test_urlretrieve(proxy: Running, tmp_path: Path) -> None:
     path, headers = urlretrieve(URI, tmp_path / "record.json")
     assert json.loads(Path(path).read_bytes())["handle"] == "10.1000/1"
     assert headers["Content-Type"].startswith("application/json")
-
-
-@pytest.mark.parametrize("installed", [True, False])
-def test_urlopen_of_ours_works_installed_or_not(proxy: Running, installed: bool) -> None:
-    if installed:
-        urllib_doiuri.install(proxy.url)
-    for url in (URI, f"{proxy.url}/api/handles/10.1000/1"):
-        with urllib_doiuri.urlopen(url, resolver=None if installed else proxy.url) as response:
-            assert json.load(response)["handle"] == "10.1000/1"
 
 
 def test_an_option_of_one_call_leaves_those_of_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,16 +255,6 @@ def test_an_error_of_another_host_is_not_the_resolvers(follow: Literal["record",
         assert (error.url, error.read(), error.__cause__) == (f"{other.url}/x", body, None)
 
 
-def test_the_openers_own_accept_counts_where_the_request_has_none(anything: Site) -> None:
-    opener = build_opener(DOIHandler(anything.url))
-    opener.addheaders = [("Accept", BIBTEX)]
-    octets = Request(URI)
-    octets.headers["Accept"] = b"*/*"  # type: ignore[assignment]
-    for asking in (URI, Request(URI, headers={"Accept": "*/*"}), octets):
-        opener.open(asking).close()
-    assert [one.target for one in anything.seen] == ["/10.1000/1", *["/api/handles/10.1000/1"] * 2]
-
-
 def test_the_way_to_the_target_is_visible_each_time() -> None:
     with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": f"{landing.url}/a"})) as proxy:
         request = Request(URI)
@@ -342,30 +322,6 @@ def test_tls_is_that_of_the_call_or_else_of_the_openers_own_handler(authority: A
         urllib_doiuri.uninstall()  # the call left the installed handler where it was
         with pytest.raises(URLError, match=UNKNOWN):
             urlopen(URI)
-
-
-def test_an_http_proxy_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    with site(resolver(TARGETS)) as server, http_proxy() as proxy:
-        monkeypatch.setenv("http_proxy", proxy.url.replace("//", "//user:pass@"))
-        with urllib_doiuri.urlopen(URI, resolver=server.url) as response:
-            assert json.load(response)["handle"] == "10.1000/1"
-            assert response.url == f"{server.url}/api/handles/10.1000/1"
-        assert proxy.seen == [f"GET {server.url}/api/handles/10.1000/1"]
-        assert proxy.credentials == ["Basic dXNlcjpwYXNz"]
-        monkeypatch.setenv("no_proxy", "127.0.0.1")
-        urllib_doiuri.urlopen(URI, resolver=server.url).close()
-        assert len(proxy.seen) == 1
-        assert len(server.seen) == 2
-
-
-@pytest.mark.parametrize("name", ["doi_proxy", "DOI_PROXY"])
-def test_a_doi_proxy_in_the_environment_is_not_in_the_way(
-    proxy: Running, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(name, "http://127.0.0.1:9/")
-    urllib_doiuri.install(proxy.url)
-    for open_uri in (urlopen, build_opener(ProxyHandler(), DOIHandler(proxy.url)).open):
-        open_uri(URI).close()
 
 
 def test_importing_needs_nothing_but_the_standard_library_and_the_core() -> None:

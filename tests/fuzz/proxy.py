@@ -17,16 +17,7 @@ from support.proxy_records import AGENCIES, RECORDS
 KNOWN = Records({"records": RECORDS, "agencies": AGENCIES})
 NAMES = [str(one["handle"]).encode().decode("latin-1") for one in RECORDS]
 PATHS = [
-    "/",
-    "/api/handles/",
-    "/api/",
-    "/doiRA/",
-    "/ra/",
-    "/doi:",
-    "/urn:doi:",
-    "/info:hdl/",
-    "//",
-    "/healthz",
+    *("/", "/api/handles/", "/api/", "/doiRA/", "/ra/", "/doi:", "/urn:doi:", "/info:hdl/", "//", "/healthz")
 ]
 QUERIES = [
     *("noredirect", "type=URL", "type=url.", "index=1", "index=x", "urlappend=%0d%0aX:y", "urlappend=@e"),

@@ -80,12 +80,6 @@ if __name__ == "__main__":
 """
 
 
-def workers(folder: Path, method: str, *arguments: str) -> list[str]:
-    """The command that checks a folder with workers that are started by a method."""
-    (folder / "start.py").write_text(WITH_WORKERS)
-    return [sys.executable, str(folder / "start.py"), method, "check", "--offline", *arguments]
-
-
 WAITS = """
 import os, time
 def read(source):
@@ -122,7 +116,8 @@ def test_workers_end_with_a_command_that_is_killed(method: str, tmp_path: Path) 
     register(tmp_path, "waits", WAITS, {".waits": "read"})
     for name in ("a.waits", "b.waits"):
         (tmp_path / name).write_text("text\n" * 100_000)
-    words = workers(tmp_path, method, "-j", "2", "a.waits", "b.waits")
+    (tmp_path / "start.py").write_text(WITH_WORKERS)
+    words = [sys.executable, "start.py", method, "check", "--offline", "-j", "2", "a.waits", "b.waits"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.read(2) == b"rr"

@@ -13,7 +13,6 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from doiuri import advise
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import COMMAND, codes, doiuri, remember
@@ -208,26 +207,16 @@ def test_what_is_no_cache_is_said_and_stays(words: str, tmp_path: Path) -> None:
     assert (tmp_path / "doi.lock.json").read_text() == LOCK
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])  # for bash, click asks it for its version
-def test_one_command_prints_the_script(shell: str) -> None:
-    run = doiuri(_DOIURI_COMPLETE=f"{shell}_source")
-    assert f"_DOIURI_COMPLETE={shell}_complete" in run.stdout
-
-
-def completed(words: str, count: int) -> dict[str, str]:
-    """The variables with which a shell asks for proposals for the last word."""
-    return {"_DOIURI_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
-
-
-def test_codes_are_completed() -> None:
-    run = doiuri(stdin=b"", **completed("doiuri rule not-", 2))
-    assert run.stdout.split() == ["plain,not-found", "plain,not-https"]
-
-
-def test_the_installed_command_completes_commands() -> None:
-    command, environment = Path(sys.executable).with_name("doiuri"), os.environ | completed("doiuri ru", 1)
-    run = subprocess.run([command], env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout == "plain,rule\n"
+@pytest.mark.parametrize(
+    ("words", "count", "proposed"),
+    [("doiuri rule not-", 2, ["plain,not-found", "plain,not-https"]), ("doiuri ru", 1, ["plain,rule"])],
+    ids=["codes", "commands"],
+)
+def test_the_installed_command_completes_words(words: str, count: int, proposed: list[str]) -> None:
+    command = Path(sys.executable).with_name("doiuri")
+    asked = {"_DOIURI_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+    run = subprocess.run([command], env=os.environ | asked, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == proposed
 
 
 def test_a_code_is_explained() -> None:
@@ -306,14 +295,3 @@ def test_the_example_of_a_code_gets_it(code: str, tmp_path: Path) -> None:
     path, around = PLACES.get(code, ("a.txt", "{}"))
     remember(tmp_path / "cache", {"10.1000/182": True, "10.5555/no-such-name": False})
     assert code in codes(path, around.format(example(code)), "--cache", tmp_path / "cache")
-
-
-OURS = {"syntax", "not-found", "not-https", "field-form", "doubled", "raw-link", "text-differs", "duplicate"}
-OURS |= {"short-doi", "unreadable", "unused-ignore", *ANSWERED}
-
-
-def test_the_other_codes_are_those_of_advise() -> None:
-    cases = json.loads((Path(__file__).parents[1] / "cases" / "advice.json").read_text("utf-8"))["cases"]
-    assert {*CODES} == {code for case in cases for code in case["advice"]} | OURS
-    for code in {*CODES} - OURS:
-        assert code in {advice.code for advice in advise(example(code))}, code

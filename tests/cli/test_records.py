@@ -104,15 +104,6 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
     ]
 
 
-def test_works_in_the_lock_file_suffice(tmp_path: Path, doi_proxy: Proxies) -> None:
-    (tmp_path / "a.bib").write_text(BIB)
-    doiuri("lock", "--works", "--resolver", doi_proxy.url, "--cache", ":memory:", cwd=tmp_path)
-    requests = len(doi_proxy.log)
-    found = check(tmp_path, doi_proxy, "--records", "--locked")[1]
-    assert [code for _, code, _ in found] == ["author-differs", "title-differs", "year-differs", "retracted"]
-    assert len(doi_proxy.log) == requests
-
-
 @pytest.mark.parametrize(
     ("days", "max_age", "options", "requests", "summary"),
     [

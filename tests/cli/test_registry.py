@@ -42,13 +42,6 @@ def check(folder: Path, names: Iterable[str], *options: object) -> tuple[dict[st
     return told, [int(figure or 0) for figure in found.groups()] if found else []
 
 
-def test_each_name_once_in_few_requests(doi_proxy: Proxies, tmp_path: Path) -> None:
-    names = [*KNOWN, *(name.lower() for name in KNOWN), DEAD, DEAD.upper()]
-    told, figures = check(tmp_path, names, "--resolver", doi_proxy.url)
-    assert told == {"not-found": [f"{name} is not registered" for name in (DEAD, DEAD.upper())]}
-    assert (figures, len(doi_proxy.log)) == ([0, 11, 0], 11)
-
-
 def test_a_registered_name_that_was_probably_meant_is_suggested(doi_proxy: Proxies, tmp_path: Path) -> None:
     meant = {
         "10.1000/18O": "10.1000/180",

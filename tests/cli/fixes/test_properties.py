@@ -165,9 +165,8 @@ def test_restructuredtext_keeps_its_structure(blocks: list[tuple[str, str]]) -> 
         assert shape(better.replace('"""', "")) == shape(text)
 
 
-KEPT: dict[str, Any] = GIVEN[
-    "kept"
-]  # a query or a fragment that links really have may go; none of these is one
+# A query or a fragment that links really have may go; none of these is one
+KEPT: dict[str, Any] = GIVEN["kept"]
 
 
 def kept(line: str) -> str:
@@ -181,9 +180,7 @@ def kept(line: str) -> str:
 @pytest.mark.parametrize("spelling", KEPT["spellings"])
 @pytest.mark.parametrize("path", KEPT["forms"])
 def test_safe_fixes_keep_the_name_however_it_is_spelled(path: str, spelling: str) -> None:
-    before, form, after = KEPT["forms"][
-        path
-    ]  # what a file begins with, an entry in it, and what it ends with
+    before, form, after = KEPT["forms"][path]  # the start of a file, an entry in it, and its end
     escapes: dict[str, str] = KEPT["spellings"][spelling]
     entries = []
     for number, (head, name) in enumerate(product(KEPT["heads"], KEPT["names"])):

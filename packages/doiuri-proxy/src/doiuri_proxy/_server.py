@@ -213,5 +213,6 @@ def running(
     finally:
         server.should_exit = True
         thread.join(_STOP_TIME + 5)
-        listener.close()  # uvicorn leaves it open if it has not begun to serve
+        if not thread.is_alive():  # otherwise the thread would fail when it closes it
+            listener.close()  # uvicorn leaves it open if it has not begun to serve
         app.source.close()

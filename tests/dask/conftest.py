@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import dask
 import pytest
-from support.servers.faults import Server, reply, value
+from support.servers.faults import Server, value
 from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:
@@ -26,28 +26,18 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
     """The client of two workers in this process, with addresses of this protocol."""
     from distributed import Client, LocalCluster  # slow to import
 
-    options = {
-        "processes": False,
-        "protocol": getattr(request, "param", "inproc://"),
-        "dashboard_address": ":0",
-    }
+    protocol = getattr(request, "param", "inproc://")
+    options = {"processes": False, "protocol": protocol, "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, threads_per_worker=1, **options) as workers, Client(workers) as client:
         yield client
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """Which RA knows names with "crossref" in any letter case; the REST API also ``link`` and ``empty``."""
+    """Which RA knows names with "crossref" in any letter case; the REST API also ``link``."""
 
     def agencies(name: str) -> dict[str, str]:
         return {"RA": "Crossref"} if "crossref" in name.lower() else {"status": "DOI does not exist"}
 
-    records = proxy({"10.1000/LINK": (value("URL", "https://example.org/"),)}, agencies)
-
-    def handle(target: str) -> bytes:
-        if target != "/api/handles/10.1000/empty":
-            return records(target)
-        return reply("200 OK", b'{"responseCode":200,"handle":"10.1000/empty","values":[]}')
-
-    with handling(handle) as server:
+    with handling(proxy({"10.1000/LINK": (value("URL", "https://example.org/"),)}, agencies)) as server:
         yield server

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from fsspec_doiuri import DOIFileSystem
-from support.servers.repositories import DOIS, KINDS, LANDINGS, Repository, Shelf, Start
+from support.servers.repositories import DOIS, LANDINGS, Repository, Shelf, Start
 from support.servers.web import record, site
 
 
@@ -30,7 +30,7 @@ def start(doi_proxy: Proxies) -> Iterator[Start]:
         yield started
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=DOIS)
 def shelf(request: pytest.FixtureRequest, start: Start) -> Shelf:
     """The same two files in each kind of repository."""
     return start(request.param)
@@ -42,10 +42,9 @@ def leading_to(doi_proxy: Proxies) -> Callable[..., DOIFileSystem]:
 
     def made(url: str | None, doi: str = DOIS["inveniordm"], **options: Any) -> DOIFileSystem:
         proxy = doi_proxy([record(doi, *[url] if url else [])])
-        options = {
-            "repositories": {urlsplit(url).netloc.rpartition("@")[2]: "inveniordm"} if url else None,
-            **options,
-        }
+        options.setdefault(
+            "repositories", {urlsplit(url).netloc.rpartition("@")[2]: "inveniordm"} if url else None
+        )
         return DOIFileSystem(proxy.url, cache=":memory:", skip_instance_cache=True, **options)
 
     return made

@@ -14,7 +14,6 @@ from doiuri import encode
 from fsspec_doiuri import DOIFileSystem
 from support.servers.web import Answer, Answering, Asked, Site
 
-KINDS = ("inveniordm", "figshare", "dataverse")
 DOIS = {
     "inveniordm": "10.5281/zenodo.4924875",
     "figshare": "10.6084/m9.figshare.14763051.v1",
@@ -25,7 +24,6 @@ LANDINGS = {
     "figshare": "/articles/dataset/Tables/14763051/1",
     "dataverse": "/citation?persistentId=doi:10.7910/DVN/RLLL1V",
 }
-VERSIONS = {**DOIS, "dataverse": "1.0"}
 TABLE = "tables/täglich 100%.csv"
 NOTES = "notes.txt"
 FILES = {TABLE: b"day,depth\n1,20\n2,22\n", NOTES: "gemessen bei 5 °C\n".encode()}
@@ -61,13 +59,11 @@ class Repository:
 
     def _content(self, asked: Asked, name: str) -> Answer:
         body = self.files[name]
-        headers = {"Content-Type": "application/octet-stream"}
         match = re.fullmatch(r"bytes=(\d+)-(\d+)", asked.headers.get("range", ""))
         if match is None:
-            return Answer(200, headers, body)
-        start, end = int(match[1]), int(match[2]) + 1
-        headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(body)}"
-        return Answer(206, headers, body[start:end])
+            return Answer(200, {}, body)
+        start, end = int(match[1]), int(match[2])
+        return Answer(206, {"Content-Range": f"bytes {start}-{end}/{len(body)}"}, body[start : end + 1])
 
     def _inveniordm(self, asked: Asked, path: str, _query: str) -> Answer:
         record = "/api/records/4924875"
@@ -78,43 +74,27 @@ class Repository:
             own = {"doi": {"identifier": DOIS[self.kind], "provider": "datacite"}}
             return as_json({"id": "4924875", "parent": parent, "pids": own, "files": {"enabled": True}})
         if path == f"{record}/files":
-            return invenio_files(
-                *(
-                    {
-                        "key": key,
-                        "size": len(body),
-                        "checksum": md5(body, "md5:"),
-                        "mimetype": mimetype(key),
-                        "status": "completed",
-                        "access": {"hidden": False},
-                    }
-                    for key, body in self.files.items()
-                )
-            )["/files$"]
+            usual = {"status": "completed", "access": {"hidden": False}}
+            entries = (
+                {"key": key, "size": len(body), "checksum": md5(body, "md5:"), "mimetype": mimetype(key)}
+                for key, body in self.files.items()
+            )
+            return invenio_files(*({**entry, **usual} for entry in entries))["/files$"]
         match = re.fullmatch(f"{record}/files/(.+)/content", path)
         return self._content(asked, unquote(match[1])) if match else error(404, "Not found.")
 
     def _figshare(self, asked: Asked, path: str, query: str) -> Answer:
         given, doi = parse_qs(query), DOIS[self.kind]
         light = {"id": 14763051, "title": "Tables", "doi": doi}
-        entries = [
-            {
-                "id": number,
-                "name": name.rpartition("/")[2],
-                "size": len(body),
-                "is_link_only": False,
-                "supplied_md5": md5(body),
-                "computed_md5": md5(body),
-                "mimetype": mimetype(name),
-            }
-            for number, (name, body) in enumerate(self.files.items(), 3000)
-        ]
+        entries, folders = [], {}
+        for number, (path_of_file, body) in enumerate(self.files.items(), 3000):
+            folder, _, name = path_of_file.rpartition("/")
+            proof = {"size": len(body), "computed_md5": md5(body)}
+            entries.append({"id": number, "name": name, "mimetype": mimetype(name), **proof})
+            folders.update({str(number): folder} if folder else {})
         if path == "/v2/articles":
             return as_json([light] if given.get("doi") == [doi] else [])
         if path in {"/v2/articles/14763051", "/v2/articles/14763051/versions/1"}:
-            folders = {
-                str(n): name.rpartition("/")[0] for n, name in enumerate(self.files, 3000) if "/" in name
-            }
             return as_json({**light, "files": entries[:10], "folder_structure": folders})
         if path in {"/v2/articles/14763051/files", "/v2/articles/14763051/versions/1/files"}:
             size = int(given.get("page_size", ["10"])[0])
@@ -135,13 +115,12 @@ class Repository:
                 return error(404, f"Dataset with Persistent ID {pid} not found.")
             return as_json({"status": "OK", "data": {**version, "files": entries}})
         if path == "/api/files/:persistentId/versions/:latest-published":
-            found = [entry for entry in entries if pid == entry["dataFile"]["persistentId"]]
-            if not found:
-                return error(404, f"Datafile with Persistent ID {pid} not found.")
-            return as_json({"status": "OK", "data": {**found[0], "datasetVersion": version}})
+            for entry in entries:
+                if pid == entry["dataFile"]["persistentId"]:
+                    return as_json({"status": "OK", "data": {**entry, "datasetVersion": version}})
         match = re.fullmatch(r"/api/access/datafile/(\d+)", path)
         if match is None:
-            return error(404, "API endpoint does not exist on this server.")
+            return error(404, "Not found.")
         name = list(self.files)[int(match[1]) - 70]
         if name.endswith(".csv") and given.get("format") != ["original"]:
             return Answer(200, {}, self.files[name].replace(b",", b"\t"))
@@ -156,13 +135,9 @@ def invenio_files(*entries: dict[str, Any]) -> dict[str, Answer]:
 def dataverse_entry(number: int, name: str, body: bytes) -> dict[str, Any]:
     """Return the entry of a file; a table has become another, with the checksum of the one uploaded."""
     folder, _, label = name.rpartition("/")
-    data: dict[str, Any] = {
-        "id": number,
-        "persistentId": f"doi:{DOIS['dataverse']}/F{number}",
-        "contentType": mimetype(name),
-        "filesize": len(body),
-        "checksum": {"type": "MD5", "value": md5(body)},
-    }
+    data: dict[str, Any] = {"id": number, "persistentId": f"doi:{DOIS['dataverse']}/F{number}"}
+    data |= {"contentType": mimetype(name), "filesize": len(body)}
+    data["checksum"] = {"type": "MD5", "value": md5(body)}
     if label.endswith(".csv"):
         data |= {"tabularData": True, "originalFileName": label, "originalFileSize": len(body)}
         data |= {"originalFileFormat": "text/csv", "contentType": "text/tab-separated-values"}
@@ -196,17 +171,14 @@ class Shelf:
     proxy: Any
     options: dict[str, Any]
 
-    @property
-    def kind(self) -> str:
-        return self.repository.kind
-
-    @property
-    def host(self) -> str:
-        return self.server.host
+    def __post_init__(self) -> None:
+        self.kind, self.host = self.repository.kind, self.server.host
+        self.doi = DOIS[self.kind]
+        self.version = "1.0" if self.kind == "dataverse" else self.doi
 
     def address(self, path: str = "", doi: str = "") -> str:
         """Return the address of a file, as a person who escapes everything would write it."""
-        return "doi://" + "/".join(filter(None, (doi or DOIS[self.kind], encode(path))))
+        return "doi://" + "/".join(filter(None, (doi or self.doi, encode(path))))
 
     def fs(self, **options: Any) -> DOIFileSystem:
         return DOIFileSystem(skip_instance_cache=True, **{**self.options, **options})

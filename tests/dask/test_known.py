@@ -69,15 +69,6 @@ def test_only_names_that_are_not_known_are_asked_for(server: Server, source: str
     assert asked(server) == NEW
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_without_requests_what_is_known_is_found_and_the_rest_is_unknown(server: Server, shape: str) -> None:
-    data = SHAPES[shape]([NAMES[0].upper(), None, "10.1000/new", "x"], 2)
-    verified = verify(data, resolver=server.url, known=dump(NAMES), offline=True)
-    statuses = [("found", "Crossref"), ("invalid", None), ("unknown", None), ("invalid", None)]
-    assert rows(verified, "doi_status", "doi_agency") == statuses
-    assert not server.requests
-
-
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_the_agency_may_be_in_any_row_of_a_name(partitions: int) -> None:
     agencies = ["Crossref", None, None, "DataCite", "mEDRA", "JaLC"]

@@ -139,6 +139,6 @@ def test_a_wrong_option_is_refused_before_anything_is_computed(
     option: str, value: object, error: type[Exception], says: str
 ) -> None:
     options: dict[str, Any] = {option: value}
-    for data in frame(["x"]), bag(["x"]):
+    for shape in SHAPES.values():
         with pytest.raises(error, match=says):
-            verify(data, **options)
+            verify(shape(["x"], 1), **options)

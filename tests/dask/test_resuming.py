@@ -137,7 +137,9 @@ def test_the_processes_of_a_cluster_divide_the_rate(rate: float | None, share: s
 
 
 @pytest.mark.usefixtures("_shown")
-def test_only_the_processes_of_dask_divide_the_rate() -> None:
+def test_a_rate_is_set_for_servers_elsewhere_only_and_divided_by_the_processes_of_dask_only() -> None:
+    assert rates(frame(LONG[:1])) == {("10.0",)}
+    assert rates(frame(LONG[:1]), resolver="http://localhost:1") == {("None",)}
     with dask.config.set(num_workers=4, scheduler="threads"):
         verified = verify(frame(LONG[:4], 4), cache=":memory:", rate=8, offline=True)
 
@@ -147,12 +149,6 @@ def test_only_the_processes_of_dask_divide_the_rate() -> None:
 
         assert {*rows(verified, "doi_agency")} == {("8.0",)}
         assert in_child(expect) == 0
-
-
-@pytest.mark.usefixtures("_shown")
-def test_a_rate_is_set_for_servers_elsewhere_only() -> None:
-    assert rates(frame(LONG[:1])) == {("10.0",)}
-    assert rates(frame(LONG[:1]), resolver="http://localhost:1") == {("None",)}
 
 
 def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> None:

@@ -42,9 +42,8 @@ def leading_to(doi_proxy: Proxies) -> Callable[..., DOIFileSystem]:
 
     def made(url: str | None, doi: str = DOIS["inveniordm"], **options: Any) -> DOIFileSystem:
         proxy = doi_proxy([record(doi, *[url] if url else [])])
-        options.setdefault(
-            "repositories", {urlsplit(url).netloc.rpartition("@")[2]: "inveniordm"} if url else None
-        )
-        return DOIFileSystem(proxy.url, cache=":memory:", skip_instance_cache=True, **options)
+        hosts = {urlsplit(url).netloc.rpartition("@")[2]: "inveniordm"} if url else None
+        options = {"cache": ":memory:", "skip_instance_cache": True, "repositories": hosts, **options}
+        return DOIFileSystem(proxy.url, **options)
 
     return made

@@ -163,9 +163,9 @@ def test_it_can_be_pickled_and_an_open_file_too(shelf: Shelf) -> None:
 
 A = "doi://10.1000/x/y"
 WRITES = [
-    *(("open", A, "wb"), ("open", A, "ab"), ("pipe_file", A, b"x"), ("put", __file__, A), ("rm", A)),
-    *(("rm_file", A), ("mkdir", A), ("makedirs", A), ("cp_file", A, f"{A}x"), ("mv", A, f"{A}x")),
-    *(("touch", A), ("rmdir", A)),
+    *(("open", A, "wb"), ("open", A, "ab"), ("pipe_file", A, b"x"), ("put", __file__, A)),
+    *(("cp_file", A, f"{A}x"), ("mv", A, f"{A}x")),
+    *((method, A) for method in ("rm", "rm_file", "mkdir", "makedirs", "touch", "rmdir")),
 ]
 
 

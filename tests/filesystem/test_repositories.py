@@ -51,12 +51,6 @@ def test_each_landing_page_of_inveniordm_leads_to_the_record(start: Start, landi
         assert shelf.fs().cat_file(shelf.address(NOTES)) == FILES[NOTES]
 
 
-def test_the_record_has_to_be_that_of_the_doi(start: Start) -> None:
-    shelf = start("inveniordm", records={"10.5281/zenodo.1": "/records/4924875"})
-    with pytest.raises(OSError, match=r"10\.5281/zenodo\.1: .* is that of 10\.5281/zenodo\.4924875"):
-        shelf.fs().ls(shelf.address("", "10.5281/zenodo.1"))
-
-
 def test_hidden_and_unfinished_files_cannot_be_opened(start: Start) -> None:
     entry = {"size": 3.0, "checksum": md5(b"abc", "MD5:"), "status": "completed"}
     answers = repositories.invenio_files(
@@ -97,7 +91,10 @@ def test_an_article_is_found_by_its_doi_or_its_url(start: Start, doi: str, landi
     assert f"/v2/articles/14763051{version}" in [asked.target for asked in shelf.server.seen]
 
 
-def test_an_article_without_a_number_is_named(start: Start) -> None:
+def test_the_listing_has_to_be_that_of_the_doi(start: Start) -> None:
+    shelf = start("inveniordm", records={"10.5281/zenodo.1": "/records/4924875"})
+    with pytest.raises(OSError, match=r"10\.5281/zenodo\.1: .* is that of 10\.5281/zenodo\.4924875"):
+        shelf.fs().ls(shelf.address("", "10.5281/zenodo.1"))
     shelf = start("figshare", records={"10.6084/m9.figshare.1": "/account/home"})
     with pytest.raises(OSError, match=rf"{shelf.host} has no article with this DOI"):
         shelf.fs().ls(shelf.address("", "10.6084/m9.figshare.1"))
@@ -187,11 +184,10 @@ def test_an_original_with_the_name_of_another_file_keeps_that_of_its_table(
     start: Start, labels: list[str], expected: list[str]
 ) -> None:
     """Of two tables the first has the name; a file that is no table always has its own."""
-    entries = [repositories.dataverse_entry(70 + n, "a.csv", b"1") for n in range(len(labels))]
-    for entry, label in zip(entries, labels, strict=True):
-        entry["label"] = label
-        if label == "a.csv":
-            entry["dataFile"] = repositories.dataverse_entry(71, "a.txt", b"2")["dataFile"]
+    entries = [repositories.dataverse_entry(70 + n, "a.csv", b"1") for n in range(2)]
+    if "a.csv" in labels:
+        entries[1] = repositories.dataverse_entry(71, "a.txt", b"2")
+    entries = [{**entry, "label": label} for entry, label in zip(entries, labels, strict=True)]
     data = {"versionNumber": 2, "versionMinorNumber": 1, "files": entries}
     shelf = start("dataverse", answers={"latest-published": as_json({"status": "OK", "data": data})})
     assert listed(shelf) == expected
@@ -212,7 +208,6 @@ SHA1 = "a9993e364706816aba3e25717850c26c9cd0d89d"
         ({"checksum": {"type": "SHA-256", "value": hashlib.sha256(b"abc").hexdigest()}}, None),
         ({"checksum": {"type": "SHA-1", "value": f"{SHA1[:-1]}e"}}, f"sha1:{SHA1[:-1]}e"),
         ({"checksum": {"type": "MD5", "value": "900150983CD24FB0D6963F7D28E17F72"}}, None),
-        ({"md5": "900150983cd24fb0d6963f7d28e17f72"}, None),
         ({"md5": "900150983cd24fb0d6963f7d28e17f73"}, "md5:900150983cd24fb0d6963f7d28e17f73"),
         ({"md5": "", "filesize": 4}, "4"),
         ({"checksum": {"type": "UNF", "value": "6:x"}}, None),

@@ -40,7 +40,7 @@ _CONTAINER = lazy(
     [*+-][ ] | [0-9]++[.)][ ]           # an item of a list
   | \[\^[^\]]*+\]: | :[ ]{1,3}\S        # a footnote, a definition
   | !!![ ] | \?\?\? | ===[ +!]*"        # an admonition, a tab
-  | </?(?:aside|center|d[dlt]|details|div|fieldset|fig(?:caption|ure)|footer|form|header|li|main|nav|[ou]l|p
+  | </?(?:aside|center|d[dlt]|details|div|fieldset|figcaption|figure|footer|form|header|li|main|nav|[ou]l|p
         |section|summary|t(?:able|body|[dhr]|foot|head))\b  # HTML
     """,
     re.VERBOSE | re.IGNORECASE,

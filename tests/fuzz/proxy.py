@@ -14,7 +14,9 @@ from doiuri_proxy import Records, Response, answer
 from support.fuzzing import rounds
 from support.proxy_records import AGENCIES, RECORDS
 
-KNOWN = Records({"records": RECORDS, "agencies": AGENCIES})
+# Without the records that the proxy rightly fails to read
+SOUND = [one for one in RECORDS if one["handle"] not in {"10.1000/broken", "10.1000/bomb"}]
+KNOWN = Records({"records": SOUND, "agencies": AGENCIES})
 NAMES = [str(one["handle"]).encode().decode("latin-1") for one in RECORDS]
 PATHS = [
     *("/", "/api/handles/", "/api/", "/doiRA/", "/ra/", "/doi:", "/urn:doi:", "/info:hdl/", "//", "/healthz")
@@ -70,7 +72,7 @@ def main() -> int:
         asked = chance.choice(METHODS), target(chance), headers
         response = answer(KNOWN, *asked)
         wrong = check(response)
-        if wrong and not re.search("(?i)/(broken|bomb)", asked[1]):
+        if wrong:
             print(f"{wrong}\n{asked!r}\n{response!r}")
             return 1
         count += 1

@@ -136,11 +136,12 @@ class Web:
         # identity: checksums are those of the files, whatever a server may do to save bytes
         usual = {"User-Agent": self.user_agent, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
         adapter = self.adapters.get(os.getpid()) or self.adapters.setdefault(os.getpid(), _new_adapter())
+        session = requests.Session()  # only for what the environment says of proxies and certificates
         for _ in range(MAX_REDIRECTS + 1):
             sent = {**usual, **(secret if urlsplit(url)[:2] == first else {})}
             # not Session.get: it reads netrc, keeps cookies, and reads a redirect's body without limit
             request = requests.Request("GET", url, sent).prepare()
-            settings: Any = requests.Session().merge_environment_settings(url, {}, True, None, None)
+            settings: Any = session.merge_environment_settings(url, {}, True, None, None)
             with guarding(adapter.poolmanager, url, self.check):
                 response = adapter.send(request, timeout=TIMEOUT, **settings)
             if not response.is_redirect:

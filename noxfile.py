@@ -170,6 +170,8 @@ def lint(session: nox.Session) -> None:
     fix = "--fix" in session.posargs
     session.run("ruff", "check", *(["--fix"] if fix else []), ".")
     session.run("ruff", "format", *([] if fix else ["--check"]), ".")
+    sources = os.pathsep.join(map(str, sorted(ROOT.glob("packages/*/src"))))
+    session.run("lint-imports", "--no-logo", "--no-cache", env={"PYTHONPATH": sources})
     for schema, pattern in SCHEMAS.items():
         files = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(pattern))]
         session.run("check-jsonschema", "--quiet", "--builtin-schema", schema, *files)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _LONGEST = 50  # characters of the name that a draft repeats; a file name has at most 255 bytes
 

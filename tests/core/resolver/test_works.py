@@ -102,11 +102,11 @@ def test_works_of_many_dois_in_input_order() -> None:
 
 
 def test_bibtex() -> None:
-    with agency(text("\n@article{Kahn,\r\n\ttitle={A}\x00\x1b}\n", "application/x-bibtex")) as both:
+    with agency(text("\n@article{Kahn,\r\n\ttitle={5\xa0km}\x00\x1b}\n", "application/x-bibtex")) as both:
         resolver = both.resolver(Kept())
-        assert resolver.bibtex(KAHN) == resolver.bibtex(KAHN) == "@article{Kahn,\n\ttitle={A}}"
+        assert resolver.bibtex(KAHN) == resolver.bibtex(KAHN) == "@article{Kahn,\n\ttitle={5\xa0km}}"
         (outcome,) = both.resolver().bibtex_many([KAHN])
-        assert outcome.metadata == Metadata(b"@article{Kahn,\n\ttitle={A}}", "application/x-bibtex")
+        assert outcome.metadata == Metadata("@article{Kahn,\n\ttitle={5\xa0km}}".encode(), "application/x-bibtex")
         assert both.requests == 4
         assert both.resolver().metadata(KAHN, "application/x-bibtex").text.startswith("\n@article")
 

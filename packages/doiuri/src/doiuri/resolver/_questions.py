@@ -83,7 +83,7 @@ _ABSENT = frozenset({204, 404, 406})  # HTTP statuses of a server without such m
 _NO_WHICH_RA = frozenset({400, 404, 405, 410, 414, 501})  # of one without it, or not for so many names
 _MEDIA_TYPE = re.compile(r"[!#$&\-^_.+*\w]+/[!#$&\-^_.+*\w]+[ -~]*", re.ASCII)
 _PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
-_CONTROLS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # but "\t" and "\n"
 
 
 @dataclass(slots=True)
@@ -503,8 +503,7 @@ class BibTeXQuestion(ContentQuestion):
     accept = BIBTEX
 
     def write(self, doi: Handle, reply: Reply) -> bytes:
-        text = Metadata(reply.body, _content_type(reply)).text.replace("\r\n", "\n")
-        text = _CONTROLS.sub("", text).strip()
+        text = _CONTROLS.sub("", Metadata(reply.body, _content_type(reply)).text).strip()
         if not text.startswith("@") or len(text) > MAX_BIBTEX:
             raise BadRecord(doi, f"the answer is not BibTeX: {text[:40]!r}")
         return text.encode()

@@ -22,7 +22,7 @@ def read(prefix: str = "", /, **given: object) -> Options:
 
 def test_defaults() -> None:
     assert read() == Options(
-        Settings(budget=2), True, 10, 2, None, "name", "https://doi.org", None, None, None, ()
+        Settings(), True, 10, 2, None, "name", "https://doi.org", None, None, None, ()
     )
 
 
@@ -45,7 +45,7 @@ def test_all_values_may_be_strings() -> None:
         doi_works="works.json",
         resolve="not ours",
     )
-    settings = Settings("http://127.0.0.1:9", True, "me@example.org", "here", timeout=2.5, budget=3)
+    settings = Settings("http://127.0.0.1:9", True, "me@example.org", "here")
     assert options == Options(
         settings,
         False,

@@ -73,7 +73,7 @@ class Options:
     """
 
     settings: Settings
-    """The options ``resolver`` (``base``), ``offline``, ``mailto``, ``cache``, ``timeout`` and ``budget``."""
+    """The options that every package has: ``resolver`` (``base``), ``offline``, ``mailto`` and ``cache``."""
 
     resolve: bool
     timeout: float
@@ -107,8 +107,7 @@ class Options:
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
         values = {option.name: option.read(given, prefix, environ) for option in options or OPTIONS}
-        limits = {name: values[name] for name in ("timeout", "budget")}
-        return cls(Settings(*(values.pop(option.name) for option in SETTINGS), **limits), **values)
+        return cls(Settings(*(values.pop(option.name) for option in SETTINGS)), **values)
 
     def display(self, doi: DOI, work: Work | None = None, words: Words | None = None) -> str:
         """Return the visible text of a link without a title; see the function ``display``."""
@@ -133,7 +132,8 @@ def open_resolver(
     from doiuri.resolver import LockFile, Resolver  # slow to import
 
     settings = options.settings
-    given = {name: getattr(settings, name) for name in ("offline", "timeout", "budget", "mailto")} | arguments
+    given = {"offline": settings.offline, "mailto": settings.mailto}
+    given |= {"timeout": options.timeout, "budget": options.budget} | arguments
     if store is None and options.lock:
         store, given["offline"] = LockFile(options.lock), True
     if store is not None or settings.cache is not None:

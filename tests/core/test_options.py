@@ -21,9 +21,7 @@ def read(prefix: str = "", /, **given: object) -> Options:
 
 
 def test_defaults() -> None:
-    assert read() == Options(
-        Settings(), True, 10, 2, None, "name", "https://doi.org", None, None, None, ()
-    )
+    assert read() == Options(Settings(), True, 10, 2, None, "name", "https://doi.org", None, None, None, ())
 
 
 def test_all_values_may_be_strings() -> None:

@@ -430,28 +430,6 @@ def test_through_a_proxy_names_decide(
         assert len(landing.seen) == 1
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        r"http://127.0.0.1:1\@public.example/",
-        "http://127.0.0.1:1 .public.example/",
-        "http://[::1",
-        "http://a:x/",
-        "http://a.example:65536/",
-        "http://a..example/",
-        f"http://{'a' * 64}.example/",
-        "javascript:alert(1)",
-    ],
-)
-@pytest.mark.parametrize("client", CLIENTS, indirect=True)
-def test_only_valid_http_and_https_urls_are_opened(client: Client, target: str) -> None:
-    with site(resolver({"10.1000/1": target})) as proxy:
-        for private in (False, True):
-            with pytest.raises(client.errors.failed):
-                client.open(proxy.url, follow="target", private=private)(URI)
-        assert len(proxy.seen) == 2
-
-
 # ---- faults
 
 ERRORS = (OSError, HTTPException, requests.RequestException, httpx.HTTPError, httpx2.HTTPError)

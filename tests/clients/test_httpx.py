@@ -139,27 +139,6 @@ def test_follow_redirects_of_the_client_and_of_the_request(
             assert response.status_code == (200 if follows else 302)
 
 
-def test_no_mount_makes_another_scheme_a_target(clients: HTTPXClients) -> None:
-    opened: list[str] = []
-
-    def answer(request: httpx.Request) -> Any:
-        opened.append(str(request.url))
-        return clients.httpx.Response(200)
-
-    with site(resolver({"10.1000/1": "file:///etc/passwd"})) as proxy:
-        mounts = {"file://": clients.httpx.MockTransport(answer)}
-        client = clients.open(proxy.url, follow="target", private=True, mounts=mounts)
-        refused = r"10\.1000/1: redirected to 'file:.*not an http or"
-        with pytest.raises(clients.httpx.ConnectError, match=refused):
-            client.get(URI, follow_redirects=True)
-        following = client.get(URI).next_request
-        assert following is not None
-        with pytest.raises(clients.httpx.ConnectError, match=refused):
-            client.send(following)
-        assert not opened
-        assert client.get("file://host/etc/passwd").status_code == 200
-
-
 @pytest.mark.parametrize(
     ("most", "away", "error", "sent"),
     [

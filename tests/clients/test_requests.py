@@ -6,12 +6,10 @@ import copy
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
-from unittest import mock
 
 import pytest
 import requests
 from doiuri_proxy import Running, running
-from requests.adapters import BaseAdapter
 from requests_doiuri import DOIAdapter, mount
 from support.clients import PAGE, REFUSED, TARGETS, URI
 from support.servers.tls import Authority
@@ -95,21 +93,6 @@ def test_cookies_of_one_request_are_not_kept_and_other_urls_redirects_keep_them(
             session.get(url, cookies=cookies)
         sent = [one.headers.get("cookie") for one in (*anything.seen, *other.seen)]
     assert sent == ["a=b", None, "a=b", "a=b"]
-
-
-@pytest.mark.parametrize("target", ["ftp://localhost/x", "FILE:///etc/passwd"])
-@pytest.mark.parametrize("by_hand", [False, True])
-def test_no_adapter_makes_another_scheme_a_target(by_hand: bool, target: str) -> None:
-    with site(resolver({"10.1000/1": target})) as proxy:
-        session = mount(requests.Session(), proxy.url, follow="target", private=True)
-        session.mount("file://", adapter := mock.Mock(BaseAdapter))
-        response = session.get(URI, allow_redirects=False)
-        assert response.next is not None
-        refused = r"10\.1000/1: redirected to .*, which is not an http or https URL"
-        with pytest.raises(requests.ConnectionError, match=refused):
-            session.send(response.next) if by_hand else session.get(URI)
-        assert not adapter.send.called
-        assert session.get_adapter("file:///etc/passwd") is adapter
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "agency.example"])

@@ -9,6 +9,7 @@ import pytest
 from doiuri import DOI, ShortDOI
 from doiuri.plugins.clients import ClientOptions, TargetCheck, TargetError
 from support.cases import table
+from support.targets import PRIVATE_HOSTS
 
 BIBTEX = "application/x-bibtex"
 RECORD = "https://r.example/x/api/handles/10.1000/456%23789"
@@ -36,14 +37,6 @@ def test_the_url_depends_on_follow_and_accept(follow: str, accept: str | bytes |
 def test_a_short_doi_has_a_record_too() -> None:
     options = ClientOptions.read("https://r.example")
     assert options.request_url(ShortDOI("10/p54k")) == "https://r.example/api/handles/10/p54k"
-
-
-def test_the_environment_is_read_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOIURI_RESOLVER", "https://one.example")
-    assert ClientOptions.read().settings.base == "https://one.example"
-    assert ClientOptions.read("https://two.example").settings.base == "https://two.example"
-    monkeypatch.setenv("DOIURI_RESOLVER", "https://three.example")
-    assert ClientOptions.read().settings.base == "https://three.example"
 
 
 def test_options_are_values() -> None:
@@ -91,6 +84,30 @@ def test_the_resolver_may_lead_to_its_own_https() -> None:
 )
 def test_params_are_encoded_as_the_proxy_reads_them(params: object, query: str) -> None:
     assert ClientOptions.query(params) == query  # type: ignore[arg-type]
+
+
+NO_TARGETS = [
+    *("file:///etc/passwd", "javascript:alert(1)", "data:text/plain,x", "ftp://example.org/", "http:///x"),
+    *("http://[::1", "http://a\0b/", "/caf\u00e9", "http://example.org:99999/", "https://me:secret@doi.org/"),
+    *("http://local%2568ost/", "http://loc%C2%ADalhost/", "http://a%2Fb.example.org/", "http://intranet./"),
+    # requests reads headers as Latin-1
+    *(f"http://{host}/".encode().decode("latin-1") for host in PRIVATE_HOSTS),
+]
+
+
+@pytest.mark.parametrize("location", NO_TARGETS)
+def test_no_redirect_leads_there(location: str) -> None:
+    with pytest.raises(TargetError):
+        TargetCheck("https://doi.org").redirect_target("https://doi.org/", location, downgrade=True)
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [("c?d#e", "a/c?d"), ("/\u00c3\u00a9", "é"), ("https://doi.org/b%C3%BC", "b%C3%BC")],
+)
+def test_a_redirect_is_relative_and_utf_8_and_has_no_fragment(location: str, target: str) -> None:
+    found = TargetCheck("https://doi.org").redirect_target("https://doi.org/a/b", location)
+    assert found == f"https://doi.org/{target}"
 
 
 @table("negotiation", "no targets", "url")

@@ -80,6 +80,7 @@ class Request:
         self._deadline = time.monotonic() + min(self.timeout, MAX_TIMEOUT)
         self._guard: Guard | None = None  # of the connection that carries it
         self._hop = self.url  # the URL of the redirect that is being followed
+        self._left = False  # whether a redirect has led to another host; a later one may have led back
 
     def remaining(self) -> float:
         """Return the seconds that are left.

@@ -27,7 +27,8 @@ MAX_REDIRECTS = 10
 class HTTPTransport:
     """Sends requests over a ``requests.Session``: the user's, or our own without cookies and netrc.
 
-    What the user's session adds (authentication, headers, cookies) goes to the first host only.
+    What the user's session adds (authentication, headers, cookies) goes to the first host only, and not with
+    a request that another one chose.
 
     :param own: returns our own session, which is replaced after a fork.
     """
@@ -53,6 +54,7 @@ class HTTPTransport:
         try:
             for _ in range(MAX_REDIRECTS + 1):
                 request._hop = url
+                request._left |= origin(url) != origin(request.url)
                 reply, location = self._hop(url, request, check)
                 if location is None:
                     return reply
@@ -101,7 +103,7 @@ class HTTPTransport:
         plain = requests.Request("GET", url, headers)
         session = self._given or self._own()
         settings = self._settings_for(url)
-        if self._given is None or origin(url) != origin(request.url):
+        if self._given is None or request._left:
             prepared, settings = plain.prepare(), {**settings, "cert": None}
         else:
             prepared = session.prepare_request(plain)

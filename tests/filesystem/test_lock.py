@@ -13,10 +13,12 @@ from doiuri.resolver import Entry, Key, LockFile
 from fsspec_doiuri import DOIFileSystem, lock
 from support.servers.repositories import DOIS, FILES, NOTES, TABLE, Shelf, Start, error, md5
 
+LOCKED = {**FILES, "tables/empty": b""}
+
 
 @pytest.fixture
 def locked(shelf: Shelf, tmp_path: Path) -> Path:
-    path = tmp_path / "doi.lock.json"
+    shelf.repository.files, path = LOCKED, tmp_path / "doi.lock.json"
     lock(shelf.address(NOTES), path, **shelf.options)
     shelf.server.seen.clear()
     return path
@@ -26,10 +28,10 @@ def test_a_lock_file_says_what_every_file_is(shelf: Shelf, locked: Path) -> None
     ((name, entry),) = json.loads(locked.read_text("utf-8"))["entries"].items()
     assert name == f"files https://doi.org {shelf.doi.upper()}"
     files = {file["path"]: (file["size"], file["checksum"]) for file in entry["json"]["files"]}
-    assert files == {path: (len(body), md5(body, "md5:")) for path, body in FILES.items()}
+    assert files == {path: (len(body), md5(body, "md5:")) for path, body in LOCKED.items()}
     before = locked.read_bytes()
     if shelf.kind == "inveniordm":  # elsewhere the fake's ids follow the order
-        shelf.repository.files = dict(reversed(FILES.items()))
+        shelf.repository.files = dict(reversed(LOCKED.items()))
     lock(shelf.address(), locked, **{**shelf.options, "lock": locked})
     assert locked.read_bytes() == before
 
@@ -58,7 +60,7 @@ def test_locked_is_as_listed_and_only_the_download_is_asked_for(
 
 @pytest.mark.parametrize("new", [b"x" * len(FILES[NOTES]), b"shorter", FILES[NOTES] + b"longer"])
 def test_a_file_that_changed_is_an_error_with_its_name(shelf: Shelf, locked: Path, new: bytes) -> None:
-    shelf.repository.files = {**FILES, NOTES: new}
+    shelf.repository.files = {**LOCKED, NOTES: new}
     assert shelf.fs().cat_file(shelf.address(NOTES)) == new
     with pytest.raises(OSError, match=r"notes\.txt has changed since it was locked"):
         shelf.fs(lock=locked).cat_file(shelf.address(NOTES))
@@ -123,10 +125,11 @@ def test_an_edited_lock_file_is_not_trusted(
 
 
 def test_a_new_lock_counts_for_filesystems_that_fsspec_keeps(shelf: Shelf, locked: Path) -> None:
-    fs = fsspec.filesystem("doi", **shelf.options, lock=str(locked))
+    kept = [fsspec.filesystem("doi", **shelf.options, lock=each) for each in (str(locked), None)]
+    assert {len(fs.find(shelf.address())) for fs in kept} == {3}
     shelf.repository.files = {NOTES: b"new"}
     lock(shelf.address(), locked, **shelf.options)
-    assert len(fs.find(shelf.address())) == 2
+    assert {len(fs.find(shelf.address())) for fs in kept} == {3}
     fs = fsspec.filesystem("doi", **shelf.options, lock=str(locked))
     assert fs.cat_file(fs.find(shelf.address())[0]) == b"new"
 

@@ -10,7 +10,7 @@ import pytest
 from fsspec_doiuri import lock
 from support.servers import repositories
 from support.servers.repositories import DOIS, FILES, NOTES, TABLE, Shelf, Start, as_json, error, md5
-from support.servers.web import Answer
+from support.servers.web import Answer, record
 
 CONCEPT, FILE = "10.5281/zenodo.4924874", f"{DOIS['dataverse']}/F71"
 TAB = TABLE.replace(".csv", ".tab")  # the name under which Dataverse keeps the table after it has read it
@@ -154,12 +154,14 @@ def test_a_table_is_listed_as_it_was_uploaded_and_opens_under_both_names(start: 
     assert fs.info(shelf.address(TAB))["size"] == len(FILES[TABLE])
 
 
-@pytest.mark.parametrize("first", ["", "a listing", "the cache"])
+@pytest.mark.parametrize("first", ["", "a listing", "the cache", "its absence"])
 @pytest.mark.parametrize("old", [False, True], ids=["file.xhtml", "citation, before Dataverse 6.2"])
 def test_the_doi_of_a_file_is_a_folder_with_that_file(start: Start, first: str, old: bool) -> None:
-    """Also if a listing or the cache has the data set, whose DOI is shorter."""
+    """Also if a listing or the cache has the data set, whose DOI is shorter, or it was registered later."""
     landing = "citation" if old else "file.xhtml"
-    shelf = start("dataverse", records={FILE: f"/{landing}?persistentId=doi:{FILE}"})
+    shelf = start(
+        "dataverse", records={} if first == "its absence" else {FILE: f"/{landing}?persistentId=doi:{FILE}"}
+    )
     entry = repositories.dataverse_entry(71, NOTES, FILES[NOTES])
     if old:
         shelf.repository.answers = {
@@ -169,7 +171,15 @@ def test_the_doi_of_a_file_is_a_folder_with_that_file(start: Start, first: str, 
     fs = shelf.fs()
     if not first:  # the longest registered name counts, whatever the data set has
         shelf.repository.files = {**FILES, f"F71/{NOTES}": b"in a folder"}
-    if first:
+    if first == "its absence":
+        assert not fs.exists(shelf.address(NOTES, FILE))
+        pages = {
+            FILE: f"{landing}?persistentId=doi:{FILE}",
+            shelf.doi: f"citation?persistentId=doi:{shelf.doi}",
+        }
+        shelf.proxy.load([record(doi, f"{shelf.server.url}/{page}") for doi, page in pages.items()])
+        fs.invalidate_cache()
+    elif first:
         (fs if first == "a listing" else shelf.fs()).info(shelf.address(NOTES))
     assert fs.cat_file(shelf.address(NOTES, FILE)) == FILES[NOTES]
     assert fs.find(shelf.address("", FILE)) == [f"{FILE}/{NOTES}"]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Literal
@@ -276,17 +276,26 @@ def test_unredirected_headers_are_not_redirected() -> None:
     assert sent == [{"x-any", "x-first"}, {"x-any"}]
 
 
-@pytest.mark.parametrize("add", [Request.add_header, Request.add_unredirected_header])
-def test_the_password_of_a_request_for_a_record_does_not_come_back(add: Callable[..., None]) -> None:
+@pytest.mark.parametrize("place", ["header", "unredirected header", "opener"])
+def test_the_password_of_a_request_for_a_record_is_sent_each_time_and_does_not_come_back(place: str) -> None:
     def answer(asked: Asked) -> Answer:
         return PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
 
     with site(answer) as proxy, site(lambda _: Answer(302, {"Location": f"{proxy.url}/back"})) as landing:
-        add(request := record_request("10.1000/1", resolver=proxy.url), "Authorization", "Bearer s3cret")
-        with pytest.raises(URLError):  # the page is not a record
-            build_opener(DOIHandler(proxy.url, private=True)).open(request)
+        request, opener = (
+            record_request("10.1000/1", resolver=proxy.url),
+            build_opener(DOIHandler(proxy.url, private=True)),
+        )
+        if place == "opener":
+            opener.addheaders.append(("Authorization", "Bearer s3cret"))
+        else:
+            add = request.add_header if place == "header" else request.add_unredirected_header
+            add("Authorization", "Bearer s3cret")
+        for _ in range(2):
+            with pytest.raises(URLError):  # the page is not a record
+                opener.open(request)
         sent = [one.headers.get("authorization") for one in (*proxy.seen, *landing.seen)]
-    assert sent == ["Bearer s3cret", None, None]
+    assert sent == [*["Bearer s3cret", None] * 2, None, None]
 
 
 def test_cookies_are_the_openers_matter() -> None:

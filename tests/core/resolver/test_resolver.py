@@ -27,7 +27,7 @@ from doiuri import (
 from doiuri.plugins import Settings
 from doiuri.records import Data, Value, Work
 from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver
-from support.servers.faults import FAULTS, TARGET, Fault, reply, says, value
+from support.servers.faults import FAULTS, TARGET, Fault, record, reply, says, value
 from support.servers.rest import found, handling, header, not_found, proxy, targets
 from support.store_contract import Kept
 
@@ -119,48 +119,6 @@ def test_the_same_name_in_another_case_is_in_the_store() -> None:
     assert len(server.requests) == 3
 
 
-def answer(code: int, name: str = "10.1000/a") -> bytes:
-    content = {"responseCode": code, "handle": name, "values": [value("URL", TARGET)]}
-    return json.dumps(content, separators=(",", ":")).encode()
-
-
-# What a store has about a name: an answer, whether it is this resolver's, and seconds until it expires;
-# whether the server is asked; status and staleness if the server does not answer
-STORED: dict[str, tuple[tuple[bytes, bool, float] | None, bool, tuple[str, bool]]] = {
-    "nothing": (None, True, ("unknown", False)),
-    "a record": ((answer(1), True, 60), False, ("found", False)),
-    "a record in another case": ((answer(1, "10.1000/A"), True, 60), False, ("found", False)),
-    "a stale record": ((answer(1), True, -1), True, ("found", True)),
-    "a record of another resolver": ((answer(1), False, 60), True, ("unknown", False)),
-    "a definite no": ((answer(100), True, 60), False, ("not-found", False)),
-    "a stale no": ((answer(100), True, -1), True, ("unknown", False)),
-    "a no of another resolver": ((answer(100), False, 60), True, ("unknown", False)),
-}
-
-
-@pytest.mark.parametrize("method", ["resolve_many", "verify"])
-@pytest.mark.parametrize(("stored", "asked", "away"), STORED.values(), ids=STORED)
-def test_fresh_entries_answer_and_a_stale_record_serves_only_if_the_server_does_not(
-    stored: tuple[bytes, bool, float] | None, asked: bool, away: tuple[str, bool], method: str
-) -> None:
-    dois, store = [DOI("10.1000/b"), DOI_, DOI("10.1000/b")], MemoryStore()
-    with handling(proxy()) as server:
-        for base in (server.url, AWAY):
-            entries = [("10.1000/B", answer(1, "10.1000/b"), base, 60.0)]
-            if stored is not None:
-                entries.append(("10.1000/A", stored[0], base if stored[1] else "http://other", stored[2]))
-            for key, body, of, seconds in entries:
-                entry = Entry(body, "application/json", time.time() + seconds)
-                store.put_many({Key("record", of, key): entry})
-        unanswered = [*getattr(Resolver(AWAY, store=store), method)(dois)]
-        online = [*getattr(Resolver(server.url, store=store), method)(dois)]
-        again = [*getattr(Resolver(server.url, store=store, offline=True), method)(dois)]
-    assert [(one.status, one.stale) for one in unanswered] == [("found", False), away, ("found", False)]
-    assert [target for target in targets(server) if "/api/" in target] == ["/api/handles/10.1000/a"] * asked
-    assert [one.status for one in online] == ["found", "found" if asked else away[0], "found"]
-    assert [(one.status, one.stale) for one in again] == [(one.status, False) for one in online]
-
-
 PORTAL = Fault("a captive portal", says(reply("200 OK", b"<html>Please log in", kind="text/html")))
 HANGS = next(fault for fault in FAULTS if fault.name == "a header byte a second")
 
@@ -172,12 +130,10 @@ HANGS = next(fault for fault in FAULTS if fault.name == "a header byte a second"
 )
 def test_a_stale_record_serves_selections_and_aliases_too(fault: Fault, limits: dict[str, float]) -> None:
     with fault.serve() as server:
-        fresh = {"responseCode": 1, "handle": "10.1000/FRESH", "values": alias("10.1000/a")}
-        entries = {"10.1000/A": (json.loads(answer(1)), -1), "10.1000/FRESH": (fresh, 60)}
         store = MemoryStore()
-        for name, (content, seconds) in entries.items():
-            entry = Entry(json.dumps(content).encode(), "application/json", time.time() + seconds)
-            store.put_many({Key("record", server.url, name): entry})
+        for name, value_, seconds in ("A", value("URL", TARGET), -1), ("FRESH", *alias("10.1000/a"), 60):
+            entry = Entry(record(f"10.1000/{name}", value_), "application/json", time.time() + seconds)
+            store.put_many({Key("record", server.url, f"10.1000/{name}"): entry})
         resolver = Resolver(server.url, store=store, **limits)  # type: ignore[arg-type]
         assert resolver.resolve(DOI_).url == TARGET
         assert resolver.resolve(DOI_, type="URL").url == resolver.resolve(DOI_, index=1).url == TARGET

@@ -139,6 +139,7 @@ CASES = [
 ASYNC = ["httpx AsyncClient on trio", "httpx2 AsyncClient on asyncio"]
 DOORS = [(kind, follow) for kind in CLIENTS for follow in ("record", "target")]
 DOORS += [(kind, "target") for kind in ASYNC]
+DOORS += [(kind, "target, by hand") for kind in ("requests", "httpx Client")]
 # httpx has no place to check a connection that the caller's own request has opened before
 ASKED = [(case, *door) for case in CASES for door in DOORS if not (case.before and "httpx" in door[0])]
 
@@ -227,7 +228,9 @@ def test_every_client_sends_the_same_requests_or_refuses(
     with client_of(kind) as client:
         # urllib's cookies always have a domain
         jar: dict[str, Any] = {} if kind == "urllib" else {"cookie": "s3cret"}
-        get = client.open(case.base, follow=follow, insecure=True, private=case.private, **jar)
+        follow, _, by_hand = follow.partition(", ")
+        options = {"follow": follow, "by_hand": bool(by_hand), "insecure": True, "private": case.private}
+        get = client.open(case.base, **options, **jar)
         headers = {"Authorization": "Bearer s3cret", "X-Own": "1"}
         headers |= ({} if jar else {"Cookie": "s3cret"}) | ({"Host": case.host} if case.host else {})
         net.hops = ()

@@ -245,8 +245,8 @@ PARAMS: list[tuple[Any, str]] = [
     ([("type", "URL"), ("type", "10320/loc")], "?type=URL&type=10320%2Floc"),
     ({"auth": True, "cert": False, "type": None}, "?auth"),
     ({"type": "a b+cÁ&d=e#f"}, "?type=a%20b%2Bc%C3%81%26d%3De%23f"),
-    ("type=URL&index=1", "?type=URL&index=1"),
-    (b"type=a b", "?type=a%20b"),
+    ("type=10320%2Floc&index=1", "?type=10320%2Floc&index=1"),
+    (b"?type=a b%20c", "?type=a%20b%20c"),
 ]
 
 

@@ -111,20 +111,6 @@ def test_the_target_and_the_way_there(clients: HTTPXClients) -> None:
         assert response.elapsed.total_seconds() > 0
 
 
-def test_redirects_that_are_left_to_the_caller_are_checked(clients: HTTPXClients) -> None:
-    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.url + "/a"})) as proxy:
-        client = clients.open(proxy.url, follow="target", private=True)
-        first = client.get(URI)
-        assert (first.status_code, first.history, first.has_redirect_location) == (302, [], True)
-        following = first.next_request
-        assert following is not None
-        assert following.url == landing.url + "/a"
-        with pytest.raises(clients.httpx.ConnectError, match=REFUSED):
-            clients.open(proxy.url).send(following)
-        assert not landing.seen
-        assert client.send(following).content == PAGE.body
-
-
 @pytest.mark.parametrize("by_client", [False, True])
 @pytest.mark.parametrize("by_request", [False, True, None])
 def test_follow_redirects_of_the_client_and_of_the_request(

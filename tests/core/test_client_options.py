@@ -72,20 +72,6 @@ def test_the_resolver_may_lead_to_its_own_https() -> None:
         check.check_url("https://doi-proxy:8443/10.1000/1")
 
 
-@pytest.mark.parametrize(
-    ("params", "query"),
-    [
-        (None, ""),
-        ({"type": ["URL", "EMAIL"], "index": (1, 2)}, "type=URL&type=EMAIL&index=1&index=2"),
-        ({"auth": True, "cert": False, "type": None}, "auth"),
-        ({"type": "a b+c&d=e#f"}, "type=a%20b%2Bc%26d%3De%23f"),
-        (b"?type=a b", "type=a%20b"),
-    ],
-)
-def test_params_are_encoded_as_the_proxy_reads_them(params: object, query: str) -> None:
-    assert ClientOptions.query(params) == query  # type: ignore[arg-type]
-
-
 NO_TARGETS = [
     *("file:///etc/passwd", "javascript:alert(1)", "data:text/plain,x", "ftp://example.org/", "http:///x"),
     *("http://[::1", "http://a\0b/", "/caf\u00e9", "http://example.org:99999/", "https://me:secret@doi.org/"),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from doiuri import DOI
 from doiuri.resolver import MemoryStore, Outcome, Reply, Request, Resolver
-from support.processes import all_threads_ended, in_child
+from support.processes import in_child
 from support.servers.faults import FAULTS
 from support.servers.rest import handling, proxy
 from support.waiting import until
@@ -161,14 +161,6 @@ def test_a_fork_while_other_threads_make_stores() -> None:
     """An exception in a fork hook is printed, and the remaining hooks are skipped."""
     done = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_nothing_is_left_running() -> None:
-    with handling(proxy()) as server:
-        resolver = Resolver(server.url, store=None)
-        resolver.resolve(DOI_)
-        list(resolver.resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
-        assert all_threads_ended()
 
 
 def test_a_shared_store_is_opened_again_after_one_resolver_closed_it(tmp_path: Path) -> None:

@@ -146,16 +146,21 @@ def test_a_stale_record_serves_selections_and_aliases_too(fault: Fault, limits: 
             resolver.resolve("10.1000/b", type="URL")
 
 
-def test_offline_sends_no_requests() -> None:
+@pytest.mark.parametrize(
+    ("name", "options", "why"),
+    [("a", {"offline": True}, "offline"), ("x" * 20_000, {}, "too long")],
+    ids=["offline", "too long"],
+)
+def test_nothing_is_sent_offline_or_about_a_name_that_is_too_long(
+    name: str, options: dict[str, bool], why: str
+) -> None:
+    dois = [DOI(f"10.1000/{name}")]
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, store=MemoryStore(), offline=True)
-        with pytest.raises(ResolverUnavailable, match="offline"):
-            resolver.resolve(DOI_)
-        with pytest.raises(ResolverUnavailable, match="offline"):
-            resolver.metadata(DOI_, "text/plain")
-        outcomes = [*resolver.resolve_many([DOI_]), *resolver.verify([DOI_]), *resolver.works([DOI_])]
-        assert [outcome.status for outcome in outcomes] == ["unknown"] * 3
-        assert all("offline" in outcome.reason for outcome in outcomes)
+        resolver = Resolver(server.url, store=MemoryStore(), **options)  # type: ignore[arg-type]
+        with pytest.raises(ResolverUnavailable, match=why):
+            resolver.metadata(dois[0], "text/plain")
+        outcomes = [*resolver.resolve_many(dois), *resolver.verify(dois), *resolver.works(dois)]
+    assert [(one.status, why in one.reason) for one in outcomes] == [("unknown", True)] * 3
     assert not server.requests
 
 
@@ -206,17 +211,6 @@ def test_aliases_lead_to_the_end_of_the_chain(doi: Handle, status: str, reason: 
         assert len(server.requests) <= 21
         assert resolver.resolve("10/abcd").doi == DOI("10.1000/A")
         assert resolver.resolve("10/abcd", type="HS_ALIAS").alias == "10.1000/A"
-
-
-def test_names_too_long_to_ask_for_are_unknown() -> None:
-    doi = DOI("10.1000/" + "x" * 20_000)
-    with handling(proxy()) as server:
-        resolver = Resolver(server.url, store=None)
-        with pytest.raises(ResolverUnavailable, match="too long"):
-            resolver.resolve(doi)
-        outcomes = [*resolver.resolve_many([doi]), *resolver.verify([doi]), *resolver.works([doi])]
-        assert {outcome.status for outcome in outcomes} == {"unknown"}
-    assert not server.requests
 
 
 @pytest.mark.parametrize(

@@ -33,17 +33,9 @@ def elsewhere(server: Server) -> str:
     return f"http://localhost:{server.port}/x?y"
 
 
-@pytest.fixture
-def netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Credentials for every service on this machine, in a netrc file."""
-    path = tmp_path / "netrc"
-    path.write_text("".join(f"machine {host} login me password x\n" for host in ("127.0.0.1", "localhost")))
-    path.chmod(0o600)
-    monkeypatch.setenv("NETRC", str(path))
-
-
-@pytest.mark.usefixtures("netrc")
-def test_netrc_is_not_read_and_cookies_are_not_kept() -> None:
+def test_netrc_is_not_read_and_cookies_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password x\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     with handling(lambda _target: reply("200 OK", record("10.1000/a"), "Set-Cookie: a=b; Path=/")) as server:
         resolver = Resolver(server.url, store=None)
         for _ in range(2):

@@ -101,13 +101,19 @@ def test_the_clients_own_params_come_along(
 
 
 def test_the_target_and_the_way_there(clients: HTTPXClients) -> None:
-    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.url + "/a"})) as proxy:
+    def guarded(asked: Asked) -> Answer:
+        if "authorization" in asked.headers:
+            return Answer(302, {"Location": f"{landing.url}/a"})
+        return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n"'})
+
+    with site(lambda _: PAGE) as landing, site(guarded) as proxy:
         client = clients.open(proxy.url, follow="target", private=True, follow_redirects=True)
-        response = client.get(URI)
+        response = client.get(URI, auth=clients.httpx.DigestAuth("u", "p"))
         assert (str(response.url), response.content) == (landing.url + "/a", PAGE.body)
-        (first,) = response.history
+        denied, first = response.history
+        assert denied.status_code == 401
         assert (first.status_code, str(first.url)) == (302, f"{proxy.url}/10.1000/1")
-        assert (first.content, first.next_request, first.history) == (b"", None, [])
+        assert (first.content, first.next_request, first.history) == (b"", None, [denied])
         assert response.elapsed.total_seconds() > 0
 
 

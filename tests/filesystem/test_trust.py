@@ -37,6 +37,7 @@ FAULTS: dict[str, tuple[Answer, str]] = {
     "cut off": (Answer(200, CUT, NOTE[:4]), "HOST: the answer was cut off"),
     "accepted": (Answer(202, {}, b""), "HOST answered 202"),
     "page": (Answer(200, {"Content-Type": "Text/HTML"}, b"<html>"), "notes.txt: HOST sent a web page"),
+    "XHTML": (Answer(200, {"Content-Type": "application/xhtml+xml"}, b"<?xml"), "HOST sent a web page"),
     "forbidden": (error(403, "Go away."), "HOST answered 403.*Go away.*token"),
     "unauthorized": (Answer(401), "HOST answered 401.*DOIURI_TOKENS"),
     "guestbook": (error(400, "You need a guestbook response."), "400.*You need a guestbook response"),

@@ -179,6 +179,18 @@ def test_a_shared_store_is_opened_again_after_one_resolver_closed_it(tmp_path: P
         first.close()
 
 
+def test_one_relative_path_in_two_folders_is_two_stores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with handling(proxy()) as server:
+        for number, name in enumerate("ab", 1):
+            (tmp_path / name).mkdir()
+            monkeypatch.chdir(tmp_path / name)
+            with Resolver(server.url, store="store.sqlite3") as resolver:
+                resolver.resolve(DOI_)
+                assert len(server.requests) == number
+
+
 def test_a_store_of_the_users_own_is_not_closed() -> None:
     store = MemoryStore()
     with handling(proxy()) as server:

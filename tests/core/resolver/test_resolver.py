@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -27,8 +26,10 @@ from doiuri import (
 from doiuri.plugins import Settings
 from doiuri.records import Data, Value, Work
 from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver
+from doiuri.rest import CSL_JSON
+from doiuri.testing import resolver_for
 from support.servers.faults import FAULTS, TARGET, Fault, record, reply, says, value
-from support.servers.rest import found, handling, header, not_found, proxy, targets
+from support.servers.rest import found, handling, header, proxy, targets
 from support.store_contract import Kept
 
 DOI_ = DOI("10.1000/a")
@@ -80,33 +81,50 @@ def test_a_selection_is_not_taken_for_the_record(selected: dict[str, object]) ->
         assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize(("ttl", "seconds"), [(86400, 86400), (5, 5), (10**9, 30 * 86400), (None, 86400)])
-def test_a_record_is_cached_for_its_shortest_ttl(ttl: int | None, seconds: float) -> None:
-    store = Kept()
-    values = value("URL", TARGET) | {"ttl": ttl}, value("X", "", 2) | {"ttl": ttl and 2 * ttl}
-    values = tuple({k: v for k, v in one.items() if v is not None} for one in values)  # type: ignore[assignment]
-    before = time.time()
-    with handling(lambda _target: found("10.1000/a", *values)) as server:
-        Resolver(server.url, store=store).resolve(DOI_)
-    (entry,) = store.values()
-    assert before + seconds <= entry.expires <= time.time() + seconds
+Ask = Callable[[Resolver, list[DOI]], Iterable[Outcome]]
+HOUR, DAY, MONTH = 3600, 86400, 30 * 86400
+RIS = "application/x-research-info-systems"
+METADATA = {"metadata": {CSL_JSON: {"title": "A"}, RIS: "TY", "application/x-bibtex": "@book{a}"}}
 
 
-def test_not_found_is_cached_for_an_hour() -> None:
+def lasting(*ttls: int) -> dict[str, object]:
+    """A record whose values have these TTLs."""
+    return {"values": [value("URL", TARGET, index) | {"ttl": ttl} for index, ttl in enumerate(ttls, 1)]}
+
+
+# What is asked, the members of the record, if there is one, and the seconds for which the answer is fresh
+LIFETIMES: dict[str, tuple[Ask, dict[str, object] | None, float]] = {
+    "the shortest TTL": (Resolver.resolve_many, lasting(7, 5, 9), 5),
+    "a TTL of a day": (Resolver.resolve_many, lasting(DAY), DAY),
+    "a TTL of years": (Resolver.resolve_many, lasting(10**9), MONTH),
+    "no such DOI": (Resolver.resolve_many, None, HOUR),
+    "no values": (Resolver.resolve_many, {"values": []}, HOUR),
+    "the agency": (Resolver.verify, lasting(5), MONTH),
+    "a work": (Resolver.works, METADATA | lasting(5), MONTH),
+    "BibTeX": (Resolver.bibtex_many, METADATA | lasting(5), MONTH),
+    "metadata": (lambda resolver, dois: resolver.metadata_many(dois, RIS), METADATA | lasting(5), DAY),
+    "no metadata": (Resolver.works, lasting(DAY), DAY),
+}
+
+
+@pytest.mark.parametrize(("ask", "record", "seconds"), LIFETIMES.values(), ids=LIFETIMES)
+def test_how_long_an_answer_is_fresh(ask: Ask, record: dict[str, object] | None, seconds: float) -> None:
     """A well-formed name need not be registered (N-061)."""
-    none = reply("200 OK", b'{"responseCode":200,"values":[],"handle":"10.1000/none"}')
     store, before = Kept(), time.time()
-    with handling(lambda target: none if target.endswith("none") else not_found("10.1000/a")) as server:
-        resolver = Resolver(server.url, store=store)
-        for _ in range(2):
-            with pytest.raises(DOINotFound):
-                resolver.resolve(DOI_)
-            with pytest.raises(NoValues):
-                resolver.resolve(DOI("10.1000/none"))
-    assert len(server.requests) == 2
+    items = [] if record is None else [{"handle": DOI_.name, **record}]
+    resolver = resolver_for({"records": items, "agencies": {"10.1000": "Crossref"}}, store=store)
+    first, again = (list(ask(one, [DOI_])) for one in (resolver, Resolver(store=store, offline=True)))
+    assert [one.status for one in first] == [one.status for one in again]
     for entry in store.values():
-        assert before + 3600 <= entry.expires <= time.time() + 3600
-    assert json.loads(store[Key("record", server.url, "10.1000/A")].body)["responseCode"] == 100
+        assert before + seconds <= entry.expires <= time.time() + seconds
+
+
+def test_a_record_without_a_ttl_is_fresh_for_a_day() -> None:
+    store, before, bare = Kept(), time.time(), value("URL", TARGET)
+    del bare["ttl"]
+    with handling(lambda _target: found("10.1000/a", bare)) as server:
+        Resolver(server.url, store=store).resolve(DOI_)
+    assert [before + DAY <= entry.expires <= time.time() + DAY for entry in store.values()] == [True]
 
 
 def test_the_same_name_in_another_case_is_in_the_store() -> None:

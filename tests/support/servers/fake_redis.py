@@ -17,6 +17,7 @@ class Redis(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), _Connection)
         self.url = f"redis://127.0.0.1:{self.server_address[1]}"
         self.values: dict[bytes, bytes] = {}
+        self.lifetimes: dict[bytes, int] = {}  # in seconds
         self.is_full = False
 
     def __enter__(self) -> Self:
@@ -34,10 +35,10 @@ class Redis(socketserver.ThreadingTCPServer):
                 return b"%1\r\n+proto\r\n:3\r\n"
             case b"GET", (name,):
                 return _text(self.values[name]) if name in self.values else b""
-            case b"SET", (name, value, *_):
+            case b"SET", (name, value, b"EX", seconds):
                 if self.is_full:
                     return b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
-                self.values[name] = value
+                self.values[name], self.lifetimes[name] = value, int(seconds)
                 return b"+OK\r\n"
             case b"STRLEN", (name,):
                 return b":%d\r\n" % len(self.values.get(name, b""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import random
@@ -16,6 +17,7 @@ from doiuri.records import Work
 from doiuri.resolver import Entry, Key, LockFile, Resolver, StoreWarning
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
+from support.servers.faults import value
 from support.store_contract import BASE, JSON, Kept, key
 
 KAHN = DOI("10.1000/Kähn <1>")
@@ -163,6 +165,37 @@ def test_an_entry_that_contradicts_its_key_is_left_out(path: Path, body: bytes) 
     assert not path.exists()
     store.put_many({**bad, RECORD: Entry(b"{}", JSON, 0.0)})
     assert store.read().keys == [RECORD]
+
+
+def record_of(code: int, alias: str = "") -> Entry:
+    values = [value("HS_ALIAS", alias)] if alias else []
+    return Entry(
+        json.dumps({"responseCode": code, "handle": "10.1000/a", "values": values}).encode(), JSON, 0.0
+    )
+
+
+SAID: dict[str, tuple[str, Entry, str | None]] = {
+    "A": ("record", record_of(1, "10.1000/b"), "found"),
+    "B": ("record", record_of(200), "found"),
+    "DEAD": ("record", record_of(100), "not-found"),
+    "RA": ("exists", Entry(b'{"RA":"Crossref"}', JSON, 0.0), "found"),
+    "WORK": ("work", Entry(b'{"title":"A"}', CSL_JSON, 0.0), "found"),
+    "NONE": ("work", Entry(b"null", JSON, 0.0), None),
+    "TEXT": ("metadata", Entry(b"A", "text/plain", 0.0), None),
+    "DATA": ("files", Entry(b"{}", JSON, 0.0), None),
+}
+
+
+def test_what_it_says_of_a_doi_and_what_is_left_if_only_one_is_used(path: Path) -> None:
+    """Also what an alias leads to, and data sets, which programs use."""
+    file = LockFile(path)
+    file.put_many({key(f"10.1000/{name}", kind): entry for name, (kind, entry, _) in SAID.items()})
+    content = file.read()
+    assert {name: content.status(f"10.1000/{name}") for name in SAID} == {
+        name: status for name, (*_, status) in SAID.items()
+    }
+    content.prune(["10.1000/A"])
+    assert content.dois() == {"10.1000/A", "10.1000/B", "10.1000/DATA"}
 
 
 # Editing

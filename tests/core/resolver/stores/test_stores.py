@@ -6,9 +6,11 @@ What all stores promise is in ``support.store_contract``; ``tests/system`` has a
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -201,6 +203,14 @@ def test_values_of_other_programs_are_misses(server: Redis, stored: bytes) -> No
         assert store.get_many(KEYS).items() < ENTRIES.items()
         store.put_many(ENTRIES)
         assert store.get_many(KEYS) == ENTRIES
+
+
+def test_a_stale_entry_is_kept_for_30_days_on_the_server(server: Redis) -> None:
+    with closing(RedisStore(server.url, timeout=60)) as store:
+        for expires in (0.0, time.time() + 5 * 86400, math.inf):
+            store.put_many({NONE: Entry(b"", "", expires)})
+            (seconds,) = server.lifetimes.values()
+            assert round(seconds / 86400) == 30 + {0.0: 0, math.inf: 3650}.get(expires, 5)
 
 
 def test_a_server_that_takes_no_answers_is_still_read(server: Redis, now: list[float]) -> None:

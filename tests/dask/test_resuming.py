@@ -107,6 +107,7 @@ def test_the_budget_is_that_of_a_partition_however_many_names_it_has(monkeypatch
         budgets = [budget for _, budget in calls]
         assert 59 < budgets[0] <= 60
         assert all(later < earlier for earlier, later in pairwise(budgets)), budgets
+    assert {*statuses(verify(data, offline=True, budget=1e-9))} == {"unknown"}
 
 
 def rates(data: Any, **options: Any) -> set[tuple[object, ...]]:

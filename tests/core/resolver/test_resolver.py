@@ -149,14 +149,20 @@ HANGS = next(fault for fault in FAULTS if fault.name == "a header byte a second"
 def test_a_stale_record_serves_selections_and_aliases_too(fault: Fault, limits: dict[str, float]) -> None:
     with fault.serve() as server:
         store = MemoryStore()
-        for name, value_, seconds in ("A", value("URL", TARGET), -1), ("FRESH", *alias("10.1000/a"), 60):
-            entry = Entry(record(f"10.1000/{name}", value_), "application/json", time.time() + seconds)
-            store.put_many({Key("record", server.url, f"10.1000/{name}"): entry})
+        bodies = {
+            "10.1000/A": (record("10.1000/a"), -1),
+            "10.1000/FRESH": (record("10.1000/fresh", *alias("10.1000/a")), 60),
+            "10.1000/EMPTY": (b'{"responseCode":200,"handle":"10.1000/empty","values":[]}', -1),
+        }
+        for key, (body, seconds) in bodies.items():
+            entry = Entry(body, "application/json", time.time() + seconds)
+            store.put_many({Key("record", server.url, key): entry})
         resolver = Resolver(server.url, store=store, **limits)  # type: ignore[arg-type]
         assert resolver.resolve(DOI_).url == TARGET
         assert resolver.resolve(DOI_, type="URL").url == resolver.resolve(DOI_, index=1).url == TARGET
-        outcomes = [*resolver.resolve_many([DOI_]), *resolver.verify([DOI_])]
-        assert [(one.status, one.stale) for one in outcomes] == [("found", True)] * 2
+        both = [DOI_, DOI("10.1000/empty")]  # without values the name exists, too
+        outcomes = [*resolver.resolve_many([DOI_]), *resolver.verify(both), *resolver.check(both)]
+        assert [(one.status, one.stale) for one in outcomes] == [("found", True)] * 5
         if "budget" not in limits:  # with time left to look up what the alias leads to
             (outcome,) = resolver.resolve_many(["10.1000/FRESH"])
             assert (outcome.record and outcome.record.url, outcome.stale) == (TARGET, True)

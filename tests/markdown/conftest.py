@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import markdown
 import markdown_doiuri
@@ -59,6 +63,33 @@ class Page(HTMLParser):
         return [DOI.from_url(href) for href, css_class, _ in self.links if "doi" in css_class.split()]
 
 
+def pages_of(folder: Path) -> dict[str, str]:
+    """The pages of a site, by their paths in its folder."""
+    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.html")}
+
+
+def broken(pages: Mapping[str, str]) -> list[str]:
+    """Links to citations, entries and cards that lead nowhere, and ids of those that a page has twice."""
+    ids = {path: Counter(re.findall(r'\sid="([^"]*)"', text)) for path, text in pages.items()}
+    ours = re.compile("(?:cite|ref|doi-card)-")
+    wrong = [
+        f"{path}: {name} twice"
+        for path in ids
+        for name, times in ids[path].items()
+        if times > 1 and ours.match(name)
+    ]
+    for path, text in pages.items():
+        wrong += [
+            f"{path}: {card}" for card in re.findall('popovertarget="(.*?)"', text) if card not in ids[path]
+        ]
+        for href in re.findall(r'href="([^"]*#(?:cite|ref)-[^"]*)"', text):
+            target = urlsplit(urljoin(quote(f"/{path}"), html.unescape(href)))
+            page = unquote(target.path)[1:]
+            if target.fragment not in ids.get(f"{page}index.html" if page[-1:] in {"", "/"} else page, ()):
+                wrong.append(f"{path}: {href}")
+    return wrong
+
+
 @dataclass
 class Rendered:
     html: str
@@ -94,10 +125,11 @@ def convert(
     problems: list[markdown_doiuri.Problem] = []
     given = {"resolve": False, "warn": problems.append, **options}
     loaded = extensions if "doiuri" in extensions else [*extensions, "doiuri"]
-    html = markdown.markdown(
+    made = markdown.markdown(
         source, extensions=loaded, extension_configs={**(configs or {}), "doiuri": given}
     )
-    return Rendered(html, problems)
+    assert not broken({"page.html": made})
+    return Rendered(made, problems)
 
 
 @pytest.fixture
@@ -133,6 +165,10 @@ class Site:
         file = self.folder / "mkdocs.yml"
         file.write_text(json.dumps(settings), encoding="utf-8")
         build(load_config(str(file)))
+        pages = (self.folder / "site").rglob("*.html")
+        assert not broken(
+            {str(page.relative_to(self.folder / "site")): page.read_text("utf-8") for page in pages}
+        )
 
     def rebuild(self, command: Literal["build", "serve"], *, dirty: bool = False) -> None:
         """Build with the same settings again, as ``mkdocs serve`` or ``mkdocs build --dirty`` do."""

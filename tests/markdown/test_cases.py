@@ -2,6 +2,7 @@
 
 import json
 import re
+import string
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,33 @@ def test_a_typed_name_is_linked_as_it_is(render: Render) -> None:
     links = [(href, shown) for href, style, shown in Page(rendered.html).links if style]
     assert links == [(DOI(name).url, f"doi:{name}") for name in TYPED]
     assert len(TYPED) > len(NAMES) / 2
+
+
+AROUND = f"{string.ascii_letters}{string.digits}{string.punctuation}é日\xa0…“："
+NAMED, LINKED = {"bare_names": True}, {"bare_links": True}
+URL = "https://doi.org/10.1000/182"
+JOINED: list[tuple[str, dict[str, bool], str]] = [
+    ("x {}doi:10.1000/182 y", {}, "-/é"),
+    ("x{}doi:10.1000/182 y", {}, "-/_é"),
+    ("x {}10.1000/182 y", NAMED, "#$%&-./:?@é"),
+    ("x{}10.1000/182 y", NAMED, "#$%&+-./:=?@_é"),
+    (f"x {{}}{URL} y", LINKED, "-/_"),
+    (f"x{{}}{URL} y", LINKED, "-/_"),
+    *((f"x {{}}{cited} y", {}, "%-./@\\é") for cited in ("@doi:10.1000/182", "@{{doi:10.1000/182}}")),
+    *((f"x{{}}{cited} y", {}, "%+-./=@\\_é") for cited in ("@doi:10.1000/182", "@{{doi:10.1000/182}}")),
+    ("x doi:10.1000/182{} y", {}, "#$%+-@^_~é"),
+    ("x @doi:10.1000/182{} y", {}, "#$%+-@^_~é"),
+    ("x doi:10.1000/182{}y", {}, "!\"#$%&'*+,-./:;=?@^_~é"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "joined"), JOINED)
+def test_characters_that_are_not_around_a_name(
+    text: str, options: dict[str, bool], joined: str, render: Render
+) -> None:
+    """Before a mention, they make it a part of a word, a path or an address; after it, a part of the name."""
+    paragraphs = render("\n\n".join(map(text.format, AROUND)), **options).html.split("<p>")[1:]
+    made = 'doi-citation"><a class="doi" ' if "@" in text else '<a class="doi" '
+    found = [f'{made}href="{URL}"' in paragraph.replace("(", "") for paragraph in paragraphs]
+    apart = "".join(character for character, is_link in zip(AROUND, found, strict=True) if not is_link)
+    assert apart == f"{string.ascii_letters}{string.digits}{joined}"

@@ -242,23 +242,25 @@ def test_ids_are_unique_in_a_page(cite: Render) -> None:
 
 
 PLACES = [
-    ("before\n{0}\nafter", "<p>before</p>\n<list>\n<p>after</p>"),
-    ("before *x*\n   {0}", "<p>before <em>x</em></p>\n<list>"),
-    ("{0}\n\nbetween\n\n{0}\n\n> {0}", "<list>\n<p>between</p>\n<blockquote>\n</blockquote>"),
-    ("{0}\n{0}\nafter", "<list>\n<p>after</p>"),
-    ("`{0}`\n\n    {0}\n\n{0}", "<p><code>{0}</code></p>\n<pre><code>{0}\n</code></pre>\n<list>"),
-    ("in {0} a line", "<p>in {0} a line</p>\n<list>"),
-    ("## References\n\n{0}\n\n## After", "<h2>References</h2>\n<list>\n<h2>After</h2>"),
+    ("before\n{0}\nafter", "<p>before</p>\n<list>\n<p>after</p>{1}"),
+    ("before *x*\n   {0}", "<p>before <em>x</em></p>\n<list>{1}"),
+    ("{0}\n\nbetween\n\n{0}\n\n> {0}", "<list>\n<p>between</p>\n<blockquote>\n</blockquote>{1}"),
+    ("{0}\n{0}\nafter", "<list>\n<p>after</p>{1}"),
+    ("`{0}`\n\n    {0}\n\n{0}", "<p><code>{0}</code></p>\n<pre><code>{0}\n</code></pre>\n<list>{1}"),
+    ("in {0} a line", "<p>in {0} a line</p>{1}\n<list>"),
+    ("## References\n\n{0}\n\n## After", "<h2>References</h2>\n<list>\n<h2>After</h2>{1}"),
 ]
 
 
+@pytest.mark.parametrize("end", ["", "\n<ul>\n<li>last</li>\n</ul>"], ids=["", "and more"])
 @pytest.mark.parametrize(("source", "expected"), PLACES, ids=ascii)
-def test_places_of_the_list(source: str, expected: str, cite: Render) -> None:
+def test_places_of_the_list(source: str, expected: str, end: str, cite: Render) -> None:
     marker = "///References Go Here///"
+    source += "\n\n- last" if end else ""
     rendered = cite(f"[@doi:10.5555/three]\n\n{source.format(marker)}")
     html = re.sub(f"{re.escape(LISTED)}.*?</div>", "<list>", rendered.html, flags=re.DOTALL)
     assert cite(source.format(marker)).html.count(marker) == expected.count("{0}")  # without citations, too
-    assert html.partition("\n")[2] == expected.format(marker)
+    assert html.partition("\n")[2] == expected.format(marker, end)
     warned = source.count("{0}") > 1 and "`" not in source
     assert len(rendered.problems) == warned
 

@@ -87,17 +87,18 @@ PYMDOWN = ["pymdownx.extra", "pymdownx.magiclink", "pymdownx.tasklist", "pymdown
 SETS = [["extra", "toc", "smarty", "admonition"], [*PYMDOWN, "toc", "smarty", "admonition", "pymdownx.tilde"]]
 
 
+@pytest.mark.parametrize("anchors", [False, True], ids=["", "headings are links"])
 @pytest.mark.parametrize("extensions", SETS, ids=["standard", "pymdownx"])
-def test_all_of_them_together(extensions: list[str], serve: Serve, render: Render) -> None:
+def test_all_of_them_together(extensions: list[str], anchors: bool, serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    html = render(SOURCE, *extensions, resolve=True).html
+    html = render(SOURCE, *extensions, resolve=True, configs={"toc": {"anchorlink": anchors}}).html
     ids = re.findall(r'\sid="([^"]*)"', html)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]*)"', html)) <= set(ids)
     assert "kahn-b</a>" not in html
     assert '<h1 class="big" id="on-doi105555three">' in html
     assert '<a href="#on-doi105555three">On (Kahn et al., 2001)</a>' in html
-    assert html.count('href="#ref-10.5555_2fthree"') == 10
+    assert html.count('href="#ref-10.5555_2fthree"') == (9 if anchors else 10)
     assert html.count('class="doi-backref"') == 11
     assert html.index('id="references"') < html.index("doi-references") < html.index('class="footnote"')
     assert ">Kahn, R., " in html  # no abbreviation in a reference

@@ -18,13 +18,15 @@ from mkdocs.config.defaults import MkDocsConfig
 from support.servers.metadata import changing_proxy
 from support.servers.web import site
 
+from .conftest import broken, pages_of
+
 TEXTS = {
     "nothing": "Text",
     "links": "[](doi:10.5555/a) doi:10.5555/b, `doi:10.5555/code`, [x](doi:10.5555)",
     "links c": "doi:10.5555/c",
     "dead": "doi:10.5555/dead <doi:10.5555/DEAD>\n\nhttps://doi.org/10.5555/dead 10.5555/dead",
     "cites a": "[@doi:10.5555/a]",
-    "cites b, a": "## On @doi:10.5555/b\n\n[@doi:10.5555/b; @doi:10.5555/a, p. 3] @doi:10.5555/dead",
+    "cites b, a": "## On @{doi:10.5555/b}\n\n[@doi:10.5555/b; @doi:10.5555/a, p. 3] @doi:10.5555/dead",
     "cites own": "[@own]",
     "lists": "[@doi:10.5555/b] and [@doi:10.5555/a]\n\n///References Go Here///\n\nEnd",
 }
@@ -80,6 +82,7 @@ class MkDocs:
         """Do what a step says, build, and compare."""
         for name, text in step.texts.items():
             path = self._folder / "docs" / f"{name}.md"
+            path.parent.mkdir(exist_ok=True)
             path.unlink(missing_ok=True)
             if text:
                 path.write_text(f"{self.head.format(name)}{TEXTS[text]}\n", "utf-8")
@@ -110,7 +113,8 @@ class MkDocs:
             for record in self._log.records
             if record.name in {"doiuri", "mkdocs.plugins.doiuri"}
         ]
-        pages = {str(path.relative_to(out)): path.read_text("utf-8") for path in out.rglob("*.html")}
+        pages = pages_of(out)
+        assert not broken(pages)
         shown = {page: re.sub("Build Date.*", "", text) for page, text in pages.items()}
         return shown, said, lock.read_bytes() if options["lock"] else b""
 
@@ -175,15 +179,16 @@ def served(
         yield made
 
 
-ALL = {"index": "cites a", "b": "cites b, a", "c": "dead", "d": "lists"}
+ALL = {"index": "cites a", "b/page": "cites b, a", "c": "dead", "d/page": "lists"}
 HISTORIES = {
     "pages gain and lose citations": [
-        Step({"index": "cites a", "b": "nothing", "c": "cites own"}), Step({"b": "cites b, a"}),
-        Step({"index": "links"}), Step({"b": "", "c": "cites a"}),
+        Step({"index": "cites a", "b/page": "nothing", "c": "cites own"}), Step({"b/page": "cites b, a"}),
+        Step({"index": "links"}), Step({"b/page": "", "c": "cites a"}),
     ],
     "links become citations": [Step({"index": "links"}), Step({"index": "cites b, a"})],
     "numbers follow": [
-        Step(ALL, options={"citation": 1}), Step({"index": "cites own"}), Step({"b": "nothing", "d": "dead"})
+        Step(ALL, options={"citation": 1}), Step({"index": "cites own"}),
+        Step({"b/page": "nothing", "d/page": "dead"}),
     ],
     "a dead DOI is registered, and dies again": [
         Step(ALL), Step(states={"dead": "registered"}), Step(states={"dead": "dead", "a": "dead"})
@@ -192,12 +197,12 @@ HISTORIES = {
         Step(ALL), Step(states={"a": "by Abel"}), Step(states={"b": "retracted"}, works=1), Step(works=0)
     ],
     "a work is named": [
-        Step({"index": "cites own", "b": "cites a"}, works=2, options={"citation": 1}), Step()
+        Step({"index": "cites own", "b/page": "cites a"}, works=2, options={"citation": 1}), Step()
     ],
     "works become known": [Step(ALL, hurries=True), Step(), Step({"e": "cites b, a"}, hurries=True), Step()],
     "a lock file gains entries": [
-        Step({"index": "cites a"}, options={"lock": 1}), Step({"b": "dead", "c": "links c"}),
-        Step({"d": "cites a", "e": "cites own"}),
+        Step({"index": "cites a"}, options={"lock": 1}), Step({"b/page": "dead", "c": "links c"}),
+        Step({"d/page": "cites a", "e": "cites own"}),
     ],
     **{f"{name} changes": [Step(ALL), Step(options={name: 1})] for name in OPTIONS},
 }  # fmt: skip

@@ -11,7 +11,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs.config import load_config
 from support.docutils_page import pelican
 
-from .conftest import Page
+from .conftest import Page, broken, pages_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["10.1000/182", "10.1186/gm483", "10.1103/PhysRevLett.59.381"]
@@ -72,7 +72,9 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
     summary = "Summary: By [@doi:10.17487/RFC3986], doi:10.1000/182 and doi:10.5555/lost\n"
     for name, text in ("a", "Title: A\n"), ("b", f"Title: B\n{summary}"), ("c", "Title: C\n"):
         source = f"{text}{cites}\nOn @doi:10.17487/RFC3986 and doi:10.1000/182\n"
-        (tmp_path / "content" / f"{name}.md").write_text(source)
+        path = tmp_path / "content" / name / "same.md"
+        path.parent.mkdir()
+        path.write_text(source)
     said = pelican(tmp_path)
     check(
         tmp_path / "out" / "dois-in-a-blog.html",
@@ -84,7 +86,8 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
     )
     assert "dois.md:8: doi:10.5555/this-doi-does-not-exist: not found" in said
     assert 'href="/' not in (tmp_path / "out" / "dois-in-a-blog.html").read_text(encoding="utf-8")
-    assert "b.md: doi:10.5555/lost: not found" in said
+    assert "b/same.md: doi:10.5555/lost: not found" in said
+    assert not broken(pages_of(tmp_path / "out"))
     index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     whole, separator, summaries = index.partition('<ol id="posts-list"')
     assert separator

@@ -18,7 +18,7 @@ from mkdocs.exceptions import Abort
 from support.references import RECORDS as CITED
 from support.servers.faults import TYPICAL, Fault
 
-from ..conftest import VALUES, MakeSite
+from ..conftest import VALUES, MakeSite, Render
 
 NAMES = "10.1000/182", "10.1000/456", "10.1000/789"
 RECORDS = {
@@ -242,3 +242,31 @@ def test_a_resolver_that_does_not_answer_fails_no_build(
     assert built.messages() == []
     [said] = built.messages(logging.INFO)
     assert said.startswith("3 of 3 DOIs could not be checked: ")
+
+
+SHOWN = """\
+# On doi:10.1000/182 and 10.1000/456
+
+[](doi:10.1000/182), https://doi.org/10.1000/789, [x](http://dx.doi.org/10.1000/182), <doi:10.1000/182>
+
+[@doi:10.1000/456; @doi:10.1000/789] @own
+"""
+THERE = {
+    "bare": False, "bare_names": True, "bare_links": True, "citations": False, "tidy_links": True,
+    "css_class": "mine", "text": "link", "link": "https://doi.example", "citation": "number",
+    "reference_style": "numeric", "reference_locale": "de-DE", "nocite": ["10.1000/182"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [None, *THERE])
+def test_an_option_does_what_it_does_in_markdown(name: str | None, site: MakeSite, render: Render) -> None:
+    built = site({"index.md": SHOWN, "../works.json": '[{"id": "own", "title": "Own"}]'})
+    (built.folder / "theme").mkdir()
+    (built.folder / "theme" / "main.html").write_text("{{ page.content }}")
+    given = {name: THERE[name]} if name else {}
+    plugins = [{"doiuri": {"resolve": False, "works": "works.json", **given}}]
+    built.build(theme={"name": None, "custom_dir": "theme"}, plugins=plugins)
+    works = str(built.folder / "works.json")
+    shown = render(SHOWN, "toc", "tables", "fenced_code", works=works, **given).html
+    assert built.source("index.html") == shown
+    assert (shown == render(SHOWN, "toc", "tables", "fenced_code", works=works).html) == (name is None)

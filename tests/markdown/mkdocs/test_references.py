@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -9,7 +10,7 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from support.references import RETRACTED
 
-from ..conftest import CSL, VALUES, MakeSite
+from ..conftest import CSL, VALUES, MakeSite, Page
 
 
 def record(name: str, family: str, title: str) -> dict[str, object]:
@@ -71,16 +72,28 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
     assert ("End" in page.text.partition("Second")[2]) == own
 
 
-def test_numbers_are_those_of_the_list(site: MakeSite) -> None:
-    works = '[{"id": "own", "title": "Own"}]'
-    built = site({**PAGES, "last.md": "# Last\n\n[@own]", "../works.json": works})
+FORMS = [
+    *("[@doi:10.1000/%]", "@doi:10.1000/%", "[see @DOI:10.1000/%, p. 3]", "[-@doi:10.1000/%]"),
+    *("@{doi:10.1000/%}", "[@{doi:10.1000/%}]", "[@{DOI:10.1000/%}; @doi:10.1000/last]"),
+    *("> - [@doi:10.1000/%]", "!!! note\n    @doi:10.1000/%", "a | b\n--|--\n@doi:10.1000/% | c"),
+    *("# @doi:10.1000/%", "@own%", "[@own%]", "[-@own%, p. 3]", "@{own%}"),
+]
+
+
+def test_numbers_follow_the_order_of_pages_however_a_work_is_cited(
+    site: MakeSite, doi_proxy: Proxies
+) -> None:
+    numbers = [str(number) for number in range(len(FORMS))]
+    doi_proxy.load([record(f"10.1000/{name}", "Kahn", "T") for name in [*numbers, "last"]])
+    works = json.dumps([{"id": f"own{number}", "title": "Own"} for number in numbers])
+    texts = [form.replace("%", number) for form, number in zip(FORMS, numbers, strict=True)]
+    pages = {f"{number}.md": f"{text}\n\n[@doi:10.1000/last]" for number, text in enumerate(texts)}
+    built = site({**pages, "../works.json": works})
     plugins = options(citation="number", works="works.json")
-    built.build(plugins=plugins, nav=["last.md", "sub/one & two.md", "index.md"])
-    links = [text for href, _, text in built.page("sub/one & two/index.html").links if "#ref-" in href]
-    assert links == ["Kahn [2]", "3", "4", "Kahn [2]"]
-    assert ("references/#ref-10.1000_2fb", "", "3") in built.page("index.html").links
-    listed = re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html"))
-    assert listed == ["own", "10.1000_2fa", "10.1000_2fb", "10.1000_2fc_231"]
+    built.build(nav=[*pages][::-1], markdown_extensions=["admonition"], plugins=plugins)
+    listed = re.findall(r'<li id="ref-(?:10.1000_2f|own)([^"]*)"', built.source("references/index.html"))
+    assert listed == [numbers[-1], "last", *numbers[-2::-1]]
+    assert ("../references/#ref-10.1000_2flast", "", "2") in Page(built.source("0/index.html")).links
 
 
 HOOK = """

@@ -89,7 +89,7 @@ class UpstreamSource:
         if doi is None:
             raise SourceError(f"{handle} is not in the cache")
         key = (ascii_upper(handle), auth, cert)
-        return await self._answer(key, partial(_resolve, doi, auth, cert), bypass=auth or cert)
+        return await self._answer(key, partial(_resolve, doi, auth, cert))
 
     async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
         """Return the metadata of a handle: all that local records have, or what upstream answers."""
@@ -111,24 +111,21 @@ class UpstreamSource:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._close_store()
 
-    async def _answer(self, key: Hashable, ask: Callable[[Resolver], T], *, bypass: bool = False) -> T:
+    async def _answer(self, key: Hashable, ask: Callable[[Resolver], T]) -> T:
         """Return what ``ask`` returns for a Resolver: from the cache, else from upstream, else a stale one.
 
         :param key: look-ups of the same key share a request
-        :param bypass: do not read the cache
         """
-        if self._offline or not bypass:
-            try:
-                return await self._read(ask, self._fresh)
-            except SourceError as error:  # not in the cache
-                if self._offline:  # to ask again does not help
-                    raise SourceError(str(error)) from None
+        try:
+            return await self._read(ask, self._fresh)
+        except SourceError as error:  # not in the cache, which "auth" and "cert" bypass
+            if self._offline:  # to ask again does not help
+                raise SourceError(str(error)) from None
         try:
             return await self._request(key, ask)
         except BusyError:
-            if not bypass:
-                with suppress(SourceError):  # no stale answer
-                    return await self._read(ask, self._cached)
+            with suppress(SourceError):  # no stale answer
+                return await self._read(ask, self._cached)
             raise
 
     async def _read(self, ask: Callable[[Resolver], T], cache: Resolver) -> T:

@@ -1,7 +1,6 @@
 """Content negotiation: metadata from the records, the redirect for those who prefer a page, else 406."""
 
 from collections.abc import Iterator
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +97,6 @@ def test_scripts_may_read_metadata_that_runs_none_itself(here: str) -> None:
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["access-control-allow-origin"] == "*"
     assert "default-src 'none'" in headers["content-security-policy"]
-    age = parsedate_to_datetime(headers["expires"]) - parsedate_to_datetime(headers["date"])
-    assert 58 <= age.total_seconds() <= 61
 
 
 def test_without_an_accept_header_the_answer_is_a_redirect(here: str) -> None:

@@ -1,0 +1,135 @@
+"""The same records give the same answers, whatever is between them and the client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from doiuri.rest import CSL_JSON
+from doiuri_proxy import Records, answer, running
+from support.command import command
+from support.http import ask
+from support.proxy_records import AGENCIES, RECORDS, alias, link
+
+CITED = {**link("10.1000/Cited", "https://example.org/cited"), "metadata": {CSL_JSON: {"title": "Ä"}}}
+TO_CITED = alias("10.1000/to-cited", "10.1000/cited")
+KNOWN: dict[str, Any] = {"records": [*RECORDS, CITED, TO_CITED], "agencies": AGENCIES}
+
+
+class Case(NamedTuple):
+    path: str
+    accept: str = "application/pdf, text/html;q=0.5"
+    method: str = "GET"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Accept": self.accept, "Origin": "https://a.example"}
+
+
+NAMES = [
+    *("182", "FORMATS", "many", "alias2", "dangling", "loop", "chain1", "chain2", "empty", "hidden", "half"),
+    *("..", "456%23789", "x;y&z%3F%2B%C3%BC", "loc", "sc", "broken", "mail", "idna", "all-keys", "a,b"),
+    *("short", "absolute", "to-cited", "none", "none/"),
+]
+QUERIES = [
+    *("", "?x=1", "?noredirect", "?type=URL;index=3", "?type=URL&index=3", "?action=showurls"),
+    *("?ignore_aliases", "?pretty&callback=f", "?locatt=id:3&urlappend=%3Fx", "?urlappend=.evil"),
+]
+PATHS = ["/10.1000/", "/api/handles/10.1000/"]
+CASES = [
+    *(Case(f"{path}{name}{query}") for path in PATHS for name in NAMES for query in QUERIES),
+    *(Case(f"{path}1", method=method) for path in PATHS for method in ("HEAD", "POST")),
+    *(Case("/10.1000/cited", accept) for accept in (CSL_JSON, f"text/html;q=0.5, {CSL_JSON}")),
+    *(Case(f"/10.1000/{name}", CSL_JSON) for name in ("loc", "alias", "to-cited", "none")),
+    *(Case(f"{path}{name}") for path in ("/", "/api/handles/") for name in ("10/abcd", "10.1000/%zz")),
+    Case("/api/handles/10.26321/%C3%81.GUTI%C3%89RREZ.ZARZA.02.2018.03"),
+    Case("/doiRA/10.1000/1,10.2000/x,10.2000,10.3000/x,10.1000.10/X,x,10/abcd"),
+    Case("/ra/10.1045"),
+]
+WITHOUT_RECORDS = [
+    *(Case(f"/10.1000/{9000 * 'x'}"), Case("/"), Case("/healthz"), Case("/api/handles/10.1000/1?index=x")),
+    *(Case(path, method=method) for method in ("OPTIONS", "DELETE") for path in ("/10.1000/1", "/api/x")),
+    Case("http://doi.org/api/handles/10.1000/182"),
+]
+
+Said = dict[str, Any]
+Asking = Callable[[Case], Said]
+
+
+def asking(url: str) -> Asking:
+    """Return what a proxy says: status, body and headers, with the lifetime in place of dates."""
+
+    def said(case: Case) -> Said:
+        found = ask(url, case.path, case.method, headers=case.headers)
+        headers = dict(found.headers)
+        date = parsedate_to_datetime(headers.pop("date"))
+        if "expires" in headers:
+            left = parsedate_to_datetime(headers["expires"]) - date
+            headers["expires"] = str(round(left.total_seconds(), -1))
+        return {"status": found.status, **headers, "body": found.body}
+
+    return said
+
+
+def check(there: Asking, here: Asking, cases: list[Case] = CASES) -> None:
+    """Check that each case has the same answer here as there."""
+    wrong = []
+    for case in cases:
+        expected, found = there(case), here(case)
+        wrong += [
+            f"{case.path} {name}: {found.get(name)!r:.80}, expected {expected.get(name)!r:.80}"
+            for name in expected | found
+            if expected.get(name) != found.get(name)
+        ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_function_answers_as_a_server() -> None:
+    records = Records(KNOWN)
+    with running(KNOWN) as proxy:
+        there = asking(proxy.url)
+
+        def here(case: Case) -> Said:
+            made, seen = answer(records, case.method, case.path, case.headers), there(case)
+            headers = {name.lower(): value for name, value in made.headers}
+            by_server = {
+                name: seen[name] for name in ("expires", "content-length", "connection") if name in seen
+            }
+            body = b"" if case.method == "HEAD" else made.body
+            return {
+                "status": made.status,
+                "content-type": made.content_type,
+                **headers,
+                **by_server,
+                "body": body,
+            }
+
+        check(there, here, CASES + WITHOUT_RECORDS)
+
+
+def test_upstream_and_caches_answer_as_the_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked, cached, as a build's cache, and stale: without upstream, only an old no is unknown."""
+    cache = tmp_path / "cache.sqlite3"
+    with running(KNOWN) as proxy:
+        there, base = asking(proxy.url), proxy.url
+        expected = {case: there(case) for case in CASES}
+        with running(upstream=base, cache=str(cache)) as near:
+            check(expected.__getitem__, asking(near.url))
+            asked = len(proxy.log)
+            check(expected.__getitem__, asking(near.url))
+            again = {request.target for request in proxy.log[asked:]}
+            without_agency = {"/doiRA/10.3000/x", "/api/handles/10.3000/x"}
+            assert again == {"/api/handles/10.1000/absolute", *without_agency}  # the first one has expired
+    with command(tmp_path, "--records", cache, "--base", base, "--pick", "highest") as kept:
+        check(expected.__getitem__, asking(kept.url))
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 9 * 86_400)
+    with running(upstream=base, cache=str(cache)) as near:
+        gone = "none", "dangling", "empty", "hidden"
+        known = [case for case in CASES if not any(name in case.path for name in gone)]
+        check(expected.__getitem__, asking(near.url), known)
+        assert ask(near.url, "/10.1000/none").status == 503

@@ -119,13 +119,6 @@ def test_records_without_metadata_redirect_as_before(here: str) -> None:
         assert (answer.status, "vary" in answer.headers) == (302, False)
 
 
-def test_head_sends_the_headers_only(here: str) -> None:
-    got, head = accepting(here, BIBTEX), accepting(here, BIBTEX, method="HEAD")
-    assert (head.status, head.body) == (200, b"")
-    assert head.headers["content-length"] == str(len(got.body))
-    assert head.headers["content-type"] == BIBTEX
-
-
 def test_aliases_come_first(here: str) -> None:
     answer = accepting(here, CSL_JSON, "/10.1000/alias")
     assert (answer.status, answer.headers["location"]) == (301, "/10.1000/cited")

@@ -294,6 +294,3 @@ def test_names_in_odd_targets_arrive_as_they_were_sent(
     end = b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     head, _, body = send(proxy.url, b"GET " + target + end).partition(b"\r\n\r\n")
     assert (int(head[9:12]), summary(head, body)) == (status, expected)
-    head_alone, _, nothing = send(proxy.url, b"HEAD " + target + end).partition(b"\r\n\r\n")
-    assert int(head_alone[9:12]) == status
-    assert nothing == b"" or status == 400  # what is not a request may be answered with a body

@@ -39,17 +39,6 @@ def test_local_records_come_first_and_are_not_asked_for(chain: Chain) -> None:
     assert [request.target for request in there.log] == ["/doiRA/10.1045"]
 
 
-def test_what_upstream_said_is_kept(chain: Chain) -> None:
-    """The proxy caches values (P-24)."""
-    there, here = chain
-    for name in ("formats", "none", "FORMATS", "NONE", "Formats?type=URL", "formats?index=9"):
-        ask(here.url, f"/api/handles/10.1000/{name}")
-    assert sorted(request.target for request in there.log) == [
-        "/api/handles/10.1000/formats",
-        "/api/handles/10.1000/none",
-    ]
-
-
 def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + seconds)

@@ -125,9 +125,10 @@ def test_links_have_cards_if_their_works_have_titles(doi_proxy: Proxies, render:
 def test_mkdocs_adds_the_style_sheet_and_keeps_cards_out_of_the_search(site: MakeSite) -> None:
     pages = {"sub/b.md": "[@doi:10.1000/1] [A](doi:10.1000/1)", "c.md": "# On doi:10.1000/1"}
     built = site({"index.md": SOURCE, **pages})
-    built.build(plugins=["search", {"doiuri": {"details": True}}])
+    built.build(plugins=["search", {"doiuri": {"details": True}}], extra_css=["mine.css"])
     assert CARD in built.source("index.html")
-    assert '<link href="../../assets/doiuri.css"' in built.source("sub/b/index.html")
+    sheets = re.findall('<link href="([^"]*(?:doiuri|mine).css)"', built.source("sub/b/index.html"))
+    assert sheets == ["../../assets/doiuri.css", "../../mine.css"]  # the author's has the last word
     assert built.source("assets/doiuri.css") == STYLE_SHEET.read_text("utf-8")
     found = json.loads(built.source("search/search_index.json"))["docs"]
     assert not [page for page in found if re.search("About A|Ada Byron", page["text"])]

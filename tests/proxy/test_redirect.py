@@ -254,6 +254,15 @@ def test_showurls_of_plain_urls(url: str) -> None:
     assert list(ElementTree.fromstring(ask(url, "/10.1000/mail?action=showurls").body)) == []
 
 
+def test_showurls_is_xml_whatever_attributes_locations_have() -> None:
+    odd = 'xmlns="urn:x" xlink:href="y" é="x" data-x.y="&lt;&#34;&amp;" A="1"'
+    xml = f'<locations><location href="https://example.org/?a&amp;b" {odd}/></locations>'
+    with running([loc("10.1000/x", xml)]) as proxy:
+        [place] = ElementTree.fromstring(ask(proxy.url, "/10.1000/x?action=showurls").body)
+    href = "https://example.org/?a&b"
+    assert (place.tag, place.attrib) == ("location", {"href": href, "data-x.y": '<"&', "A": "1"})
+
+
 @pytest.mark.parametrize(
     ("form", "target"),
     [

@@ -21,7 +21,11 @@ WORKS = [
     {"id": "own", "title": "Own work", "author": [{"family": "Abel"}], "issued": "2001"},
     {"id": "more", "title": "More", "author": [{"family": "Zorn"}], "issued": "2002"},
 ]
-TEXT = "Tip [@DOI:10.1000/182], [@knuth], @doi:10.1000/182 [p. 3], [see @own, p. 2]. `[@doi:10.1000/182]`\n\n"
+TEXT = """\
+Tip [@DOI:10.1000/182], [@knuth], @doi:10.1000/182 [p. 3], [see @own, p. 2], [@{own}] and @{doi:10.1000/182}s.
+`[@doi:10.1000/182]`
+
+"""
 
 
 @pytest.mark.parametrize("bibtex_first", [True, False])
@@ -36,7 +40,8 @@ def test_citations_of_mkdocs_bibtex_and_ours_stand_on_one_page(
     html = built.source("index.html")
     citations = re.findall('<span class="doi-citation">.*?</span>', html)
     assert [Page(citation).text for citation in citations] == [
-        *("(doi:10.1000/182)", "doi:10.1000/182, p. 3", "(see Abel, 2001, p. 2)")
+        *("(doi:10.1000/182)", "doi:10.1000/182, p. 3", "(see Abel, 2001, p. 2)"),
+        *("(Abel, 2001)", "doi:10.1000/182"),
     ]
     assert "<code>[@doi:10.1000/182]</code>" in html
     assert "Literate programming" in html

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from doiuri_proxy import Records, answer
+from support.servers.faults import value
 
 if TYPE_CHECKING:
     import ssl
@@ -76,8 +77,8 @@ def site(answer: Answering, *, tls: ssl.SSLContext | None = None) -> Iterator[Si
             asked.append(request)
             status, headers, body = answer(request)
             self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
+            for name, text in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, text)
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(body)
@@ -108,11 +109,7 @@ def serving(server: ThreadingHTTPServer, tls: ssl.SSLContext | None = None) -> I
 
 def record(name: str, *urls: str) -> dict[str, object]:
     """Return a record in the form of the REST API, with these URL values."""
-    values = [
-        {"index": index, "type": "URL", "data": {"format": "string", "value": url}, "ttl": 86400}
-        for index, url in enumerate(urls, 1)
-    ]
-    return {"handle": name, "values": values}
+    return {"handle": name, "values": [value("URL", url, index) for index, url in enumerate(urls, 1)]}
 
 
 def answering(records: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Answering:

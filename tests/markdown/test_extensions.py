@@ -144,20 +144,22 @@ def test_names_of_any_form_in_ids_and_links(name: str, serve: Serve, render: Ren
 
 
 HEADINGS = [
-    (f"# On [@doi:{THREE}] & `code` <i>it</i>[^1]", "on-doi105555three-code-it"),
-    (f"# @doi:{THREE} and [-@doi:10.5555/kahn-2006]", "doi105555three-and-doi105555kahn-2006"),
-    (f"# On [](doi:{THREE})", "on-doi105555three"),
+    (f"# On [@doi:{THREE}] & `code` <i>it</i>[^1]", "on~doi105555three~code~it"),
+    (f"# @doi:{THREE} and [@doi:10.5555/kahn-2006]", "doi105555three~and~doi105555kahn-2006"),
+    (f"# On [](doi:{THREE})", "on~doi105555three"),
     (f"# On [@doi:{THREE}] {{: #own }}", "own"),
-    (f"# On doi{THREE.replace('.', '').replace('/', '')}\n\n# On @doi:{THREE}", "on-doi105555three_1"),
+    (f"# On doi{THREE.replace('.', '').replace('/', '')}\n\n# On @doi:{THREE}", "on~doi105555three_1"),
 ]
 
 
+@pytest.mark.parametrize("separator", ["-", "~"])
 @pytest.mark.parametrize(("source", "expected"), HEADINGS, ids=ascii)
 def test_ids_of_headings_do_not_depend_on_metadata(
-    source: str, expected: str, serve: Serve, render: Render
+    source: str, expected: str, separator: str, serve: Serve, render: Render
 ) -> None:
     serve(RECORDS)
-    options = {"text": "{authors} ({year})"}
+    options: dict[str, Any] = {"text": "{authors} ({year})", "configs": {"toc": {"separator": separator}}}
+    expected = expected.replace("~", separator)
     source = f"{source}\n\n[^1]: x"
     known = render(source, "extra", "toc", resolve=True, **options).html
     unknown = render(source, "extra", "toc", **options).html

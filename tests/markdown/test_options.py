@@ -33,6 +33,7 @@ def test_a_file_that_is_no_lock_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("off", [False, "False", "no", "off", "0", None])
 def test_an_option_is_off_by_any_no(off: object) -> None:
     options = markdown_doiuri.makeExtension(resolve=off, bare=off, tidy_links=off).options
+    assert options.shared.budget == 20
     assert (options.shared.resolve, options.bare, options.tidy_links) == (False, False, False)
 
 

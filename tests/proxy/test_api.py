@@ -89,6 +89,8 @@ def test_failure_of_the_server() -> None:
         ("type=URL.FOO", [4]),
         ("type=EMAIL&type=URL.FOO", [3, 4]),
         ("index=2", [2]),
+        ("index=%2B02", [2]),
+        ("index=-1", []),
         ("index=4&index=1", [1, 4]),
         ("type=EMAIL&index=1", [1, 3]),
         ("type=EMAIL&index=9", [3]),
@@ -138,6 +140,7 @@ def test_callback(url: str, callback: str, name: str) -> None:
 def test_callback_keeps_the_status(url: str) -> None:
     """JSONP changes the form of an answer only (P-111)."""
     assert ask(url, "/api/handles/10.1000/none?callback=f").status == 404
+    assert ask(url, "/api/handles/10.1000/1?callback=&callback=f&callback=g").text.startswith("f({")
     assert ask(url, "/api/handles/10.1000/1?callback=").json()["responseCode"] == 1
 
 
@@ -171,7 +174,8 @@ def test_order_of_keys_and_what_is_left_out(url: str) -> None:
     full = ask(url, "/api/handles/10.1000/all-keys").json()["values"][0]
     assert list(full) == keys
     assert full["ttl"] == "2029-12-31T23:00:00Z"
-    assert list(ask(url, "/api/handles/10.1000/zero").json()["values"][0]) == ["index", "type", "data", "ttl"]
+    for without_date in ask(url, "/api/handles/10.1000/zero").json()["values"]:
+        assert list(without_date) == ["index", "type", "data", "ttl"]
     assert list(ask(url, "/api/handles/10.1000/half").json()["values"][0]) == keys[:6]
 
 

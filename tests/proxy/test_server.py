@@ -70,6 +70,18 @@ def test_malformed_and_oversized_requests(url: str, raw: bytes, expected: int) -
 
 
 @pytest.mark.parametrize(
+    ("path", "query"), [("/10.1000/", ""), ("/api/handles/10.1000/", ""), ("/api/handles/10.1000/x", "?a=")]
+)
+def test_limits_are_the_longest_that_is_read(url: str, path: str, query: str) -> None:
+    kind = "application/json" if "api" in path else "text/html"
+    for more, status, form_status in (0, 404, 404), (1, 414, 413):
+        found = ask(url, f"{path}{query:x<{8192 + more - len(path)}}")
+        assert (found.status, found.headers["content-type"].partition(";")[0]) == (status, kind)
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert ask(url, f"{path}none", "POST", b"x" * (65_536 + more), form).status == form_status
+
+
+@pytest.mark.parametrize(
     "raw",
     [
         POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,

@@ -137,7 +137,11 @@ RECORDS = [
     link("10.1000.10/x", "https://example.org/subdivided"),
     link("10.3000/x", "https://example.org/no-agency"),
     link("10.1000/a,b", "https://example.org/comma"),
-    record("10.1000/zero", value(1, "URL", "https://example.org/zero", timestamp=0)),
+    record(
+        "10.1000/zero",
+        value(1, "URL", "https://example.org/zero", timestamp=0),
+        value(2, "X", "zero", timestamp="1970-01-01T00:00:00Z"),
+    ),
     record(
         "10.1000/all-keys",
         {

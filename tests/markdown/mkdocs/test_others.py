@@ -56,14 +56,15 @@ def on_files(files, **_):
 
 
 def test_citations_and_links_in_notebooks_are_reported_once(site: MakeSite) -> None:
-    ours = "[@doi:10.1000/182]", "[@own, p. 2]", "[A](doi:10.1000/182)", "<doi:10.1000/182>"
+    ours = "[@doi:10.1000/182]", "[@own, p. 2]", "[A](DOI:10.1000/182)", "<doi:10.1000/182>"
+    ours += "@{doi:10.1000/182}", "see @{own} x", "[A]: doi:10.1000/182", "[A](<doi:10.1000/182>)"
     pages = {"index.md": "", "../hook.py": HOOK, "../works.json": json.dumps(WORKS)}
-    for number, source in enumerate([*ours, "x@other.org, doi: 1"]):
+    for number, source in enumerate([*ours, "x@other.org, doi: 1, doi:10.1000/182"]):
         cells = [{"cell_type": "markdown", "source": [f"A\n\n{source}\n"]}]
         pages[f"{number}.ipynb"] = json.dumps({"cells": cells})
     built = site(pages)
     built.build(plugins=[{"doiuri": {"resolve": False, "works": "works.json"}}], hooks=["hook.py"])
-    notebooks = "0.ipynb, 1.ipynb, 2.ipynb, 3.ipynb"
+    notebooks = ", ".join(f"{number}.ipynb" for number in range(len(ours)))
     assert built.messages() == [
         f"citations and doi: links in notebooks stay as they are written: {notebooks}"
     ]

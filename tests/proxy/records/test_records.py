@@ -254,7 +254,7 @@ def test_what_is_not_known_is_carried_through() -> None:
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache.sqlite3"
+    return tmp_path / "a #b?c%41.sqlite3"
 
 
 def filled(cache: Path, base: str = "https://doi.org") -> Path:

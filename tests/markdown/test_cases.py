@@ -74,12 +74,13 @@ def test_a_typed_name_is_linked_as_it_is(render: Render) -> None:
     assert len(TYPED) > len(NAMES) / 2
 
 
-AROUND = f"{string.ascii_letters}{string.digits}{string.punctuation}é日\xa0…“："
+AROUND = f"{string.ascii_letters}{string.digits}{string.punctuation}é日\xa0…“：—–«"
 NAMED, LINKED = {"bare_names": True}, {"bare_links": True}
 URL = "https://doi.org/10.1000/182"
 JOINED: list[tuple[str, dict[str, bool], str]] = [
     ("x {}doi:10.1000/182 y", {}, "-/é"),
     ("x{}doi:10.1000/182 y", {}, "-/_é"),
+    ("x{}_doi:10.1000/182_ y", {}, "!#$%&),-./:;<?@\\]_`|}é"),
     ("x {}10.1000/182 y", NAMED, "#$%&-./:?@é"),
     ("x{}10.1000/182 y", NAMED, "#$%&+-./:=?@_é"),
     (f"x {{}}{URL} y", LINKED, "-/_"),
@@ -88,7 +89,7 @@ JOINED: list[tuple[str, dict[str, bool], str]] = [
     *((f"x{{}}{cited} y", {}, "%+-./=@\\_é") for cited in ("@doi:10.1000/182", "@{{doi:10.1000/182}}")),
     ("x doi:10.1000/182{} y", {}, "#$%+-@^_~é"),
     ("x @doi:10.1000/182{} y", {}, "#$%+-@^_~é"),
-    ("x doi:10.1000/182{}y", {}, "!\"#$%&'*+,-./:;=?@^_~é"),
+    ("x doi:10.1000/182{}y", {}, "!\"#$%&'*+,-./:;=?@^_~é–"),
 ]
 
 

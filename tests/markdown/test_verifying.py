@@ -76,6 +76,7 @@ AUTHORS_OWN = {
     '<a href="https://doi.org:443/10.1000/none">b</a>': None,
     "<p><a class=x href='//Doi.Org/10.1000/none'>c</a></p>": None,
     "<A HREF=http://www.doi.org/10.1000/none>d</A>": None,
+    '<p><a href="https://doi.org/10.1000/182">e</a> <a href="https://doi.org/10.1000/none">e</a></p>': None,
 }
 
 

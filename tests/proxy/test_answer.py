@@ -66,12 +66,13 @@ def test_what_the_server_writes_of_a_record_the_client_reads(text: str) -> None:
         ("10.1000.5", "EIDR"),
         ("10.1000.5.3/x.y", "EIDR"),
         ("10.1000/like", "OP"),
+        ("10.1000/Other", "Airiti"),
         ("10.10001/x", None),
         ("10.2000/10.1000", None),
     ],
 )
 def test_the_longest_prefix_names_the_agency(name: str, agency: str | None) -> None:
-    agencies = {"10.1000": "Crossref", "10.1000.5": "EIDR", "10.1000/LIKE": "OP"}
+    agencies = {"10.1000": "Crossref", "10.1000.5": "EIDR", "10.1000/LIKE": "OP", "10.1000/other": "Airiti"}
     records = [link(name, "https://example.org/")] if "/" in name else []
     found = answer(Records({"records": records, "agencies": agencies}), "GET", f"/doiRA/{quote(name)}")
     (said,) = read_agencies([Handle.from_name(name)], found.status, found.body)
@@ -91,6 +92,8 @@ SAID: dict[str, dict[str, Any]] = {
     "10.1000.10": {"RA": "mEDRA"},
     "10.3000/x": {"status": "Unknown"},
     "10.3000": {"status": "Unknown"},
+    "10.2000.7.8/x": {"RA": "DataCite"},
+    "10.2000.7": {"status": "DOI does not exist"},
     "10.4000": {"status": "DOI does not exist"},
     "10.4000/x": {"status": "DOI does not exist"},
     "10.1000/alias": {"RA": "Crossref"},

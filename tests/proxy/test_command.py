@@ -19,7 +19,7 @@ from doiuri_proxy import running
 from support.command import READY, command, run
 from support.http import ask, send
 from support.ports import free_port
-from support.proxy_records import link
+from support.proxy_records import link, loc
 from support.waiting import until
 
 OLD, NEW = link("10.1000/x", "https://example.org/old"), link("10.1000/x", "https://example.org/new")
@@ -187,6 +187,14 @@ def test_uvicorn_says_what_is_wrong_with_the_records(tmp_path: Path) -> None:
         1,
         f"doiuri-proxy: {tmp_path}/none.json: No such file or directory\n",
     )
+
+
+@pytest.mark.parametrize(("words", "seen"), [("", "ab"), ("--pick random", "ab"), ("--pick highest", "a")])
+def test_the_choice_among_locations_is_random_by_default(tmp_path: Path, words: str, seen: str) -> None:
+    xml = "".join(f'<location href="https://example.org/{name}"/>' for name in "ab")
+    records = write(tmp_path / "r.json", loc("10.1000/x", f"<locations>{xml}</locations>"))
+    with command(tmp_path, "--records", records, *words.split()) as proxy:
+        assert {target(proxy.url)[-1] for _ in range(50)} == set(seen)
 
 
 def test_country_pick_and_access_log(tmp_path: Path) -> None:

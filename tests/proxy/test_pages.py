@@ -64,14 +64,9 @@ def test_pages_are_whole_and_accessible(url: str, path: str, status: int, title:
     assert outline.tags().count("h1") == 1
     assert "main" in outline.tags()
     assert "script" not in outline.tags()
-
-
-@pytest.mark.parametrize("path", [path for path, *_ in PAGES])
-def test_policy_lets_nothing_run(url: str, path: str) -> None:
-    headers = ask(url, path).headers
-    assert "default-src 'none'" in headers["content-security-policy"]
-    assert "unsafe" not in headers["content-security-policy"]
-    assert headers["x-content-type-options"] == "nosniff"
+    policy = answer.headers["content-security-policy"]
+    assert ("default-src 'none'" in policy, "unsafe" in policy) == (True, False)
+    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_the_form_has_a_label(url: str) -> None:
@@ -164,10 +159,10 @@ def test_an_alias_is_linked_on_this_proxy(url: str, name: str) -> None:
 
 
 def test_types_and_structured_data_are_text() -> None:
-    odd = value(1, "<b>'\"&</b>", {"<i>": ["<u>&"]}, "new", timestamp="2020-01-02T03:04:05Z")
+    odd = value(1, "<b>'\"&</b>", {"<i>": ["<u>&", "ü"]}, "new", timestamp="2020-01-02T03:04:05Z")
     with running([record("10.1000/odd", odd)]) as proxy:
         page = ask(proxy.url, "/10.1000/odd?noredirect").text
     assert not re.search("<[biu]>", page)
     assert "&lt;b&gt;&#39;&#34;&amp;&lt;/b&gt;" in page
     assert "&#34;&lt;i&gt;&#34;" in page
-    assert "&#34;&lt;u&gt;&amp;&#34;" in page
+    assert "&#34;&lt;u&gt;&amp;&#34;,\n    &#34;ü&#34;" in page

@@ -163,3 +163,9 @@ def test_upstream_and_caches_answer_as_the_records(tmp_path: Path, monkeypatch: 
         known = [case for case in CASES if not any(name in case.path for name in gone)]
         check(expected.__getitem__, asking(near.url), known)
         assert ask(near.url, "/10.1000/none").status == 503
+        found = ask(near.url, "/api/handles/10.1000/none")
+        assert (found.status, found.json()["responseCode"]) == (
+            503,
+            2,
+        )  # it failed, and is not unknown (P-107)
+        assert ask(near.url, "/doiRA/10.1000/none").json() == [{"DOI": "10.1000/none", "status": "Unknown"}]

@@ -134,6 +134,7 @@ RECORDS = [
     loc("10.1000/evil", '<locations><location href="javascript:alert(1)" rel="item"/></locations>'),
     record("0.NA/10.2000", value(1, "10320/ra_name", "DataCite")),
     link("10.2000/x", "https://example.org/datacite"),
+    link("10.2000.7.8/x", "https://example.org/subdivided"),
     link("10.1000.10/x", "https://example.org/subdivided"),
     link("10.3000/x", "https://example.org/no-agency"),
     link("10.1000/a,b", "https://example.org/comma"),

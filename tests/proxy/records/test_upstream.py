@@ -76,26 +76,6 @@ def test_auth_and_cert_go_past_the_cache(chain: Chain) -> None:
     ]
 
 
-def test_stale_when_upstream_is_away_and_never_not_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Code 2 says that resolution failed, not that there is no such name (P-107)."""
-    with ExitStack() as stack:
-        there = stack.enter_context(running([link("10.1000/x", "https://example.org/", ttl=60)]))
-        cache = str(tmp_path / "c.sqlite3")
-        with running(upstream=there.url, cache=cache) as here:
-            assert ask(here.url, "/10.1000/x").status == 302
-        stack.close()
-        pass_time(monkeypatch, 61)
-        with running(upstream=there.url, cache=cache) as here:
-            assert ask(here.url, "/10.1000/x").headers["location"] == "https://example.org/"
-            assert ask(here.url, "/api/handles/10.1000/x").status == 200
-            assert ask(here.url, "/10.1000/y").status == 503
-            answer = ask(here.url, "/api/handles/10.1000/y")
-            assert (answer.status, answer.json()["responseCode"]) == (503, 2)
-            assert [one.get("status") for one in ask(here.url, "/doiRA/10.1000/y").json()] == ["Unknown"]
-
-
 class Gate:
     """An upstream that holds back its answers until it is opened."""
 

@@ -70,7 +70,7 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
         settings.write('THEME = "notmyidea"\n')  # which begins with a whole article
     cites = "Date: 2026-11-20\nCategory: Notes\n"
     summary = "Summary: By [@doi:10.17487/RFC3986], doi:10.1000/182 and doi:10.5555/lost\n"
-    for name, text in ("a", "Title: A\n"), ("b", f"Title: B\n{summary}"), ("c", "Title: C\n"):
+    for name, text in ("a", "Title: A\n"), ("b", f"Title: B\n{summary}"), ("c", f"Title: C\n{summary}"):
         source = f"{text}{cites}\nOn @doi:10.17487/RFC3986 and doi:10.1000/182\n"
         path = tmp_path / "content" / name / "same.md"
         path.parent.mkdir()
@@ -86,7 +86,8 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
     )
     assert "dois.md:8: doi:10.5555/this-doi-does-not-exist: not found" in said
     assert 'href="/' not in (tmp_path / "out" / "dois-in-a-blog.html").read_text(encoding="utf-8")
-    assert "b/same.md: doi:10.5555/lost: not found" in said
+    [lost] = re.findall(r"(\S+): doi:10.5555/lost: not found", said)  # once in a run
+    assert lost in {"b/same.md", "c/same.md"}
     assert not broken(pages_of(tmp_path / "out"))
     index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     whole, separator, summaries = index.partition('<ol id="posts-list"')

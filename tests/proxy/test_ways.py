@@ -111,9 +111,8 @@ def test_a_function_answers_as_a_server() -> None:
         def here(case: Case) -> Said:
             made, seen = answer(records, case.method, case.path, case.headers), there(case)
             headers = {name.lower(): value for name, value in made.headers}
-            by_server = {
-                name: seen[name] for name in ("expires", "content-length", "connection") if name in seen
-            }
+            usual = {"expires", "content-length", "connection"}
+            by_server: Said = {name: value for name, value in seen.items() if name in usual}
             body = b"" if case.method == "HEAD" else made.body
             return {
                 "status": made.status,

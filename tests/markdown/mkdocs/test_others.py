@@ -56,8 +56,8 @@ def on_files(files, **_):
 
 
 def test_citations_and_links_in_notebooks_are_reported_once(site: MakeSite) -> None:
-    ours = "[@doi:10.1000/182]", "[@own, p. 2]", "[A](DOI:10.1000/182)", "<doi:10.1000/182>"
-    ours += "@{doi:10.1000/182}", "see @{own} x", "[A]: doi:10.1000/182", "[A](<doi:10.1000/182>)"
+    ours = ["[@doi:10.1000/182]", "[@own, p. 2]", "[A](DOI:10.1000/182)", "<doi:10.1000/182>"]
+    ours += ["@{doi:10.1000/182}", "see @{own} x", "[A]: doi:10.1000/182", "[A](<doi:10.1000/182>)"]
     pages = {"index.md": "", "../hook.py": HOOK, "../works.json": json.dumps(WORKS)}
     for number, source in enumerate([*ours, "x@other.org, doi: 1, doi:10.1000/182"]):
         cells = [{"cell_type": "markdown", "source": [f"A\n\n{source}\n"]}]

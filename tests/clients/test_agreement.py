@@ -229,8 +229,8 @@ def test_every_client_sends_the_same_requests_or_refuses(
         # urllib's cookies always have a domain
         jar: dict[str, Any] = {} if kind == "urllib" else {"cookie": "s3cret"}
         follow, _, by_hand = follow.partition(", ")
-        options = {"follow": follow, "by_hand": bool(by_hand), "insecure": True, "private": case.private}
-        get = client.open(case.base, **options, **jar)
+        options: dict[str, Any] = {"follow": follow, "by_hand": bool(by_hand), "private": case.private}
+        get = client.open(case.base, insecure=True, **options, **jar)
         headers = {"Authorization": "Bearer s3cret", "X-Own": "1"}
         headers |= ({} if jar else {"Cookie": "s3cret"}) | ({"Host": case.host} if case.host else {})
         net.hops = ()

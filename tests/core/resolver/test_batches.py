@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from doiuri import DOI, Prefix, ResolverUnavailable, ShortDOI
 from doiuri.resolver import Outcome, Resolver
-from support.processes import all_threads_ended
 from support.servers.faults import reply, value
 from support.servers.rest import found, handling, not_found, proxy, targets
 from support.store_contract import Kept
@@ -77,15 +76,6 @@ def test_streams_may_be_endless(method: str) -> None:
     assert first.doi == DOI("10.1000/0")
     assert [outcome.status for outcome in rest] == ["found"] * 500
     assert taken <= 501 + 2 * 256
-
-
-def test_closing_a_batch_stops_its_requests() -> None:
-    with handling(proxy()) as server:
-        for outcome in Resolver(server.url, store=None, rate=50).resolve_many(names(200)):
-            assert outcome.status == "found"
-            break
-        assert all_threads_ended()
-        assert len(server.requests) < 100
 
 
 def test_progress_is_reported() -> None:

@@ -132,7 +132,7 @@ def open_resolver(
     from doiuri.resolver import LockFile, Resolver  # slow to import
 
     settings = options.settings
-    given = {"offline": settings.offline, "mailto": settings.mailto}
+    given: dict[str, Any] = {"offline": settings.offline, "mailto": settings.mailto}
     given |= {"timeout": options.timeout, "budget": options.budget} | arguments
     if store is None and options.lock:
         store, given["offline"] = LockFile(options.lock), True

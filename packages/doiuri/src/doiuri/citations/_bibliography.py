@@ -21,10 +21,11 @@ from doiuri.citations._parts import (
     link_of,
     linked_parts,
     marked,
+    particle_of,
     parts_of,
     tidied,
 )
-from doiuri.records._csl import NAMES, is_shortened
+from doiuri.records._csl import NAMES, NUMBERS, is_shortened
 from doiuri.records._work import Work
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ _LETTERS = str.maketrans(dict(zip("øłđðæœþıħŧŋ", "o l d d ae oe th i 
 _IN_WORDS = "'’ʼ-"
 _SEVERAL = re.compile(r"[-–,&]")
 _RANGE = re.compile(r"(?<=\d)-(?=\d)")
+_DIGITS = re.compile(r"\d+")
 _SHORTEST_RANGE = 3  # "[1, 2]", but "[1–3]"
 
 
@@ -88,21 +90,29 @@ def _key_text(key: Key) -> str:
     return f"@{key}" if isinstance(key, str) else f"doi:{key.name}"
 
 
-def _sort_value(work: Work, key: SortKey) -> list[str]:
-    """Return what a work is sorted by; empty if it has none of the variables."""
+def _sort_value(work: Work, key: SortKey, *, demotes: bool) -> list[str]:
+    """Return what a work is sorted by; empty if it has none of the variables.
+
+    :param demotes: whether "van Gogh" stands under G
+    """
     csl = work.csl
     for variable in key.variables:
         value = csl.get(variable)
         if variable in NAMES and value:
-            return [
-                collation(text)
-                for name in value[: 1 if key.area == "citation" and len(value) > 2 else None]  # et al.
-                for text in (name.get("family") or name.get("literal"), name.get("given", ""))
-            ]
+            options = dict(key.names)
+            if 0 < int(options.get("et-al-min", 0)) <= len(value):
+                last = value[-1:] if options.get("et-al-use-last") == "true" else []
+                value = value[: int(options.get("et-al-use-first", 1))] + last
+            families = [name.get("family") or name["literal"] for name in value]
+            if demotes:
+                families = [family.removeprefix(particle_of(family)) for family in families]
+            given = (name.get("given", "") for name in value)
+            return [collation(text) for pair in zip(families, given, strict=True) for text in pair]
         if isinstance(value, dict):
             return [f"{part:04}" for part in value["date-parts"][0][: 1 if key.only_years else None]]
         if value:
-            return [collation(work.title if variable == "title" else value)]
+            text = collation(work.title if variable == "title" else value)
+            return [_DIGITS.sub(lambda digits: digits[0].zfill(9), text) if variable in NUMBERS else text]
     return []
 
 
@@ -187,7 +197,7 @@ class Bibliography:
 
     def _sort_value(self, work: Work, key: SortKey) -> list[str]:
         if key.macro is None:
-            return _sort_value(work, key)
+            return _sort_value(work, key, demotes=self._style.demotes_particles)
         from doiuri.citations._processor import sort_text
 
         reference = self._by_key.get(work.key, Reference(work, 0))

@@ -59,6 +59,7 @@ _MEMBERS = _table("""
     edition edition
     volume volume
     number-of-volumes volumes
+    number-of-pages pagetotal
     chapter-number chapter
     page pages
     version version

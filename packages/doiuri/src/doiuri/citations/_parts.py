@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri.records._text import RICH_TAGS, SMALL_CAPS, closing
@@ -100,6 +100,11 @@ def from_rich(text: str) -> str:
     return _APOSTROPHE.sub("’", text)
 
 
+def particle_of(family: str) -> str:
+    """Return the words before a family name that begin in lower case, such as "van der"; "" for none."""
+    return " ".join(takewhile(lambda word: word[0].islower(), family.split()[:-1]))
+
+
 def tidied(text: str, terms: Terms) -> str:
     """Return text without double stops and spaces, and with stops where the language has them in quotes."""
     text = _with_quotes(text, terms)
@@ -118,7 +123,7 @@ def _with_quotes(text: str, terms: Terms) -> str:
     text = _STRAIGHT_END.sub(outer[1], text).replace('"', outer[0])
     shown = []
     depth = 0
-    for token in re.split("([" + re.escape("".join(outer)) + "])", text):
+    for token in re.split(f"({re.escape(outer[0])}|{re.escape(outer[1])})", text):
         if token == outer[0] and (token != outer[1] or not depth):
             shown.append((outer, inner)[depth % 2][0])
             depth += 1

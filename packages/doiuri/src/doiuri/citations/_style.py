@@ -153,14 +153,14 @@ class Style:
 
     def _sort_key(self, key: ET.Element, area: Literal["bibliography", "citation"]) -> SortKey:
         macro, descends = key.get("macro"), key.get("sort") == "descending"
-        names = (
-            (name.replace("names", "et-al"), value) for name, value in key.items() if name[:5] == "names"
-        )
-        if self.is_shipped and macro:
-            return SortKey(_OUR_MACROS[macro], descends, macro == "year", None, (), area)
-        return SortKey(
-            (key.get("variable", ""),), descends, only_years=False, macro=macro, names=tuple(names), area=area
-        )
+        names: dict[str, str] = {}
+        if not macro or self.is_shipped:  # otherwise, the names in the macro have their own
+            names = {**self._root.attrib, **getattr(self._find(area), "attrib", {})}
+        names |= {name.replace("names", "et-al"): value for name, value in key.items()}
+        options = tuple((name, value) for name, value in names.items() if name.startswith("et-al"))
+        variables = _OUR_MACROS[macro] if self.is_shipped and macro else (key.get("variable", ""),)
+        only_years, macro = self.is_shipped and macro == "year", None if self.is_shipped else macro
+        return SortKey(variables, descends, only_years, macro, options, area)
 
     @cached_property
     def names_letters(self) -> bool:

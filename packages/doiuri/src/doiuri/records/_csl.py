@@ -34,10 +34,14 @@ NAMES = tuple(
 OTHER_DATES = ("accessed", "event-date", "original-date", "submitted")
 """The members that hold dates, without that of publication."""
 
-_TEXTS = tuple(
-    "container-title-short collection-title collection-number event-title event-place publisher"  # noqa: SIM905
-    " publisher-place authority edition volume issue number number-of-volumes chapter-number section page"
-    " version genre medium archive language ISBN ISSN".split()
+NUMBERS = tuple(
+    "chapter-number collection-number edition issue number number-of-pages number-of-volumes volume".split()  # noqa: SIM905
+)
+"""The members that hold numbers, if not only numbers."""
+
+_TEXTS = NUMBERS + tuple(
+    "container-title-short collection-title event-title event-place publisher publisher-place authority"  # noqa: SIM905
+    " section page version genre medium archive language ISBN ISSN".split()
 )
 _CSL_TYPES = frozenset(
     "article article-journal article-magazine article-newspaper bill book broadcast chapter classic"  # noqa: SIM905

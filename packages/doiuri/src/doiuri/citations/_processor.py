@@ -10,7 +10,7 @@ import re
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from io import BytesIO
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import citeproc
@@ -22,7 +22,7 @@ from citeproc.source.json import CiteProcJSON
 from lxml import etree
 
 from doiuri.citations._locale import NAMESPACE, check_locale
-from doiuri.citations._parts import LINK, MARKS, SPACE, from_rich, link_of, marked
+from doiuri.citations._parts import LINK, MARKS, SPACE, from_rich, link_of, marked, particle_of
 from doiuri.records._csl import NAMES, OTHER_DATES
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from doiuri.records._work import Work
 
 _NEVER_SHOWN = frozenset(("key", "type", "language", "year_suffix"))
+_GIVEN = re.compile("\ue023([^\ue024]*)\ue024")  # in a literal name
 _INITIAL = re.compile(r"(\w)(?:\.\s*|\s+|$)|\S+\s*")
 _NUMBERS = re.compile(r"[a-z]*\d+[a-z]*(?:\s*[-–,&]\s*[a-z]*\d+[a-z]*)*", re.IGNORECASE)
 _SMALL = frozenset(
@@ -46,6 +47,7 @@ _AFTER_HYPHEN = re.compile(r"(?<=-)[^\W\d_]")
 _RANGE = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]+\s*(?=\w)")
 _SHORT_RANGE = re.compile(r"(?<!\S)(\d+)-(\d+)(?![^\s,])")
 _DATES = ("issued", *OTHER_DATES)
+_OTHER_FORMS = {"symbol": "short", "verb-short": "verb"}  # of a term; None, the long one, for any other
 
 
 class Item(citeproc.CitationItem):
@@ -120,12 +122,12 @@ def _name(name: dict[str, str], demotes: bool) -> dict[str, str]:
     """
     given, family = name.get("given", ""), name.get("family", "")
     if given and given.upper() == given.lower():  # a script without case has no initials
-        return {"literal": from_rich(f"{family}{given}" if _is_east_asian(family) else f"{family}, {given}")}
+        separator = "" if _is_east_asian(family) else ", "
+        return {"literal": from_rich(f"{family}\ue023{separator}{given}\ue024")}
     name = {part: from_rich(text) for part, text in name.items()}
-    parts = name.get("family", "").split()
-    if particles := [*takewhile(lambda part: part[0].islower(), parts[:-1])]:
-        name["non-dropping-particle"] = "" if demotes else " ".join(particles)
-        name["family"] = " ".join(parts[len(particles) :])
+    if particle := particle_of(name.get("family", "")):
+        name["non-dropping-particle"] = "" if demotes else particle
+        name["family"] = name["family"].removeprefix(particle).lstrip()
     if given:
         capitals = _AFTER_HYPHEN.sub(lambda letter: letter[0].upper(), given)
         if given.islower():
@@ -236,6 +238,9 @@ class Name(model.Name):
             sort_options = {**(sort_options or {}), "et-al-min": len(names), "et-al-use-first": shown}
             sort_options["et-al-use-last"] = "false"
         text = super().process(item, variable, context=context, sort_options=sort_options, **kwargs)
+        if "\ue023" in str(text):
+            is_short = self.get_option("form", context, sort_options) == "short"
+            text = model.String(_GIVEN.sub("" if is_short else r"\1", str(text)))
         repeated, item["repeated"] = item["repeated"], ""
         return repeated or text
 
@@ -275,7 +280,15 @@ class _Cased:
         return super().case(model.String(str(text)), language)  # type: ignore[misc]
 
 
-class Text(_Cased, _Numbered, model.Text):
+class _Termed:
+    """A term that lacks a form has another one (CSL 1.0.2, Terms)."""
+
+    def get_term(self, name: str, form: str | None = None, **kwargs: Any) -> Any:
+        term = super().get_term(name, form, **kwargs)  # type: ignore[misc]
+        return self.get_term(name, _OTHER_FORMS.get(form), **kwargs) if term is None and form else term
+
+
+class Text(_Cased, _Numbered, _Termed, model.Text):
     """Text; finds its macro once."""
 
     def process(self, item: Item, *args: Any, **kwargs: Any) -> Any:
@@ -308,7 +321,7 @@ class Macro(model.Macro):
             notes["read"], notes["missing"] = read | notes["read"], missing | notes["missing"]
 
 
-class Label(_Cased, model.Label):
+class Label(_Cased, _Termed, model.Label):
     """A label; there is none for a variable that the work does not have."""
 
     def process(self, item: Item, variable: str | None = None, *args: Any, **kwargs: Any) -> Any:
@@ -394,7 +407,7 @@ def _titled(text: str, match: re.Match[str]) -> str:
     before = re.sub(rf"[{MARKS}]+$", "", before).rstrip()
     if not word.islower():
         return word
-    if word.strip(".,;:)") in _SMALL and before and before[-1] not in ":?!.—" and match.end() < len(text):
+    if word.strip('.,;:)”’"') in _SMALL and before and before[-1] not in ":?!.—" and match.end() < len(text):
         return word
     return word[0].upper() + word[1:]
 

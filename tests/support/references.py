@@ -2,7 +2,7 @@
 
 ``RECORDS`` is a file of records with metadata, for ``resolver_for`` and the local proxy.
 
-``STYLES`` has styles with all kinds of attributes, and what citeproc-js shows in them.
+``RECORDED`` has styles with all kinds of attributes and elements, and what citeproc-js shows in them.
 
 ``hostile_records()`` has metadata that tries to run scripts.
 """
@@ -10,25 +10,63 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
+from doiuri.citations import Cite
 from support.cases import DATA
 
 RECORDS = DATA / "references" / "records.json"
-STYLES: dict[str, Any] = json.loads((DATA / "references" / "styles.json").read_text("utf-8"))
-STYLES["list"] = json.dumps(STYLES["works"])
 
 
-def csl_of(case: dict[str, str]) -> str:
-    """Return the file of a style of ``STYLES``."""
-    return "\n".join(STYLES["template"]).format(**case)
+class Recorded(NamedTuple):
+    """What citeproc-js shows in a style."""
+
+    works: list[dict[str, Any]]
+    cites: list[list[Cite]]
+    case: dict[str, Any]
+    template: str
+
+    @property
+    def locale(self) -> str:
+        return str(self.case.get("locale", "en-US"))
+
+    @property
+    def style(self) -> str:
+        """The name of one of our styles, or the content of a style."""
+        return str(self.case["own"]) if "own" in self.case else self.template.format(**self.case)
+
+    @property
+    def lines(self) -> list[str]:
+        """The entries, each after the id of its work, and the citations."""
+        return [*self.case["list"], *self.case["shown"]]
+
+    def __str__(self) -> str:
+        return str(
+            self.case.get("name") or f"{self.case['layout']} {self.case['citation']} {self.case['sort']}"
+        )
 
 
-def cite(text: str) -> tuple[str, str, str, str]:
-    """Return the key, prefix, label and locator of a cite such as "a1 p. 7"."""
-    key, term, page = text.partition(" p. ")
-    return key, "", term and "page", page
+_CITE = re.compile(r"(?:(see) )?(-?)([\w-]+?)(?: (p\.|ch\.|§) ([\w–, -]+?))?(,? and .*)?")
+_LABELS = {"p.": "page", "ch.": "chapter", "§": "section", None: ""}
 
+
+def _cite(text: str) -> Cite:
+    """Read a cite such as "see -a1 p. 7, and others"."""
+    match = _CITE.fullmatch(text)
+    assert match, text
+    prefix, hidden, key, label, locator, suffix = match.groups(default="")
+    return Cite(key, prefix, _LABELS[label or None], locator, suffix, no_author=bool(hidden))
+
+
+def _recorded(name: str) -> list[Recorded]:
+    data = json.loads((DATA / "references" / name).read_text("utf-8"))
+    cites = [[*map(_cite, texts)] for texts in data["citations"]]
+    template, defaults = "\n".join(data["template"]), data.get("defaults", {})
+    return [Recorded(data["works"], cites, defaults | case, template) for case in data["styles"]]
+
+
+RECORDED = [*_recorded("styles.json"), *_recorded("elements.json")]
 
 _UPDATE = {"type": "retraction", "DOI": "10.5555/notice", "updated": {"date-parts": [[2020, 6, 5]]}}
 RETRACTED = {

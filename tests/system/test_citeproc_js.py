@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from doiuri.citations import Bibliography, Cite, Format, Part, Style, format_entries, read_works
 from support.programs import needs
-from support.references import STYLES, cite, csl_of
+from support.references import RECORDED, Recorded
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent / "cases" / "references"
@@ -74,7 +74,9 @@ def theirs(script: Path, items: list[dict[str, Any]], jobs: list[dict[str, Any]]
     assert spec
     assert spec.origin
     folder = Path(spec.origin).parent / "data" / "locales"
-    locales = {name: (folder / f"locales-{name}.xml").read_text("utf-8") for name in ("en-US", "de-DE")}
+    locales = {
+        name: (folder / f"locales-{name}.xml").read_text("utf-8") for name in ("en-US", "de-DE", "fr-FR")
+    }
     done = subprocess.run(
         [needs("node"), str(script)],
         input=json.dumps({"locales": locales, "items": items, "jobs": jobs}).encode(),
@@ -99,6 +101,19 @@ def characters_of(parts: tuple[Part, ...]) -> Characters:
     return [(character, part.formats) for part in parts for character in part.text]
 
 
+def as_item(cite: Cite) -> dict[str, Any]:
+    """Return a cite as citeproc-js reads it."""
+    prefix = cite.prefix and f"{cite.prefix} "
+    item = {"id": cite.key, "label": cite.label, "locator": cite.locator}
+    return {**item, "prefix": prefix, "suffix": cite.suffix, "suppress-author": cite.no_author}
+
+
+def own_style(name: str) -> str:
+    """Return a style of ours without the number of an entry, which the host shows."""
+    number = '<text variable="citation-number" prefix="[" suffix="]"/>'
+    return Style.load(name).xml.decode().replace(number, "")
+
+
 JOBS = [(name, locale) for name in ("author-date", "numeric") for locale in ("en-US", "de-DE")]
 
 
@@ -112,12 +127,7 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
     cited += [[(one, ""), (other, "")] for one, other in pairwise(ids)]
     citations = [[{"id": id_, "label": "page", "locator": page} for id_, page in cites] for cites in cited]
     styles = {name: Style.load(name) for name, _ in JOBS}
-    number = '<text variable="citation-number" prefix="[" suffix="]"/>'  # in a list, the host's
-    jobs = []
-    for name, locale in JOBS:
-        head, tail = styles[name].xml.decode().split("<bibliography")
-        xml = f"{head}<bibliography{tail.replace(number, '')}"
-        jobs.append({"style": xml, "locale": locale, "citations": citations})
+    jobs = [{"style": own_style(name), "locale": locale, "citations": citations} for name, locale in JOBS]
     wrong = []
     for (name, locale), result in zip(JOBS, theirs(script, items, jobs), strict=True):
         bibliography = Bibliography(works, works, styles[name], locale)
@@ -142,14 +152,14 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
     assert not wrong, "\n".join(wrong)
 
 
-def test_styles_show_what_the_cases_say(script: Path) -> None:
-    """``tests/cases/references/styles.json``, which the tests of the core read, is what citeproc-js shows."""
-    citations = []
-    for cites in STYLES["citations"]:
-        found = [cite(text) for text in cites]
-        citations.append([{"id": key, "label": label, "locator": page} for key, _, label, page in found])
-    jobs = [{"style": csl_of(case), "locale": "en-US", "citations": citations} for case in STYLES["styles"]]
-    for case, result in zip(STYLES["styles"], theirs(script, STYLES["works"], jobs), strict=True):
-        listed = zip(result["ids"], result["entries"], strict=True)
-        assert [f"{id_}: {plain(source)}" for id_, source in listed] == case["list"]
-        assert [plain(source) for source in result["citations"]] == case["shown"]
+@pytest.mark.parametrize("recorded", RECORDED, ids=str)
+def test_what_the_tests_of_the_core_compare_with_is_what_citeproc_js_shows(
+    recorded: Recorded, script: Path
+) -> None:
+    citations = [[as_item(one) for one in cites] for cites in recorded.cites]
+    style = own_style(recorded.style) if "own" in recorded.case else recorded.style
+    job = {"style": style, "locale": recorded.locale, "citations": citations}
+    [result] = theirs(script, recorded.works, [job])
+    listed = zip(result["ids"], result["entries"], strict=True)
+    shown = [f"{id_}: {plain(source)}" for id_, source in listed]
+    assert [*shown, *map(plain, result["citations"])] == recorded.lines

@@ -106,22 +106,6 @@ def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -
         format_entries(bibliography.references, Style.load())
 
 
-@table("citations", "own styles", "layout, before, options, csl, expected")
-def test_entries_are_true_to_the_style(
-    layout: str, before: str, options: str, csl: dict[str, object], expected: str, tmp_path: Path
-) -> None:
-    (tmp_path / "own.csl").write_text(
-        f"""<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0" {options}><info>
-        <title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>{before}
-        <citation><layout><text variable="title"/></layout></citation>
-        <bibliography><layout>{layout}</layout></bibliography></style>"""
-    )
-    style = Style.load("own.csl", tmp_path)
-    for _ in range(2):  # what an entry suppresses, the next one shows
-        [parts] = format_entries([Reference(Work("w", csl), 1)], style)
-        assert text(parts) == expected
-
-
 def test_a_citation_may_show_the_doi_and_tests_the_position(tmp_path: Path) -> None:
     """Layouts of notes have both; a position is that of a first citation."""
     (tmp_path / "note.csl").write_text(

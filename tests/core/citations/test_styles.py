@@ -1,36 +1,32 @@
-"""Letters, groups, collapsing and order beside what citeproc-js shows in the same styles."""
+"""Entries and citations beside what citeproc-js shows in the same styles."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from doiuri.citations import Bibliography, Cite, Style, format_entries, read_works
-from support.references import STYLES, cite, csl_of
-
-CASES: list[dict[str, Any]] = STYLES["styles"]
+from doiuri.citations import Bibliography, Style, format_entries, read_works
+from support.references import RECORDED, Recorded
 
 
-@pytest.mark.parametrize("case", CASES, ids=[str(number) for number in range(len(CASES))])
-def test_a_style_shows_what_citeproc_js_shows(case: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "own.csl").write_text(csl_of(case), "utf-8")
-    (tmp_path / "works.json").write_text(STYLES["list"], "utf-8")
+@pytest.mark.parametrize("recorded", RECORDED, ids=str)
+def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path) -> None:
+    """Names, dates, numbers, terms, letters, groups, collapsing and order; if not, ``ours`` says what."""
+    (tmp_path / "works.json").write_text(json.dumps(recorded.works), "utf-8")
+    (tmp_path / "own.csl").write_text(recorded.style, "utf-8")
     works = read_works(["works.json"], tmp_path).complete({})
-    style = Style.load("own.csl", tmp_path)
-    bibliography = Bibliography(works, works, style)
-    entries = format_entries(bibliography.references, style)
-    listed = [
+    style = Style.load(recorded.case.get("own", "own.csl"), tmp_path)
+    bibliography = Bibliography(works, works, style, recorded.locale)
+    entries = format_entries(bibliography.references, style, recorded.locale)
+    shown = [
         f"{one.key}: {''.join(part.text for part in parts)}"
         for one, parts in zip(bibliography.references, entries, strict=True)
     ]
-    shown = [
-        "".join(part.text for part in bibliography.citation(Cite(*cite(text)) for text in cites))
-        for cites in STYLES["citations"]
-    ]
+    shown += ["".join(part.text for part in bibliography.citation(cites)) for cites in recorded.cites]
     wrong = [
-        f"{case['citation']} {case['sort']}: {ours} is not {theirs}"
-        for ours, theirs in zip([*listed, *shown], [*case["list"], *case["shown"]], strict=True)
-        if ours != theirs
+        f"{ours} is not {theirs}"
+        for ours, theirs in zip(shown, recorded.lines, strict=True)
+        if ours != recorded.case.get("ours", {}).get(theirs, theirs)
     ]
     assert not wrong, "\n".join(wrong)

@@ -1,8 +1,18 @@
 """The visible text of a DOI."""
 
+from typing import Any
+
 import pytest
 from doiuri import DOI
-from doiuri.plugins.display import Words, breakable, check_display, display, needs_work, retraction_mark
+from doiuri.plugins.display import (
+    Words,
+    breakable,
+    check_display,
+    details_of,
+    display,
+    needs_work,
+    retraction_mark,
+)
 from doiuri.records import Work
 from support.cases import table
 
@@ -42,6 +52,15 @@ KAHN = Work(SICI, {"author": ["Kahn", "Wilensky"], "title": "A {name} <b>framewo
 @table("display", "of works", "text, shown")
 def test_templates_may_name_the_work(text: str, shown: str) -> None:
     assert display(SICI, check_display(text), work=KAHN) == shown
+
+
+@table("display", "people", "csl, shown, byline")
+def test_one_or_two_people_or_the_first_are_shown(csl: dict[str, Any], shown: str, byline: str) -> None:
+    work = Work(SICI, {"title": "T", **csl})
+    assert display(SICI, "{authors} ({year})", work=work) == shown
+    details = details_of(work)
+    assert details is not None
+    assert details.byline == byline
 
 
 def test_without_a_work_the_name_is_shown() -> None:

@@ -68,6 +68,41 @@ def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
     assert (survey.statuses, survey.works) == ({}, {})
 
 
+@pytest.mark.parametrize("ask", ["check", "look_up_works"])
+def test_a_later_answer_ends_what_was_unknown(ask: str) -> None:
+    with resolver_for(RECORDS) as up, refusing() as port:
+        survey = Survey(up, budget=10)
+        with Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as down:
+            survey.check([BOOK, DEAD], ask=down.verify)
+        assert set(survey.unknown) == {BOOK, DEAD}
+        getattr(survey, ask)([BOOK, DEAD])
+    assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, DEAD])) == ({}, {}, "")
+    assert survey.statuses[DEAD] == "not-found"
+
+
+@pytest.mark.parametrize(
+    ("dead", "registered", "meant"),
+    [
+        ("a1O", ["a10"], "a10"),
+        ("aI0l", ["a101"], "a101"),
+        ("b/full/PDF", ["b"], "b"),
+        ("b.pdf", ["b", "B.PD"], "b"),
+        ("c/d", ["c"], "c"),
+        ("c/d", [], None),
+        ("1O/data.pdf", ["1O", "10/data.pdf", "1O/x"], "1O"),
+        ("1O/data.pdf", ["10/data.pdf", "1O/x"], "10/data.pdf"),
+        ("2l/x", ["21/x", "2l"], "21/x"),
+    ],
+)
+def test_the_most_probable_of_the_registered_names_was_meant(
+    dead: str, registered: list[str], meant: str | None
+) -> None:
+    records: list[dict[str, Any]] = [{"handle": f"10.5555/{name}", "values": []} for name in registered]
+    with resolver_for(records) as resolver:
+        found = Survey(resolver, budget=10).look_for_meant([DEAD, DOI(f"10.5555/{dead}")])
+    assert [doi.name for doi in found.values()] == ([f"10.5555/{meant}"] if meant else [])
+
+
 def test_an_expired_answer_counts_but_is_marked() -> None:
     store = MemoryStore()
     with resolver_for(RECORDS, store=store) as resolver:

@@ -54,6 +54,22 @@ def test_what_an_author_writes(text: str, expected: list[Cite]) -> None:
     assert [*parse_citation(text, "de", IDS)] == expected
 
 
+NAMES = ["10.1000/a", "doi:10.1000/a", "https://doi.org/10.1000/a", "@10.1000/a", "@{10.1000/a}", "@kahn"]
+TAILS = ["", ",", " p. 3", ", S. 3–5, 7", ", chap. ii", " and on", ", vol. 2, and on"]
+
+
+@pytest.mark.parametrize("separator", ["; ", ", ", ";\n "])
+@pytest.mark.parametrize("name", [f"{minus}{name}" for name in NAMES for minus in ("", "-")])
+def test_works_are_read_together_as_they_are_alone(name: str, separator: str) -> None:
+    """However the second one is written, and whatever follows the first one."""
+    second = parse_citation(f"{name}, p. 9", "de", IDS)
+    assert [(cite.key, cite.locator, cite.no_author) for cite in second] == [(A, "9", name[0] == "-")]
+    for tail in TAILS:
+        first = parse_citation(f"see -10.1000/b{tail}", "de", IDS)
+        text = f"see -10.1000/b{tail}{separator}{name}, p. 9"
+        assert parse_citation(text, "de", IDS) == (*first, *second), text
+
+
 @pytest.mark.parametrize(
     ("text", "ids", "message"),
     [

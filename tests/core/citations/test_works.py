@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ BIBTEX["macros of macros do not fill the memory"] = (
     + '@string{b = a12 # "too long"}\n@book{k, title = "a" # b}',
     {"title": "a"},
 )
+BIBTEX_ALIASES = BIBTEX.pop("the same")
 BEFORE = "% @book{no,}\nAny text\n@comment{@book{no,}}\n@Comment Any text\n"
 JSON = """[
   {"id": "knuth1984", "type": "book", "title": "The TeXbook", "URL": "https://tex.example/"},
@@ -65,6 +68,48 @@ def test_an_entry_of_bibtex(entry: str, expected: dict[str, object], tmp_path: P
     (tmp_path / "a.bib").write_text(f"{BEFORE}{entry}\n", "utf-8")
     csl = read_works(["a.bib"], tmp_path).complete({})["k"].csl
     assert {member: csl.get(member) for member in expected} == expected
+
+
+# Other ways to write an entry, as patterns and what takes the place of their matches
+WAYS: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
+    "types in other letters": (r"(?<=@)\w+", lambda word: word[0].swapcase()),
+    "fields in other letters": (r"\b\w+(?= = )", lambda word: word[0].swapcase()),
+    "macros in other letters": (r"(?<=[=#] )(?!unknown)[a-z]\w*", lambda word: word[0].upper()),
+    "quotation marks": (r'(?<=[=#] )\{([^{}"]*)\}', r'"\1"'),
+    "braces": (r'(?<=[=#] )"([^{}"]*)"', r"{\1}"),
+    "joined pieces": (r"(?<=[=#] )\{([^{}\"])([^{}\"]*)\}", r'{\1} # "\2"'),
+    "comments": (r",(?= \w+ = )", ",\n% x = {y},\n"),
+    "no space": (r" = ", "="),
+    "more space": (r" = ", "\n  =\t"),
+    "parentheses": (r"^@(\w+)\{([^@]*)\}$", r"@\1(\2\n)"),
+    "a comma at the end": (r"(?<![,(])\}(?=\n@|$)", ",\n}"),
+    "indented": (r"^@", "  @"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_entry_written_in_another_way_is_the_same(way: str, tmp_path: Path) -> None:
+    changed = []
+    for name, (entry, expected) in BIBTEX.items():
+        if name.startswith("an entry in "):  # what looks like an entry is text
+            continue
+        other = re.sub(WAYS[way][0], WAYS[way][1], entry)
+        (tmp_path / "a.bib").write_text(other, "utf-8")
+        csl = read_works(["a.bib"], tmp_path).complete({})["k"].csl
+        changed += [] if other == entry else [name]
+        assert {member: csl.get(member) for member in expected} == expected, other
+    assert changed
+
+
+@pytest.mark.parametrize("pair", BIBTEX_ALIASES, ids=" = ".join)
+def test_biblatex_and_bibtex_names_are_the_same(pair: list[str], tmp_path: Path) -> None:
+    """BibLaTeX manual, sections 2.1.2 and 2.2.5."""
+    works = []
+    for entry in pair:
+        (tmp_path / "a.bib").write_text(entry, "utf-8")
+        works.append(read_works(["a.bib"], tmp_path).complete({})["k"])
+    assert works[0] == works[1]
+    assert len(works[0].csl) > 1
 
 
 def test_bibtex_beside_other_files_and_the_registry(tmp_path: Path) -> None:

@@ -357,17 +357,16 @@ def test_only_ascii_letters_are_upper_cased(text: str) -> None:
 TYPES = ["URL", "url", "URL.PDF", "EMAIL", "10320/loc", "10320/LOC", "HS_ADMIN", "HS_ALIAS", "Hs_Alias"]
 TEXTS = ["https://a.example/", " http://c.example \n", "ftp://d.example", "", 'a"b', "é", "\ud800", "\\"]
 ADMIN = {"handle": "0.na/10.1000", "index": 200, "permissions": "011111110010"}
+DATA_OF_VALUES = [
+    *(Data("string", text) for text in (*TEXTS, LOC.format("https://b.example/", 1))),
+    *(Data("admin", ADMIN), Data("admin", ADMIN | {"legacyByteLength": True}), Data("admin", {})),
+    *(Data("base64", "aHR0cDovL2UuZXhhbXBsZQ=="), Data("string", "http://f.example", {"more": 1})),
+]
 STORED = st.builds(
     Value,
     st.integers(-1, 10**10),
     st.sampled_from(TYPES),
-    st.sampled_from([*TEXTS, LOC.format("https://b.example/", 1)]).map(lambda text: Data("string", text))
-    | st.sampled_from(
-        [
-            *(Data("admin", ADMIN), Data("admin", ADMIN | {"legacyByteLength": True}), Data("admin", {})),
-            *(Data("base64", "aHR0cDovL2UuZXhhbXBsZQ=="), Data("string", "http://f.example", {"more": 1})),
-        ]
-    ),
+    st.sampled_from(DATA_OF_VALUES),
     ttl=st.sampled_from([None, 86400, "2030-01-01T00:00:00Z", 10**12]),
     timestamp=st.sampled_from([None, "2004-01-21T14:14:17Z"]),
     permissions=st.sampled_from([None, "1110", 5]),
@@ -379,8 +378,20 @@ def stored(*values: Value) -> bytes:
     return Record(X, values).to_json().encode()
 
 
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_stored_value_is_the_value(kind: str) -> None:
+    url = Value(2, "URL", Data("string", "http://a.example/"))
+    for data in DATA_OF_VALUES:
+        for values in ([Value(1, kind, data)], [Value(1, kind, data), url], [url, Value(1, kind, data)]):
+            same_if_stored(values)
+
+
 @given(st.lists(STORED, max_size=4))
 def test_a_stored_record_is_the_record(values: list[Value]) -> None:
+    same_if_stored(values)
+
+
+def same_if_stored(values: list[Value]) -> None:
     source = stored(*values)
     record = Record.from_json(source, doi=X)
     chosen = choose(record.locations)

@@ -85,7 +85,7 @@ def _works_in(piece: str) -> Iterator[str]:
     """Yield the texts of the works in a piece; a name after a comma starts another one."""
     start = 0
     for comma in re.finditer(r",\s+(?=(\S+))", piece):
-        if comma[1][0] == "@" or _is_doi(comma[1].lstrip("-@").rstrip(",;")):
+        if comma[1].startswith(("@", "-@")) or _is_doi(comma[1].lstrip("-@").rstrip(",;")):
             yield piece[start : comma.start()]
             start = comma.start(1)
     yield piece[start:]

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from doiuri.citations import Bibliography, Style, format_entries, read_works
+from doiuri import Handle
+from doiuri.citations import Bibliography, EntryKey, Part, Style, format_entries, read_works
+from doiuri.records import Work
 from support.references import RECORDED, Recorded
 
 
@@ -30,3 +32,17 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
         if ours != recorded.case.get("ours", {}).get(theirs, theirs)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+REPEATED = [recorded for recorded in RECORDED if "author-substitute" in recorded.style]
+
+
+@pytest.mark.parametrize("recorded", REPEATED[::4], ids=str)
+def test_entries_that_are_kept_are_those_that_are_formatted_anew(recorded: Recorded, tmp_path: Path) -> None:
+    """Which names repeat those before them depends on the list."""
+    (tmp_path / "own.csl").write_text(recorded.style, "utf-8")
+    style, known = Style.load("own.csl", tmp_path), dict[EntryKey, tuple[Part, ...]]()
+    works: dict[Handle | str, Work] = {item["id"]: Work(item["id"], item) for item in recorded.works}
+    references = Bibliography(works, works, style).references
+    for part in (references, references[1:], references[::2], references[::-1], references):
+        assert format_entries(part, style, known=known) == format_entries(part, style)

@@ -35,6 +35,7 @@ _LONGEST_MACRO = 10_000  # so that macros of macros do not fill the memory
 _NOTHING = re.compile("")
 _JOINED = re.compile(r"\s*#\s*")
 _INITIAL = re.compile(r"(?<=\b\w\.)(?=\w)")  # of "D.E."
+_PROTECTED = re.compile(r"\{(?!\\)[^{}]*\}")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _AND, _COMMA, _SPACE = (
     re.compile(rf"\\(?:[a-z]+[ \t]*|.)|[{{}}]|{separator}", re.DOTALL | re.IGNORECASE)
@@ -217,8 +218,7 @@ def _name(text: str) -> dict[str, str]:
 
 
 def _is_particle(word: str) -> bool:
-    is_protected = word.startswith("{") and not word.startswith("{\\")
-    return not is_protected and plain_text(word)[:1].islower()
+    return plain_text(_PROTECTED.sub("", word))[:1].islower()
 
 
 def _split(text: str, separator: re.Pattern[str]) -> list[str]:

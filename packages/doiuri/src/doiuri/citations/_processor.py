@@ -248,7 +248,8 @@ class Name(model.Name):
         around = (self, *(self if context is None else context).iterancestors())
         if next(filter(None, (element.get("initialize") for element in around)), "true") == "false":
             return "".join(_initials(given, mark)).strip()
-        return str(super().initialize(given, mark, context)).lstrip(". ")  # of a name without capitals
+        text = str(super().initialize(given, mark, context))
+        return re.sub(r"^[. ]+| \.(?!\w)", "", text)  # beside words without capitals
 
 
 def _initials(given: str, mark: str) -> Iterator[str]:

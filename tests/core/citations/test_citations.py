@@ -98,6 +98,27 @@ def test_a_locator(text: str, locale: str, expected: list[str]) -> None:
     assert [*parse_locator(text, locale)] == expected
 
 
+# Those whose words may mean others, too, such as "v.", and the others
+AMBIGUOUS = "issue note number scene verse version".split()  # noqa: SIM905
+LOCATORS = (
+    "act appendix article-locator book canon chapter column elocation equation figure folio line opus page"  # noqa: SIM905
+    " paragraph part rule section sub-verbo supplement table title-locator volume".split()
+)
+LANGUAGES = ["en-US", "de-AT", "fr", "ja", "ms-MY", "pt-BR", "sr-Latn-RS", "zh-TW"]
+
+
+@pytest.mark.parametrize("locale", LANGUAGES)
+@pytest.mark.parametrize("number", ["3", "3, 4"])
+def test_a_locator_is_read_as_it_is_shown(number: str, locale: str) -> None:
+    bibliography = Bibliography("k", {"k": work("k", "Li")}, Style.load("numeric"), locale)
+    for label in (*LOCATORS, *AMBIGUOUS):
+        parts = bibliography.citation([Cite("k", label=label, locator=number)])
+        shown = "".join(part.text for part in parts)
+        read, *others = parse_locator(shown.removeprefix("[1").removesuffix("]"), locale)
+        assert others == [number, ""], shown
+        assert read == label or label in AMBIGUOUS, shown
+
+
 def work(key: Handle | str, *families: str, year: int | None = 2001, **csl: object) -> Work:
     issued = {} if year is None else {"issued": year}
     return Work(key, {"author": [{"family": family} for family in families], **issued, **csl})

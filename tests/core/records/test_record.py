@@ -355,7 +355,7 @@ def test_only_ascii_letters_are_upper_cased(text: str) -> None:
 # Stored records: checked when they are taken from a store, parsed when they are read
 
 TYPES = ["URL", "url", "URL.PDF", "EMAIL", "10320/loc", "10320/LOC", "HS_ADMIN", "HS_ALIAS", "Hs_Alias"]
-TEXTS = ["https://a.example/", " http://c.example \n", "ftp://d.example", "", 'a"b', "é", "\ud800", "\\"]
+TEXTS = ["https://a.example/", "  http://c.example ", "http://c\n", "ftp://d", "", 'a"b', "é", "\ud800", "\\"]
 ADMIN = {"handle": "0.na/10.1000", "index": 200, "permissions": "011111110010"}
 DATA_OF_VALUES = [
     *(Data("string", text) for text in (*TEXTS, LOC.format("https://b.example/", 1))),

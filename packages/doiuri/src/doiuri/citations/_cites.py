@@ -22,6 +22,7 @@ _LOCATORS = frozenset(
     " number opus page paragraph part rule scene section sub-verbo supplement table timestamp title-locator"
     " verse version volume".split()
 )
+_COMMON = frozenset({"page", "chapter", "volume"})
 # As authors write them
 _ALIASES = {"ch.": "chapter", "chs.": "chapter", "eq.": "equation", "eqs.": "equation"}
 _ALIASES |= {"§§": "section", "§": "section", "¶¶": "paragraph", "¶": "paragraph"}
@@ -148,7 +149,8 @@ def parse_locator(text: str, locale: str = DEFAULT) -> tuple[str, str, str]:
 def _terms(locale: str) -> tuple[tuple[str, str], ...]:
     """Return the terms of locators in a language and in English, the longest first, with CSL's names."""
     terms = dict(_ALIASES)
-    for (name, _), numbers in (*terms_of(DEFAULT).forms.items(), *terms_of(locale).forms.items()):
-        if name in _LOCATORS:
-            terms |= {term.lower(): name for term in numbers if term}
+    for forms in (terms_of(DEFAULT).forms, terms_of(locale).forms):
+        for (name, _), numbers in sorted(forms.items(), key=lambda pair: pair[0][0] in _COMMON):
+            if name in _LOCATORS:  # of several with one term, such as "v.", a common one
+                terms |= {term.lower(): name for term in numbers if term}
     return tuple(sorted(terms.items(), key=lambda pair: -len(pair[0])))

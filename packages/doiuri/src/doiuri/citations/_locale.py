@@ -123,7 +123,7 @@ def _csl_terms(file: Path) -> tuple[_Forms, bool]:
     terms: _Forms = {}
     for term in root.iter(f"{NAMESPACE}term"):
         single, multiple = (term.findtext(f"{NAMESPACE}{number}") for number in ("single", "multiple"))
-        text = term.text or ""
-        terms[term.get("name", ""), term.get("form", "long")] = single or text, multiple or text
+        one = (single or "") if len(term) else (term.text or "")
+        terms[term.get("name", ""), term.get("form", "long")] = one, multiple or one
     options = root.find(f"{NAMESPACE}style-options")
     return terms, options is not None and options.get("punctuation-in-quote") == "true"

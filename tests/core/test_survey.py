@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri import DOI
 from doiuri.plugins.survey import Survey
-from doiuri.resolver import MemoryStore, Resolver
+from doiuri.resolver import LockFile, MemoryStore, Resolver
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 from support.ports import refusing
@@ -114,6 +115,29 @@ def test_an_expired_answer_counts_but_is_marked() -> None:
     survey.check([BOOK, BARE])
     assert survey.statuses == {BOOK: "no-values", BARE: "found"}
     assert survey.stale == {BARE}
+
+
+def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path: Path) -> None:
+    store, file = MemoryStore(), LockFile(tmp_path / "doi.lock")
+
+    def renewed(resolver: Resolver) -> Survey:
+        with resolver:
+            survey = Survey(resolver, budget=10, record=True)
+            survey.check([BARE], ask=resolver.verify)
+            survey.look_up_works([BOOK])
+        file.edit(lambda content: survey.renew(content, [BARE]))
+        return survey
+
+    old = renewed(resolver_for(RECORDS))
+    store.put_many({key: entry._replace(expires=0.0) for key, entry in old.entries.items()})
+    file.path.unlink()
+    assert renewed(Resolver(store=store, offline=True)).stale == {BARE, BOOK}
+    assert {doi for doi in (BARE, BOOK) if doi.key in file.read().dois()} == {BARE, BOOK}
+    renewed(resolver_for([RECORDS[0] | {"metadata": {CSL_JSON: '{"title": "Another"}'}}, RECORDS[1]]))
+    newer = file.path.read_bytes()
+    assert b"Another" in newer
+    renewed(Resolver(store=store, offline=True))
+    assert file.path.read_bytes() == newer
 
 
 def test_the_entries_behind_the_answers_are_recorded_on_request() -> None:

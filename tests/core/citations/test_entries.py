@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import Bibliography, Cite, EntryKey, Part, Reference, Style, format_entries
+from doiuri.citations import Bibliography, Cite, Part, Reference, Style, format_entries
 from doiuri.records import Work
 from support.cases import table
 
 ODD = DOI("10.1000/456#<7>")
-AUTHOR = [{"family": "Kahn", "given": "Robert E."}]
 
 
 def entry(
@@ -43,37 +42,6 @@ def test_formatting_is_data() -> None:
     assert [part for part in parts if part.link] == [Part(ODD.url, link=ODD)]
 
 
-def test_letters_are_in_the_entries_in_the_language() -> None:
-    works = {key: Work(key, {"author": AUTHOR, "title": key}) for key in "BA"}
-    bibliography = Bibliography(works, works, Style.load(), "de")
-    references = bibliography.references
-    assert text(bibliography.citation([Cite("B")])) == "(Kahn, o.\u00a0J.-b)"
-    found = [text(parts) for parts in format_entries(references, Style.load(), "de")]
-    assert found == [f"Kahn, R. E. (o.\u00a0J.-{letter.lower()}). {letter}." for letter in "AB"]
-
-
-def test_entries_are_kept_unless_the_style_the_language_or_the_letter_changes(tmp_path: Path) -> None:
-    (tmp_path / "author-date.csl").write_text(OWN.format("page"))
-    own = Style("author-date", (tmp_path / "author-date.csl").read_bytes())
-    one = Reference(Work("w", {"title": "T", "author": AUTHOR, "page": "3"}), 1)
-    ways = [
-        (Style.load(), "en-US", ""),
-        (Style.load(), "en-US", "a"),
-        (Style.load(), "de-DE", ""),
-        (own, "en-US", ""),
-    ]
-    known: dict[EntryKey, tuple[Part, ...]] = {}
-    first, second = (
-        [
-            format_entries([one._replace(letter=letter)], style, locale, known)[0]
-            for style, locale, letter in ways
-        ]
-        for _ in range(2)
-    )
-    assert len(set(map(text, first))) == len(ways)
-    assert all(before is after for before, after in zip(first, second, strict=True))
-
-
 OWN = (
     "<style xmlns='http://purl.org/net/xbiblio/csl' class='in-text' version='1.0'>"
     "<info><title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>"
@@ -88,12 +56,6 @@ def test_a_style_without_dois_links_at_the_end(tmp_path: Path) -> None:
     style = Style.load("own.csl", tmp_path)
     assert text(entry({"title": "T", "DOI": ODD.name}, style)) == f"T {ODD.url}"
     assert text(entry({"title": "T"}, style)) == "T"
-
-
-@pytest.mark.parametrize("variable", ["event", "event-title"])
-def test_the_title_of_a_conference(variable: str, tmp_path: Path) -> None:
-    (tmp_path / "own.csl").write_text(OWN.format(variable))
-    assert text(entry({"title": "T", "event-title": "A & B"}, Style.load("own.csl", tmp_path))) == "T, A & B"
 
 
 def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,15 +58,8 @@ class Item(citeproc.CitationItem):
         demotes = "sort" in options and style.demotes_particles
         self["source"] = _Noting(_source(reference.work, reference.letter, style, demotes))
         self["implicit_letter"] = "" if style.names_letters else reference.letter
-        noted: dict[str, Any] = {
-            "shown_number": "",
-            "author": "",
-            "names": None,
-            "sort": None,
-            "repeated": "",
-        }
-        noted |= {"is_ambiguous": reference.is_ambiguous}
-        self.update(noted | options)
+        noted = {"shown_number": "", "author": "", "names": None, "sort": None, "repeated": ""}
+        self.update({**noted, "is_ambiguous": reference.is_ambiguous, **options})
 
     @property
     def reference(self) -> _Noting:
@@ -336,10 +329,10 @@ class Label(_Cased, _Termed, model.Label):
 
 
 class Name_Part(_Cased, model.Name_Part):  # noqa: N801 (citeproc-py's names are those of the elements)
-    """A part of a name, which may be missing, and has its capitals."""
+    """A part of a name, which may be missing."""
 
     def case(self, text: Any, language: str | None = "en") -> Any:
-        return super().case(text, language) if text and "capital" not in self.get("text-case", "") else text
+        return super().case(text, language) if text else text
 
 
 class Date(model.Date):

@@ -21,17 +21,6 @@ _PIECES = (
 texts = st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=12).map("".join)
 syntaxes = st.sampled_from(SYNTAXES)
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-_word = st.text(_LETTERS, min_size=1, max_size=8)
-_joined = st.builds("{}{}{}".format, _word, st.sampled_from(list("./-_:")), _word)
-_bracketed = st.builds("{}({}){}".format, _word, st.sampled_from(["SICI", "05", "1999"]), _word)
-_suffixes = st.lists(_word | _joined | _bracketed, min_size=1, max_size=3).map(".".join)
-plain_names = st.builds("10.{}/{}".format, st.integers(1000, 999_999_999), _suffixes)
-_SENTENCES = (
-    *("See {}.", "({})", "[{}], and", "As {} says;", "Compare {}, please", "“{}”", "is it {}?", "{}"),
-    "x\n{}\ny",
-)
-
 
 @given(texts, syntaxes)
 def test_matches_are_in_order_and_do_not_overlap(text: str, syntax: str) -> None:
@@ -47,12 +36,6 @@ def test_matches_are_in_order_and_do_not_overlap(text: str, syntax: str) -> None
 def test_in_plain_text_a_mention_parses_to_its_doi(text: str) -> None:
     for match in find(text):
         assert DOI.parse(match.text).name == match.doi.name
-
-
-@given(st.lists(st.tuples(plain_names, st.sampled_from(_SENTENCES)), max_size=5))
-def test_names_in_sentences_are_found(planted: list[tuple[str, str]]) -> None:
-    text = " ".join(sentence.format(name) for name, sentence in planted)
-    assert [match.doi.name for match in find(text)] == [name for name, _ in planted]
 
 
 @given(dois())

@@ -19,7 +19,7 @@ _LABEL = "|".join(map(re.escape, LABELS))
 _PATH = "|".join(map(re.escape, PATHS))
 # As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the paths in lower case
 _LABEL_OR_LINK = lazy(
-    rf"(?:(?P<link>(?:(?ai:https?)://|{_NO_LETTER_BEFORE}(?<![{_LETTERS}_:/])//|{_NO_LETTER_BEFORE}(?<![{_LETTERS}_.@/:%-]))"
+    rf"(?:(?P<link>(?:(?ai:https?)://|{_NO_LETTER_BEFORE}(?<![{_LETTERS}]_)(?:(?<![{_LETTERS}:/])//|(?<![{_LETTERS}.@/:%-])))"
     rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{_PATH}|(?ai:/?(?:{_LABEL})?))"
     rf"|(?ai:https?:\\/\\/(?:{_HOST})\\/))"  # in JSON
     rf"|{_NO_LETTER_BEFORE}(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"

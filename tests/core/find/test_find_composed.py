@@ -1,0 +1,277 @@
+"""find in texts composed of forms, names, sentences and blocks, so that each mention is known beforehand."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import NamedTuple
+from urllib.parse import quote
+
+import pytest
+from doiuri import LINK, encode, find
+from support.adversary import SYNTAXES
+
+SICI = "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O"
+NAMES = ["10.1000/182", "10.1016/S0140-6736(05)67778-3", "10.1007/978-3-319-12345-6_7", SICI, "10.1000/a&b"]
+NAMES += ["10.26321/Á.GUTIÉRREZ.02", "10.1000.10/a[b]/c", "10.1000/50%off", "10.1000/x*y", "10.1000/l'o"]
+SHORT = "10.12/x"  # counts with a label only
+ODD = ["10.1000/a.", "10.1000/a)b", "10.1000/a,b;", "10.1000/'a'b", "10.1000/x(y"]  # only between delimiters
+
+
+def link(name: str) -> str:
+    return encode(name, LINK)
+
+
+def html_text(name: str) -> str:
+    return html.escape(name, quote=False)
+
+
+def html_link(name: str) -> str:
+    return html.escape(link(name))
+
+
+def html_numbers(name: str) -> str:
+    return re.sub(r"[^\w./-]", lambda match: f"&#{ord(match[0])};", name)
+
+
+def html_broken(name: str) -> str:
+    return html_text(name).replace("/", "/<wbr>").replace(".", "\u200b.", 1)
+
+
+def json_slashes(name: str) -> str:
+    return name.replace("/", r"\/")
+
+
+def escapes(name: str) -> str:
+    return "" if "&" in name else quote(name, safe="")  # an escaped "&" is that of the outer query
+
+
+def badge(name: str) -> str:
+    return escapes(name).replace("-", "--").replace("_", "__")
+
+
+def backslashes(name: str) -> str:
+    return re.sub(r"[^\w./():;-]|_", r"\\\g<0>", name)
+
+
+def tex(name: str) -> str:
+    text = re.sub(r"[_%&#]", r"\\\g<0>", name).replace("<", r"{\textless}").replace(">", "$>$")
+    return text.replace("Á", r"{\'A}").replace("É", r"\'{E}")
+
+
+def tex_link(name: str) -> str:
+    return tex(link(name))
+
+
+def tex_braces(name: str) -> str:
+    return re.sub(r"[A-Z]+", r"{\g<0>}", tex(name)) if name.isascii() else ""
+
+
+def tex_double_braces(name: str) -> str:
+    return tex_braces(name).replace("{", "{{").replace("}", "}}")
+
+
+def tex_lines(name: str) -> str:
+    return tex(name).replace("/", "/%\n   ", 1).replace("-", "\n  -", 1)
+
+
+class Form(NamedTuple):
+    """A way to write a mention: ‹› are around it, {} is the name as written."""
+
+    text: str
+    write: Callable[[str], str] = str  # "" if the form cannot have the name
+    is_whole: bool = False  # delimited: nothing of the name is trimmed
+    is_block: bool = False  # has lines for itself
+
+    @property
+    def is_labelled(self) -> bool:
+        return re.search("doi|hdl", self.text, re.IGNORECASE) is not None
+
+    @property
+    def is_delimited(self) -> bool:
+        return self.is_whole and self.text.count("{}") == 1
+
+
+LEADS = ["", "doi:", "https://doi.org/", "DOI: ", "Doi ", "DOI", "info:doi/", "hdl:", "URN:doi:", "DOI\u00a0"]
+LEADS += ["HTTP://DX.DOI.ORG/", "doi.org/", "//doi.org/", "https://www.doi.org/doi/", "https://doi.org/doi:"]
+LEADS += ["https://doi.org:443/", "https://doi.org./", "http://doi.org:8080/api/handles/"]
+
+
+def running(write: Callable[[str], str], *others: Callable[[str], str]) -> list[Form]:
+    forms = [Form(f"‹{lead}{{}}›", write) for lead in LEADS]
+    return forms + [Form(f"‹{lead}{{}}›", other) for lead, other in product(LEADS[:3], others)]
+
+
+def inline(write: Callable[[str], str], *texts: str) -> list[Form]:
+    return [Form(text, write) for text in texts]
+
+
+def whole(write: Callable[[str], str], *texts: str) -> list[Form]:
+    return [Form(text, write, is_whole=True) for text in texts]
+
+
+def block(write: Callable[[str], str], *texts: str) -> list[Form]:
+    return [Form(text, write, is_whole=True, is_block=True) for text in texts]
+
+
+TAG = '<a href="‹https://doi.org/{}›">x</a>'
+JATS = ["pub-id", "article-id", "object-id"]
+URLS = [
+    "https://x.org/?a=b&c=‹{}›",
+    "a=b&c=‹{}›",
+    "https://x.org/?a=b+‹{}›",
+    "https://x.org/?a=‹https://doi.org/{}›",
+]
+FORMS = {
+    "text": [
+        *running(str, link),
+        *inline(json_slashes, '"doi": "‹{}›"', r'"‹https:\/\/doi.org\/{}›"'),
+        *inline(encode, *map("".join, product(URLS, ["", "&d=e", "#f"]))),
+        *inline(encode, *map("https://x.org/‹{{}}›{}".format, ["/full?a", ".full.pdf", ".svg", "/suppinfo"])),
+        *inline(escapes, *map("https://x/?a=%22‹{{}}›{}".format, ["%22", "%20OR%20b", "%26c=d", "%3Fc#"])),
+        *inline(badge, *map("https://img.shields.io/badge/‹{{}}›{}".format, ["", "-blue", "_(x)-red.svg?a"])),
+    ],
+    "html": [
+        *running(html_text, html_numbers, html_broken),
+        *whole(html_link, TAG, "<A title='a>b' HREF='‹https://doi.org/{}›'>x</A>"),
+        *whole(html_link, "<a href=‹https://doi.org/{}›>x</a>", '<a href=" ‹doi:{}› ">x</a>'),
+        *inline(html_text, "<doi>‹{}›</doi>", "<dt>DOI</dt>\n<dd>‹{}›</dd>"),
+        *inline(html_text, *map('<{0} pub-id-type="doi">‹{{}}›</{0}>'.format, JATS)),
+        *inline(html.escape, '<meta name="citation_doi" content="‹{}›">'),
+        *inline(encode, "<img src='https://x.org/?a=b&amp;c=‹{}›&amp;d=e'>"),
+        *inline(str, "<![CDATA[‹doi:{}›]]>", '<SCRIPT>a<b="‹doi:{}›"</SCRIPT>'),
+        *inline(json_slashes, '<script>{"doi":"‹{}›"}</script>'),
+    ],
+    "markdown": [
+        *running(backslashes, html_numbers),
+        *whole(encode, "[x](‹https://doi.org/{}›)", "[x](‹https://doi.org/{}› 't')", "![x]( <‹doi:{}›> )"),
+        *whole(encode, "<‹https://doi.org/{}›>", "<‹DOI:{}›>", "[‹{}›](‹https://doi.org/{}›)"),
+        *whole(str, "`‹{}›`", "``‹doi:{}›``", "{doi}`‹{}›`", "[x](<‹https://doi.org/{}›>)"),
+        *whole(html_link, TAG),
+        *block(encode, "[x]: ‹https://doi.org/{}› 't'", "[x]:\n  <‹doi:{}›>"),
+        *block(str, "```\n‹{}›\n```"),
+        Form("~~~ x\n‹doi:{}›\n~~~", is_block=True),
+        *inline(encode, "[x](https://x.org/?a=b&c=‹{}›&d 't')"),
+    ],
+    "rst": [
+        *running(backslashes),
+        *whole(str, ":doi:`‹{}›`", ":DOI:`t <‹{}›>`", ":x-doi:`‹{}›<‹{}›>`", ":file:`‹{}›`"),
+        *whole(encode, "`t <‹https://doi.org/{}›>`_", "`a <b> <‹doi:{}›>`__"),
+        *inline(str, "``‹{}›``"),
+        *block(encode, ".. _x: ‹https://doi.org/{}›", ".. _`x: y`:\n   ‹doi:{}›", "__ ‹https://doi.org/{}›"),
+    ],
+    "bibtex": [
+        *running(tex, tex_braces),
+        *whole(tex_link, r"\url{‹https://doi.org/{}›}", r"\href {‹doi:{}›}{x}", "ee={‹https://doi.org/{}›},"),
+        *whole(tex, r"\doi{‹{}›}", "doi = {‹{}›},", 'DOI              = "‹{}›",', "Doi={{‹{}›}},"),
+        *whole(str, "doi = {‹https://doi.org/{}›},", "doi = {‹{}›},"),
+        *whole(tex_lines, "doi = {‹{}›},", "URL = {\n ‹https://doi.org/{}›\n},"),
+        *whole(tex_braces, "doi = {‹{}›},"),
+        *whole(tex_double_braces, "doi = {‹{}›},"),
+    ],
+}
+SENTENCES = (
+    "{}¦see {}.¦({}).¦[{}]¦\"{}\"¦“{}.”¦‘{}’¦«{}»¦'{}'¦{}, and¦{}; x¦{}: x¦is it {}?¦{}!¦{}…¦{}'s x¦x\n{}\ny"
+    "¦x\t{}\tx¦{}—yes¦参见{}。¦（{}）¦{} (x)"
+)
+MARKED = {
+    "text": "<{}>¦{}</b>¦{}[PubMed]¦|{}|¦{{}}",
+    "html": "<b>{}</b>¦<td>{}<br>x¦&lt;{}&gt;¦&quot;{}&quot;¦{}&nbsp;x¦{}&hellip;¦a < b {} > c",
+    "markdown": "**{}**¦__{}__¦~~{}~~¦| {} | x¦{}[^1].¦{}\\\nx¦[{}]¦[^1]: {}.",
+    "rst": "*{}*¦**{}**¦|{}|¦{}\\ [1]_.¦.. note:: {}.¦:x: {}¦* {}\n",
+    "bibtex": "``{}''¦`{}'¦{}~x¦\\emph{{}}¦{}\\footnote{x}¦{}\\\\\nx¦note = {{}.},",
+}
+# Blocks without a mention, whose markup must not reach the next one
+OTHERS = {
+    "text": "x¦(a [b {c <d¦10.5/3, 10.0.0.1/24¦doi? No",
+    "html": "<!-- a 'b -->¦a < b & c¦<p class='a>b'>¦<style>a{}</style>¦<script>a</script>¦&#49;0",
+    "markdown": "a ` b¦a `` b ~~~ c¦```\n` \\_\n```¦[a](b \\_¦- a `b`\n- c¦<!-- ` -->¦[a]: b¦> ~~~ `",
+    "rst": "a ` b¦a `` b¦*a¦a_ `b <c>`_ \\*¦.. _a: b¦.. code:: c\n\n   ``d¦::\n\n  `¦__ a",
+    "bibtex": 'title = {a {B}¦}¦x~y \\_ \\\'{e}¦@misc{a,¦% {¦note = "a {B} c",¦\\url{a¦$a',
+}
+BETWEEN = [" and ", ", ", "; ", " (", "\n", "\t"]
+
+Piece = tuple[str, list[tuple[int, int, str]]]  # a text, and start, end and name of its mentions
+
+
+def piece(form: Form, name: str) -> Piece:
+    text, found = "", []
+    for number, part in enumerate(re.split("[‹›]", form.text.replace("{}", form.write(name)))):
+        if number % 2:
+            found.append((len(text), len(text) + len(part), name))
+        text += part
+    return text, found
+
+
+def example(form: Form, number: int) -> Piece:
+    names = [name for name in NAMES + ODD * form.is_delimited if form.write(name)]
+    return piece(form, names[number % len(names)])
+
+
+def joined(*pieces: Piece | str) -> Piece:
+    whole, all_found = "", []
+    for one in pieces:
+        text, found = (one, []) if isinstance(one, str) else one
+        all_found += [(len(whole) + start, len(whole) + end, name) for start, end, name in found]
+        whole += text
+    return whole, all_found
+
+
+def check(pieces: Iterable[Piece], syntax: str) -> None:
+    wrong = []
+    for text, expected in pieces:
+        found = [(match.start, match.end, match.doi.name) for match in find(text, syntax)]
+        if found != expected:
+            wrong.append(f"{text!r}: {[(text[start:end], name) for start, end, name in found]}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_a_mention_is_found_in_any_sentence(syntax: str) -> None:
+    pieces = []
+    sentences = f"{SENTENCES}¦{MARKED[syntax]}".split("¦")
+    for number, (form, sentence) in enumerate(product(FORMS[syntax], sentences)):
+        before, _, after = sentence.partition("{}")
+        if not form.is_block and before[:1] not in {"*", "'"}:  # which some names have
+            pieces.append(joined(before, example(form, number), after))
+    check(pieces, syntax)
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_a_delimited_name_is_taken_whole(syntax: str) -> None:
+    check([piece(form, name) for form, name in product(FORMS[syntax], ODD) if form.is_delimited], syntax)
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_a_short_registrant_needs_a_label(syntax: str) -> None:
+    pieces = [(form, *piece(form, SHORT)) for form in FORMS[syntax] if form.text.count("{}") == 1]
+    check([(text, found if form.is_labelled else []) for form, text, found in pieces], syntax)
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_a_mention_after_another_is_found_as_if_alone(syntax: str) -> None:
+    forms = [*enumerate(form for form in FORMS[syntax] if not form.is_block)]
+    betweens = BETWEEN * len(forms) * len(forms)
+    pairs = zip(product(forms, forms), betweens, strict=False)
+    check([joined(example(f, n), between, example(g, m)) for ((n, f), (m, g)), between in pairs], syntax)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_a_block_is_read_as_if_alone(syntax: str, end: str) -> None:
+    blocks = [Form(text) for text in OTHERS[syntax].split("¦")] + FORMS[syntax]
+    read = [example(form._replace(text=form.text.replace("\n", end)), n) for n, form in enumerate(blocks)]
+    check([joined(one, 2 * end, other, 2 * end, one) for one, other in product(read, read)], syntax)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_a_name_in_a_table_ends_at_its_column(separator: str) -> None:
+    pieces = []
+    for columns, rows, place, head in product((1, 2, 3), (1, 2, 3), (0, 1, 2), ("", "x\ndoi\ny\n")):
+        if place < columns and rows + columns + len(head) > 3:  # else it looks like a name with a comma
+            before, after = place * f"a{separator}", (columns - place - 1) * f"{separator}b"
+            lines = [joined(before, example(Form("‹{}›"), row), after, "\n") for row in range(rows)]
+            pieces.append(joined(head.replace("\n", separator, 2), *lines))
+    check(pieces, "text")

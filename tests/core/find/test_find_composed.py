@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 from doiuri import LINK, encode, find
+from doiuri.tex import ACCENTS, SYMBOLS, plain_text
 from support.adversary import SYNTAXES
 
 SICI = "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O"
@@ -40,12 +41,28 @@ def html_broken(name: str) -> str:
     return html_text(name).replace("/", "/<wbr>").replace(".", "\u200b.", 1)
 
 
+def html_blank(name: str) -> str:
+    return "" if re.search("[<>&]|10.12/", name) else name.replace("/", "/\n ", 1)
+
+
 def json_slashes(name: str) -> str:
     return name.replace("/", r"\/")
 
 
+def json_escapes(name: str) -> str:
+    return json_slashes(re.sub(r"[^\w./]", lambda match: rf"\u{ord(match[0]):04x}", name))
+
+
+def json_upper(name: str) -> str:
+    return re.sub(r"(?<=\\u)....", lambda match: match[0].upper(), json_escapes(name))
+
+
 def escapes(name: str) -> str:
     return "" if "&" in name else quote(name, safe="")  # an escaped "&" is that of the outer query
+
+
+def lower_escapes(name: str) -> str:
+    return re.sub("%..", lambda match: match[0].lower(), escapes(name))
 
 
 def badge(name: str) -> str:
@@ -128,7 +145,10 @@ FORMS = {
     "text": [
         *running(str, link),
         *inline(json_slashes, '"doi": "‹{}›"', r'"‹https:\/\/doi.org\/{}›"'),
-        *inline(encode, *map("".join, product(URLS, ["", "&d=e", "#f"]))),
+        *inline(json_escapes, '"doi": "‹{}›"'),
+        *inline(json_upper, '"DOI":"‹{}›"'),
+        *inline(lower_escapes, "‹https://doi.org/{}›", "https://x/?a=%3a‹{}›&b"),
+        *inline(encode, *map("".join, product(URLS, ["", "&d", "#f", "%20OR%20b"]))),
         *inline(encode, *map("https://x.org/‹{{}}›{}".format, ["/full?a", ".full.pdf", ".svg", "/suppinfo"])),
         *inline(escapes, *map("https://x/?a=%22‹{{}}›{}".format, ["%22", "%20OR%20b", "%26c=d", "%3Fc#"])),
         *inline(badge, *map("https://img.shields.io/badge/‹{{}}›{}".format, ["", "-blue", "_(x)-red.svg?a"])),
@@ -139,6 +159,7 @@ FORMS = {
         *whole(html_link, "<a href=‹https://doi.org/{}›>x</a>", '<a href=" ‹doi:{}› ">x</a>'),
         *inline(html_text, "<doi>‹{}›</doi>", "<dt>DOI</dt>\n<dd>‹{}›</dd>"),
         *inline(html_text, *map('<{0} pub-id-type="doi">‹{{}}›</{0}>'.format, JATS)),
+        *inline(html_blank, *map("<{0} pub-id-type='doi'>‹{{}}›</{0}>".format, JATS)),
         *inline(html.escape, '<meta name="citation_doi" content="‹{}›">'),
         *inline(encode, "<img src='https://x.org/?a=b&amp;c=‹{}›&amp;d=e'>"),
         *inline(str, "<![CDATA[‹doi:{}›]]>", '<SCRIPT>a<b="‹doi:{}›"</SCRIPT>'),
@@ -170,6 +191,7 @@ FORMS = {
         *whole(tex_lines, "doi = {‹{}›},", "URL = {\n ‹https://doi.org/{}›\n},"),
         *whole(tex_braces, "doi = {‹{}›},"),
         *whole(tex_double_braces, "doi = {‹{}›},"),
+        *whole(str, *map("{} = {{‹https://doi.org/{{}}›}},".format, ["url", "Ee", "link", "LINK", "DOI"])),
     ],
 }
 SENTENCES = (
@@ -191,6 +213,44 @@ OTHERS = {
     "rst": "a ` b¦a `` b¦*a¦a_ `b <c>`_ \\*¦.. _a: b¦.. code:: c\n\n   ``d¦::\n\n  `¦__ a",
     "bibtex": 'title = {a {B}¦}¦x~y \\_ \\\'{e}¦@misc{a,¦% {¦note = "a {B} c",¦\\url{a¦$a',
 }
+# What is not of a name: what comes before it, what follows, and a second name or nothing
+APPENDED = {
+    "https://x.org/‹{}›": (
+        "/status.svg¦/abs¦/abstract¦/full¦/fulltext¦/full-pdf¦/data¦/galley/1¦/pdf¦/epdf¦/pdfft¦/epub"
+        "¦/HTML¦/htm"
+        "¦/meta¦/summary¦/references¦/citation¦/citedby¦/cited-by/¦/figures¦/tables¦/metrics¦/suppinfo"
+        "¦/suppl_file/a"
+        "¦/supplementary¦/download¦/standard¦/tab-article¦/article¦/export¦/bibtex¦/ris¦/transform"
+        "¦/agency¦/assets"
+        "¦/media¦/comments¦/share¦/issuetoc¦/activities¦/preview¦/reader¦/full;a¦/pdf.b\n¦.full"
+        "¦.full-text¦.abstract"
+        "¦.short¦.long¦.figures-only¦.pdf¦.svg¦.png¦.htm¦.XML¦.epub¦.bib¦.ris¦.json¦.full.pdf+html"
+        "¦;jsessionid=a"
+        "¦/MediaObjects/a.b"
+    ),
+    "‹https://doi.org/{}›": (
+        "%20¦%0a¦%0D%0A¦%1f¦%7F¦%C2%A0¦%c2%ad¦%E2%80%8B¦%ef%bb%bf¦?a=b¦#a¦$$Ea"
+        "¦%5Cnhttp:a¦\u2019¦\u3000¦\ufffd¦\u00b9"
+    ),
+    "‹doi:{}›": (
+        "</i>¦<i>¦<a b>¦<p>¦<br/>¦<em>¦<li>¦<td>¦<th c>¦<tr>¦<div>¦<span>¦<strong>¦<sup>¦<SUB>¦<ref>"
+        "¦<cite>¦<code>"
+        "¦<italic>¦<bold>¦<img/>¦<hr>¦<!--a¦&quot;a¦&apos;a¦&nbsp;a¦&rdquo;a¦&rsquo;a¦&raquo;a¦&#34;a"
+        "¦&#039;a¦&#160;a"
+        "¦&lt;/a¦&gt; a¦[^1]¦(http:a)¦[PMID: 1¦;PMCID:1¦,PubMed¦;CrossRef¦,arXiv:1¦;ISBN 1"
+        "¦[Google Scholar]¦,www.a"
+        "¦;urn:a¦,info:a¦;//a¦ a¦\u00a0a¦'s¦', a¦...¦\u00a9¦\u2122¦->a¦\u3001a¦\uff0ca¦`a¦|a¦\u00bba"
+        "¦\u201da¦\u2014a"
+    ),
+}
+# Names that a program is to fill in, and what is a number, a version, a time, an address or a file
+NOT_NAMES = (
+    "doi:10.1000/{{a}}¦doi:10.1000/${a}¦doi:10.1000/a{b_C.1}¦doi:10.1000/{}¦doi:10.1000/a{0}"
+    "¦doi:10.1000/%s¦doi:10.1000/a.%d¦doi:10.1000/<id>¦doi:10.1000/<record_id>¦doi:10.1000/<doi>¦doi:10.1000/<name>¦doi:10.1000/<number>"
+    "¦doi:10.1000/<prefix>¦doi:10.1000/<suffix>¦doi:10.1000/<version>¦doi:10.1000/<year>"
+    "¦10.1145/1520000/1/a.pdf¦10.1000/1e-5¦10.1000/1.5E+10¦10.1000:1¦10.1000./a¦10..1000/a¦10.1000/¦v10.1000/a¦3.10.1000/a¦$10.1000/a"
+    "¦€10.1000/a¦x_10.1000/a¦a@10.1000/a¦1-10.1000/a¦https://x.org/doi/10.1002/hbm"
+)
 BETWEEN = [" and ", ", ", "; ", " (", "\n", "\t"]
 
 Piece = tuple[str, list[tuple[int, int, str]]]  # a text, and start, end and name of its mentions
@@ -246,7 +306,11 @@ def test_a_delimited_name_is_taken_whole(syntax: str) -> None:
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_a_short_registrant_needs_a_label(syntax: str) -> None:
-    pieces = [(form, *piece(form, SHORT)) for form in FORMS[syntax] if form.text.count("{}") == 1]
+    pieces = [
+        (form, *piece(form, SHORT))
+        for form in FORMS[syntax]
+        if form.text.count("{}") == 1 and form.write(SHORT)
+    ]
     check([(text, found if form.is_labelled else []) for form, text, found in pieces], syntax)
 
 
@@ -261,7 +325,8 @@ def test_a_mention_after_another_is_found_as_if_alone(syntax: str) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_a_block_is_read_as_if_alone(syntax: str, end: str) -> None:
-    blocks = [Form(text) for text in OTHERS[syntax].split("¦")] + FORMS[syntax]
+    others = [Form(before + text) for before, text in product(["", "‹{}›\n"], OTHERS[syntax].split("¦"))]
+    blocks = others + FORMS[syntax]
     read = [example(form._replace(text=form.text.replace("\n", end)), n) for n, form in enumerate(blocks)]
     check([joined(one, 2 * end, other, 2 * end, one) for one, other in product(read, read)], syntax)
 
@@ -275,3 +340,25 @@ def test_a_name_in_a_table_ends_at_its_column(separator: str) -> None:
             lines = [joined(before, example(Form("‹{}›"), row), after, "\n") for row in range(rows)]
             pieces.append(joined(head.replace("\n", separator, 2), *lines))
     check(pieces, "text")
+
+
+@pytest.mark.parametrize("mention", APPENDED)
+def test_what_is_appended_to_a_name_is_not_part_of_it(mention: str) -> None:
+    ends = APPENDED[mention].split("¦")
+    check([joined(example(Form(mention), n % 3), end) for n, end in enumerate(ends)], "text")
+
+
+@pytest.mark.parametrize("text", NOT_NAMES.split("¦"))
+def test_what_only_looks_like_a_name_is_not_found(text: str) -> None:
+    check([(text, []), joined(text, " and ", example(Form("‹doi:{}›"), 1))], "text")
+
+
+@pytest.mark.parametrize("command", [*ACCENTS, *SYMBOLS])
+def test_tex_in_a_name_is_read_as_elsewhere(command: str) -> None:
+    """As ``plain_text`` shows it."""
+    argument = "{a}" if command in ACCENTS else "{}"
+    for text in (f"\\{command}{argument}", f"{{\\{command}{argument}}}", f"{{\\{command} a}}"):
+        name = f"10.1000/x{text}y"
+        shown = plain_text(name)
+        form = Form("doi = {‹{}›}, \\doi{‹{}›}.", {shown: name}.__getitem__)
+        check([piece(form, shown)], "bibtex")

@@ -18,7 +18,7 @@ _CHARACTERS = {",": " ", "lt": "<", "less": "<", "gt": ">", "backslash": "\\"}
 _SYMBOL = "|".join(sorted(SYMBOLS, key=len, reverse=True))
 _ESCAPE = (
     r"\\(?P<escaped>[%&#$_{} ,])"
-    r"|\\(?P<accent>[`'^\"~=.]|[uvHckrd](?![A-Za-z]))\s?(?:\{\\?(?P<letter>[A-Za-z])\}|\\?(?P<bare>[A-Za-z])"
+    r"|\\(?P<accent>[`'^\"~=.]|[uvHckrdb](?![A-Za-z]))\s?(?:\{\\?(?P<letter>[A-Za-z])\}|\\?(?P<bare>[A-Za-z])"
     r"(?![A-Za-z]*\{))"
     rf"|\\(?P<symbol>{_SYMBOL})(?:\{{\}}|(?![A-Za-z])[ \t]?)"
     r"|(?:\$|\\\(|\\ensuremath\{)\\?(?P<math>_(?:[0-9A-Za-z]|\{[0-9A-Za-z]{1,9}\})"

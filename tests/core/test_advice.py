@@ -1,6 +1,7 @@
 """What is legal but probably wrong: reported, never changed."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,6 +28,63 @@ def test_what_is_probably_wrong_is_said_with_what_was_meant(case: dict[str, Any]
         if advice.suggestion is not None:
             same = DOI.parse(advice.suggestion) == DOI.parse(text)
             assert same == (advice.code == "stray-percent")  # a clearer spelling of the name
+
+
+SICI = "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O"
+NAMES = [
+    "10.1000/182",
+    "10.1016/S0140-673X(05)67778-3",
+    "10.1007/978-3-319-12345-6_7",
+    SICI,
+    "10.1000/a'b~c/d",
+]
+APPENDED = {
+    "page-address": (
+        "/abstract¦/full¦/fulltext¦/html¦/pdf¦/epdf¦/epub¦/meta¦/summary¦/issuetoc¦/PDF¦/Full¦.pdf¦.htm¦.html¦?seq=1"
+        "¦?ref=pdf&x¦.svg¦/status.svg¦.svg?style=flat¦.SVG"
+    ),
+    "trailing-punctuation": ".¦,¦;¦:¦!¦?¦'¦\"¦…¦。¦、¦．¦)¦]¦}¦>¦»¦】¦」¦』¦》¦).,",
+    "trailing-slash": "/¦//",
+    "space": "\u3000¦\u00a0(a)¦, and¦; 10.1000/b¦ accessed 2020¦ PMID",
+    "run-on": ';10.1000/b¦,10.1000/b¦|10.1000/b¦https://doi.org/10.1000/b¦doi:10.1000/b¦","a¦":"a',
+    "lost-character": "\ufffd¦\ufffd\ufffd",
+}
+# Each with the marks of a name, and what was written for them
+REPLACED = {
+    "look-alike": (
+        "-\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d¦'\u2018\u2019\u201b"
+        "\u2032\u02bc¦/\u2044\u2215\u29f8"
+        "¦<\u2039\u02c2\u27e8\u3008¦>\u203a\u02c3\u27e9\u3009¦:\u2236¦~\u02dc\u223c"
+        "¦S\u0405\uff33¦O\u039f\u041e¦I\u0406\u0399¦a\u0430¦c\u0441¦1\uff11¦(\uff08¦)\uff09"
+    ),
+    "entity": "< &lt; &#60; &#x3C; &LT;¦> &gt;¦' &#39;¦- &#45;¦_ &#95; &lowbar;",
+    "tex-escape": (
+        r"_ \_ {\_} \textunderscore{} {\textunderscore}¦_7 $_7$ {$_7$}¦< $<$ {\textless}¦> \textgreater{}"
+        r"¦~ \~"
+    ),
+    "space": "- -\u00a0¦/ /\u2009",
+    "literal-escape": "- %2D %2d¦_ %5F¦: %3a¦< %3C¦1 %31",
+}
+
+
+def damaged(code: str, name: str) -> Iterator[str]:
+    yield from (f"{name}{end}" for end in APPENDED.get(code, "").split("¦") if end)
+    for marks in filter(None, REPLACED.get(code, "").split("¦")):
+        mark, *others = marks.split(" ") if " " in marks else [*marks]
+        before, _, after = name.rpartition(mark)
+        yield from (f"{before}{other}{after}" for other in others if "/" in before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("code", sorted(APPENDED | REPLACED))
+def test_what_happened_to_a_name_is_told_and_undone(code: str, name: str) -> None:
+    """Accidental blanks, look-alikes and trailing slashes are reported (S-14 U-34 P-20)."""
+    wrong = []
+    for written in damaged(code, name):
+        found = {advice.code: advice.suggestion for advice in advise(DOI(written))}
+        if found.get(code) != name or suggest(DOI(written)) != name:
+            wrong.append(f"{written!r}: {found}")
+    assert not wrong, "\n".join(wrong)
 
 
 _PLAIN_PIECES = ["10", "1000", "x", "1", "(", ")", "/", ".", "-", ":", ";", "_", "%41", "&amp;", "<", "doi:"]

@@ -16,13 +16,11 @@ from support.adversary import SYNTAXES
 
 SICI = "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O"
 NAMES = ["10.1000/182", "10.1016/S0140-6736(05)67778-3", "10.1007/978-3-319-12345-6_7", SICI, "10.1000/a&b"]
-NAMES += (
-    "10.26321/Á.GUTIÉRREZ.Ü2 10.1000.10/a[b]/c 10.1000/50%off 10.1000/x*y 10.1000/l'o 10.1000/1/doi".split()
-)
+NAMES += ["10.26321/Á.GUTIÉRREZ.Ü2", "10.1000.10/a[b]/c", "10.1000/50%off", "10.1000/x*y", "10.1000/l'o"]
+NAMES += ["10.1000/1/doi"]
 SHORT = "10.12/x"  # counts with a label only
-ODD = (
-    "10.1000/a. 10.1000/a)b 10.1000/a,b; 10.1000/'a'b 10.1000/x(y 10.1000/a?b#c".split()
-)  # only in delimiters
+# Only between delimiters
+ODD = ["10.1000/a.", "10.1000/a)b", "10.1000/a,b;", "10.1000/'a'b", "10.1000/x(y", "10.1000/a?b#c"]
 
 
 def link(name: str) -> str:

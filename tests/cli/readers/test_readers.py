@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import io
 import json
-import tokenize
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command import codes, doiuri, findings, piece, places
+from support.cli.command import codes, doiuri, findings, names, piece, places
 
 CASES = Path(__file__).parents[1] / "cases"
 EXPECTED: dict[str, list[dict[str, Any]]] = {
@@ -74,64 +72,93 @@ def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(case: dict[s
         assert codes(path, text) == case["codes"]
 
 
-LOOSE = {  # "doi" may also be the key of something else, such as a description
-    "meta.yml": 'x: [{{doi: "{}"}}]\n',
-    "mkdocs.yaml": 'x: [{{doi: "{}"}}]\n',
-    "a.md": '---\ndoi: "{}"\n---\n',
-    "CODEMETA.json": '{{"identifier": {{"propertyID": "doi", "value": "{}"}}}}',
-}
-FIELDS = LOOSE | {
-    "CITATION.cff": 'doi: "{}"\n',
-    "citation.CFF": 'doi: "{}"\n',
-    "a.json": '[{{"type": "book", "DOI": "{}"}}]',
-    ".zenodo.json": '{{"doi": "{}"}}',
-    "a.bib": "@misc{{a, doi = {{{}}}}}",
-    "a.ris": "TY  - BOOK\nDO  - {}\nER  - \n",
-}
+LOOSE = [  # "doi" may also be the key of something else, such as a description
+    ("meta.yml", 'x: [{{doi: "{}"}}]\n'),
+    ("mkdocs.yaml", "x:\n  - DOI: '{}'\n"),
+    ("a.yaml", "doi: {}  # a comment\n"),
+    ("a.md", '---\ndoi: "{}"\n---\n'),
+    ("a.md", "---\r\nx:\r\n  - DOI: {} # a comment\r\n---\r\n"),
+    ("a.MD", "+++\n'doi' = '{}'\n+++\nText.\n"),
+    ("a.md", '---\n"doi" : "{}"\n...\n'),
+    ("codemeta.json", '{{"identifier": {{"value": "{}", "propertyID": "DOI"}}}}'),
+    ("CODEMETA.json", '{{"identifier": [{{"propertyID": "https://registry.example/doi", "value": "{}"}}]}}'),
+]
+FIELDS = [
+    *LOOSE,
+    ("CITATION.cff", 'doi: "{}"\n'),
+    ("citation.CFF", "identifiers:\n  - value: '{}'\n    type: doi\n"),
+    ("CITATION.cff", "identifiers: [{{type: doi, value: {}}}]\n"),
+    ("ro-crate-metadata.json", '{{"@graph": [{{"identifier": {{"propertyID": "doi", "value": "{}"}}}}]}}'),
+    ("a.json", '[{{"type": "book", "DOI": "{}"}}]'),
+    ("a.json", '{{"x": {{"doi": "{}", "creators": []}}}}'),
+    (".zenodo.json", '{{"doi": "{}"}}'),
+    (".zenodo.json", '{{"related_identifiers": [{{"identifier": "{}", "scheme": "DOI"}}]}}'),
+    ("a.bib", "@misc{{a, doi = {{{}}}}}"),
+    ("a.bib", '@misc(a, DOI = "{}")'),
+    ("a.bib", "@misc{{a, title = {{x}},\n  Doi={{{{{}}}}}}}"),
+    ("a.ris", "TY  - BOOK\nDO  - {}\nER  - \n"),
+    ("a.ris", "TY - BOOK\r\nDO - {}  \r\nER - \r\n"),
+]
 VALUES: dict[str, str | None] = {
     **dict.fromkeys(("string", "The DOI of the paper", "smith2010")),
     **dict.fromkeys(("10.", "1000/182", "doi:1000", "DOI:1000"), "syntax"),
     "10/d8dn": "short-doi",
     "10.1000/182": "",
+    "10.1000/182.": "trailing-punctuation",
 }
 
 
-@pytest.mark.parametrize("path", FIELDS)
 @pytest.mark.parametrize("text", VALUES)
-def test_a_value_that_looks_like_no_attempt_is_told_only_where_doi_means_nothing_else(
-    path: str, text: str
+@pytest.mark.parametrize(("path", "form"), FIELDS)
+def test_a_field_is_told_at_its_place_unless_doi_may_mean_something_else(
+    path: str, form: str, text: str
 ) -> None:
     expected = VALUES[text]
     if expected is None:
-        expected = "" if path in LOOSE else "syntax"
-    assert codes(path, FIELDS[path].format(text)) == ([expected] if expected else [])
+        expected = "" if (path, form) in LOOSE else "syntax"
+    content = form.format(text)
+    told = [(one["code"], piece(content, one)) for one in findings(path, content)]
+    assert told == ([(expected, text)] if expected else [])
+    read = [piece(content, one) for one in places(path, content)]
+    assert read == ([text] if text.startswith(("10/", "10.1")) else [])
 
 
-FILES = sorted(Path(__file__).parents[3].glob("packages/doiuri-cli/src/**/*.py"))
+DOCUMENTING = [
+    *("{}", "x = 1; {}", "{}; x = 1", "{}  # x", "class A:\r\n    {}\r\n", "def f(a=(1, [2])):\n\t{}"),
+    *("def f(): {}", "async def f() -> x: {}", "f.__doc__ = {}", "x = '# (['\n{}", "x = (\ndef f(): {}"),
+    *("# '\n{}", "('''[(\n''')\n{}", '!ls "(\n%%bash\ndef f():\n  {}', "x = '\\''\n\n{}\ny"),
+]
+OTHERS = [
+    *(
+        "x = {}",
+        "({})",
+        "f(\n{}\n)",
+        "[{}]",
+        "x = {{\n'a':\n{}\n}}",
+        "x = \\\n{}",
+        "x = \\\r\n{}",
+        "return {}",
+    ),
+    *("{}.strip()", "{} \\\n    'x'", "{} % x", "'a' {}", "{}[0]", "a, {}"),
+]
+STRING = r"10.1000/\x41\101\u00e9\U0001F600\N{DIGIT ONE} 10.1000/a\[]b It\'s (10.1000/\"#)".replace(
+    "[]", "\n"
+)
+QUOTES = "'", '"', "'''", '"""'
+STRINGS = [f"{one}{quotes}{STRING}{quotes}" for one in ("", "r", "R", "u", "U") for quotes in QUOTES]
+NO_STRINGS = [f"{one}{quotes}{STRING}{quotes}" for one in ("b", "f", "rB", "Fr") for quotes in QUOTES]
 
 
-def marked(text: str) -> tuple[str, list[int]]:
-    """Return a program with a DOI in each comment and long string, and the lines of comments."""
-    comments = []
-    lines = text.splitlines(keepends=True)
-    for token in reversed([*tokenize.generate_tokens(io.StringIO(text).readline)]):
-        is_docstring = token.type == tokenize.STRING and token.string.lstrip("r").startswith('"""')
-        if token.type == tokenize.COMMENT or is_docstring:
-            row, column = token.start
-            comments += [] if is_docstring else [row]
-            column += token.string.index('"""') + 3 if is_docstring else 1
-            lines[row - 1] = f"{lines[row - 1][:column]}doi:10.9999/1 {lines[row - 1][column:]}"
-    return "".join(lines), comments
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: "/".join(file.parts[-2:]))
-def test_all_docstrings_of_our_own_files_are_found_and_no_other_strings(file: Path) -> None:
-    text, comments = marked(file.read_text("utf-8"))
-    expressions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr))
-    values = (node.value for node in expressions if isinstance(node.value, ast.Constant))
-    strings = [value.lineno for value in values if isinstance(value.value, str)]
-    found = [one["line"] for one in places("a.py", text) if one["doi"] == "10.9999/1"]
-    assert found == sorted(strings + comments)
+@pytest.mark.parametrize("form", DOCUMENTING + OTHERS)
+def test_strings_that_document_something_are_read_as_python_reads_them(form: str) -> None:
+    """Bytes and formatted strings document nothing."""
+    values = {string: ast.literal_eval(string) for string in STRINGS} if form in DOCUMENTING else {}
+    wrong = [
+        string
+        for string in [*STRINGS, *NO_STRINGS]
+        if names("a.py", form.format(string)) != names("a.rst", values.get(string, ""))
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(

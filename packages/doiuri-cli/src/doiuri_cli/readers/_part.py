@@ -197,7 +197,7 @@ _ON_LINE = re.compile(r"[^\r\n]+")
 
 def may_mention(text: str) -> bool:
     """Return whether the text may mention a DOI. Most files are passed over by this alone."""
-    if "doi" in text or "arxiv:`" in text or "{arxiv}`" in text:
+    if "doi" in text or "DOI" in text or "Doi" in text or "arxiv:`" in text or "{arxiv}`" in text:
         return True
     # An invalid DOI is meant by "doi" only; with a name, any label counts
     return _NAME.search(text) is not None and bool(_BARE_NAME.search(text) or _LABEL.search(text))

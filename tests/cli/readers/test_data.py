@@ -1,0 +1,123 @@
+"""JSON and YAML, however other libraries write them, have the DOIs that a walk through the data finds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from support.cli.command import fixed, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# For each text, its DOI, and what it is after fixes
+NAMES = ["1", "AbC", "é", "a'b", 'a"b', "a\\b", "a#b", "a/b"]
+FIELDS = {f"{head}10.1000/{name}": f"10.1000/{name}" for name in NAMES for head in ("", "doi:", "DOI:")}
+TEXTS = {
+    "see 10.1000/2 there": ("10.1000/2", "see 10.1000/2 there"),
+    "é http://dx.doi.org/10.1000/3": ("10.1000/3", "é https://doi.org/10.1000/3"),
+    "it's: # doi:10.1000/4": ("10.1000/4", "it's: # doi:10.1000/4"),
+} | {text: ("", text) for text in ("x", "", "true")}
+
+
+class Styled(str):
+    """A string, and the style in which YAML is to write it."""
+
+    __slots__ = ("style",)
+    style: str | None
+
+
+def styled(text: str, style: str | None) -> Styled:
+    found = Styled(text)
+    found.style = style
+    return found
+
+
+class Dumper(yaml.SafeDumper):
+    """Writes each string in its style."""
+
+
+Dumper.add_representer(
+    Styled, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), text.style)
+)
+STYLES = st.sampled_from([None, "'", '"', "|", ">"])
+VALUES = st.builds(styled, st.sampled_from([*TEXTS]), STYLES) | st.sampled_from([None, True, 7])
+MEMBERS = {
+    **dict.fromkeys(("type", "title", "note", "URL", "x"), VALUES),
+    **dict.fromkeys(("doi", "DOI"), st.builds(styled, st.sampled_from([*FIELDS]), STYLES) | st.just(7)),
+    "id": st.sampled_from(["a", "b", 7]),
+}
+OBJECTS = st.fixed_dictionaries({}, optional=MEMBERS)
+DATA = st.recursive(
+    OBJECTS,
+    lambda inner: (
+        st.lists(inner | VALUES, max_size=3)
+        | st.builds(
+            lambda one, key, more: {key: more, **one}, OBJECTS, st.sampled_from(["y", "author"]), inner
+        )
+    ),
+    max_leaves=4,
+)
+
+
+def walk(
+    value: Any, keys: tuple[Any, ...] = (), *around: Any
+) -> Iterator[tuple[tuple[Any, ...], list[Any], str]]:
+    """Yield the keys to each text, what is around it from the inside out, and the text."""
+    if isinstance(value, str):
+        yield keys, [*around], value
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from walk(one, (*keys, key), value, *around)
+
+
+def put(data: Any, keys: tuple[Any, ...], text: str) -> None:
+    for key in keys[:-1]:
+        data = data[key]
+    data[keys[-1]] = text
+
+
+def agrees(path: str, text: str, data: Any, expected: list[tuple[str, str | None]], load: Any) -> None:
+    assert [(one["doi"], one["entry"]) for one in places(path, text)] == expected
+    assert load(fixed(path, text)) == data
+
+
+def read(key: Any, text: str) -> tuple[str, str]:
+    """Return the DOI in the value of a key, and the text after fixes."""
+    return (FIELDS[text], FIELDS[text]) if key in {"doi", "DOI"} else TEXTS.get(text, ("", text))
+
+
+@given(DATA, st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1])}))
+def test_json_has_the_dois_of_its_works(data: Any, style: dict[str, Any]) -> None:
+    text, expected = json.dumps(data, **style), []
+    for keys, around, value in [*walk(data)]:
+        work = around[0] if isinstance(around[0], dict) else {}
+        has_doi = any(work.get(key, 7) != 7 for key in ("doi", "DOI"))
+        is_work = has_doi and {*work} & {"type", "title", "author"} and "author" not in keys
+        if is_work and keys[-1] in {"doi", "DOI", "URL", "note"}:
+            doi, better = read(keys[-1], value)
+            expected += [(doi, str(work["id"]) if "id" in work else None)] if doi else []
+            put(data, keys, better)
+    agrees("a.json", text, data, expected, json.loads)
+
+
+YAML = {
+    "default_flow_style": st.sampled_from([True, False, None]),
+    "allow_unicode": st.booleans(),
+    "width": st.sampled_from([20, 500]),
+    "indent": st.sampled_from([2, 5]),
+}
+
+
+@given(DATA, st.fixed_dictionaries(YAML))
+def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(data: Any, style: dict[str, Any]) -> None:
+    text, expected = yaml.dump(data, Dumper=Dumper, sort_keys=False, **style), []
+    for keys, around, value in [*walk(data)]:
+        entries = [str(one["id"]) for one in around if "id" in one and {*one} & {"doi", "DOI", "title"}]
+        doi, better = read(keys[-1], value)
+        expected += [(doi, next(iter(entries), None))] if doi else []
+        put(data, keys, better)
+    agrees("a.yaml", text, data, expected, yaml.safe_load)

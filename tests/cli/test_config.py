@@ -64,6 +64,8 @@ def test_options_add_to_lists_and_replace_choices() -> None:
     assert told("--exclude=b.md", "--select=not-https,duplicate") == ["c.md not-https"]
     assert told("--exclude=b.md", "--select=not-https", "--ignore=not-https") == []
     assert told() == []
+    write('exclude = ["a.md"]\nignore = ["not-https"]\n')
+    assert told("--exclude=b.md", "--exclude=*.txt", "--ignore=syntax", "--ignore=doubled") == []
 
 
 def test_the_nearest_file_upwards_is_read() -> None:

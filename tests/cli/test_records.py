@@ -53,6 +53,8 @@ def test_differences_are_warnings_at_the_doi(tmp_path: Path, doi_proxy: Proxies)
     assert check(tmp_path, doi_proxy, "--records")[1] == expected
     assert len(doi_proxy.log) == requests
     assert check(tmp_path, doi_proxy, "--records", "--offline", "--cache", ":memory:")[1] == []
+    (tmp_path / "doiuri.toml").write_text("max-age = 0\n")
+    assert check(tmp_path, doi_proxy, "--records", "--offline")[1] == expected
 
 
 def test_notices_are_one_finding_a_work(tmp_path: Path, doi_proxy: Proxies) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command import codes, findings, fixed, names, remember
+from support.cli.command import codes, findings, fixed, names, piece, places, remember
 from support.growth import is_linear
 
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("written.json").read_text("utf-8"))["cases"]
@@ -37,6 +37,11 @@ def in_file(case: dict[str, Any]) -> tuple[str, str]:
     return FILES[case["syntax"]], around
 
 
+def told(path: str, text: str, *options: object) -> list[list[str | None]]:
+    """Return the code, the text and the DOI of each finding."""
+    return [[one["code"], piece(text, one), one["doi"]] for one in findings(path, text, *options)]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['syntax']}: {case['text']}"[:70])
 def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: Path) -> None:
     """The unsafe fixes are those that are applied if only the names in the last text are registered."""
@@ -50,8 +55,9 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
         **dict.fromkeys((name for name in names(path, unsafe) if name[:3] == "10."), True),
     }
     remember(cache, known)
-    found = [one["code"] for one in findings(path, text, "--config", config)]
-    assert sorted(found) == sorted(case["codes"])
+    assert told(path, text, "--config", config) == case["told"]
+    if (path, around) == ("a.txt", "{}"):
+        assert told(path, f"(See {text}), x.\n\nAnd {text}.") == case["told"] * 2
     assert fixed(path, text, "--config", config) == safe
     options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
     assert fixed(path, text, *options) == unsafe
@@ -80,37 +86,50 @@ def test_what_is_only_a_guess_is_not_suggested(path: str, text: str) -> None:
     assert "did you mean" not in finding["message"]
 
 
-VALUES = {"a": "10.1000/A", "b": "10.1000/183", "c": "doi:10.1000/a", "d": "10.1000/a", "b2": "x"}
-ENTRIES = "".join(f"@misc{{{key}, doi = {{{value}}}}}\n" for key, value in VALUES.items())
+BIBLIOGRAPHIES = {
+    "BibTeX": (
+        "a.bib",
+        "@misc{{{key}, doi = {{{doi}}}, url = {{https://doi.org/{doi}}}, eprint = {{{doi}}}}}\n",
+    ),
+    "RIS": ("a.ris", "TY  - JOUR\nID  - {key}\nDO  - {doi}\nUR  - https://doi.org/{doi}\nER  - \n"),
+    "RIS without keys": ("a.ris", "TY  - JOUR\nDO  - {doi}\nUR  - https://doi.org/{doi}\nER  - \n"),
+    "CSL-JSON": (
+        "a.json",
+        '[{{"id": "{key}", "type": "book", "DOI": "{doi}", "URL": "https://doi.org/{doi}"}}]',
+    ),
+}
 
 
-def test_entries_with_one_doi_are_told_once_whatever_its_case() -> None:
-    (finding,) = findings("a.bib", ENTRIES, "--select=duplicate")
-    assert (finding["entry"], finding["line"]) == ("c", 3)
-    assert finding["message"] == "the same DOI as a (line 1) and d (line 4)"
+def bibliography(kind: str, *dois: str) -> tuple[str, str, list[str]]:
+    """Return the name and the text of a file with an entry for each DOI, and their keys."""
+    path, form = BIBLIOGRAPHIES[kind]
+    keys = [f"record {n}" if kind == "RIS without keys" else f"k{n}" for n, _ in enumerate(dois, 1)]
+    entries = (form.format(key=key, doi=doi) for key, doi in zip(keys, dois, strict=True))
+    return path, "".join(entries).replace("][", ",\n"), keys
+
+
+@pytest.mark.parametrize("kind", BIBLIOGRAPHIES)
+def test_entries_with_one_doi_are_told_once_whatever_its_case(kind: str) -> None:
+    path, text, keys = bibliography(kind, "10.1000/A", "10.1000/183", "doi:10.1000/a", "10.1000/a")
+    lines = {one["entry"]: one["line"] for one in reversed(places(path, text))}
+    (finding,) = findings(path, text, "--select=duplicate")
+    assert (finding["entry"], finding["line"]) == (keys[2], lines[keys[2]])
+    others = " and ".join(f"{key} (line {lines[key]})" for key in (keys[0], keys[3]))
+    assert finding["message"] == f"the same DOI as {others}"
+
+
+def test_a_work_may_cite_itself() -> None:
     assert codes("CITATION.cff", "doi: 10.1/a\nreferences: [{doi: 10.1/a}, {doi: 10.1/a}]\n") == []
 
 
-@pytest.mark.parametrize(
-    ("path", "form"),
-    [
-        ("a.bib", "@misc{{{key}, doi = {{{doi}}}, url = {{https://doi.org/{doi}}}, eprint = {{{doi}}}}}\n"),
-        ("a.ris", "TY  - JOUR\nID  - {key}\nDO  - {doi}\nUR  - https://doi.org/{doi}\nER  - \n"),
-        ("b.ris", "TY  - JOUR\nDO  - {doi}\nUR  - https://doi.org/{doi}\nER  - \n"),
-        ("a.json", '[{{"id": "{key}", "type": "book", "DOI": "{doi}", "URL": "https://doi.org/{doi}"}}]'),
-    ],
-    ids=["BibTeX", "RIS", "RIS without keys", "CSL-JSON"],
-)
-def test_one_wrong_doi_in_fields_of_an_entry_is_one_finding(path: str, form: str, tmp_path: Path) -> None:
-    entries = [form.format(key=key, doi=doi) for key, doi in [("a", "10.1000/1"), ("b", "10.1000/2.pdf")]]
-    text = "".join(entries).replace("][", ",")
+@pytest.mark.parametrize("kind", BIBLIOGRAPHIES)
+def test_one_wrong_doi_in_fields_of_an_entry_is_one_finding(kind: str, tmp_path: Path) -> None:
+    path, text, keys = bibliography(kind, "10.1000/1", "10.1000/2.pdf")
     remember(tmp_path / "cache", {"10.1000/1": False, "10.1000/2.pdf": False})
     found = findings(path, text, "--cache", tmp_path / "cache")
-    assert [one["entry"] for one in found if one["code"] == "not-found"] == (
-        ["record 1", "record 2"] if path == "b.ris" else ["a", "b"]
-    )
+    assert [one["entry"] for one in found if one["code"] == "not-found"] == keys
     fixes = [one for one in found if one["code"] == "page-address" and one["fix"]]
-    assert len(fixes) == entries[1].count("10.1000/2"), "each place is fixed"
+    assert len(fixes) == text.count("10.1000/2"), "each place is fixed"
 
 
 def test_a_text_that_the_format_cannot_represent_is_told_without_a_fix() -> None:

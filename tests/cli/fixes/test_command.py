@@ -77,6 +77,7 @@ def test_read_only_file(tmp_path: Path) -> None:
     done = fix(path)
     assert done.returncode == 2
     assert f"doiuri: {path}: not fixed: the file is read-only" in done.stderr
+    assert done.stdout == doiuri("check", "--isolated", "--offline", "--lock=", path).stdout != ""
     assert path.read_bytes() == OLD.encode()
 
 

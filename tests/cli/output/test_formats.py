@@ -203,14 +203,14 @@ def test_a_file_elsewhere_is_named_by_its_address(tmp_path: Path) -> None:
     assert address == {"uri": f"file://{tmp_path}/a%20b.md"}
 
 
-def prints(text: str, name: str = "a.md") -> list[str]:
-    results = json.loads(in_folder({name: text})["sarif"])["runs"][0]["results"]
+def prints(text: str, name: str = "a.md", *options: object) -> list[str]:
+    results = json.loads(in_folder({name: text}, *options)["sarif"])["runs"][0]["results"]
     return [one["partialFingerprints"]["primaryLocationLineHash"] for one in results]
 
 
 def test_fingerprints_stay_if_lines_move_and_differ_otherwise() -> None:
     assert prints(OLD) == prints(f"more\n\n{OLD}") == prints(f"> 1\n   {OLD}")[-1:]
-    assert prints(OLD) == prints(OLD + OLD)[:1]
+    assert prints(OLD) == prints(OLD + OLD)[:1] == prints(OLD, "a.md", "./")
     others = prints(OLD, "b.md") + prints(OLD.replace("182", "183")) + prints(f"x {OLD}")
     assert len({*prints(OLD + OLD), *others}) == 5
 

@@ -273,14 +273,23 @@ def test_messages_are_printable(tmp_path: Path) -> None:
     assert run.stderr.rstrip("\n").isprintable()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_diff_can_be_applied(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(LATIN)
+CONTENTS = {
+    "mark": b"\xef\xbb\xbfhttp://dx.doi.org/10.1000/182\r\nx\r\n",
+    "one line": b"http://dx.doi.org/10.1000/182",
+    "CR": b"x\rhttp://dx.doi.org/10.1000/182\r\n\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [*((name, LATIN) for name in NAMES), *(("a.md", one) for one in CONTENTS.values())]
+)
+def test_diff_can_be_applied(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
     done = doiuri("fix", "--isolated", "--diff", name, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "Would fix 1 in 1 file; 0 left.\n")
-    assert (tmp_path / name).read_bytes() == LATIN
+    assert (tmp_path / name).read_bytes() == content
     subprocess.run(
         ["git", "apply", "-"], input=done.stdout.encode(errors="surrogateescape"), cwd=tmp_path, check=True
     )
     assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert (tmp_path / name).read_bytes() == LATIN.replace(b"http://dx.", b"https://")
+    assert (tmp_path / name).read_bytes() == content.replace(b"http://dx.", b"https://")

@@ -89,7 +89,7 @@ LOCK = '{"doiuri-lock": 1, "entries": {}}'
 
 
 @pytest.mark.parametrize(("config", "options", "expected"), GIVEN["locks"])
-@pytest.mark.parametrize("start", [".", "docs", "docs/sub"])
+@pytest.mark.parametrize("start", [".", "docs", "docs/sub", "link"])
 def test_the_lock_file_is_beside_the_configuration_from_anywhere(
     config: str, options: list[str], expected: list[str] | None, start: str
 ) -> None:
@@ -98,8 +98,11 @@ def test_the_lock_file_is_beside_the_configuration_from_anywhere(
     write(LOCK, "l/other.json")
     write("doi:10.1000/182", "docs/sub/a.md")
     top = Path.cwd()
-    os.chdir(start)
-    run = doiuri("check", "--offline", "-q", "-o", "concise", top / "docs" / "sub" / "a.md", *options)
+    Path("link").symlink_to(".")
+    named = ["--config=link/doiuri.toml"] if start == "link" else []
+    os.chdir("." if named else start)
+    file = top / "docs" / "sub" / "a.md"
+    run = doiuri("check", "--offline", "-q", "-o", "concise", file, *options, *named)
     assert run.returncode == (2 if expected is None else 0), run
     assert [line.partition("[")[2].partition("]")[0] for line in run.stdout.splitlines()] == (expected or [])
 

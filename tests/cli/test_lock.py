@@ -224,9 +224,12 @@ def test_an_accepted_name_is_no_finding_and_stays(more: list[str], folder: Path,
     assert lock(doi_proxy, folder, "--cache=:memory:", *more, *accept).returncode == 0
     assert content(folder)["accepted"] == {"10.5555/NOPE": "an example"}
     assert names(folder) == (["10.5555/NOPE"] if more else ALL)
+    (folder / "c.bib").write_text(f"@misc{{a, doi = {{{DEAD}}}}}")
+    requests = len(doi_proxy.log)
     for options in (["--offline"], ["--locked"], ["--resolver", doi_proxy.url]):
-        run = doiuri("check", *options, "--ignore=lock-missing", cwd=folder)
+        run = doiuri("check", "--records", *options, "--ignore=lock-missing", cwd=folder)
         assert (run.returncode, run.stdout) == (0, "")
+    assert not [one for one in doi_proxy.log[requests:] if DEAD in one.target]
 
 
 def test_a_configuration_file_alone_names_no_resolver(folder: Path, doi_proxy: Proxies) -> None:

@@ -87,7 +87,7 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
         "@misc{none, title={No DOI at All}}",
     ]
     (tmp_path / "paper.bib").write_text("\n".join([BIB, *more]))
-    (tmp_path / "notes.md").write_text("doi:10.5555/in-no-entry\n")
+    (tmp_path / "notes.md").write_text("doi:10.5555/in-no-entry\n" * 2)
     check(tmp_path, doi_proxy, "--records", "--select=not-found,syntax", "-o", "markdown:summary.md")
     lists = (tmp_path / "summary.md").read_text().partition("**OK DOIs**")[2].partition("Checked")[0]
     assert lists.split("\n\n") == [

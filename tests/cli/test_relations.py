@@ -83,11 +83,6 @@ def test_labels_and_hosts_are_told_and_fixed_in_any_case(text: str) -> None:
     assert fixed("a.txt", text) in {"doi:10.1/1", "https://doi.org/10.1/1"}
 
 
-def test_a_link_and_its_text_may_differ_in_case() -> None:
-    assert codes("a.md", "[10.1000/ABC](https://doi.org/10.1000/abc)") == []
-    assert codes("a.md", "[10.1000/ABC](https://doi.org/10.1000/abd)") == ["text-differs"]
-
-
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with a submodule, files that git ignores in both, a configuration and a lock file."""

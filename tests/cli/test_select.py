@@ -154,33 +154,6 @@ def test_include_and_exclude(include: str, exclude: str, paths: str) -> None:
     assert selected(include=include, exclude=exclude).paths == paths.split()
 
 
-def test_the_configuration_names_more_types_of_files(tmp_path: Path) -> None:
-    write("a.f90", "b.m", "c.c", text="# http://doi.org/10.1000/182")
-    write("doiuri.toml", text='extensions = { ".f90" = "text", ".M" = "python" }\n')
-    places = [line.rpartition(": ")[0] for line in doiuri("find", cwd=tmp_path).stdout.splitlines()]
-    assert places == ["a.f90:1:3", "b.m:1:3"]
-    assert len(doiuri("check", "-j2", "--offline", "-o", "concise", cwd=tmp_path).stdout.splitlines()) == 2
-    Path("doiuri.toml").unlink()
-    assert doiuri("find", cwd=tmp_path).stdout == ""
-
-
-TYPES = {
-    **dict.fromkeys(
-        ("DESCRIPTION", "a.R", "b.r", "c.jl", "d.rs", "e.nf", "f.Rd", "g.Rnw"), "doi:10.1000/182"
-    ),
-    "h.owl": "doi:10.1000/182",
-    "i.enw": "%0 Journal Article\n%R 10.1000/182\n",
-    "j.mdx": "import X from 'x'\n\n[Kahn](https://doi.org/10.1000/182) `10.1000/code`\n",
-    "k.nbib": "PMID- 1\nLID - 10.1000/182 [doi]\n",
-}
-
-
-def test_these_types_of_files_are_read_by_default() -> None:
-    for name, text in TYPES.items():
-        write(name, text=text)
-    assert selected().paths == [*TYPES]
-
-
 def test_named_pipes_are_passed_over_but_not_what_the_shell_opened() -> None:
     write("a.md")
     os.mkfifo("pipe.md")

@@ -11,7 +11,7 @@ from support.cli.command import codes, findings, fixed, names, piece, places, re
 from support.growth import is_linear
 
 GIVEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("written.json").read_text("utf-8"))["cases"]
-CASES = [case | {"syntax": one} for case in GIVEN for one in case.get("syntax", case.get("path")).split()]
+CASES = [case | {"syntax": one} for case in GIVEN for one in (case.get("syntax") or case["path"]).split()]
 # A file for each syntax
 FILES = {
     "text": "a.txt",

@@ -86,6 +86,7 @@ def test_a_file_that_is_not_written_is_not_said_to_hold_anything(
 
 
 def test_check_says_what_is_due_without_a_request(folder: Path, doi_proxy: Proxies) -> None:
+    (folder / "c.md").write_text(f"doi:{KAHN.upper()}\n")
     run = lock(doi_proxy, folder, "--check")
     assert run.returncode == 1
     lines = [f"{name} is not in the lock file" for name in (ALIAS, KAHN, DEAD)]

@@ -76,13 +76,6 @@ def test_a_spelling_has_the_same_answer_acceptance_and_duplicate(spelling: str, 
     assert codes("a.txt", spelling, "--cache", tmp_path / "cache", *config, "--select=not-found") == []
 
 
-@pytest.mark.parametrize("text", ["DOI:doi:10.1/1", "HTTP://DX.DOI.ORG/10.1/1", "HTTPS://DOI.ORG/DOI:10.1/1"])
-def test_labels_and_hosts_are_told_and_fixed_in_any_case(text: str) -> None:
-    told = {(*codes("a.txt", one), fixed("a.txt", one)) for one in (text, text.lower(), text.upper())}
-    assert len(told) == 1
-    assert fixed("a.txt", text) in {"doi:10.1/1", "https://doi.org/10.1/1"}
-
-
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with a submodule, files that git ignores in both, a configuration and a lock file."""

@@ -13,15 +13,8 @@ from support.growth import is_linear
 GIVEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("written.json").read_text("utf-8"))["cases"]
 CASES = [case | {"syntax": one} for case in GIVEN for one in (case.get("syntax") or case["path"]).split()]
 # A file for each syntax
-FILES = {
-    "text": "a.txt",
-    "markdown": "a.md",
-    "rst": "a.rst",
-    "html": "a.html",
-    "xml": "a.xml",
-    "tex": "a.tex",
-}
-FILES |= {"bibtex": "a.bib"}
+FILES = {"text": "a.txt", "markdown": "a.md", "rst": "a.rst", "html": "a.html", "xml": "a.xml"}
+FILES |= {"tex": "a.tex", "bibtex": "a.bib"}
 IN_FIELD = {
     "text": ("a.ris", "TY  - A\nDO  - {}\nER  - \n"),
     "bibtex": ("a.bib", "@misc{{k, doi = {{{}}}}}\n"),
@@ -63,7 +56,8 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
         message = findings(path, text)[0]["message"]
         assert message.endswith(case["says"]) if case["says"] else "did you mean" not in message
     if (path, around) == ("a.txt", "{}"):
-        assert told(path, f"(See {text}), x.\n\nAnd {text}.") == case["told"] * 2
+        sentences = "(See {0}), {0}, {0}; '{0}': x.\n\nIs {0}, it is {0}!\nAnd {0}."
+        assert told(path, sentences.format(text)) == case["told"] * 7
     assert fixed(path, text, "--config", config) == safe
     options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
     assert fixed(path, text, *options) == unsafe

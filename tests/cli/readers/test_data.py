@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.cli.command import fixed, places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # For each text, its DOI, and what it is after fixes
 NAMES = ["1", "AbC", "é", "a'b", 'a"b', "a\\b", "a#b", "a/b"]
@@ -43,11 +44,17 @@ class Dumper(yaml.SafeDumper):
 Dumper.add_representer(
     Styled, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), text.style)
 )
-STYLES = st.sampled_from([None, "'", '"', "|", ">"])
-VALUES = st.builds(styled, st.sampled_from([*TEXTS]), STYLES) | st.sampled_from([None, True, 7])
+STYLES = [None, "'", '"', "|", ">"]
+
+
+def any_of(texts: Iterable[str]) -> st.SearchStrategy[Styled]:
+    return st.builds(styled, st.sampled_from([*texts]), st.sampled_from(STYLES))
+
+
+VALUES = any_of(TEXTS) | st.sampled_from([None, True, 7])
 MEMBERS = {
     **dict.fromkeys(("type", "title", "note", "URL", "x"), VALUES),
-    **dict.fromkeys(("doi", "DOI"), st.builds(styled, st.sampled_from([*FIELDS]), STYLES) | st.just(7)),
+    **dict.fromkeys(("doi", "DOI"), any_of(FIELDS) | st.just(7)),
     "id": st.sampled_from(["a", "b", 7]),
 }
 OBJECTS = st.fixed_dictionaries({}, optional=MEMBERS)
@@ -61,6 +68,15 @@ DATA = st.recursive(
     ),
     max_leaves=4,
 )
+
+
+def everything() -> list[dict[str, Any]]:
+    """Return an object for each field and each text in each style."""
+    pairs = product(STYLES, zip(FIELDS, cycle(TEXTS)))
+    return [
+        {"id": n, "doi": styled(one, style), "title": styled(text, style)}
+        for n, (style, (one, text)) in enumerate(pairs)
+    ]
 
 
 def walk(
@@ -90,6 +106,7 @@ def read(key: Any, text: str) -> tuple[str, str]:
     return (FIELDS[text], FIELDS[text]) if key in {"doi", "DOI"} else TEXTS.get(text, ("", text))
 
 
+@example(everything(), {})
 @given(DATA, st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1])}))
 def test_json_has_the_dois_of_its_works(data: Any, style: dict[str, Any]) -> None:
     text, expected = json.dumps(data, **style), []
@@ -112,6 +129,8 @@ YAML = {
 }
 
 
+@example(everything(), {})
+@example(everything(), {"default_flow_style": True, "allow_unicode": True})
 @given(DATA, st.fixed_dictionaries(YAML))
 def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(data: Any, style: dict[str, Any]) -> None:
     text, expected = yaml.dump(data, Dumper=Dumper, sort_keys=False, **style), []

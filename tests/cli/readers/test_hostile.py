@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS
 from support.cli.command import doiuri, findings, fixed, names, piece, places
-from support.growth import is_fast, is_linear
+from support.growth import is_linear
 
 MARKUP = ("a.md", "a.rst", "a.html", "a.xml", "a.bib", "a.tex", "a.txt")
 DATA = ("a.ipynb", "a.py", "CITATION.cff", "a.yaml", "a.json", ".zenodo.json", "codemeta.json", "a.ris")
@@ -117,14 +117,6 @@ def test_a_text_that_repeats_itself_is_read_in_linear_time(name: str) -> None:
     cases = [*product(FRAMES[name], UNITS[name]), *product(FRAMES[name][:1], FRAGMENTS)]
     slow = [repr(case) for case in cases if not is_linear(partial(read, *case), 400, 3_200)]
     assert not slow, "\n".join(slow)
-
-
-def test_outputs_of_notebooks_are_passed_over_fast() -> None:
-    """Five megabytes of pictures take less than a tenth of a second each."""
-    output = {"data": {"image/png": "iVBORw0KGgo+/" * 80_000}}
-    cell = {"cell_type": "code", "outputs": [output] * 5, "source": "# doi:10.1000/1"}
-    text = json.dumps({"cells": [cell], "nbformat": 4})
-    assert is_fast(lambda: names("a.ipynb", text), 0.5)
 
 
 def agrees_with_the_core(text: str) -> None:

@@ -210,7 +210,7 @@ def prints(text: str, name: str = "a.md", *options: object) -> list[str]:
 
 def test_fingerprints_stay_if_lines_move_and_differ_otherwise() -> None:
     assert prints(OLD) == prints(f"more\n\n{OLD}") == prints(f"> 1\n   {OLD}")[-1:]
-    assert prints(OLD) == prints(OLD + OLD)[:1] == prints(OLD, "a.md", "./")
+    assert prints(OLD) == prints(OLD + OLD)[:1] == prints(OLD, "a.md", "./a.md")
     others = prints(OLD, "b.md") + prints(OLD.replace("182", "183")) + prints(f"x {OLD}")
     assert len({*prints(OLD + OLD), *others}) == 5
 

@@ -115,16 +115,16 @@ def test_what_citations_and_lists_show(
 
 def test_citations_lead_to_entries_and_back(tmp_path: Path, server: Site) -> None:
     text = ":doi:p:`10.5555/kahn-2006` :doi:p:`10.5555/a<b>#c;d,(e)` :doi:t:`10.5555/kahn-2006`\n"
-    source = project(tmp_path, f"{text}\n{LIST}\nB\n-\n\n{LIST}   :scope: project\n")
+    source = project(tmp_path, f"{text}\n{LIST}\nB\n-\n\n{LIST}   :scope: project\n\nC\n-\n\n{LIST}")
     built = build(source, tmp_path)
     body = Body(built.text())
     inside = [href[1:] for href in body.hrefs if href.startswith("#doi-")]
-    assert len(inside) == 9
+    assert len(inside) == 12
     assert set(inside) <= set(body.ids)
     assert len(body.ids) == len(set(body.ids))
     assert all(id_.replace("-", "").isalnum() and id_.isascii() for id_ in inside)
     outside = [DOI.from_url(href).name for href in body.hrefs if href.startswith("https://doi.org/")]
-    assert outside == ["10.5555/kahn-2006", "10.5555/a<b>#c;d,(e)"] * 2
+    assert outside == ["10.5555/kahn-2006", "10.5555/a<b>#c;d,(e)"] * 3
     assert built.text().count("doiuri.css") == 1
     assert built.warnings == ""
 
@@ -143,8 +143,9 @@ def test_a_list_of_the_project(tmp_path: Path, server: Site) -> None:
     files = {
         "a/b.rst": "B\n=\n\n:doi:p:`10.5555/kahn-b`\n",
         "refs.rst": f"R\n=\n\n{LIST}   :scope: project\n   :nocite: 10.5555/three\n",
+        "sources.rst": f"S\n=\n\n{LIST}   :scope: project\n",
     }
-    text = ":doi:p:`10.5555/kahn-a`\n\n.. toctree::\n\n   a/b\n   refs\n"
+    text = ":doi:p:`10.5555/kahn-a`\n\n.. toctree::\n\n   a/b\n   sources\n   refs\n"
     built = build(project(tmp_path, text, **files), tmp_path)
     assert [link.text for link in built.links()] == ["KAHN, 2001a"]
     [link] = built.links("a/b.html")

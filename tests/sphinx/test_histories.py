@@ -30,24 +30,27 @@ TEXTS = {
     ".. doi:bibliography::\n   :filter: type=book",
     "lists all": ".. doi:bibliography::\n   :scope: project\n   :nocite: 10.5555/none",
     "title": "After :doi:t:`10.5555/a`\n------------------------\n\nText",
+    "renamed": ":doi:p:`10.5555/a`",
     "refers": ":ref:`l-t1`",
     "refers to t1": ":doc:`t1`",
-    "hidden": ".. only:: latex\n\n   :doi:`10.5555/dead`\n   :doi:p:`10.5555/b`",
+    "hidden": ".. only:: latex\n\n   :doi:`10.5555/dead`, :doi:`10.5555/kept,`\n   :doi:p:`10.5555/b`",
 }
 OPTIONS = {
     "doi_text": ("'name'", "'link'", "'{authors} ({year})'"),
     "doi_citation": ("'author-year'", "'number'"),
+    "doi_reference_style": ("'author-date'", "'numeric'"),
+    "language": ("'en'", "'de'"),
     "doi_details": ("False", "True"),
     "doi_resolve": ("True", "False"),
     "doi_link": ("'https://doi.org'", "'https://mirror.example'"),
     "doi_hardcoded_links": ("False", "True"),
     "doi_works": ("'works.json'", "['works.json', 'more.json']"),
 }
-REREADS = {"doi_text", "doi_link", "doi_hardcoded_links", "doi_works"}  # all documents
+REREADS = {"doi_text", "doi_link", "doi_hardcoded_links", "doi_works", "language"}  # all documents
 RENEWS = {"doi_details", "doi_resolve"}  # all answers
 FILES = {
-    "index.rst": "T\n=\n\n.. toctree::\n   :glob:\n\n   t*\n",
-    "tp.rst": "P\n=\n\n.. include:: part.txt\n",
+    "index.rst": "T\n=\n\n.. toctree::\n   :glob:\n\n   s/t*\n",
+    "s/tp.rst": "P\n=\n\n.. include:: ../part.txt\n",
     "works.json": '[{"id": "own", "type": "report", "title": "Own"}]',
     "more.json": '[{"DOI": "10.5555/B", "title": "Corrected"}]',
 }
@@ -59,7 +62,7 @@ class Step:
     """What happens before a build, and how it is started."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    """Documents, or "part", and the names of their new texts; "" deletes a document."""
+    """Documents, those with a "t" in a folder, or "part", and the names of their texts; "" deletes one."""
     states: dict[str, str] = field(default_factory=dict)
     """DOIs and their new states, which the first build of the next day finds that is not offline."""
     options: dict[str, int] = field(default_factory=dict)
@@ -116,8 +119,8 @@ class Project:
             return  # Sphinx would read it again
         self._texts[name] = text
         self._told.pop("tp" if name == "part" else name, None)
-        path = self._source / ("part.txt" if name == "part" else f"{name}.rst")
-        title = f"On :doi:t:`10.5555/b`\n{'=' * 30}" if text == "title" else f"{name}\n=="
+        path = self._source / {"p": "part.txt", "t": f"s/{name}.rst"}.get(name[0], f"{name}.rst")
+        title = {"title": "On :doi:t:`10.5555/b`", "renamed": text}.get(text, name) + f"\n{'=' * 30}"
         orphan = "" if name.startswith("t") else ":orphan:"
         head = "" if name == "part" else f"{orphan}\n\n.. _l-{name}:\n\n{title}\n\n"
         path.unlink(missing_ok=True)
@@ -168,16 +171,16 @@ def told_in(built: Build) -> Told:
     found: Told = {}
     for line in built.told:
         if "[doi." in line:
-            name = line.partition(".")[0]
+            name = line.partition(".")[0].removeprefix("s/")
             found.setdefault("tp" if name == "part" else name, Counter())[line] += 1
     return found
 
 
 def pages(built: Build) -> dict[str, list[str]]:
-    """The titles and bodies of pages; Sphinx itself does not keep up what themes show around them."""
-    parts = re.compile(r'<title>.*?</title>|<div class="body".*?<div class="clearer">', re.DOTALL)
-    found = {str(path.relative_to(built.out)): path.read_text("utf-8") for path in built.out.rglob("*.html")}
-    return {name: parts.findall(text) for name, text in found.items()}
+    """What is written; of web pages titles and bodies: Sphinx does not keep up what themes show around."""
+    parts = re.compile(r'<title>.*?</title>|<div class="body".*?<div class="clearer">|^(?!<).*', re.DOTALL)
+    paths = [path for path in built.out.rglob("*.*") if path.suffix in {".html", ".tex", ".txt"}]
+    return {str(path.relative_to(built.out)): parts.findall(path.read_text("utf-8")) for path in paths}
 
 
 @contextmanager
@@ -213,7 +216,7 @@ HISTORIES = {
     ],
     "documents are deleted and renamed": [
         Step({**ALL, "t2": "refers to t1"}), Step({"o1": "", "o2": ""}),
-        Step({"t1": "cites b, a", "o4": "title"}),
+        Step({"t1": "cites b, a", "o4": "title"}), Step({"t2": "cites a"}), Step({"t2": "renamed"}),
     ],
     "an included file changes": [
         Step({"part": "dead"}), Step({"part": "links", "o1": "lists"}), Step({"part": "dead"})
@@ -223,8 +226,9 @@ HISTORIES = {
         Step({**MANY, "t1": "links", "t3": "dead"}, processes="2"),
     ],
     "another builder finds the changes first": [
-        Step({**ALL, "t2": "refers", "o4": "refers to t1"}),
-        Step(states={"a": "by Abel"}, builder="dirhtml"), Step(),
+        Step({**ALL, "t2": "refers", "t4": "refers to t1", "t5": "hidden"}),
+        Step(states={"a": "by Abel"}, builder="text"), Step(),
+        Step(states={"b": "retracted"}, builder="latex"), Step(),
     ],
     "linkcheck finds the changes first": [
         Step({**ALL, "o4": "links"}),
@@ -258,7 +262,7 @@ STEPS = st.builds(
     options=st.dictionaries(st.sampled_from([*OPTIONS]), st.integers(0, 2), max_size=1),
     moves=st.sampled_from([False, False, False, True]),
     offline=st.sampled_from([False, False, False, True]),
-    builder=st.sampled_from(["html", "html", "html", "dirhtml"]),
+    builder=st.sampled_from(["html", "html", "html", "dirhtml", "text", "latex"]),
     processes=st.just("1"),
     unlocks=st.just(False),
 )

@@ -231,7 +231,7 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
         logger.warning(__("citations are in English: %s"), reason, type="doi", subtype="locale")
     if not shows_pages(app):
         return []
-    for collected in (env.titles, env.longtitles, env.tocs):  # which contain copies of citations
+    for collected in (env.titles, env.tocs):  # which contain copies of citations
         for element in collected.values():
             for citation in citations_in(element):
                 show_text(citation, listings)

@@ -281,21 +281,6 @@ def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, se
     assert "a.rst:4: WARNING: no file of works has the id 'a'" in build(source, tmp_path).warnings
 
 
-def test_what_a_build_removes_is_neither_listed_nor_counted(
-    tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hidden = ".. todo::\n\n   :doi:p:`10.5555/three`\n"
-    text = f":doi:p:`10.5555/kahn-b`\n\n{hidden}\n{LIST}"
-    source = project(tmp_path, text, "extensions += ['sphinx.ext.todo']")
-    assert len(items(build(source, tmp_path))) == 1
-    assert len(items(build(source, tmp_path, "html", "-D", "todo_include_todos=1"))) == 2
-    monkeypatch.setenv("DOIURI_OFFLINE", "1")
-    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
-    offline = build(source, tmp_path / "offline")
-    assert items(offline) == [("", "https://doi.org/10.5555/kahn-b")]
-    assert "1 of 1 DOIs could not be checked: offline" in offline.said
-
-
 BIBTEX = "@book{a, author = {Zorn, A.}, title = {A}, publisher = {P}, year = 2003}\n"
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 import time
 from collections import Counter
 from importlib.metadata import version
@@ -9,7 +12,9 @@ from pathlib import Path
 
 import pytest
 from support.ports import refusing
+from support.references import RECORDS, RETRACTED
 from support.servers.faults import NAME, TYPICAL, Fault
+from support.servers.metadata import metadata_proxy
 from support.servers.web import Site, resolver
 from support.sphinx_build import Build, Serve, build, project, write
 
@@ -234,6 +239,47 @@ def test_what_a_build_leaves_out_is_not_reported(tmp_path: Path, found: Site) ->
     assert names(build(source, tmp_path / "new", "html")) == ["web"]
     tagged = build(source, tmp_path / "tag", "html", "-t", "latex")
     assert names(tagged) == ["kept,", "on", "paper", "web", "web"]
+
+
+BLOCK = """
+.. {}
+
+   :doi:`10.5555/lost,` :doi:`10.5555/three.` https://doi.org/10.5555/dead :doi:`10.5555/gone`
+   :doi:p:`10.5555/no-metadata` :doi:p:`10.5555/kahn-a, 10.5555/three`
+
+   .. doi:bibliography::
+      :style: numeric
+      :nocite: 10.5555/literal
+
+:doi:p:`10.5555/kahn-b` :doi:`10.5555/gone` :doi:`10.5555/lost,`
+
+.. doi:bibliography::
+"""
+
+
+@pytest.mark.parametrize(
+    ("directive", "state"),
+    [("only:: latex", "asked"), ("only:: latex", "locked"), ("ifconfig:: 0", "offline"), ("todo::", "asked")],
+)
+def test_what_a_build_leaves_out_is_like_a_comment(
+    directive: str, state: str, tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conf = "extensions += ['sphinx.ext.todo', 'sphinx.ext.ifconfig']"
+    serve(metadata_proxy([*json.loads(RECORDS.read_text("utf-8")), RETRACTED]))
+    comment = project(tmp_path / "comment", BLOCK.format("x"), conf)
+    hidden = project(tmp_path / "hidden", BLOCK.format(directive), conf)
+    if state == "locked":
+        build(comment, tmp_path / "lock", "doi-lock")
+        shutil.copy(comment / "doi.lock.json", hidden)
+    monkeypatch.setenv("DOIURI_OFFLINE", str(state == "offline"))
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+    built, expected = (build(source, source.parent) for source in (hidden, comment))
+    assert built.told == expected.told
+    pages = [re.sub('doi-cite-[^"]*', "", one.text()) for one in (built, expected)]  # which are numbered
+    assert pages[0] == pages[1]
+    unknown = ["3 of 3"] if state == "offline" else []
+    for one in built, expected:
+        assert re.findall("(.*) DOIs could not be", one.said) == unknown
 
 
 def test_an_expression_that_fails_hides_nothing(tmp_path: Path, found: Site) -> None:

@@ -47,9 +47,11 @@ class ResolveCitations(SphinxPostTransform):
                 self._resolve(citation, listings)
         done: set[str] = set()
         for node in list(self.document.findall(bibliography_list)):
-            lists = _Lists(listings, node, done).written() if listings else []
-            place = node.parent.index(node)
-            node.parent[place : place + 1] = lists
+            place, index = node["doi_place"], node.parent.index(node)
+            lists: list[nodes.Node] = []
+            if listings and place in listings.places.get(place.docname, ()):  # ifconfig removes its own later
+                lists = _Lists(listings, node, done).written()
+            node.parent[index : index + 1] = lists
 
     def _resolve(self, node: nodes.inline, listings: Listings) -> None:
         if is_copy(node):

@@ -261,6 +261,9 @@ def test_filtered_lists_keep_their_numbers_and_citations_lead_to_them(tmp_path: 
     addresses = re.findall(r'<a class="[^"]*reference internal" href="#(doi-[bk][^"]*)"', page)
     assert len(addresses) == 3
     assert all(f'<li id="{address}"' in page for address in addresses)
+    offline = "-D", "doi_offline=1", "-D", "doi_cache=:memory:"
+    unknown = build(tmp_path / "src", tmp_path / "unknown", "html", *offline)
+    assert items(unknown) == [("", "B1."), ("", "B2."), ("", "https://doi.org/10.5555/kahn-2006")]
 
 
 def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, server: Site) -> None:

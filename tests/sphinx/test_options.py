@@ -38,12 +38,21 @@ def test_a_misspelt_option_is_named_with_the_right_one(tmp_path: Path) -> None:
     ]
 
 
+LATER = """
+def later(app, config):
+    config.doi_text = "link"
+def setup(app):
+    app.connect("config-inited", later)
+"""
+
+
 @pytest.mark.parametrize(
     ("conf", "href", "text"),
     [
         ("doi_text = 'link'", "https://doi.org/10.1000/a%23b", "https://doi.org/10.1000/a%23b"),
         ("doi_text = 'DOI {name}'", "https://doi.org/10.1000/a%23b", "DOI 10.1000/a#b"),
         ("doi_text = 'link'\ndoi_link = 'https://dx.example'", *["https://dx.example/10.1000/a%23b"] * 2),
+        (LATER, *["https://doi.org/10.1000/a%23b"] * 2),
         ("doi_link = 'https://dx.example/'", "https://dx.example/10.1000/a%23b", "doi:10.1000/a#b"),
     ],
 )

@@ -65,12 +65,17 @@ def test_each_doi_is_asked_once_and_each_use_is_told(
     assert not any("doi-not-found" in link.classes for link in others)
 
 
-def test_an_answer_that_cannot_be_renewed_on_the_next_day_is_kept(
+def test_answers_are_renewed_once_on_the_next_day_and_kept_if_they_cannot_be(
     source: Path, tmp_path: Path, found: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     strftime = time.strftime
     build(source, tmp_path / "out")
-    monkeypatch.setattr(time, "strftime", lambda form: strftime(form, time.gmtime(86_400)))
+    for number, day in enumerate((1, 1, 2, 2)):
+        monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / f"{number}.sqlite"))
+        monkeypatch.setattr(time, "strftime", lambda form, day=day: strftime(form, time.gmtime(86_400 * day)))
+        build(source, tmp_path / "out")
+    assert Counter(asked(found)) == dict.fromkeys(asked(found), 3)
+    monkeypatch.setattr(time, "strftime", lambda form: strftime(form, time.gmtime(0)))
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     built = build(write(source, {"b.rst": f"{PAGES['b.rst']}\n"}), tmp_path / "out")

@@ -313,6 +313,8 @@ def test_an_own_style_and_other_numbers_beside(tmp_path: Path, server: Site) -> 
     again = build(source, tmp_path)
     assert again.warnings == ""
     assert '<ul class="doi-bibliography' in again.text()
+    [error] = build(write(source, {"own.csl": "<style"}), tmp_path).at
+    assert re.match(r"8: ERROR: .*own.csl:1: not XML", error), error
     labels = "bibtex_reference_style = 'author_year'\n"
     again = build(project(tmp_path, text, conf + labels, **files), tmp_path)
     assert again.warnings == ""

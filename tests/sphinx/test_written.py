@@ -399,10 +399,15 @@ def test_what_is_no_doi_is_problematic_and_told_once(tmp_path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_each_code_of_advice_is_a_type_of_warning(tmp_path: Path) -> None:
+def test_each_code_of_advice_is_a_type_of_warning_and_says_what_was_meant(tmp_path: Path) -> None:
     known = json.loads((DATA / "advice.json").read_text("utf-8"))["cases"]
     able = [case for case in known if not NOT_IN_A_ROLE.search(case["text"])]
     _, built = items(tmp_path, [role(case["text"]) for case in able])
-    expected = [f"{line}: [doi.{code}]" for line, case in enumerate(able, 4) for code in case["advice"]]
-    assert sorted(re.sub(r": .* ", ": ", line) for line in built.at) == sorted(expected)
+    expected = [
+        f"{line} {code} {'' if code == 'decoded-escape' else meant or ''}"
+        for line, case in enumerate(able, 4)
+        for code, meant in case["advice"].items()
+    ]
+    pattern = r"(\d+): .*?(?:; did you mean (.*)\?)? \[doi\.(.*)\]"
+    assert sorted(re.sub(pattern, r"\1 \3 \2", line) for line in built.at) == sorted(expected)
     assert {"dropped-query", "dropped-fragment"} <= {code for case in able for code in case["advice"]}

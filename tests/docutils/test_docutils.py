@@ -17,21 +17,8 @@ from support.servers.web import resolver, site
 from support.sphinx_build import links
 
 
-@pytest.mark.parametrize(
-    ("written", "href", "text"),
-    [
-        (":doi:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
-        (":DOI:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
-        (r":doi:`Title\* <10.1000/a<b>>`", "https://doi.org/10.1000/a%3Cb%3E", "Title*"),
-        (":doi:`10.1000/a#b`", "https://doi.org/10.1000/a%23b", "doi:10.1000/a#b"),
-        (':doi:`10.1000/a--b"c"`', "https://doi.org/10.1000/a--b%22c%22", 'doi:10.1000/a--b"c"'),
-        (":arxiv:`2301.00001v2`", "https://arxiv.org/abs/2301.00001v2", "arXiv:2301.00001v2"),
-        (":arXiv:`T <math.GT/0309136>`", "https://arxiv.org/abs/math.GT/0309136", "T"),
-    ],
-)
-def test_link(written: str, href: str, text: str) -> None:
-    (link,) = links(body(written, smart_quotes=True))
-    assert (link.href, link.text, link.classes) == (href, text, {"doi", "reference", "external"})
+def test_only_the_parser_links_doi_uris() -> None:
+    assert links(body("`x <doi:10.1000/1>`__")) == []
 
 
 def test_a_role_arxiv_of_ones_own_is_kept() -> None:
@@ -57,12 +44,36 @@ def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixtu
     assert second.startswith("<string>:5: (ERROR/3) '10.2 <10.3>' is not a DOI")
 
 
-def test_wrong_setting_is_one_error_and_links_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_timeout="soon", doi_resolve=True, report_level=1)
+WRONG = {
+    "doi_timeout: 'soon' is not a number of seconds above 0": {"doi_timeout": "soon"},
+    "doi.lock.json cannot be read as a lock file": {"doi_lock": "doi.lock.json"},
+    "DOIURI_CACHE: a store on Redis needs redis-py": {},
+}
+
+
+@pytest.mark.parametrize("halt_level", [2, 4])
+@pytest.mark.parametrize(("said", "settings"), WRONG.items(), ids=WRONG)
+def test_what_is_wrong_is_one_error_that_does_not_halt_docutils_and_links_stay(
+    said: str,
+    settings: dict[str, str],
+    halt_level: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("doi.lock.json").write_text("{")
+    monkeypatch.setitem(sys.modules, "redis", None)
+    if not settings:
+        monkeypatch.setenv("DOIURI_CACHE", "redis://localhost")
+    levels = {"halt_level": halt_level, "report_level": 1, "doi_resolve": True}
+    page = body(":doi:`10.1000/1` :doi:`10.1000/2`", **settings, **levels)
+    told = capsys.readouterr().err
     assert len(links(page)) == 2
-    said = capsys.readouterr().err
-    assert said.count("doi_timeout: 'soon' is not a number of seconds above 0") == 1
-    assert re.search("could not be checked|not found", said) is None
+    assert re.findall(rf"\((\w+)/.\) .*{re.escape(said)}", told) == ["INFO" if halt_level == 2 else "ERROR"]
+    assert caplog.text.count(said) == (halt_level == 2)
+    assert re.search("could not be checked|not found", told) is None
 
 
 def test_options_and_settings_are_read_and_if_invalid_named_as_they_are_written(
@@ -79,13 +90,6 @@ def test_options_and_settings_are_read_and_if_invalid_named_as_they_are_written(
     (tmp_path / "docutils.conf").write_text("[general]\ndoi_timeout: soon\n")
     assert [link.text for link in links(command("page.rst"))] == ["doi:10.1000/1", "doi:10.1000/2"]
     assert capsys.readouterr().err.count(f"(ERROR/3) doi_timeout: {said}") == 1
-
-
-def test_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(sys.modules, "redis", None)
-    monkeypatch.setenv("DOIURI_CACHE", "redis://localhost")
-    assert len(links(body(":doi:`10.1000/1`", report_level=2, doi_resolve=True))) == 1
-    assert "(ERROR/3) DOIURI_CACHE: a store on Redis needs redis-py" in capsys.readouterr().err
 
 
 def test_requests_name_this_package_and_its_version_and_keep_the_budget(

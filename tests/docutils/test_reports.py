@@ -30,17 +30,6 @@ def test_reports_about_dois_do_not_halt_docutils(
     ]
 
 
-def test_wrong_settings_and_lock_files_are_told_and_do_not_halt_docutils(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "doi.lock.json").write_text("{")
-    wrong = {"doi_timeout": "soon"}, {"doi_resolve": True, "doi_lock": str(tmp_path / "doi.lock.json")}
-    for settings in wrong:
-        assert len(links(body(":doi:`10.1000/1`", halt_level=2, **settings))) == 1
-    assert "doi_timeout: 'soon' is not a number of seconds" in caplog.text
-    assert "cannot be read as a lock file" in caplog.text
-
-
 @pytest.mark.parametrize("text", [":doi:`10.1000`", "`x <doi:10.1000>`__"])
 def test_a_typo_still_halts_where_errors_do(text: str) -> None:
     settings = {"report_level": 5, "halt_level": 3, "doi_resolve": False}

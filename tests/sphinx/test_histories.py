@@ -37,14 +37,14 @@ TEXTS = {
 }
 OPTIONS = {
     "doi_text": ("'name'", "'link'", "'{authors} ({year})'"),
-    "doi_citation": ("'author-year'", "'number'"),
     "doi_reference_style": ("'author-date'", "'numeric'"),
+    "doi_citation": ("'author-year'", "'number'"),
     "language": ("'en'", "'de'"),
     "doi_details": ("False", "True"),
-    "doi_resolve": ("True", "False"),
     "doi_link": ("'https://doi.org'", "'https://mirror.example'"),
     "doi_hardcoded_links": ("False", "True"),
     "doi_works": ("'works.json'", "['works.json', 'more.json']"),
+    "doi_resolve": ("True", "False"),
 }
 REREADS = {"doi_text", "doi_link", "doi_hardcoded_links", "doi_works", "language"}  # all documents
 RENEWS = {"doi_details", "doi_resolve"}  # all answers
@@ -217,6 +217,7 @@ HISTORIES = {
     "documents are deleted and renamed": [
         Step({**ALL, "t2": "refers to t1"}), Step({"o1": "", "o2": ""}),
         Step({"t1": "cites b, a", "o4": "title"}), Step({"t2": "cites a"}), Step({"t2": "renamed"}),
+        Step({"t3": "nothing", "o6": "lists all"}),
     ],
     "an included file changes": [
         Step({"part": "dead"}), Step({"part": "links", "o1": "lists"}), Step({"part": "dead"})
@@ -243,7 +244,7 @@ HISTORIES = {
         Step(ALL, builder="doi-lock"), Step(), Step({"t2": "nothing", "o3": "", "o4": "links"}),
         Step(builder="doi-lock"), Step({"o1": "dead"}), Step(unlocks=True), Step(),
     ],
-    **{f"{name} changes": [Step(ALL), Step(options={name: 1})] for name in OPTIONS},
+    "options change, one after the other": [Step(ALL), *(Step(options={name: 1}) for name in OPTIONS)],
 }  # fmt: skip
 
 

@@ -88,12 +88,12 @@ def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_the
 
     def change(content: LockContent) -> None:
         content.remove(content.dois() - {"10.1000/1"})
-        content.accepted = {"10.1000/LOST": "withdrawn", "10.1000/OTHER": "withdrawn"}
+        content.accepted = {"10.1000/LOST": "withdrawn", "10.1000/ÖTHER": "withdrawn"}
 
     LockFile(file).edit(change)
     told = build(source, tmp_path / "out").told
     (unused,) = (line for line in told if "lock-unused" in line)
-    assert unused.startswith("doi.lock.json:6: WARNING: 10.1000/OTHER is in the lock file but in no document")
+    assert unused.startswith("doi.lock.json:6: WARNING: 10.1000/ÖTHER is in the lock file but in no document")
 
 
 def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(

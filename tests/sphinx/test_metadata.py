@@ -24,7 +24,8 @@ CARD = {
     "author": [{"given": "Ada", "family": "Byron"}, {"literal": "The <b>Group</b>"}],
     "issued": {"date-parts": [[2019, 3, 1]]},
 }
-PAGE = {"index.rst": "T\n=\n\n:doi:`10.1000/1`, :doi:`Title & so <10.1000/2>` and :doi:`10.1000/lost`\n"}
+LINKED = ":doi:`10.1000/1`, :doi:`Title & so <10.1000/2>` and :doi:`10.1000/lost`"
+PAGE = {"index.rst": f"T\n=\n\n{LINKED}\n\n.. image:: a.png\n   :target: doi:10.1000/2\n"}
 DETAILS = ("-D", "doi_details=1")
 
 

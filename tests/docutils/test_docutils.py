@@ -109,14 +109,14 @@ def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: P
     source, page = tmp_path / "page.rst", tmp_path / "page.html"
     source.write_text(
         ":doi:`10.1000/1`, `x <doi:10.1000/a%23b>`_, y_ and `z <doi:10.1000>`__\n`z <doi:10.1000>`__\n\n"
-        ".. _y: DOI:10.1000/2\n\n.. include:: part.txt\n"
+        ".. _y: DOI:10.1000/2\n\n.. `z <doi:10.1000>`__\n\n.. include:: part.txt\n"
     )
-    (tmp_path / "part.txt").write_text("`z <doi:10.1000>`__\n")
+    (tmp_path / "part.txt").write_text("\n" * 5 + "`z <doi:10.1000>`__\n")
     words = "-m docutils --parser=docutils_doiuri --doi-resolve=no --doi-text=link page.rst page.html"
     command = [sys.executable, *words.split()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
     places = re.findall(r"(\w+\.\w+:\d): .* 'doi:10.1000' is not a DOI", done.stderr)
-    assert places == ["page.rst:1", "page.rst:2", "part.txt:1"]
+    assert places == ["page.rst:1", "page.rst:2", "part.txt:6"]
     assert [link.href for link in links(page.read_text())] == [
         "https://doi.org/10.1000/1",
         "https://doi.org/10.1000/a%23b",

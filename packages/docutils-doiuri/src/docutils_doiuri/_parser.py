@@ -217,7 +217,7 @@ def doi_role(
     text: str,
     lineno: int,
     inliner: Inliner,
-    options: Mapping[str, object] | None = None,
+    options: Mapping[str, Any] | None = None,
     content: Sequence[str] = (),  # noqa: ARG001
     parse: Callable[[str], Target] | None = None,
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
@@ -231,13 +231,11 @@ def doi_role(
     :param text: the text in backticks, in which docutils marks backslash escapes by NUL characters.
     :param lineno: the line of the role, from 1.
     :param inliner: the parser of inline text.
-    :param options: the options of the directive ``role``: ``class``.
+    :param options: the options of the role: ``classes``, which the directive ``role`` sets.
     :param content: not used.
     :param parse: as for :func:`docutils_doiuri.nodes.role_node`.
     """
-    given = options or {}
-    # ``.. role:: paper(doi)`` defines classes; the key depends on docutils
-    classes = [str(one) for key in ("class", "classes") for one in given.get(key) or ()]  # type: ignore[attr-defined]
+    classes: Sequence[str] = (options or {}).get("classes", ())  # of ``.. role:: paper(doi)``
     node = role_node(rawtext, text, _prepare(inliner.document), classes, parse)
     source, node.line = inliner.reporter.get_source_and_line(lineno)
     node.source = None if source is None else str(source)

@@ -156,7 +156,7 @@ class CitationRole(SphinxRole):
         return [node], []
 
     def _node(self) -> nodes.Element:
-        classes = [*self.options.get("class", ()), *self.options.get("classes", ())]
+        classes = self.options.get("classes", ())
         try:
             cites = read_cites(unescape(self.text), self.env)
         except ValueError as error:

@@ -68,7 +68,7 @@ class DOIRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the link, and no messages."""
-        classes = [*self.options.get("class", ()), *self.options.get("classes", ())]
+        classes = self.options.get("classes", ())
         node = role_node(self.rawtext, self.escaped, options(self.config), classes, self.parse)
         self.set_source_info(node)
         return [node], []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from unittest import mock
 
 import docutils_doiuri
 import pytest
@@ -10,8 +11,6 @@ from docutils.parsers.rst import roles
 @pytest.fixture(autouse=True)
 def role() -> Iterator[None]:
     """Register the role for each test."""
-    before = dict(vars(roles)["_roles"])
-    docutils_doiuri.register()
-    yield
-    vars(roles)["_roles"].clear()
-    vars(roles)["_roles"].update(before)
+    with mock.patch.dict(vars(roles)["_roles"]):
+        docutils_doiuri.register()
+        yield

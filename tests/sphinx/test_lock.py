@@ -46,7 +46,9 @@ def test_builds_with_a_lock_file_need_no_network(source: Path, tmp_path: Path, s
     assert server.seen == []
     assert built.told == ["index.rst:5: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
     assert ["doi-not-found" in link.classes for link in built.links()] == [False, True]
-    assert built.bytes() == build(source, tmp_path / "again").bytes()
+    (source / "doi.lock.json").rename(source / "locked.json")
+    again = build(source, tmp_path / "again", "html", "-D", "doi_lock=locked.json")
+    assert (again.bytes(), again.told) == (built.bytes(), built.told)
 
 
 def test_missing_and_unused_entries_are_told(source: Path, tmp_path: Path) -> None:
@@ -146,22 +148,25 @@ def test_the_files_of_data_sets_stay_and_what_no_document_needs_goes(
     assert {*LockFile(file).read().keys} == {*before, kept}
 
 
-def test_another_name_and_none(source: Path, tmp_path: Path, file: Path) -> None:
-    file.rename(source / "locked.json")
-    assert len(build(source, tmp_path / "named", "html", "-D", "doi_lock=locked.json").told) == 1
-    assert build(source, tmp_path / "unnamed").told == []
-    off = build(source, tmp_path / "off", "doi-lock", "-D", "doi_lock=")
-    assert off.status == 2
-    assert "doi_lock is off; set it to a file name to write a lock file" in off.warnings
-    (told,) = build(source, tmp_path / "none", "html", "-D", "doi_lock=loked.json").told
-    assert told == "loked.json does not exist; run sphinx-build -b doi-lock to create it [doi.lock-missing]"
-
-
-@pytest.mark.parametrize("builder", ["html", "doi-lock"])
-def test_a_folder_is_no_lock_file(builder: str, source: Path, tmp_path: Path) -> None:
-    built = build(source, tmp_path / "out", builder, "-D", "doi_lock=.")
-    assert built.status == 2
-    assert f"doi_lock: {source} is a folder; set it to a file name" in built.warnings
+@pytest.mark.parametrize(
+    ("builder", "name", "status", "told"),
+    [
+        ("html", "", 0, ""),
+        ("html", "loked.json", 0, f"loked.json does not exist; {RUN} create it [doi.lock-missing]"),
+        ("html", ".", 2, "src is a folder; set it to a file name"),
+        ("doi-lock", ".", 2, "src is a folder; set it to a file name"),
+        ("doi-lock", "", 2, "doi_lock is off; set it to a file name to write a lock file"),
+        ("doi-lock", "index.rst/lock.json", 2, "cannot write the lock file: "),
+    ],
+)
+def test_a_lock_file_that_cannot_be_used_is_named(
+    builder: str, name: str, status: int, told: str, source: Path, tmp_path: Path, serve: Serve
+) -> None:
+    serve(resolver(FOUND | {"10.1000/lost": ""}))
+    built = build(source, tmp_path / "out", builder, "-D", f"doi_lock={name}")
+    assert built.status == status
+    assert told in built.warnings
+    assert bool(told) == bool(built.warnings)
 
 
 def test_documents_without_dois_need_no_file(source: Path, tmp_path: Path, file: Path) -> None:
@@ -169,13 +174,6 @@ def test_documents_without_dois_need_no_file(source: Path, tmp_path: Path, file:
     assert len(build(source, tmp_path / "out").told) == 2  # unused
     assert lock(source, tmp_path).status == 0
     assert not file.exists()
-
-
-def test_a_file_that_cannot_be_written_is_named(source: Path, tmp_path: Path) -> None:
-    write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_lock = "index.rst/lock.json"\n'})
-    built = lock(source, tmp_path)
-    assert built.status != 0
-    assert "cannot write the lock file: " in built.warnings
 
 
 def test_an_expired_answer_is_not_written_for_a_doi_without_an_answer(

@@ -82,15 +82,6 @@ def test_answers_are_renewed_once_on_the_next_day_and_kept_if_they_cannot_be(
     assert "doi-not-found" in built.links("b.html")[0].classes
 
 
-def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, found: Site) -> None:
-    build(source, tmp_path / "out")
-    found.seen.clear()
-    write(source, {"b.rst": "B\n=\n\n:doi:`10.1000/1` :doi:`10.1000/77`\n\n:doi:`10.1000/lost`\n"})
-    built = build(source, tmp_path / "out")
-    assert asked(found) == ["10.1000/77"]
-    assert built.told == ["b.rst:6: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
-
-
 def test_without_a_network_the_first_cause_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most DOIs are not even asked about, because earlier requests failed."""
     page = "T\n=\n\n" + "\n".join(f":doi:`10.1000/{number}`" for number in range(60))

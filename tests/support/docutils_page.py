@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import docutils_doiuri
 from docutils.core import publish_cmdline, publish_parts
+from docutils.parsers.rst import roles
 from docutils.writers.html5_polyglot import Writer
 
 OFF = {"doi_resolve": False, "report_level": 5}
@@ -20,7 +22,8 @@ def body(text: str, **settings: object) -> str:
 
 def command(*arguments: str) -> str:
     """The page that docutils' command makes with our parser; the command itself is tested once."""
-    page = publish_cmdline(parser=docutils_doiuri.Parser(), writer=Writer(), argv=[*arguments])
+    with mock.patch.dict(vars(roles)["_roles"]):  # of the process, so also Sphinx'
+        page = publish_cmdline(parser=docutils_doiuri.Parser(), writer=Writer(), argv=[*arguments])
     return page if isinstance(page, str) else page.decode()
 
 

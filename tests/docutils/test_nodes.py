@@ -1,4 +1,4 @@
-"""The public module for extensions: nodes that hold a DOI, also when copied, pickled and written."""
+"""The public module for extensions: nodes that hold a DOI, also when copied and pickled."""
 
 from __future__ import annotations
 
@@ -6,26 +6,16 @@ import doctest
 import pickle
 from copy import deepcopy
 
-import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 from docutils_doiuri import Parser
 from docutils_doiuri import nodes as doi_nodes
-from docutils_doiuri.nodes import (
-    doi_references,
-    link_uri,
-    role_node,
-)
-from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import Options
+from docutils_doiuri.nodes import doi_references
+from doiuri import DOI
 
 TEXT = ":doi:`10.1000/A#b`, `x <doi:10.1000/%C3%A1>`_ and |s|\n\n.. |s| replace:: :doi:`10.1000/c`\n"
 DOIS = [DOI("10.1000/A#b"), DOI("10.1000/á"), DOI("10.1000/c")]
 OFF = {"doi_resolve": False, "output_encoding": "unicode"}
-
-
-def options(**given: object) -> Options:
-    return Options.read({"resolve": False, **given})
 
 
 def document() -> nodes.document:
@@ -55,20 +45,3 @@ def test_an_attribute_of_somebody_else_is_no_doi() -> None:
     doctree = document()
     doctree += nodes.paragraph("", "", nodes.reference("", "x", doi="10.1000/1"))
     assert dois(doctree) == DOIS
-
-
-def test_a_link_has_the_classes_and_the_base_url_that_are_given() -> None:
-    link = role_node(":doi:`T <10.1/1>`", "T <10.1/1>", options(link="https://x.test"), ["paper"])
-    assert (link["refuri"], link["doi"], link.astext()) == ("https://x.test/10.1/1", DOI("10.1/1"), "T")
-    assert link["classes"] == ["doi", "paper"]
-    assert "support_smartquotes" not in link
-
-
-def test_only_doi_uris_become_links() -> None:
-    link = nodes.reference("", "", refuri="DOI:10.1000/a%23b")
-    assert link_uri(link, options()) == DOI("10.1000/a#b")
-    assert (link["doi"], link.astext()) == (DOI("10.1000/a#b"), "doi:10.1000/a#b")
-    assert link["internal"] is False
-    assert link_uri(nodes.reference("", "x", refuri="https://example.org/"), options()) is None
-    with pytest.raises(DOISyntaxError):
-        link_uri(nodes.reference("", "x", refuri="doi:10.1000"), options())

@@ -109,7 +109,7 @@ RECORDS = [
     ),
     *(alias(f"10.1000/chain{n}", f"10.1000/chain{n + 1}") for n in range(22)),
     link("10.1000/chain22", "https://example.org/chain"),
-    link("10.1000/idna", "https://bücher.example:8443/ü?q=ü#ü%20%zz"),
+    link("10.1000/idna", "https://BÜcher.example:8443/ü?q=ü#ü%20%zz"),
     link("10.1000/illegal", "https://example.org/a b<c>\"d'\\{}|^`[1]"),
     link("10.1000/short", "https://example.org/short", ttl=60),
     link("10.1000/long", "https://example.org/long", ttl=10_000_000),

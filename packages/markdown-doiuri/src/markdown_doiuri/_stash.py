@@ -116,7 +116,7 @@ _ATTRIBUTES = r"\{(?:[:.#]|[ ]+[.#])[^{}\n]*\}"
 # Each alternative begins with a literal character, which makes the search fast.
 _SPECIAL = re.compile(f"{STASHED}|{MARKER}|{ENTITY}|{_RUNS}|{_MATH}|{_ATTRIBUTES}")
 _ANY_SPECIAL = re.compile(r"[\x02&*_~^=+${]")
-_BEFORE_OPENING = frozenset(" \t\n([{\"'“‘«„‚—–>\x03" + _DELIMITERS)
+_BEFORE_OPENING = frozenset(" \t\n([{\"'>\x03" + _DELIMITERS)
 _MENTION = re.compile(r"doi|10\.|hdl:|info:|urn:", re.IGNORECASE)
 # <page:title> of a SICI, which Markdown takes for a tag; a digit follows it.
 _SICI = re.compile(r"<[^<>\s/\"'=]*:[^<>\s/\"'=]*>")

@@ -88,6 +88,8 @@ class UpstreamSource:
             return values
         if doi is None:
             raise SourceError(f"{handle} is not in the cache")
+        if self._offline:  # there is nothing to ask past the cache
+            auth = cert = False
         key = (ascii_upper(handle), auth, cert)
         return await self._answer(key, partial(_resolve, doi, auth, cert))
 

@@ -4,12 +4,13 @@ import asyncio
 import re
 import socket
 import threading
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Records, Running, running
 from support.http import ask, send
-from support.proxy_records import link, record, value
+from support.proxy_records import alias, link, record, value
 
 HOST = b"Host: localhost\r\n"
 GET = b"GET /api/handles/10.1000/1 HTTP/1.1\r\n"
@@ -37,31 +38,15 @@ def status(raw: bytes) -> int:
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 501),
         (GET + b"\r\n", 400),
         (GET + HOST + HOST + b"\r\n", 400),
-        (b"GET /\xc3\xbc HTTP/1.1\r\n" + HOST + b"\r\n", 400),
-        (b"GET /a b HTTP/1.1\r\n" + HOST + b"\r\n", 400),
-        (b"GET /\x01 HTTP/1.1\r\n" + HOST + b"\r\n", 400),
         (GET + HOST + b"X Y: z\r\n\r\n", 400),
         (GET + HOST + b"X : z\r\n\r\n", 400),
         (GET + HOST + b"X: a\x00b\r\n\r\n", 400),
         (GET + HOST + b"X: " + b"a" * 300_000 + b"\r\n\r\n", 400),
         (GET + HOST + b"X: y\r\n" * 100_000 + b"\r\n", 400),
         (b"GET /" + b"a" * 300_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 400),
-        (b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 414),
-        (b"GET /api/handles/" + b"a" * 9_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414),
-        (b"GET /?" + b"a&" * 4_500 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414),
         (b"CONNECT doi.org:443 HTTP/1.1\r\n" + HOST + b"\r\n", 501),
         (b"FOO / HTTP/1.1\r\n" + HOST + b"\r\n", 501),
-        (POST + b"Content-Length: 70000\r\n\r\n" + b"a" * 70_000, 413),
-        (
-            POST
-            + b"Transfer-Encoding: chunked\r\n\r\n"
-            + b"4000\r\n"
-            + b"a" * 0x4000
-            + b"\r\n" * 1
-            + b"F000\r\n"
-            + b"a" * 0xF000,
-            413,
-        ),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"8000\r\n%b\r\n" % (b"a" * 0x8000) * 3, 413),
     ],
 )
 def test_malformed_and_oversized_requests(url: str, raw: bytes, expected: int) -> None:
@@ -107,49 +92,48 @@ def test_smuggled_requests_are_not_seen(proxy: Running, raw: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    "path", ["/10.1000/{}", "/10.1000/{}/", "/api/handles/10.1000/{}", "/doiRA/10.1000/{}"]
+)
+@pytest.mark.parametrize(
     "name", ["x%0D%0ASet-Cookie:%20a=b", "x%0ALocation:%20https://evil.example/", "x%00y"]
 )
-def test_names_cannot_inject_headers(url: str, name: str) -> None:
-    for path in (
-        f"/10.1000/{name}",
-        f"/10.1000/{name}/",
-        f"/api/handles/10.1000/{name}",
-        f"/doiRA/10.1000/{name}",
-    ):
-        answer = ask(url, path)
-        assert not {"set-cookie", "location"} & set(answer.headers)
-        assert answer.status in {200, 404}
+def test_names_cannot_inject_headers(url: str, name: str, path: str) -> None:
+    answer = ask(url, path.format(name))
+    assert not {"set-cookie", "location"} & set(answer.headers)
+    assert answer.status in {200, 404}
 
 
-def test_records_cannot_inject_headers() -> None:
-    evil = "\r\nSet-Cookie: a=b\r\n\r\n<script>"
-    records = [
-        link("10.1000/url", f"https://example.org/{evil}"),
-        link("10.1000/host", f"https://example.org{evil}/"),
-        record("10.1000/alias", value(1, "HS_ALIAS", f"10.1000/{evil}")),
-        record("10.1000/slashes", value(1, "HS_ALIAS", "10.1000//\\evil.example/..//")),
-    ]
-    with running(records) as proxy:
-        for name in ("url", "host", "alias", "slashes"):
-            answer = ask(proxy.url, f"/10.1000/{name}")
-            assert "set-cookie" not in answer.headers
-            assert answer.headers.get("location", "/10.1000/").startswith(
-                ("https://example.org/", "/10.1000/")
-            )
-            assert "<script>" not in answer.text
+EVIL = "\r\nSet-Cookie: a=b\r\n\r\n<script>"
 
 
-def test_other_forms_of_a_request(url: str) -> None:
-    close = b"Connection: close\r\n\r\n"
-    for line in (
-        b"GET http://doi.org/api/handles/10.1000/1 HTTP/1.1\r\n",
-        b"GET HTTPS://doi.org/api/handles/10.1000/1?pretty HTTP/1.1\r\n",
-    ):
-        assert b'"10.1000/1"' in send(url, line + HOST + close)
-    assert status(send(url, b"GET http://doi.org HTTP/1.1\r\n" + HOST + close)) == 200
-    assert status(send(url, b"OPTIONS * HTTP/1.1\r\n" + HOST + close)) == 200
-    assert status(send(url, b"GET /healthz HTTP/1.0\r\n\r\n")) == 200
-    assert status(send(url, GET + HOST + b"Upgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n")) == 200
+@pytest.mark.parametrize(
+    "evil",
+    [
+        link("10.1000/x", f"https://example.org/{EVIL}"),
+        link("10.1000/x", f"https://example.org{EVIL}/"),
+        alias("10.1000/x", f"10.1000/{EVIL}"),
+        alias("10.1000/x", "10.1000//\\evil.example/..//"),
+    ],
+    ids=["a path", "a host", "an alias", "slashes"],
+)
+def test_records_cannot_inject_headers(evil: dict[str, Any]) -> None:
+    with running([evil]) as proxy:
+        answer = ask(proxy.url, "/10.1000/x")
+    assert "set-cookie" not in answer.headers
+    assert answer.headers.get("location", "/10.1000/").startswith(("https://example.org/", "/10.1000/"))
+    assert "<script>" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"OPTIONS * HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n",
+        b"GET /healthz HTTP/1.0\r\n\r\n",
+        GET + HOST + b"Upgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n",
+    ],
+)
+def test_other_forms_of_a_request(url: str, raw: bytes) -> None:
+    assert status(send(url, raw)) == 200
 
 
 def test_keep_alive_pipelining_and_100_continue(url: str) -> None:

@@ -55,7 +55,9 @@ QUERIES = [
     *("?ignore_aliases", "?pretty&callback=f", "?locatt=id:3&urlappend=%3Fx", "?urlappend=.evil"),
 ]
 PATHS = ["/10.1000/", "/api/handles/10.1000/"]
-PAST_CACHES = [Case(f"{path}{name}?{query}") for path in PATHS for name in NAMES for query in ("auth", "cert")]
+PAST_CACHES = [
+    Case(f"{path}{name}?{query}") for path in PATHS for name in NAMES for query in ("auth", "cert")
+]
 CASES = [
     *(Case(f"{path}{name}{query}") for path in PATHS for name in NAMES for query in QUERIES),
     *(Case(f"{path}1", method="POST") for path in PATHS),

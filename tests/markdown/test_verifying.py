@@ -20,7 +20,7 @@ from support.servers.faults import FAULTS, NAME, TYPICAL, Fault
 from support.servers.metadata import faulty_agency
 from support.servers.web import record
 
-from .conftest import Render, Rendered
+from .conftest import Render, Rendered, Serve
 
 KNOWN: list[dict[str, Any]] = [
     record("10.1000/182", "https://example.org/landing"),
@@ -44,8 +44,7 @@ def test_a_definite_no_is_marked_and_told_and_each_doi_asked_once_a_process(
     )
     rendered = render(f"{source} [](doi:10.1000/MIXED)", **options)
     assert rendered.html.count("doi-not-found") == 3
-    for text in ("doi:10.1000/none", "x"):
-        assert MARKED.format(text) in rendered.html
+    assert [rendered.html.count(MARKED.format(text)) for text in ("doi:10.1000/none", "x")] == [2, 1]
     assert rendered.told == ["line 3: doi:10.1000/none: not found"]
     assert "doi-not-found" in render("[](doi:10.1000/NONE) doi:10.1000/mixed", **options).html
     asked = sorted(request.path.decode() for request in proxy.log)
@@ -63,10 +62,11 @@ def test_a_definite_no_is_marked_and_told_and_each_doi_asked_once_a_process(
     assert len(proxy.log) == 7
 
 
-def test_a_name_in_the_address_of_a_publisher_is_not_reported(doi_proxy: Proxies, render: Render) -> None:
+def test_a_name_in_the_address_of_a_publisher_is_not_reported(serve: Serve, render: Render) -> None:
+    serve(KNOWN)
     address, name = "https://example.org/article/doi/10.1242/dmm.1/369227/E", "doi.org/10.1242/dmm.1"
     source = f"[x]({address}) <{address}>\n\n[x](https://{name})\n\n[x](//{name})"
-    rendered = render(source, resolve="on", resolver=doi_proxy(KNOWN).url)
+    rendered = render(source, resolve="on")
     assert [problem.line for problem in rendered.problems] == [3, 5]
 
 
@@ -80,12 +80,14 @@ AUTHORS_OWN = {
 }
 
 
-def test_links_to_the_proxy_are_verified_and_not_rewritten(doi_proxy: Proxies, render: Render) -> None:
-    url = doi_proxy(KNOWN).url
-    for source, html in AUTHORS_OWN.items():
-        rendered = render(f"x\n\n{source}", resolve=True, resolver=url)
-        assert (html or source) in rendered.html
-        assert rendered.told == ["line 3: doi:10.1000/none: not found"], source
+@pytest.mark.parametrize(("source", "html"), AUTHORS_OWN.items(), ids=AUTHORS_OWN)
+def test_links_to_the_proxy_are_verified_and_not_rewritten(
+    source: str, html: str | None, serve: Serve, render: Render
+) -> None:
+    serve(KNOWN)
+    rendered = render(f"x\n\n{source}", resolve=True)
+    assert (html or source) in rendered.html
+    assert rendered.told == ["line 3: doi:10.1000/none: not found"]
 
 
 def test_what_is_no_link_is_not_asked(doi_proxy: Proxies, render: Render) -> None:

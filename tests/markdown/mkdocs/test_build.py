@@ -98,14 +98,6 @@ def test_code_is_not_verified(site: MakeSite, doi_proxy: Proxies) -> None:
     assert [request.path for request in doi_proxy.log] == [b"/api/handles/10.1000/182"]
 
 
-def test_every_line_is_reported_in_order(site: MakeSite) -> None:
-    text = f"# A\n\n[x](doi:10.1000)\n\n{DEAD}2\n\n<{DEAD}> and\n[{DEAD}2]({DEAD}2)\n\n[y]({DEAD})\n"
-    built = site({"index.md": f"---\na: 1\n---\n{text}", "a.md": f"# B\n\n{DEAD}"})
-    built.build()
-    places = [message.split(": ")[0] for message in built.messages()]
-    assert places == ["index.md:6", "index.md:8", "index.md:10", "index.md:11", "index.md:13", "a.md:3"]
-
-
 HOOK = """
 import markdown
 
@@ -171,9 +163,8 @@ def test_the_budget_is_that_of_the_whole_build(
 def test_an_unknown_option_is_reported(site: MakeSite) -> None:
     built = site({"index.md": ""})
     built.build(plugins=[{"doiuri": {"resolv": "records", "bibliografy": "x.md"}}])
-    for name, meant in [("resolv", "resolve"), ("bibliografy", "bibliography")]:
-        message = f"option '{name}': Unrecognised configuration name: {name}; did you mean {meant}?"
-        assert message in built.log.text
+    told = re.findall("Unrecognised configuration name: (.*)", built.log.text)
+    assert told == ["resolv; did you mean resolve?", "bibliografy; did you mean bibliography?"]
 
 
 def test_an_invalid_variable_is_reported_once(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:

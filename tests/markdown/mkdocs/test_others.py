@@ -112,7 +112,6 @@ MIXED = f"{CITED}, @own, doi:10.1000/1, doi:10.1000/lost, [x](doi:10.1000)"
 LOST, BAD = "doi:10.1000/lost: not found", 'doi:10.1000: no "/" after the prefix'
 AUTHOR_YEAR = "(Byron, 1843, p. 3), Abel (2001), "
 NUMBER = "[1, p. 3], Abel [2], "
-IDS = re.compile(r'\sid="((?:cite-|ref-|doi-card-)[^"]*)"')
 
 # Like mkdocstrings, which converts docstrings with the same extensions
 DOCSTRINGS = """
@@ -164,9 +163,7 @@ class TestTexts:
         html = built.source("index.html")
         [text, _] = re.findall('<div class="docstring">(.*?)</div>', html, re.DOTALL)
         check(text, shown)
-        ids = IDS.findall(html)
-        assert "cite-10.1000_2f1" in ids
-        assert len(ids) == len(set(ids))
+        assert 'id="cite-10.1000_2f1"' in html
         assert built.messages() == [
             f"index.md:7: {LOST}",
             f"index.md: {BAD}",
@@ -182,10 +179,9 @@ class TestTexts:
             theme={"name": "material", "font": False},
         )
         html = built.source("blog/index.html")
-        texts = re.findall(r"<h2.*?<p>(.*?)</p>", html, re.DOTALL)
-        assert len(texts) == 2
-        for text in texts:
-            check(text, shown)
+        [first, second] = re.findall(r"<h2.*?<p>(.*?)</p>", html, re.DOTALL)
+        check(first, shown)
+        check(second, shown)
         assert built.messages() == [
             f"blog/posts/{n}.md:6: {problem}" for n in (1, 2) for problem in (LOST, BAD)
         ]

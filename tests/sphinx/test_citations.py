@@ -125,6 +125,7 @@ def test_citations_lead_to_entries_and_back(tmp_path: Path, server: Site) -> Non
     assert all(id_.replace("-", "").isalnum() and id_.isascii() for id_ in inside)
     outside = [DOI.from_url(href).name for href in body.hrefs if href.startswith("https://doi.org/")]
     assert outside == ["10.5555/kahn-2006", "10.5555/a<b>#c;d,(e)"] * 3
+    assert body.texts("doi-back") == [" ↑1 ↑2", " ↑"] * 3
     assert built.text().count("doiuri.css") == 1
     assert built.warnings == ""
 
@@ -270,9 +271,9 @@ def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, se
     pages = {"a": f":doi:p:`@a`\n\n{LIST}", "b": f":doi:p:`10.5555/kahn-b`\n\n{LIST}",
              "c": f":doi:p:`10.5555/three`\n\n{LIST}", "d": ":doi:`10.5555/kahn-b`\n"}  # fmt: skip
     files = {f"{name}.rst": f"{name}\n=\n\n{text}" for name, text in pages.items()}
-    conf, first = "doi_works = 'w.json'\ndoi_details = True\n", '[{"id": "a", "title": "First"}]'
+    conf, first = "doi_works = ['v.json', 'w.json']\ndoi_details = True\n", '[{"id": "a", "title": "First"}]'
     text = ".. toctree::\n   :glob:\n\n   *\n"
-    source = project(tmp_path, text, conf, **{"w.json": first, **files})
+    source = project(tmp_path, text, conf, **{"v.json": "[]", "w.json": first, **files})
     build(source, tmp_path)
     changed = '[{"id": "a", "title": "Second"}, {"DOI": "10.5555/kahn-b", "title": "Gamma"}]'
     again = build(write(source, {"w.json": changed}), tmp_path)
@@ -398,14 +399,8 @@ def test_numbers_have_the_reading_order_and_lists_every_work(
     known: str, tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That is the order of the toctrees; documents in none come last, by name."""
-    order = {
-        "index": "three",
-        "b": "kahn-b",
-        "a": "kahn-a",
-        "x": "kahn-2006",
-        "y": "berg-1999",
-        "z": "literal",
-    }
+    works = "three", "kahn-b", "kahn-a", "kahn-2006", "berg-1999", "literal"
+    order = dict(zip(("index", *"baxyz"), works, strict=True))
     files = {name: f"T\n=\n\n:doi:p:`10.5555/{work}`\n\n" for name, work in order.items()}
     files["index"] += ".. toctree::\n\n   b\n   a\n"
     files["y"] += ".. doi:bibliography::\n   :scope: project\n"

@@ -9,9 +9,6 @@ import re
 from pathlib import Path
 
 import pytest
-from doiuri import DOI
-from doiuri.plugins.display import Details, details_of
-from doiuri.records import Work
 from support.references import HOSTILE, HOSTILE_BOOK, RECORDS, RETRACTED, hostile_records
 from support.servers.faults import Fault
 from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency, metadata_proxy
@@ -27,20 +24,6 @@ CARD = {
 LINKED = ":doi:`10.1000/1`, :doi:`Title & so <10.1000/2>` and :doi:`10.1000/lost`"
 PAGE = {"index.rst": f"T\n=\n\n{LINKED}\n\n.. image:: a.png\n   :target: doi:10.1000/2\n"}
 DETAILS = ("-D", "doi_details=1")
-
-
-@pytest.mark.parametrize(
-    ("csl", "details"),
-    [
-        (CARD, Details("On links & names", "Ada Byron, The Group, 2019", "")),
-        ({"title": "A", "container-title": ["J", "K"]}, Details("A", "", "J")),
-        ({"title": "x" * 5000}, Details("x" * 299 + "…", "", "")),
-        ({"title": "T", "author": [{"family": name} for name in "ABCD"]}, Details("T", "A, et al.", "")),
-        ({}, None),
-    ],
-)  # fmt: skip
-def test_details_of_works(csl: dict[str, object], details: Details | None) -> None:
-    assert details_of(Work(DOI("10.1000/1"), csl)) == details
 
 
 @pytest.fixture

@@ -51,8 +51,7 @@ def test_downstream(tmp_path: Path) -> None:
         "pv": "10.1016/j.solener.2003.12.003 10.21105/joss.00884 10.1016/0038-092X(86)90024-0"
         " 10.1109/PVSC.2015.7356420. 10.1016/0927–0248 10.1007/978-1-4020-6694-8_8",
     }
-    for name, found in expected.items():
-        assert " ".join(names(built, f"{name}.html")) == found
+    assert {name: " ".join(names(built, f"{name}.html")) for name in expected} == expected
     assert sorted(warnings(built, "downstream")) == [
         "pv.rst:12: [doi.trailing-punctuation]",
         "pv.rst:13: [doi.hardcoded]",

@@ -140,6 +140,9 @@ RECORDS = [
     link("10.2000/x", "https://example.org/datacite"),
     link("10.2000.7.8/x", "https://example.org/subdivided"),
     link("10.1000.10/x", "https://example.org/subdivided"),
+    link("10.1000.10.3/x.y", "https://example.org/subdivided"),
+    link("10.1000.4/x", "https://example.org/subdivided"),
+    link("10.10001/x", "https://example.org/no-agency"),
     link("10.3000/x", "https://example.org/no-agency"),
     link("10.1000/a,b", "https://example.org/comma"),
     record(
@@ -162,3 +165,4 @@ RECORDS = [
 ]
 
 AGENCIES = {"10.1000": "Crossref", "10.1000.10": "mEDRA", "10.1045": "Crossref", "10.5240": "EIDR"}
+AGENCIES |= {"10.1000/LOC": "OP", "10.1000/many": "Airiti"}

@@ -99,10 +99,6 @@ class Rendered:
     def told(self) -> list[str]:
         return [str(problem) for problem in self.problems]
 
-    @property
-    def lines(self) -> list[tuple[int | None, str]]:
-        return [(problem.line, problem.doi) for problem in self.problems]
-
 
 Render = Callable[..., Rendered]
 Serve = Callable[[Path | Iterable[dict[str, Any]]], None]

@@ -172,16 +172,12 @@ def test_metadata_that_cannot_be_had_is_counted_once(
     assert message.startswith("2 of 3 DOIs could not be checked: ")
 
 
-def test_a_web_page_is_no_metadata_and_no_registry(render: Render, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_web_page_is_no_metadata(render: Render, caplog: pytest.LogCaptureFixture) -> None:
     with faulty_agency(RECORDS, WEB_PAGE) as proxy:
         rendered = render(f"[@doi:{KAHN}]", resolve=True, resolver=proxy.url)
     assert rendered.html == render(f"[@doi:{KAHN}]").html.partition("\n<div")[0]
     assert rendered.told == [f"line 1: doi:{KAHN}: {NO_METADATA}"]
     assert caplog.messages == []
-    with WEB_PAGE.serve() as portal:
-        assert render(SOURCE, resolve=True, resolver=portal.url) == render(SOURCE)
-    [message] = caplog.messages
-    assert message.startswith("3 of 3 DOIs could not be checked: ")
 
 
 def test_a_lock_file_gives_the_same_page_offline_and_without_resolving(

@@ -213,7 +213,9 @@ def test_headers_of_locations(url: str) -> None:
     headers = ask(url, "/10.1000/loc").headers
     assert headers["vary"] == "Accept"
     assert headers["link"] == '<https://example.org/pdf>; rel="item"; type="application/pdf"'
-    assert "vary" not in ask(url, "/10.1000/sc").headers
+    headers = ask(url, "/10.1000/sc").headers
+    assert headers["link"] == '<https://example.org/a>; rel="a"; type="b/c"'
+    assert "vary" not in headers
 
 
 def test_country_of_the_proxy() -> None:

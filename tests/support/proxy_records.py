@@ -128,7 +128,8 @@ RECORDS = [
     loc("10.1000/loc", LOCATIONS, value(1, "URL", "https://example.org/plain", ttl=3600)),
     loc(
         "10.1000/sc",
-        '<locations http_sc="307"><location href="https://example.org/a" http_sc="303"/></locations>',
+        '<locations http_sc="307">'
+        '<location href="https://example.org/a" http_sc="303" rel="a" type="b/c"/></locations>',
     ),
     loc("10.1000/sc2", '<locations http_sc="308"><location href="https://example.org/a"/></locations>'),
     loc("10.1000/sc3", '<locations http_sc="200"><location href="https://example.org/a"/></locations>'),

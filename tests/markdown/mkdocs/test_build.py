@@ -16,7 +16,6 @@ from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import forget
 from mkdocs.exceptions import Abort
 from support.references import RECORDS as CITED
-from support.servers.faults import TYPICAL, Fault
 
 from ..conftest import VALUES, MakeSite, Render
 
@@ -164,7 +163,7 @@ def test_an_unknown_option_is_reported(site: MakeSite) -> None:
     built = site({"index.md": ""})
     built.build(plugins=[{"doiuri": {"resolv": "records", "bibliografy": "x.md"}}])
     told = re.findall("Unrecognised configuration name: (.*)", built.log.text)
-    assert told == ["resolv; did you mean resolve?", "bibliografy; did you mean bibliography?"]
+    assert {*told} == {"resolv; did you mean resolve?", "bibliografy; did you mean bibliography?"}
 
 
 def test_an_invalid_variable_is_reported_once(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,19 +222,6 @@ def test_in_properdocs_too(site: MakeSite, doi_proxy: Proxies) -> None:
     ]
     assert done.returncode == 1
     assert 'href="https://doi.org/10.1000/182"' in built.source("index.html")
-
-
-@pytest.mark.parametrize("fault", TYPICAL, ids=str)
-def test_a_resolver_that_does_not_answer_fails_no_build(
-    fault: Fault, site: MakeSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    built = site(PAGES)
-    with fault.serve() as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        built.build(strict=True, plugins=[{"doiuri": {"budget": 0.5 if fault.hangs else 20}}])
-    assert built.messages() == []
-    [said] = built.messages(logging.INFO)
-    assert said.startswith("3 of 3 DOIs could not be checked: ")
 
 
 SHOWN = """\

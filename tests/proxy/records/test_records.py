@@ -213,13 +213,6 @@ def test_bad_files(tmp_path: Path, name: str, content: bytes | None, reason: str
         Records(tmp_path / name)
 
 
-def test_names_that_differ_in_other_case_are_different() -> None:
-    """Z39.84 §4 ignores the case of ASCII letters only (N-077)."""
-    urls = ("https://example.org/1", "https://example.org/2")
-    with running([link("10.123/É", urls[0]), link("10.123/é", urls[1])]) as proxy:
-        assert ask(proxy.url, "/10.123/%C3%A9").headers["location"] == urls[1]
-
-
 LOOP: dict[str, Any] = {}
 LOOP["self"] = LOOP
 
@@ -310,9 +303,3 @@ def test_a_cache_given_as_records_beside_an_upstream_is_refused(cache: Path) -> 
     done = run("--records", filled(cache), "--upstream", "http://127.0.0.1:9", "--port", "0")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.endswith("a cache: with an upstream, give it as the cache, not as records\n")
-
-
-@pytest.mark.parametrize("address", ["redis://:x:y:z", "nothing://x"])
-def test_urls_are_no_records(address: str) -> None:
-    with pytest.raises(RecordsError, match="not from a URL"), running(address):
-        pass

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 import logging
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import markdown
 import markdown_doiuri
@@ -25,6 +21,7 @@ from markdown_doiuri import _verification
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
+from support.pages import broken, pages_of
 
 CSL = "application/vnd.citationstyles.csl+json"
 VALUES = [{"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}]
@@ -61,33 +58,6 @@ class Page(HTMLParser):
     def dois(self) -> list[DOI]:
         """The DOIs of the links that the extension made."""
         return [DOI.from_url(href) for href, css_class, _ in self.links if "doi" in css_class.split()]
-
-
-def pages_of(folder: Path) -> dict[str, str]:
-    """The pages of a site, by their paths in its folder."""
-    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.html")}
-
-
-def broken(pages: Mapping[str, str]) -> list[str]:
-    """Links to citations, entries and cards that lead nowhere, and ids of those that a page has twice."""
-    ids = {path: Counter(re.findall(r'\sid="([^"]*)"', text)) for path, text in pages.items()}
-    ours = re.compile("(?:cite|ref|doi-card)-")
-    wrong = [
-        f"{path}: {name} twice"
-        for path in ids
-        for name, times in ids[path].items()
-        if times > 1 and ours.match(name)
-    ]
-    for path, text in pages.items():
-        wrong += [
-            f"{path}: {card}" for card in re.findall('popovertarget="(.*?)"', text) if card not in ids[path]
-        ]
-        for href in re.findall(r'href="([^"]*#(?:cite|ref)-[^"]*)"', text):
-            target = urlsplit(urljoin(quote(f"/{path}"), html.unescape(href)))
-            page = unquote(target.path)[1:]
-            if target.fragment not in ids.get(f"{page}index.html" if page[-1:] in {"", "/"} else page, ()):
-                wrong.append(f"{path}: {href}")
-    return wrong
 
 
 @dataclass
@@ -161,10 +131,7 @@ class Site:
         file = self.folder / "mkdocs.yml"
         file.write_text(json.dumps(settings), encoding="utf-8")
         build(load_config(str(file)))
-        pages = (self.folder / "site").rglob("*.html")
-        assert not broken(
-            {str(page.relative_to(self.folder / "site")): page.read_text("utf-8") for page in pages}
-        )
+        assert not broken(pages_of(self.folder / "site"))
 
     def rebuild(self, command: Literal["build", "serve"], *, dirty: bool = False) -> None:
         """Build with the same settings again, as ``mkdocs serve`` or ``mkdocs build --dirty`` do."""

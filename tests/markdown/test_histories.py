@@ -15,10 +15,9 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
+from support.pages import broken, pages_of
 from support.servers.metadata import changing_proxy
 from support.servers.web import site
-
-from .conftest import broken, pages_of
 
 TEXTS = {
     "nothing": "Text",

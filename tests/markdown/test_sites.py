@@ -10,8 +10,9 @@ from doiuri_proxy import Running
 from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs.config import load_config
 from support.docutils_page import pelican
+from support.pages import broken, pages_of
 
-from .conftest import Page, broken, pages_of
+from .conftest import Page
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["10.1000/182", "10.1186/gm483", "10.1103/PhysRevLett.59.381"]
@@ -19,7 +20,6 @@ NAMES += [
     "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O",
     "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03",
 ]
-MISSING = "https://doi.org/10.5555/this-doi-does-not-exist"
 RECORDS = EXAMPLES / "records.json"
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from doiuri.citations import Cite
 from support.cases import DATA
+from support.servers.web import record
 
 RECORDS = DATA / "references" / "records.json"
 
@@ -152,6 +153,4 @@ def _hostile_record(number: int, attack: str) -> dict[str, Any]:
     metadata: dict[str, object] = {"application/vnd.citationstyles.csl+json": csl}
     if number % 2 == 0:
         metadata["text/x-bibliography; style=apa"] = attack.replace("\ud800", "x")
-    data = {"format": "string", "value": "https://example.org/"}
-    values = [{"index": 1, "type": "URL", "data": data}]
-    return {"handle": HOSTILE[number], "values": values, "metadata": metadata}
+    return {**record(HOSTILE[number], "https://example.org/"), "metadata": metadata}

@@ -18,6 +18,7 @@ import sphinx.theming
 from jinja2.sandbox import SandboxedEnvironment
 from sphinx.cmd.build import build_main
 from sphinx.locale import translators
+from support.pages import broken, pages_of
 from support.servers.web import Answering, Site
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
     ``options`` are sphinx-build's.
     """
     out, said, warned = target / builder, io.StringIO(), target / "warnings.txt"
+    is_first = not out.exists()  # later, pages of deleted documents are still there
     target.mkdir(parents=True, exist_ok=True)
     translators.clear()  # Sphinx keeps the languages of earlier builds
     words = f"-b {builder} -N -D show_warning_types=1".split()
@@ -146,6 +148,7 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
         mock.patch.object(sphinx.theming, "entry_points", ENTRY_POINTS),
     ):
         status = build_main([*arguments, str(source), str(out)])
+    assert not (is_first and broken(pages_of(out), "doi-"))
     complaints = re.sub(r"\x1b\[[0-9;]*m", "", warned.read_text("utf-8")) if warned.exists() else ""
     return Build(status, out, complaints, re.sub(r"\x1b\[[0-9;]*m", "", said.getvalue()))
 

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 from doiuri_proxy import running
 from support.command import READY, command, run
-from support.http import ask, send
+from support.http import ask, connect, send
 from support.ports import free_port
 from support.proxy_records import link, loc
 from support.waiting import until
@@ -34,11 +33,6 @@ def write(path: Path, *records: object) -> Path:
 
 def target(url: str) -> str:
     return ask(url, "/10.1000/x").headers["location"]
-
-
-def connect(url: str) -> socket.socket:
-    parts = urlsplit(url)
-    return socket.create_connection((parts.hostname, parts.port), timeout=30)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])

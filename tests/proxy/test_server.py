@@ -2,25 +2,18 @@
 
 import asyncio
 import re
-import socket
 import threading
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Records, Running, running
-from support.http import ask, send
+from support.http import ask, connect, send
 from support.proxy_records import alias, link, record, value
 
 HOST = b"Host: localhost\r\n"
 GET = b"GET /api/handles/10.1000/1 HTTP/1.1\r\n"
 POST = b"POST / HTTP/1.1\r\n" + HOST
 SMUGGLED = b"GET /10.1000/smuggled HTTP/1.1\r\n" + HOST + b"\r\n"
-
-
-def connect(url: str) -> socket.socket:
-    parts = urlsplit(url)
-    return socket.create_connection((parts.hostname, parts.port), timeout=20)
 
 
 def status(raw: bytes) -> int:

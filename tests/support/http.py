@@ -43,11 +43,15 @@ def ask(
         connection.close()
 
 
+def connect(url: str, timeout: float = 20) -> socket.socket:
+    parts = urlsplit(url)
+    return socket.create_connection((parts.hostname, parts.port), timeout=timeout)
+
+
 def send(url: str, raw: bytes, timeout: float = 20) -> bytes:
     """Send bytes on a new connection, and return everything received until the server closes it."""
-    parts = urlsplit(url)
     received = []
-    with socket.create_connection((parts.hostname, parts.port), timeout=timeout) as connection:
+    with connect(url, timeout) as connection:
         # a server that refuses a request may leave the rest unread; closing then resets the connection
         with suppress(ConnectionError):
             connection.sendall(raw)

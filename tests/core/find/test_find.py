@@ -1,4 +1,4 @@
-"""find: the paragraphs of tests/cases/find, its bounds and errors, and its linear time."""
+"""find: the paragraphs of tests/cases/find, its bounds and errors, what holds for any text, linear time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, find
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from support.adversary import PATTERNS, SYNTAXES, repeated
 from support.cases import DATA
 from support.growth import is_linear
@@ -54,21 +56,25 @@ def test_two_names_of_a_syntax_read_the_same(syntax: str, other: str, text: str)
     assert names(text, syntax) == ["10.1000/a_b"]
 
 
-@pytest.mark.parametrize(("count", "found"), [(1, ["10.12/a"]), (8, ["10.12/a"]), (9, [])])
-@pytest.mark.parametrize("markup", ["<b>", ":"])
-def test_a_word_is_a_label_only_nearby(markup: str, count: int, found: list[str]) -> None:
-    assert names(f"doi{markup * count}10.12/a") == found
-
-
-def test_an_attribute_that_says_doi_is_a_label_only_nearby() -> None:
-    for length, found in ((85, ["10.12/a"]), (130, [])):
-        assert names(f'<id type="doi" y="{"y" * length}">10.12/a') == found
-
-
-def test_a_query_is_looked_for_500_characters_back() -> None:
-    for length, inside in ((490, True), (505, False)):
-        text = f"https://h/?{'x' * length}=10.1000/a%2C10.1000/b"
-        assert (names(text) == ["10.1000/a", "10.1000/b"]) is inside
+@pytest.mark.parametrize(
+    ("text", "near", "far", "found"),
+    [
+        ("doi{}10.12/a", "<b>" * 8, "<b>" * 9, [["10.12/a"], []]),
+        ("doi{}10.12/a", ":" * 8, ":" * 9, [["10.12/a"], []]),
+        ('<id type="doi" y="{}">10.12/a', "y" * 85, "y" * 130, [["10.12/a"], []]),
+        (
+            "https://h/?{}=10.1000/a%2C10.1000/b",
+            "x" * 490,
+            "x" * 505,
+            [["10.1000/a", "10.1000/b"], ["10.1000/a,10.1000/b"]],
+        ),
+    ],
+    ids=["tags", "colons", "attribute", "query"],
+)
+def test_a_label_or_a_query_is_looked_for_nearby(
+    text: str, near: str, far: str, found: list[list[str]]
+) -> None:
+    assert [names(text.format(between)) for between in (near, far)] == found
 
 
 @pytest.mark.parametrize(
@@ -104,6 +110,74 @@ def test_any_number_of_escapes(syntax: str, text: str) -> None:
 def test_an_empty_text_has_no_mentions(syntax: str) -> None:
     assert list(find("", syntax)) == []
     assert list(find("10.", syntax)) == []
+
+
+_PIECES = (
+    *PATTERNS,
+    *("10.1000/182", "10.1002/(SICI)1<2::AID>3.0.CO;2-S", "10.12/x", "urn:doi:10.123:456", "doi: "),
+    *("DOI:\u00a0", "https://doi.org/", "http://dx.doi.org/api/handles/", "https://example.org/doi/"),
+    *("?x=", "/abstract", ".pdf", " ", "\n", ", ", ". ", *"()[]<>{}\"'#?/é", "%C3%A9", ":doi:`", "`_"),
+    *("<wbr>", "&shy;", '<a href="', "doi = {", "\\url{", "](", "\\textless{}", "{\\'A}", "\x00"),
+)
+texts = st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=12).map("".join)
+
+
+@given(texts, st.sampled_from(SYNTAXES))
+def test_matches_are_in_order_and_do_not_overlap(text: str, syntax: str) -> None:
+    matches = list(find(text, syntax))
+    places = [place for match in matches for place in (match.start, match.end)]
+    assert places == sorted(places)
+    assert [match.text for match in matches] == [text[match.start : match.end] for match in matches]
+    if syntax == "text":
+        assert [DOI.parse(match.text).name for match in matches] == [match.doi.name for match in matches]
+
+
+# What may stand around a name in its delimiters
+_CONTEXTS = (
+    *("{}", "a {} b", "\\{}\\_", "10.1000/x{}", "{}b", "{}{}", "*{}*_", "({}).", "<!-- {} -->"),
+    *("a `b {} c` d", "a ``b {} c`` d", "```\n{}\n```\n", "[a {} b](c)", "[a](b 'c {} d')", "<b c='d {} e'>"),
+    *(":a:`b {} c`", "`a <b> {}`_", ".. a:: {}\n\n", ".. _a: b\n{}", "<script>{}</script>"),
+    *("doi = { {} }", "\\emph{a {}}", '"a {}"'),
+)
+
+
+_DELIMITED = (
+    *(" <{}>", "\n<{}>", "<{}>", " `{}`", ":`{}`", "(`{}`", "\n`{}`", "]({})", " ({})"),
+    *("= {{{}}}", "={{{}}}", "\\url{{{}}}", "\\doi{{{}}}", '= "{}"', '="{}"', " '{}'", "='{}'", ">{}<"),
+)
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_a_letter_beyond_ascii_changes_no_end_of_a_name(syntax: str) -> None:
+    """Plain names between delimiters are taken at once, others are not, and both end at the same place."""
+    wrong = []
+    for context in _CONTEXTS:
+        for delimiters in _DELIMITED:
+            for link in ("", "doi:", "https://doi.org/"):
+                mention = delimiters.format(f"{link}10.1000/a.b(1)c")
+                text = context.replace("{}", mention)
+                plain = [(match.text, match.doi.name) for match in find(text, syntax)]
+                others = find(text.replace("a.b(1)c", "a.é(1)c"), syntax)
+                if plain != [tuple(t.replace("é", "b") for t in (o.text, o.doi.name)) for o in others]:
+                    wrong.append(text)
+    assert not wrong, "\n".join(wrong)
+
+
+@given(texts, texts, st.sampled_from(["\n\n", "\r\n\r\n", "\n \n"]))
+def test_a_paragraph_of_markdown_reads_the_same_after_another(one: str, other: str, blank: str) -> None:
+    assume("```" not in one and "~~~" not in one and not one.rstrip().endswith(("](", ":")))
+    shift = len(one + blank)
+    found = [(match.start - shift, match.text) for match in find(one + blank + other, "markdown")]
+    alone = [(match.start, match.text) for match in find(other, "markdown")]
+    assert [(start, text) for start, text in found if start >= 0] == alone
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+@pytest.mark.parametrize("digits", ["9" * 5000, "0" * 5000 + "65"], ids=["too large", "leading zeros"])
+def test_a_character_reference_of_thousands_of_digits_is_no_error(syntax: str, digits: str) -> None:
+    reference = f"&#{digits};"
+    text = f'<a href="https://doi.org/10.1000/a{reference}">x</a> {reference} doi:10.1000/182 <{reference}>'
+    assert DOI("10.1000/182") in [match.doi for match in find(text, syntax)]
 
 
 # Names in other notations, repeated too

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 from urllib.parse import quote
@@ -23,12 +24,22 @@ SHORT = "10.12/x"  # counts with a label only
 ODD = ["10.1000/a.", "10.1000/a)b", "10.1000/a,b;", "10.1000/'a'b", "10.1000/x(y", "10.1000/a?b#c"]
 
 
+Write = Callable[[str], str]
+
+
+def replacing(
+    pattern: str, replacement: str | Callable[[re.Match[str]], str], write: Write = str, count: int = 0
+) -> Write:
+    return lambda name: re.sub(pattern, replacement, write(name), count=count)
+
+
+def unless(pattern: str, write: Write) -> Write:
+    """As ``write``, but names with such marks are not written at all."""
+    return lambda name: "" if re.search(pattern, name) else write(name)
+
+
 def link(name: str) -> str:
     return encode(name, LINK)
-
-
-def link_text(name: str) -> str:
-    return "" if re.search("[?#]", name) else name  # which end it
 
 
 def html_text(name: str) -> str:
@@ -39,44 +50,17 @@ def html_link(name: str) -> str:
     return html.escape(link(name))
 
 
-def html_numbers(name: str) -> str:
-    return re.sub(r"[^\w./-]", lambda match: f"&#{ord(match[0])};", name)
-
-
-def html_broken(name: str) -> str:
-    return html_text(name).replace("/", "/<wbr>").replace(".", "\u200b.", 1)
-
-
-def html_blank(name: str) -> str:
-    return "" if re.search("[<>&]|10.12/", name) else name.replace("/", "/\n ", 1)
-
-
-def json_slashes(name: str) -> str:
-    return name.replace("/", r"\/")
-
-
-def json_escapes(name: str) -> str:
-    return json_slashes(re.sub(r"[^\w./]", lambda match: rf"\u{ord(match[0]):04x}", name))
-
-
-def json_upper(name: str) -> str:
-    return re.sub(r"(?<=\\u)....", lambda match: match[0].upper(), json_escapes(name))
-
-
-def escapes(name: str) -> str:
-    return "" if "&" in name else quote(name, safe="")  # an escaped "&" is that of the outer query
-
-
-def lower_escapes(name: str) -> str:
-    return re.sub("%..", lambda match: match[0].lower(), escapes(name))
-
-
-def badge(name: str) -> str:
-    return escapes(name).replace("-", "--").replace("_", "__")
-
-
-def backslashes(name: str) -> str:
-    return re.sub(r"[^\w./():;-]|_", r"\\\g<0>", name)
+link_text = unless("[?#]", str)  # which end it
+html_numbers = replacing(r"[^\w./-]", lambda match: f"&#{ord(match[0])};")
+html_broken = replacing("/", "/<wbr>", replacing(r"\.", "\u200b.", html_text, 1))
+html_blank = unless("[<>&]|10.12/", replacing("/", "/\n ", count=1))
+json_slashes = replacing("/", r"\\/")
+json_escapes = replacing("/", r"\\/", replacing(r"[^\w./]", lambda match: rf"\u{ord(match[0]):04x}"))
+json_upper = replacing(r"(?<=\\u)....", lambda match: match[0].upper(), json_escapes)
+escapes = unless("&", partial(quote, safe=""))  # an escaped "&" is that of the outer query
+lower_escapes = replacing("%..", lambda match: match[0].lower(), escapes)
+badge = replacing("[-_]", r"\g<0>\g<0>", escapes)
+backslashes = replacing(r"[^\w./():;-]|_", r"\\\g<0>")
 
 
 def tex(name: str) -> str:
@@ -88,23 +72,16 @@ def tex_link(name: str) -> str:
     return tex(link(name))
 
 
-def tex_braces(name: str) -> str:
-    return re.sub(r"[A-Z]+", r"{\g<0>}", tex(name)) if name.isascii() else ""
-
-
-def tex_double_braces(name: str) -> str:
-    return tex_braces(name).replace("{", "{{").replace("}", "}}")
-
-
-def tex_lines(name: str) -> str:
-    return tex(name).replace("/", "/%\n   ", 1).replace("-", "\n  -", 1)
+tex_braces = unless(r"[^\x00-\x7f]", replacing("[A-Z]+", r"{\g<0>}", tex))
+tex_double_braces = replacing("[{}]", r"\g<0>\g<0>", tex_braces)
+tex_lines = replacing("-", "\n  -", replacing("/", "/%\n   ", tex, 1), 1)
 
 
 class Form(NamedTuple):
     """A way to write a mention: ‹› are around it, {} is the name as written."""
 
     text: str
-    write: Callable[[str], str] = str  # "" if the form cannot have the name
+    write: Write = str  # "" if the form cannot have the name
     is_whole: bool = False  # delimited: nothing of the name is trimmed
     is_block: bool = False  # has lines for itself
 
@@ -122,20 +99,20 @@ LEADS += ["HTTP://DX.DOI.ORG/", "doi.org/", "//doi.org/", "https://www.doi.org/d
 LEADS += ["https://doi.org:443/", "https://doi.org./", "http://doi.org:8080/api/handles/"]
 
 
-def running(write: Callable[[str], str], *others: Callable[[str], str]) -> list[Form]:
+def running(write: Write, *others: Write) -> list[Form]:
     forms = [Form(f"‹{lead}{{}}›", write) for lead in LEADS]
     return forms + [Form(f"‹{lead}{{}}›", other) for lead, other in product(LEADS[:3], others)]
 
 
-def inline(write: Callable[[str], str], *texts: str) -> list[Form]:
+def inline(write: Write, *texts: str) -> list[Form]:
     return [Form(text, write) for text in texts]
 
 
-def whole(write: Callable[[str], str], *texts: str) -> list[Form]:
+def whole(write: Write, *texts: str) -> list[Form]:
     return [Form(text, write, is_whole=True) for text in texts]
 
 
-def block(write: Callable[[str], str], *texts: str) -> list[Form]:
+def block(write: Write, *texts: str) -> list[Form]:
     return [Form(text, write, is_whole=True, is_block=True) for text in texts]
 
 
@@ -218,7 +195,8 @@ MARKED = {
 OTHERS = {
     "text": "x¦(a [b {c <d¦10.0.0.1/24, 10.5/3¦doi? No",
     "html": "<!-- a 'b -->¦a < b & c¦<p class='a>b'>¦<style>a{}</style>¦<script>a</script>¦&#49;0",
-    "markdown": "a ` b¦a `` b ~~~ c¦```\n` \\_\n```¦[a](b \\_¦- a `b`\n- c¦<!-- ` -->¦[a]: b¦> ~~~ `",
+    "markdown": "a ` b¦a `` b ~~~ c¦```\n` \\_\n```¦[a](b \\_¦- a `b`\n- c¦<!-- ` -->¦[a]: b¦> ~~~ `"
+    "¦~~~~ x\n` \\_\n~~~\n~~~~~ ¦- ```\n  [a](\n  ```¦> ```\n> `\n> ````",
     "rst": "a ` b¦a `` b¦*a¦a_ `b <c>`_ \\*¦.. _a: b¦.. code:: c\n\n   ``d¦::\n\n  `¦__ a",
     "bibtex": 'title = {a {B}¦}¦x~y \\_ \\\'{e}¦@misc{a,¦% {¦note = "a {B} c",¦\\url{a¦$a',
 }

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 from doiuri import DOI
 from doiuri.citations import read_works
 from doiuri.records import Work
+from doiuri.tex import rich_text
 from support.cases import table
 from support.growth import is_linear
 
@@ -110,6 +112,19 @@ def test_biblatex_and_bibtex_names_are_the_same(pair: list[str], tmp_path: Path)
         works.append(read_works(["a.bib"], tmp_path).complete({})["k"])
     assert works[0] == works[1]
     assert len(works[0].csl) > 1
+
+
+# Around a text; the last two only in the braces of another one
+FORMATS = {"i": [r"\emph{%}", r"{\it %}", r"\em %"], "b": [r"\textbf{%}", r"{\bfseries %}", r"\bf %"]}
+FORMATS |= {"sup": ["$^{%}$", r"\textsuperscript{%}"], "sub": ["$_{%}$", r"\textsubscript {%}"]}
+
+
+@pytest.mark.parametrize(("outer", "inner"), [*product(FORMATS, repeat=2)])
+def test_formats_of_tex_nest_however_they_are_written(outer: str, inner: str) -> None:
+    pairs = product(FORMATS[outer][:2], FORMATS[inner])
+    written = [f"a {one.replace('%', other).replace('%', 'x')} b" for one, other in pairs]
+    found = {tex: rich_text(tex) for tex in written if tex.count("$") < 4}
+    assert found == dict.fromkeys(found, f"a <{outer}><{inner}>x</{inner}></{outer}> b")
 
 
 def test_bibtex_beside_other_files_and_the_registry(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from itertools import product
 from typing import Any
 
 import pytest
@@ -280,14 +281,24 @@ def test_only_a_thousand_notices_are_read() -> None:
     assert read(**{"updated-by": notices[1:]}).retraction is not None
 
 
-def test_a_notice_says_who_says_so() -> None:
-    """Of two notices of the same gravity, that of Retraction Watch is the first, though it is later."""
-    of_publisher = {"type": "retraction", "DOI": "10.5555/b", "updated": {"date-parts": [[2020, 5, 22]]}}
-    of_watch = {"type": "retraction", "DOI": "10.5555/a", "updated": {"date-parts": [[2020, 6, 5]]}}
-    both = read(**{"updated-by": [of_publisher, of_watch | {"source": "retraction-watch"}]}).notices
-    assert [(one.type, one.date, one.source, one.doi and one.doi.name) for one in both] == [
-        ("retraction", "2020-06-05", "Retraction Watch", "10.5555/a"),
-        ("retraction", "2020-05-22", "publisher", "10.5555/b"),
+def test_notices_are_in_order_whatever_order_they_are_sent_in() -> None:
+    """By gravity, then Retraction Watch's, then by date."""
+    kinds = "retraction removal withdrawal partial_retraction expression_of_concern correction"
+    dates = ("2019", "2020-05", "2020-05-22")
+    order = [*product(kinds.split(), ("retraction-watch", "publisher"), dates)]
+    sent = [
+        {"type": kind, "source": source, "updated": date, "DOI": f"10.5555/{number}"}
+        for number, (kind, source, date) in enumerate(order)
+    ]
+    found = read(**{"updated-by": sent}).notices
+    assert (
+        found
+        == read(**{"updated-by": sent[::-1]}).notices
+        == read(**{"updated-by": sorted(sent, key=str)}).notices
+    )
+    assert [(one.type, one.source, one.date) for one in found] == [
+        (kind.replace("_", " "), "Retraction Watch" if source == "retraction-watch" else source, date)
+        for kind, source, date in order
     ]
 
 

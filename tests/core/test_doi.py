@@ -39,24 +39,6 @@ def test_what_is_no_doi_is_refused_at_its_flaw(case: Case) -> None:
     )
 
 
-def test_parts() -> None:
-    """A DOI is a prefix, a slash, a suffix; the prefix is directory and registrant code (N-067 to N-070).
-
-    It also proves N-002 N-039 N-040 N-063 N-064.
-    """
-    doi = DOI("10.1000.10/a/b")
-    assert (doi.prefix, doi.suffix) == ("10.1000.10", "a/b")
-    assert doi.prefix.startswith("10.")
-    assert f"{doi.prefix}/{doi.suffix}" == doi.name
-
-
-def test_code_points_of_the_draft() -> None:
-    """The example's code points, one by one (draft §2 example 2, U-30)."""
-    prefix = "31 30 2E 32 36 33 32 31 2F"
-    suffix = "C1 2E 47 55 54 49 C9 52 52 45 5A 2E 5A 41 52 5A 41 2E 30 32 2E 32 30 31 38 2E 30 33"
-    assert [f"{ord(c):X}" for c in DOI(NAME).name] == [*prefix.split(), *suffix.split()]
-
-
 @table("values", "equality", "one, other, equal")
 def test_equality(one: str, other: str, equal: bool) -> None:
     """Code points decide, but for the case of ASCII letters (U-32 to U-39, N-074, N-075, N-078, N-099)."""
@@ -144,10 +126,10 @@ class Word(StrEnum):
     DOI = "10.1000/182"
 
 
-def test_a_str_subclass_becomes_a_plain_str() -> None:
-    for doi in (DOI(Word.DOI), DOI.parse(Word.DOI), DOI.from_name(Word.DOI)):
-        assert type(doi.name) is str
-        assert doi.name == "10.1000/182"
+@pytest.mark.parametrize("door", [DOI, DOI.parse, DOI.from_name])
+def test_a_str_subclass_becomes_a_plain_str(door: Callable[[str], DOI]) -> None:
+    name = door(Word.DOI).name
+    assert (type(name), name) == (str, "10.1000/182")
 
 
 @pytest.mark.parametrize("thing", [None, 10, 10.1, b"10.1000/182", ["10.1000/182"], ...], ids=repr)
@@ -158,26 +140,24 @@ def test_a_value_that_is_not_text_raises_type_error(thing: str) -> None:
             door(thing)
 
 
-def test_strict_refuses_reserved_suffixes_in_every_constructor() -> None:
+@pytest.mark.parametrize(
+    ("door", "text"),
+    [
+        *((door, "10.1000/a/b") for door in (DOI, DOI.from_name, DOI.parse)),
+        *((DOI.parse, "doi:10.1000/a/b"), (DOI.from_uri, "doi:10.1000/a%2Fb")),
+        (DOI.from_url, "https://doi.org/10.1000/a/b"),
+    ],
+)
+def test_strict_refuses_reserved_suffixes_in_every_constructor(door: Callable[..., DOI], text: str) -> None:
     """A suffix of one character and a slash is reserved (Z39.84 §4.3, N-097, N-098), refused if strict.
 
     It also proves N-084.
     """
-    assert DOI("10.1000/a/b").suffix == "a/b"
-    assert DOI("10.1000//x", strict=True).suffix == "/x"
+    assert door(text).name == "10.1000/a/b"
     with pytest.raises(DOISyntaxError, match="reserved"):
-        DOI("10.1000/a/b", strict=True)
-    for door, text in [
-        (DOI.from_name, "10.1000/a/b"),
-        (DOI.parse, "10.1000/a/b"),
-        (DOI.parse, "doi:10.1000/a/b"),
-        (DOI.from_uri, "doi:10.1000/a%2Fb"),
-        (DOI.from_url, "https://doi.org/10.1000/a/b"),
-    ]:
-        assert door(text).name == "10.1000/a/b"
-        with pytest.raises(DOISyntaxError, match="reserved"):
-            door(text, strict=True)
-        assert door(text.replace("/a", "/aa"), strict=True).suffix == "aa/b"
+        door(text, strict=True)
+    for other in ("/aa", "/"):
+        assert door(text.replace("/a", other), strict=True).suffix == f"{other[1:]}/b"
 
 
 def test_urn_examples() -> None:
@@ -247,9 +227,6 @@ def test_what_has_no_such_form_is_no_handle(text: str) -> None:
 def test_prefix_and_short_doi_are_not_dois() -> None:
     with pytest.raises(DOISyntaxError, match=r"short DOI, use Handle\.parse"):
         DOI("10/abcd")
-    with pytest.raises(DOISyntaxError) as caught:
-        Handle.parse("10")
-    assert "Handle.parse" not in str(caught.value)
     assert Prefix("10.1000") != ShortDOI("10/1000")
     assert not isinstance(Prefix("10.1000"), DOI)
 

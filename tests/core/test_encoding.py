@@ -8,41 +8,6 @@ from doiuri import DOI, FINAL, LINK, PATH, URI, DOISyntaxError, Profile, decode,
 from support.cases import table
 
 PROFILES = [URI, PATH, LINK, FINAL]
-# DOI Handbook, encoding rules for URL presentation: the rows, mandatory and recommended
-MANDATORY = {"%": "%25", '"': "%22", "#": "%23", " ": "%20", "?": "%3F"}
-RECOMMENDED = {
-    "<": "%3C", ">": "%3E", "{": "%7B", "}": "%7D", "^": "%5E", "[": "%5B", "]": "%5D",
-    "`": "%60", "|": "%7C", "\\": "%5C", "+": "%2B",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("character", "escape"), [*MANDATORY.items(), *RECOMMENDED.items()])
-def test_link_rows(character: str, escape: str) -> None:
-    """Each row of the Handbook's table, of Z39.84's and of the resolution documentation's (L-07 to L-22).
-
-    It also proves L-02 L-06 N-142 N-155 N-157 N-158 P-33 P-34 S-01 S-24.
-    """
-    assert encode(f"10.1000/a{character}b", LINK) == f"10.1000/a{escape}b"
-    assert decode(f"10.1000/a{escape}b") == f"10.1000/a{character}b"
-    assert decode(f"10.1000/a{escape.lower()}b") == f"10.1000/a{character}b"
-
-
-def test_only_mandatory_marks_change_the_name_if_they_are_left_raw() -> None:
-    """The two grades: a link is read without the recommended escapes; "%", "#" and "?" break it (S-09)."""
-    for mark in RECOMMENDED:
-        assert DOI.from_url(f"https://doi.org/10.1000/a{mark}b").name == f"10.1000/a{mark}b"
-    for mark in "#?":
-        assert DOI.from_url(f"https://doi.org/10.1000/a{mark}b").name == "10.1000/a"
-    with pytest.raises(DOISyntaxError):
-        DOI.from_url("https://doi.org/10.1000/a%b")
-
-
-def test_link_escapes_controls_and_octets_beyond_ascii() -> None:
-    """A control character that reaches the encoder is escaped (S-11, S-12, S-20); and P-29, C-39."""
-    for code in [*range(0x20), *range(0x7F, 0x100)]:
-        octets = "".join(f"%{octet:02X}" for octet in chr(code).encode())
-        for profile in PROFILES:
-            assert encode(f"10.1000/a{chr(code)}b", profile) == f"10.1000/a{octets}b"
 
 
 @pytest.mark.parametrize(

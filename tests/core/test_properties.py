@@ -106,8 +106,9 @@ def test_uri_is_utf8_with_all_but_unreserved_and_slash_escaped(doi: DOI) -> None
 def test_links_and_paths_are_those_of_a_second_implementation(name: str) -> None:
     """Mandatory and recommended escapes, and the slashes of "." and ".." (DOI Handbook, URL presentation).
 
-    It also proves C-27 C-32 G-01 to G-05 L-01 N-030 N-133 N-139 N-141 N-153
-    S-10 S-15 S-18 S-20 S-21 S-36 S-39.
+    Each row of the Handbook's table, of Z39.84's and of the resolution documentation's (L-06 to L-22).
+    It also proves C-27 C-32 G-01 to G-05 L-01 L-02 N-030 N-133 N-139 N-141 N-142 N-153 N-155 N-157 N-158
+    P-33 P-34 S-01 S-10 S-15 S-18 S-20 S-21 S-24 S-36 S-39.
     """
     assert DOI(name).url == f"https://doi.org/{naive.encode_link(name)}"
     assert encode(name, LINK) == naive.encode_link(name)
@@ -130,12 +131,12 @@ def test_link_survives_what_clients_do_to_paths(doi: DOI) -> None:
 def test_names_are_taken_literally(name: str) -> None:
     """In the Directory every character stands for itself: stored names hold no escapes (N-160 P-36).
 
-    It also proves N-003 N-038 N-041 N-096 N-124 N-152 N-154 P-27 S-29 S-35 S-37.
+    A DOI is a prefix, a slash, a suffix; the prefix is directory and registrant code (N-067 to N-070).
+    It also proves N-002 N-003 N-038 to N-041 N-063 N-064 N-096 N-124 N-152 N-154 P-27 S-29 S-35 S-37.
     """
     doi = DOI(name)
     assert doi.name == name
-    assert f"{doi.prefix}/{doi.suffix}" == name
-    assert "/" not in doi.prefix
+    assert [doi.prefix, doi.suffix] == name.split("/", 1)
 
 
 @given(st.characters())
@@ -157,10 +158,23 @@ def test_only_graphic_characters(character: str) -> None:
 
 
 @given(st.lists(st.text() | names()), profiles)
-@each(*product([[*DECISIVE], ["10.1/a\nb", "", "\n", "..", "../x", "/", "%", "10.1/\r\n"]], PROFILES))
+@each(
+    *product(
+        [
+            [*DECISIVE],
+            [*map(chr, range(0x100))],
+            ["10.1/a\nb", "", "\n", "..", "../x", "/", "%", "10.1/\r\n"],
+        ],
+        PROFILES,
+    )
+)
 def test_many_are_encoded_as_one(texts: list[str], profile: Profile) -> None:
-    """No context's rule changes or refuses a name: each is encoded as if alone (N-126)."""
+    """No context's rule changes or refuses a name: each is encoded as if alone (N-126).
+
+    A control character that reaches the encoder is escaped (S-11, S-12, S-20); and P-29, C-39.
+    """
     assert many(texts, profile) == [encode(text, profile) for text in texts]
+    assert many(texts, LINK) == [*map(naive.encode_link, texts)]
     assert many(iter(texts), profile) == many(tuple(texts), profile)
 
 
@@ -207,13 +221,14 @@ def test_escapes_are_octets_of_utf8_decoded_once(text: str) -> None:
 
 
 @given(_PREFIXES, _TEXTS)
-@each(*(("10.1000/", suffix) for suffix in ("a#b?c", "a?b#c", "a|b", "50%", "", PRINTABLE)))
+@each(*(("10.1000/", suffix) for suffix in ("a#b?c", "a?b#c", "a|b", "50%", "", PRINTABLE, *PRINTABLE)))
 @each(("10..1/", "a"), ("10.1000.", "1/x"), ("10.1000a", "/x"))
 def test_each_constructor_takes_what_a_second_implementation_takes(prefix: str, suffix: str) -> None:
     """Of URIs, ASCII and legal characters only, no query, no fragment (draft §2).
 
     Of links, the path up to a query or a fragment, decoded once (RFC 3986 §3.3 to §3.5). Of names, graphic
     characters, and a prefix of numbers: appendix A overrules §4.2 (N-103, N-093, C-11).
+    A link is read without the recommended escapes; a raw "%", "#" or "?" breaks it (S-09).
     """
     name = prefix + suffix
     for uri in (f"doi:{name}", f"Doi:{name}", name):

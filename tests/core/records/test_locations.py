@@ -98,19 +98,35 @@ def test_attributes_are_kept_as_they_are_in_the_record() -> None:
     assert place.href == "https://a.example/10.1000%2F1"
 
 
-def test_legacy_url_values_come_last_with_the_documented_weights() -> None:
-    urls = ["https://1.example/", "https://2.example/"]
-    values = [Value(1 + number, "URL", Data("string", url)) for number, url in enumerate(urls)]
-    alone = locations_of(values, "")
-    assert [(place.href, place.weight) for place in alone] == list(zip(urls, (1.0, 0.0), strict=True))
-    loc = "<locations><location href='https://a.example/'/></locations>"
-    beside = locations_of([*values, Value(3, "10320/loc", Data("string", loc))], "")
-    assert [place.weight for place in beside] == [1.0, 0.0, 0.0]
-    for wanted in (["mode:legacy"], "mode:legacy"):
-        assert choose(beside, locatt=wanted) == beside.candidates[1]
-    overruled = locations_of([Value(3, "10320/loc", Data("string", "<locations/>")), *values], "")
-    assert [place.weight for place in overruled] == [0.0, 0.0]
-    assert choose(overruled) == overruled.candidates[0]
+KINDS = {
+    "u": ("URL", "https://u.example/"),
+    "v": ("URL", "https://v.example/"),
+    "a": ("10320/loc", "<locations http_sc='301'><location href='https://a.example/'/></locations>"),
+    "-": ("10320/loc", "<locations http_sc='301'/>"),
+    "x": ("10320/loc", "<!DOCTYPE x><locations/>"),
+    "y": ("10320/loc", "<x/>"),
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "chosen", "legacy"),
+    [("u", {"u": 1}, "u", "u"), ("uv", {"u": 1, "v": 0}, "u", "u"), ("vu", {"v": 1, "u": 0}, "v", "v")]
+    + [(values, {"a": 1, "u": 0, "v": 0}, "a", "u") for values in ("auv", "uav", "uva", "xuva")]
+    + [(values, {"u": 0, "v": 0}, "u", "u") for values in ("-uv", "uv-", "x-uv")]
+    + [(values, {"u": 1}, "u", "u") for values in ("xyu", "uxy")],
+)
+def test_urls_come_last_and_locations_overrule_them(
+    values: str, weights: dict[str, float], chosen: str, legacy: str
+) -> None:
+    """Of those that cannot be read, the first one is reported; one that can be read says how to redirect."""
+    numbered = enumerate(KINDS[value] for value in values)
+    found = locations_of([Value(n, kind, Data("string", text)) for n, (kind, text) in numbered], "")
+    assert {place.href[8]: place.weight for place in found} == weights
+    for locatt, expected in (((), chosen), (["mode:legacy"], legacy), ("mode:legacy", legacy)):
+        place = choose(found, locatt=locatt)
+        assert place
+        assert (place.href[8], found.status(place)) == (expected, 301 if {*"a-"} & {*values} else 302)
+    assert ("entities are refused" in found.problem) is bool(found.problem) is ("x" in values)
 
 
 def test_a_random_choice_is_proportional_to_the_weights() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from doiuri import Handle
-from doiuri.citations import Bibliography, EntryKey, Part, Style, format_entries, read_works
+from doiuri.citations import Bibliography, Cite, EntryKey, Form, Part, Style, format_entries, read_works
 from doiuri.records import Work
 from support.references import RECORDED, Recorded
 
@@ -31,7 +34,28 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
         for ours, theirs in zip(shown, recorded.lines, strict=True)
         if ours != recorded.case.get("ours", {}).get(theirs, theirs)
     ]
+    for cite in {*chain(*recorded.cites)}:
+        wrong += (f"{cite}: {found}" for found in in_sentence(bibliography, cite, style))
     assert not wrong, "\n".join(wrong)
+
+
+def in_sentence(bibliography: Bibliography, cite: Cite, style: Style) -> Iterator[str]:
+    """Yield what is wrong with a citation in a sentence: its author precedes what else is in brackets."""
+
+    def shown(form: Form, cite: Cite) -> str:
+        return "".join(part.text for part in bibliography.citation([cite], form))
+
+    before, layout = f"{cite.prefix} " if cite.prefix else "", style.layout
+    author, whole, year = shown("author", Cite(cite.key)), shown("t", cite), shown("year", cite)
+    others = shown("p", replace(cite, no_author=True)).removeprefix(layout.prefix).removesuffix(layout.suffix)
+    own = layout.prefix or style.numbered
+    opening, closing = (layout.prefix, layout.suffix) if own else ("(", ")")
+    named = "" if cite.no_author else f"{author} "
+    expected = f"{before}{named}{opening}{others.removeprefix(before)}{closing}"
+    if whole != expected and others.removeprefix(before) != "n.d.":  # a style without years
+        yield f"{whole} is not {expected}"
+    if "&" in author or (year != others and not style.numbered):
+        yield f"{author}, {year}"
 
 
 def test_entries_that_are_kept_are_those_that_are_formatted_anew(tmp_path: Path) -> None:

@@ -20,6 +20,9 @@ PARAGRAPHS = [one for path in sorted(DATA.glob("find/*.json")) for one in json.l
 escapes of a badge or of JSON, which ``DOI.parse`` does not undo."""
 
 
+ALIASES = {"html": "xml", "xml": "html", "bibtex": "tex", "tex": "bibtex"}
+
+
 def names(text: str, syntax: str = "text") -> list[str]:
     return [match.doi.name for match in find(text, syntax)]
 
@@ -29,15 +32,10 @@ def test_each_mention_is_found_as_written(case: dict[str, Any]) -> None:
     text, syntax = case["text"], case["syntax"]
     matches = list(find(text, syntax))
     assert [[match.text, match.doi.name] for match in matches] == case["found"]
-    for match in matches:
-        assert text[match.start : match.end] == match.text
-        assert syntax != "text" or case.get("notation") or DOI.parse(match.text) == match.doi
-
-
-def test_a_match_has_start_end_text_and_doi() -> None:
-    (match,) = find("As doi:10.1000/182 says.")
-    assert match == (3, 18, "doi:10.1000/182", DOI("10.1000/182"))
-    assert (match.start, match.end, match.text, match.doi) == tuple(match)
+    assert [text[start:end] for start, end, *_ in matches] == [match.text for match in matches]
+    assert list(find(text, ALIASES.get(syntax, syntax))) == matches
+    if syntax == "text" and not case.get("notation"):
+        assert [DOI.parse(match.text) for match in matches] == [match.doi for match in matches]
 
 
 def test_an_unknown_syntax_raises_before_iteration() -> None:
@@ -45,15 +43,6 @@ def test_an_unknown_syntax_raises_before_iteration() -> None:
         find("10.1000/182", "latex")
     with pytest.raises(TypeError, match="expected str, not bytes"):
         find(b"10.1000/182")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("syntax", "other", "text"),
-    [("tex", "bibtex", r"\url{https://doi.org/10.1000/a\_b}"), ("xml", "html", "<a>10.1000/a&#95;b</a>")],
-)
-def test_two_names_of_a_syntax_read_the_same(syntax: str, other: str, text: str) -> None:
-    assert list(find(text, syntax)) == list(find(text, other))
-    assert names(text, syntax) == ["10.1000/a_b"]
 
 
 @pytest.mark.parametrize(
@@ -104,12 +93,6 @@ def test_any_number_of_escapes(syntax: str, text: str) -> None:
     few = names(text.format("\\_" * 2), syntax)
     assert few
     assert len(names(text.format("\\_" * 900), syntax)) == len(few)
-
-
-@pytest.mark.parametrize("syntax", SYNTAXES)
-def test_an_empty_text_has_no_mentions(syntax: str) -> None:
-    assert list(find("", syntax)) == []
-    assert list(find("10.", syntax)) == []
 
 
 _PIECES = (

@@ -27,9 +27,8 @@ def test_display(text: str, shown: str) -> None:
 
 def test_name_is_the_default_and_links_follow_their_base() -> None:
     assert display(SICI) == "doi:10.1002/(SICI)1<1::AID>2"
-    for text in ("link", "{url}"):
-        shown = display(DOI("10.1000/182"), text, base="http://localhost/")
-        assert shown == "http://localhost/10.1000/182"
+    shown = [display(DOI("10.1000/182"), text, base="http://localhost/") for text in ("link", "{url}")]
+    assert shown == ["http://localhost/10.1000/182"] * 2
 
 
 @pytest.mark.parametrize("name", ["10.1000/{uri}", "10.1000/{", "10.1000/{0}"])
@@ -64,11 +63,9 @@ def test_one_or_two_people_or_the_first_are_shown(csl: dict[str, Any], shown: st
 
 
 def test_without_a_work_the_name_is_shown() -> None:
-    for text in ("{authors}", "{url}: {year}", "{title}"):
-        assert needs_work(text)
-        assert display(SICI, text) == "doi:10.1002/(SICI)1<1::AID>2"
-    for text in ("name", "link", "{name} authors"):
-        assert not needs_work(text)
+    of_works = ("{authors}", "{url}: {year}", "{title}")
+    assert [*map(needs_work, (*of_works, "name", "link", "{name} authors"))] == [True] * 3 + [False] * 3
+    assert {display(SICI, text) for text in of_works} == {f"doi:{SICI.name}"}
     empty, words = Work(SICI, {}), Words(conjunction="und", no_date="o. J.")
     shown = display(SICI, "{authors}: {title} ({year})", work=empty, words=words)
     assert shown == f"{SICI.name}: {SICI.name} (o. J.)"
@@ -86,5 +83,5 @@ def test_the_mark_of_a_retracted_work_links_to_the_notice(kind: str, date: list[
 
 
 def test_text_without_words_has_no_breaks() -> None:
-    for text in ("", " ", " " * 50):
-        assert breakable(text) == breakable(text, 0) == [text]
+    texts = "", " ", " " * 50
+    assert [*map(breakable, texts)] == [breakable(text, 0) for text in texts] == [[text] for text in texts]

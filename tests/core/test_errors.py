@@ -49,11 +49,11 @@ def test_an_error_says_what_is_wrong_where_and_what_to_write(case: dict[str, Any
         assert DOI.parse(error.suggestion).uri == error.suggestion
 
 
-def test_a_long_text_is_kept_but_not_repeated_in_full() -> None:
-    for text in ("11." + "9" * 1_000_000, "doi:10.1000/#" + "9" * 1_000_000):
-        error = error_of(text)
-        assert error.text == text
-        assert len(str(error)) < 600
+@pytest.mark.parametrize("start", ["11.", "doi:10.1000/#"])
+def test_a_long_text_is_kept_but_not_repeated_in_full(start: str) -> None:
+    text = start + "9" * 1_000_000
+    error = error_of(text)
+    assert (error.text == text, len(str(error)) < 600) == (True, True)
 
 
 @pytest.mark.parametrize("make", [DOI, DOI.from_name, Handle.from_name])

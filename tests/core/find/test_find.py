@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, find
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS, SYNTAXES, repeated
 from support.cases import DATA
@@ -144,15 +144,6 @@ def test_a_letter_beyond_ascii_changes_no_end_of_a_name(syntax: str) -> None:
                 if plain != [tuple(t.replace("é", "b") for t in (o.text, o.doi.name)) for o in others]:
                     wrong.append(text)
     assert not wrong, "\n".join(wrong)
-
-
-@given(texts, texts, st.sampled_from(["\n\n", "\r\n\r\n", "\n \n"]))
-def test_a_paragraph_of_markdown_reads_the_same_after_another(one: str, other: str, blank: str) -> None:
-    assume("```" not in one and "~~~" not in one and not one.rstrip().endswith(("](", ":")))
-    shift = len(one + blank)
-    found = [(match.start - shift, match.text) for match in find(one + blank + other, "markdown")]
-    alone = [(match.start, match.text) for match in find(other, "markdown")]
-    assert [(start, text) for start, text in found if start >= 0] == alone
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)

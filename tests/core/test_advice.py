@@ -37,6 +37,7 @@ NAMES = [
     "10.1007/978-3-319-12345-6_7",
     SICI,
     "10.1000/a'b~c/d",
+    "10.1000/µ-ŀ'é~日/d",
 ]
 APPENDED = {
     "page-address": (
@@ -79,7 +80,7 @@ def damaged(code: str, name: str) -> Iterator[str]:
 @pytest.mark.parametrize("code", sorted(APPENDED | REPLACED))
 def test_what_happened_to_a_name_is_told_and_undone(code: str, name: str) -> None:
     """Accidental blanks, look-alikes and trailing slashes are reported (S-14 U-34 P-20)."""
-    wrong = []
+    wrong = [f"{name}: {found}" for found in advise(name)]
     for written in damaged(code, name):
         found = {advice.code: advice.suggestion for advice in advise(DOI(written))}
         also = {"look-alike"} if written[-1] in "…．" else set()

@@ -166,6 +166,9 @@ def test_parts_lead_to_works_and_keep_superscripts() -> None:
     assert (opening, closing) == (Part("("), Part(")"))
     assert part == Part("Part 6", emphasis, "part")
     assert number == Part("1", raised, "part")
+    for style, key in (("author-date", "case"), ("numeric", D)):
+        in_sentence = Bibliography(LI, LI, Style.load(style)).citation([Cite(key)], "t")
+        assert {part.link for part in in_sentence} == {key}, "with the brackets"
 
 
 @pytest.mark.parametrize("step", [1, -1])

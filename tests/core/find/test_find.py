@@ -67,32 +67,21 @@ def test_a_label_or_a_query_is_looked_for_nearby(
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("syntax", "text", "unit"),
     [
-        f"10.1000/{'a:' * 999}b",
-        f"10.1000/{'(a)' * 999}b",
-        f"10.1000/x(1999)1<1{':1' * 999}:a>2.0.CO;2-#",
-        f"10.1000{'.1' * 999}/a",
-    ],
-    ids=["colons", "brackets", "SICI", "prefix"],
-)
-def test_a_name_may_have_any_number_of_parts(name: str) -> None:
-    assert names(f"see doi:{name}, and") == [name]
-
-
-@pytest.mark.parametrize(
-    ("syntax", "text"),
-    [
-        ("rst", "`{0}10.1000/a <https://doi.org/10.1000/b>`_"),
-        ("rst", ".. _{0}: https://doi.org/10.1000/a?b"),
-        ("markdown", "[x](<{0}https://doi.org/10.1000/a>)"),
-        ("bibtex", 'doi = "10.1000/a{0}"'),
+        *(("text", "see doi:10.1000/{}b, and", unit) for unit in ("a:", "(a)")),
+        *(("text", "doi:10.1000/x(1999)1<1{}:a>2.0.CO;2-#", ":1"), ("text", "10.1000{}/a", ".1")),
+        ("rst", "`{}10.1000/a <https://doi.org/10.1000/b>`_", "\\_"),
+        ("rst", ".. _{}: https://doi.org/10.1000/a?b", "\\_"),
+        ("markdown", "[x](<{}https://doi.org/10.1000/a>)", "\\_"),
+        ("bibtex", 'doi = "10.1000/a{}b"', "\\_"),
     ],
 )
-def test_any_number_of_escapes(syntax: str, text: str) -> None:
-    few = names(text.format("\\_" * 2), syntax)
+def test_a_text_may_have_any_number_of_parts_and_escapes(syntax: str, text: str, unit: str) -> None:
+    few, many = (names(text.format(unit * count), syntax) for count in (2, 999))
+    shown = unit.strip("\\")
     assert few
-    assert len(names(text.format("\\_" * 900), syntax)) == len(few)
+    assert many == [name.replace(shown * 2, shown * 999) for name in few]
 
 
 _PIECES = (

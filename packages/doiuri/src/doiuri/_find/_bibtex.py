@@ -95,7 +95,7 @@ class BibTeX(Scanner):
         if self.text[start - 1] == "{":
             return _closer(self.text, start - 1) or start
         quoted = _QUOTED.match(self.text, start, start + _LONGEST_VALUE)
-        return quoted.end() if quoted else start
+        return quoted.end() if quoted and self.text.startswith('"', quoted.end()) else start
 
     def _is_protective(self, place: int) -> bool:
         """Return whether TeX shows nothing for the brace, as in ``10.1000/{ABC}``.

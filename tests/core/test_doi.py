@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
-from doiuri import DOI, DOISyntaxError, Handle, Prefix, ShortDOI
+from doiuri import DOI, URI, DOISyntaxError, Handle, Prefix, Record, ShortDOI
+from doiuri.records import Work
 from support.cases import Case, accepted, cases, table
 
 NAME = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
@@ -58,15 +59,18 @@ def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
             compare(doi, other)  # type: ignore[arg-type]
 
 
-def test_never_changes() -> None:
-    doi = DOI("10.1000/182")
-    for attribute in ("name", "key", "prefix", "anything"):
-        with pytest.raises(AttributeError):
-            setattr(doi, attribute, "10.1000/183")
-        with pytest.raises(AttributeError):
-            delattr(doi, attribute)
-    assert doi.name == "10.1000/182"
-    assert not hasattr(doi, "__dict__")
+@pytest.mark.parametrize("value", [DOI(NAME), Prefix("10.1000"), URI, Work(DOI(NAME), {}), Record(DOI(NAME))])
+def test_never_changes(value: object) -> None:
+    before = repr(value)
+    for attribute in ("name", "key", "doi", "safe", "title", "anything"):
+        with pytest.raises(
+            AttributeError, match=f"{type(value).__name__} is immutable: cannot set '{attribute}'"
+        ):
+            setattr(value, attribute, "10.1000/183")
+        with pytest.raises(AttributeError, match="immutable: cannot delete"):
+            delattr(value, attribute)
+    assert repr(value) == before
+    assert not hasattr(value, "__dict__")
 
 
 class Article(DOI):

@@ -73,15 +73,6 @@ def test_profiles_are_copied_and_pickled_as_the_same_object() -> None:
     assert len({*PROFILES}) == 4
 
 
-def test_profiles_never_change() -> None:
-    for attribute in ("name", "safe", "slashes", "anything"):
-        with pytest.raises(AttributeError, match=f"Profile is immutable: cannot set '{attribute}'"):
-            setattr(URI, attribute, b"")
-        with pytest.raises(AttributeError, match="cannot delete"):
-            delattr(URI, attribute)
-    assert encode("10.1000/(a)") == "10.1000/%28a%29"
-
-
 @pytest.mark.parametrize("name", ["BARE", "URI"])
 def test_a_profile_of_ones_own_stays_its_own_whatever_its_name(name: str) -> None:
     bare = Profile(name, b"0123456789./abc")

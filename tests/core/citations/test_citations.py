@@ -1,8 +1,9 @@
-"""Citations: what authors write in them, and what they show."""
+"""Citations and entries: what authors write, and what they show."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from doiuri.citations import (
     Form,
     Format,
     Part,
+    Reference,
     Style,
     format_entries,
     parse_citation,
@@ -24,8 +26,13 @@ from support.cases import table
 from support.failing import FAILING
 from support.growth import is_linear
 
+ODD = DOI("10.1000/456#<7>")
 A, B, C, D = (DOI(f"10.1000/{letter}") for letter in "abcd")
 IDS: Mapping[str, Handle | str] = {"knuth1984": "knuth1984", "kahn": A}
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    return "".join(part.text for part in parts)
 
 
 @table("citations", "written", "text, expected")
@@ -89,7 +96,7 @@ def test_a_locator_is_read_as_it_is_shown(number: str, locale: str) -> None:
     bibliography = Bibliography("k", {"k": work("k", "Li")}, Style.load("numeric"), locale)
     for label in (*LOCATORS, *AMBIGUOUS):
         parts = bibliography.citation([Cite("k", label=label, locator=number)])
-        shown = "".join(part.text for part in parts)
+        shown = text_of(parts)
         read, *others = parse_locator(shown.removeprefix("[1").removesuffix("]"), locale)
         assert others == [number, ""], shown
         assert read == label or label in AMBIGUOUS, shown
@@ -117,7 +124,7 @@ LI: dict[Handle | str, Work] = {
 def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
     ids = {key: key for key in LI if isinstance(key, str)}
     bibliography = Bibliography([D, *LI], LI, Style.load(style), locale)
-    return "".join(part.text for part in bibliography.citation(parse_citation(text, locale, ids), form))
+    return text_of(bibliography.citation(parse_citation(text, locale, ids), form))
 
 
 @table("citations", "shown", "text, style, form, expected")
@@ -138,7 +145,7 @@ def test_letters_beyond_z_and_names_of_others(tmp_path: Path) -> None:
     bibliography = Bibliography(works, works, Style.load("own.csl", tmp_path))
     assert [one.letter for one in bibliography.references][24:] == ["y", "z", "aa", "ab", "ac", "ad", ""]
     shown = bibliography.citation(Cite(key) for key in ("0", "2", "24", "25", "26", "27", "o"))
-    assert "".join(part.text for part in shown) == "(Li 2001a+c+y–ab; Aalto et al. 1998)"
+    assert text_of(shown) == "(Li 2001a+c+y–ab; Aalto et al. 1998)"
 
 
 def test_words_are_those_of_the_locale() -> None:
@@ -155,7 +162,7 @@ def test_an_author_with_another_apostrophe_case_or_encoding_is_the_same(families
     assert [entry.letter for entry in bibliography.references] == ["a", "b", "c"]
     if names[0] == "O'Neil":
         parts = bibliography.citation(map(Cite, works))
-        assert "".join(part.text for part in parts) == "(O’Neil, 2001a, 2001b, 2001c)"
+        assert text_of(parts) == "(O’Neil, 2001a, 2001b, 2001c)"
 
 
 def test_parts_lead_to_works_and_keep_superscripts() -> None:
@@ -198,6 +205,7 @@ def test_the_order_of_a_list(step: int) -> None:
 
 STYLE = """<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0"><info><title>T</title>
 <id>i</id><updated>2026-01-01T00:00:00Z</updated></info>{}</style>"""
+CITATION = '<citation><layout><text variable="title"/></layout></citation>'
 BIBLIOGRAPHY = '<bibliography><layout><text variable="title"/></layout></bibliography>'
 
 
@@ -224,7 +232,7 @@ def test_citations_are_plain_if_citeproc_cannot_render_the_style(tmp_path: Path)
     bibliography = Bibliography(WORKS, WORKS, style, problems=problems)
     assert not problems
     parts = bibliography.citation([Cite("z", label="page", locator="2")])
-    assert "".join(part.text for part in parts) == "(Zhou & Aalto, 2001, p. 2)"
+    assert text_of(parts) == "(Zhou & Aalto, 2001, p. 2)"
     problem, *_ = problems
     assert problem.startswith("bad.csl: citeproc-py cannot format z in this style (TypeError(")
     with pytest.raises(ValueError, match="citeproc-py cannot format z"):
@@ -239,7 +247,7 @@ def test_a_macro_that_calls_itself_ends_in_one_warning(called: str, tmp_path: Pa
     (tmp_path / "own.csl").write_text(STYLE.format(macros + areas))
     style, problems = Style.load("own.csl", tmp_path), dict[str, None]()
     bibliography = Bibliography("n", WORKS, style, problems=problems)
-    assert "".join(part.text for part in bibliography.citation([Cite("n")])) == "A name, 1999"
+    assert text_of(bibliography.citation([Cite("n")])) == "A name, 1999"
     assert format_entries(bibliography.references, style, problems=problems) == [(Part("A name"),)]
     assert [*problems] == ["own.csl: citeproc-py cannot format n in this style (a macro calls itself)"]
 
@@ -263,8 +271,69 @@ def test_a_style_of_the_author(layout: str, group: str, expected: tuple[str, str
     cites = [Cite(D), Cite(A), Cite(B), Cite("three")]
     bibliography = Bibliography([D, A, B, C, "three"], LI, style)
     found = bibliography.citation(cites), bibliography.citation([Cite(A)], "t")
-    assert tuple("".join(part.text for part in parts) for parts in found) == expected
+    assert tuple(map(text_of, found)) == expected
     assert all(("superscript" in part.formats) == ("sup" in layout) for part in found[0])
+
+
+def entry(
+    csl: dict[str, object], style: str | Style = "author-date", locale: str = "en-US"
+) -> tuple[Part, ...]:
+    chosen = Style.load(style) if isinstance(style, str) else style
+    work = Work(ODD if csl.get("DOI") else "id", csl)
+    [parts] = format_entries([Reference(work, 1)], chosen, locale)
+    return parts
+
+
+@table("citations", "entries", "csl, style, expected")
+def test_an_entry(csl: dict[str, object], style: str, expected: str) -> None:
+    assert text_of(entry(csl, style)) == expected
+
+
+def test_formatting_is_data() -> None:
+    title = "<i>A <em>b</em></i> H<sub>2</sub> <sup>1</sup> <b>c</b> <jats:sc>d</jats:sc>"
+    parts = entry({"title": title, "container-title": "J", "DOI": ODD.name, "issued": 2001}, "author-date")
+    assert {(part.text, *sorted(part.formats)) for part in parts if part.formats} == {
+        ("A ", "emphasis"), ("2", "subscript"), ("1", "superscript"), ("c", "strong"), ("d", "small-caps"),
+        ("J", "emphasis"),
+    }  # fmt: skip
+    assert [part for part in parts if part.link] == [Part(ODD.url, link=ODD)]
+
+
+def test_a_style_without_dois_links_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "own.csl").write_text(STYLE.format(f"{CITATION}{BIBLIOGRAPHY}"))
+    style = Style.load("own.csl", tmp_path)
+    assert text_of(entry({"title": "T", "DOI": ODD.name}, style)) == f"T {ODD.url}"
+    assert text_of(entry({"title": "T"}, style)) == "T"
+
+
+def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "citeproc", raising=False)
+    bibliography = Bibliography(["a"], {"a": Work("a", {"title": "T"})}, Style.load())
+    assert not format_entries([], Style.load())
+    assert "citeproc" not in sys.modules
+    monkeypatch.setitem(sys.modules, "citeproc", None)
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "doiuri\[citations\]"'):
+        format_entries(bibliography.references, Style.load())
+
+
+def test_a_citation_may_show_the_doi_and_tests_the_position(tmp_path: Path) -> None:
+    """Layouts of notes have both; a position is that of a first citation."""
+    (tmp_path / "note.csl").write_text(
+        STYLE.format(
+            """<citation><layout><choose><if position="ibid"><text value="ibid."/></if><else>
+            <group delimiter=" "><text variable="title"/><text variable="DOI" prefix="DOI "/>
+            <text variable="URL"/></group></else></choose></layout></citation>"""
+            + BIBLIOGRAPHY
+        ).replace("in-text", "note")
+    )
+    style = Style.load("note.csl", tmp_path)
+    works: dict[DOI | str, Work] = {
+        ODD: Work(ODD, {"title": "T"}),
+        "w": Work("w", {"title": "U", "URL": "https://example.org/w"}),
+    }
+    bibliography = Bibliography(works, works, style)
+    shown = [text_of(bibliography.citation([Cite(key)])) for key in works]
+    assert shown == [f"T DOI {ODD.name}", "U https://example.org/w"]
 
 
 def test_commas_after_a_name_take_linear_time() -> None:

@@ -63,8 +63,6 @@ def test_it_is_a_value() -> None:
     assert found != Work(DOI("10.1000/y"), CROSSREF)
     assert found != CROSSREF
     assert pickle.loads(pickle.dumps(found)) == copy.deepcopy(found) == found
-    with pytest.raises(AttributeError, match="immutable"):
-        found.title = "another"
     found.csl["title"] = "another"
     assert found == again
     assert eval(repr(found), {"Work": Work, "DOI": DOI}) == found

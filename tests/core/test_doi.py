@@ -40,16 +40,6 @@ def test_what_is_no_doi_is_refused_at_its_flaw(case: Case) -> None:
     )
 
 
-@table("values", "equality", "one, other, equal")
-def test_equality(one: str, other: str, equal: bool) -> None:
-    """Code points decide, but for the case of ASCII letters (U-32 to U-39, N-074, N-075, N-078, N-099)."""
-    assert (DOI(one) == DOI(other)) is equal
-    assert (DOI(one) != DOI(other)) is not equal
-    assert len({DOI(one), DOI(other)}) == 2 - equal
-    if equal:
-        assert hash(DOI(one)) == hash(DOI(other))
-
-
 @pytest.mark.parametrize("other", ["10.1000/182", None, 1, Prefix("10.1000"), ShortDOI("10/abc"), ...])
 def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
     doi = DOI("10.1000/182")

@@ -192,15 +192,6 @@ def test_nothing_but_a_doi_or_a_syntax_error(text: str) -> None:
         outcome_of(function, text, located=True)
 
 
-@given(dois())
-@each_doi
-def test_advice_suggests_dois(doi: DOI) -> None:
-    """Names are reported on, never changed: a suggestion is a text that can be parsed (G-06, N-126)."""
-    for advice in advise(doi):
-        if advice.suggestion is not None:
-            assert DOI.parse(advice.suggestion) != doi
-
-
 @given(_TEXTS)
 @each("a+b", "%2f", "é%C3%A9", "%252F", "%F0%9F%98%80", "")
 @each("=41%zz", "%41=", "%41=\nx", "%41%%41", "%aB%Ab%C3%a9", "\\x41%41")

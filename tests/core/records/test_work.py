@@ -206,7 +206,7 @@ def test_an_invalid_work_raises_bad_record(source: str | bytes, complaint: str) 
 
 def test_from_json_reads_lists_of_one_and_parsed_json_and_links() -> None:
     csl = {"DOI": "https://doi.org/10.1000/x", "title": "A"}
-    sources = csl, json.dumps([csl]), json.dumps(csl).encode(), f"\ufeff{json.dumps(csl)}"
+    sources: list[Any] = [csl, json.dumps([csl]), json.dumps(csl).encode(), f"\ufeff{json.dumps(csl)}"]
     assert [*map(Work.from_json, sources)] == [Work(X, {"title": "A"})] * 4
     assert Work.from_json({"DOI": "10.1000/primary", "title": "A"}, doi=X) == Work(X, csl), "an alias"
 

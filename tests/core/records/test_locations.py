@@ -102,6 +102,10 @@ KINDS = {
     "u": ("URL", "https://u.example/"),
     "v": ("URL", "https://v.example/"),
     "a": ("10320/loc", "<locations http_sc='301'><location href='https://a.example/'/></locations>"),
+    "b": (
+        "10320/loc",
+        "<locations http_sc='303'><location href='https://b.example/' weight='3'/></locations>",
+    ),
     "-": ("10320/loc", "<locations http_sc='301'/>"),
     "x": ("10320/loc", "<!DOCTYPE x><locations/>"),
     "y": ("10320/loc", "<x/>"),
@@ -113,19 +117,21 @@ KINDS = {
     [("u", {"u": 1}, "u", "u"), ("uv", {"u": 1, "v": 0}, "u", "u"), ("vu", {"v": 1, "u": 0}, "v", "v")]
     + [(values, {"a": 1, "u": 0, "v": 0}, "a", "u") for values in ("auv", "uav", "uva", "xuva")]
     + [(values, {"u": 0, "v": 0}, "u", "u") for values in ("-uv", "uv-", "x-uv")]
-    + [(values, {"u": 1}, "u", "u") for values in ("xyu", "uxy")],
+    + [(values, {"u": 1}, "u", "u") for values in ("xyu", "uxy")]
+    + [(values, {"a": 1, "b": 3}, "b", "b") for values in ("ab", "ba", "b-a")],
 )
 def test_urls_come_last_and_locations_overrule_them(
     values: str, weights: dict[str, float], chosen: str, legacy: str
 ) -> None:
-    """Of those that cannot be read, the first one is reported; one that can be read says how to redirect."""
+    """Of those that cannot be read, the first one is reported; the first that can says how to redirect."""
     numbered = enumerate(KINDS[value] for value in values)
     found = locations_of([Value(n, kind, Data("string", text)) for n, (kind, text) in numbered], "")
     assert {place.href[8]: place.weight for place in found} == weights
+    status = {"a": 301, "-": 301, "b": 303}.get(values.strip("uvxy")[:1], 302)
     for locatt, expected in (((), chosen), (["mode:legacy"], legacy), ("mode:legacy", legacy)):
         place = choose(found, locatt=locatt)
         assert place
-        assert (place.href[8], found.status(place)) == (expected, 301 if {*"a-"} & {*values} else 302)
+        assert (place.href[8], found.status(place)) == (expected, status)
     assert ("entities are refused" in found.problem) is bool(found.problem) is ("x" in values)
 
 

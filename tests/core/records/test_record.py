@@ -171,15 +171,6 @@ def test_where_a_doi_leads(case: dict[str, Any]) -> None:
     assert record(*case["values"]).url == case["url"]
 
 
-def test_several_loc_values_count_as_one() -> None:
-    values = [value("10320/loc", LOC.format(f"https://{w}.example/", w)) for w in (1, 3, 2)]
-    assert record(*values).url == "https://3.example/"
-    assert len(record(*values).locations.candidates) == 3
-    common = ["http_sc='301'", "http_sc='303' a='b'"]
-    both = record(*(value("10320/loc", f"<locations {attributes}/>") for attributes in common))
-    assert both.locations.attributes == {"http_sc": "301", "a": "b"}
-
-
 def test_a_loc_value_in_octets_is_decoded_as_it_declares() -> None:
     def loc(form: str, data: object) -> Record:
         return record({"index": 1, "type": "10320/loc", "data": {"format": form, "value": data}})

@@ -85,6 +85,7 @@ def test_what_an_answer_means(case: dict[str, Any]) -> None:
     assert type(caught.value).__name__ == case["result"]
     assert isinstance(caught.value, BadRecord | DOINotFound | NoValues | ResolverUnavailable)
     assert caught.value.doi is X
+    assert case.get("message", "") in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -118,13 +119,6 @@ def test_any_octets_give_a_record_or_a_typed_error(body: bytes) -> None:
             assert read_record(X, status, body).doi is X
 
 
-@pytest.mark.parametrize("code", [100, 200])
-def test_a_no_about_another_name_is_no_answer(code: int) -> None:
-    body = json.dumps({"responseCode": code, "handle": "10.1000/y"}).encode()
-    with pytest.raises(BadRecord, match="another name"):
-        read_record(X, 200, body)
-
-
 @pytest.mark.parametrize(("status", "start"), [(500, "HTTP status 500: "), (404, ""), (200, "")])
 def test_an_error_carries_the_status_the_message_and_how_long_to_wait(status: int, start: str) -> None:
     """P-91: an error may hold a message (U-50)."""
@@ -132,11 +126,6 @@ def test_an_error_carries_the_status_the_message_and_how_long_to_wait(status: in
     with pytest.raises(ResolverUnavailable, match=rf"^10\.1000/x: {start}it broke$") as caught:
         read_record(X, status, body, {"RETRY-AFTER": "7"})
     assert (caught.value.status, caught.value.retry_after) == (status, 7.0)
-
-
-def test_an_odd_response_code_is_named() -> None:
-    with pytest.raises(BadRecord, match="responseCode is 301 with HTTP status 404"):
-        read_record(X, 404, b'{"responseCode":301,"handle":"10.1000/x"}')
 
 
 # Which RA

@@ -53,9 +53,7 @@ def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
 def test_never_changes(value: object) -> None:
     before = repr(value)
     for attribute in ("name", "key", "doi", "safe", "title", "anything"):
-        with pytest.raises(
-            AttributeError, match=f"{type(value).__name__} is immutable: cannot set '{attribute}'"
-        ):
+        with pytest.raises(AttributeError, match=f" is immutable: cannot set '{attribute}'"):
             setattr(value, attribute, "10.1000/183")
         with pytest.raises(AttributeError, match="immutable: cannot delete"):
             delattr(value, attribute)

@@ -75,7 +75,7 @@ def test_all_forms_of_records_are_taken(tmp_path: Path) -> None:
         *([{"handle": "10.1000/1", "values": None}], {"records": [], "agencies": ["Crossref"]}),
         *(
             [record("10.1000/1") | {"metadata": one}]
-            for one in (None, [], {"nonsense": "x"}, {"text/plain": 7})
+            for one in (None, ["x"], {"nonsense": "x"}, {"text/plain": 7})
         ),
     ],
     ids=str,

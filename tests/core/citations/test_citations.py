@@ -187,8 +187,8 @@ def test_the_order_of_a_list(step: int) -> None:
         [("Þor", "")],
     ]  # fmt: skip
     csl = [{"author": [{"family": f, "given": g} for f, g in names], "issued": 2000} for names in people]
+    csl += [{"title": title} for title in ("<i>Tu</i>", "<b>T</b>v", "U", "“U” x", "<sup>V</sup>")]
     csl += [
-        {"title": "U"},
         *(
             {"author": [{"family": "Zz"}], "issued": [[1999, month]], "title": title}
             for month, title in ((7, "A"), (2, "B"))

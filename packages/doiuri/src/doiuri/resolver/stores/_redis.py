@@ -36,10 +36,11 @@ class RedisStore:
         import redis
 
         self._failures, self._refusal = (redis.RedisError, OSError), redis.ResponseError
+        scheme, _, rest = url.partition(":")
         self.address = _public(url)  #: the URL of the server, without user, password and options
         try:
             self._client = redis.Redis.from_url(
-                f"redis{url[6:]}" if url.lower().startswith("valkey") else url,
+                f"{scheme.lower().replace('valkey', 'redis')}:{rest}",  # as redis-py knows it
                 socket_timeout=timeout,
                 socket_connect_timeout=timeout,
             )

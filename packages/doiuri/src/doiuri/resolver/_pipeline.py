@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections import deque
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
@@ -155,11 +154,8 @@ class Pipeline:
             threading.Thread(target=self._work, name="doiuri", daemon=True).start()
 
     def _close(self) -> None:
-        """End the threads, and their requests."""
+        """End the threads, and their requests; what is left of their tasks gets no request."""
         self._budget.end()
-        with suppress(Empty):
-            while True:
-                self._tasks.get_nowait()
         for _ in range(self._threads):
             self._tasks.put(None)
 

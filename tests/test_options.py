@@ -65,10 +65,7 @@ VALUES = {
         ("foo://x", "no store is known for foo: (a path, :memory:, redis://… or rediss://…)"),
         ("redis://me:secret@localhost:port", "not a URL of a Redis server, such as redis://localhost:6379/0"),
     ],
-    "timeout": [
-        *right(1, 2.5, "2.5"),
-        *wrong(NO_SECONDS, "soon", "inf", "", True, 0, -1, float("nan"), []),
-    ],
+    "timeout": [*right(1, 2.5, "2.5"), *wrong(NO_SECONDS, "soon", "inf", "", True, 0, -1, float("nan"), [])],
     "budget": [
         *right(1, 2.5, "2.5", None),
         *wrong(NO_SECONDS, "soon", True, 0, -1, float("inf")),
@@ -78,10 +75,7 @@ VALUES = {
         *right(1, 2.5, "2.5", None, ""),
         *wrong("is not a number of requests per second above 0", "fast", True, 0),
     ],
-    "concurrency": [
-        *right(1, "2"),
-        *wrong("is not a whole number of requests above 0", 1.5, "1.5", True, 0),
-    ],
+    "concurrency": [*right(1, "2"), *wrong("is not a whole number of requests above 0", 1.5, "1.5", True, 0)],
     "private": [*right(True, "no", None), *wrong(NO_FLAG, "perhaps")],
     "user_agent": [
         *right("me/1", None, ""),

@@ -7,12 +7,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.resolver import MemoryStore, Outcome, Reply, Request, Resolver
+from doiuri.resolver import Outcome, Reply, Request, Resolver, SQLiteStore
 from support.processes import in_child
 from support.servers.faults import FAULTS
 from support.servers.rest import handling, proxy
@@ -191,12 +192,11 @@ def test_one_relative_path_in_two_folders_is_two_stores(
                 assert len(server.requests) == number
 
 
-def test_a_store_of_the_users_own_is_not_closed() -> None:
-    store = MemoryStore()
-    with handling(proxy()) as server:
+def test_a_store_of_the_users_own_is_not_closed(tmp_path: Path) -> None:
+    with closing(SQLiteStore(tmp_path / "store")) as store, handling(proxy()) as server:
         with Resolver(server.url, store=store) as resolver:
             resolver.resolve(DOI_)
-        assert Resolver(server.url, store=store, offline=True).resolve(DOI_).url
+        assert (tmp_path / "store-wal").exists()
 
 
 SLOW_DISK = """

@@ -62,17 +62,3 @@ def test_a_hanging_request_is_broken_off(
             Resolver(server.url, store=None, timeout=1).resolve(DOI_)
         assert server.requests
         assert all_threads_ended()
-
-
-def test_https_is_not_left_for_http(
-    authority: Authority, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
-    with serving(says_record) as plain:
-
-        def answer(_server: Server, connection: socket.socket, _request: bytes) -> None:
-            connection.sendall(reply("302 Found", b"", f"Location: {plain.url}/"))
-
-        with serving(answer, context) as server, pytest.raises(ResolverUnavailable, match="https to http"):
-            Resolver(server.url, store=None).resolve(DOI_)
-        assert not plain.requests

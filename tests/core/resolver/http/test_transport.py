@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import doiuri_proxy
@@ -22,7 +21,6 @@ from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
 from support.store_contract import Kept
-from support.targets import resolve_as
 from urllib3.exceptions import ProtocolError
 
 DOI_ = DOI("10.1000/a")
@@ -31,36 +29,6 @@ DOI_ = DOI("10.1000/a")
 def elsewhere(server: Server) -> str:
     """A URL of the same server, under another name of this machine."""
     return f"http://localhost:{server.port}/x?y"
-
-
-def test_netrc_is_not_read_and_cookies_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password x\n")
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    with handling(lambda _target: reply("200 OK", record("10.1000/a"), "Set-Cookie: a=b; Path=/")) as server:
-        resolver = Resolver(server.url, store=None)
-        for _ in range(2):
-            resolver.resolve(DOI_)
-    sent = [(header(request, "Authorization"), header(request, "Cookie")) for request in server.requests]
-    assert sent == [(None, None)] * 2
-
-
-def moved_to(location: str, status: str = "302 Found") -> bytes:
-    return reply(status, b"", f"Location: {location}")
-
-
-def test_a_kept_connection_into_a_private_network_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another Resolver on the same server shares the connections, but not the permission."""
-
-    def kept(_server: Server, connection: socket.socket, _request: bytes) -> None:
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
-        _server.requests.append(connection.recv(65_536))
-
-    resolve_as(monkeypatch, "agency.example", "127.0.0.1")
-    with serving(kept) as agency, moved(f"http://agency.example:{agency.port}/x")() as server:
-        assert Resolver(server.url, store=None, private=True).metadata(DOI_, "text/plain").content == b"ok"
-        with pytest.raises(ResolverUnavailable, match="private network"):
-            Resolver(server.url, store=None).metadata(DOI_, "text/plain")
-    assert [request for request in agency.requests if request] == agency.requests[:1]
 
 
 BIBTEX = b"@article{x}"
@@ -386,7 +354,7 @@ def test_the_behaviour_of_another_server_does_not_silence_ours(
 ) -> None:
     usual = proxy()
     with serving(answer) as agency:
-        moved_there = moved_to(f"http://localhost:{agency.port}/")
+        moved_there = reply("302 Found", b"", f"Location: http://localhost:{agency.port}/")
         with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
             resolver = Resolver(server.url, store=None, private=True, timeout=timeout, concurrency=5)
             outcomes = list(resolver.works(f"10.1000/{n}" for n in range(5)))

@@ -321,7 +321,7 @@ class Client:
             self._limiter().succeeded()
         elif weight is not None:
             blocks = not isinstance(result, TransportError) and is_blocking(result)
-            weight = RETRIED if retried and not blocks else weight
+            weight = RETRIED if retried else weight
             self._limiter().failed(self._cause(result), weight, asked, blocks=blocks)
 
 

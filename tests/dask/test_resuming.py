@@ -190,29 +190,36 @@ def test_a_server_that_refuses_is_left_alone() -> None:
     assert any("not asked again for" in str(reason) for _, reason in found)
 
 
-@pytest.mark.parametrize("given", [True, False], ids=["a cache of the caller", "the default cache"])
+@pytest.mark.parametrize("by", ["argument", "environment"])
+@pytest.mark.parametrize(
+    ("cache", "kept"),
+    [
+        ("cache.sqlite3", ["here/cache.sqlite3"]),
+        ("C:", ["here/C:"]),
+        ("", ["away/doiuri/store-3.sqlite3"]),
+        (":memory:", []),
+    ],
+)
 def test_the_environment_is_that_of_the_caller(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: bool
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: str, kept: list[str], by: str
 ) -> None:
     """Only the place of the default cache is the worker's."""
-    here, away = tmp_path / "here", tmp_path / "away"
-    here.mkdir()
-    monkeypatch.chdir(here)
+    for folder in "here", "there":
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("DOIURI_RESOLVER", server.url)
     monkeypatch.setenv("DOIURI_MAILTO", "caller@example.org")
-    monkeypatch.setenv("DOIURI_CACHE", "cache.sqlite3" if given else "")
-    verified = verify(frame(["10.1000/link"]))
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOIURI_CACHE", cache if by == "environment" else "")
+    verified = verify(frame(["10.1000/link"]), cache=cache if by == "argument" else None)
+    monkeypatch.chdir(tmp_path / "there")
     monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:1")
     monkeypatch.setenv("DOIURI_MAILTO", "worker@example.org")
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "no"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(away))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "away"))
     assert statuses(verified) == ["found"]
     assert all("mailto:caller@" in (header(request, "User-Agent") or "") for request in server.requests)
-    assert (here / "cache.sqlite3").exists() is given
-    assert away.exists() is not given
-    assert not (tmp_path / "no").exists()
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == kept
 
 
 def test_a_password_is_not_shown() -> None:

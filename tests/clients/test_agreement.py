@@ -19,8 +19,10 @@ from doiuri.resolver import Resolver
 from support.clients import CLIENTS, URI, client_of
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, record, site
+from support.targets import PRIVATE_HOSTS
 
 INSIDE = r"redirected to .*, in a private network; private=True allows it"
+HIDDEN = f"{INSIDE}|(?i:invalid URL)"  # httpx cannot read some of these hosts
 NO_HTTP = "not an http or https URL|is not allowed"  # the latter by urllib itself
 ALL, COOKIE, OWN = " +authorization +cookie +x-own", " +cookie +x-own", " +x-own"
 RECORD = json.dumps({"responseCode": 1, **record("10.1000/1", "http://x.example/")}).encode()
@@ -112,6 +114,7 @@ CASES = [
     refused("http://[::1]/", "this machine's IPv6 address"),
     refused("http://[fd00::1]:80/", "an IPv6 address inside with the default port"),
     refused("http://[::ffff:10.0.0.1]/", "an IPv4 address in an IPv6 one"),
+    *(refused(f"http://{one}/".encode().decode("latin-1"), f"inside as {one}", HIDDEN) for one in PRIVATE_HOSTS),
     refused("http://inside.example/", "a name that resolves inside"),
     refused("http://inside.example:80/", "a name that resolves inside with the default port"),
     refused("https://inside.example/", "a name that resolves inside with TLS"),
@@ -119,6 +122,7 @@ CASES = [
     refused("http://six.example/", "a name that resolves to an IPv6 address inside"),
     refused("http://intranet:81/", "another port of a resolver inside", base="http://intranet"),
     refused("http://inside.example/", "a host beside a resolver inside", base="http://intranet"),
+    refused("https://intranet:8443/", "TLS at another port of a resolver inside", base="http://intranet"),
     away("https://intranet/a", "TLS at a resolver inside", base="http://intranet", may=UPGRADED),
     Case("away and inside", BASE, [LANDING, "http://inside.example/"], [FIRST, LANDING + OWN], INSIDE),
     away("http://inside.example/a", "inside where that is allowed", private=True),

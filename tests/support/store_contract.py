@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -102,17 +103,24 @@ def threads_share_thousands_of_entries(store: AnyStore) -> None:
 
 
 def the_child_of_a_fork_uses_it_and_a_closed_one_opens_again(store: AnyStore) -> None:
+    """The child has locks of its own: it goes on when the parent closes the store."""
     store.put_many(ENTRIES)
+    reading, writing = os.pipe()
+    new = json_entries(["child"])
 
     def use() -> None:
         assert same(store, store.get_many(KEYS), ENTRIES)
-        store.put_many(json_entries(["child"]))
+        assert os.read(reading, 1)
+        store.put_many(new)
 
     child = forked(use)
-    use()
-    assert status_of(child) == 0
     store.close()
+    os.write(writing, b"x")
+    assert status_of(child) == 0
     assert same(store, store.get_many(KEYS), ENTRIES)
+    assert isinstance(store, MemoryStore) or same(store, store.get_many([*new]), new)
+    os.close(reading)
+    os.close(writing)
 
 
 def it_is_measured_and_cleared(store: AnyStore) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import sqlite3
@@ -395,21 +394,3 @@ def test_a_process_that_opens_the_file_again_keeps_its_locks(stored: Path) -> No
         assert len(store.get_many([*KEYS, *more, *theirs("b", "d", count=100)])) == len(KEYS) + 300
     with closing(sqlite3.connect(stored)) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-def test_the_child_of_a_fork_has_locks_of_its_own(stored: Path) -> None:
-    reading, writing = os.pipe()
-
-    def use() -> None:
-        assert (store.get_many(KEYS), os.read(reading, 1)) == (ENTRIES, b"x")
-        store.put_many(NEW)
-
-    with closing(SQLiteStore(stored)) as store:
-        assert store.get_many(KEYS) == ENTRIES
-        child = forked(use)
-        store.close()
-        os.write(writing, b"x")
-        assert status_of(child) == 0
-        assert store.get_many([*NEW, *KEYS]) == NEW | ENTRIES
-    os.close(reading)
-    os.close(writing)

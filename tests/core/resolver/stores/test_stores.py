@@ -131,9 +131,7 @@ def test_an_impossible_path_warns_and_does_not_raise(where: str, tmp_path: Path)
         ("", "not a path"),
         ("  ", "not a path"),
         ("a\0b", "not a path"),
-        ("http://localhost/", r"no store is known for http: \(a path, :memory:, redis://"),
         ("memcached:x", "no store is known for memcached"),
-        ("redis://localhost:port", "not a URL of a Redis server, such as redis://"),
         ("redis://user:secret@localhost:port", "URL of a Redis server"),
         ("redis://user:secret@localhost?db=x", "not a URL of a Redis server: redis://localhost"),
         ("redis://user:secret@localhost:6379/0?foo=bar", "not a URL of a Redis server: "),
@@ -141,9 +139,7 @@ def test_an_impossible_path_warns_and_does_not_raise(where: str, tmp_path: Path)
         ("redis://user:secret@localhost/0?socket_timeout=secret", "not a URL of a Redis server: "),
         ("redis://user:sec/ret@localhost", "URL of a Redis server"),
         ("redis:localhost", "no store is known"),
-        ("memory", "'memory' is not a store: give :memory: for a store in memory, ./memory for a file"),
         (":Memory:", "give :memory: for a store in memory"),
-        ("~nobody-of-that-name/x", "not a path for a store"),
     ],
 )
 def test_an_invalid_address_of_a_store_is_an_error(where: str, complaint: str) -> None:

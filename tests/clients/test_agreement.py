@@ -114,7 +114,7 @@ CASES = [
     refused("http://[::1]/", "this machine's IPv6 address"),
     refused("http://[fd00::1]:80/", "an IPv6 address inside with the default port"),
     refused("http://[::ffff:10.0.0.1]/", "an IPv4 address in an IPv6 one"),
-    *(refused(f"http://{one}/".encode().decode("latin-1"), f"inside as {one}", HIDDEN) for one in PRIVATE_HOSTS),
+    *(refused(f"http://{one}/".encode().decode("latin-1"), f"as {one}", HIDDEN) for one in PRIVATE_HOSTS),
     refused("http://inside.example/", "a name that resolves inside"),
     refused("http://inside.example:80/", "a name that resolves inside with the default port"),
     refused("https://inside.example/", "a name that resolves inside with TLS"),

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -114,19 +115,19 @@ def sphinx_lock(folder: Path, names: Sequence[str]) -> Path:
     return source / "doi.lock.json"
 
 
-def command_lock(folder: Path, names: Sequence[str], *options: str) -> Path:
+def command_lock(folder: Path, names: Sequence[str], option: str = "--quiet") -> Path:
     write(folder / "texts", {"index.md": pages(names, "doi:%s")["index"]})
-    doiuri("lock", "-q", *options, ".", cwd=folder / "texts")
+    doiuri("lock", "-q", option, ".", cwd=folder / "texts")
     return folder / "texts" / "doi.lock.json"
-
-
-def command_lock_existence(folder: Path, names: Sequence[str]) -> Path:
-    return command_lock(folder, names, "--existence")
 
 
 @pytest.mark.parametrize(
     ("lock", "kinds", "requests"),
-    [(sphinx_lock, {"record"}, 40), (command_lock, {"record"}, 40), (command_lock_existence, {"exists"}, 1)],
+    [
+        (sphinx_lock, {"record"}, 40),
+        (command_lock, {"record"}, 40),
+        (partial(command_lock, option="--existence"), {"exists"}, 1),
+    ],
 )
 def test_a_lock_file_has_records_unless_existence_is_enough(
     lock: Callable[[Path, Sequence[str]], Path],

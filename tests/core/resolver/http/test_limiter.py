@@ -122,12 +122,6 @@ def test_a_retry_beyond_the_budget_is_not_waited_for(result: Reply, clock: Clock
     assert (outcome.cause and outcome.cause.status, transport.requests) == (503, 1), clock()
 
 
-def test_a_failure_that_passes_is_not_seen() -> None:
-    transport = Told(replied(502), None)
-    assert {outcome.status for outcome in asked(transport.resolver(), 7)} == {"found"}
-    assert transport.requests == 14
-
-
 class Together:
     """A transport that answers two requests when both are in flight: first about one name, then the other."""
 

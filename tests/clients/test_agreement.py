@@ -144,8 +144,19 @@ ASYNC = ["httpx AsyncClient on trio", "httpx2 AsyncClient on asyncio"]
 DOORS = [(kind, follow) for kind in CLIENTS for follow in ("record", "target")]
 DOORS += [(kind, "target") for kind in ASYNC]
 DOORS += [(kind, "target, by hand") for kind in ("requests", "httpx Client")]
+DOORS += [(kind, "target, by client") for kind in CLIENTS]  # as headers of the client
+DOORS += [(kind, f"target, by {how}") for kind in (*CLIENTS[1:], ASYNC[0]) for how in ("auth", "function")]
 # httpx has no place to check a connection that the caller's own request has opened before
 ASKED = [(case, *door) for case in CASES for door in DOORS if not (case.before and "httpx" in door[0])]
+
+
+SECRET = {"Authorization": "Bearer s3cret", "X-Own": "1"}
+
+
+def signed(request: Any) -> Any:
+    """Sign a request, as a function that requests and httpx take for ``auth``."""
+    request.headers["Authorization"] = "Signature"
+    return request
 
 
 @dataclass
@@ -232,15 +243,21 @@ def test_every_client_sends_the_same_requests_or_refuses(
     with client_of(kind) as client:
         # urllib's cookies always have a domain
         jar: dict[str, Any] = {} if kind == "urllib" else {"cookie": "s3cret"}
-        follow, _, by_hand = follow.partition(", ")
-        options: dict[str, Any] = {"follow": follow, "by_hand": bool(by_hand), "private": case.private}
-        get = client.open(case.base, insecure=True, **options, **jar)
-        headers = {"Authorization": "Bearer s3cret", "X-Own": "1"}
-        headers |= ({} if jar else {"Cookie": "s3cret"}) | ({"Host": case.host} if case.host else {})
+        follow, _, how = follow.partition(", by ")
+        options: dict[str, Any] = {"follow": follow, "by_hand": how == "hand", "private": case.private}
+        headers = SECRET | ({} if jar else {"Cookie": "s3cret"})
+        given = {"auth": {"auth": ("u", "p")}, "function": {"auth": signed}}.get(how, {})
+        own = headers if how == "client" else {}
+        headers = (
+            {} if own else {name: headers[name] for name in headers if name != "Authorization" or not given}
+        )
+        headers |= {"Host": case.host} if case.host else {}
+        get = client.open(case.base, insecure=True, own=own, **options, **jar)
         net.hops = ()
         if case.before:
             assert get(case.before).status == 200
-        found = told(net, case, lambda: get(URI, case.method, headers=headers), client.errors.failed)
+        ask = partial(get, URI, case.method, headers=headers, **given)
+        found = told(net, case, ask, client.errors.failed)
     assert found == expected(case, "api/handles/10.1000/1" if follow == "record" else "10.1000/1")
 
 
@@ -266,7 +283,7 @@ def test_the_resolver_sends_the_same_requests_and_for_a_record_leaves_its_host_f
     case = of(case)._replace(method="GET")
     session = requests.Session()
     session.verify = False
-    session.headers.update({"Authorization": "Bearer s3cret", "X-Own": "1"})
+    session.headers.update(SECRET)
     session.cookies.set("own", "s3cret")
     resolver = Resolver(case.base, store=None, rate=None, private=case.private, session=session)
     ask = resolver.resolve if of is of_a_record else partial(resolver.metadata, media_type="application/json")

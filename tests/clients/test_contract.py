@@ -24,7 +24,7 @@ from doiuri_proxy import running
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import NO_URIS, ODD_NAMES
-from support.clients import ALL_CLIENTS, BIBTEX, CLIENTS, PAGE, REFUSED, SECRETS, URI, Client, Get, client_of
+from support.clients import ALL_CLIENTS, BIBTEX, CLIENTS, PAGE, REFUSED, URI, Client, Get, client_of
 from support.servers import faults
 from support.servers.faults import FAULTS, NAME, Fault
 from support.servers.httpproxy import http_proxy
@@ -122,14 +122,6 @@ def test_a_doi_is_read_only_and_a_body_is_refused_not_lost(
     with pytest.raises(client.errors.read_only, match=rf"10\.1000/1: a DOI is read-only.*not {method}"):
         client.open(anything.url)(URI, method=method, **given)
     assert anything.seen == []
-
-
-def test_a_missing_doi_is_a_404(client: Client) -> None:
-    with running([]) as proxy:
-        reply = client.open(proxy.url)("doi:10.1000/nope")
-        assert reply.status == 404
-        with pytest.raises(DOINotFound):
-            read_record(DOI("10.1000/nope"), reply.status, reply.body, reply.headers)
 
 
 def test_other_urls_are_requested_as_usual(client: Client, anything: Site) -> None:
@@ -290,43 +282,6 @@ def test_each_site_gets_its_own_cookies(client: Client) -> None:
             get(landing.at("localhost"))  # cookies without a domain are for all requests but those for DOIs
         sent = [sorted(one.headers.get("cookie", "").split("; ")) for one in (*proxy.seen, *landing.seen)]
     assert sent == [["own=1"], ["own=1", "seen=1"], [""], ["landed=1"], ["landed=1", "own=1"]]
-
-
-def signed(request: Any) -> Any:
-    request.headers["Authorization"] = "Signature"
-    return request
-
-
-AUTHS = {"auth": (("u", "p"), "Basic dTpw"), "a function": (signed, "Signature")}
-
-
-@pytest.mark.parametrize("by_hand", [False, True], ids=["followed", "by hand"])
-@pytest.mark.parametrize("place", ["client", "headers", *AUTHS])
-def test_only_cookies_come_back_to_the_resolver(client: Client, place: str, by_hand: bool) -> None:
-    """Else any host could have a request of its choice made there in the user's name."""
-    if client.kind == "urllib" and (place in AUTHS or by_hand):
-        return  # urllib has neither
-    back: list[str] = []
-
-    def answer(asked: Asked) -> Answer:
-        return PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
-
-    with site(lambda _: Answer(302, {"Location": back[0]})) as landing, site(answer) as proxy:
-        back.append(f"{proxy.url}/back")
-        headers, jar, password = dict(SECRETS), dict[str, Any](), SECRETS["Authorization"]
-        if "httpx" in client.kind:  # which has a header for cookies rebuilt by its jar
-            jar = {"cookie": headers.pop("Cookie").partition("=")[2]}
-        given: dict[str, Any] = {"headers": headers}
-        if place in AUTHS:
-            del headers["Authorization"]
-            given["auth"], password = AUTHS[place]
-        own = given.pop("headers") if place == "client" else {}
-        get = client.open(proxy.url, follow="target", private=True, own=own, by_hand=by_hand, **jar)
-        for _ in range(2):
-            assert get(URI, **given).body == PAGE.body
-    assert [one.headers.get("authorization") for one in proxy.seen] == [password, None] * 2
-    assert ["s3cret" in one.headers.get("cookie", "") for one in proxy.seen] == [True] * 4
-    assert not any(one.headers.keys() & {"authorization", "cookie"} for one in landing.seen)
 
 
 @pytest.mark.parametrize("client", ALL_CLIENTS[1:], indirect=True)

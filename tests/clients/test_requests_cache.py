@@ -22,15 +22,7 @@ from support.targets import resolve_as
 from vcr.errors import CannotOverwriteExistingCassetteException
 
 # requests-cache's own key is the same for the first two, and for the last two.
-ALIKE = [
-    "10.1000/x",
-    "10.1000//x",
-    "10.1000/../x",
-    "10.1000/./x",
-    "10.1000/x/",
-    "10.1000/á",
-    "10.1000/a\u0301",
-]
+ALIKE = [f"10.1000/{end}" for end in ("x", "/x", "../x", "./x", "x/", "á", "a\u0301")]
 
 
 SESSIONS: dict[str, Callable[[str], requests.Session]] = {

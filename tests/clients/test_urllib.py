@@ -31,7 +31,6 @@ import urllib_doiuri
 from doiuri import DOI, BadRecord, DOINotFound, ResolverUnavailable, ShortDOI
 from doiuri_proxy import Running, running
 from support.clients import PAGE, REFUSED, TARGETS, URI
-from support.ports import refusing
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site
 from urllib_doiuri import DOIHandler, record_request
@@ -235,12 +234,6 @@ def test_a_malformed_uri_is_refused_in_any_state(anything: Site) -> None:
     for asking in (request, "doi:10.1000/x#"):
         with pytest.raises(ValueError, match=r"10\.1000/x%23"):
             urllib_doiuri.urlopen(asking, resolver=anything.url, offline=True)
-
-
-def test_no_server() -> None:
-    with refusing() as port, pytest.raises(URLError) as caught:
-        urllib_doiuri.urlopen(URI, resolver=f"http://127.0.0.1:{port}")
-    assert isinstance(caught.value.reason, ConnectionRefusedError)
 
 
 @pytest.mark.parametrize("follow", ["record", "target"])

@@ -36,7 +36,6 @@ CLIENTS = ["urllib", "requests", *SYNC_KINDS]
 URI = "doi:10.1000/1"
 BIBTEX = "application/x-bibtex"
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
-SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
 REFUSED = r"10\.1000/1: redirected to .* in a private network; private=True allows it"
 TARGETS = {"10.1000/1": "http://x.example/"}
 """Where the resolver of most tests redirects to."""

@@ -85,21 +85,6 @@ def test_a_work_costs_two_requests_and_none_when_it_is_known(tmp_path: Path) -> 
         assert both.requests == 2
 
 
-def test_works_of_many_dois_in_input_order() -> None:
-    names = [f"10.1000/{number}" for number in range(40)]
-    with agency(csl(), lambda target: "/7" not in target) as both:
-        resolver = both.resolver(Kept())
-        outcomes = list(resolver.works([*names, "not a DOI", names[0].upper()]))
-        assert [outcome.doi.name if outcome.doi else None for outcome in outcomes] == [*names, None, names[0]]
-        assert {outcome.status for outcome in outcomes} == {"found", "not-found", "invalid"}
-        assert [o.status for o in outcomes if o.work is None] == ["not-found", "invalid"]
-        found = sum(outcome.found for outcome in outcomes) - 1
-        assert both.requests == 2 * found + 2  # for the missing one: the proxy and its REST API
-        before = both.requests
-        assert list(resolver.works([*names, "not a DOI", names[0].upper()])) == outcomes
-        assert both.requests == before, "known works and known negative answers cost nothing"
-
-
 def test_bibtex() -> None:
     cleaned = "@article{Kahn,\n\ttitle={5\xa0km}}"
     with agency(text("\n@article{Kahn,\r\n\ttitle={5\xa0km}\x00\x1b}\n")) as both:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import ssl
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
@@ -20,11 +19,6 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("tls"))
 
 
-@pytest.fixture
-def context(authority: Authority) -> ssl.SSLContext:
-    return authority.server()
-
-
 def says_record(_server: Server, connection: socket.socket, _request: bytes) -> None:
     connection.sendall(reply("200 OK", record()))
 
@@ -36,27 +30,28 @@ def trickles(server: Server, connection: socket.socket, _request: bytes) -> None
         connection.sendall(bytes([byte]))
 
 
-def test_a_certificate_that_nobody_vouches_for(context: ssl.SSLContext) -> None:
-    with serving(says_record, context) as server, pytest.raises(ResolverUnavailable, match="certificate"):
+def test_a_certificate_that_nobody_vouches_for(authority: Authority) -> None:
+    with (
+        serving(says_record, authority.server()) as server,
+        pytest.raises(ResolverUnavailable, match="certificate"),
+    ):
         Resolver(server.url, store=None).resolve(DOI_)
     assert not server.requests
 
 
 @pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_the_environment_names_who_is_trusted(
-    variable: str, authority: Authority, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+    variable: str, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
     monkeypatch.setenv(variable, str(authority.bundle))
-    with serving(says_record, context) as server:
+    with serving(says_record, authority.server()) as server:
         assert Resolver(server.url, store=None).resolve(DOI_).url == TARGET
 
 
-def test_a_hanging_request_is_broken_off(
-    authority: Authority, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hanging_request_is_broken_off(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
-    with serving(trickles, context) as server:
+    with serving(trickles, authority.server()) as server:
         # in real time: within the timeout the connection has to be made
         with pytest.raises(ResolverUnavailable):
             Resolver(server.url, store=None, timeout=1).resolve(DOI_)

@@ -140,23 +140,22 @@ CASES = [
     Case("HEAD", BASE, [], [FIRST], method="HEAD"),
     *(away(LANDING, f"status {status}", status=status) for status in (301, 303, 307, 308)),
 ]  # fmt: skip
-ASYNC = ["httpx AsyncClient on trio", "httpx2 AsyncClient on asyncio"]
-DOORS = [(kind, follow) for kind in CLIENTS for follow in ("record", "target")]
-DOORS += [(kind, "target") for kind in ASYNC]
-DOORS += [(kind, "target, by hand") for kind in ("requests", "httpx Client")]
-DOORS += [(kind, "target, by client") for kind in CLIENTS]  # as headers of the client
-DOORS += [(kind, f"target, by {how}") for kind in (*CLIENTS[1:], ASYNC[0]) for how in ("auth", "function")]
-# httpx has no place to check a connection that the caller's own request has opened before
-ASKED = [(case, *door) for case in CASES for door in DOORS if not (case.before and "httpx" in door[0])]
-
-
 SECRET = {"Authorization": "Bearer s3cret", "X-Own": "1"}
 
 
 def signed(request: Any) -> Any:
-    """Sign a request, as a function that requests and httpx take for ``auth``."""
     request.headers["Authorization"] = "Signature"
     return request
+
+
+AUTHS = {"auth": ("u", "p"), "a function": signed, "own auth, by hand": ("u", "p")}
+ASYNC = ["httpx AsyncClient on trio", "httpx2 AsyncClient on asyncio"]
+DOORS = [(kind, follow) for kind in CLIENTS for follow in ("record", "target")]
+DOORS += [(kind, "target") for kind in ASYNC]
+DOORS += [(kind, f"target, {how}") for kind in ("requests", "httpx Client") for how in ("by hand", *AUTHS)]
+DOORS += [(kind, "target, own headers") for kind in CLIENTS] + [(ASYNC[0], "target, a function")]
+# httpx has no place to check a connection that the caller's own request has opened before
+ASKED = [(case, *door) for case in CASES for door in DOORS if not (case.before and "httpx" in door[0])]
 
 
 @dataclass
@@ -243,16 +242,16 @@ def test_every_client_sends_the_same_requests_or_refuses(
     with client_of(kind) as client:
         # urllib's cookies always have a domain
         jar: dict[str, Any] = {} if kind == "urllib" else {"cookie": "s3cret"}
-        follow, _, how = follow.partition(", by ")
-        options: dict[str, Any] = {"follow": follow, "by_hand": how == "hand", "private": case.private}
-        headers = SECRET | ({} if jar else {"Cookie": "s3cret"})
-        given = {"auth": {"auth": ("u", "p")}, "function": {"auth": signed}}.get(how, {})
-        own = headers if how == "client" else {}
-        headers = (
-            {} if own else {name: headers[name] for name in headers if name != "Authorization" or not given}
-        )
+        follow, _, how = follow.partition(", ")
+        options: dict[str, Any] = {"follow": follow, "by_hand": "by hand" in how, "private": case.private}
+        headers, given = SECRET | ({} if jar else {"Cookie": "s3cret"}), dict[str, Any]()
+        if how in AUTHS:
+            del headers["Authorization"]
+            (options if "own" in how else given)["auth"] = AUTHS[how]
+        if how == "own headers":
+            options["own"], headers = headers, {}
         headers |= {"Host": case.host} if case.host else {}
-        get = client.open(case.base, insecure=True, own=own, **options, **jar)
+        get = client.open(case.base, insecure=True, **options, **jar)
         net.hops = ()
         if case.before:
             assert get(case.before).status == 200

@@ -175,6 +175,7 @@ class Client:
         cookie: str | None = None,
         own: Mapping[str, str] | None = None,
         by_hand: bool = False,
+        auth: Any = None,
         **options: Any,
     ) -> Get:
         """Return a function that gets a URI.
@@ -183,6 +184,7 @@ class Client:
         :param insecure: accept any certificate.
         :param cookie: the value of a cookie ``own`` of the client, which has no domain.
         :param own: headers of the client, sent with each of its requests.
+        :param auth: the client's own authentication.
         :param by_hand: send the request of each redirect in a call of its own, and pickle it before.
         :param options: the client's own ones for DOIs.
         """
@@ -197,10 +199,11 @@ class Client:
             session.verify = not insecure
             session.cookies.update(cookies)
             session.headers.update(own or {})
+            session.auth = auth
             send = partial(session.request, allow_redirects=not by_hand)
             follow = partial(session.send, allow_redirects=False)
         else:
-            options |= {"proxy": proxy} if proxy else {}
+            options |= {"auth": auth} | ({"proxy": proxy} if proxy else {})
             verify = False if insecure else TLS
             opened = self._clients.open(
                 resolver, follow_redirects=not by_hand, verify=verify, cookies=cookies, headers=own, **options

@@ -275,10 +275,8 @@ def test_the_password_of_a_request_for_a_record_is_sent_each_time_and_does_not_c
         return PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
 
     with site(answer) as proxy, site(lambda _: Answer(302, {"Location": f"{proxy.url}/back"})) as landing:
-        request, opener = (
-            record_request("10.1000/1", resolver=proxy.url),
-            build_opener(DOIHandler(proxy.url, private=True)),
-        )
+        request = record_request("10.1000/1", resolver=proxy.url)
+        opener = build_opener(DOIHandler(proxy.url, private=True))
         if place == "opener":
             opener.addheaders.append(("Authorization", "Bearer s3cret"))
         else:

@@ -154,6 +154,7 @@ DOORS = [(kind, follow) for kind in CLIENTS for follow in ("record", "target")]
 DOORS += [(kind, "target") for kind in ASYNC]
 DOORS += [(kind, f"target, {how}") for kind in ("requests", "httpx Client") for how in ("by hand", *AUTHS)]
 DOORS += [(kind, "target, own headers") for kind in CLIENTS] + [(ASYNC[0], "target, a function")]
+DOORS += [("requests", "target, adapter alone")]
 # httpx has no place to check a connection that the caller's own request has opened before
 ASKED = [(case, *door) for case in CASES for door in DOORS if not (case.before and "httpx" in door[0])]
 
@@ -240,10 +241,12 @@ def test_every_client_sends_the_same_requests_or_refuses(
     net: Internet, case: Case, kind: str, follow: str
 ) -> None:
     with client_of(kind) as client:
-        # urllib's cookies always have a domain
-        jar: dict[str, Any] = {} if kind == "urllib" else {"cookie": "s3cret"}
         follow, _, how = follow.partition(", ")
+        alone = how == "adapter alone"
+        # urllib's cookies always have a domain, and the adapter alone knows no others
+        jar: dict[str, Any] = {} if kind == "urllib" or alone else {"cookie": "s3cret"}
         options: dict[str, Any] = {"follow": follow, "by_hand": "by hand" in how, "private": case.private}
+        options |= {"mounted": False} if alone else {}
         headers, given = SECRET | ({} if jar else {"Cookie": "s3cret"}), dict[str, Any]()
         if how in AUTHS:
             del headers["Authorization"]

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 import requests
 from doiuri_proxy import Running, running
-from requests_doiuri import DOIAdapter, mount
+from requests_doiuri import mount
 from support.clients import PAGE, REFUSED, TARGETS, URI
 from support.servers.tls import Authority
-from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site
-from support.targets import resolve_as
+from support.servers.web import JSON, Answer, Site, record, resolver, site
 
 
 @pytest.fixture
@@ -93,23 +92,6 @@ def test_cookies_of_one_request_are_not_kept_and_other_urls_redirects_keep_them(
             session.get(url, cookies=cookies)
         sent = [one.headers.get("cookie") for one in (*anything.seen, *other.seen)]
     assert sent == ["a=b", None, "a=b", "a=b"]
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "agency.example"])
-def test_each_redirect_is_checked_with_the_adapter_alone(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    resolve_as(monkeypatch, "agency.example", "127.0.0.1")
-    with site(lambda _: PAGE) as landing:
-
-        def moved(asked: Asked) -> Answer:
-            return Answer(302, {"Location": landing.at(host) if asked.target == "/moved" else "/moved"})
-
-        with site(moved) as proxy:
-            session = requests.Session()
-            session.mount("doi:", DOIAdapter(proxy.url, follow="target"))
-            with pytest.raises(requests.ConnectionError, match=REFUSED):
-                session.get(URI)
-        assert [asked.target for asked in proxy.seen] == ["/10.1000/1", "/moved"]
-        assert not landing.seen
 
 
 def test_a_prepared_request_is_checked_each_time_and_can_be_pickled() -> None:

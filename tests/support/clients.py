@@ -176,6 +176,7 @@ class Client:
         own: Mapping[str, str] | None = None,
         by_hand: bool = False,
         auth: Any = None,
+        mounted: bool = True,
         **options: Any,
     ) -> Get:
         """Return a function that gets a URI.
@@ -185,6 +186,7 @@ class Client:
         :param cookie: the value of a cookie ``own`` of the client, which has no domain.
         :param own: headers of the client, sent with each of its requests.
         :param auth: the client's own authentication.
+        :param mounted: whether ``mount`` sets up the session of requests.
         :param by_hand: send the request of each redirect in a call of its own, and pickle it before.
         :param options: the client's own ones for DOIs.
         """
@@ -194,7 +196,11 @@ class Client:
         send: Callable[..., Any]
         follow: Callable[..., Any]
         if self.kind == "requests":
-            session = self._stack.enter_context(mount(requests.Session(), resolver, **options))
+            session = self._stack.enter_context(requests.Session())
+            if mounted:
+                mount(session, resolver, **options)
+            else:
+                session.mount("doi:", DOIAdapter(resolver, **options))
             session.proxies = {"http": proxy, "https": proxy} if proxy else {}
             session.verify = not insecure
             session.cookies.update(cookies)

@@ -171,12 +171,11 @@ def test_gzip_members_without_content_are_too_long_some_day() -> None:
 )
 def test_a_server_that_sends_what_was_not_asked_for(sent: str, reason: str) -> None:
     """An agency without RIS leaves the request to the landing page, which may send anything."""
-    page, ris, store = (
-        reply("200 OK", b"TY  - JOUR", kind=sent),
-        "application/x-research-info-systems",
-        Kept(),
-    )
-    with says(page)() as publisher, moved(elsewhere(publisher))() as server:
+    ris, store = "application/x-research-info-systems", Kept()
+    with (
+        says(reply("200 OK", b"TY  - JOUR", kind=sent))() as publisher,
+        moved(elsewhere(publisher))() as server,
+    ):
         resolver = Resolver(server.url, store=store, private=True)
         with pytest.raises(BadRecord) as caught:
             resolver.metadata(DOI_, ris)

@@ -216,13 +216,6 @@ def test_an_error_keeps_its_status_and_body_and_names_the_doi(
         assert error.read() == body
 
 
-def test_a_head_request_has_no_body_to_judge_by(proxy: Running) -> None:
-    request = Request(ODD, method="HEAD")
-    with pytest.raises(HTTPError, match=r"404: Not Found \(for doi:10\.1000/456%23789\)") as caught:
-        urllib_doiuri.urlopen(request, resolver=proxy.url)
-    caught.value.close()
-
-
 def test_a_page_where_a_record_is_due_is_no_record() -> None:
     with site(lambda _: PAGE) as portal, pytest.raises(URLError, match="returned an HTML page"):
         urllib_doiuri.urlopen(URI, resolver=portal.url)

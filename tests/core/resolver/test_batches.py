@@ -131,18 +131,12 @@ def test_doubtful_answers_are_confirmed_unless_which_ra_is_to_be_believed(confir
 
 
 def test_names_of_any_kind_are_verified() -> None:
-    dois = [
-        DOI("10.1000/a,b"),
-        DOI("10.1000/../x"),
-        ShortDOI("10/abcd"),
-        Prefix("10.1000"),
-        DOI("10.1000/ü%"),
-    ]
+    dois = [*map(DOI, ("10.1000/a,b", "10.1000/../x", "10.1000/ü%")), ShortDOI("10/abcd"), Prefix("10.1000")]
     with handling(proxy(agencies=agencies)) as server:
         outcomes = list(Resolver(server.url, store=None).agencies(dois))
     crossref = [("found", None if isinstance(doi, ShortDOI) else "Crossref") for doi in dois]
     assert [(outcome.status, outcome.agency) for outcome in outcomes] == crossref
-    assert "10.1000/a%2Cb,10.1000/..%2Fx,10.1000,10.1000/%C3%BC%25" in targets(server)[0] + targets(server)[1]
+    assert "10.1000/a%2Cb,10.1000/..%2Fx,10.1000/%C3%BC%25,10.1000" in targets(server)[0] + targets(server)[1]
 
 
 @pytest.mark.parametrize("status", ["400 a", "404 a", "405 a", "410 a", "414 a", "501 a", "200 OK", "403 a"])

@@ -14,7 +14,7 @@ from doiuri.resolver import Entry, Key, LockContent, LockFile
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import DOIExtension
 from support.cli.command import doiuri
-from support.cli.library import ALIAS, BAD, BARE, DEAD, DIKES, KAHN, RECORDS
+from support.cli.library import ALIAS, BAD, BARE, CSL, DEAD, DIKES, KAHN, RECORDS, item, work
 from support.servers.faults import FAULTS
 from support.servers.web import JSON, Answer, Asked, answering, site
 from support.sphinx_build import build, write
@@ -112,7 +112,13 @@ def test_only_prune_drops_entries_and_not_those_of_aliases(folder: Path, doi_pro
     assert [line.split("] ")[1].split(" ")[0] for line in run.stdout.splitlines()] == gone
     lock(doi_proxy, folder, "--prune")
     assert names(folder) == ["10.5555/ALIAS", "10.5555/TARGET"]
-    assert lock(doi_proxy, folder, "--prune", "--changed").returncode == 2
+    for accept, kept in ((["--accept", DEAD, "--reason", "a test"], [DEAD.upper()]), ([], [])):
+        lock(doi_proxy, folder, "--prune", *accept)
+        assert names(folder) == sorted(["10.5555/ALIAS", "10.5555/TARGET", *kept])
+        assert [*content(folder).get("accepted", [])] == kept
+    subprocess.run(["git", "init"], cwd=folder, check=True, capture_output=True)
+    for words, code in (("--prune --changed", 2), ("--changed", 0)):
+        assert lock(doi_proxy, folder, *words.split()).returncode == code
 
 
 def test_no_entry_is_lost_without_a_network(folder: Path, doi_proxy: Proxies) -> None:
@@ -187,6 +193,11 @@ def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: 
         assert content(folder)["entries"] == before
     assert content(folder)["works"]["10.5555/KAHN-2006"]["author"][0]["family"] == "Kahn"
     assert content(folder)["works"].get("10.5555/ALIAS", "nothing") is None
+    doi_proxy.load([item(KAHN, metadata={CSL: work("Another title", "R.", "Kahn", 2007)})])
+    titles = {"--works": "A framework for digital object services", "--works --refresh": "Another title"}
+    for words, title in titles.items():
+        lock(doi_proxy, folder, "--cache=:memory:", *words.split())
+        assert content(folder)["works"]["10.5555/KAHN-2006"]["title"] == title
 
 
 def test_short_dois_are_checked_found_and_locked_like_dois(folder: Path, doi_proxy: Proxies) -> None:
@@ -285,7 +296,9 @@ def test_the_place_of_the_lock_file(folder: Path, doi_proxy: Proxies) -> None:
     offline = ("--offline", "--cache", ":memory:")
     assert doiuri("lock", *offline, "--check", cwd=folder / "deep").returncode == 0, "it is read, too"
     lock(doi_proxy, folder, "--lock", "other.json")
+    lock(doi_proxy, folder / "deep", "--isolated")
     assert (folder / "other.json").is_file()
+    assert (folder / "deep" / "doi.lock.json").is_file()
 
 
 def test_no_lock_file_is_written_over_a_link(folder: Path, doi_proxy: Proxies) -> None:
@@ -293,7 +306,7 @@ def test_no_lock_file_is_written_over_a_link(folder: Path, doi_proxy: Proxies) -
     run = lock(doi_proxy, folder)
     assert run.returncode == 2
     assert run.stderr == "doiuri: doi.lock.json is a symbolic link; name its target with --lock\n"
-    assert lock(doi_proxy, folder, "--lock", "../outside.json").returncode == 0
+    assert lock(doi_proxy, folder, "--lock", "doi.lock.json").returncode == 0
     assert (folder.parent / "outside.json").is_file()
 
 

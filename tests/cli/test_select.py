@@ -144,7 +144,7 @@ def test_patterns_with_many_stars_are_matched_fast(pattern: str, path: str) -> N
         ("*.f90", "", "src/b.F90 src/c.f90"),  # a type that is not known
         ("*.F90", "", "src/b.F90 src/c.f90"),
         ("NEWS", "", "NEWS old/NEWS"),
-        ("", "old/", "a.MD docs/b.md docs/d.txt"),
+        ("", "old/ b.md/ #*.md", "a.MD docs/b.md docs/d.txt"),
         ("", "docs/* !docs/d.txt", "a.MD docs/d.txt old/e.md"),
     ],
 )
@@ -190,8 +190,8 @@ def test_deep_folders() -> None:
     assert selected().paths == [f"{deep}x.md"]
 
 
-def changed(*arguments: str, since: str = "") -> list[str]:
-    return selected(*arguments, f"--changed={since}" if since else "--changed").paths
+def changed(*arguments: object, since: str = "") -> list[str]:
+    return selected(*map(str, arguments), f"--changed={since}" if since else "--changed").paths
 
 
 def commit(message: str) -> None:
@@ -200,34 +200,49 @@ def commit(message: str) -> None:
 
 
 def test_what_changed_is_the_same_from_any_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    link, tree = (tmp_path.parent / f"{tmp_path.name}-{name}" for name in ("link", "tree"))
+    link.symlink_to(tmp_path)
+
+    def check(names: list[str], since: str = "") -> None:
+        for place in (link / "sub", tmp_path / "sub", tmp_path):
+            monkeypatch.chdir(place)
+            below = [os.path.relpath(tmp_path / name) for name in names]
+            inside = [name for name in below if not name.startswith("../")]
+            assert changed(since=since) == changed(".", since=since) == inside
+            for top in (os.path.relpath(tmp_path), link):
+                assert changed(top, since=since) == below
+            some = [name for name in below if tmp_path / "sub" in Path(name).resolve().parents]
+            assert changed(f"{os.path.relpath(tmp_path)}/sub/", since=since) == some
+
     write("same.md", "edited.md", "gone.md", "sub/edited.txt", "é ü.md", "sub-old/edited.md", "sub/link.md")
     git("init")
-    assert len(changed(".")) == 7  # before the first commit
+    git("add", "gone.md")
+    Path("sub/linked.md").symlink_to("../edited.md")
+    first = [
+        "edited.md",
+        "gone.md",
+        "same.md",
+        "sub-old/edited.md",
+        "sub/edited.txt",
+        "sub/link.md",
+        "é ü.md",
+    ]
+    check(first)  # before the first commit
     commit("one")
+    check([])
     write("edited.md", "sub/edited.txt", "é ü.md", "sub-old/edited.md", text="other doi:10.1000/183")
     write("new.md", "new.png", "sub/new.md")
     Path("gone.md").unlink()
-    Path("sub/linked.md").symlink_to("../edited.md")
     names = ["edited.md", "new.md", "sub-old/edited.md", "sub/edited.txt", "sub/new.md", "é ü.md"]
-    assert changed() == changed(".", since="HEAD") == changed("../" + tmp_path.name) == names
-    assert changed("sub") == changed("sub/", since="HEAD") == changed(str(tmp_path / "sub")) == names[3:5]
+    check(names)
     assert changed("new.md", "sub-old") == names[1:3]
-    monkeypatch.chdir("sub")
-    assert changed(".") == changed("../sub") == ["edited.txt", "new.md"]
-    assert changed("..") == [os.path.relpath(tmp_path / name) for name in names]
-    monkeypatch.chdir("..")
-    outside = tmp_path.parent / f"{tmp_path.name}-link"
-    outside.symlink_to(tmp_path)
-    monkeypatch.chdir(outside / "sub")
-    assert changed(".") == ["edited.txt", "new.md"]
-    monkeypatch.chdir(tmp_path)
-    git("worktree", "add", "../" + tmp_path.name + "-tree")
-    monkeypatch.chdir(f"../{tmp_path.name}-tree")
+    git("worktree", "add", str(tree))
+    monkeypatch.chdir(tree)
     assert changed() == []
     monkeypatch.chdir(tmp_path)
     commit("two")
-    assert changed() == []
-    assert changed(since="HEAD~1") == names
+    check([])
+    check(names, since="HEAD~1")
 
 
 def test_changed_files_with_odd_names_and_renamed() -> None:
@@ -244,14 +259,22 @@ def test_changed_files_with_odd_names_and_renamed() -> None:
     assert changed(since="HEAD~1") == changed(since="HEAD~1...HEAD") == sorted([*odd[:3], "moved.md"])
 
 
-@pytest.mark.parametrize("reference", ["nope", "..", "docs", "HEAD:a.md"])
-def test_what_is_no_commit_is_said(reference: str) -> None:
-    run = doiuri("find", f"--changed={reference}", GIT_CEILING_DIRECTORIES=str(Path.cwd().parent))
-    assert (run.returncode, "not a git repository" in run.stderr) == (2, True)
+NO_COMMIT = "--changed: {!r} is not a commit; name paths before --changed, or use --changed=REF"
+REFERENCES = {name: NO_COMMIT.format(name) for name in ("nope", "..", "docs", "HEAD:a.md")}
+
+
+@pytest.mark.parametrize("reference", [*REFERENCES, "nope..HEAD"])
+def test_what_is_no_commit_is_said(reference: str, tmp_path: Path) -> None:
+    def told(**environ: str) -> str:
+        run = doiuri("find", f"--changed={reference}", **environ)
+        assert (run.returncode, run.stdout, [*Path("docs").iterdir()]) == (2, "", [])
+        return run.stderr.removeprefix("doiuri: ")
+
+    Path("docs").mkdir()
+    assert told(PATH="") == "--changed needs git, which is not installed\n"
+    assert told(GIT_CEILING_DIRECTORIES=str(tmp_path.parent)).startswith("git failed: not a git repository")
     git("init")
-    run = doiuri("find", f"--changed={reference}")
-    assert (run.returncode, run.stdout) == (2, "")
-    assert reference in run.stderr
+    assert told().startswith(REFERENCES.get(reference, "git failed: bad revision 'nope..HEAD'"))
 
 
 def test_the_command_reads_lists_and_passes_over_binary_files(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def _text(outcome: Outcome, form: str) -> tuple[str, str]:
             return metadata.text if metadata else "", ""
         case "ris":
             answer = metadata.text if metadata else ""
-            text = _CONTROLS.sub("", answer.replace("\r\n", "\n")).strip("\ufeff \n")
+            text = _CONTROLS.sub("", answer).strip("\ufeff \n")
             return (text, "") if text.startswith("TY  -") else ("", f"the answer is not RIS: {text[:40]!r}")
     return "", "there is no metadata"
 

@@ -26,7 +26,8 @@ def test_findings_a_summary_and_the_exit_code(
     limit: str, codes: tuple[int, int], tmp_path: Path, doi_proxy: Proxies
 ) -> None:
     (tmp_path / "a.md").write_text(TEXT)
-    words = "check", "-o", "concise", "--fail-on", limit
+    (tmp_path / "b.bib").write_text("@misc{a, doi = {10.1000/182}}")  # its work takes requests, too
+    words = "check", "-o", "concise", "--records", "--fail-on", limit
     run = doiuri(*words, "--resolver", doi_proxy.url, cwd=tmp_path)
     assert run.stdout == "a.md:2:6: error[not-found] 10.5555/nope is not registered\n"
     checked = f"Checked 2 DOIs: 0 known, 2 asked in {len(doi_proxy.log)} requests."

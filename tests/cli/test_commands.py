@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import sqlite3
 import subprocess
@@ -111,6 +112,19 @@ def test_a_wrong_option_is_said_before_any_request(words: str, doi_proxy: Proxie
     run = resolve(doi_proxy, tmp_path, *words.split(), KAHN)
     assert (run.returncode, run.stdout, run.stderr[:8]) == (2, "", "doiuri: ")
     assert doi_proxy.log == []
+
+
+@pytest.mark.parametrize(("names", "code"), [("", 2), ("10.5555/x", 3)], ids=["none", "one"])
+def test_a_terminal_is_not_waited_for_nor_a_closed_input(names: str, code: int) -> None:
+    controller, terminal = pty.openpty()
+    command = f"{sys.executable} -m doiuri_cli resolve --offline --cache :memory: {names}"
+    for place, expected in (("", code), ("<&-", code if names else 0)):
+        run = subprocess.run(
+            ["sh", "-c", f"{command} {place}"], stdin=terminal, capture_output=True, check=False
+        )
+        assert (run.returncode, b"Traceback" in run.stderr) == (expected, False), run
+    os.close(controller)
+    os.close(terminal)
 
 
 def test_many_names_in_few_requests(tmp_path: Path, doi_proxy: Proxies) -> None:

@@ -324,6 +324,7 @@ def test_bibtex_entries_keyed_by_name(folder: Path, doi_proxy: Proxies) -> None:
     assert f"{DIKES}: not in the BibTeX file: a key cannot hold this name" in run.stderr
     requests = len(doi_proxy.log)
     assert lock(doi_proxy, folder, "--bib", "refs.bib", "--check").stdout == ""
+    assert lock(doi_proxy, folder, "--bib", "refs.bib", "--check", "--works").returncode == 1
     (folder / "refs.bib").write_text(old := text.replace("cold fusion", "hot air"))
     lock(doi_proxy, folder, "--bib", "refs.bib")
     assert (folder / "refs.bib").read_text() == old

@@ -17,7 +17,7 @@ import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import COMMAND, codes, doiuri, remember
-from support.cli.library import ALIAS, BARE, DEAD, KAHN, RECORDS
+from support.cli.library import ALIAS, BARE, DEAD, KAHN, RECORDS, RIS
 from support.servers.faults import FAULTS
 
 pytestmark = pytest.mark.doi_records(RECORDS)
@@ -86,6 +86,22 @@ def test_entries_are_separated_by_empty_lines(doi_proxy: Proxies, tmp_path: Path
     run = resolve(doi_proxy, tmp_path, "--as", "bibtex", KAHN, DEAD, "10.5555/retracted")
     assert [entry[:9] for entry in run.stdout.split("\n\n")] == ["@article{"] * 2
     assert run.stderr == f"doiuri: {DEAD}: not found\n"
+
+
+LACKING = {
+    "url": "the record has no URL",
+    "agency": "the registration agency is not known",
+    "ris": "the answer is not RIS: '<p>no RIS</p>'",
+}
+
+
+@pytest.mark.parametrize("form", LACKING)
+def test_what_a_registered_name_lacks_is_said(form: str, doi_proxy: Proxies, tmp_path: Path) -> None:
+    value = {"index": 1, "type": "EMAIL", "data": {"format": "string", "value": "a@example.org"}}
+    doi_proxy.load([{"handle": "10.7777/x", "values": [value], "metadata": {RIS: "<p>no RIS</p>"}}])
+    run = resolve(doi_proxy, tmp_path, "--as", form, "10.7777/x")
+    expected = (1, "" if form == "ris" else "\n", f"doiuri: 10.7777/x: {LACKING[form]}\n")
+    assert (run.returncode, run.stdout, run.stderr) == expected
 
 
 def test_unknown_is_3_and_not_found_is_1(doi_proxy: Proxies, tmp_path: Path) -> None:

@@ -312,7 +312,10 @@ def test_named_files_that_are_excluded_are_left_out_if_asked(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("command", ["check", "fix"])
-def test_a_file_that_does_not_exist_gives_one_line(command: str, tmp_path: Path) -> None:
-    run = doiuri(command, "--offline", "none.md", cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == "doiuri: none.md: no such file or folder\n"
+@pytest.mark.parametrize(("more", "is_told"), [([], False), (["a.md"], True), (["a.md", "-q"], False)])
+def test_a_file_that_does_not_exist_gives_one_line(command: str, more: list[str], is_told: bool) -> None:
+    write("a.md")
+    run = doiuri(command, "--offline", "none.md", *more)
+    *summary, last = run.stderr.splitlines()
+    assert (run.returncode, run.stdout, bool(summary)) == (2, "", is_told)
+    assert last == "doiuri: none.md: no such file or folder"

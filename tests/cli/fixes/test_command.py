@@ -35,6 +35,9 @@ def test_bytes_around_stay(tmp_path: Path, mark: bytes, encoding: str, line_end:
     path = tmp_path / "a.md"
     path.write_bytes(mark + OLD.replace("\n", line_end).encode(encoding))
     path.chmod(0o640)
+    diff = fix("--diff", path).stdout
+    assert NEW.partition(" é")[0] in diff
+    assert ("\ufeff" in diff) == (mark == codecs.BOM_UTF8)
     done = fix(path)
     assert done.stderr == "Fixed 2 in 1 file; 0 left.\n"
     assert (done.returncode, done.stdout) == (0, "")
@@ -63,11 +66,29 @@ def test_check_changes_nothing(tmp_path: Path) -> None:
     assert fix("--check", path).returncode == 0
 
 
-def test_standard_input() -> None:
-    done = fix("-", "--stdin-filename", "a.md", stdin=OLD.replace("\n", "\r\n").encode())
-    assert done.stdout == NEW.replace("\n", "\r\n")
-    assert (done.returncode, done.stderr) == (0, "Fixed 2 in 1 file; 0 left.\n")
-    assert fix("-", stdin=b"nothing \xff\n").stdout == "nothing \udcff\n"
+@pytest.mark.parametrize(
+    ("options", "code", "summary"),
+    [
+        ([], 0, "Fixed 2 in 1 file; 0 left.\n"),
+        (["-q"], 0, ""),
+        (["--check"], 1, "Would fix 2 in 1 file; 0 left.\n"),
+        (["--diff"], 1, "Would fix 2 in 1 file; 0 left.\n"),
+    ],
+    ids=["fix", "quiet", "check", "diff"],
+)
+def test_standard_input(options: list[str], code: int, summary: str) -> None:
+    done = fix("-", "--stdin-filename", "a.md", *options, stdin=OLD.replace("\n", "\r\n").encode())
+    assert done.returncode == code
+    if options == ["--check"]:
+        assert (done.stdout, done.stderr.count("warning[")) == ("", 2)
+        assert done.stderr.endswith(summary)
+    elif options == ["--diff"]:
+        added = [line[1:] for line in done.stdout.split("\n") if line[:1] == "+" != line[1:2]]
+        assert ("\n".join([*added, ""]), done.stderr) == (NEW.replace("\n", "\r\n"), summary)
+    else:
+        assert (done.stdout, done.stderr) == (NEW.replace("\n", "\r\n"), summary)
+        for kept in (b"nothing \xff\n", b"\xff\xfe\x00\xd8", b"\0", b""):
+            assert fix("-", *options, stdin=kept).stdout == kept.decode(errors="surrogateescape")
 
 
 def test_read_only_file(tmp_path: Path) -> None:
@@ -150,7 +171,7 @@ def test_error_that_is_left(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "error[syntax]" in done.stdout
     assert path.read_text() == "@misc{k, doi = {n/a}, url = {https://doi.org/10.1000/182}}\n"
-    assert fix("--fail-on", "never", path).returncode == 0
+    assert fix("--fail-on", "never", path).returncode == fix("--ignore=syntax", path).returncode == 0
     path.write_text("@misc{k, doi = {10/abcd}}\n")
     assert fix(path).stderr == "Fixed 0 in 0 files; 1 warning left.\n"
     assert fix(path).returncode == 0

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -160,7 +161,7 @@ def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
 SUMMARIES = json.loads(Path(__file__).with_name("summaries.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("files", "lines"), SUMMARIES, ids=[lines[-1] for _, lines in SUMMARIES])
+@pytest.mark.parametrize(("files", "lines"), SUMMARIES, ids=[" ".join(lines) for _, lines in SUMMARIES])
 def test_the_summary_says_what_was_checked_and_found(
     files: dict[str, str], lines: list[str], tmp_path: Path
 ) -> None:
@@ -273,23 +274,33 @@ def test_messages_are_printable(tmp_path: Path) -> None:
     assert run.stderr.rstrip("\n").isprintable()
 
 
-CONTENTS = {
-    "mark": b"\xef\xbb\xbfhttp://dx.doi.org/10.1000/182\r\nx\r\n",
-    "one line": b"http://dx.doi.org/10.1000/182",
-    "CR": b"x\rhttp://dx.doi.org/10.1000/182\r\n\n",
-}
+OLD = b"http://dx.doi.org/10.1000/182"
+FILES = dict.fromkeys(NAMES, LATIN) | {"mark.md": b"\xef\xbb\xbf%b\r\nx\r\n" % OLD, "line.md": OLD}
+FILES |= {"cr.md": b"x\r%b\r\n\n" % OLD, "same.md": b"x", "binary.md": b"\0"}
+WRONG = {"wrong.md": b"\xff\xfe\0\xd8"}  # not what its byte order mark says
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [*((name, LATIN) for name in NAMES), *(("a.md", one) for one in CONTENTS.values())]
+    ("files", "code", "named"),
+    [(FILES, 1, ()), (FILES | WRONG, 2, [f"./{name}" for name in FILES | WRONG])],
+    ids=["due", "problem"],
 )
-def test_diff_can_be_applied(tmp_path: Path, name: str, content: bytes) -> None:
-    (tmp_path / name).write_bytes(content)
-    done = doiuri("fix", "--isolated", "--diff", name, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (1, "Would fix 1 in 1 file; 0 left.\n")
-    assert (tmp_path / name).read_bytes() == content
-    subprocess.run(
-        ["git", "apply", "-"], input=done.stdout.encode(errors="surrogateescape"), cwd=tmp_path, check=True
-    )
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert (tmp_path / name).read_bytes() == content.replace(b"http://dx.", b"https://")
+def test_a_diff_that_is_applied_does_what_fix_does(
+    files: dict[str, bytes], code: int, named: Sequence[str], tmp_path: Path
+) -> None:
+    def held(place: str) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in Path(tmp_path, place).iterdir()}
+
+    for place in ("diff", "fix"):
+        (tmp_path / place).mkdir()
+        for name, content in files.items():
+            (tmp_path / place / name).write_bytes(content)
+    told = [f"doiuri: {name}: not utf-16-le, which its byte order mark says" for name in named[-1:]]
+    for options, summary in ((["-q"], []), ([], [f"Would fix {9} in 9 files; 0 left."])):
+        done = doiuri("fix", "--isolated", "--diff", *options, *named, cwd=tmp_path / "diff")
+        assert (done.returncode, done.stderr.splitlines(), held("diff")) == (code, summary + told, files)
+    diff = done.stdout.encode(errors="surrogateescape")
+    subprocess.run(["git", "apply", "-"], input=diff, cwd=tmp_path / "diff", check=True)
+    assert doiuri("fix", "--isolated", cwd=tmp_path / "fix").returncode == (2 if code == 2 else 0)
+    new = {name: content.replace(b"http://dx.", b"https://") for name, content in files.items()}
+    assert held("diff") == held("fix") == new

@@ -51,7 +51,7 @@ class Report(NamedTuple):
 def summary_lines(report: Report) -> list[str]:
     """Return the lines of the summary."""
     counts = report.counts
-    if not (counts.files or counts.dois or counts.skipped or report.findings):
+    if not (counts.files or counts.skipped or report.findings):
         return ["No files to check."]
     lines = [_checked(counts)]
     if counts.old:

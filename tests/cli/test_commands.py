@@ -104,23 +104,20 @@ def test_what_a_registered_name_lacks_is_said(form: str, doi_proxy: Proxies, tmp
     assert (run.returncode, run.stdout, run.stderr) == expected
 
 
-def test_unknown_is_3_and_not_found_is_1(doi_proxy: Proxies, tmp_path: Path) -> None:
-    run = resolve(doi_proxy, tmp_path, "--offline", KAHN)
-    assert (run.returncode, run.stdout) == (3, "\n")
-    assert run.stderr == f"doiuri: {KAHN}: unknown: offline: request not sent\n"
-    assert resolve(doi_proxy, tmp_path, "--offline", KAHN, "x").returncode == 1
-    assert doi_proxy.log == []
-
-
-@pytest.mark.parametrize("form", ["url", "agency", "bibtex", "ris"])
-def test_a_registry_that_refuses(form: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("more", "cause"), [("", ""), ("x", ""), ("--offline", "offline: request not sent")])
+def test_unknown_is_3_and_invalid_is_1(form: str, more: str, cause: str, tmp_path: Path) -> None:
     (fault,) = (fault for fault in FAULTS if str(fault) == "429 in seconds")
+    (tmp_path / "doiuri.toml").write_text("budget = 2\n")
     with fault.serve() as server:
-        (tmp_path / "doiuri.toml").write_text("budget = 2\n")
-        options = ("--resolver", server.url, "--as", form)
-        run = doiuri("resolve", *options, KAHN, BARE, cwd=tmp_path)
-    assert run.returncode == 3
-    assert [line.split(": ")[1] for line in run.stderr.splitlines()] == [KAHN, BARE]
+        options = ("--cache=:memory:", "--resolver", server.url, "--as", form)
+        run = doiuri("resolve", *options, KAHN, BARE, *more.split(), cwd=tmp_path)
+    assert run.returncode == (1 if more == "x" else 3)
+    named = [line.split(": ")[1] for line in run.stderr.splitlines()]
+    assert named == [KAHN, BARE, *more.split()[cause != "" :]]
+    assert run.stderr.startswith(
+        f"doiuri: {KAHN}: unknown: {cause or server.url[7:] + ': HTTP status 429'}\n"
+    )
 
 
 @pytest.mark.parametrize("words", ["--as pdf", "--as citation --style none", "--as citation --locale xx"])

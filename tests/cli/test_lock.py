@@ -168,10 +168,13 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
             code = GONE if before == "accepted" else before
             key = Key("record", "https://doi.org", name)
             content.add({key: Entry(body(name, code), "application/json", inf)} if code else {})
+        content.add({Key("work", "https://doi.org", "10.1000/C"): Entry(b'{"title": "T"}', JSON, inf)})
 
     file = LockFile(tmp_path / "doi.lock.json")
     file.edit(fill)
     (tmp_path / "a.md").write_text("".join(f"doi:{name}\n" for name in LOOK_UPS))
+    lacking = doiuri("lock", "--check", "--works", "--offline", cwd=tmp_path)
+    assert [line[8] for line in lacking.stdout.splitlines()] == [*"ABIJK"]
     with site(reply) as server:
         options = ["--resolver", server.url, "--cache", ":memory:", *["--refresh"] * refresh]
         due = doiuri("lock", "--check", *options, cwd=tmp_path)

@@ -55,17 +55,6 @@ def test_a_hard_link_is_said(tmp_path: Path) -> None:
     assert (path.read_text(), other.read_text()) == (NEW, OLD)
 
 
-def test_check_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "a.md"
-    path.write_text(OLD)
-    done = fix("--check", "-o", "concise", path)
-    assert (done.returncode, done.stderr) == (1, "Would fix 2 in 1 file; 0 left.\n")
-    assert done.stdout.count("[not-https]") == done.stdout.count("[doubled]") == 1
-    assert path.read_text() == OLD
-    path.write_text(NEW)
-    assert fix("--check", path).returncode == 0
-
-
 @pytest.mark.parametrize(
     ("options", "code", "summary"),
     [

@@ -296,8 +296,9 @@ def test_a_diff_that_is_applied_does_what_fix_does(
         for name, content in files.items():
             (tmp_path / place / name).write_bytes(content)
     told = [f"doiuri: {name}: not utf-16-le, which its byte order mark says" for name in named[-1:]]
-    for options, summary in ((["-q"], []), ([], [f"Would fix {9} in 9 files; 0 left."])):
-        done = doiuri("fix", "--isolated", "--diff", *options, *named, cwd=tmp_path / "diff")
+    due = ["Would fix 9 in 9 files; 0 left."]
+    for options, summary in (("--check", due), ("--diff -q", []), ("--diff", due)):
+        done = doiuri("fix", "--isolated", *options.split(), *named, cwd=tmp_path / "diff")
         assert (done.returncode, done.stderr.splitlines(), held("diff")) == (code, summary + told, files)
     diff = done.stdout.encode(errors="surrogateescape")
     subprocess.run(["git", "apply", "-"], input=diff, cwd=tmp_path / "diff", check=True)

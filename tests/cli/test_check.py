@@ -236,14 +236,3 @@ def test_all_commands_read_the_same_in_a_file_that_is_not_what_its_name_says(
     assert doiuri("lock", "--offline", *accepted, cwd=tmp_path).returncode == 0
     assert doiuri("lock", "--check", "--prune", cwd=tmp_path).stdout == ""
     assert doiuri("check", "--locked", "--ignore=unreadable", cwd=tmp_path).stdout == ""
-
-
-def test_a_file_that_is_read_as_plain_text_is_named_and_drops_nothing(tmp_path: Path) -> None:
-    (tmp_path / "a.ipynb").write_text('{"cells": [{"source": ["doi:10.1000/182"]')
-    assert doiuri("find", cwd=tmp_path).stderr.startswith("doiuri: a.ipynb: read as plain text: ")
-    accepted = ("--accept", "10.1000/183", "--reason", "a test")
-    doiuri("lock", "--offline", *accepted, cwd=tmp_path)
-    locked = doiuri("lock", "--offline", "--prune", cwd=tmp_path)
-    assert "doiuri: --prune drops nothing: a file was read as plain text" in locked.stderr
-    assert "10.1000/183" in (tmp_path / "doi.lock.json").read_text()
-    assert "lock-unused" not in doiuri("check", "--locked", cwd=tmp_path).stdout

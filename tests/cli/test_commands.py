@@ -9,7 +9,6 @@ import re
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 from textwrap import dedent
 
@@ -140,16 +139,6 @@ def test_a_terminal_is_not_waited_for_nor_a_closed_input(names: str, code: int) 
     os.close(terminal)
 
 
-def test_many_names_in_few_requests(tmp_path: Path, doi_proxy: Proxies) -> None:
-    names = [f"10.5555/{number}" for number in range(2_000)]
-    records = [{"handle": name, "values": []} for name in names]
-    doi_proxy.load({"records": records, "agencies": {"10.5555": "Crossref"}})
-    run = resolve(doi_proxy, tmp_path, "--as", "agency", stdin="\n".join(names).encode())
-    assert run.returncode == 0
-    assert run.stdout == "Crossref\n" * 2_000
-    assert len(doi_proxy.log) <= 24
-
-
 def test_answers_come_before_the_input_ends(tmp_path: Path, doi_proxy: Proxies) -> None:
     words = [*COMMAND, "resolve", "--resolver", doi_proxy.url]
     with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -203,14 +192,6 @@ def test_clear_while_another_process_reads(path: Path) -> None:
     assert (run.returncode, "removed 900 entries" in run.stdout) == (0, True)
     assert reader.execute("SELECT count(*) FROM entries").fetchone() == (900,)
     reader.close()
-
-
-def test_a_locked_file_is_not_cleared(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        run = doiuri("cache", "clear", "--cache", path, cwd=path.parent)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == f"doiuri: cache: cannot clear the store {path}: database is locked\n"
 
 
 def test_a_cache_that_does_not_exist_is_empty_and_not_made(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ def test_records_sorted_and_without_the_resolver(folder: Path, doi_proxy: Proxie
 def test_nothing_is_asked_twice(more: list[str], folder: Path, doi_proxy: Proxies) -> None:
     lock(doi_proxy, folder, *more)
     before, requests = (folder / "doi.lock.json").read_bytes(), len(doi_proxy.log)
+    assert (b"https://example.org/kahn-2006" in before) == (more != ["--existence"])
+    assert ("works" in content(folder)) == (more == ["--works"])
     (folder.parent / "cache.sqlite").unlink()
     (folder / "a.md").write_text(f"<https://doi.org/{KAHN}>\n")
     run = lock(doi_proxy, folder, *more)
@@ -201,6 +203,8 @@ def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: 
     for words, title in titles.items():
         lock(doi_proxy, folder, "--cache=:memory:", *words.split())
         assert content(folder)["works"]["10.5555/KAHN-2006"]["title"] == title
+    about_dead = [one.target for one in doi_proxy.log if one.target.upper().endswith(DEAD.upper())]
+    assert [target for target in about_dead if not target.startswith("/api/handles/")] == []
 
 
 def test_short_dois_are_checked_found_and_locked_like_dois(folder: Path, doi_proxy: Proxies) -> None:
@@ -280,14 +284,26 @@ def test_what_is_no_lock_file_stays_and_the_message_says_what_to_do(
     assert "does not exist; run doiuri lock" in run.stderr
 
 
-def test_a_file_that_cannot_be_read_drops_nothing(folder: Path, doi_proxy: Proxies) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "code", "message"),
+    [
+        ("broken.txt", b"\xff\xfe\xff", 2, "not utf-16-le, which its byte order mark says"),
+        ("a.ipynb", b'{"cells": [{"source": ["doi:10.1000/182"]', 0, "read as plain text: "),
+    ],
+)
+def test_what_a_file_may_mention_that_cannot_be_read_is_not_dropped(
+    name: str, text: bytes, code: int, message: str, folder: Path, doi_proxy: Proxies
+) -> None:
     lock(doi_proxy, folder)
     (folder / "a.md").unlink()
-    (folder / "broken.txt").write_bytes(b"\xff\xfe\xff")
+    (folder / name).write_bytes(text)
     run = lock(doi_proxy, folder, "--prune")
-    assert run.returncode == 2
-    assert "doiuri: broken.txt: " in run.stderr
-    assert len(names(folder)) == 4
+    assert (run.returncode, run.stderr.startswith(f"doiuri: {name}: {message}")) == (code, True), run
+    told = "doiuri: --prune drops nothing: a file was read as plain text" in run.stderr.splitlines()
+    assert told == (code == 0)
+    assert {*ALL} <= {*names(folder)}
+    assert doiuri("find", cwd=folder).stderr == run.stderr.splitlines(keepends=True)[0]
+    assert ("lock-unused" in doiuri("check", "--locked", cwd=folder).stdout) == (code == 2)
 
 
 def test_the_place_of_the_lock_file(folder: Path, doi_proxy: Proxies) -> None:

@@ -177,16 +177,3 @@ def test_no_answer_is_no_finding(fault: Fault, tmp_path: Path) -> None:
         options = "--config", tmp_path / "doiuri.toml", "--resolver", server.url
         told, figures = check(tmp_path, [NAME, DEAD], *options)
     assert (told, figures) == ({}, [0, 2, 2])
-
-
-def test_one_line_about_what_could_not_be_checked(tmp_path: Path) -> None:
-    (fault,) = (fault for fault in FAULTS if str(fault) == "429 in seconds")
-    (tmp_path / "a.txt").write_text("".join(f"doi:10.5555/{number}\n" for number in range(600)))
-    with fault.serve() as server:
-        run = doiuri("check", "--resolver", server.url, cwd=tmp_path)
-        host = server.url.partition("//")[2]
-    assert (run.returncode, run.stdout) == (0, "")
-    first, second = run.stderr.splitlines()
-    assert first.startswith("Checked 600 DOIs: 0 known, 600 asked in ")
-    assert first.endswith(f". 600 could not be checked: {host}: HTTP status 429.")
-    assert second == "No findings."

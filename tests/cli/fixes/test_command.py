@@ -91,14 +91,14 @@ def test_read_only_file(tmp_path: Path) -> None:
     assert path.read_bytes() == OLD.encode()
 
 
-def test_a_file_that_cannot_be_written_whole_stays_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "a.md"
-    path.write_text(OLD)
-    limited = f"ulimit -f 0; exec {sys.executable} -m doiuri_cli fix --isolated a.md"
+@pytest.mark.parametrize("words", ["fix a.md", "check --offline -o json:a.md b.md"])
+def test_a_file_that_cannot_be_written_whole_stays_as_it_was(words: str, tmp_path: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(OLD)
+    limited = f"ulimit -f 0; exec {sys.executable} -m doiuri_cli {words} --isolated"
     done = subprocess.run(["sh", "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, "doiuri: a.md: not fixed: File too large" in done.stderr) == (2, True)
-    assert path.read_text() == OLD
-    assert [*tmp_path.iterdir()] == [path]
+    assert (done.returncode, "File too large" in done.stderr, "a.md: " in done.stderr) == (2, True, True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.md": OLD, "b.md": OLD}
 
 
 FREE = [  # one folder, and no test data in it

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 import json
-import os
-import stat
 import subprocess
 import sys
 import time
@@ -208,29 +206,6 @@ def test_wrong_use_is_said_before_anything_is_written(words: str, message: str, 
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert [*here.iterdir()] == [here / "a.md"]
-
-
-def test_a_file_is_whole_or_as_it_was(here: Path) -> None:
-    Path("a.json").write_text("before")
-    command = f"{sys.executable} -m doiuri_cli check --isolated --offline a.md -o json:a.json"
-    limited = f"ulimit -f 0; exec {command}"
-    done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "doiuri: cannot write a.json: File too large" in done.stderr
-    assert Path("a.json").read_text() == "before"
-    assert sorted(here.iterdir()) == [here / "a.json", here / "a.md"]
-
-
-def test_a_pipe_is_written_to(here: Path) -> None:
-    pipe = here / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        assert run("-o", f"json:{pipe}").returncode == 0
-        assert json.loads(os.read(reader, 65536))[0]["code"] == "not-https"
-    finally:
-        os.close(reader)
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 @pytest.mark.parametrize("path", ["link.json", "inside/a.json", "read.json", "./sub/../read.json"])

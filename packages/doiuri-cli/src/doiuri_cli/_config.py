@@ -123,7 +123,7 @@ def read_config(file: str | None, *, isolated: bool = False) -> Values:
     if lock is None:
         default = path.parent / LOCK_NAME
         lock = _relative(default) if default.is_file() else None
-    return values | {"lock": lock or None}
+    return values | {"lock": lock}
 
 
 def default_lock(file: str | None, *, isolated: bool = False) -> str:

@@ -116,6 +116,9 @@ def test_a_wrong_file_is_said_with_the_key(text: str, message: str) -> None:
     write(text)
     run = doiuri("check")
     assert (run.returncode, run.stdout) == (2, "")
+    Path("docs").mkdir()
+    below = doiuri("check", cwd="docs").stderr
+    assert below == run.stderr.replace("doiuri: doiuri.toml", "doiuri: ../doiuri.toml")
     assert re.search(message, run.stderr), run.stderr
     assert doiuri("check", "--isolated").returncode == 0
 
@@ -138,8 +141,14 @@ def test_a_named_file_without_our_table_is_said(file: str, text: str | None, mes
 
 @pytest.mark.parametrize(
     ("words", "environ", "of_file", "known"),
-    [([], "", "three", 3), ([], "two", "three", 2), (["--cache=one"], "two", "three", 1), ([], "", "", 0)],
-    ids=["file", "environment", "option", "none"],
+    [
+        ([], "", "three", 3),
+        ([], "two", "three", 2),
+        (["--cache=one"], "two", "three", 1),
+        ([], "", "", 0),
+        ([], "", ":memory:", 0),
+    ],
+    ids=["file", "environment", "option", "none", "memory"],
 )
 def test_an_option_wins_over_the_environment_and_that_over_the_file(
     words: list[str], environ: str, of_file: str, known: int
@@ -148,7 +157,7 @@ def test_an_option_wins_over_the_environment_and_that_over_the_file(
     for count, name in enumerate(("one", "two", "three"), 1):
         remember(Path(name), {f"10.1000/{number}": True for number in range(1, count + 1)})
     write(f'cache = "{of_file}"' if of_file else "")
-    run = doiuri("check", "--offline", *words, DOIURI_CACHE=environ)
+    run = doiuri("check", "--offline", *words, DOIURI_CACHE=environ and str(Path(environ).resolve()))
     assert (f"{known} known" if known else "Verified none") in run.stderr
 
 

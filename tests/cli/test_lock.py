@@ -170,7 +170,9 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
             code = GONE if before == "accepted" else before
             key = Key("record", "https://doi.org", name)
             content.add({key: Entry(body(name, code), "application/json", inf)} if code else {})
-        content.add({Key("work", "https://doi.org", "10.1000/C"): Entry(b'{"title": "T"}', JSON, inf)})
+        content.add(
+            {Key("work", "https://doi.org", "10.1000/C"): Entry(b'{"title": "T"}', "application/json", inf)}
+        )
 
     file = LockFile(tmp_path / "doi.lock.json")
     file.edit(fill)

@@ -265,14 +265,14 @@ REFERENCES = {name: NO_COMMIT.format(name) for name in ("nope", "..", "docs", "H
 
 @pytest.mark.parametrize("reference", [*REFERENCES, "nope..HEAD"])
 def test_what_is_no_commit_is_said(reference: str, tmp_path: Path) -> None:
-    def told(**environ: str) -> str:
-        run = doiuri("find", f"--changed={reference}", **environ)
+    def told(path: str = os.environ["PATH"], ceiling: str = "") -> str:
+        run = doiuri("find", f"--changed={reference}", PATH=path, GIT_CEILING_DIRECTORIES=ceiling)
         assert (run.returncode, run.stdout, [*Path("docs").iterdir()]) == (2, "", [])
         return run.stderr.removeprefix("doiuri: ")
 
     Path("docs").mkdir()
-    assert told(PATH="") == "--changed needs git, which is not installed\n"
-    assert told(GIT_CEILING_DIRECTORIES=str(tmp_path.parent)).startswith("git failed: not a git repository")
+    assert told(path="") == "--changed needs git, which is not installed\n"
+    assert told(ceiling=str(tmp_path.parent)).startswith("git failed: not a git repository")
     git("init")
     assert told().startswith(REFERENCES.get(reference, "git failed: bad revision 'nope..HEAD'"))
 

@@ -26,12 +26,18 @@ def test_findings_a_summary_and_the_exit_code(
     limit: str, codes: tuple[int, int], tmp_path: Path, doi_proxy: Proxies
 ) -> None:
     (tmp_path / "a.md").write_text(TEXT)
-    (tmp_path / "b.bib").write_text("@misc{a, doi = {10.1000/182}}")  # its work takes requests, too
+    (tmp_path / "b.bib").write_text("@misc{a, doi = {10.1000/182}}\n@misc{b, doi = {10.5555/nope}}")
     words = "check", "-o", "concise", "--records", "--fail-on", limit
     run = doiuri(*words, "--resolver", doi_proxy.url, cwd=tmp_path)
-    assert run.stdout == "a.md:2:6: error[not-found] 10.5555/nope is not registered\n"
+    places = {"a.md:2:6": "", "b.bib:2:17": "b: "}
+    assert run.stdout.splitlines() == [
+        f"{place}: error[not-found] {entry}10.5555/nope is not registered" for place, entry in places.items()
+    ]
+    # the metadata are asked for, but not those of what does not exist
+    others = [one.target for one in doi_proxy.log if not one.target.startswith("/api/handles/")]
+    assert (others != [], [target for target in others if "nope" in target]) == (True, [])
     checked = f"Checked 2 DOIs: 0 known, 2 asked in {len(doi_proxy.log)} requests."
-    assert run.stderr.splitlines() == [checked, "1 error."]
+    assert run.stderr.splitlines() == [checked, "2 errors."]
     (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
     assert (run.returncode, doiuri(*words, "--offline", cwd=tmp_path).returncode) == codes
 

@@ -182,7 +182,7 @@ def test_fix_that_the_encoding_cannot_represent(tmp_path: Path) -> None:
 KNOWN = ["10.5555/978-3", "10.5555/182", "10.5555/real.pdf", "10.5555/real", "10.5555/456#789", "10.5555/ten"]
 
 
-@pytest.mark.doi_records([link(name, "https://publisher.example/") for name in KNOWN])
+@pytest.mark.doi_records([{"handle": name, "values": []} for name in KNOWN])
 def test_unsafe_fixes(tmp_path: Path, doi_proxy: Proxies) -> None:
     """A name is corrected only if it is not registered and the corrected one is."""
     path, bibliography = tmp_path / "a.md", tmp_path / "a.bib"

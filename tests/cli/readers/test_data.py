@@ -129,14 +129,15 @@ YAML = {
 }
 
 
-@example(everything(), {})
-@example(everything(), {"default_flow_style": True, "allow_unicode": True})
-@given(DATA, st.fixed_dictionaries(YAML))
+@example([everything(), {"id": "b", "doi": "10.1000/1"}, [{"DOI": "10.1000/1"}]], {})
+@example([everything()], {"default_flow_style": True, "allow_unicode": True})
+@given(st.lists(DATA, min_size=1, max_size=3), st.fixed_dictionaries(YAML))
 def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(data: Any, style: dict[str, Any]) -> None:
-    text, expected = yaml.dump(data, Dumper=Dumper, sort_keys=False, **style), []
-    for keys, around, value in [*walk(data)]:
+    """In a stream of several documents, an entry belongs to its own."""
+    text, expected = yaml.dump_all(data, Dumper=Dumper, sort_keys=False, **style), []
+    for keys, (*around, _), value in [*walk(data)]:
         entries = [str(one["id"]) for one in around if "id" in one and {*one} & {"doi", "DOI", "title"}]
         doi, better = read(keys[-1], value)
         expected += [(doi, next(iter(entries), None))] if doi else []
         put(data, keys, better)
-    agrees("a.yaml", text, data, expected, yaml.safe_load)
+    agrees("a.yaml", text, data, expected, lambda text: [*yaml.safe_load_all(text)])

@@ -63,13 +63,14 @@ def parts_of_code(text: str) -> Iterator[Part]:
     """Return the comments and docstrings of a program that may mention a DOI, as parts of its text."""
     if not may_mention(text):
         return
+    cites = "Doi(" in text
     place = depth = 0  # in brackets
     for token in _TOKEN.finditer(text):
         depth = _depth(text[place : token.start()], depth)
         place = token.end()
         kind = "comment" if token["comment"] is not None else "long" if token["quotes"] else "short"
         content = token[kind]
-        if content is None or not may_mention(content):
+        if content is None or not (may_mention(content) or (cites and _is_doi(text, token.start()))):
             continue
         if kind == "comment":
             yield Part(content, start=token.start(kind), encode=one_line)
@@ -79,6 +80,12 @@ def parts_of_code(text: str) -> Iterator[Part]:
                 content, places = undo(text, [token.span(kind)], _ESCAPE, _meaning)
             for part in _parts_of_string(content, found.groupdict().get("call", "")):
                 yield moved(part, places, encode)
+
+
+def _is_doi(text: str, start: int) -> bool:
+    """Return whether a string is what duecredit cites, which may be no DOI."""
+    call = _CALL.search(text, max(0, start - _LONGEST_LINE), start)
+    return call is not None and call["call"] == "Doi"
 
 
 def _depth(code: str, depth: int) -> int:

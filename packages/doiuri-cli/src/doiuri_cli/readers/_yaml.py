@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,6 +88,7 @@ class Scalar(NamedTuple):
     start: int  # offset in the file of its first character, without quotation marks
     end: int  # offset after its last one
     is_key: bool = False  # whether it is the key of a mapping
+    document: int = 0  # the number of its document
 
 
 def read_yaml(source: Source) -> Iterator[Part]:
@@ -94,7 +97,11 @@ def read_yaml(source: Source) -> Iterator[Part]:
     is_citation = PurePath(source.path).suffix.lower() == ".cff"
     if not is_citation and not may_mention(text):
         return
-    found = [*scalars(text)]
+    for _, document in groupby(scalars(text), attrgetter("document")):
+        yield from _parts(text, [*document], is_citation=is_citation)
+
+
+def _parts(text: str, found: list[Scalar], *, is_citation: bool) -> Iterator[Part]:
     entries = _entries(text, found)
     kinds = (one for one in found if one.path[-1:] == ("type",) and "identifiers" in one.path)
     identifiers = {one.path[:-1] for one in kinds if text[one.start : one.end] == "doi"}
@@ -184,7 +191,7 @@ def outline(text: str) -> list[tuple[object, ...]]:
 def scalars(text: str) -> Iterator[Scalar]:
     """Yield the scalars and comments of all documents, in order."""
     levels: list[tuple[int, str | int]] = []  # the column, and the key or number that is read there
-    place = line = before = 0
+    place = line = before = document = 0
     while token := _TOKENS[flow := bool(levels) and levels[-1][0] == _BRACKETS].match(text, place):
         kind, place = token.lastgroup or "", token.end()
         start, end = token.span(kind)
@@ -192,8 +199,9 @@ def scalars(text: str) -> Iterator[Scalar]:
         before = start
         match kind:
             case "comment":
-                yield Scalar((), "#", start, end)
+                yield Scalar((), "#", start, end, document=document)
             case "document":
+                document += 1
                 levels.clear()
             case "dash" if not flow:
                 _enter(levels, start - line, None)
@@ -206,7 +214,7 @@ def scalars(text: str) -> Iterator[Scalar]:
                 levels[-1] = _BRACKETS, last + 1 if isinstance(last, int) else ""
             case "block":
                 place = block_end(text, place, levels[-1][0] if levels else -1)
-                yield Scalar(_path(levels), text[start], token.end(), place)
+                yield Scalar(_path(levels), text[start], token.end(), place, document=document)
             case "double" | "single" | "plain":
                 style = {"double": '"', "single": "'"}.get(kind, "")
                 colon = _COLONS[flow].match(text, place)
@@ -218,7 +226,7 @@ def scalars(text: str) -> Iterator[Scalar]:
                     lines = _continued(min(levels[-1][0], _DEEPEST) if levels else 0).match(text, end)
                     end = place = lines.end() if lines else end
                 place = colon.end() if colon else place
-                yield Scalar(_path(levels), style, start, end, colon is not None)
+                yield Scalar(_path(levels), style, start, end, colon is not None, document)
 
 
 def _enter(levels: list[tuple[int, str | int]], column: int, key: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,12 @@ IN_FIELD = {
     "text": ("a.ris", "TY  - A\nDO  - {}\nER  - \n"),
     "bibtex": ("a.bib", "@misc{{k, doi = {{{}}}}}\n"),
 }
+
+
+# What programs write in any case: hosts, schemes and labels; not the names of roles and commands
+HEADS = re.compile(
+    r"(?:https?://|//)?(?:dx\.|www\.)?doi\.org|https?://|(?<![:{])\b(?:urn:|info:)?(?:doi|hdl)[:/](?!`)"
+)
 
 
 def in_file(case: dict[str, Any]) -> tuple[str, str]:
@@ -59,6 +66,9 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
         sentences = "(See {0}), {0}, {0}; '{0}': x.\n\nIs {0}, it is {0}!\nAnd {0}."
         assert told(path, sentences.format(text)) == case["told"] * 7
     assert fixed(path, text, "--config", config) == safe
+    loud = around.format(HEADS.sub(lambda head: head[0].upper(), case["text"]))
+    assert [one[::2] for one in told(path, loud, "--config", config)] == [one[::2] for one in case["told"]]
+    assert fixed(path, loud, "--config", config).lower() == safe.lower()
     options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
     assert fixed(path, text, *options) == unsafe
 

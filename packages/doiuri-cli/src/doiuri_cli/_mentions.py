@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
-_HOST = r"\.org/(?:api/handles/)?(?=10[./])"
+_HOST = r"(?i:\.org)/(?:api/handles/)?(?=10[./])"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
 _HOST_LENGTH = len("https://www.")
 _BOUND = "{1,1000}+"  # of what has to be closed: otherwise a run of labels would take quadratic time
@@ -169,7 +169,7 @@ def _field(part: Part) -> Iterator[Mention]:
 
 def _with_entities(text: str) -> DOI | None:
     """Return the DOI of a link whose characters are written as entities; ``find`` would end it at one."""
-    if "doi.org" not in text or (undone := html.unescape(text)) == text:
+    if "doi.org" not in text.lower() or (undone := html.unescape(text)) == text:
         return None
     try:
         return DOI.parse(undone)
@@ -196,18 +196,18 @@ def _found(part: Part) -> Iterator[Match]:
 
 def _meant(text: str, syntax: str) -> Iterator[Span]:
     """Yield where a DOI is meant, in order."""
-    if "doi" not in text:
+    if "DOI" not in text and "doi" not in text:
         return
-    for token in _intended(syntax).finditer(text):
+    for token in _intended(syntax, "(?:doi|DOI)" if "DOI" in text else "doi").finditer(text):
         span = _span(text, token, token.lastgroup or "", syntax)
         if span is not None:
             yield span
 
 
 @cache
-def _intended(syntax: str) -> re.Pattern[str]:
+def _intended(syntax: str, start: str) -> re.Pattern[str]:
     # The regex engine finds a literal at the start fast
-    return re.compile(f"doi(?:{_INTENDED[syntax]})", re.DOTALL)
+    return re.compile(f"{start}(?:{_INTENDED[syntax]})", re.DOTALL)
 
 
 def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | None:

@@ -240,7 +240,7 @@ def title_findings(mentions: Sequence[Mention]) -> Iterator[Flaw]:
         syntax = first.part.syntax
         if _fits(_TITLE_FIRST.get(syntax), first, second):
             yield _differs(first, first.doi, second.doi)
-        elif _fits(_TARGET_FIRST.get(syntax), first, second) and is_web_link(first.text):
+        elif _fits(_TARGET_FIRST.get(syntax), first, second):
             yield _differs(second, second.doi, first.doi)
 
 
@@ -366,11 +366,10 @@ def _around(mention: Mention) -> tuple[str, str]:
 @lru_cache(maxsize=1)  # all mentions of a field ask
 def _first_beside_broken(text: str, syntax: str) -> int | None:
     """Return where the first DOI of a field begins; None unless the field also holds a broken one."""
-    mentions = [*mentions_in(Part(text, syntax, field=True))]
-    starts, ends = [one.start for one in mentions], [one.end for one in mentions]
-    if any("10." in text[end:start] for end, start in zip([0, *ends], [*starts, None], strict=True)):
-        return next((one.start for one in mentions if one.doi), None)
-    return None
+    spans = [one.span for one in mentions_in(Part(text, syntax, field=True))]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    is_broken = any("10." in text[end:start] for end, start in zip([0, *ends], [*starts, None], strict=True))
+    return starts[0] if is_broken else None
 
 
 def _value_span(part: Part) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
-from support.cli.command import doiuri, findings
+from support.cli.command import doiuri, findings, places
 from support.cli.library import BAD, BARE, CSL, DEAD, DOUBTED, GONE, KAHN, PREPRINT, RECORDS, item, work
 
 pytestmark = pytest.mark.doi_records(RECORDS)
@@ -139,6 +139,12 @@ def test_old_works_in_the_lock_file_are_asked_for_again(
 
 PAIRS: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("same.json").read_text())
 CASES = {f"{kind}-{n}": (kind, *pair) for kind, pairs in PAIRS.items() for n, pair in enumerate(pairs)}
+# Persons are not compared the other way: only the registry has their given names
+CASES |= {
+    f"{name}-swapped": (kind, expected, known, written, *(whole and [written]))
+    for name, (kind, expected, written, known, *whole) in CASES.items()
+    if whole in ([], [known])
+}
 DIFFERS = {"titles": "title-differs", "authors": "author-differs", "years": "year-differs"}
 
 
@@ -207,6 +213,11 @@ def test_title_year_and_first_author_of_each_entry_are_compared(case: str, doi_p
     options = "--records", "--online", "--resolver", doi_proxy.url, "--select"
     path, text = ENTRIES[case]["path"], "\n".join(ENTRIES[case]["lines"])
     found = findings(path, text, *options, "title-differs,year-differs,author-differs")
+    members = "doi", "line", "column", "end_column"
+    told_at, located = (
+        {tuple(map(one.get, members)) for one in ones} for ones in (found, places(path, text))
+    )
+    assert told_at <= located
     told = ((one["entry"], one["code"], re.split(".* (?:not|is) ", one["message"])[-1]) for one in found)
     assert [*told] == expected
 

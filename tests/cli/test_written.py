@@ -49,6 +49,7 @@ def told(path: str, text: str, *options: object) -> list[list[str | None]]:
 def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: Path) -> None:
     """The unsafe fixes are those that are applied if only the names in the last text are registered."""
     path, around = in_file(case)
+    blank = "\t" if path == "a.bib" and case.get("field") else " "
     text, safe = (around.format(one) for one in (case["text"], case.get("fixed", case["text"])))
     unsafe = around.format(case["unsafe"]) if "unsafe" in case else safe
     config, cache = tmp_path / "doiuri.toml", tmp_path / "cache.sqlite"
@@ -66,9 +67,9 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
         sentences = "(See {0}), {0}, {0}; '{0}': x.\n\nIs {0}, it is {0}!\nAnd {0}."
         assert told(path, sentences.format(text)) == case["told"] * 7
     assert fixed(path, text, "--config", config) == safe
-    loud = around.format(HEADS.sub(lambda head: head[0].upper(), case["text"]))
+    loud = around.format(HEADS.sub(lambda head: head[0].upper(), case["text"]).replace(" ", blank))
     assert [one[::2] for one in told(path, loud, "--config", config)] == [one[::2] for one in case["told"]]
-    assert fixed(path, loud, "--config", config).lower() == safe.lower()
+    assert fixed(path, loud, "--config", config).lower().split() == safe.lower().split()
     options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
     assert fixed(path, text, *options) == unsafe
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -53,6 +54,19 @@ def test_line_ends_and_encoding_do_not_change_what_is_found(name: str, end: str,
         for content in (text.encode("utf-8-sig"), text.replace("\n", end).encode(encoding))
     )
     assert one == other
+
+
+MARGINS_MATTER = ("json", ".ris", ".ipynb", ".cff", "methods.md", "latin.py")
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if not name.endswith(MARGINS_MATTER)])
+def test_the_same_is_found_in_a_deeper_block(name: str) -> None:
+    deeper = indent(text_of(name).replace("\r\n", "\n"), "   ", lambda line: True)
+    one, other = (
+        [(each["doi"], each["line"], each["column"], each["entry"]) for each in places(name, text)]
+        for text in (text_of(name).encode(), f"- x:\n\n{deeper}".encode())
+    )
+    assert other == [(doi, line + 2, column + 3, entry) for doi, line, column, entry in one]
 
 
 GIVEN = json.loads(Path(__file__).with_name("files.json").read_text("utf-8"))

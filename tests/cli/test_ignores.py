@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.cli.command import codes, findings, remember
-from support.growth import is_linear
 
 OLD = "http://dx.doi.org/10.1000/182"
 DEAD = "https://doi.org/10.5555/nope"
@@ -129,18 +127,3 @@ def test_an_unused_comment_in_a_notebook_has_its_place_in_the_file(tmp_path: Pat
         region = result["locations"][0]["physicalLocation"]["region"]
         line = text.splitlines()[region["startLine"] - 1]
         assert line[region["startColumn"] - 1 :].lstrip().startswith(("<!-- doiuri", "doiuri", "# doiuri"))
-
-
-@pytest.mark.parametrize(
-    ("path", "unit"),
-    [
-        ("a.md", f"{OLD} <!-- doiuri: ignore --> "),
-        ("a.md", f"{HIDE}\n"),
-        ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore "),
-    ],
-)
-def test_many_comments_take_linear_time(path: str, unit: str) -> None:
-    def read(path: str, unit: str, size: int) -> list[str]:
-        return codes(path, unit * (size // len(unit)))
-
-    assert is_linear(partial(read, path, unit), 5_000, 50_000)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from support.cli.command import codes, findings, fixed, names, piece, places, remember
-from support.growth import is_linear
 
 GIVEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("written.json").read_text("utf-8"))["cases"]
 CASES = [case | {"syntax": one} for case in GIVEN for one in (case.get("syntax") or case["path"]).split()]
@@ -114,10 +113,6 @@ def test_one_wrong_doi_in_fields_of_an_entry_is_one_finding(kind: str, tmp_path:
     assert [one["entry"] for one in found if one["code"] == "not-found"] == keys
     fixes = [one for one in found if one["code"] == "page-address" and one["fix"]]
     assert len(fixes) == text.count("10.1000/2"), "each place is fixed"
-
-
-def test_many_links_on_a_line_take_linear_time() -> None:
-    assert is_linear(lambda count: findings("a.txt", "https://doi.org/10.1000/1#" * count), 250, 2_500)
 
 
 @pytest.mark.parametrize(("length", "told"), [(900, ["raw-link"]), (1100, [])])

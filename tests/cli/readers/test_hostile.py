@@ -119,6 +119,20 @@ def test_a_text_that_repeats_itself_is_read_in_linear_time(name: str) -> None:
     assert not slow, "\n".join(slow)
 
 
+UNITS_TOLD = [
+    *(
+        ("a.txt", "https://doi.org/10.1000/1#"),
+        ("a.md", "http://dx.doi.org/10.1000/182 <!-- doiuri: ignore --> "),
+    ),
+    *(("a.md", "<!-- doiuri: ignore[not-https] -->\n"), ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore ")),
+]
+
+
+@pytest.mark.parametrize(("name", "unit"), UNITS_TOLD)
+def test_many_links_and_comments_are_checked_in_linear_time(name: str, unit: str) -> None:
+    assert is_linear(lambda size: findings(name, unit * (size // len(unit))), 5_000, 50_000)
+
+
 def agrees_with_the_core(text: str) -> None:
     assert names("a.txt", text) == [match.doi.name for match in find(text)], text
 

@@ -215,6 +215,7 @@ RECORDS = {f"10.1000/{n}": alias(f"10.1000/{n + 1}") for n in range(21)} | {
     "10.1000/PONG": alias("10.1000/PING"),
     "10.1000/LOST": alias("10.1000/NOWHERE"),
     "10.1000/ODD": alias("20.500/odd"),
+    "10.1000/LITERAL": alias("10.1000/%41"),
     "10.1000": (value("X", "prefix"),),
 }
 ALIASES = {
@@ -224,6 +225,7 @@ ALIASES = {
     "itself": (DOI("10.1000/me"), "unknown", "alias loop"),
     "a loop": (DOI("10.1000/ping"), "unknown", "alias loop"),
     "not registered": (DOI("10.1000/lost"), "not-found", "10.1000/NOWHERE"),
+    "a literal name": (DOI("10.1000/literal"), "not-found", "10.1000/%41"),
     "no DOI": (DOI("10.1000/odd"), "unknown", "20.500/odd"),
     "no alias": (Prefix("10.1000"), "found", ""),
 }

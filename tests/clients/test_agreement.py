@@ -128,10 +128,11 @@ CASES = [
     away("http://inside.example/a", "inside where that is allowed", private=True),
     away("http://10.0.0.1/a", "an address inside where that is allowed", private=True),
     refused("http://inside.example/", "inside where the caller was before", before="http://inside.example/"),
+    refused("http://127.0.0.1:1\\@public.example/", "a host that looks public", "."),
     refused("ftp://landing.example/a", "FTP", NO_HTTP),
     refused("file:///etc/passwd", "a file", NO_HTTP),
     refused("doi:10.1000/2", "a DOI", f"{NO_HTTP}|invalid URL"),
-    *(refused(url, url[:24], ".", private=private) for private in (False, True) for url in (
+    *(refused(url, url[:24], ".", private=True) for url in (
         "http://127.0.0.1:1\\@public.example/", "http://127.0.0.1:1 .public.example/", "http://[::1",
         "http://a:x/", "http://a.example:65536/", "http://a..example/", f"http://{'a' * 64}.example/",
         "javascript:alert(1)",
@@ -155,8 +156,15 @@ DOORS += [(kind, "target") for kind in ASYNC]
 DOORS += [(kind, f"target, {how}") for kind in ("requests", "httpx Client") for how in ("by hand", *AUTHS)]
 DOORS += [(kind, "target, own headers") for kind in CLIENTS] + [(ASYNC[0], "target, a function")]
 DOORS += [("requests", "target, adapter alone")]
-# httpx has no place to check a connection that the caller's own request has opened before
-ASKED = [(case, *door) for case in CASES for door in DOORS if not (case.before and "httpx" in door[0])]
+ASKED = [
+    (case, *door)
+    for case in CASES
+    for door in DOORS
+    # where the secrets come from makes no difference to a request that is not sent, and
+    # httpx has no place to check a connection that the caller's own request has opened before
+    if not (case.refused and re.search("auth|function|headers", door[1]))
+    and not (case.before and "httpx" in door[0])
+]
 
 
 @dataclass

@@ -143,15 +143,6 @@ def test_every_public_name_is_in_the_reference(manual: Path) -> None:
     assert [name for module in PUBLIC for name in sorted(public_members(module) - names)] == []
 
 
-@pytest.mark.parametrize("module", PUBLIC)
-def test_every_public_name_has_a_docstring(module: str) -> None:
-    home = importlib.import_module(module)
-    for name in home.__all__:
-        value = getattr(home, name)
-        if inspect.isclass(value) or inspect.isroutine(value):
-            assert inspect.getdoc(value), f"{module}.{name} has no docstring"
-
-
 def followed(name: str, tmp_path: Path) -> Path:
     """The folder after all steps of a page of the manual."""
     folder = tmp_path / "paper"

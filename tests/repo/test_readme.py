@@ -112,9 +112,6 @@ def test_every_link_and_picture_leads_to_a_file() -> None:
 
 
 def test_the_badges_say_what_the_metadata_says() -> None:
-    project = (ROOT / "packages" / "doiuri" / "pyproject.toml").read_text(encoding="utf-8")
-    assert 'license = "MIT"' in project
-    assert 'requires-python = ">= 3.11"' in project
     assert "![Python 3.11 or later]" in TEXT
     assert ">3.11+</text>" in (ROOT / "docs" / "pictures" / "python.svg").read_text(encoding="utf-8")
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doiuri import DOI
+from support.cases import DATA
 from support.cli.command import codes, findings, fixed, names, piece, places, remember
 
 GIVEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("written.json").read_text("utf-8"))["cases"]
@@ -71,6 +73,34 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
     assert fixed(path, loud, "--config", config).lower().split() == safe.lower().split()
     options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
     assert fixed(path, text, *options) == unsafe
+
+
+# Their suggestions drop text, or guess at what is lost
+GUESSES = {"run-on", "lost-character", "placeholder", "dropped-query", "dropped-fragment"}
+ADVICE = json.loads((DATA / "advice.json").read_text("utf-8"))["cases"]
+BARE = {one["text"]: one["advice"] for one in ADVICE if re.fullmatch(r"10\.[!-\ud7ff]+", one["text"])}
+
+
+def test_a_field_gets_the_advice_on_its_name_and_the_fix_that_it_suggests(tmp_path: Path) -> None:
+    """As ``advise`` gives it; all names in one file, and only those that are suggested are registered."""
+    path, record = "a.ris", "TY  - A\nID  - {}\nDO  - {}\nER  - \n"
+    text = "".join(map(record.format, range(len(BARE)), BARE))
+    suggested = {better for advice in BARE.values() for better in advice.values() if better}
+    known = dict.fromkeys(names(path, text), False) | {DOI.parse(one).name: True for one in suggested}
+    remember(tmp_path / "cache", known)
+    told: dict[str, dict[str, str | None]] = {text: {} for text in BARE}
+    for one in findings(path, text, "--cache", tmp_path / "cache", "--ignore=not-found,duplicate"):
+        meant = re.search(r"did you mean (.*)\?$", one["message"])
+        told[[*BARE][int(one["entry"])]][one["code"]] = meant and meant[1]
+    # a decoded name is usually meant
+    assert told == {
+        text: {code: None if code == "decoded-escape" else better for code, better in advice.items()}
+        for text, advice in BARE.items()
+    }
+    after = fixed(path, text, "--unsafe-fixes", "--offline", "--cache", tmp_path / "cache")
+    fixes = dict(zip(BARE, re.findall("DO  - (.*)", after), strict=True))
+    better = {text: [one for code, one in BARE[text].items() if one and code not in GUESSES] for text in BARE}
+    assert [one for one in fixes.items() if one[1] not in (better[one[0]] or [one[0]])] == []
 
 
 BIBLIOGRAPHIES = {

@@ -21,7 +21,6 @@ from support.sphinx_build import links
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MISSING = "10.1177/5555555555555555"
 SICI = "10.1002/(SICI)1521-3951(199911)216:1<135::AID-PSSB135>3.0.CO;2-#"
-LORENZ = "10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2"
 
 # What each page names, in the order of its source.
 NAMES = json.loads((DATA / "examples.json").read_text("utf-8"))
@@ -46,7 +45,6 @@ def test_metadata_in_the_records_is_that_of_their_dois() -> None:
 
 @pytest.fixture
 def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The demo, with one page that cites one work, which is listed on another page."""
     spec = importlib.util.spec_from_file_location("demo", EXAMPLES / "demo.py")
     assert spec
     assert spec.loader
@@ -54,41 +52,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setitem(sys.modules, "demo", module)
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, "OUTPUT", tmp_path)
-    monkeypatch.setattr(module, "CITATIONS", {"blog": 1})
-    for name, text in REFERENCES.items():
-        path = tmp_path / "blog" / name / "index.html"
-        path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
     return module
-
-
-REFERENCES = {
-    "a b": '<p><span class="doi-citation" id="c1">(<a href="../list/#r1">Lorenz, 1963</a>)</span>',
-    "list": f'<ul class="doi-bibliography"><li id="r1">Lorenz. <a class="doi" href="{DOI(LORENZ).url}">x</a> '
-    '<span class="doi-back"><a href="../a%20b/#c1">↑</a></span></ul>',
-}
-DAMAGE = {
-    "no citation": ("a b", "doi-citation", "x"),
-    "to no entry": ("a b", "#r1", "#r2"),
-    "to no page": ("a b", "../list/", "../lists/"),
-    "another author": ("a b", "Lorenz", "Bak"),
-    "another year": ("a b", "1963", "1964"),
-    "an entry for another DOI": ("list", DOI(LORENZ).url, "https://doi.org/10.1038/nphys1170"),
-    "an entry without a DOI": ("list", "https://doi.org/", "https://example.org/"),
-    "no way back": ("list", "doi-back", "x"),
-    "back to nowhere": ("list", "#c1", "#c2"),
-}
-
-
-@pytest.mark.parametrize("damage", [None, *DAMAGE])
-def test_the_demo_finds_wrong_references(damage: str | None, demo: ModuleType, tmp_path: Path) -> None:
-    if damage:
-        name, old, new = DAMAGE[damage]
-        path = tmp_path / "blog" / name / "index.html"
-        path.write_text(path.read_text("utf-8").replace(old, new), encoding="utf-8")
-    pages = [demo.Page(tmp_path / "blog" / name / "index.html") for name in REFERENCES]
-    wrong = list(demo.wrong_references(pages, resolver_for(EXAMPLES / "records.json")))
-    assert bool(wrong) == bool(damage), wrong
 
 
 def test_the_links_of_the_mkdocs_demo_lead_to_files(demo: ModuleType, proxy: str, tmp_path: Path) -> None:

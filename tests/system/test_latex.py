@@ -100,5 +100,5 @@ def test_metadata_is_text_in_the_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "See(Kahn&Wilensky,2006)," in joined
     assert r"\Evil{}(2001)" in joined
     assert "KAHN,R.(2001).Alpha.https://doi.org/10.5555/kahn-a" in joined
-    for part in (rf"\Evil{{}}, A. $. (2001). {TEX}. https://doi.org/10.5555/tex", MARKUP):
+    for part in (rf"\Evil{{}}, A. $ (2001). {TEX}. https://doi.org/10.5555/tex", MARKUP):
         assert "".join(part.split()) in joined

@@ -148,7 +148,8 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
         mock.patch.object(sphinx.theming, "entry_points", ENTRY_POINTS),
     ):
         status = build_main([*arguments, str(source), str(out)])
-    assert not (is_first and broken(pages_of(out), "doi-"))
+    wrong = broken(pages_of(out), "doi-") if is_first else []
+    assert not wrong, "\n".join(wrong)
     complaints = re.sub(r"\x1b\[[0-9;]*m", "", warned.read_text("utf-8")) if warned.exists() else ""
     return Build(status, out, complaints, re.sub(r"\x1b\[[0-9;]*m", "", said.getvalue()))
 

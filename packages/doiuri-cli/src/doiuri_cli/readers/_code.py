@@ -70,7 +70,7 @@ def parts_of_code(text: str) -> Iterator[Part]:
         place = token.end()
         kind = "comment" if token["comment"] is not None else "long" if token["quotes"] else "short"
         content = token[kind]
-        if content is None or not (may_mention(content) or (cites and _is_doi(text, token.start()))):
+        if content is None or not (may_mention(content) or (cites and _cites_doi(text, token.start()))):
             continue
         if kind == "comment":
             yield Part(content, start=token.start(kind), encode=one_line)
@@ -82,9 +82,14 @@ def parts_of_code(text: str) -> Iterator[Part]:
                 yield moved(part, places, encode)
 
 
-def _is_doi(text: str, start: int) -> bool:
-    """Return whether a string is what duecredit cites, which may be no DOI."""
-    call = _CALL.search(text, max(0, start - _LONGEST_LINE), start)
+def _call(text: str, start: int) -> re.Match[str] | None:
+    """Return the call of duecredit that a string at ``start`` is the first argument of."""
+    return _CALL.search(text, max(0, start - _LONGEST_LINE), start)
+
+
+def _cites_doi(text: str, start: int) -> bool:
+    """Return whether a string is meant for a DOI, though it may be none."""
+    call = _call(text, start)
     return call is not None and call["call"] == "Doi"
 
 
@@ -101,7 +106,7 @@ def _opening(text: str, token: re.Match[str], depth: int) -> re.Match[str] | Non
     """Return what is before a string, up to its prefix; None if it documents nothing."""
     start, end = token.span()
     first = max(0, start - _LONGEST_LINE)
-    if (call := _CALL.search(text, first, start)) and _AFTER_ARGUMENT.match(text, end):
+    if (call := _call(text, start)) and _AFTER_ARGUMENT.match(text, end):
         return call
     line = max(text.rfind("\n", first, start), text.rfind("\r", first, start), first - 1) + 1
     if depth or text.endswith(("\\\n", "\\\r\n"), 0, line) or not _AFTER.match(text, end):

@@ -151,11 +151,11 @@ def signed(request: Any) -> Any:
 
 AUTHS = {"auth": ("u", "p"), "a function": signed, "own auth, by hand": ("u", "p")}
 ASYNC = ["httpx AsyncClient on trio", "httpx2 AsyncClient on asyncio"]
-DOORS = [(kind, follow) for kind in CLIENTS for follow in ("record", "target")]
-DOORS += [(kind, "target") for kind in ASYNC]
+DOORS = [(kind, "target") for kind in (*CLIENTS, *ASYNC)]
+DOORS += [(kind, "record") for kind in ("urllib", "requests", "httpx Client")]
 DOORS += [(kind, f"target, {how}") for kind in ("requests", "httpx Client") for how in ("by hand", *AUTHS)]
-DOORS += [(kind, "target, own headers") for kind in CLIENTS] + [(ASYNC[0], "target, a function")]
-DOORS += [("requests", "target, adapter alone")]
+DOORS += [(kind, "target, own headers") for kind in ("urllib", "requests", "httpx Client")]
+DOORS += [(ASYNC[0], "target, a function"), ("requests", "target, adapter alone")]
 ASKED = [
     (case, *door)
     for case in CASES

@@ -121,8 +121,11 @@ def test_other_urls_are_requested_as_usual(client: Client, anything: Site) -> No
     assert anything.seen[0].target == "/a//b?c=d"
 
 
-def test_options_come_from_the_environment_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    with running([]) as first, running([]) as second:
+def test_options_come_from_the_environment_once(
+    client: Client, anything: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = anything
+    with site(resolver({})) as second:
         monkeypatch.setenv("DOIURI_RESOLVER", first.url)
         get = client.open()
         monkeypatch.setenv("DOIURI_RESOLVER", second.url)
@@ -393,5 +396,5 @@ def test_the_timeout_is_the_callers(client: Client, where: str) -> None:
         base = silent if where == "resolver" else proxy.url
         get = client.open(base, follow="target", private=True)
         with pytest.raises(Exception, match=r"(?i)timed? ?out|^$") as caught:
-            get(URI, timeout=0.2)
+            get(URI, timeout=0.1)
         assert "imeout" in repr(caught.value) or "timed out" in repr(caught.value)

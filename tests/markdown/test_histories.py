@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,9 @@ HISTORIES = {
         Step({"index": "cites a"}, options={"lock": 1}), Step({"b/page": "dead", "c": "links c"}),
         Step({"d/page": "cites a", "e": "cites own"}),
     ],
-    **{f"{name} changes": [Step(ALL), Step(options={name: 1})] for name in OPTIONS},
+    "options change": [
+        Step(ALL), *(Step(options={before: 0, name: 1}) for before, name in pairwise(["lock", *OPTIONS]))
+    ],
 }  # fmt: skip
 
 

@@ -58,6 +58,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 128  # with 5, of eight threads one would wait a second to be connected
 
     def handle_error(self, request: object, client_address: object) -> None:
         pass

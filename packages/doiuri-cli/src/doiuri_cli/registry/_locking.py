@@ -90,7 +90,6 @@ class Draft:
             survey.check(asked, progress, resolver.resolve_many if wanted.records else resolver.verify)
             unknown = dict(survey.unknown)
             dead = {doi.key for doi, status in survey.statuses.items() if status == "not-found"}
-            dead.update(self.content.accepted)
             survey.look_up_works([doi for doi in works if doi.key not in dead], progress=progress)
         self._change(lambda content: survey.renew(content, asked))
         self.unknown += (survey.incomplete | unknown).values()

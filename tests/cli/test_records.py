@@ -6,10 +6,13 @@ import json
 import re
 import subprocess
 import time
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
+from doiuri.plugins import DOI_ORG
+from doiuri.resolver import Entry, Key, LockContent, LockFile, SQLiteStore
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri, findings, places
@@ -106,35 +109,63 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
     ]
 
 
+DAY, NULL = 86400, ("null", inf)
+LOCKED = {"none": None, "null": NULL, "young": ("Locked", 0), "old": ("Locked", -DAY)}
+CACHED = {"none": None, "null": ("null", DAY), "fresh": ("Cached", DAY), "stale": ("Cached", -DAY)}
+STATES = {f"10.5555/{one}-{other}": (LOCKED[one], CACHED[other]) for one in LOCKED for other in CACHED}
+OLD = "old works in the lock file could not be renewed: "
+
+
+@pytest.mark.doi_records([item(name, metadata={CSL: work("Asked", "A", "B", 2000)}) for name in STATES])
 @pytest.mark.parametrize(
-    ("days", "max_age", "options", "requests", "summary"),
+    ("max_age", "options", "titles", "requests", "old"),
     [
-        (29, 30, (), 0, ""),
-        (31, 30, (), 3, ""),
-        (31, 40, (), 0, ""),
-        (0, 0, (), 3, ""),
-        (5, 4, (), 3, ""),
-        (31, 30, ("--locked",), 0, "lock file could not be renewed: --locked sends no requests."),
-        (31, 30, ("--offline",), 0, "lock file could not be renewed: offline: request not sent."),
-        (31, 30, ("--resolver=http://127.0.0.1:9",), 0, "lock file could not be renewed: 127.0.0.1:9: "),
+        (30, "", "A-CA ---- LLLL ALCA", 4, ""),
+        (29, "", "AAAA ---- AAAA AAAA", 12, ""),
+        (31, "", "A-CA ---- LLLL LLLL", 2, ""),
+        (0, "", "AAAA ---- AAAA AAAA", 12, ""),
+        (30, "--offline", "--CC ---- LLLL LLCL", 0, f"2 {OLD}offline: request not sent (1), no answer (1)."),
+        (0, "--offline", "--CC ---- LLCL LLCL", 0, f"4 {OLD}offline: request not sent (2), no answer (2)."),
+        (30, "--locked", "---- ---- LLLL LLLL", 0, f"4 {OLD}--locked sends no requests."),
+        (
+            30,
+            "--resolver=http://127.0.0.1:9",
+            "--CC ---- LLLL LLCL",
+            0,
+            f"2 {OLD}127.0.0.1:9: Connection refused (1), no answer (1).",
+        ),
     ],
-)  # fmt: skip
-def test_old_works_in_the_lock_file_are_asked_for_again(
-    days: int, max_age: int, options: tuple[str, ...], requests: int, summary: str,
-    tmp_path: Path, doi_proxy: Proxies,
-) -> None:  # fmt: skip
+)
+def test_a_work_is_that_of_the_lock_file_the_cache_or_the_registry(
+    max_age: int, options: str, titles: str, requests: int, old: str, tmp_path: Path, doi_proxy: Proxies
+) -> None:
+    """Whose title is told, in the order of ``STATES``."""
+    words = f"--resolver={doi_proxy.url}", *options.split()
+    base = next(word[11:] for word in reversed(words) if word.startswith("--resolver="))
+    store, now = SQLiteStore(tmp_path / "cache.sqlite"), time.time()
+
+    def entry(state: tuple[str, float]) -> Entry:
+        body = b"null" if state[0] == "null" else json.dumps({"title": state[0]}).encode()
+        return Entry(body, CSL, now + state[1])
+
+    def fill(content: LockContent) -> None:
+        for name, (locked, cached) in STATES.items():
+            key = Key("work", DOI_ORG, name.upper())
+            record = json.dumps({"responseCode": 1, "handle": name, "values": []}).encode()
+            content.add({key._replace(kind="record"): Entry(record, "application/json", inf)})
+            content.add({key: entry(locked)} if locked else {})
+            store.put_many({key._replace(base=base): entry(cached)} if cached else {})
+
+    LockFile(tmp_path / "doi.lock.json").edit(fill)
+    store.close()
     (tmp_path / "doiuri.toml").write_text(f"max-age = {max_age}\n")
-    (tmp_path / "a.bib").write_text("".join(f"@misc{{{n}, doi={{{n}}}}}\n" for n in (KAHN, GONE, DOUBTED)))
-    doiuri("lock", "--works", "--resolver", doi_proxy.url, "--cache", ":memory:", cwd=tmp_path)
-    lock = tmp_path / "doi.lock.json"
-    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - days * 86400))
-    text = re.sub(r'"retrieved":"[-0-9]+"', f'"retrieved":"{day}"', lock.read_text("utf-8"))
-    lock.write_text(text.replace('"type":"retraction"', '"type":"correction"'))
-    asked = len(doi_proxy.log)
-    run, found = check(tmp_path, doi_proxy, "--records", "--select=retracted,concern", *options)
-    assert [code for _, code, _ in found] == ["retracted" if requests else "concern", "concern"]
-    assert (len(doi_proxy.log) - asked, summary in run.stderr) == (requests, True)
-    assert ("3 old works in the" in run.stderr) == bool(summary)
+    (tmp_path / "a.bib").write_text("".join(f"@misc{{k, title={{X}}, doi={{{name}}}}}\n" for name in STATES))
+    asked = "--records", "--select=title-differs", "--cache", tmp_path / "cache.sqlite", "-o", "jsonl"
+    run = doiuri("check", *asked, *words, cwd=tmp_path)
+    told = {one["doi"]: one["message"].split('"')[1][0] for one in map(json.loads, run.stdout.splitlines())}
+    expected = dict(zip(STATES, titles.replace(" ", ""), strict=True))
+    assert {name: told.get(name, "-") for name in STATES} == expected
+    assert (len(doi_proxy.log), old in run.stderr, OLD in run.stderr) == (requests, True, bool(old)), run
 
 
 PAIRS: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("same.json").read_text())
@@ -232,5 +263,7 @@ def test_title_year_and_first_author_of_each_entry_are_compared(case: str, doi_p
 )  # fmt: skip
 def test_the_title_of_an_entry_without_a_doi_is_listed(text: str, title: str, tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text(text, "utf-8")
+    (tmp_path / "b.bib").write_text("@misc{b, doi = {10.1000/unknown}}")
     run = doiuri("check", "--isolated", "--offline", "--records", "-o", "markdown", cwd=tmp_path)
     assert f"No DOI given for title: {title}\n" in run.stdout
+    assert "**OK DOIs**\n\n- None\n" in run.stdout

@@ -102,7 +102,7 @@ def look_up_works(
                 left[doi.key] = doi
     if not left:
         return works
-    old = [left[key] for key in left.keys() & works.keys()]
+    old = [doi for key, doi in left.items() if key in works]
     if config.locked:
         answers.old = [Cause("lock", detail="--locked sends no requests")] * len(old)
         return works

@@ -211,6 +211,8 @@ def test_what_is_no_cache_is_said_and_stays(words: str, tmp_path: Path) -> None:
     (tmp_path / "doi.lock.json").write_text(LOCK)
     run = doiuri("cache", *words.split(), cwd=tmp_path)
     assert (run.returncode, run.stdout, run.stderr[:8]) == (2, "", "doiuri: ")
+    told = doiuri("resolve", "--offline", "--cache=notes.txt/a", KAHN, cwd=tmp_path).stderr
+    assert told.startswith(f"doiuri: the DOI store {tmp_path}/notes.txt/a cannot be read "), told
     assert (tmp_path / "notes.txt").read_text() == "mine"
     assert (tmp_path / "doi.lock.json").read_text() == LOCK
 

@@ -166,6 +166,17 @@ def test_locked_without_a_lock_file_is_said() -> None:
     assert (run.returncode, run.stderr.startswith("doiuri: --locked needs a lock file")) == (2, True)
 
 
+def test_fix_changes_no_file_if_none_has_a_column_and_else_those_columns_alone() -> None:
+    table = "doi,url\nhttps://doi.org/10.1000/1,http://doi.org/10.1000/2\n"
+    for name in ("a.csv", "b.csv"):
+        write(table, name)
+    for columns, code in (("doi,nope", 2), ("doi", 0)):
+        run = doiuri("fix", "-j2", f"--columns={columns}")
+        assert run.returncode == code, run
+        new = table if code else table.replace("https://doi.org/", "")
+        assert [Path(name).read_text() for name in ("a.csv", "b.csv")] == [new, new]
+
+
 def test_check_has_at_most_20_options() -> None:
     lines = doiuri("check", "--help").stdout.partition("Options:")[2].splitlines()
     shown = [line for line in lines if line.startswith("  -") and "--help" not in line]

@@ -100,7 +100,7 @@ def test_named_files_are_read_in_any_case() -> None:
     names = ["ignored.md", "large.md", "x.unknown"]
     assert selected(*names, exclude="*.md").paths == names
     size = "left out: 2,000 bytes; max-size is 1,000"
-    assert selected() == ([], [("a.md", size), ("large.md", size)])
+    assert selected("--changed") == selected() == ([], [("a.md", size), ("large.md", size)])
     assert "2 files skipped: too large." in doiuri("check", "--offline").stderr
     write("doiuri.toml", text="max-size = 2000")
     assert selected().paths == ["a.md", "large.md"]
@@ -156,9 +156,11 @@ def test_include_and_exclude(include: str, exclude: str, paths: str) -> None:
 
 def test_named_pipes_are_passed_over_but_not_what_the_shell_opened() -> None:
     write("a.md")
+    write("b.md", "c.md", text="\0")
     os.mkfifo("pipe.md")
     assert selected(".").paths == selected("pipe.md", "a.md").paths == ["a.md"]
-    assert "1 file skipped: not a regular file." in doiuri("check", "--offline", "a.md", "pipe.md").stderr
+    run = doiuri("check", "--offline", "pipe.md", ".")
+    assert "3 files skipped: binary (2), not a regular file (1)." in run.stderr
 
 
 def test_links_are_not_followed_in_folders() -> None:
@@ -281,7 +283,8 @@ def test_the_command_reads_lists_and_passes_over_binary_files(tmp_path: Path) ->
     write("a.txt", "b c.txt", "d.unknown", text="doi:10.1000/182")
     Path("e.txt").write_bytes(b"doi:10.1000/182\0")
     Path("f.txt").write_bytes("doi:10.1000/183".encode("utf-16"))
-    run = doiuri("find", "--files-from", "-", cwd=tmp_path, stdin=b"b c.txt\nd.unknown\n")
+    assert doiuri("find", "--files-from=-", cwd=tmp_path).stdout == ""
+    run = doiuri("find", "--files-from", "-", cwd=tmp_path, stdin=b"b c.txt\r\n\nd.unknown")
     assert run.stdout.splitlines() == ["b c.txt:1:1: 10.1000/182", "d.unknown:1:1: 10.1000/182"]
     Path("list").write_bytes(b"b c.txt\0a.txt\0")
     run = doiuri("find", "--files-from=list", cwd=tmp_path)

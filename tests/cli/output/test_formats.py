@@ -71,6 +71,7 @@ def in_folder(files: dict[str, str], *options: object) -> dict[str, str]:
             if name.endswith(".ipynb"):
                 cell = {"cell_type": "markdown", "source": text.splitlines(keepends=True)}
                 content = json.dumps({"cells": [cell], "nbformat": 4}, indent=1)
+            Path(folder, name).parent.mkdir(exist_ok=True)
             Path(folder, name).write_bytes(content.encode(errors="surrogateescape"))
         return written(Path(folder), *options)
 
@@ -175,7 +176,13 @@ def test_each_format_has_its_members(tmp_path: Path) -> None:
     place = {"path": "docs/a,b:c%.md", "lines": {"begin": 3, "end": 3}}
     about = {"description": message, "check_name": "not-https", "severity": "minor"}
     assert issue == about | {"location": place}
-    (result,) = json.loads(said["sarif"])["runs"][0]["results"]
+    (run,) = json.loads(said["sarif"])["runs"]
+    for rule in run["tool"]["driver"]["rules"]:  # advice on a valid name need not be right
+        text, kinds = doiuri("rule", rule["id"]).stdout, rule["properties"]
+        assert (kinds["precision"] == "very-high") == bool(
+            re.search(r"\(error\)|, which keeps the DOI$", text, re.MULTILINE)
+        ), text
+    (result,) = run["results"]
     assert result["level"] == "warning"
     assert result["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "docs/a%2Cb%3Ac%25.md", "uriBaseId": "%SRCROOT%"},
@@ -184,6 +191,11 @@ def test_each_format_has_its_members(tmp_path: Path) -> None:
     ((change,),) = (each["replacements"] for each in result["fixes"][0]["artifactChanges"])
     assert change["deletedRegion"] == {"charOffset": 7, "charLength": 17}
     assert change["insertedContent"] == {"text": "https://doi.org"}
+    results = json.loads(in_folder({"fixtures/a.md": f"{OLD}10.1000/1–2"})["sarif"])["runs"][0]["results"]
+    assert [one["fixes"][0]["description"]["text"] for one in results] == [
+        "Replace by https://doi.org. The DOI stays the same.",
+        "Replace by 10.1000/1-2. The DOI becomes another one.",
+    ]
     assert said["full"] == said["concise"] == f"{path}:3:3: warning[not-https] {message} [*]\n"
     assert f"<td>{path}:3:3</td>" in html(said["markdown"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import re
 import subprocess
 import sys
 import time
@@ -127,8 +128,9 @@ def test_colours_on_a_terminal_unless_no_color_is_set(
         monkeypatch.delenv(name, raising=False)
     for name in variables:
         monkeypatch.setenv(name, "1")
-    written = main("stdout", stream(), ["-q"], tmp_path, monkeypatch)
+    written = main("stdout", stream(), ["-q", "-o", "full:a.txt"], tmp_path, monkeypatch)
     assert ("\x1b[33m\x1b[1mwarning[not-https]\x1b[0m" in written) == ("\x1b" in written) == coloured
+    assert "\x1b" not in (tmp_path / "a.txt").read_text()
 
 
 @pytest.mark.parametrize(
@@ -150,9 +152,8 @@ def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
     *drawn, rest = main("stderr", stream(), ["-j", "1", *options], tmp_path, monkeypatch).split("\r")
     assert bool(drawn) == is_shown
     if is_shown:
-        # each is written twice: with blanks over what is left of the one before, and again for the cursor
-        assert [one for one in drawn[::2] if "files" in one][-1] == "Reading files: 4 of 4"
-        assert drawn[-1].strip() == ""
+        rows = [*itertools.accumulate(drawn, lambda row, new: new + row[len(new) :])]  # as on a terminal
+        assert (rows[-1].strip(), "Reading files: 4 of 4" in map(str.rstrip, rows)) == ("", True)
         assert rest.startswith("Verified none of 1 DOI")
 
 
@@ -276,6 +277,10 @@ def test_a_diff_that_is_applied_does_what_fix_does(
         done = doiuri("fix", "--isolated", *options.split(), *named, cwd=tmp_path / "diff")
         assert (done.returncode, done.stderr.splitlines(), held("diff")) == (code, summary + told, files)
     diff = done.stdout.encode(errors="surrogateescape")
+    there = "fix", "--isolated", "--diff", "-q", *(named or [tmp_path / "diff"])
+    elsewhere = doiuri(*there, cwd=tmp_path / ("diff" if named else "fix"))
+    placed = re.sub(r"(?m)^([-+]{3} \"?[ab])/", rf"\1{tmp_path}/{'' if named else 'diff/'}", done.stdout)
+    assert named or elsewhere.stdout == placed
     subprocess.run(["git", "apply", "-"], input=diff, cwd=tmp_path / "diff", check=True)
     assert doiuri("fix", "--isolated", cwd=tmp_path / "fix").returncode == (2 if code == 2 else 0)
     new = {name: content.replace(b"http://dx.", b"https://") for name, content in files.items()}

@@ -68,15 +68,6 @@ def test_a_file_that_cannot_be_parsed_is_read_as_text_and_can_be_ignored(tmp_pat
     assert "unreadable" not in doiuri("check", "--offline", cwd=tmp_path).stdout
 
 
-def test_a_file_that_is_not_what_its_byte_order_mark_says_is_told(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_bytes(b"\xff\xfe\x00\xd8")
-    (tmp_path / "b.md").write_text("<https://doi.org/10.1000/>")
-    run = doiuri("check", "--offline", "a.md", "b.md", cwd=tmp_path)
-    assert run.returncode == 2  # though there is an error in the other file
-    assert "doiuri: a.md: not utf-16-le, which its byte order mark says" in run.stderr
-    assert "b.md:1:2: error[syntax]" in run.stdout
-
-
 METHODS = multiprocessing.get_all_start_methods()
 WITH_WORKERS = """
 import multiprocessing, sys
@@ -142,16 +133,6 @@ def test_a_failure_is_one_line_and_not_the_exit_code_of_findings(tmp_path: Path)
     run = doiuri_process("check", "--offline", "-j", 2, "a.dies", "b.dies", cwd=tmp_path)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith("doiuri: BrokenProcessPool: ")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["check", "--nope"], ["check", "-j", "0"], ["check", "--changed", "."], ["find", "--fail-on"]],
-)
-def test_wrong_use_is_a_message_and_exit_code_2(arguments: list[str], tmp_path: Path) -> None:
-    run = doiuri(*arguments, cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.startswith("doiuri: ")
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

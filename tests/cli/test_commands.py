@@ -255,10 +255,14 @@ KNOWN = "cache, check, find, fix, lock, resolve, rule"
         (("rule", "nosuch"), "'nosuch' is not a code; known are author-differs, "),
         (("chek",), "'chek' is not a command; did you mean check?\n"),
         (("xyz",), f"'xyz' is not a command; known are {KNOWN}\n"),
+        (("check", "--nope"), "No such option"),
+        (("check", "-j", "0"), "Invalid value for '-j'"),
+        (("check", "--changed", "."), "--changed: '.' is not a commit"),
+        (("find", "--fail-on"), "No such option"),
     ],
     ids=" ".join,
 )
-def test_wrong_use_names_the_nearest_code_or_command(words: tuple[str, ...], told: str) -> None:
+def test_wrong_use_is_said_with_the_nearest_code_or_command(words: tuple[str, ...], told: str) -> None:
     run = doiuri(*words)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith(f"doiuri: {told}")

@@ -86,10 +86,11 @@ def fix(
         contents, _fixed(config, files.jobs, contents, unsafe, dry, uses_output), strict=True
     ):
         results.append(fixed._replace(before=None, after=None))
-        if show:
-            _write_diff(fixed)
-        elif content.content is not None and not only:
-            _write_text(content, fixed)
+        before, after = fixed.before, fixed.after
+        if show and before is not None and after is not None:
+            _write(diff(before, after.text))
+        elif content.content is not None and not dry:  # standard input, with its fixes or as it is
+            _write(content.content if after is None else after.to_bytes(after.text))
     with contextlib.redirect_stdout(sys.stderr) if uses_output else contextlib.nullcontext():
         write_report(_report([one.first if only else one.report for one in results]), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
@@ -126,11 +127,10 @@ def _fixed(
     return run.map(partial(fix_file, config, answers, policy, dry=dry, keep=keep), contents, "Fixing files")
 
 
-def _write_diff(fixed: Fixed) -> None:
-    if fixed.before is not None and fixed.after is not None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(diff(fixed.before, fixed.after.text))
-        sys.stdout.buffer.flush()
+def _write(octets: bytes | None) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(octets or b"")
+    sys.stdout.buffer.flush()
 
 
 def diff(source: Source, text: str) -> bytes:
@@ -161,14 +161,6 @@ def _name(path: str) -> bytes:
 def _octet(octet: int) -> bytes:
     character = bytes([octet])
     return character if 0x20 <= octet < 0x7F and character not in b'"\\' else b"\\%03o" % octet
-
-
-def _write_text(content: Content, fixed: Fixed) -> None:
-    """Write the text from standard input with its fixes, or as it is."""
-    new = fixed.after.to_bytes(fixed.after.text) if fixed.after is not None else content.content
-    sys.stdout.flush()
-    sys.stdout.buffer.write(new or b"")
-    sys.stdout.buffer.flush()
 
 
 def _report(reports: Sequence[FileReport]) -> Report:

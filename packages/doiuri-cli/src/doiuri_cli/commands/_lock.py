@@ -120,7 +120,7 @@ def lock(
             due |= _update_bib(locking, bib, check=check, prune=prune)
     if is_broken:
         return PROBLEM
-    return _DUE if check and due else 0
+    return _DUE if due else 0
 
 
 def _accepted(name: str | None, reason: str | None) -> tuple[DOI, str] | None:
@@ -149,7 +149,7 @@ def _check_bib(path: str, file: LockFile) -> None:
 def _update(
     locking: Locking, accepted: tuple[DOI, str] | None, *, check: bool, prune: bool, quiet: bool
 ) -> bool:
-    """Bring the lock file up to date; return whether it changes.
+    """Bring the lock file up to date, or say how it would change; return whether a change is due.
 
     :raises ValueError: if the resolver or the cache is not configured rightly.
     """
@@ -175,14 +175,7 @@ def _update(
     differences = locking.file.edit(draft.redo)
     if not quiet:
         click.echo(_summary(locking, draft, differences), err=True)
-    return any(differences)
-
-
-def _dead(locking: Locking, draft: Draft) -> list[DOI]:
-    """Return the DOIs that do not exist and are not accepted."""
-    content = draft.content
-    dois = [doi for key, doi in locking.dois.items() if key not in content.accepted]
-    return [doi for doi in dois if content.status(doi.key) == "not-found"]
+    return False
 
 
 def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
@@ -208,7 +201,8 @@ def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[st
         text += f"{added:,} added, {changed:,} changed, {removed:,} removed."
     else:
         text = f"{name} was not written: it would be empty."
-    if dead := len(_dead(locking, draft)):
+    content = draft.content
+    if dead := sum(content.status(key) == "not-found" for key in locking.dois if key not in content.accepted):
         text += f" {dead:,} {'is' if dead == 1 else 'are'} not registered."
     if draft.unknown:
         text += f" {len(draft.unknown):,} without an answer: {visible(str(common_cause(draft.unknown)))}."
@@ -216,7 +210,7 @@ def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[st
 
 
 def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> bool:
-    """Bring the BibTeX file up to date; return whether it changes.
+    """Bring the BibTeX file up to date, or say that it would change; return whether a change is due.
 
     :raises ValueError: if it has other entries in it.
     """
@@ -234,4 +228,4 @@ def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> boo
         click.echo(f"{visible(path)} changes")
     else:
         replace_file(path, render_bib(new).encode())
-    return True
+    return check

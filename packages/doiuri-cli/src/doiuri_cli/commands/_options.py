@@ -152,7 +152,7 @@ class FileOptions(NamedTuple):
         paths = [*self.paths, *(_listed(self.files_from) if self.files_from is not None else ())]
         if self.files_from is None and not paths:
             paths = [os.curdir]
-        if paths.count(STDIN) > 0 and self.files_from == STDIN:
+        if STDIN in paths and self.files_from == STDIN:
             raise click.UsageError("standard input cannot be both a file and a list of files")
         wanted = Filter(is_read, config.include, config.exclude, config.max_size, config.force_exclude)
         try:

@@ -268,7 +268,7 @@ def _fix(finding: Finding, fix: Fix) -> dict[str, object]:
         "deletedRegion": {"charOffset": fix.start, "charLength": fix.end - fix.start},
         "insertedContent": {"text": encodable(fix.replacement)},
     }
-    effect = "The DOI stays the same." if fix.safe or fix.name is None else "The DOI becomes another one."
+    effect = "The DOI stays the same." if fix.name is None else "The DOI becomes another one."
     return {
         "description": {"text": f"Replace by {encodable(fix.replacement)}. {effect}"},
         "artifactChanges": [{"artifactLocation": _artifact(finding), "replacements": [replacement]}],

@@ -91,10 +91,7 @@ def _found(report: Report) -> str:
         return "No findings."
     text = f"{severities(report.findings)}."
     fixes = [finding.fix for finding in report.findings if finding.fix is not None]
-    safe, unsafe = (
-        sum(fix.safe for fix in fixes),
-        sum(fix.name is not None and not fix.safe for fix in fixes),
-    )
+    safe, unsafe = sum(fix.safe for fix in fixes), sum(fix.name is not None for fix in fixes)
     if safe:
         text += f" [*] {safe} can be fixed with doiuri fix"
         text += f", {unsafe} more with --unsafe-fixes if the corrected DOI exists." if unsafe else "."

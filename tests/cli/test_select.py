@@ -282,6 +282,7 @@ def test_the_command_reads_lists_and_passes_over_binary_files(tmp_path: Path) ->
     assert doiuri("find", "--files-from=-", cwd=tmp_path).stdout == ""
     run = doiuri("find", "--files-from", "-", cwd=tmp_path, stdin=b"b c.txt\r\n\nd.unknown")
     assert run.stdout.splitlines() == ["b c.txt:1:1: 10.1000/182", "d.unknown:1:1: 10.1000/182"]
+    assert run.stderr == ""
     Path("list").write_bytes(b"b c.txt\0a.txt\0")
     run = doiuri("find", "--files-from=list", cwd=tmp_path)
     assert run.stdout.splitlines() == ["b c.txt:1:1: 10.1000/182", "a.txt:1:1: 10.1000/182"]

@@ -179,9 +179,9 @@ def test_each_format_has_its_members(tmp_path: Path) -> None:
     (run,) = json.loads(said["sarif"])["runs"]
     for rule in run["tool"]["driver"]["rules"]:  # advice on a valid name need not be right
         text, kinds = doiuri("rule", rule["id"]).stdout, rule["properties"]
-        assert (kinds["precision"] == "very-high") == bool(
-            re.search(r"\(error\)|, which keeps the DOI$", text, re.MULTILINE)
-        ), text
+        is_certain = "(error)" in text or text.endswith(", which keeps the DOI\n")
+        assert (kinds["precision"] == "very-high") == is_certain, text
+        assert {*re.findall("(?m)^    .*", text)} <= {*rule["help"]["markdown"].splitlines()}, rule
     (result,) = run["results"]
     assert result["level"] == "warning"
     assert result["locations"][0]["physicalLocation"] == {
@@ -236,10 +236,12 @@ def test_a_finding_in_a_cell_has_the_place_in_the_file_and_the_cell() -> None:
     assert 'name="not-https cell 1:2:2"' in said["junit"]
 
 
-def test_a_finding_on_several_lines_has_no_columns_for_github(tmp_path: Path) -> None:
+def test_a_finding_on_several_lines_has_both_and_no_columns_for_github(tmp_path: Path) -> None:
     (tmp_path / "a.tex").write_text("see \\url{http://doi.org/%\n10.1000/182}\n")
     said = written(tmp_path)
     assert "line=1,endLine=2::" in said["github"]
+    (issue,) = json.loads(said["gitlab"])
+    assert issue["location"]["lines"] == {"begin": 1, "end": 2}
 
 
 def test_a_summary_stays_below_the_size_that_github_shows(tmp_path: Path) -> None:

@@ -48,13 +48,6 @@ def test_a_pipe_is_read_once(tmp_path: Path, doi_proxy: Proxies) -> None:
     assert run.stdout == "/dev/stdin:2:6: error[not-found] 10.5555/nope is not registered\n"
 
 
-@pytest.mark.parametrize(("name", "options"), [("-", []), ("x.md", ["--stdin-filename", "x.md"])])
-def test_standard_input_has_a_name(name: str, options: list[str], tmp_path: Path) -> None:
-    words = "check", "--offline", "-o", "concise", "-", *options
-    run = doiuri(*words, cwd=tmp_path, stdin=b"<http://doi.org/10.1000/182>")
-    assert run.stdout.startswith(f"{name}:1:2: ")
-
-
 def test_a_file_that_cannot_be_parsed_is_read_as_text_and_can_be_ignored(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_text('{"cells": 1\n http://doi.org/10.1000/182')
     run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 DEAD = "10.5555/nope"
 JSON = "application/json"
 KNOWN = [f"10.1000/{number}" for number in range(180, 190)]
-RECORDS = {
-    "records": [{"handle": name, "values": []} for name in KNOWN],
-    "agencies": {"10.1000": "Crossref"},
-}
+RECORDS = {"records": [{"handle": name, "values": []} for name in KNOWN], "agencies": {"10.1000": "Crossref"}}
 
 pytestmark = pytest.mark.doi_records(RECORDS)
 
@@ -95,22 +92,17 @@ DEAD_ONES = ["10.1000/180", "10.1000/181", "10.1000/STALE", DEAD.upper()]
 @pytest.mark.parametrize(
     ("options", "dead", "figures", "missing"),
     [
-        ((), DEAD_ONES, [5, 5, 0], 0),
-        (("--offline",), DEAD_ONES[:2], [5, 0, 4], 7),
-        (("--locked",), DEAD_ONES[:1], [3, 0, 7], 7),
-        (("--resolver=http://127.0.0.1:1",), DEAD_ONES[:2], [5, 5, 4], 0),
+        ("", DEAD_ONES, [5, 5, 0], 0),
+        ("--offline", DEAD_ONES[:2], [5, 0, 4], 7),
+        ("--locked", DEAD_ONES[:1], [3, 0, 7], 7),
+        ("--resolver=http://127.0.0.1:1", DEAD_ONES[:2], [5, 5, 4], 0),
     ],
     ids=["online", "offline", "locked", "no network"],
 )
 def test_the_lock_file_answers_first_then_the_store_then_the_registry(
-    options: tuple[str, ...],
-    dead: list[str],
-    figures: list[int],
-    missing: int,
-    doi_proxy: Proxies,
-    tmp_path: Path,
+    options: str, dead: list[str], figures: list[int], missing: int, doi_proxy: Proxies, tmp_path: Path
 ) -> None:
-    words = f"--resolver={doi_proxy.url}", *options
+    words = f"--resolver={doi_proxy.url}", *options.split()
     address = next(word[11:] for word in reversed(words) if word.startswith("--resolver="))
     file, store = LockFile(tmp_path / "doi.lock.json"), SQLiteStore(str(tmp_path / "a.sqlite"))
     file.put_many({Key("record", DOI_ORG, key): entry(key, code, FRESH) for key, code in LOCKED.items()})
@@ -123,9 +115,8 @@ def test_the_lock_file_answers_first_then_the_store_then_the_registry(
         tmp_path, SOURCES, *words, "--cache", tmp_path / "a.sqlite", "--select=not-found,lock-missing"
     )
     assert [message.split()[0] for message in told.get("not-found", [])] == dead
-    assert [message.split()[0] for message in told.get("lock-missing", [])] == SOURCES[
-        len(SOURCES) - missing :
-    ]
+    lacking = [message.split()[0] for message in told.get("lock-missing", [])]
+    assert lacking == SOURCES[len(SOURCES) - missing :]
     assert found == figures
 
 

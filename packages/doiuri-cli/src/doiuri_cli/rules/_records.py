@@ -206,8 +206,9 @@ def _same_group(written: str, first: str, family: str, second: str) -> bool:
     if not (_is_group(first) or _is_acronym(written)) or not (_is_group(second) or _is_acronym(family)):
         return True
     for short, long in ((first, second), (second, first)):
-        initials = "".join(word[0] for word in long.split() if word not in _PARTICLES)
-        if short in {initials, "".join(word[0] for word in long.split())}:
+        words = long.split()
+        initials = (word[0] for word in words), (word[0] for word in words if word not in _PARTICLES)
+        if short in {folded("".join(letters)) for letters in initials}:  # NOAA is folded, too
             return True
     one, other = _name(first), _name(second)
     return len(one & other) * 2 >= min(len(one), len(other))

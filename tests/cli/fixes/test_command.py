@@ -193,7 +193,8 @@ def test_unsafe_fixes(tmp_path: Path, doi_proxy: Proxies) -> None:
     new = old.replace("978–3", "978-3").replace("/abstract", "").replace("#789", "%23789")
     entries = "@misc{k,\n  doi = {%s},\n}\n@misc{l,\n  doi = {%s},\n}\n"
     path.write_text(old)
-    bibliography.write_text(entries % ("5555/ten", "10.5555/182."))
+    # without the soft hyphen, the file is in UTF-8, too
+    bibliography.write_text(entries % ("5555/ten", "10.5555/\xad182"), "latin-1")
     assert fix(path, bibliography).stderr.startswith("Fixed 0 in 0 files")
     options = "--resolver", doi_proxy.url, "--unsafe-fixes"
     done = fix(*options, path, bibliography, DOIURI_CACHE=str(tmp_path / "cache"))

@@ -63,9 +63,9 @@ def keeps_name(old: str, new: str, syntax: str) -> bool:
     (head, name), (_, better) = _split(old, syntax), _split(new, syntax)
     names = {name}
     end = re.search("[?#]", name)
-    if end and "/" in head and is_usual(_unquoted(name[: end.start()]), name[end.start() :]):
+    if end and "/" in head and is_usual(unquote(name[: end.start()]), name[end.start() :]):
         names.add(name[: end.start()])
-    return _unquoted(better) in map(_unquoted, names)
+    return unquote(better) in map(unquote, names)
 
 
 def _split(text: str, syntax: str) -> tuple[str, str]:
@@ -84,10 +84,6 @@ def _split(text: str, syntax: str) -> tuple[str, str]:
 def _tex_meaning(escape: re.Match[str]) -> str:
     command, character, sign = escape.groups()
     return _TEX_COMMANDS.get(command, escape[0]) if command else character or sign or ""
-
-
-def _unquoted(name: str) -> str:
-    return unquote(name, errors="surrogateescape")
 
 
 def is_fixed_text(part: Part, start: int, end: int) -> bool:
@@ -144,17 +140,15 @@ _MARKDOWN_MARKS = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~
 _RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
 
 
-def escape(text: str, syntax: str, *, field: bool = False) -> str:
+def escape(text: str, syntax: str) -> str:
     """Return the text as a file in a syntax has to write it."""
     match syntax:
         case "html" | "xml":
-            return html.escape(text, quote=field)
-        case "markdown" if not field:
+            return html.escape(text, quote=False)
+        case "markdown":
             return _MARKDOWN_ENTITY.sub("&amp;", _MARKDOWN_MARKS.sub(r"\\\g<0>", text))
         case "rst":
             return _RST_MARKS.sub(r"\\\g<0>", text)
-        case "tex":
-            return text.translate(_TEX_ESCAPES)
-        case "bibtex" if not field:
+        case "tex" | "bibtex":
             return text.translate(_TEX_ESCAPES)
     return text

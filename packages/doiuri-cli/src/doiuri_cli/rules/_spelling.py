@@ -169,7 +169,7 @@ def dropped(mention: Mention) -> str:
     if not is_usual(mention.doi.name, rest[:1]):  # the check character of a SICI
         return rest[:1]
     rest = rest.rstrip(_PUNCTUATION)
-    return "" if len(rest) < 2 or is_usual(mention.doi.name, rest) else rest
+    return "" if is_usual(mention.doi.name, rest) else rest
 
 
 def _after_uri(mention: Mention) -> str:
@@ -318,7 +318,7 @@ def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | 
     head = text[:length]
     is_link = "doi.org" in head.lower()
     plain = encode(better.name, LINK) if is_link else spelling[head_length(spelling) :]
-    for written in (head + plain, head + escape(plain, part.syntax, field=part.field)):
+    for written in (head + plain, head + escape(plain, part.syntax)):
         if reads_as(part, written, better):
             return written
     return None
@@ -444,7 +444,7 @@ def _bare(mention: Mention, doi: DOI, span: tuple[int, int]) -> Fix | None:
 
 def _written(part: Part, name: str, doi: DOI) -> str | None:
     """Return the text for a DOI in a field: its name if that is read as it is, or else escaped."""
-    for text in (name, escape(name, part.syntax, field=True), escape(name, part.syntax)):
+    for text in (name, escape(name, part.syntax)):
         if text.count("{") == text.count("}") and reads_as(part, text, doi):
             return text
     return None

@@ -73,6 +73,7 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
     assert fixed(path, loud, "--config", config).lower().split() == safe.lower().split()
     options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
     assert fixed(path, text, *options) == unsafe
+    assert fixed(path, loud, *options).lower().split() == unsafe.lower().split()
 
 
 # Their suggestions drop text, or guess at what is lost

@@ -160,7 +160,7 @@ def shape(text: str) -> list[str]:
 def test_restructuredtext_keeps_its_structure(blocks: list[tuple[str, str]]) -> None:
     """Tables, titles and references are the same for docutils, in a file and in a docstring."""
     text = "\n".join(form.format(row, row, "=" * len(row), "-" * len(row)) for form, row in blocks)
-    for path, form in {"a.rst": "{}", "a.py": '"""\n{}"""\n'}.items():
+    for path, form in {"a.rst": "{}", "a.txt": "{}", "a.py": '"""\n{}"""\n'}.items():
         better = fixed(path, form.format(text))
         assert shape(better.replace('"""', "")) == shape(text)
 

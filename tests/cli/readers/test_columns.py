@@ -12,7 +12,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cli.command import doiuri, doiuri_process, findings
-from support.cli.library import BAD, BARE, KAHN, RECORDS
+from support.cli.library import BAD, BARE, GONE, KAHN, RECORDS
 from support.growth import is_linear
 
 CASES = json.loads(Path(__file__).with_name("columns.json").read_text("utf-8"))
@@ -74,7 +74,9 @@ def test_a_table_is_read_in_linear_time(unit: str) -> None:
 
 
 def write(folder: Path) -> None:
-    (folder / "a.csv").write_text(f"paper,data,also\n{KAHN},{BARE},\n{BARE},{KAHN},{BARE}\n,{BARE},{BAD}\n")
+    (folder / "a.csv").write_text(
+        f"paper,data,also\n{KAHN},{BARE},\n{BARE},{KAHN},{BARE}\n{GONE},{BARE},{BAD}\n"
+    )
     (folder / "b.jsonl").write_text(f'{{"data": "{KAHN}"}}\n')
     (folder / "read.me.md").write_text("doi:10.5555/nope\n")
 
@@ -93,7 +95,9 @@ def test_works_of_columns_are_looked_up_with_records_only(tmp_path: Path, doi_pr
     columns = "--columns=paper,data", "--columns", "also"
     assert check(*columns) == []
     assert not {one.target for one in doi_proxy.log if one.target.startswith("/10.")}
-    assert check(*columns, "--records", "-j2") == [("a.csv", 4, 15, "also", "retracted", f"{BAD}: retracted")]
+    gone = ("a.csv", 4, 1, "paper", "retracted", f"{GONE}: retracted 2013-06-05; notice 10.5555/third")
+    bad = ("a.csv", 4, 27, "also", "retracted", f"{BAD}: retracted")
+    assert check(*columns, "--records", "-j2") == [gone, bad]
 
 
 @pytest.mark.parametrize(

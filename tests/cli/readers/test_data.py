@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 # For each text, its DOI, and what it is after fixes
-NAMES = ["1", "AbC", "é", "a'b", 'a"b', "a\\b", "a#b", "a/b"]
+NAMES = ["1", "AbC", "é", "𝐀", "a'b", 'a"b', "a\\b", "a#b", "a/b"]
 FIELDS = {f"{head}10.1000/{name}": f"10.1000/{name}" for name in NAMES for head in ("", "doi:", "DOI:")}
 TEXTS = {
     "see 10.1000/2 there": ("10.1000/2", "see 10.1000/2 there"),
@@ -70,12 +71,13 @@ DATA = st.recursive(
 )
 
 
-def everything() -> list[dict[str, Any]]:
-    """Return an object for each field and each text in each style."""
+def everything() -> list[Any]:
+    """Return an object for each field and each text in each style, and the text alone."""
     pairs = product(STYLES, zip(FIELDS, cycle(TEXTS)))
     return [
-        {"id": n, "doi": styled(one, style), "title": styled(text, style)}
-        for n, (style, (one, text)) in enumerate(pairs)
+        one
+        for n, (style, (doi, text)) in enumerate(pairs)
+        for one in ({"id": n, "doi": styled(doi, style), "title": styled(text, style)}, styled(text, style))
     ]
 
 
@@ -109,7 +111,7 @@ def read(key: Any, text: str) -> tuple[str, str]:
 @example(everything(), {})
 @given(DATA, st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1])}))
 def test_json_has_the_dois_of_its_works(data: Any, style: dict[str, Any]) -> None:
-    text, expected = json.dumps(data, **style), []
+    text, data, expected = json.dumps(data, **style), deepcopy(data), []
     for keys, around, value in [*walk(data)]:
         work = around[0] if isinstance(around[0], dict) else {}
         has_doi = any(work.get(key, 7) != 7 for key in ("doi", "DOI"))
@@ -129,12 +131,13 @@ YAML = {
 }
 
 
-@example([everything(), {"id": "b", "doi": "10.1000/1"}, [{"DOI": "10.1000/1"}]], {})
+@example([everything(), {"id": "b", "doi": "10.1000/1"}, *TEXTS, [{"DOI": "10.1000/1"}]], {})
 @example([everything()], {"default_flow_style": True, "allow_unicode": True})
-@given(st.lists(DATA, min_size=1, max_size=3), st.fixed_dictionaries(YAML))
+@given(st.lists(DATA | VALUES, min_size=1, max_size=3), st.fixed_dictionaries(YAML))
 def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(data: Any, style: dict[str, Any]) -> None:
     """In a stream of several documents, an entry belongs to its own."""
-    text, expected = yaml.dump_all(data, Dumper=Dumper, sort_keys=False, **style), []
+    text = yaml.dump_all(data, Dumper=Dumper, sort_keys=False, **style)
+    data, expected = deepcopy(data), []
     for keys, (*around, _), value in [*walk(data)]:
         entries = [str(one["id"]) for one in around if "id" in one and {*one} & {"doi", "DOI", "title"}]
         doi, better = read(keys[-1], value)

@@ -72,10 +72,11 @@ def test_the_same_is_found_in_a_deeper_block(name: str) -> None:
 GIVEN = json.loads(Path(__file__).with_name("files.json").read_text("utf-8"))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("case", GIVEN["cases"], ids=lambda case: f"{case['about']}: {case['text']}"[:70])
-def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(case: dict[str, Any]) -> None:
+def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(case: dict[str, Any], end: str) -> None:
     """What is no DOI is told where one is meant, and nowhere else."""
-    path, text = case["path"], case["text"]
+    path, text = case["path"], case["text"].replace("\r\n", "\n").replace("\n", end)
     if "found" in case:
         expected = [one if isinstance(one, list) else [one, None] for one in case["found"]]
         assert [[one["doi"], one["entry"]] for one in places(path, text)] == expected

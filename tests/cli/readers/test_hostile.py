@@ -62,16 +62,11 @@ def test_a_truncated_notebook_is_no_notebook() -> None:
         assert "read as plain text" in run.stderr, NOTEBOOK[:length]
 
 
-@pytest.mark.parametrize("unit", ["[", "{", '{"a":', "- ", "(", "a: [", "? ", "\\"])
+@pytest.mark.parametrize("unit", ["[", "{", '{"a":', "- ", "(", "a: [", "? ", "\\", "x " * 25])
 @pytest.mark.parametrize("name", DATA)
-def test_deep_nesting_is_read_or_said(name: str, unit: str) -> None:
+def test_deep_nesting_and_lines_of_megabytes_are_read_or_said(name: str, unit: str) -> None:
     names(name, f'"DOI" "type" "cells" doi {unit * 20_000}')
     names(name, unit * 20_000 + "doi")
-
-
-@pytest.mark.parametrize("name", DATA)
-def test_a_line_of_megabytes_is_read(name: str) -> None:
-    names(name, "x " * 1_000_000 + "doi")
 
 
 def test_a_file_of_many_aliases_is_not_expanded() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import DOI, DOISyntaxError
+from doiuri import DOI
 
 from doiuri_cli._examine import FileReport, examine, judge
 from doiuri_cli._run import attempt
@@ -79,8 +79,7 @@ class FixPolicy:
             return fix is not None
         if self._ask is None or fix.name is None:
             return self._ask is not None
-        old = _key(finding.doi)
-        missing = old is None or self._statuses.get(old) == "not-found"
+        missing = finding.doi is None or self._statuses.get(DOI(finding.doi).key) == "not-found"
         return missing and self._statuses.get(DOI(fix.name).key) == "found"
 
 
@@ -88,14 +87,7 @@ def _names(finding: Finding) -> list[str]:
     fix = finding.fix
     if fix is None or fix.safe or fix.name is None:
         return []
-    return [fix.name] if finding.doi is None or _key(finding.doi) is None else [finding.doi, fix.name]
-
-
-def _key(name: str | None) -> str | None:
-    try:
-        return None if name is None else DOI(name).key
-    except DOISyntaxError:
-        return None
+    return [fix.name] if finding.doi is None else [finding.doi, fix.name]
 
 
 def fix_file(

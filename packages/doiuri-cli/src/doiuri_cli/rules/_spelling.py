@@ -413,21 +413,13 @@ def _not_all(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
     if not before and not head_length(mention.text) and _NOT_OF_NAME.fullmatch(after):
         fix = fix_at(part, span, mention.text, doi.name)
         message = f"the name ends in {after[-9:]!r}"
-        return flaw(mention, "trailing-punctuation", message, fix, span)._replace(doi=_typed(value))
+        return flaw(mention, "trailing-punctuation", message, fix, span)._replace(doi=DOI.parse(value).name)
     if not after and head_length(before) == len(before):
         what = "holds a link" if "doi.org" in before else "holds a label"
     else:
         is_link = len(value.split()) == 1 and (is_web_link(value) or _URL.match(before))
         what = "holds a link" if is_link else "holds more than a DOI"
     return _form(mention, what, _bare(mention, doi, span))
-
-
-def _typed(value: str) -> str:
-    """Return the name that programs read from a value that is no link."""
-    try:
-        return DOI.parse(value).name
-    except DOISyntaxError:
-        return value
 
 
 def _form(mention: Mention, what: str, fix: Fix | None) -> Flaw:

@@ -62,6 +62,10 @@ def test_missing_and_unused_entries_are_told(source: Path, tmp_path: Path) -> No
         f"index.rst:8: WARNING: {missing}",
     ]
     assert built.status == 0
+    write(source, {"index.rst": "T\n=\n"})
+    assert len(build(source, tmp_path / "out").told) == 2  # unused
+    assert lock(source, tmp_path).status == 0
+    assert not (source / "doi.lock.json").exists(), "without DOIs no file is needed"
 
 
 def test_metadata_that_the_lock_file_lacks_are_told(tmp_path: Path, server: Site) -> None:
@@ -167,13 +171,6 @@ def test_a_lock_file_that_cannot_be_used_is_named(
     assert built.status == status
     assert told in built.warnings
     assert bool(told) == bool(built.warnings)
-
-
-def test_documents_without_dois_need_no_file(source: Path, tmp_path: Path, file: Path) -> None:
-    write(source, {"index.rst": "T\n=\n"})
-    assert len(build(source, tmp_path / "out").told) == 2  # unused
-    assert lock(source, tmp_path).status == 0
-    assert not file.exists()
 
 
 def test_an_expired_answer_is_not_written_for_a_doi_without_an_answer(

@@ -78,7 +78,7 @@ def build_with(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *o
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")
     with faulty_agency(RECORDS, fault) as proxy:
         monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
-        return build(source, tmp_path, "html", "-D", "doi_budget=20", *options)
+        return build(source, tmp_path, "html", "-D", "doi_budget=0.9", *options)
 
 
 @pytest.mark.parametrize("fault", UNAVAILABLE, ids=str)

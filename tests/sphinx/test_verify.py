@@ -41,7 +41,7 @@ def found(serve: Serve) -> Site:
     return serve(resolver(FOUND | dict.fromkeys(names, "https://example.org/")))
 
 
-@pytest.mark.parametrize("processes", ["1", "2", "auto"])
+@pytest.mark.parametrize("processes", ["1", "2"])
 def test_each_doi_is_asked_once_and_each_use_is_told(
     source: Path, tmp_path: Path, found: Site, processes: str
 ) -> None:

@@ -78,18 +78,20 @@ def build_with(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *o
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")
     with faulty_agency(RECORDS, fault) as proxy:
         monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
-        return build(source, tmp_path, "html", "-D", "doi_budget=0.9", *options)
+        return build(source, tmp_path, "html", "-D", "doi_budget=20", *options)
 
 
-@pytest.mark.parametrize("fault", UNAVAILABLE, ids=str)
+@pytest.mark.parametrize(
+    ("fault", "options", "count"), [(UNAVAILABLE[0], (), 2), (UNAVAILABLE[1], DETAILS, 3)], ids=str
+)
 def test_metadata_that_cannot_be_had_is_counted_once(
-    fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fault: Fault, options: tuple[str, ...], count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    built = build_with(fault, tmp_path, monkeypatch, "-W")
-    assert "doi-card" not in build_with(fault, tmp_path, monkeypatch, "-W", *DETAILS).text()
+    built = build_with(fault, tmp_path, monkeypatch, "-W", *options)
+    assert "doi-card" not in built.text()
     assert (built.status, built.warnings) == (0, "")
     assert [(link.href, link.text) for link in built.links()] == LINKS + LISTED
-    assert len(re.findall("the metadata of 2 DOIs could not be read: .", built.said)) == 1
+    assert len(re.findall(f"the metadata of {count} DOIs could not be read: .", built.said)) == 1
     assert "could not be checked" not in built.said
     assert re.search(r'\(<a class="doi[^>]*>doi:10.5555/kahn-2006</a>; ', built.text())
 

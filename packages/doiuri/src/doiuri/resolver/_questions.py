@@ -427,7 +427,7 @@ class ContentQuestion(Question):
         """Return what an entry says; None: it is stale, or not one of ours."""
         if entry is None or not is_fresh(entry, now):
             return None
-        if entry.says_none and not self.any_format:
+        if entry.says_none and not (self.any_format and entry.media_type):
             detail = f"the registration agency has no metadata as {self.accept}"
             return Outcome(doi, "no-values", cause=Cause("no-values", detail=detail))
         try:
@@ -448,8 +448,9 @@ class ContentQuestion(Question):
         except NoValues:
             with suppress(NoValues):  # the name exists
                 self.current_record(doi, call)
-            if not self.any_format:
-                call.entries[self.content_key(doi)] = new_entry(NOTHING, JSON, DAY)
+            # in any format, "null" could be an answer, but none lacks a media type
+            none = new_entry(NOTHING, "" if self.any_format else JSON, DAY)
+            call.entries[self.content_key(doi)] = none
             raise
         call.entries[self.content_key(doi)] = entry
         return outcome

@@ -215,12 +215,16 @@ PREFLIGHT = {
     "access-control-max-age": "1800",
 }  # fmt: skip
 PAGE = {**NOSNIFF, "access-control-allow-origin": "*", "content-security-policy": "default-src 'none'"}
-LEADING = ["10.1000/1", "10.1000/alias"], {**PAGE, "location": "", "expires": ""}
-SHOWING = ["10.1000/none", "10.1000/broken", "10.1000/%zz", "", "10.1000/mail"], PAGE
+LEADING = {**PAGE, "location": "", "expires": ""}
+VARYING = {"vary": "Accept"}
+SHOWING = ["10.1000/none", "10.1000/broken", "10.1000/%zz", ""]
 CALLS = ["api/handles/10.1000/1", "api/handles/10.1000/none", "api/handles", "api/x", "doiRA/10.1000", "ra/x"]
 HEADERS = [
-    *((path, "GET", names, names) for paths, names in (LEADING, SHOWING) for path in paths),
-    ("10.1000/loc", "GET", *[{**LEADING[1], "vary": "Accept", "link": ""}] * 2),
+    *((path, "GET", PAGE, PAGE) for path in SHOWING),
+    *((path, "GET", *[PAGE | VARYING] * 2) for path in ("10.1000/mail", "10.1000/empty")),
+    ("10.1000/alias", "GET", LEADING, LEADING),
+    ("10.1000/1", "GET", *[LEADING | VARYING] * 2),
+    ("10.1000/loc", "GET", *[LEADING | VARYING | {"link": ""}] * 2),
     ("10.1000/1", "OPTIONS", {**API, "allow": PREFLIGHT["allow"]}, PREFLIGHT),
     ("api/handles/10.1000/1", "OPTIONS", {**API, "allow": PREFLIGHT["allow"]}, PREFLIGHT),
     *((path, "GET", API, READABLE) for path in CALLS),

@@ -71,7 +71,7 @@ def test_the_proxy_looks_up_the_name_and_redirects(url: str, path: str, target: 
     assert (answer.status, answer.headers["location"]) == (302, target)
     assert answer.headers["content-type"] == "text/html;charset=utf-8"
     assert "<a href=" in answer.text
-    assert ("vary" in answer.headers) == ("/loc?locatt" in path)
+    assert answer.headers["vary"] == "Accept"
 
 
 @pytest.mark.parametrize("text", [".evil.example", "@evil.example", ":80", "x"])
@@ -211,11 +211,9 @@ def test_the_accept_header_chooses_among_locations(url: str, accept: str, target
 
 def test_headers_of_locations(url: str) -> None:
     headers = ask(url, "/10.1000/loc").headers
-    assert headers["vary"] == "Accept"
     assert headers["link"] == '<https://example.org/pdf>; rel="item"; type="application/pdf"'
     headers = ask(url, "/10.1000/sc").headers
     assert headers["link"] == '<https://example.org/a>; rel="a"; type="b/c"'
-    assert "vary" not in headers
 
 
 def test_country_of_the_proxy() -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from doiuri.records import Value
     from jinja2 import Environment
 
-    from doiuri_proxy.http._http import Headers
-
 _FOLDER = "templates"
 _SLOT = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a page that is rendered once gets its text
 _STYLE = "".join((files(__package__) / _FOLDER / "style.css").read_text(encoding="utf-8").splitlines())
@@ -84,10 +82,11 @@ def no_values(handle: str) -> Response:
     return _page(200, "no_values", "No Values Found", handle=handle)
 
 
-def moved(status: int, target: str, headers: Headers = ()) -> Response:
-    """Return a redirect, with a page for clients that do not follow it."""
+def moved(status: int, target: str, links: str = "") -> Response:
+    """Return a redirect with a Link header, if any, and a page for clients that do not follow it."""
     body = str(escape(target)).join(_moved_parts()).encode("utf-8", "replace")
-    return Response(status, body, headers=(*HEADERS, ("Location", target), *headers))
+    link = (("Link", links),) if links else ()
+    return Response(status, body, headers=(*HEADERS, ("Location", target), *link))
 
 
 def values_table(handle: str, values: Sequence[Value]) -> Response:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from random import Random
 
-    from doiuri.records import Locations, Value
+    from doiuri.records import Value
 
-    from doiuri_proxy.http._http import Headers, Params, Request
+    from doiuri_proxy.http._http import Params, Request
     from doiuri_proxy.records._open import Source
 
 MAX_ALIASES = 20  # followed in a chain
@@ -38,6 +38,7 @@ _ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
 _LABEL = re.compile("info:(?:doi|hdl)/|(urn:doi:)|hdl:|doi:", re.ASCII | re.IGNORECASE)
 _URN_PREFIX = re.compile(r"\A(10\.[0-9.]+):")
+_VARY = ("Vary", "Accept")  # every record may have metadata, or be refused as metadata that it lacks
 _NEGOTIATION = {"ctype", "http_role", "media-type"}  # attributes of locations
 
 
@@ -66,7 +67,7 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     if not negotiated and not params and len(record.body) <= MAX_CACHED:
         fixed = _fixed_redirect(handle, record.body)
         if fixed is not None:
-            return _varying(_expiring(*fixed), record)
+            return _expiring(*fixed)
     if "ignore_aliases" not in params and any(_aliases(record.values)):
         return await _follow(record, request, params, source)
     indexes = [int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)]
@@ -74,14 +75,9 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     if negotiated and not params.keys() & _RECORD_PARAMS:
         content = await _negotiated(handle, record, accept, source)
         if content is not None:
-            return _expiring(content, record.values) if content.status == 200 else content
-    if not values:
-        return _pages.no_values(handle)
-    return _varying(_show(handle, values, request, params, choice), record)
-
-
-def _varying(response: Response, record: PublicValues) -> Response:
-    return _vary(response) if record.has_metadata else response
+            return content
+    page = _show(handle, values, request, params, choice) if values else _pages.no_values(handle)
+    return page.with_headers(_VARY)
 
 
 def _requested_handle(request: Request, params: Params) -> str:
@@ -107,7 +103,9 @@ async def _negotiated(handle: str, record: PublicValues, accept: str, source: So
 
     Raises SourceError.
     """
-    redirects = _has_negotiated_locations(handle, record)
+    redirects = any(
+        _NEGOTIATION & location.attributes.keys() for location in locations_of(record.values, handle)
+    )
     if redirects and not record.has_metadata:
         return None
     metadata = await source.metadata(handle, accept)
@@ -115,19 +113,8 @@ async def _negotiated(handle: str, record: PublicValues, accept: str, source: So
     if status == 302 or (status == 406 and redirects):
         return None
     if status == 406:
-        return _vary(_pages.not_acceptable(handle, metadata))
-    return _vary(Response(200, body, content_type, _pages.HEADERS))
-
-
-def _vary(response: Response) -> Response:
-    """Return the response with the header that names what it depends on."""
-    vary = ("Vary", "Accept")
-    return response if vary in response.headers else response.with_headers(vary)
-
-
-def _has_negotiated_locations(handle: str, record: PublicValues) -> bool:
-    """Return whether the Accept header chooses among the locations of a record."""
-    return any(_NEGOTIATION & location.attributes.keys() for location in locations_of(record.values, handle))
+        return _pages.not_acceptable(handle, metadata).with_headers(_VARY)
+    return _expiring(Response(200, body, content_type, (*_pages.HEADERS, _VARY)), record.values)
 
 
 async def _follow(record: PublicValues, request: Request, params: Params, source: Source) -> Response:
@@ -166,7 +153,7 @@ def _show(handle: str, values: Sequence[Value], request: Request, params: Params
     target = header_url(append(location.href, params.get("urlappend", [""])[0])) if location else None
     if location is None or target is None:
         return _pages.values_table(handle, values)
-    redirect = _pages.moved(locations.status(location), target, _headers(locations))
+    redirect = _pages.moved(locations.status(location), target, link_header(locations))
     return _expiring(redirect, _location_values(values))
 
 
@@ -184,16 +171,8 @@ def _fixed_redirect(handle: str, body: bytes) -> tuple[Response, Sequence[Value]
     target = header_url(location.href) if location else None
     if location is None or target is None:
         return None
-    redirect = _pages.moved(locations.status(location), target, _headers(locations))
+    redirect = _pages.moved(locations.status(location), target, link_header(locations)).with_headers(_VARY)
     return redirect, _location_values(values)
-
-
-def _headers(locations: Locations) -> Headers:
-    links = link_header(locations)
-    return (
-        *((("Vary", "Accept"),) if locations.negotiable else ()),
-        *((("Link", links),) if links else ()),
-    )
 
 
 def _location_values(values: Iterable[Value]) -> list[Value]:

@@ -3,14 +3,14 @@
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from doiuri_proxy import Running, running
 from doiuri_proxy.pytest_plugin import Proxies
-from doiuri_proxy.records import _upstream
 from support.command import command
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
@@ -88,7 +88,7 @@ def gate() -> Gate:
 
 
 @pytest.fixture
-def slow(gate: Gate) -> Iterator[str]:
+def slow(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of a proxy whose upstream is the gate."""
     with site(gate) as there, running(upstream=there.url, cache=":memory:") as here:
         yield here.url
@@ -125,58 +125,66 @@ def test_clients_that_leave_do_not_take_the_answer_from_the_others(slow: str, ga
 CSL = "application/vnd.citationstyles.csl+json"
 
 
-@pytest.mark.parametrize("limit", [1, 5], ids=["the queue is full", "new names wait"])
+def let_them_wait(monkeypatch: pytest.MonkeyPatch, url: str, *waiting: Future[Any]) -> None:
+    """Let the time pass for which clients wait, until all of them have an answer."""
+    now, passed = time.monotonic, 0
+    while wait(waiting, timeout=0.2).not_done:
+        passed += 9
+        monkeypatch.setattr(time, "monotonic", lambda passed=passed: now() + passed)
+        ask(url, "/healthz")  # the server looks at the clock
+
+
 def test_cached_names_are_answered_however_many_new_ones_wait(
-    limit: int, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_upstream, "THREADS", 1)
-    monkeypatch.setattr(_upstream, "MAX_LOOKUPS", limit)
     url = "https://example.org/"
     known = link("10.1000/known", url) | {"metadata": {CSL: {"type": "book"}}}
     cached = [
-        ("/10.1000/known", "*/*", 302),
-        ("/api/handles/10.1000/KNOWN", "*/*", 200),
-        ("/10.1000/known", CSL, 200),
-        ("/10.1000/none", "*/*", 404),
-        ("/doiRA/10.1000/known,10.1000/none", "*/*", 200),
+        ("/10.1000/known", "*/*"),
+        ("/api/handles/10.1000/KNOWN", "*/*"),
+        ("/10.1000/known", CSL),
+        ("/10.1000/none", "*/*"),
+        ("/doiRA/10.1000/known,10.1000/none", "*/*"),
     ]
-    stale = [("/10.1000/stale", "*/*", 302), ("/api/handles/10.1000/stale", "*/*", 200)]
+    stale = [("/10.1000/stale", "*/*"), ("/api/handles/10.1000/stale", "*/*")]
     refused = [
-        ("/10.1000/new", "*/*", 503),
-        ("/api/handles/10.1000/new", "*/*", 503),
-        ("/10.1000/new", CSL, 503),
-        ("/10.1000/known?auth", "*/*", 503),
-        ("/api/handles/10.1000/known?cert", "*/*", 503),
+        ("/10.1000/new", "*/*"),
+        ("/api/handles/10.1000/new", "*/*"),
+        ("/10.1000/new", CSL),
+        ("/10.1000/known?auth", "*/*"),
+        ("/api/handles/10.1000/known?cert", "*/*"),
     ]
     gate.answer = answering(
         {"records": [known, link("10.1000/stale", url, ttl=60)], "agencies": {"10.1000": "Crossref"}}
     )
     gate.opened.set()
-    with site(gate) as there, running(upstream=there.url, cache=":memory:") as here:
+    with (
+        site(gate) as there,
+        running(upstream=there.url, cache=":memory:") as here,
+        ThreadPoolExecutor(60) as pool,
+    ):
 
-        def answer(path: str, accept: str, _status: int = 0) -> Answer:
+        def answer(path: str, accept: str) -> Answer:
             return ask(here.url, path, headers={"Accept": accept})
 
-        before = {case: answer(*case).body for case in cached + stale}
+        before = {case: answer(*case) for case in cached + stale}
+        assert [seen.status for seen in before.values()] == [302, 200, 200, 404, 200, 302, 200]
         pass_time(monkeypatch, 61)
         gate.asked.clear()
         gate.opened.clear()
-        with ThreadPoolExecutor(4) as pool:
-            waiting = [
-                pool.submit(answer, f"/10.1000/wait{number}", "*/*") for number in range(min(limit, 4))
-            ]
-            assert gate.asked.wait(20)
-            for case in cached + (stale + refused if limit == 1 else []):
-                seen = answer(*case)
-                assert (seen.status, seen.headers.get("retry-after")) == (
-                    case[2],
-                    "20" if case in refused else None,
-                ), case
-                assert case in refused or seen.body == before[case], case
-            if limit == 1:
-                assert answer("/api/handles/10.1000/new", "*/*").json()["responseCode"] == 2
-            gate.opened.set()
-            assert {one.result(20).status for one in waiting} == {404}
+        waiting = [pool.submit(answer, f"/10.1000/wait{number}", "*/*") for number in range(40)]
+        assert gate.asked.wait(20)
+        seen = {case: answer(*case) for case in cached}
+        late = {case: pool.submit(answer, *case) for case in stale + refused}
+        let_them_wait(monkeypatch, here.url, *late.values(), *waiting)
+        gate.opened.set()
+        seen |= {case: answer.result() for case, answer in late.items()}
+    assert {case: seen[case].body for case in before} == {case: one.body for case, one in before.items()}
+    told = {case: (one.status, one.headers.get("retry-after")) for case, one in seen.items()}
+    assert told == {case: (one.status, None) for case, one in before.items()} | dict.fromkeys(
+        refused, (503, "20")
+    )
+    assert seen["/api/handles/10.1000/new", "*/*"].json()["responseCode"] == 2
 
 
 def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
@@ -185,32 +193,34 @@ def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
     """More new names than upstream answers in time: clients repeat a request after 503, never after 500."""
     accepts = {"/10.1000/new{}": "*/*", "/api/handles/10.1000/new{}": "*/*", "/10.1000/new{}?": CSL}
     cases = [(path.format(name), accept) for name in range(8) for path, accept in accepts.items()]
-
-    def statuses() -> set[tuple[int, str | None]]:
-        with ThreadPoolExecutor(len(cases)) as pool:
-            answers = pool.map(lambda case: ask(slow, case[0], headers={"Accept": case[1]}), cases)
-            return {(answer.status, answer.headers.get("retry-after")) for answer in answers}
-
-    with monkeypatch.context() as patch:
-        patch.setattr(_upstream, "WAIT_TIME", 0.5)
-        assert statuses() == {(503, "20")}
-    gate.opened.set()
-    assert statuses() == {(404, None)}
+    with ThreadPoolExecutor(len(cases)) as pool:
+        for expected in (503, "20"), (404, None):
+            answers = [pool.submit(ask, slow, path, headers={"Accept": accept}) for path, accept in cases]
+            if not gate.opened.is_set():
+                let_them_wait(monkeypatch, slow, *answers)
+                gate.opened.set()
+            seen = {(one.result().status, one.result().headers.get("retry-after")) for one in answers}
+            assert seen == {expected}
     # look-ups continue when their clients have gone
     assert len(gate.targets) == len(set(gate.targets)) == 8, gate.targets
 
 
-def test_the_look_ups_of_a_request_share_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_look_ups_of_a_request_share_its_time(
+    slow: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The record and the metadata take upstream longer together than a client waits."""
-    there = answering(THERE)
-
-    def slowly(asked: Asked) -> web.Answer:
-        time.sleep(0.4)
-        return there(asked)
-
-    monkeypatch.setattr(_upstream, "WAIT_TIME", 0.6)
-    with site(slowly) as upstream, running(upstream=upstream.url, cache=":memory:") as here:
-        answer = ask(here.url, "/10.1000/1", headers={"Accept": CSL})
+    now, opened = time.monotonic, gate.opened
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask, slow, "/10.1000/1", headers={"Accept": CSL})
+        for seconds in 5, 10:
+            assert gate.asked.wait(20)
+            gate.asked.clear()
+            monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now() + seconds)
+            gate.opened = threading.Event()  # for the metadata
+            opened.set()
+            ask(slow, "/healthz")  # the server looks at the clock
+        answer = asked.result(20)
+        gate.opened.set()
     assert (answer.status, answer.headers.get("retry-after")) == (503, "20")
 
 

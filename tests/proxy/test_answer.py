@@ -10,7 +10,8 @@ import pytest
 from doiuri import DOI
 from doiuri.records import Data, Value
 from doiuri.rest import read_record
-from doiuri_proxy import Records, answer, running
+from doiuri_proxy import Records, answer
+from doiuri_proxy.pytest_plugin import Proxies
 from hypothesis import given
 from hypothesis import strategies as st
 from support.http import ask
@@ -105,9 +106,9 @@ def test_which_ra_takes_as_many_names_as_a_request_may_hold(url: str) -> None:
     assert ask(url, f"/doiRA/{names},{names}").status == 414
 
 
-def test_an_agency_that_cannot_be_asked_for_is_unknown() -> None:
-    with running([], upstream="http://127.0.0.1:9") as proxy:
-        found = ask(proxy.url, "/doiRA/10.1000/1,10.1000")
+def test_an_agency_that_cannot_be_asked_for_is_unknown(doi_proxy: Proxies) -> None:
+    proxy = doi_proxy([], upstream="http://127.0.0.1:9")
+    found = ask(proxy.url, "/doiRA/10.1000/1,10.1000")
     assert (found.status, [item["status"] for item in found.json()]) == (200, ["Unknown", "Unknown"])
 
 

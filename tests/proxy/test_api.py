@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 import pytest
 from doiuri.resolver import Resolver
 from doiuri_proxy import running
+from doiuri_proxy.pytest_plugin import Proxies
 from support.http import ask
 from support.proxy_records import FIGURE_1, FORMATS, link, record, value
 from support.servers.web import Answer, site
@@ -178,18 +179,18 @@ def test_hundreds_of_values() -> None:
         assert [one.index for one in resolver.resolve("10.1000/x", index=[499]).values] == [499]
 
 
-def test_a_resolver_sends_get_requests() -> None:
+def test_a_resolver_sends_get_requests(doi_proxy: Proxies) -> None:
     """U-42, P-73, P-82: an HTTP GET request suffices."""
-    with running([link("10.1000/x", "https://example.org/")]) as proxy:
-        with Resolver(proxy.url, store=None) as resolver:
-            assert [one.status for one in resolver.resolve_many(["10.1000/x", "10.1000/y"])] == [
-                "found",
-                "not-found",
-            ]
-            assert [one.status for one in resolver.agencies(["10.1000/x", "10.1000/y"])]
-            assert [one.status for one in resolver.works(["10.1000/x"])] == ["no-values"]
-        assert {request.method for request in proxy.log} == {"GET"}
-        assert {request.target[:4] for request in proxy.log} == {"/api", "/doi", "/10."}
+    proxy = doi_proxy([link("10.1000/x", "https://example.org/")])
+    with Resolver(proxy.url, store=None) as resolver:
+        assert [one.status for one in resolver.resolve_many(["10.1000/x", "10.1000/y"])] == [
+            "found",
+            "not-found",
+        ]
+        assert [one.status for one in resolver.agencies(["10.1000/x", "10.1000/y"])]
+        assert [one.status for one in resolver.works(["10.1000/x"])] == ["no-values"]
+    assert {request.method for request in proxy.log} == {"GET"}
+    assert {request.target[:4] for request in proxy.log} == {"/api", "/doi", "/10."}
 
 
 FORM = "application/x-www-form-urlencoded"

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import running
+from doiuri_proxy.pytest_plugin import Proxies
 from support.command import READY, command, run
 from support.http import ask, connect, send
 from support.ports import free_port
@@ -31,17 +32,24 @@ def write(path: Path, *records: object) -> Path:
     return path
 
 
-def target(url: str) -> str:
-    return ask(url, "/10.1000/x").headers["location"]
+def target(url: str, name: str = "x") -> str:
+    return ask(url, f"/10.1000/{name}").headers["location"].removeprefix("https://example.org/")
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_ready_serve_stop(tmp_path: Path, stop: signal.Signals) -> None:
+def test_requests_under_way_are_finished_at_the_stop(tmp_path: Path, stop: signal.Signals) -> None:
     words = ("--records", write(tmp_path / "r.json", OLD), "--host", "localhost")
     with command(tmp_path, *words) as proxy:
         assert re.fullmatch(r"http://(127\.0\.0\.1|\[::1\]):\d+", proxy.url)
-        assert target(proxy.url) == "https://example.org/old"
-        proxy.process.send_signal(stop)
+        with connect(proxy.url) as connection:
+            connection.sendall(
+                b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 13\r\n\r\n"
+            )
+            assert b" 100 " in connection.recv(65536)
+            proxy.process.send_signal(stop)
+            until(lambda: refused(proxy.url))
+            connection.sendall(b"hdl=10.1000/x")
+            assert b"\r\nLocation: https://example.org/old\r\n" in connection.recv(65536)
         assert proxy.process.wait(60) == 0
         assert proxy.process.stdout is not None
         assert (proxy.process.stdout.read(), proxy.errors) == ("", "")
@@ -90,42 +98,6 @@ def test_what_cannot_be_served_is_said(
     assert (done.returncode, reason in (done.stderr if status else done.stdout)) == (status, True), done
 
 
-def test_reload_on_sighup(tmp_path: Path) -> None:
-    file = write(tmp_path / "r.json", OLD)
-    with command(tmp_path, "--records", file) as proxy:
-        write(file, NEW)
-        proxy.process.send_signal(signal.SIGHUP)
-        until(lambda: "reloaded" in proxy.errors)
-        assert target(proxy.url) == "https://example.org/new"
-        wrong = {
-            "[\n{]": ":2: not JSON",
-            json.dumps([NEW, NEW]): ": record 2: 10.1000/x already exists",
-            None: ": No such file",
-        }
-        for content, reason in wrong.items():
-            file.write_text(content) if content else file.unlink()
-            proxy.process.send_signal(signal.SIGHUP)
-            until(lambda: f"keeping the old ones: {file}{reason}" in proxy.errors)  # noqa: B023
-            assert target(proxy.url) == "https://example.org/new"
-        write(file, OLD)
-        proxy.process.send_signal(signal.SIGHUP)
-        until(lambda: target(proxy.url) == "https://example.org/old")
-
-
-def test_requests_under_way_are_finished_at_the_stop(tmp_path: Path) -> None:
-    with command(tmp_path, "--records", write(tmp_path / "r.json", OLD)) as proxy:
-        with connect(proxy.url) as connection:
-            connection.sendall(
-                b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 13\r\n\r\n"
-            )
-            assert b" 100 " in connection.recv(65536)
-            proxy.process.send_signal(signal.SIGTERM)
-            until(lambda: refused(proxy.url))
-            connection.sendall(b"hdl=10.1000/x")
-            assert b" 302 " in connection.recv(65536)
-        assert proxy.process.wait(60) == 0
-
-
 def refused(url: str) -> bool:
     try:
         connect(url).close()
@@ -136,6 +108,11 @@ def refused(url: str) -> bool:
 
 def test_reloads_under_load_lose_no_request(tmp_path: Path) -> None:
     file, seen, stop = write(tmp_path / "r.json", OLD), list[bytes](), threading.Event()
+    wrong = {
+        "[\n{]": ":2: not JSON",
+        json.dumps([NEW, NEW]): ": record 2: 10.1000/x already exists",
+        None: ": No such file",
+    }
 
     def ask_until_the_end(netloc: str) -> None:
         connection = http.client.HTTPConnection(netloc, timeout=60)
@@ -146,31 +123,42 @@ def test_reloads_under_load_lose_no_request(tmp_path: Path) -> None:
 
     with command(tmp_path, "--records", file) as proxy, ThreadPoolExecutor(8) as pool:
         clients = [pool.submit(ask_until_the_end, urlsplit(proxy.url).netloc) for _ in range(8)]
+
+        def reload(said: str, count: int, expected: str) -> None:
+            before = len(seen)
+            proxy.process.send_signal(signal.SIGHUP)
+            until(lambda: proxy.errors.count(said) == count and len(seen) > before + 30)
+            assert target(proxy.url) == expected
+
         try:
-            for count in range(1, 4):
-                write(file, NEW if count % 2 else OLD)
-                before = len(seen)
-                proxy.process.send_signal(signal.SIGHUP)
-                until(lambda: proxy.errors.count("reloaded") == count and len(seen) > before + 50)  # noqa: B023
+            write(file, NEW)
+            reload(": records reloaded", 1, "new")
+            for content, reason in wrong.items():
+                file.write_text(content) if content else file.unlink()
+                reload(f"keeping the old ones: {file}{reason}", 1, "new")
+            write(file, OLD)
+            reload(": records reloaded", 2, "old")
         finally:
             stop.set()
         assert [client.exception(60) for client in clients] == [None] * 8
     assert {*seen} == {b'{"responseCode":1,'}
 
 
-@pytest.mark.parametrize("name", ["RECORDS", "UPSTREAM"])
-def test_uvicorn_runs_the_application_that_the_environment_configures(tmp_path: Path, name: str) -> None:
+def test_uvicorn_runs_the_application_that_the_environment_configures(
+    tmp_path: Path, doi_proxy: Proxies
+) -> None:
     port = free_port()
-    words = ["uvicorn", "--http", "h11", "--port", str(port), "doiuri_proxy:app"]
-    with running([OLD]) as there:
-        value = there.url if name == "UPSTREAM" else str(write(tmp_path / "r.json", OLD))
-        environ = {**os.environ, f"DOIURI_PROXY_{name}": value}
-        with subprocess.Popen([sys.executable, "-m", *words], env=environ, stderr=subprocess.PIPE) as process:
-            try:
-                until(lambda: not refused(f"http://127.0.0.1:{port}"))
-                assert target(f"http://127.0.0.1:{port}") == "https://example.org/old"
-            finally:
-                process.terminate()
+    words = [sys.executable, "-m", "uvicorn", "--http", "h11", "--port", str(port), "doiuri_proxy:app"]
+    there = doi_proxy([link("10.1000/y", "https://example.org/there")])
+    records = str(write(tmp_path / "r.json", OLD))
+    environ = {"DOIURI_PROXY_UPSTREAM": there.url, "DOIURI_PROXY_RECORDS": records}
+    with subprocess.Popen(words, env=os.environ | environ, stderr=subprocess.PIPE) as process:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            until(lambda: not refused(url))
+            assert [target(url, name) for name in "xy"] == ["old", "there"]
+        finally:
+            process.terminate()
 
 
 def test_uvicorn_says_what_is_wrong_with_the_records(tmp_path: Path) -> None:
@@ -183,21 +171,29 @@ def test_uvicorn_says_what_is_wrong_with_the_records(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("words", "seen"), [("", "ab"), ("--pick random", "ab"), ("--pick highest", "a")])
-def test_the_choice_among_locations_is_random_by_default(tmp_path: Path, words: str, seen: str) -> None:
-    xml = "".join(f'<location href="https://example.org/{name}"/>' for name in "ab")
-    records = write(tmp_path / "r.json", loc("10.1000/x", f"<locations>{xml}</locations>"))
-    with command(tmp_path, "--records", records, *words.split()) as proxy:
-        assert {target(proxy.url)[-1] for _ in range(50)} == set(seen)
+A, B = (f'<location href="https://example.org/{name}"' for name in "ab")
+
+
+def test_upstream_alone_and_the_choice_is_random_by_default(tmp_path: Path, doi_proxy: Proxies) -> None:
+    there = doi_proxy([loc("10.1000/x", f"<locations>{A}/>{B}/></locations>")])
+    cache = tmp_path / "cache.sqlite3"
+    with command(tmp_path, "--upstream", there.url, "--cache", cache) as proxy:
+        assert {target(proxy.url) for _ in range(50)} == {"a", "b"}
+    assert cache.exists()
 
 
 def test_country_pick_and_access_log(tmp_path: Path) -> None:
-    file, words = write(tmp_path / "r.json", OLD), "--country gb --pick highest --access-log"
-    with command(tmp_path, "--records", file, *words.split()) as proxy:
+    places = (
+        loc("10.1000/x", f"<locations>{A}/>{B}/></locations>"),
+        loc("10.1000/y", f"<locations>{A}/>{B} country='gb'/></locations>"),
+    )
+    words = "--country gb --pick highest --access-log"
+    with command(tmp_path, "--records", write(tmp_path / "r.json", *places), *words.split()) as proxy:
+        assert "".join(target(proxy.url, name) for name in "x" * 20 + "y" * 20) == "a" * 20 + "b" * 20
         ask(proxy.url, '/10.1000/%22%0A"?a=b')
         ask(proxy.url, "/10.1000/x", "HEAD", headers={"X-Forwarded-For": "192.0.2.1"})
         send(proxy.url, b"hello\r\n\r\n")  # not a request
-        lines = [re.sub(r":\d+ - ", " - ", line) for line in proxy.errors.splitlines()]
+        lines = [re.sub(r":\d+ - ", " - ", line) for line in proxy.errors.splitlines()[40:]]
     assert lines == [
         'doiuri-proxy: 127.0.0.1 - "GET /10.1000/%22%0A%22?a=b HTTP/1.1" 404',
         'doiuri-proxy: 127.0.0.1 - "HEAD /10.1000/x HTTP/1.1" 302',

@@ -8,6 +8,7 @@ import pytest
 from doiuri.resolver import Metadata, Resolver
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri_proxy import running
+from doiuri_proxy.pytest_plugin import Proxies
 from support.http import Answer, ask
 from support.proxy_records import alias, link, loc
 from support.servers import web
@@ -148,16 +149,14 @@ def test_a_resolver_reads_them(here: str) -> None:
         assert [outcome.status for outcome in outcomes] == ["no-values", "not-found"]
 
 
-def test_what_upstream_sends_is_of_its_own_type(tmp_path: Path) -> None:
+def test_what_upstream_sends_is_of_its_own_type(doi_proxy: Proxies) -> None:
     """A header may name several types: a page must not be kept as BibTeX, nor CSL-JSON."""
     metadata = metadata_proxy(
         [{"handle": "10.1000/csl", "metadata": {CSL_JSON: CSL}}, {"handle": "10.1000/page"}]
     )
     page = web.Answer(200, {"Content-Type": "text/html"}, b"<html>")
-    with (
-        web.site(lambda asked: page if asked.target == "/10.1000/page" else metadata(asked)) as there,
-        running([], upstream=there.url, cache=str(tmp_path / "cache.sqlite3")) as proxy,
-    ):
+    with web.site(lambda asked: page if asked.target == "/10.1000/page" else metadata(asked)) as there:
+        proxy = doi_proxy([], upstream=there.url, cache=":memory:")
         csl = accepting(proxy.url, f"{BIBTEX}, {CSL_JSON};q=0.5", "/10.1000/csl")
         assert (csl.headers["content-type"], csl.json()) == (CSL_JSON, CSL)
         for others in ("text/html;q=0.5", "*/*;q=0.1"):
@@ -165,28 +164,25 @@ def test_what_upstream_sends_is_of_its_own_type(tmp_path: Path) -> None:
             assert (answer.status, answer.headers["location"]) == (302, "https://example.org/")
 
 
-def test_upstream_may_use_another_name_of_a_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_upstream_may_use_another_name_of_a_type(
+    here: str, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer = Metadata(b"Kahn, R. (n.d.).", "text/plain;charset=UTF-8")
     monkeypatch.setattr(Resolver, "metadata", lambda *_args, **_options: answer)
-    with (
-        running(RECORDS) as there,
-        running([], upstream=there.url, cache=str(tmp_path / "cache.sqlite3")) as proxy,
-    ):
-        assert accepting(proxy.url, reference_type("apa")).text == "Kahn, R. (n.d.)."
+    proxy = doi_proxy([], upstream=here, cache=":memory:")
+    assert accepting(proxy.url, reference_type("apa")).text == "Kahn, R. (n.d.)."
 
 
-def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path) -> None:
+def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path, doi_proxy: Proxies) -> None:
     mine = {**link("10.1000/mine", URL), "metadata": {BIBTEX: "@misc{mine}"}}
-    with (
-        running(RECORDS) as there,
-        running([mine], upstream=there.url, cache=str(tmp_path / "cache.sqlite3")) as proxy,
-    ):
-        assert accepting(proxy.url, BIBTEX, "/10.1000/mine").text == "@misc{mine}"
-        for _ in range(2):
-            assert accepting(proxy.url, reference_type("apa", "de-DE")).text == "Kahn, R. (n.d.). Ä."
-            assert accepting(proxy.url, reference_type("nature")).status == 406
-        assert accepting(proxy.url, CSL_JSON, "/10.1000/plain").status == 406
-        assert accepting(proxy.url, CSL_JSON, "/10.1000/none").status == 404
-        assert ask(proxy.url, "/10.1000/cited").headers["location"] == URL
-        asked = [request.headers.get("accept") for request in there.log if request.path == b"/10.1000/cited"]
+    there = doi_proxy(RECORDS)
+    proxy = doi_proxy([mine], upstream=there.url, cache=str(tmp_path / "cache.sqlite3"))
+    assert accepting(proxy.url, BIBTEX, "/10.1000/mine").text == "@misc{mine}"
+    for _ in range(2):
+        assert accepting(proxy.url, reference_type("apa", "de-DE")).text == "Kahn, R. (n.d.). Ä."
+        assert accepting(proxy.url, reference_type("nature")).status == 406
+    assert accepting(proxy.url, CSL_JSON, "/10.1000/plain").status == 406
+    assert accepting(proxy.url, CSL_JSON, "/10.1000/none").status == 404
+    assert ask(proxy.url, "/10.1000/cited").headers["location"] == URL
+    asked = [request.headers.get("accept") for request in there.log if request.path == b"/10.1000/cited"]
     assert asked == [reference_type("apa", "de-DE"), reference_type("nature")]

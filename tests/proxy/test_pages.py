@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from doiuri_proxy import running
+from doiuri_proxy.pytest_plugin import Proxies
 from support.http import ask
 from support.proxy_records import link, record, value
 
@@ -107,11 +107,11 @@ def test_not_found_with_a_trailing_slash(url: str) -> None:
     ]
 
 
-def test_an_existing_name_with_a_trailing_slash_resolves() -> None:
+def test_an_existing_name_with_a_trailing_slash_resolves(doi_proxy: Proxies) -> None:
     """The warning is for names that are not found (P-21)."""
-    with running([link("10.1000/x/", "https://example.org/slash")]) as proxy:
-        assert ask(proxy.url, "/10.1000/x/").headers["location"] == "https://example.org/slash"
-        assert ask(proxy.url, "/10.1000/x").status == 404
+    proxy = doi_proxy([link("10.1000/x/", "https://example.org/slash")])
+    assert ask(proxy.url, "/10.1000/x/").headers["location"] == "https://example.org/slash"
+    assert ask(proxy.url, "/10.1000/x").status == 404
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,10 @@ def test_an_alias_is_linked_on_this_proxy(url: str) -> None:
     assert Outline(ask(url, "/10.1000/alias?ignore_aliases").text).links() == ["/10.1000/target"]
 
 
-def test_types_and_structured_data_are_text() -> None:
+def test_types_and_structured_data_are_text(doi_proxy: Proxies) -> None:
     odd = value(1, "<b>'\"&</b>", {"<i>": ["<u>&", "ü"]}, "new", timestamp="2020-01-02T03:04:05Z")
-    with running([record("10.1000/odd", odd)]) as proxy:
-        page = ask(proxy.url, "/10.1000/odd?noredirect").text
+    proxy = doi_proxy([record("10.1000/odd", odd)])
+    page = ask(proxy.url, "/10.1000/odd?noredirect").text
     assert not re.search("<[biu]>", page)
     assert "&lt;b&gt;&#39;&#34;&amp;&lt;/b&gt;" in page
     assert "&#34;&lt;i&gt;&#34;" in page

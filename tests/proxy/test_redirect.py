@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 from doiuri.rest import CSL_JSON
-from doiuri_proxy import running
+from doiuri_proxy.pytest_plugin import Proxies
 from support.http import ask
 from support.proxy_records import RECORDS, link, loc, record, value
 
@@ -99,12 +99,12 @@ def test_only_the_web_is_redirected_to(url: str, name: str) -> None:
     assert ("<a " in answer.text) == name.startswith("marked")  # as a browser reads it
 
 
-def test_a_location_has_its_status(url: str) -> None:
+def test_a_location_has_its_status(url: str, doi_proxy: Proxies) -> None:
     """The proxy redirects to the URL in the record (P-12)."""
     xml = '<locations><location href="https://example.org/" http_sc="%s"/></locations>'
     statuses = [301, 302, 303, 307, 308]
-    with running([loc(f"10.1000/{status}", xml % status) for status in statuses]) as proxy:
-        assert [ask(proxy.url, f"/10.1000/{status}").status for status in statuses] == statuses
+    proxy = doi_proxy([loc(f"10.1000/{status}", xml % status) for status in statuses])
+    assert [ask(proxy.url, f"/10.1000/{status}").status for status in statuses] == statuses
     # the location's own comes first, then that of all; others are ignored
     assert [ask(url, f"/10.1000/{name}").status for name in ("sc", "sc2", "sc3")] == [303, 308, 302]
 
@@ -135,16 +135,16 @@ def test_long_chains(url: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "?x"])
-def test_an_alias_comes_before_a_url(query: str) -> None:
+def test_an_alias_comes_before_a_url(query: str, doi_proxy: Proxies) -> None:
     """§3: a record's alias decides, wherever its URL stands; without aliases, the URL does (P-59)."""
     both = [value(1, "URL", "https://example.org/old"), value(2, "HS_ALIAS", "10.1000/new")]
     new = link("10.1000/new", "https://example.org/new")
-    with running([record("10.1000/a", *both), record("10.1000/b", *reversed(both)), new]) as proxy:
-        for name in "ab":
-            answer = ask(proxy.url, f"/10.1000/{name}{query}")
-            assert (answer.status, answer.headers["location"]) == (301, f"/10.1000/new{query}")
-        answer = ask(proxy.url, "/10.1000/a?ignore_aliases")
-        assert (answer.status, answer.headers["location"]) == (302, "https://example.org/old")
+    proxy = doi_proxy([record("10.1000/a", *both), record("10.1000/b", *reversed(both)), new])
+    for name in "ab":
+        answer = ask(proxy.url, f"/10.1000/{name}{query}")
+        assert (answer.status, answer.headers["location"]) == (301, f"/10.1000/new{query}")
+    answer = ask(proxy.url, "/10.1000/a?ignore_aliases")
+    assert (answer.status, answer.headers["location"]) == (302, "https://example.org/old")
 
 
 def kept(seconds: object, index: int = 1, kind: str = "URL", data: str = "https://example.org/") -> Any:
@@ -168,22 +168,22 @@ LIFETIMES: dict[str, tuple[list[dict[str, Any]], str, int]] = {
 }
 
 
-def test_expires_with_the_shortest_ttl() -> None:
+def test_expires_with_the_shortest_ttl(doi_proxy: Proxies) -> None:
     """§1: values are cached; an answer expires with the values that it depends on (P-24)."""
     records = [
         record(f"10.1000/{name}", *values) | {"metadata": {CSL_JSON: {}} if name == "metadata" else {}}
         for name, (values, *_) in LIFETIMES.items()
     ]
     wrong = []
-    with running(records) as proxy:
-        for name, (_, query, seconds) in LIFETIMES.items():
-            for more in "", "x=y":  # single locations are answered in a shorter way
-                path = f"/10.1000/{quote(name)}{query}{'&' if query else '?'}{more}".rstrip("?&")
-                accept = CSL_JSON if name == "metadata" else "text/html"
-                headers = ask(proxy.url, path, headers={"Accept": accept}).headers
-                left = parsedate_to_datetime(headers["expires"]) - parsedate_to_datetime(headers["date"])
-                if abs(left.total_seconds() - seconds) > 5:
-                    wrong.append(f"{path}: {left.total_seconds()} s, not {seconds} s")
+    proxy = doi_proxy(records)
+    for name, (_, query, seconds) in LIFETIMES.items():
+        for more in "", "x=y":  # single locations are answered in a shorter way
+            path = f"/10.1000/{quote(name)}{query}{'&' if query else '?'}{more}".rstrip("?&")
+            accept = CSL_JSON if name == "metadata" else "text/html"
+            headers = ask(proxy.url, path, headers={"Accept": accept}).headers
+            left = parsedate_to_datetime(headers["expires"]) - parsedate_to_datetime(headers["date"])
+            if abs(left.total_seconds() - seconds) > 5:
+                wrong.append(f"{path}: {left.total_seconds()} s, not {seconds} s")
     assert not wrong, "\n".join(wrong)
 
 
@@ -216,9 +216,9 @@ def test_headers_of_locations(url: str) -> None:
     assert headers["link"] == '<https://example.org/a>; rel="a"; type="b/c"'
 
 
-def test_country_of_the_proxy() -> None:
-    with running(RECORDS, country="GB") as proxy:
-        assert ask(proxy.url, "/10.1000/loc").headers["location"] == "https://example.org/uk"
+def test_country_of_the_proxy(doi_proxy: Proxies) -> None:
+    proxy = doi_proxy(RECORDS, country="GB")
+    assert ask(proxy.url, "/10.1000/loc").headers["location"] == "https://example.org/uk"
 
 
 @pytest.mark.parametrize("name", ["broken", "bomb"])
@@ -248,11 +248,11 @@ def test_showurls_of_plain_urls(url: str) -> None:
     assert list(ElementTree.fromstring(ask(url, "/10.1000/mail?action=showurls").body)) == []
 
 
-def test_showurls_is_xml_whatever_attributes_locations_have() -> None:
+def test_showurls_is_xml_whatever_attributes_locations_have(doi_proxy: Proxies) -> None:
     odd = 'xmlns="urn:x" xlink:href="y" é="x" data-x.y="&lt;&#34;&amp;" A="1"'
     xml = f'<locations><location href="https://example.org/?a&amp;b" {odd}/></locations>'
-    with running([loc("10.1000/x", xml)]) as proxy:
-        [place] = ElementTree.fromstring(ask(proxy.url, "/10.1000/x?action=showurls").body)
+    proxy = doi_proxy([loc("10.1000/x", xml)])
+    [place] = ElementTree.fromstring(ask(proxy.url, "/10.1000/x?action=showurls").body)
     href = "https://example.org/?a&b"
     assert (place.tag, place.attrib) == ("location", {"href": href, "data-x.y": '<"&', "A": "1"})
 
@@ -277,38 +277,38 @@ def test_front_page_without_a_name(url: str) -> None:
     assert 'name="hdl"' in ask(url, "/").text
 
 
-def test_random_choice_follows_the_weights() -> None:
+def test_random_choice_follows_the_weights(doi_proxy: Proxies) -> None:
     """Of several locations the proxy selects one (P-13)."""
     xml = (
         '<locations><location href="https://example.org/a" weight="3"/>'
         '<location href="https://example.org/b" weight="1"/>'
         '<location href="https://example.org/c" weight="0"/></locations>'
     )
-    with running([loc("10.1000/x", xml)], pick=Random(7)) as proxy:
-        seen = [ask(proxy.url, "/10.1000/x").headers["location"][-1] for _ in range(100)]
+    proxy = doi_proxy([loc("10.1000/x", xml)], pick=Random(7))
+    seen = [ask(proxy.url, "/10.1000/x").headers["location"][-1] for _ in range(100)]
     assert 60 <= seen.count("a") <= 90
     assert seen.count("c") == 0
 
 
-def test_link_header_stays_short_and_clean() -> None:
+def test_link_header_stays_short_and_clean(doi_proxy: Proxies) -> None:
     evil = '<location href="https://example.org/&quot;&gt;x" rel="a&quot;b"/>'
     many = "".join(f'<location href="https://example.org/{n}" rel="item"/>' for n in range(1000))
-    with running([loc("10.1000/x", f"<locations>{evil}{many}</locations>")]) as proxy:
-        header = ask(proxy.url, "/10.1000/x").headers["link"]
+    proxy = doi_proxy([loc("10.1000/x", f"<locations>{evil}{many}</locations>")])
+    header = ask(proxy.url, "/10.1000/x").headers["link"]
     assert 4096 - len(', <https://example.org/99>; rel="item"') < len(header) <= 4096
     assert header.startswith('<https://example.org/0>; rel="item", <https://example.org/1>')
 
 
-def test_the_page_of_a_redirect_keeps_to_its_text() -> None:
+def test_the_page_of_a_redirect_keeps_to_its_text(doi_proxy: Proxies) -> None:
     """It is rendered once: what it is filled with is escaped, and no request sees another's."""
     hrefs = [
         "https://example.org/?a=1&b='%22%ef%bf%bc'",
         "https://example.org/{0}%s%%",
         "https://example.org/",
     ]
-    with running([link(f"10.1000/{number}", href) for number, href in enumerate(hrefs)]) as proxy:
-        for number in (0, 1, 2, 0):
-            answer = ask(proxy.url, f"/10.1000/{number}")
-            target = answer.headers["location"]
-            written = html.escape(target).replace("&#x27;", "&#39;")
-            assert f'<p>This DOI leads to <a href="{written}">{written}</a>.</p>'.encode() in answer.body
+    proxy = doi_proxy([link(f"10.1000/{number}", href) for number, href in enumerate(hrefs)])
+    for number in (0, 1, 2, 0):
+        answer = ask(proxy.url, f"/10.1000/{number}")
+        target = answer.headers["location"]
+        written = html.escape(target).replace("&#x27;", "&#39;")
+        assert f'<p>This DOI leads to <a href="{written}">{written}</a>.</p>'.encode() in answer.body

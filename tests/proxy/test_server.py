@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from doiuri_proxy import Records, Running, running
+from doiuri_proxy.pytest_plugin import Proxies
 from support.http import ask, connect, send
 from support.proxy_records import alias, link, record, value
 
@@ -109,9 +110,9 @@ EVIL = "\r\nSet-Cookie: a=b\r\n\r\n<script>"
     ],
     ids=["a path", "a host", "an alias", "slashes"],
 )
-def test_records_cannot_inject_headers(evil: dict[str, Any]) -> None:
-    with running([evil]) as proxy:
-        answer = ask(proxy.url, "/10.1000/x")
+def test_records_cannot_inject_headers(evil: dict[str, Any], doi_proxy: Proxies) -> None:
+    proxy = doi_proxy([evil])
+    answer = ask(proxy.url, "/10.1000/x")
     assert "set-cookie" not in answer.headers
     assert answer.headers.get("location", "/10.1000/").startswith(("https://example.org/", "/10.1000/"))
     assert "<script>" not in answer.text
@@ -197,13 +198,13 @@ def test_a_broken_body_ends_the_answer_under_way(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_failure_of_ours_is_an_answer_and_logged(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies
 ) -> None:
-    with running([]) as proxy:
-        monkeypatch.setattr(Records, "lookup", lambda *_, **__: 1 / 0)
-        assert ask(proxy.url, "/10.1000/1").status == 500
-        assert ask(proxy.url, "/api/handles/10.1000/1").json()["responseCode"] == 2
-        assert "cannot answer /10.1000/1" in caplog.text
+    proxy = doi_proxy([])
+    monkeypatch.setattr(Records, "lookup", lambda *_, **__: 1 / 0)
+    assert ask(proxy.url, "/10.1000/1").status == 500
+    assert ask(proxy.url, "/api/handles/10.1000/1").json()["responseCode"] == 2
+    assert "cannot answer /10.1000/1" in caplog.text
 
 
 # Request targets that clients seldom send: names arrive as they were sent.

@@ -11,6 +11,7 @@ import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri.rest import BIBTEX, CSL_JSON
 from doiuri_proxy import Records, RecordsError, answer, running
+from doiuri_proxy.pytest_plugin import Proxies
 from support.command import run
 from support.http import ask
 from support.proxy_records import FIGURE_1, link, record, value
@@ -236,10 +237,10 @@ def test_a_lone_surrogate_is_escaped_or_replaced() -> None:
         assert answer(records, "GET", "/10.1000/x", {"Accept": accept}).body == body
 
 
-def test_what_is_not_known_is_carried_through() -> None:
+def test_what_is_not_known_is_carried_through(doi_proxy: Proxies) -> None:
     one = record("10.1000/x", {**value(1, "X", {"new": [1]}, "of-tomorrow"), "permission": {"a": None}})
-    with running([one]) as proxy:
-        assert ask(proxy.url, "/api/handles/10.1000/x").json() == {"responseCode": 1, **one}
+    proxy = doi_proxy([one])
+    assert ask(proxy.url, "/api/handles/10.1000/x").json() == {"responseCode": 1, **one}
 
 
 # The cache of a build, served as it is: what it lacks is not known.
@@ -271,17 +272,17 @@ def filled(cache: Path, base: str = "https://doi.org") -> Path:
     return cache
 
 
-def test_old_records_are_served_and_what_is_not_known_is_an_error(cache: Path) -> None:
-    with running(filled(cache)) as proxy:
-        assert ask(proxy.url, "/api/handles/10.1000/182").json() == FIGURE_1
-        assert ask(proxy.url, "/api/handles/10.1000/none").status == 404
-        assert ask(proxy.url, "/api/handles/10.1000/x").json()["responseCode"] == 200  # the value is hidden
-        for name in ("10.1000/unknown", "10.1000/old", "10.1000/broken", "0.NA/10.1000"):
-            answer = ask(proxy.url, f"/api/handles/{name}")
-            assert (answer.status, answer.json()["responseCode"]) == (500, 2), name
-        asked = ask(proxy.url, "/doiRA/10.1000/182,10.1000/none,10.1000/unknown,10.1000").json()
-        statuses = [one["status"] for one in asked]
-        assert statuses == ["Unknown", "DOI does not exist", "Unknown", "Unknown"]
+def test_old_records_are_served_and_what_is_not_known_is_an_error(cache: Path, doi_proxy: Proxies) -> None:
+    proxy = doi_proxy(filled(cache))
+    assert ask(proxy.url, "/api/handles/10.1000/182").json() == FIGURE_1
+    assert ask(proxy.url, "/api/handles/10.1000/none").status == 404
+    assert ask(proxy.url, "/api/handles/10.1000/x").json()["responseCode"] == 200  # the value is hidden
+    for name in ("10.1000/unknown", "10.1000/old", "10.1000/broken", "0.NA/10.1000"):
+        answer = ask(proxy.url, f"/api/handles/{name}")
+        assert (answer.status, answer.json()["responseCode"]) == (500, 2), name
+    asked = ask(proxy.url, "/doiRA/10.1000/182,10.1000/none,10.1000/unknown,10.1000").json()
+    statuses = [one["status"] for one in asked]
+    assert statuses == ["Unknown", "DOI does not exist", "Unknown", "Unknown"]
 
 
 @pytest.mark.parametrize(

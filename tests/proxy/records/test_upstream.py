@@ -4,16 +4,14 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri_proxy import Running, running
+from doiuri_proxy import Running
 from doiuri_proxy.pytest_plugin import Proxies
-from support.command import command
 from support.http import Answer, ask
-from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
+from support.proxy_records import AGENCIES, RECORDS, link, record, value
 from support.servers import web
 from support.servers.web import Asked, answering, site
 
@@ -44,17 +42,16 @@ def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     monkeypatch.setattr(time, "time", lambda: now() + seconds)
 
 
-def test_for_as_long_as_its_ttl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_for_as_long_as_its_ttl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies) -> None:
     """The proxy caches values, each for its TTL (P-24)."""
     first, second = "https://example.org/1", "https://example.org/2"
-    with ExitStack() as stack:
-        there = stack.enter_context(running([link("10.1000/x", first, ttl=60)]))
-        here = stack.enter_context(running(upstream=there.url, cache=str(tmp_path / "c.sqlite3")))
-        assert ask(here.url, "/10.1000/x").headers["location"] == first
-        there.load([link("10.1000/x", second)])
-        assert ask(here.url, "/10.1000/x").headers["location"] == first
-        pass_time(monkeypatch, 61)
-        assert ask(here.url, "/10.1000/x").headers["location"] == second
+    there = doi_proxy([link("10.1000/x", first, ttl=60)])
+    here = doi_proxy(upstream=there.url, cache=str(tmp_path / "c.sqlite3"))
+    assert ask(here.url, "/10.1000/x").headers["location"] == first
+    there.load([link("10.1000/x", second)])
+    assert ask(here.url, "/10.1000/x").headers["location"] == first
+    pass_time(monkeypatch, 61)
+    assert ask(here.url, "/10.1000/x").headers["location"] == second
 
 
 def test_auth_and_cert_go_past_the_cache(chain: Chain) -> None:
@@ -88,10 +85,10 @@ def gate() -> Gate:
 
 
 @pytest.fixture
-def slow(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def slow(gate: Gate, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies) -> Iterator[str]:
     """The URL of a proxy whose upstream is the gate."""
-    with site(gate) as there, running(upstream=there.url, cache=":memory:") as here:
-        yield here.url
+    with site(gate) as there:
+        yield doi_proxy(upstream=there.url, cache=":memory:").url
         gate.opened.set()
 
 
@@ -135,7 +132,7 @@ def let_them_wait(monkeypatch: pytest.MonkeyPatch, url: str, *waiting: Future[An
 
 
 def test_cached_names_are_answered_however_many_new_ones_wait(
-    gate: Gate, monkeypatch: pytest.MonkeyPatch
+    slow: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "https://example.org/"
     known = link("10.1000/known", url) | {"metadata": {CSL: {"type": "book"}}}
@@ -158,27 +155,22 @@ def test_cached_names_are_answered_however_many_new_ones_wait(
         {"records": [known, link("10.1000/stale", url, ttl=60)], "agencies": {"10.1000": "Crossref"}}
     )
     gate.opened.set()
-    with (
-        site(gate) as there,
-        running(upstream=there.url, cache=":memory:") as here,
-        ThreadPoolExecutor(60) as pool,
-    ):
 
-        def answer(path: str, accept: str) -> Answer:
-            return ask(here.url, path, headers={"Accept": accept})
+    def answer(path: str, accept: str) -> Answer:
+        return ask(slow, path, headers={"Accept": accept})
 
-        before = {case: answer(*case) for case in cached + stale}
-        assert [seen.status for seen in before.values()] == [302, 200, 200, 404, 200, 302, 200]
-        pass_time(monkeypatch, 61)
-        gate.asked.clear()
-        gate.opened.clear()
+    before = {case: answer(*case) for case in cached + stale}
+    assert [seen.status for seen in before.values()] == [302, 200, 200, 404, 200, 302, 200]
+    pass_time(monkeypatch, 61)
+    gate.asked.clear()
+    gate.opened.clear()
+    with ThreadPoolExecutor(60) as pool:
         waiting = [pool.submit(answer, f"/10.1000/wait{number}", "*/*") for number in range(40)]
         assert gate.asked.wait(20)
         seen = {case: answer(*case) for case in cached}
         late = {case: pool.submit(answer, *case) for case in stale + refused}
-        let_them_wait(monkeypatch, here.url, *late.values(), *waiting)
-        gate.opened.set()
-        seen |= {case: answer.result() for case, answer in late.items()}
+        let_them_wait(monkeypatch, slow, *late.values(), *waiting)
+    seen |= {case: answer.result() for case, answer in late.items()}
     assert {case: seen[case].body for case in before} == {case: one.body for case, one in before.items()}
     told = {case: (one.status, one.headers.get("retry-after")) for case, one in seen.items()}
     assert told == {case: (one.status, None) for case, one in before.items()} | dict.fromkeys(
@@ -249,16 +241,8 @@ def test_agencies_are_asked_for_in_one_request(chain: Chain) -> None:
     assert len(there.log) <= 3  # Which RA, and perhaps one look-up of a name that it does not know
 
 
-def test_command_with_upstream_alone(tmp_path: Path) -> None:
-    with running([FIGURE_1]) as there:
-        words = ("--upstream", there.url, "--cache", tmp_path / "cache.sqlite3")
-        with command(tmp_path, *words) as here:
-            assert ask(here.url, "/api/handles/10.1000/182").json() == FIGURE_1
-            assert (tmp_path / "cache.sqlite3").exists()
-
-
-def test_a_chain_of_aliases_through_upstream() -> None:
+def test_a_chain_of_aliases_through_upstream(doi_proxy: Proxies) -> None:
     there = [record("10.1000/b", value(1, "HS_ALIAS", "10.1000/c"))]
     here = [record("10.1000/a", value(1, "HS_ALIAS", "10.1000/b")), link("10.1000/c", "https://example.org/")]
-    with running(there) as upstream, running(here, upstream=upstream.url, cache=":memory:") as proxy:
-        assert ask(proxy.url, "/10.1000/a").headers["location"] == "/10.1000/c"
+    proxy = doi_proxy(here, upstream=doi_proxy(there).url, cache=":memory:")
+    assert ask(proxy.url, "/10.1000/a").headers["location"] == "/10.1000/c"

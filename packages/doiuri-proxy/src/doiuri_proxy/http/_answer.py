@@ -83,7 +83,7 @@ def refusal(request: Request) -> Response | None:
     if request.method not in {"GET", "HEAD", "POST", "OPTIONS"}:
         return error(request, 501, f"method {request.method} is not supported")
     size = len(request.path) + len(request.query) + bool(request.query)
-    if request.method != "OPTIONS" and size > MAX_TARGET:
+    if size > MAX_TARGET:
         return error(request, 414, f"path and query are longer than {MAX_TARGET} bytes")
     return None
 

@@ -36,7 +36,13 @@ class App:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer an HTTP request, as ASGI says. It is recorded before its response is sent."""
-        request = _request(scope)
+        request = Request(
+            scope["method"],
+            origin_form(scope["raw_path"]),
+            scope["query_string"],
+            _join(scope["headers"]),
+            version=scope["http_version"],
+        )
         response = await self._respond(request, receive)
         if response is None:
             return
@@ -56,7 +62,8 @@ class App:
                 return None
             if len(body) > MAX_FORM:
                 return error(request, 413, f"the body is longer than {MAX_FORM} bytes").with_headers(_CLOSE)
-            request = _with_form(request, body)
+            if request.headers.get("content-type", FORM).partition(";")[0].strip().lower() == FORM:
+                request = replace(request, form=body)
         response = await respond(request, self.source, self.choice)
         if request.method != "POST" and "expect" in request.headers:
             # RFC 9110 §10.1.1: the client may leave out the body, so where the next request starts is unknown
@@ -64,24 +71,12 @@ class App:
         return response
 
 
-def _request(scope: Message) -> Request:
-    return Request(
-        scope["method"],
-        origin_form(scope["raw_path"]),
-        scope["query_string"],
-        _join(scope["headers"]),
-        version=scope["http_version"],
-    )
-
-
 def _join(fields: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return headers by name; repeated ones become a list (RFC 9110 §5.3)."""
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in fields}
-    if len(headers) < len(fields):
-        headers = dict.fromkeys(headers, "")
-        for raw_name, raw_value in fields:
-            name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
-            headers[name] = f"{headers[name]}, {value}" if headers[name] else value
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in fields:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if headers.get(name) else value
     return headers
 
 
@@ -105,9 +100,3 @@ async def _read_body(receive: Receive) -> bytes | None:
         body += message.get("body", b"")
         more = message.get("more_body", False)
     return body
-
-
-def _with_form(request: Request, body: bytes) -> Request:
-    """Return the request with its body if that is a form."""
-    media_type = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
-    return replace(request, form=body) if body and media_type == FORM else request

@@ -104,17 +104,13 @@ def _target(value: Value) -> str | None:
     text = value.data.value
     if isinstance(text, str) and value.has_type("URL"):
         return header_url(text)
-    if isinstance(text, str) and value.has_type("HS_ALIAS"):
-        return path_of(text)
-    return None
+    return path_of(text) if isinstance(text, str) and value.has_type("HS_ALIAS") else None
 
 
 def _structure(value: Value) -> str | None:
     """Return a value's data as JSON, unless it is text."""
     data = value.data.value
-    if isinstance(data, str):
-        return None
-    return json.dumps(data, ensure_ascii=False, indent=2)
+    return None if isinstance(data, str) else json.dumps(data, ensure_ascii=False, indent=2)
 
 
 def _render(name: str, **texts: object) -> bytes:

@@ -183,9 +183,5 @@ def _expiring(redirect: Response, used: Iterable[Value]) -> Response:
     """Return a redirect that expires with the first of the values that it depends on."""
     now = time.time()
     lifetimes = [MAX_LIFETIME if (left := value.lifetime(now)) is None else left for value in used]
-    return redirect.with_headers(("Expires", _date(int(now) + min([*lifetimes, MAX_LIFETIME]))))
-
-
-@lru_cache(maxsize=64)  # requests within one second share a few dates
-def _date(seconds: int) -> str:
-    return formatdate(seconds, usegmt=True)
+    expires = formatdate(int(now) + min([*lifetimes, MAX_LIFETIME]), usegmt=True)
+    return redirect.with_headers(("Expires", expires))

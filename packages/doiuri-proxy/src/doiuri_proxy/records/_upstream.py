@@ -49,14 +49,7 @@ class UpstreamSource:
     found".
     """
 
-    def __init__(
-        self,
-        local: Records,
-        base: str,
-        cache: str | None,
-        *,
-        offline: bool = False,
-    ) -> None:
+    def __init__(self, local: Records, base: str, cache: str | None, *, offline: bool = False) -> None:
         """Open the cache, a store's path or URL. Raises ValueError for a bad ``base`` or ``cache``.
 
         ``offline`` sends no requests: what the cache lacks is not known.
@@ -88,10 +81,8 @@ class UpstreamSource:
             return values
         if doi is None:
             raise SourceError(f"{handle} is not in the cache")
-        if self._offline:  # there is nothing to ask past the cache
-            auth = cert = False
-        key = (ascii_upper(handle), auth, cert)
-        return await self._answer(key, partial(_resolve, doi, auth, cert))
+        flags = (False, False) if self._offline else (auth, cert)  # past a build's cache there is nothing
+        return await self._answer((ascii_upper(handle), *flags), partial(_resolve, doi, *flags))
 
     async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
         """Return the metadata of a handle: all that local records have, or what upstream answers."""
@@ -121,7 +112,7 @@ class UpstreamSource:
         try:
             return await self._read(ask, self._fresh)
         except SourceError as error:  # not in the cache, which "auth" and "cert" bypass
-            if self._offline:  # to ask again does not help
+            if self._offline:  # to ask again does not help, as a BusyError would say
                 raise SourceError(str(error)) from None
         try:
             return await self._request(key, ask)

@@ -209,7 +209,7 @@ def test_a_hang_up_waits_until_the_proxy_has_started(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             files = Path(f"/proc/{process.pid}/fd")
-            until(lambda: any(path.exists() and path.samefile(records) for path in files.iterdir()))
+            until(lambda: str(records) in map(os.path.realpath, files.iterdir()))
             process.send_signal(signal.SIGHUP)
             assert process.stdout is not None
             line = process.stdout.readline()

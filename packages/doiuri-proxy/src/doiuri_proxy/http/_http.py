@@ -55,12 +55,15 @@ class Request:
         return self.read_params("&")
 
     def read_params(self, separators: str) -> dict[str, list[str]]:
-        """Return ``params`` with the query split at any of the characters in ``separators``."""
-        if not (self.query or self.form):
-            return {}
-        params = _read_params(self.query, separators)
-        for name, values in _read_params(self.form, form=True).items():
-            params.setdefault(name, []).extend(values)
+        """Return ``params`` with the query split at any of the characters in ``separators``.
+
+        In a form, ``+`` is a space.
+        """
+        params: dict[str, list[str]] = {}
+        parts = re.split(f"[{separators}]".encode(), self.query) + self.form.replace(b"+", b" ").split(b"&")
+        for part in filter(None, parts):
+            name, _, value = part.partition(b"=")
+            params.setdefault(unescape(name), []).append(unescape(value))
         return params
 
 
@@ -92,25 +95,9 @@ def origin_form(path: bytes) -> bytes:
 
 def unescape(raw: bytes) -> str:
     """Decode percent-escapes once, and the result as UTF-8. Raises BadRequestError."""
-    if b"%" not in raw:
-        return _decode(raw)
     if bad := _BAD_ESCAPE.search(raw):
         raise BadRequestError(f"malformed percent-escape at byte {bad.start()}")
-    return _decode(unquote_to_bytes(raw))
-
-
-def _read_params(raw: bytes, separators: str = "&", *, form: bool = False) -> dict[str, list[str]]:
-    """Return the parameters of a query or of a form's body, in which ``+`` is a space: name → values."""
-    params: dict[str, list[str]] = {}
-    for part in re.split(f"[{separators}]".encode(), raw) if raw else ():
-        if part:
-            name, _, value = (part.replace(b"+", b" ") if form else part).partition(b"=")
-            params.setdefault(unescape(name), []).append(unescape(value))
-    return params
-
-
-def _decode(raw: bytes) -> str:
     try:
-        return raw.decode("utf-8")
+        return unquote_to_bytes(raw).decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadRequestError(f"not UTF-8: byte {error.start} after decoding escapes") from None

@@ -49,13 +49,11 @@ def append(href: str, text: str) -> str:
 def link_header(locations: Locations) -> str:
     """Return the value of the Link header (RFC 8288): the locations with a ``rel``; "" if there are none."""
     header = ""
-    for location in locations.candidates:
-        link = _link(location)
-        if link is not None:
-            longer = f"{header}, {link}" if header else link
-            if len(longer) > MAX_LINK_HEADER:
-                break
-            header = longer
+    for link in filter(None, map(_link, locations.candidates)):
+        longer = f"{header}, {link}" if header else link
+        if len(longer) > MAX_LINK_HEADER:
+            break
+        header = longer
     return header
 
 

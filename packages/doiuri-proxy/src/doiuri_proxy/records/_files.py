@@ -5,7 +5,6 @@ Errors name the file, the line or the number of the record, and the reason.
 
 from __future__ import annotations
 
-import itertools
 import json
 import logging
 import os
@@ -130,9 +129,6 @@ def check_agencies(names: object) -> dict[str, str]:
         isinstance(part, str) for item in names.items() for part in item
     ):
         raise ValueError('"agencies" is not an object of prefix: agency')
-    for text in itertools.chain.from_iterable(names.items()):
-        if not text.isprintable():  # among others, a lone surrogate, which UTF-8 cannot express
-            raise ValueError(f'"agencies" contains unprintable characters: {text!r}')
     return dict(names)
 
 

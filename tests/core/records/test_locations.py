@@ -160,11 +160,6 @@ def test_the_status_of_the_redirect(own: str | None, common: str | None, status:
     assert Locations((place,), {"http_sc": common} if common else {}).status(place) == status
 
 
-@pytest.mark.parametrize(("role", "negotiable"), [("conneg", True), ("no_conneg", True), ("browser", False)])
-def test_a_choice_that_depends_on_the_accept_header_is_known(role: str, negotiable: bool) -> None:
-    assert Locations((Location("https://a.example/", 1.0, {"http_role": role}),)).negotiable is negotiable
-
-
 ATTRIBUTES = st.dictionaries(
     st.sampled_from(["href", "id", "weight", "country", "http_role", "ctype", "href_template"]),
     st.sampled_from(

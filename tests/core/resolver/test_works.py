@@ -224,7 +224,12 @@ def test_an_answer_of_sixteen_megabytes_is_refused() -> None:
         both.resolver().work(KAHN)
 
 
-def test_metadata_may_be_null() -> None:
+def test_metadata_may_be_null_and_that_there_is_none_is_kept() -> None:
     with agency(text("null", "application/json")) as both:
         resolver = both.resolver(Kept())
         assert [resolver.metadata(KAHN, "application/json").text for _ in range(2)] == ["null"] * 2
+        both.answer, before = NOTHING["406"], both.requests
+        for _ in range(2):
+            with pytest.raises(NoValues):
+                resolver.metadata(KAHN, "text/plain")
+        assert both.requests == before + 3

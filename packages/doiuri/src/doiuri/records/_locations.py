@@ -75,11 +75,6 @@ class Locations:
         steps = (step for part in text.split(",") if (step := part.strip()))
         return tuple(dict.fromkeys(steps)) or _DEFAULT_STEPS  # a repeated step changes nothing
 
-    @property
-    def negotiable(self) -> bool:
-        """Whether the choice depends on the Accept header."""
-        return any("conneg" in location.attributes.get("http_role", "") for location in self)
-
     def status(self, location: Location) -> int:
         """Return the HTTP status of a redirect: ``http_sc`` of the location or of all locations, else 302.
 

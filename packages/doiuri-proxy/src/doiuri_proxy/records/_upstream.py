@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from doiuri import BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
 from doiuri.plugins import Settings, user_agent
 from doiuri.records import ascii_upper
-from doiuri.resolver import MemoryStore, Resolver, SQLiteStore, open_store
+from doiuri.resolver import Resolver, open_store
 
 from doiuri_proxy.records._metadata import citation_type
 from doiuri_proxy.records._source import (
@@ -63,8 +63,6 @@ class UpstreamSource:
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
         self._fresh = self._cached if offline else Resolver(base, store=_FreshEntries(store), offline=True)
         self._close_store = store.close
-        # these answer within microseconds, less than a thread takes to start
-        self._is_fast = isinstance(store, MemoryStore | SQLiteStore)
         self._pool = ThreadPoolExecutor(THREADS, "upstream")
         self._waiting: dict[Hashable, Future[Any]] = {}
 
@@ -110,7 +108,7 @@ class UpstreamSource:
         :param key: look-ups of the same key share a request
         """
         try:
-            return await self._read(ask, self._fresh)
+            return await asyncio.to_thread(ask, self._fresh)
         except SourceError as error:  # not in the cache, which "auth" and "cert" bypass
             if self._offline:  # to ask again does not help, as a BusyError would say
                 raise SourceError(str(error)) from None
@@ -118,11 +116,8 @@ class UpstreamSource:
             return await self._request(key, ask)
         except BusyError:
             with suppress(SourceError):  # no stale answer
-                return await self._read(ask, self._cached)
+                return await asyncio.to_thread(ask, self._cached)
             raise
-
-    async def _read(self, ask: Callable[[Resolver], T], cache: Resolver) -> T:
-        return ask(cache) if self._is_fast else await asyncio.to_thread(ask, cache)
 
     async def _request(self, key: Hashable, ask: Callable[[Resolver], T]) -> T:
         """Return upstream's answer; clients that wait for the same ``key`` share it.

@@ -144,8 +144,8 @@ def test_letters_beyond_z_and_names_of_others(tmp_path: Path) -> None:
     works["o"] = Work("o", {"author": [{"family": "Aalto"}, {"literal": "others"}], "issued": "1998"})
     bibliography = Bibliography(works, works, Style.load("own.csl", tmp_path))
     assert [one.letter for one in bibliography.references][24:] == ["y", "z", "aa", "ab", "ac", "ad", ""]
-    shown = bibliography.citation(Cite(key) for key in ("0", "2", "24", "25", "26", "27", "o"))
-    assert text_of(shown) == "(Li 2001a+c+y–ab; Aalto et al. 1998)"
+    shown = bibliography.citation(Cite(key) for key in ("0", "1", "2", "25", "26", "o"))
+    assert text_of(shown) == "(Li 2001a–c+z+aa; Aalto et al. 1998)"
 
 
 def test_words_are_those_of_the_locale() -> None:

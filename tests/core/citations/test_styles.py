@@ -47,9 +47,13 @@ def in_sentence(bibliography: Bibliography, cite: Cite, style: Style) -> Iterato
 
     before, layout = f"{cite.prefix} " if cite.prefix else "", style.layout
     author, whole, year = shown("author", Cite(cite.key)), shown("t", cite), shown("year", cite)
-    others = shown("p", replace(cite, no_author=True)).removeprefix(layout.prefix).removesuffix(layout.suffix)
-    own = layout.prefix or style.numbered
-    opening, closing = (layout.prefix, layout.suffix) if own else ("(", ")")
+    others = (
+        shown("p", replace(cite, no_author=True))
+        .removeprefix(layout["prefix"])
+        .removesuffix(layout["suffix"])
+    )
+    own = layout["prefix"] or style.numbered
+    opening, closing = (layout["prefix"], layout["suffix"]) if own else ("(", ")")
     named = "" if cite.no_author else f"{author} "
     expected = f"{before}{named}{opening}{others.removeprefix(before)}{closing}"
     if whole not in {expected, author if others == "n.d." else expected}:  # a style without years

@@ -6,7 +6,6 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from functools import cached_property
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -15,25 +14,24 @@ from doiuri.citations._cites import Cite
 from doiuri.citations._locale import citeproc_folder, terms_of
 from doiuri.citations._parts import (
     LINK,
+    MARKS,
     Part,
     Reference,
     from_rich,
     link_of,
     linked_parts,
     marked,
-    particle_of,
     parts_of,
     tidied,
 )
-from doiuri.records._csl import NAMES, NUMBERS, is_shortened
+from doiuri.records._csl import NAMES, is_shortened
 from doiuri.records._work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 
     from doiuri._doi import Handle
-    from doiuri.citations._processor import Cited
-    from doiuri.citations._style import SortKey, Style
+    from doiuri.citations._style import Area, Style
 
     Key: TypeAlias = Handle | str
     AnyKey = TypeVar("AnyKey", bound=Key)  # a Mapping's keys are invariant
@@ -48,29 +46,16 @@ Form = Literal["p", "t", "year", "author"]
 
 # Letters that Unicode does not decompose, after str.casefold
 _LETTERS = str.maketrans(dict(zip("øłđðæœþıħŧŋ", "o l d d ae oe th i h t n".split(), strict=True)))  # noqa: SIM905
-_IN_WORDS = "'’ʼ-"
+_IN_WORDS = re.compile(f"['’ʼ{MARKS}-]")
 _SEVERAL = re.compile(r"[-–,&]")
 _RANGE = re.compile(r"(?<=\d)-(?=\d)")
-_DIGITS = re.compile(r"\d+")
 _SHORTEST_RANGE = 3  # "[1, 2]", but "[1–3]"
 
 
 def letters(number: int) -> str:
     """Return the letter with a number from 0: a to z, then aa, ab and so on."""
-    text = ""
-    number += 1
-    while number:
-        number, digit = divmod(number - 1, 26)
-        text = chr(ord("a") + digit) + text
-    return text
-
-
-def ordinal(letter: str) -> int:
-    """Return the number from 1 of what ``letters`` returns; 0 for ""."""
-    number = 0
-    for character in letter:
-        number = number * 26 + ord(character) - ord("a") + 1
-    return number
+    before, last = divmod(number, 26)
+    return (letters(before - 1) if before else "") + chr(ord("a") + last)
 
 
 def collation(text: str) -> str:
@@ -79,10 +64,8 @@ def collation(text: str) -> str:
     >>> collation("Łoś, Þór")
     'los thor'
     """
-    decomposed = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
-    kept = (
-        c if c.isalnum() else " " for c in decomposed if not unicodedata.combining(c) and c not in _IN_WORDS
-    )
+    decomposed = unicodedata.normalize("NFKD", _IN_WORDS.sub("", text.casefold())).translate(_LETTERS)
+    kept = (c if c.isalnum() else " " for c in decomposed if not unicodedata.combining(c))
     return " ".join("".join(kept).split())
 
 
@@ -90,44 +73,16 @@ def _key_text(key: Key) -> str:
     return f"@{key}" if isinstance(key, str) else f"doi:{key.name}"
 
 
-def _sort_value(work: Work, key: SortKey, *, demotes: bool) -> list[str]:
-    """Return what a work is sorted by; empty if it has none of the variables.
-
-    :param demotes: whether "van Gogh" stands under G
-    """
-    csl = work.csl
-    for variable in key.variables:
-        value = csl.get(variable)
-        if variable in NAMES and value:
-            options = dict(key.names)
-            if 0 < int(options.get("et-al-min", 0)) <= len(value):
-                last = value[-1:] if options.get("et-al-use-last") == "true" else []
-                value = value[: int(options.get("et-al-use-first", 1))] + last
-            families = [name.get("family") or name["literal"] for name in value]
-            if demotes:
-                families = [family.removeprefix(particle_of(family)) for family in families]
-            given = (name.get("given", "") for name in value)
-            return [collation(text) for pair in zip(families, given, strict=True) for text in pair]
-        if isinstance(value, dict):
-            return [f"{part:04}" for part in value["date-parts"][0][: 1 if key.only_years else None]]
-        if value:
-            text = collation(work.title if variable == "title" else value)
-            return [_DIGITS.sub(lambda digits: digits[0].zfill(9), text) if variable in NUMBERS else text]
-    return []
-
-
-def _sorted(
-    works: Iterable[Work], value: Callable[[Work, SortKey], list[str]], keys: Iterable[SortKey]
-) -> list[Work]:
-    """Return works as keys sort them; those without a key come last, also in a descending order."""
-    ordered = [*works]
-    for key in reversed([*keys]):
-        values = {id(work): value(work, key) for work in ordered}
-        ordered.sort(
-            key=lambda work: (bool(values[id(work)]) == key.is_descending, values[id(work)]),
-            reverse=key.is_descending,
-        )
-    return ordered
+def _our_sort_texts(reference: Reference, style: Style, area: Area) -> tuple[str, ...]:
+    """Return what sorts a work in our styles, which need no processor: people or title, year, title."""
+    if style.numbered:
+        return (f"{reference.number:09}",)
+    work = reference.work
+    people, title = work.authors or work.editors, collation(work.title)
+    if area == "citation" and is_shortened(people, 2):
+        people = people[:1]
+    names = "\n".join(collation(part) for name in people for part in (name.family, name.given))
+    return names or title, f"{work.year:04}" if work.year else "", title
 
 
 class Bibliography:
@@ -166,25 +121,30 @@ class Bibliography:
         problems: dict[str, None] | None = None,
     ) -> None:
         self._problems = problems
-        self._style, self._layout, self._terms = style, style.layout, terms_of(locale)
-        self._locale = locale
-        self._by_key: dict[Key, Reference] = {}
+        self._style, self._locale, self._terms = style, locale, terms_of(locale)
         by_key: dict[Key, Work] = dict(works.items())
-        known = [by_key[key] for key in dict.fromkeys(cited) if key in by_key]
-        keys = style.sort_keys("bibliography")
-        ordered = _sorted(known, self._sort_value, keys)
-        self.references = tuple(map(Reference, ordered, count(1)))
+        known = (Reference(by_key[key], 0) for key in dict.fromkeys(cited) if key in by_key)
+        ordered = self._sorted((_Shown(Cite(one.key), one) for one in known), "bibliography")
+        self.references = tuple(one.reference._replace(number=n) for n, one in enumerate(ordered, 1))
         if style.tells_apart:
-            self.references = tuple(
-                one._replace(is_ambiguous=total > 1)
-                for one, (_, total) in zip(self.references, self._alike(), strict=True)
-            )
-        if self._layout.has_letters:
+            self.references = tuple(one._replace(is_ambiguous=total > 1) for one, _, total in self._alike())
+        if style.has_letters:
             self.references = tuple(
                 one._replace(letter=letters(place) if total > 1 else "")
-                for one, (place, total) in zip(self.references, self._alike(), strict=True)
+                for one, place, total in self._alike()
             )
         self._by_key = {reference.key: reference for reference in self.references}
+
+    def _alike(self) -> list[tuple[Reference, int, int]]:
+        """Return each entry, its place among those with its label, and how many they are."""
+        labels = [self._label(_Shown(Cite(one.key), one))[0] for one in self.references]
+        labels = [unicodedata.normalize("NFC", label).casefold() for label in labels]
+        total = Counter(labels)
+        places: defaultdict[str, Iterator[int]] = defaultdict(count)
+        return [
+            (one, next(places[label]), total[label])
+            for one, label in zip(self.references, labels, strict=True)
+        ]
 
     @property
     def heading(self) -> str:
@@ -195,15 +155,22 @@ class Bibliography:
         """Return the entry of a work, or None if it has none."""
         return self._by_key.get(key)
 
-    def _sort_value(self, work: Work, key: SortKey) -> list[str]:
-        if key.macro is None:
-            return _sort_value(work, key, demotes=self._style.demotes_particles)
-        from doiuri.citations._processor import sort_text
+    def _sorted(self, shown: Iterable[_Shown], area: Area) -> list[_Shown]:
+        """Return works as a style sorts them; those without a value come last, also in a descending order."""
+        ordered = [*shown]
+        texts = {one: self._sort_texts(one.reference, area) if one.is_known else () for one in ordered}
+        for place, descends in reversed([*enumerate(self._style.descends(area))]):
+            values = {one: "".join(found[place : place + 1]) for one, found in texts.items()}
+            ordered.sort(key=lambda one: (bool(values[one]) == descends, values[one]), reverse=descends)
+        return ordered
 
-        reference = self._by_key.get(work.key, Reference(work, 0))
-        sortable = self._tried(lambda: sort_text(reference, self._style, self._locale, key))
-        text = collation(sortable or "")
-        return [text] if text else []
+    def _sort_texts(self, reference: Reference, area: Area) -> tuple[str, ...]:
+        if self._style.is_shipped:
+            return _our_sort_texts(reference, self._style, area)
+        from doiuri.citations._processor import sort_texts
+
+        texts = self._tried(lambda: sort_texts(reference, self._style, self._locale, area))
+        return tuple(map(collation, texts or ()))
 
     def _tried(self, render: Callable[[], _T]) -> _T | None:
         """Return what citeproc-py renders; None, and note why, if it fails."""
@@ -215,27 +182,6 @@ class Bibliography:
             self._problems[str(error)] = None
             return None
 
-    @cached_property
-    def _ranks(self) -> Mapping[Key, int]:
-        """The order of the works in a citation; empty if it is that in which they are written."""
-        keys = self._style.sort_keys("citation")
-        if any("citation-number" in key.variables for key in keys):
-            return {one.key: one.number for one in self.references}
-        ranks: dict[Key, int] = {}
-        works = _sorted([reference.work for reference in self.references], self._sort_value, keys)
-        alike = groupby(works if keys else (), lambda work: [self._sort_value(work, key) for key in keys])
-        for rank, (_, group) in enumerate(alike):  # those that sort alike stay as they are written
-            ranks |= dict.fromkeys((work.key for work in group), rank)
-        return ranks
-
-    def _alike(self) -> list[tuple[int, int]]:
-        """Return the place of each entry among those with its label, and how many they are."""
-        labels = [self._label(_Shown(Cite(one.key), one))[0] for one in self.references]
-        labels = [unicodedata.normalize("NFC", label).casefold() for label in labels]
-        total = Counter(labels)
-        seen: defaultdict[str, Iterator[int]] = defaultdict(count)
-        return [(next(seen[label]), total[label]) for label in labels]
-
     def citation(
         self, cites: Iterable[Cite], form: Form = "p", display: Callable[[DOI], str] | None = None
     ) -> tuple[Part, ...]:
@@ -246,7 +192,10 @@ class Bibliography:
             "year": "2001"; "author": "Kahn"
         :param display: returns the text of a DOI whose work is not known; by default ``doi:`` and the name
         """
-        shown = [_Shown(cite, self._by_key.get(cite.key)) for cite in dict.fromkeys(cites)]
+        shown = [
+            _Shown(cite, self._by_key.get(cite.key) or Reference(Work(cite.key, {}), -1))
+            for cite in dict.fromkeys(cites)
+        ]
         if form == "p":
             pieces = self._in_brackets(shown)
         else:
@@ -262,98 +211,94 @@ class Bibliography:
         return (Part(display(key) if display and isinstance(key, DOI) else _key_text(key), link=key),)
 
     def _in_brackets(self, shown: list[_Shown]) -> list[Piece]:
-        layout = self._layout
+        style, layout = self._style, self._style.layout
         if not any(one.cite.prefix for one in shown):  # "see A; also B" stays
-            ranks = self._ranks
-            shown = sorted(shown, key=lambda one: ranks.get(one.cite.key, len(ranks) + 1) if ranks else 0)
-        groups = self._ranges(shown) if self._style.numbered else self._groups(shown)
-        is_mixed = self._style.numbered and not all(one.is_bare for one in shown)
-        delimiter = "; " if is_mixed and self._style.is_shipped else layout.delimiter  # "[1, p. 12; 2]"
-        pieces = [(layout.prefix, None), *_joined(groups, delimiter), (layout.suffix, None)]
-        return [(marked("superscript", text), key) for text, key in pieces] if layout.superscript else pieces
-
-    def _ranges(self, shown: list[_Shown]) -> Iterator[list[Piece]]:
-        """Yield the numbers, and ranges of numbers if the style collapses them."""
-        collapses = self._layout.collapse == "citation-number"
-        return _collapsed((one.number if collapses and one.is_bare else 0, self._cite(one)) for one in shown)
+            shown = self._sorted(shown, "citation")
+        if style.numbered:
+            collapses = layout["collapse"] == "citation-number"
+            groups = _ranges(
+                (one.reference.number if collapses and one.is_bare else 0, self._cite(one)) for one in shown
+            )
+        else:
+            groups = self._groups(shown)
+        is_mixed = style.numbered and not all(one.is_bare for one in shown)
+        delimiter = "; " if is_mixed and style.is_shipped else layout["delimiter"]  # "[1, p. 12; 2]"
+        pieces = [(layout["prefix"], None), *_joined(groups, delimiter), (layout["suffix"], None)]
+        return [(marked("superscript", text), key) for text, key in pieces] if style.raised else pieces
 
     def _groups(self, shown: list[_Shown]) -> Iterator[list[Piece]]:
         """Yield authors with a year; if the style collapses them, with several, or with several letters."""
-        layout, collapse = self._layout, self._layout.collapse
+        layout, collapse = self._style.layout, self._style.layout["collapse"]
         for _, group in groupby(shown, self._author_if_grouped):
             years: list[list[Piece]] = []
             for _, same in groupby(
                 enumerate(group),
-                lambda one: one[1].year if "suffix" in collapse and one[1].has_bare_letter else -one[0],
+                lambda one: (
+                    one[1].reference.work.year if "suffix" in collapse and one[1].has_bare_letter else -one[0]
+                ),
             ):
                 cites: list[tuple[int, list[Piece]]] = []
                 for _, one in same:
                     no_author = bool(years) and collapse.startswith("year")
-                    letter: list[Piece] = [(one.letter, one.cite.key)]
-                    pieces = letter if cites else self._cite(one, no_author=no_author)
-                    cites.append((ordinal(one.letter) if "ranged" in collapse else 0, pieces))
-                years.append(_joined(_collapsed(cites), layout.letter_delimiter))
-            yield _joined(years, layout.group_delimiter)
+                    letter = one.reference.letter
+                    alone: list[Piece] = [(letter, one.cite.key)]
+                    pieces = alone if cites else self._cite(one, no_author=no_author)
+                    cites.append((int(letter or "0", 36) if "ranged" in collapse else 0, pieces))
+                years.append(_joined(_ranges(cites), layout["year-suffix-delimiter"]))
+            yield _joined(years, layout["cite-group-delimiter"])
 
     def _author_if_grouped(self, one: _Shown) -> object:
-        return self._author(one.reference) if self._layout.has_groups and one.reference else one
+        return self._author(one.reference) if self._style.has_groups and one.is_known else one
 
     def _in_sentence(self, one: _Shown, form: Form) -> list[Piece]:
-        reference, cite, layout = one.reference, one.cite, self._layout
-        if reference is None:
+        (cite, reference), style = one, self._style
+        if not one.is_known:
             return self._cite(one)
         author = self._author(reference, in_sentence=True)
         label, more = self._label(one, no_author=True)
         if form == "author":
             return _pieces(cite, author, self._locator(cite))
+        if form == "year" and (style.numbered or not label):
+            return _pieces(cite, self._year(reference), self._locator(cite))
         if form == "year":
-            own = self._style.numbered or not label
-            return _pieces(cite, *((self._year(reference), self._locator(cite)) if own else (label, more)))
+            return _pieces(cite, label, more)
         if not label:  # a style without years
             return _pieces(cite, author, more)
-        has_own = layout.prefix or self._style.numbered
-        opening, closing = (layout.prefix, layout.suffix) if has_own else ("(", ")")
-        if layout.superscript:
+        opening, closing = (style.layout[name] for name in ("prefix", "suffix"))
+        if not opening and not style.numbered:
+            opening, closing = "(", ")"
+        if style.raised:
             label = marked("superscript", label)
-        before = "" if cite.no_author else author if layout.superscript else f"{author} "
+        before = "" if cite.no_author else author if style.raised else f"{author} "
         *pieces, (last, key) = _pieces(cite, f"{before}{opening}{label}", more)
         return [*pieces, (f"{last}{closing}", key)]
 
     def _cite(self, one: _Shown, *, no_author: bool = False) -> list[Piece]:
         label, more = self._label(one, no_author=no_author or one.cite.no_author)
-        return _pieces(one.cite, label or (self._year(one.reference) if one.reference else ""), more)
+        return _pieces(one.cite, label or self._year(one.reference), more)
 
     def _label(self, one: _Shown, *, no_author: bool = False) -> tuple[str, str]:
         """Return the label of a work, and the locator if it is not part of the label."""
-        reference, cite = one.reference, one.cite
-        if reference is None:
+        cite, reference = one
+        if not one.is_known:
             return _key_text(cite.key), self._locator(cite)
         if cited := self._cited(reference, cite, no_author=no_author):
-            return cited.text, ""
+            return cited[1], ""
         if self._style.numbered:
             return str(reference.number), self._locator(cite)
         year = self._year(reference)
         return year if no_author else f"{self._author(reference)}, {year}", self._locator(cite)
 
     def _cited(
-        self,
-        reference: Reference,
-        cite: Cite | None = None,
-        *,
-        no_author: bool = False,
-        in_sentence: bool = False,
-    ) -> Cited | None:
-        """Return a work as a style sets it that is not one of ours."""
+        self, reference: Reference, cite: Cite | None = None, **options: bool
+    ) -> tuple[str, str] | None:
+        """Return the author and all of a work as a style sets it that is not one of ours."""
         if self._style.is_shipped:
             return None
         from doiuri.citations._processor import cited
 
         locator = (cite.label, cite.locator) if cite else ("", "")
-        return self._tried(
-            lambda: cited(
-                reference, locator, self._style, self._locale, no_author=no_author, in_sentence=in_sentence
-            )
-        )
+        return self._tried(lambda: cited(reference, locator, self._style, self._locale, **options))
 
     def _locator(self, cite: Cite) -> str:
         if not cite.locator:
@@ -371,8 +316,8 @@ class Bibliography:
         """Return family names as the style joins them, or else the title; in a sentence it is never "&"."""
         style, work = self._style, reference.work
         cited = None if style.numbered else self._cited(reference, in_sentence=in_sentence)
-        if cited and cited.author:
-            return cited.author
+        if cited and cited[0]:
+            return cited[0]
         people = work.authors or work.editors
         names = [from_rich(name.family) for name in people]
         if not names:
@@ -419,7 +364,10 @@ def format_entries(
         key = (work, reference.letter, digest, locale)
         try:
             if key not in known:
-                known[key] = _formatted(reference, style, locale, repeated)
+                from doiuri.citations._processor import entry
+
+                text = tidied(entry(reference, style, locale, repeated), terms_of(locale))
+                known[key] = linked_parts(text.strip(), link_of(work))
             shown.append(known[key])
         except ValueError as error:
             if problems is None:
@@ -434,13 +382,6 @@ def as_link(work: Work) -> tuple[Part, ...]:
     return (Part(work.doi.url if work.doi else work.title or str(work.key), link=link_of(work)),)
 
 
-def _formatted(reference: Reference, style: Style, locale: str, repeated: str) -> tuple[Part, ...]:
-    from doiuri.citations._processor import entry
-
-    text = entry(reference, style, locale, repeated)
-    return linked_parts(tidied(text, terms_of(locale)).strip(), link_of(reference.work))
-
-
 def _pieces(cite: Cite, label: str, more: str) -> list[Piece]:
     """Return a label with what precedes and follows it."""
     pieces: list[Piece] = [(f"{cite.prefix} ", None), (label, cite.key), (f"{more}{cite.suffix}", None)]
@@ -448,36 +389,26 @@ def _pieces(cite: Cite, label: str, more: str) -> list[Piece]:
 
 
 class _Shown(NamedTuple):
-    """A work in a citation."""
+    """A work in a citation; the number of one that is not known is -1."""
 
     cite: Cite
-    reference: Reference | None
+    reference: Reference
 
     @property
-    def number(self) -> int:
-        return 0 if self.reference is None else self.reference.number
-
-    @property
-    def letter(self) -> str:
-        return "" if self.reference is None else self.reference.letter
-
-    @property
-    def year(self) -> int | None:
-        return None if self.reference is None else self.reference.work.year
+    def is_known(self) -> bool:
+        return self.reference.number >= 0
 
     @property
     def has_bare_letter(self) -> bool:
-        return self.is_bare and bool(self.letter)
+        return self.is_bare and bool(self.reference.letter)
 
     @property
     def is_bare(self) -> bool:
         cite = self.cite
-        return self.reference is not None and not (
-            cite.prefix or cite.locator or cite.suffix or cite.no_author
-        )
+        return self.is_known and not (cite.prefix or cite.locator or cite.suffix or cite.no_author)
 
 
-def _collapsed(cites: Iterable[tuple[int, list[Piece]]]) -> Iterator[list[Piece]]:
+def _ranges(cites: Iterable[tuple[int, list[Piece]]]) -> Iterator[list[Piece]]:
     """Yield cites with their numbers, 0 for none; three or more with consecutive numbers are a range."""
     for _, group in groupby(enumerate(cites), lambda one: (one[1][0] or -1) - one[0]):
         run = [cite for _, (_, cite) in group]

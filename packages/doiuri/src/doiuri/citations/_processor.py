@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from io import BytesIO
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import citeproc
 from citeproc import model
@@ -23,13 +23,13 @@ from lxml import etree
 
 from doiuri.citations._locale import NAMESPACE, check_locale
 from doiuri.citations._parts import LINK, MARKS, SPACE, from_rich, link_of, marked, particle_of
-from doiuri.records._csl import NAMES, OTHER_DATES
+from doiuri.records._csl import NAMES, NUMBERS, OTHER_DATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri.citations._parts import Reference
-    from doiuri.citations._style import SortKey, Style
+    from doiuri.citations._style import Area, Style
     from doiuri.records._work import Work
 
 _NEVER_SHOWN = frozenset(("key", "type", "language", "year_suffix"))
@@ -46,6 +46,7 @@ _WORD = re.compile(rf"(?<![^\s\-\u2013/(“\"‘{MARKS}])[^\W\d_][^\s\-\u2013/{M
 _AFTER_HYPHEN = re.compile(r"(?<=-)[^\W\d_]")
 _RANGE = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]+\s*(?=\w)")
 _SHORT_RANGE = re.compile(r"(?<!\S)(\d+)-(\d+)(?![^\s,])")
+_DIGITS = re.compile(r"\d+")
 _DATES = ("issued", *OTHER_DATES)
 _OTHER_FORMS = {"symbol": "short", "verb-short": "verb"}  # of a term; None, the long one, for any other
 
@@ -459,16 +460,6 @@ def entry(reference: Reference, style: Style, locale: str, repeated: str = "") -
         return str(layout.format(layout.wrap(processor.render(layout, item))) or "")
 
 
-class Cited(NamedTuple):
-    """A work in a citation, with marks."""
-
-    author: str
-    """The names, or what the style shows in their place; "" if it shows none."""
-
-    text: str
-    """All of it, or if wanted, without the names."""
-
-
 @lru_cache(maxsize=4096)
 def cited(
     reference: Reference,
@@ -478,10 +469,11 @@ def cited(
     *,
     no_author: bool = False,
     in_sentence: bool = False,
-) -> Cited:
-    """Return a work as the style has it in a citation.
+) -> tuple[str, str]:
+    """Return a work as a citation has it: the author, or what stands for it, and all of it, with marks.
 
     :param locator: CSL's name for its kind, and the locator; both "" if there is none
+    :param no_author: whether the names are left out
     :param in_sentence: whether "&" between names is "and"
     """
     with _explained(reference, style):
@@ -491,15 +483,34 @@ def cited(
         if locator[1]:
             item["locator"] = citeproc.Locator(*locator)
         text = str(processor.render(processor.layout, item) or "")
-    return Cited(item["author"], text)
+    return item["author"], text
 
 
 @lru_cache(maxsize=4096)
-def sort_text(reference: Reference, style: Style, locale: str, key: SortKey) -> str:
-    """Return the text of the macro that is a key to sort by, with marks."""
+def sort_texts(reference: Reference, style: Style, locale: str, area: Area) -> tuple[str, ...]:
+    """Return what the keys of a list or a citation show of a work, with marks (CSL 1.0.2, Sorting)."""
+    processor = _Processor(style, locale)
+    layout = processor.layout if area == "citation" else processor.entries
     with _explained(reference, style):
-        processor = _Processor(style, locale)
-        layout = processor.layout if key.area == "citation" else processor.entries
-        item = Item(reference, style, sort={"name-as-sort-order": "all", **dict(key.names)})
-        layout.repressed = {}
-        return str(layout.get_macro(key.macro).render(item, context=layout) or "")
+        keys = layout.getparent().findall(f"{NAMESPACE}sort/{NAMESPACE}key")
+        return tuple(_sort_text(reference, style, layout, key) for key in keys)
+
+
+def _sort_text(reference: Reference, style: Style, layout: Any, key: Any) -> str:
+    variable = key.get("variable")
+    if variable == "citation-number":
+        return f"{reference.number:09}"
+    if variable and not len(key):
+        kind = "names" if variable in NAMES else "date" if variable in _DATES else "text"
+        etree.SubElement(key, f"{NAMESPACE}{kind}", variable=variable)
+    options = {name.replace("names", "et-al"): value for name, value in key.items()}
+    item = Item(reference, style, sort={"name-as-sort-order": "all", **options})
+    layout.repressed = {}
+    try:
+        text = str(
+            (key[0] if variable else layout.get_macro(key.get("macro"))).render(item, context=layout) or ""
+        )
+    except VariableError:
+        return ""
+    text = text.replace(str(layout.get_single_term(name="et-al")), "")
+    return _DIGITS.sub(lambda digits: digits[0].zfill(9), text) if variable in NUMBERS else text

@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from doiuri.citations._locale import NAMESPACE, citeproc_folder
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 DEFAULT = "author-date"
 SHIPPED = (DEFAULT, "numeric")
 """The names of our styles: in APA's manner, and in that of engineering journals."""
 
-_OUR_MACROS = {"people-or-title": ("author", "editor", "title"), "year": ("issued",)}
-"""The variables that sort in our styles, which need no processor."""
+Area: TypeAlias = Literal["bibliography", "citation"]
+"""What a style sorts."""
 
 _NUMERIC = re.compile(
     "ieee|vancouver|nature|science|medic|chemi|physic|ama|acm|acs|aip|aps|cell|num", re.IGNORECASE
@@ -145,22 +145,10 @@ class Style:
         layout = self._find("citation/layout")
         return any(element.get("variable") == "citation-number" for element in self._expanded(layout))
 
-    @cache  # noqa: B019 (styles are few)
-    def sort_keys(self, area: Literal["bibliography", "citation"]) -> tuple[SortKey, ...]:
-        """The keys by which the list or a citation is sorted; empty for the order of the citations."""
+    def descends(self, area: Area) -> list[bool]:
+        """Return the keys by which a list or a citation is sorted: whether in descending order."""
         sort = self._find(f"{area}/sort")
-        return tuple(self._sort_key(key, area) for key in (() if sort is None else sort))
-
-    def _sort_key(self, key: ET.Element, area: Literal["bibliography", "citation"]) -> SortKey:
-        macro, descends = key.get("macro"), key.get("sort") == "descending"
-        names: dict[str, str] = {}
-        if not macro or self.is_shipped:  # otherwise, the names in the macro have their own
-            names = {**self._root.attrib, **getattr(self._find(area), "attrib", {})}
-        names |= {name.replace("names", "et-al"): value for name, value in key.items()}
-        options = tuple((name, value) for name, value in names.items() if name.startswith("et-al"))
-        variables = _OUR_MACROS[macro] if self.is_shipped and macro else (key.get("variable", ""),)
-        only_years, macro = self.is_shipped and macro == "year", None if self.is_shipped else macro
-        return SortKey(variables, descends, only_years, macro, options, area)
+        return [key.get("sort") == "descending" for key in (() if sort is None else sort)]
 
     @cached_property
     def names_letters(self) -> bool:
@@ -174,57 +162,30 @@ class Style:
         return any(element.get("disambiguate") == "true" for element in tests)
 
     @cached_property
-    def layout(self) -> Layout:
-        """What citations have around and between their works."""
-        citation, layout = self._find("citation"), self._find("citation/layout")
-        assert citation is not None  # noqa: S101 (the schema says so)
-        assert layout is not None  # noqa: S101
-        delimiter = layout.get("delimiter", "" if self.numbered else "; ")
-        return Layout(
-            layout.get("prefix", ""),
-            layout.get("suffix", ""),
-            delimiter,
-            layout.get("vertical-align") == "sup",
-            citation.get("collapse", ""),
-            citation.get("collapse", "").startswith("year") or "cite-group-delimiter" in citation.attrib,
-            citation.get("cite-group-delimiter", ", "),
-            citation.get("year-suffix-delimiter", delimiter),
-            not self.numbered and citation.get("disambiguate-add-year-suffix") == "true",
-        )
+    def layout(self) -> Mapping[str, str]:
+        """The attributes of citations and their layout, with their defaults."""
+        elements = self._find("citation"), self._find("citation/layout")
+        given = {
+            name: value for element in elements if element is not None for name, value in element.items()
+        }
+        delimiter = given.get("delimiter", "" if self.numbered else "; ")
+        defaults = dict.fromkeys(("prefix", "suffix", "collapse"), "")
+        defaults |= {"delimiter": delimiter, "year-suffix-delimiter": delimiter, "cite-group-delimiter": ", "}
+        return defaults | given
 
+    @property
+    def raised(self) -> bool:
+        """Whether citations are superscripts."""
+        return self.layout.get("vertical-align") == "sup"
 
-class Layout(NamedTuple):
-    """What citations have around and between their works."""
+    @cached_property
+    def has_groups(self) -> bool:
+        """Whether consecutive works of an author are joined in another way."""
+        citation = self._find("citation")
+        has_delimiter = citation is not None and "cite-group-delimiter" in citation.attrib
+        return has_delimiter or self.layout["collapse"].startswith("year")
 
-    prefix: str
-    suffix: str
-    """What encloses a citation: "(" and ")"."""
-    delimiter: str
-    """Stands between two works."""
-    superscript: bool
-    collapse: str
-    """CSL's ``collapse``: "citation-number", or begins with "year"; "" for none."""
-    has_groups: bool
-    """Whether consecutive works of an author are joined in another way."""
-    group_delimiter: str
-    """Stands between two works of an author."""
-    letter_delimiter: str
-    """Stands between two letters of a year."""
-    has_letters: bool
-    """Whether works of one label and year get letters."""
-
-
-class SortKey(NamedTuple):
-    """A key by which a style sorts a list."""
-
-    variables: tuple[str, ...]
-    """The first one that a work has counts."""
-    is_descending: bool
-    only_years: bool
-    """Whether months and days of dates do not count."""
-    macro: str | None
-    """The macro whose text counts instead; None in our styles, which need no processor."""
-    names: tuple[tuple[str, str], ...]
-    """How many names count in it, as options of names."""
-    area: Literal["bibliography", "citation"]
-    """What it sorts."""
+    @property
+    def has_letters(self) -> bool:
+        """Whether works of one label and year get letters."""
+        return not self.numbered and self.layout.get("disambiguate-add-year-suffix") == "true"

@@ -20,32 +20,24 @@ def _table(lines: str) -> dict[str, list[str]]:
     return {words[0]: words[1:] for words in map(str.split, lines.splitlines()) if words}
 
 
+# Those of the other entries are of the same name, if there are such types
 _TYPES = {
     kind: csl
     for csl, kinds in _table("""
         article-journal article suppperiodical
-        book book collection manual mvbook mvcollection mvproceedings mvreference proceedings reference
+        book collection manual mvbook mvcollection mvproceedings mvreference proceedings reference
         chapter inbook bookinbook incollection suppbook suppcollection
-        dataset dataset
         entry-encyclopedia inreference
         graphic artwork image
         legal_case jurisdiction
-        legislation legislation
         manuscript unpublished
         motion_picture movie video
         pamphlet booklet
         paper-conference inproceedings conference
-        patent patent
-        performance performance
-        periodical periodical
         personal_communication letter
-        report report techreport
-        review review
-        software software
+        report techreport
         song audio music
-        standard standard
-        thesis thesis phdthesis mastersthesis
-        treaty legal
+        thesis phdthesis mastersthesis
         webpage online electronic www
     """).items()
     for kind in kinds
@@ -65,7 +57,6 @@ _MEMBERS = _table("""
     version version
     ISBN isbn
     ISSN issn
-    PMID pmid
     event-title eventtitle
     event-place venue
 """)
@@ -79,18 +70,7 @@ _GENRES = {
     "techreport": "technical report",
     "resreport": "research report",
 }
-_LANGUAGES = {
-    **dict.fromkeys(("english", "american", "usenglish"), "en-US"),
-    **dict.fromkeys(("british", "ukenglish"), "en-GB"),
-    **dict.fromkeys(("german", "ngerman"), "de-DE"),
-    **dict.fromkeys(("french", "francais"), "fr-FR"),
-    "spanish": "es-ES",
-    "italian": "it-IT",
-    "portuguese": "pt-PT",
-    "brazilian": "pt-BR",
-    "dutch": "nl-NL",
-    "russian": "ru-RU",
-}
+_ENGLISH = ("en", "american", "british", "ukenglish", "usenglish")
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = re.compile("|".join(_MONTHS), re.IGNORECASE)
 _DAY = re.compile(r"\b[0-3]?[0-9]\b")
@@ -172,8 +152,10 @@ def _inherited(entry: _Entry, by_key: Mapping[str, _Entry]) -> Fields:
 
 
 def _item(entry: _Entry, fields: Fields) -> dict[str, Any]:
-    language = _language(fields)
-    in_english = not language or language[:2].lower() == "en"  # BibTeX knows no other language
+    language = plain_text(fields.get("langid") or fields.get("hyphenation") or fields.get("language") or "")
+    if language.lower().startswith(_ENGLISH):
+        language = "en"
+    in_english = language in ("", "en")  # BibTeX knows no other language
 
     def text_of(name: str, *, sentence_case: bool = False) -> str:
         text = rich_text(fields.get(name, ""), sentence_case=sentence_case and in_english)
@@ -183,7 +165,7 @@ def _item(entry: _Entry, fields: Fields) -> dict[str, Any]:
                 text += f"{'' if text.endswith(('?', '!', ':', '.')) else mark} {more}" if more else ""
         return text
 
-    item: dict[str, Any] = {"id": entry.key, "type": _TYPES.get(entry.kind, "")}
+    item: dict[str, Any] = {"id": entry.key, "type": _TYPES.get(entry.kind, entry.kind)}
     for member, sources in _MEMBERS.items():
         item[member] = next(filter(None, map(text_of, sources)), "")
     if item["container-title"] == text_of("booktitle"):  # the title of a work, not a name as of a journal
@@ -199,13 +181,6 @@ def _item(entry: _Entry, fields: Fields) -> dict[str, Any]:
     genre = fields.get("type", "") or (entry.kind if entry.kind.endswith("thesis") else "")
     item["genre"] = _GENRES.get(genre, plain_text(genre)) if genre != "thesis" else ""
     return {member: value for member, value in (item | _links(fields)).items() if value}
-
-
-def _language(fields: Fields) -> str:
-    if "british" in fields.get("langidopts", ""):
-        return "en-GB"
-    given = plain_text(fields.get("langid") or fields.get("hyphenation") or fields.get("language") or "")
-    return _LANGUAGES.get(given.lower(), given)
 
 
 def _numbers(type_: str, fields: Fields) -> dict[str, str]:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import citeproc
 from citeproc import model
 from citeproc.source import Date as SingleDate
+from citeproc.source import LiteralDate, VariableError
+from citeproc.source import Name as Person
 from citeproc.source import Reference as Source
-from citeproc.source import VariableError
-from citeproc.source.json import CiteProcJSON
 from lxml import etree
 
 from doiuri.citations._locale import NAMESPACE, check_locale
@@ -57,9 +57,9 @@ class Item(citeproc.CitationItem):
     def __init__(self, reference: Reference, style: Style, **options: Any) -> None:
         super().__init__("work")
         demotes = "sort" in options and style.demotes_particles
-        self["source"] = _Noting(_source(reference.work, reference.letter, style, demotes))
+        self["source"] = _Noting(_values(reference.work, reference.letter, style, demotes))
         self["implicit_letter"] = "" if style.names_letters else reference.letter
-        noted = {"shown_number": "", "author": "", "names": None, "sort": None, "repeated": ""}
+        noted = {"number": "", "author": "", "names": None, "sort": None, "repeated": ""}
         self.update({**noted, "is_ambiguous": reference.is_ambiguous, **options})
 
     @property
@@ -69,44 +69,39 @@ class Item(citeproc.CitationItem):
 
     @property
     def number(self) -> str:
-        return str(self["shown_number"])
+        return str(self["number"])
 
 
 @lru_cache(maxsize=1024)
-def _source(work: Work, letter: str, style: Style, demotes: bool) -> Source:
-    item = _csl_item(work, letter, style, demotes)
-    (source,) = CiteProcJSON([{"id": "work", **item}]).values()
-    if "event" in item:  # "event-title" is unknown to citeproc-py, which warns
-        source["event_title"] = source["event"]
-    return source
-
-
-def _csl_item(work: Work, letter: str, style: Style, demotes: bool) -> dict[str, Any]:
-    """Return a work as citeproc-py can read it: it escapes nothing and fails on members of other types."""
+def _values(work: Work, letter: str, style: Style, demotes: bool) -> dict[str, Any]:
+    """Return the variables of a work as citeproc-py can read them: it escapes nothing."""
     csl = work.csl
-    item: dict[str, Any] = {
-        member: value if member == "type" else from_rich(value)
-        for member, value in csl.items()
-        if isinstance(value, str) and member not in ("URL", "event-title")
-    }
-    for member in ("volume", "issue"):
-        if member in item:
-            item[member] = _RANGE.sub("–", item[member])
-    if "page" in item:  # citeproc-py reads only hyphens, and does not complete "123-9"
-        item["page"] = _RANGE.sub("-", item["page"])
+    texts = {name: from_rich(value) for name, value in csl.items() if isinstance(value, str)}
+    for name in ("volume", "issue"):
+        if name in texts:
+            texts[name] = _RANGE.sub("–", texts[name])
+    if "page" in texts:  # citeproc-py reads only hyphens, and does not complete "123-9"
+        texts["page"] = _RANGE.sub("-", texts["page"])
         if style.formats_pages:
-            item["page"] = _SHORT_RANGE.sub(_completed, item["page"])
-    if style.is_shipped and item.get("publisher", "").casefold() == work.container.casefold():
-        item.pop("publisher", None)  # bioRxiv is both
-    if "event-title" in csl:
-        item["event"] = from_rich(csl["event-title"])
-    item |= {member: [_name(name, demotes) for name in csl[member]] for member in NAMES if member in csl}
-    item |= {member: _date(csl[member]) for member in _DATES if member in csl}
-    if letter:
-        item["year-suffix"] = letter
+            texts["page"] = _SHORT_RANGE.sub(_completed, texts["page"])
+    if style.is_shipped and texts.get("publisher", "").casefold() == work.container.casefold():
+        texts.pop("publisher", None)  # bioRxiv is both
+    if "event-title" in texts:
+        texts["event"] = texts["event-title"]  # of CSL 1.0.1
+    texts["year-suffix"] = letter
+    texts.pop("URL", None)
     if link_of(work):
-        item["URL" if work.doi is None else "DOI"] = LINK
-    return item
+        texts["URL" if work.doi is None else "DOI"] = LINK
+    values: dict[str, Any] = {name: model.String(text) for name, text in texts.items() if text}
+    values |= {name: [Person(**_name(one, demotes)) for one in csl[name]] for name in NAMES if name in csl}
+    for name in _DATES:
+        if name in csl:
+            date = dict(zip(("year", "month", "day"), csl[name]["date-parts"][0], strict=False))
+            values[name] = SingleDate(**date)
+            if date["year"] < 1000:  # after which citeproc-py writes "AD"
+                values[name] = LiteralDate(str(date["year"]))
+                values[name].update(date)
+    return {name.replace("-", "_"): value for name, value in values.items()}
 
 
 def _name(name: dict[str, str], demotes: bool) -> dict[str, str]:
@@ -133,12 +128,6 @@ def _name(name: dict[str, str], demotes: bool) -> dict[str, str]:
     return name
 
 
-def _date(date: dict[str, list[list[int]]]) -> dict[str, Any]:
-    """Return a date; one before 1000, after which citeproc-py writes "AD", as text."""
-    year = date["date-parts"][0][0]
-    return date if year >= 1000 else {"literal": str(year)}
-
-
 def _completed(pages: re.Match[str]) -> str:
     first, last = pages.groups()
     return f"{first}-{first[: max(0, len(first) - len(last))]}{last}"
@@ -151,8 +140,8 @@ def _is_east_asian(text: str) -> bool:
 class _Noting(Source):
     """The variables of a work; notes which of them are read, and which are missing."""
 
-    def __init__(self, source: Source) -> None:
-        dict.update(self, source)
+    def __init__(self, values: dict[str, Any]) -> None:
+        dict.update(self, values)
         self.__dict__["read"], self.__dict__["missing"] = set[str](), set[str]()
 
     def __contains__(self, name: object) -> bool:
@@ -356,15 +345,8 @@ class Date(model.Date):
 
     def _sortable(self, date: Any) -> str:
         """Return the parts of a date that are shown, as they sort (CSL 1.0.2, Sorting)."""
-        if not isinstance(date, SingleDate):
-            return str(date.text).zfill(4)
-        shown = self.get("date-parts") or "-".join(part.get("name") for part in self)
-        parts = [
-            f"{date.get(part, 0):04}"
-            for part in ("year", "month", "day")
-            if part in (shown or "year-month-day")
-        ]
-        return "".join(parts)
+        shown = self.get("date-parts") or "-".join(part.get("name") for part in self) or "year-month-day"
+        return "".join(f"{date.get(part, 0):04}" for part in ("year", "month", "day") if part in shown)
 
 
 class _Condition:
@@ -478,8 +460,7 @@ def cited(
     """
     with _explained(reference, style):
         processor = _Processor(style, locale)
-        options = {"shown_number": str(reference.number), "no_author": no_author, "in_sentence": in_sentence}
-        item = Item(reference, style, **options)
+        item = Item(reference, style, number=reference.number, no_author=no_author, in_sentence=in_sentence)
         if locator[1]:
             item["locator"] = citeproc.Locator(*locator)
         text = str(processor.render(processor.layout, item) or "")

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _NEVER_SHOWN = frozenset(("key", "type", "language", "year_suffix"))
 _GIVEN = re.compile("\ue023([^\ue024]*)\ue024")  # in a literal name
-_INITIAL = re.compile(r"(\w)(?:\.\s*|\s+|$)|\S+\s*")
+_EAST_ASIAN = re.compile("[\u3040-\u9fff\uac00-\ud7a3]")
+_INITIAL = re.compile(r"(?<![^\s.])(\w)(?:\.\s*|\s+|$)(?=(\w(?:\W|$))?)")
 _NUMBERS = re.compile(r"[a-z]*\d+[a-z]*(?:\s*[-–,&]\s*[a-z]*\d+[a-z]*)*", re.IGNORECASE)
 _SMALL = frozenset(
     "a about above across after against along among an and around as at before behind below beneath beside"  # noqa: SIM905
@@ -59,8 +60,7 @@ class Item(citeproc.CitationItem):
         demotes = "sort" in options and style.demotes_particles
         self["source"] = _Noting(_values(reference.work, reference.letter, style, demotes))
         self["implicit_letter"] = "" if style.names_letters else reference.letter
-        noted = {"number": "", "author": "", "names": None, "sort": None, "repeated": ""}
-        self.update({**noted, "is_ambiguous": reference.is_ambiguous, **options})
+        self.update(options, is_ambiguous=reference.is_ambiguous)
 
     @property
     def reference(self) -> _Noting:
@@ -69,7 +69,7 @@ class Item(citeproc.CitationItem):
 
     @property
     def number(self) -> str:
-        return str(self["number"])
+        return str(self.get("number", ""))
 
 
 @lru_cache(maxsize=1024)
@@ -111,7 +111,7 @@ def _name(name: dict[str, str], demotes: bool) -> dict[str, str]:
     """
     given, family = name.get("given", ""), name.get("family", "")
     if given and given.upper() == given.lower():  # a script without case has no initials
-        separator = "" if _is_east_asian(family) else ", "
+        separator = "" if _EAST_ASIAN.search(family) else ", "
         return {"literal": from_rich(f"{family}\ue023{separator}{given}\ue024")}
     name = {part: from_rich(text) for part, text in name.items()}
     if particle := particle_of(name.get("family", "")):
@@ -131,10 +131,6 @@ def _name(name: dict[str, str], demotes: bool) -> dict[str, str]:
 def _completed(pages: re.Match[str]) -> str:
     first, last = pages.groups()
     return f"{first}-{first[: max(0, len(first) - len(last))]}{last}"
-
-
-def _is_east_asian(text: str) -> bool:
-    return any("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
 
 
 class _Noting(Source):
@@ -157,16 +153,13 @@ class _Noting(Source):
             notes.add(name)
         return super().__getitem__(name)
 
-    def __getattr__(self, name: str) -> Any:
-        return self[name]
-
 
 class Substitute(model.Substitute):
     """What is shown in place of a variable is not shown again (CSL 1.0.2, Substitute)."""
 
     def render(self, item: Item, context: Any = None, **kwargs: Any) -> Any:
         for child in self:
-            notes, outer = item.reference.__dict__, item["names"]
+            notes, outer = item.reference.__dict__, item.get("names")
             notes["read"] = set()
             item["names"] = outer if outer is not None else self.getparent()
             try:
@@ -189,13 +182,13 @@ class Names(model.Names):
     """
 
     def render(self, item: Item, context: Any = None, **kwargs: Any) -> Any:
-        within = item["names"] is not None
+        within = item.get("names") is not None
         if self.name is None and within:
             kwargs["names_context"] = item["names"]
         elif self.name is None:
             self.insert(0, self.makeelement(f"{NAMESPACE}name"))  # citeproc-py would insert one of its own
         text = super().render(item, context=context, **kwargs)
-        if text and not item["author"] and not within:
+        if text and not item.get("author") and not within:
             item["author"] = str(text)
             if item.get("no_author"):
                 raise VariableError
@@ -208,8 +201,8 @@ class Name(model.Name):
     def process(
         self, item: Item, variable: str, context: Any = None, sort_options: Any = None, **kwargs: Any
     ) -> Any:
-        if item["sort"] is not None:
-            sort_options = item["sort"]
+        if item.get("sort") is not None:
+            sort_options = item.get("sort")
         elif item.get("in_sentence") and self.get_option("and", context) == "symbol":
             sort_options = {"and": "text"}
         names = item.reference.get(variable, [])
@@ -224,25 +217,15 @@ class Name(model.Name):
         if "\ue023" in str(text):
             is_short = self.get_option("form", context, sort_options) == "short"
             text = model.String(_GIVEN.sub("" if is_short else r"\1", str(text)))
-        repeated, item["repeated"] = item["repeated"], ""
-        return repeated or text
+        return item.pop("repeated", "") or text
 
     def initialize(self, given: str, mark: str, context: Any) -> str:
         around = (self, *(self if context is None else context).iterancestors())
         if next(filter(None, (element.get("initialize") for element in around)), "true") == "false":
-            return "".join(_initials(given, mark)).strip()
+            following = f"{mark.rstrip()} "
+            return _INITIAL.sub(lambda one: one[1] + (mark if one[2] else following), given).strip()
         text = str(super().initialize(given, mark, context))
         return re.sub(r"^[. ]+| \.(?!\w)", "", text)  # beside words without capitals
-
-
-def _initials(given: str, mark: str) -> Iterator[str]:
-    """Yield given names; their initials have the style's mark."""
-    for word in _INITIAL.finditer(given):
-        following = given[word.end() :]
-        if word[1] is None:
-            yield word[0]
-        else:
-            yield word[1] + (mark if re.match(r"\w(?:\W|$)", following) else f"{mark.rstrip()} ")
 
 
 class _Numbered:
@@ -273,22 +256,15 @@ class _Termed:
 
 
 class Text(_Cased, _Numbered, _Termed, model.Text):
-    """Text; finds its macro once."""
+    """Text; what macros call is remembered, for it takes citeproc-py long to find out."""
 
     def process(self, item: Item, *args: Any, **kwargs: Any) -> Any:
         if self.get("term") == "no date":  # it stands for a variable
             item.reference.__dict__["read"].add("no_date")
         return super().process(item, *args, **kwargs)
 
-    def get_macro(self, name: str) -> Any:
-        if "macro" not in self.__dict__:
-            self.__dict__["macro"] = super().get_macro(name)
-        return self.__dict__["macro"]
-
-    def calls_variable(self) -> bool:
-        if "calls" not in self.__dict__:
-            self.__dict__["calls"] = super().calls_variable()
-        return bool(self.__dict__["calls"])
+    get_macro = lru_cache(maxsize=4096)(model.Text.get_macro)
+    calls_variable = lru_cache(maxsize=4096)(model.Text.calls_variable)
 
 
 class Macro(model.Macro):
@@ -315,7 +291,7 @@ class Label(_Cased, _Termed, model.Label):
             if own.startswith("number-of"):
                 kwargs["plural"] = str(value) != "1"
         # Labels do not sort
-        return None if item["sort"] is not None else super().process(item, variable, *args, **kwargs)
+        return None if item.get("sort") is not None else super().process(item, variable, *args, **kwargs)
 
 
 class Name_Part(_Cased, model.Name_Part):  # noqa: N801 (citeproc-py's names are those of the elements)
@@ -334,7 +310,7 @@ class Date(model.Date):
         return super().join(strings, default_delimiter)
 
     def render(self, item: Item, *args: Any, **kwargs: Any) -> Any:
-        if item["sort"] is not None:
+        if item.get("sort") is not None:
             return self._sortable(item.reference[self.get("variable")])
         text = super().render(item, *args, **kwargs)
         letter = item["implicit_letter"]
@@ -401,27 +377,24 @@ class _Formatter:
 
 
 @lru_cache(maxsize=16)
-class _Processor:
-    """A style and a language."""
-
-    def __init__(self, style: Style, locale: str) -> None:
-        csl = citeproc.CitationStylesStyle(BytesIO(style.xml), check_locale(locale), validate=False)
-        csl.parser.set_element_class_lookup(_lookup())
-        citeproc.CitationStylesBibliography(csl, {}, _Formatter)  # sets the formatter
-        # First: lxml drops the attributes of elements that nothing refers to
-        self._elements = [*csl.root.iter()]
-        csl.root.citation.cites = []
-        self.layout, self.entries = csl.root.citation.layout, csl.root.bibliography.layout
-
-    def render(self, layout: Any, item: Item) -> Any:
+def _layouts(style: Style, locale: str) -> dict[str, Any]:
+    csl = citeproc.CitationStylesStyle(BytesIO(style.xml), check_locale(locale), validate=False)
+    csl.parser.set_element_class_lookup(_lookup())
+    citeproc.CitationStylesBibliography(csl, {}, _Formatter)  # sets the formatter
+    # First: lxml drops the attributes of elements that nothing refers to
+    elements = [*csl.root.iter()]
+    csl.root.citation.cites = []
+    layouts = {"citation": csl.root.citation.layout, "bibliography": csl.root.bibliography.layout}
+    for layout in layouts.values():
         layout.repressed = {}
-        return layout.render_children(item)
+    return {**layouts, "kept": elements}
 
 
 @contextmanager
-def _explained(reference: Reference, style: Style) -> Iterator[None]:
+def _layout(reference: Reference, style: Style, locale: str, area: Area) -> Iterator[Any]:
+    """Yield what renders an item; errors say what cannot be formatted."""
     try:
-        yield
+        yield _layouts(style, locale)[area]
     except (AttributeError, LookupError, RuntimeError, TypeError, ValueError, VariableError) as error:
         # the depth at which Python stops varies, and so does its message
         reason = "a macro calls itself" if isinstance(error, RecursionError) else repr(error)
@@ -435,11 +408,9 @@ def entry(reference: Reference, style: Style, locale: str, repeated: str = "") -
 
     :param repeated: what stands for the first names
     """
-    with _explained(reference, style):
-        processor = _Processor(style, locale)
-        layout = processor.entries
+    with _layout(reference, style, locale, "bibliography") as layout:
         item = Item(reference, style, repeated=repeated)
-        return str(layout.format(layout.wrap(processor.render(layout, item))) or "")
+        return str(layout.format(layout.wrap(layout.render_children(item))) or "")
 
 
 @lru_cache(maxsize=4096)
@@ -458,21 +429,18 @@ def cited(
     :param no_author: whether the names are left out
     :param in_sentence: whether "&" between names is "and"
     """
-    with _explained(reference, style):
-        processor = _Processor(style, locale)
+    with _layout(reference, style, locale, "citation") as layout:
         item = Item(reference, style, number=reference.number, no_author=no_author, in_sentence=in_sentence)
         if locator[1]:
             item["locator"] = citeproc.Locator(*locator)
-        text = str(processor.render(processor.layout, item) or "")
-    return item["author"], text
+        text = str(layout.render_children(item) or "")
+        return item.get("author", ""), text
 
 
 @lru_cache(maxsize=4096)
 def sort_texts(reference: Reference, style: Style, locale: str, area: Area) -> tuple[str, ...]:
     """Return what the keys of a list or a citation show of a work, with marks (CSL 1.0.2, Sorting)."""
-    processor = _Processor(style, locale)
-    layout = processor.layout if area == "citation" else processor.entries
-    with _explained(reference, style):
+    with _layout(reference, style, locale, area) as layout:
         keys = layout.getparent().findall(f"{NAMESPACE}sort/{NAMESPACE}key")
         return tuple(_sort_text(reference, style, layout, key) for key in keys)
 
@@ -486,7 +454,6 @@ def _sort_text(reference: Reference, style: Style, layout: Any, key: Any) -> str
         etree.SubElement(key, f"{NAMESPACE}{kind}", variable=variable)
     options = {name.replace("names", "et-al"): value for name, value in key.items()}
     item = Item(reference, style, sort={"name-as-sort-order": "all", **options})
-    layout.repressed = {}
     try:
         text = str(
             (key[0] if variable else layout.get_macro(key.get("macro"))).render(item, context=layout) or ""

@@ -6,9 +6,8 @@ from which a host makes its own nodes or elements; they are never markup.
 
 from doiuri.citations._bibliography import Bibliography, EntryKey, Form, format_entries
 from doiuri.citations._cites import Cite, parse_citation, parse_locator
-from doiuri.citations._locale import check_locale
 from doiuri.citations._parts import Format, Part, Reference
-from doiuri.citations._style import Style
+from doiuri.citations._style import Style, check_locale
 from doiuri.citations._works import Library, read_works
 
 __all__ = [

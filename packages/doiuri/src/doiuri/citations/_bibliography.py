@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from doiuri._doi import DOI
 from doiuri.citations._cites import Cite
-from doiuri.citations._locale import citeproc_folder, terms_of
 from doiuri.citations._parts import (
     LINK,
     MARKS,
@@ -24,6 +23,7 @@ from doiuri.citations._parts import (
     parts_of,
     tidied,
 )
+from doiuri.citations._style import citeproc_folder, terms_of
 from doiuri.records._csl import NAMES, is_shortened
 from doiuri.records._work import Work
 
@@ -229,26 +229,26 @@ class Bibliography:
     def _groups(self, shown: list[_Shown]) -> Iterator[list[Piece]]:
         """Yield authors with a year; if the style collapses them, with several, or with several letters."""
         layout, collapse = self._style.layout, self._style.layout["collapse"]
-        for _, group in groupby(shown, self._author_if_grouped):
-            years: list[list[Piece]] = []
-            for _, same in groupby(
-                enumerate(group),
-                lambda one: (
-                    one[1].reference.work.year if "suffix" in collapse and one[1].has_bare_letter else -one[0]
-                ),
-            ):
-                cites: list[tuple[int, list[Piece]]] = []
-                for _, one in same:
+        for _, group in groupby(shown, self._author_of):
+            years: list[list[tuple[int, list[Piece]]]] = []
+            last = None
+            for one in group:
+                letter = one.reference.letter
+                year = (one.reference.work.year,) if letter and one.is_bare and "suffix" in collapse else None
+                number = int(letter or "0", 36) if "ranged" in collapse else 0
+                if years and year and year == last:
+                    years[-1].append((number, [(letter, one.cite.key)]))
+                else:
                     no_author = bool(years) and collapse.startswith("year")
-                    letter = one.reference.letter
-                    alone: list[Piece] = [(letter, one.cite.key)]
-                    pieces = alone if cites else self._cite(one, no_author=no_author)
-                    cites.append((int(letter or "0", 36) if "ranged" in collapse else 0, pieces))
-                years.append(_joined(_ranges(cites), layout["year-suffix-delimiter"]))
-            yield _joined(years, layout["cite-group-delimiter"])
+                    years.append([(number, self._cite(one, no_author=no_author))])
+                last = year
+            joined = (_joined(_ranges(cites), layout["year-suffix-delimiter"]) for cites in years)
+            yield _joined(joined, layout.get("cite-group-delimiter", ""))
 
-    def _author_if_grouped(self, one: _Shown) -> object:
-        return self._author(one.reference) if self._style.has_groups and one.is_known else one
+    def _author_of(self, one: _Shown) -> object:
+        """Return what consecutive works are grouped by."""
+        is_grouped = one.is_known and "cite-group-delimiter" in self._style.layout
+        return self._author(one.reference) if is_grouped else one
 
     def _in_sentence(self, one: _Shown, form: Form) -> list[Piece]:
         (cite, reference), style = one, self._style
@@ -397,10 +397,6 @@ class _Shown(NamedTuple):
     @property
     def is_known(self) -> bool:
         return self.reference.number >= 0
-
-    @property
-    def has_bare_letter(self) -> bool:
-        return self.is_bare and bool(self.reference.letter)
 
     @property
     def is_bare(self) -> bool:

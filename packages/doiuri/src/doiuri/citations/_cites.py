@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
-from doiuri.citations._locale import DEFAULT, terms_of
+from doiuri.citations._style import ENGLISH, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ class Cite:
 
 
 def parse_citation(
-    text: str, locale: str = DEFAULT, ids: Mapping[str, Handle | str] | None = None
+    text: str, locale: str = ENGLISH, ids: Mapping[str, Handle | str] | None = None
 ) -> tuple[Cite, ...]:
     """Read what stands inside a citation.
 
@@ -130,7 +130,7 @@ def _key(typed: str, ids: Mapping[str, Handle | str] | None) -> Handle | str:
     raise ValueError(f"no file of works has the id {name!r}{hint}")
 
 
-def parse_locator(text: str, locale: str = DEFAULT) -> tuple[str, str, str]:
+def parse_locator(text: str, locale: str = ENGLISH) -> tuple[str, str, str]:
     """Read what follows a name, and return CSL's name for the locator, the locator, and the suffix.
 
     >>> parse_locator(", pp. 12-14, and elsewhere")
@@ -149,7 +149,7 @@ def parse_locator(text: str, locale: str = DEFAULT) -> tuple[str, str, str]:
 def _terms(locale: str) -> tuple[tuple[str, str], ...]:
     """Return the terms of locators in a language and in English, the longest first, with CSL's names."""
     terms = dict(_ALIASES)
-    for forms in (terms_of(DEFAULT).forms, terms_of(locale).forms):
+    for forms in (terms_of(ENGLISH).forms, terms_of(locale).forms):
         for (name, _), numbers in sorted(forms.items(), key=lambda pair: pair[0][0] in _COMMON):
             if name in _LOCATORS:  # of several with one term, such as "v.", a common one
                 terms |= {term.lower(): name for term in numbers if term}

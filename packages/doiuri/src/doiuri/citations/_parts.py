@@ -15,7 +15,7 @@ from doiuri.records._text import RICH_TAGS, SMALL_CAPS, closing
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
-    from doiuri.citations._locale import Terms
+    from doiuri.citations._style import Terms
     from doiuri.records._work import Work
 
 Format = Literal["emphasis", "strong", "subscript", "superscript", "small-caps"]

@@ -21,8 +21,8 @@ from citeproc.source import Name as Person
 from citeproc.source import Reference as Source
 from lxml import etree
 
-from doiuri.citations._locale import NAMESPACE, check_locale
 from doiuri.citations._parts import LINK, MARKS, SPACE, from_rich, link_of, marked, particle_of
+from doiuri.citations._style import NAMESPACE, check_locale
 from doiuri.records._csl import NAMES, NUMBERS, OTHER_DATES
 
 if TYPE_CHECKING:

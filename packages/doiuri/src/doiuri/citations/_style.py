@@ -1,30 +1,55 @@
-"""CSL styles: the two of ours, and what the attributes of a style say about citations."""
+"""CSL files: styles, among them the two of ours, and the terms of locales.
+
+Terms are those of the locale files that citeproc-py brings along, or without it, of a table of ours.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
-from functools import cached_property
+from difflib import get_close_matches
+from functools import cache, cached_property
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from doiuri.citations._locale import NAMESPACE, citeproc_folder
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
-DEFAULT = "author-date"
-SHIPPED = (DEFAULT, "numeric")
+NAMESPACE = "{http://purl.org/net/xbiblio/csl}"
+ENGLISH = "en-US"
+SHIPPED = ("author-date", "numeric")
 """The names of our styles: in APA's manner, and in that of engineering journals."""
 
 Area: TypeAlias = Literal["bibliography", "citation"]
-"""What a style sorts."""
+"""What a style formats and sorts."""
 
 _NUMERIC = re.compile(
     "ieee|vancouver|nature|science|medic|chemi|physic|ama|acm|acs|aip|aps|cell|num", re.IGNORECASE
 )
+
+
+def needs_extra(package: str = "doiuri") -> str:
+    """Return what to say if the extra ``citations`` of a package is needed and not installed."""
+    languages = ", ".join(sorted(name[:2] for name in _own_locales()))
+    return (
+        f"lists of references, .csl styles, works in YAML and languages other than {languages} need "
+        f'an extra: pip install "{package}[citations]"'
+    )
+
+
+def citeproc_folder() -> Path:
+    """Return the folder of citeproc-py.
+
+    :raises ModuleNotFoundError: if it is not installed
+    """
+    spec = find_spec("citeproc")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(needs_extra(), name="citeproc")
+    return Path(spec.origin).parent
 
 
 @dataclass(frozen=True)
@@ -44,7 +69,7 @@ class Style:
     """The content of the file."""
 
     @classmethod
-    def load(cls, name: str = DEFAULT, folder: str | os.PathLike[str] = ".") -> Style:
+    def load(cls, name: str = "author-date", folder: str | os.PathLike[str] = ".") -> Style:
         """Return a style.
 
         :param name: "author-date" or "numeric", or the path of a file whose name ends in ``.csl``
@@ -78,7 +103,7 @@ class Style:
         for link in self._root.iter(f"{NAMESPACE}link"):
             if link.get("rel") == "independent-parent":
                 raise ValueError(f": only refers to another style; get that one: {link.get('href')}")
-        if self._find("bibliography/layout") is None:
+        if self._root.find(f"{NAMESPACE}bibliography") is None:
             raise ValueError(": a CSL style without a bibliography, so it has no entries")
         folder = citeproc_folder()
         from lxml import etree
@@ -99,24 +124,22 @@ class Style:
     def _macros(self) -> dict[str, ET.Element]:
         return {macro.get("name", ""): macro for macro in self._root.iter(f"{NAMESPACE}macro")}
 
-    def _find(self, path: str) -> ET.Element | None:
-        return self._root.find("/".join(f"{NAMESPACE}{name}" for name in path.split("/")))
+    def _find(self, path: str) -> ET.Element:
+        """Return an element, or an empty one if the style does not have it."""
+        found = self._root.find("/".join(f"{NAMESPACE}{name}" for name in path.split("/")))
+        return ET.Element("none") if found is None else found
 
-    def _expanded(
-        self, elements: Iterable[ET.Element] | None, seen: set[str] | None = None
-    ) -> Iterator[ET.Element]:
-        """Yield elements in their order, each before those in it and in the macro that it calls.
-
-        A macro that is called again is left out: macros that call each other in many places would take long.
-        """
-        seen = set() if seen is None else seen
-        for child in () if elements is None else elements:
-            yield child
-            macro = child.get("macro")
-            if macro is not None and macro not in seen:
-                seen.add(macro)
-                yield from self._expanded(self._macros[macro], seen)
-            yield from self._expanded(child, seen)
+    @cached_property
+    def _in_citations(self) -> list[ET.Element]:
+        """The elements of the layout of citations, and of the macros that it calls."""
+        elements = [*self._find("citation/layout").iter()]
+        called = set[str]()
+        for element in elements:  # grows
+            macro = element.get("macro")
+            if macro is not None and macro not in called:
+                called.add(macro)
+                elements += self._macros[macro].iter()
+        return elements
 
     @property
     def is_shipped(self) -> bool:
@@ -136,56 +159,124 @@ class Style:
     @cached_property
     def repeated_names(self) -> str:
         """What stands for the names of an entry that are those of the entry before it."""
-        bibliography = self._find("bibliography")
-        return "" if bibliography is None else bibliography.get("subsequent-author-substitute", "")
+        return self._find("bibliography").get("subsequent-author-substitute", "")
 
     @cached_property
     def numbered(self) -> bool:
         """Whether citations are numbers."""
-        layout = self._find("citation/layout")
-        return any(element.get("variable") == "citation-number" for element in self._expanded(layout))
+        return any(element.get("variable") == "citation-number" for element in self._in_citations)
 
-    def descends(self, area: Area) -> list[bool]:
-        """Return the keys by which a list or a citation is sorted: whether in descending order."""
-        sort = self._find(f"{area}/sort")
-        return [key.get("sort") == "descending" for key in (() if sort is None else sort)]
+    @cached_property
+    def tells_apart(self) -> bool:
+        """Whether citations of works with one label show more of them."""
+        return any(element.get("disambiguate") == "true" for element in self._in_citations)
+
+    @cached_property
+    def has_letters(self) -> bool:
+        """Whether works of one label and year get letters."""
+        return not self.numbered and self.layout.get("disambiguate-add-year-suffix") == "true"
 
     @cached_property
     def names_letters(self) -> bool:
         """Whether the style says where the letters after years are."""
         return any(e.get("variable") == "year-suffix" for e in self._root.iter(f"{NAMESPACE}text"))
 
-    @cached_property
-    def tells_apart(self) -> bool:
-        """Whether citations of works with one label show more of them."""
-        tests = self._expanded(self._find("citation/layout"))
-        return any(element.get("disambiguate") == "true" for element in tests)
-
-    @cached_property
-    def layout(self) -> Mapping[str, str]:
-        """The attributes of citations and their layout, with their defaults."""
-        elements = self._find("citation"), self._find("citation/layout")
-        given = {
-            name: value for element in elements if element is not None for name, value in element.items()
-        }
-        delimiter = given.get("delimiter", "" if self.numbered else "; ")
-        defaults = dict.fromkeys(("prefix", "suffix", "collapse"), "")
-        defaults |= {"delimiter": delimiter, "year-suffix-delimiter": delimiter, "cite-group-delimiter": ", "}
-        return defaults | given
-
     @property
     def raised(self) -> bool:
         """Whether citations are superscripts."""
         return self.layout.get("vertical-align") == "sup"
 
-    @cached_property
-    def has_groups(self) -> bool:
-        """Whether consecutive works of an author are joined in another way."""
-        citation = self._find("citation")
-        has_delimiter = citation is not None and "cite-group-delimiter" in citation.attrib
-        return has_delimiter or self.layout["collapse"].startswith("year")
+    def descends(self, area: Area) -> list[bool]:
+        """Return the keys by which a list or a citation is sorted: whether in descending order."""
+        return [key.get("sort") == "descending" for key in self._find(f"{area}/sort")]
 
-    @property
-    def has_letters(self) -> bool:
-        """Whether works of one label and year get letters."""
-        return not self.numbered and self.layout.get("disambiguate-add-year-suffix") == "true"
+    @cached_property
+    def layout(self) -> Mapping[str, str]:
+        """The attributes of citations and their layout, with their defaults.
+
+        Works of an author are grouped if there is a ``cite-group-delimiter`` (CSL 1.0.2, Cite Grouping).
+        """
+        given = {**self._find("citation").attrib, **self._find("citation/layout").attrib}
+        delimiter = given.get("delimiter", "" if self.numbered else "; ")
+        defaults = dict.fromkeys(("prefix", "suffix", "collapse"), "")
+        if given.get("collapse", "").startswith("year"):
+            defaults["cite-group-delimiter"] = ", "
+        return {**defaults, "delimiter": delimiter, "year-suffix-delimiter": delimiter, **given}
+
+
+@cache
+def _own_locales() -> Mapping[str, Mapping[str, Any]]:
+    table: Mapping[str, Mapping[str, Any]] = json.loads(
+        Path(__file__).with_name("terms.json").read_text("utf-8")
+    )
+    return table
+
+
+@cache
+def _locales() -> tuple[Mapping[str, Path | None], Mapping[str, str]]:
+    """Return the file of each locale, or None if it is in our table, and the locale of each language."""
+    if find_spec("citeproc") is None:
+        return dict.fromkeys(_own_locales()), {name[:2]: name for name in _own_locales()}
+    folder = citeproc_folder() / "data" / "locales"
+    files = {file.stem.removeprefix("locales-"): file for file in folder.glob("locales-*.xml")}
+    return files, json.loads((folder / "locales.json").read_text("utf-8"))["primary-dialects"]
+
+
+def check_locale(name: str) -> str:
+    """Return the name of the CSL locale for a language such as "de", "de-AT" or "pt_BR".
+
+    Without the extra ``citations`` there are six languages, without their dialects.
+
+    :raises ValueError: if there is none; citeproc-py would use English without a word
+    :raises ModuleNotFoundError: if it may need the extra ``citations``, which is not installed
+
+    >>> check_locale("de"), check_locale("pt_BR")
+    ('de-DE', 'pt-BR')
+    """
+    files, dialects = _locales()
+    wanted = name.replace("_", "-")
+    language = wanted.partition("-")[0].lower()
+    found = {locale.lower(): locale for locale in files}.get(wanted.lower()) or dialects.get(language)
+    if found is None:
+        citeproc_folder()
+        close = get_close_matches(wanted, files, 1)
+        hint = f"; did you mean {close[0]}?" if close else "; write one such as de-DE"
+        raise ValueError(f"CSL has no locale {name!r}{hint}")
+    return found
+
+
+class Terms(NamedTuple):
+    """The terms of citations in a language."""
+
+    forms: Mapping[tuple[str, str], tuple[str, str]]
+    """The singular and the plural of terms, by name and form."""
+
+    quotes_enclose: bool
+    """Whether full stops and commas stand inside of quotation marks."""
+
+    def get(self, name: str, form: str = "long", *, plural: bool = False) -> str:
+        """Return a term; if it does not have the form, the long one; "" if there is none."""
+        return (self.forms.get((name, form)) or self.forms.get((name, "long"), ("", "")))[plural]
+
+
+@cache
+def terms_of(locale: str) -> Terms:
+    """Return the terms of a locale; those that it lacks are English."""
+    name = check_locale(locale)
+    file = _locales()[0][name]
+    english = {} if name == ENGLISH else terms_of(ENGLISH).forms
+    terms: dict[tuple[str, str], tuple[str, str]] = {}
+    if file is None:  # one form, or the short and the long one
+        for term, forms in _own_locales()[name].items():
+            one, several, *long = [forms, forms] if isinstance(forms, str) else forms
+            terms[term, "short"] = one, several
+            terms[term, "long"] = (long[0], long[1]) if long else (one, several)
+        return Terms({**english, **terms}, name == ENGLISH)
+    root = ET.parse(file).getroot()  # noqa: S314 (citeproc-py's own file)
+    for element in root.iter(f"{NAMESPACE}term"):
+        single, multiple = (element.findtext(f"{NAMESPACE}{number}") for number in ("single", "multiple"))
+        one = (single or "") if len(element) else (element.text or "")
+        terms[element.get("name", ""), element.get("form", "long")] = one, multiple or one
+    options = root.find(f"{NAMESPACE}style-options")
+    encloses = options is not None and options.get("punctuation-in-quote") == "true"
+    return Terms({**english, **terms}, encloses)

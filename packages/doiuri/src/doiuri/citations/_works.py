@@ -13,7 +13,7 @@ from doiuri._errors import DOISyntaxError
 from doiuri._json import Malformed, brief, load
 from doiuri._names import short_doi_flaw
 from doiuri.citations._bibtex import bibtex_items, line_finder
-from doiuri.citations._locale import needs_extra
+from doiuri.citations._style import needs_extra
 from doiuri.records._work import Work
 
 if TYPE_CHECKING:

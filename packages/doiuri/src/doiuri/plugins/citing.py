@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from doiuri.citations import Bibliography, Part, Style, check_locale, format_entries, read_works
 from doiuri.citations._bibliography import as_link
-from doiuri.citations._locale import DEFAULT, needs_extra
+from doiuri.citations._style import ENGLISH, needs_extra
 
 if TYPE_CHECKING:
     import os
@@ -69,11 +69,11 @@ class Citing:
 
     def _locale_of(self, language: str) -> tuple[str, str]:
         try:
-            return check_locale(language or DEFAULT), ""
+            return check_locale(language or ENGLISH), ""
         except ModuleNotFoundError:
-            return DEFAULT, self._needs_extra
+            return ENGLISH, self._needs_extra
         except ValueError as error:
-            return DEFAULT, str(error)
+            return ENGLISH, str(error)
 
     @cache  # noqa: B019 (one a build)
     def styles(self, name: str = "") -> tuple[Style, Style]:

@@ -9,11 +9,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
-from doiuri._errors import DOISyntaxError
 from doiuri.citations._style import ENGLISH, terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from doiuri._doi import Handle
 
@@ -28,6 +27,10 @@ _ALIASES = {"ch.": "chapter", "chs.": "chapter", "eq.": "equation", "eqs.": "equ
 _ALIASES |= {"§§": "section", "§": "section", "¶¶": "paragraph", "¶": "paragraph"}
 _NUMBER = r"(?:[^\s,;&]*\d[^\s,;&]*|[ivxlcdm]+\b|[A-Z]\b)"
 _VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*[-–&,]\s*{_NUMBER})*)")
+_BETWEEN = re.compile(  # works
+    r";\s+|;\Z|,\s+(?=-?(?:@|(?:doi|hdl|urn|info):|(?:https?://)?(?:[a-z]+\.)?doi\.org/|10\.[\d.]+/\S))",
+    re.IGNORECASE,
+)
 _LIKE_A_NAME = re.compile(r"-?(?:@|doi:|https?:|10\.)", re.IGNORECASE)
 
 
@@ -76,28 +79,8 @@ def parse_citation(
     :raises DOISyntaxError: if a part contains no DOI and no id
     :raises ValueError: if there is no work with an id, or no such locale
     """
-    pieces = [
-        work for piece in re.split(r";\s+|;\Z", text.strip()) for work in _works_in(piece) if piece.strip()
-    ]
+    pieces = [piece for piece in _BETWEEN.split(text.strip()) if piece.strip()]
     return tuple(_read(piece, locale, ids) for piece in pieces or [text])
-
-
-def _works_in(piece: str) -> Iterator[str]:
-    """Yield the texts of the works in a piece; a name after a comma starts another one."""
-    start = 0
-    for comma in re.finditer(r",\s+(?=(\S+))", piece):
-        if comma[1].startswith(("@", "-@")) or _is_doi(comma[1].lstrip("-@").rstrip(",;")):
-            yield piece[start : comma.start()]
-            start = comma.start(1)
-    yield piece[start:]
-
-
-def _is_doi(text: str) -> bool:
-    try:
-        DOI.parse(text)
-    except DOISyntaxError:
-        return False
-    return True
 
 
 def _read(piece: str, locale: str, ids: Mapping[str, Handle | str] | None) -> Cite:

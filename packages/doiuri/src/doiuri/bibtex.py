@@ -10,7 +10,7 @@ from doiuri.tex import plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ENTRY", "NEXT_ENTRY", "SHORT_FIELDS", "EntryScanner", "Field", "Piece", "closing", "names"]
+__all__ = ["ENTRY", "NEXT_ENTRY", "EntryScanner", "Field", "Piece", "closing", "names"]
 
 # Outside of entries all is comment; after a percent sign, entries too
 ENTRY = re.compile(
@@ -18,25 +18,15 @@ ENTRY = re.compile(
 )
 NEXT_ENTRY = re.compile(r"\n[ \t]*@[A-Za-z][\w-]*[ \t]*[{(]")
 _COMMENTED_OUT = re.compile(r"[ \t]*%")
-_IN_BRACES = r"[^{}\\]++|\\(?s:.)"
-_BRACED = (
-    rf"\{{(?>(?:{_IN_BRACES}|\{{(?>(?:{_IN_BRACES}|\{{(?>(?:{_IN_BRACES}|\{{[^{{}}\\]*\}})*)\}})*)\}})*)\}}"
-)
-_QUOTED = rf"\"(?>(?:[^{{}}\"\\]++|\\(?s:.)|{_BRACED})*)\""
 _BETWEEN = r"(?>(?:[\s,]++|%[^\r\n]*)*)"  # fields
 _NAME = re.compile(rf"{_BETWEEN}(?:(?P<name>[^\s=,{{}}()\"#%]+)\s*=\s*|(?P<close>[}})]))")
-_PIECE = re.compile(rf"(?P<text>{_BRACED}|{_QUOTED})|(?P<macro>[^\s=,{{}}()\"#%]+)")
-SHORT_FIELDS = re.compile(  # that hold no DOI by their name
-    rf"(?>(?:{_BETWEEN}(?!(?i:doi)[\s=])[^\s=,{{}}()\"#%]+\s*=\s*"
-    rf"(?:\{{[^{{}}\\]{{0,100}}+(?>(?:\{{[^{{}}\\]{{0,100}}+\}}[^{{}}\\]{{0,100}}+){{0,9}})\}}|\"[^\"{{}}\\]{{0,100}}+\"|[0-9A-Za-z]++)"
-    r"[ \t]*(?=[,}\r\n])(?!\s*\#)){0,200})"
-)
+_MACRO = re.compile(r"[^\s=,{}()\"#%]+")
+_FURTHER = 2_000  # characters of a value after a line that begins with an entry
 _LONGEST_MACRO = 10_000  # so that macros of macros do not fill the memory
-_NOTHING = re.compile("")
 _JOINED = re.compile(r"\s*#\s*")
 _INITIAL = re.compile(r"(?<=\b\w\.)(?=\w)")  # of "D.E."
 _PROTECTED = re.compile(r"\{(?!\\)[^{}]*\}")
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_DELIMITER = re.compile(r"\\.|[{}\"]", re.DOTALL)
 _AND, _COMMA, _SPACE = (
     re.compile(rf"\\(?:[a-z]+[ \t]*|.)|[{{}}]|{separator}", re.DOTALL | re.IGNORECASE)
     for separator in (r"(?:(?<=\s)|^)and(?=\s|$)", ",", r"[\s~]+")
@@ -105,16 +95,15 @@ class EntryScanner:
                 case _:
                     yield entry, limit
 
-    def fields(self, limit: int, passed: re.Pattern[str] = _NOTHING) -> Iterator[Field]:
+    def fields(self, limit: int) -> Iterator[Field]:
         """Yield the fields of the entry that ``entries`` yielded last.
 
         :param limit: where it ends at the latest.
-        :param passed: matches fields that are passed over.
         """
         position = self.end
         self.end, self.is_closed = limit, False
-        while others := passed.match(self._text, position, limit):
-            name = _NAME.match(self._text, others.end(), limit)
+        while True:
+            name = _NAME.match(self._text, position, limit)
             if name is None:
                 return
             if name["close"]:
@@ -146,25 +135,21 @@ class EntryScanner:
 
         A line that begins with an entry is part of the value if the braces around it are balanced.
         """
-        pieces: list[Piece] = []
+        text, pieces = self._text, list[Piece]()
         while True:
-            piece = _PIECE.match(self._text, start, limit)
-            end = piece.end() if piece else closing(self._text, start, limit)
-            if end is None and (piece := _PIECE.match(self._text, start)):
-                end = piece.end()
-                limit = max(limit, end)
+            end, macro = closing(text, start, limit) or closing(text, start, limit + _FURTHER), None
             if end is None:
-                return None
-            pieces.append(Piece(start, end, self._macro(piece["macro"]) if piece else None))
-            joined = _JOINED.match(self._text, end, limit)
+                word = _MACRO.match(text, start, limit)
+                if word is None:
+                    return None
+                end = word.end()
+                macro = word[0] if word[0].isdecimal() else self._macros.get(word[0].lower(), "")
+            limit = max(limit, end)
+            pieces.append(Piece(start, end, macro))
+            joined = _JOINED.match(text, end, limit)
             if joined is None:
                 return pieces
             start = joined.end()
-
-    def _macro(self, name: str | None) -> str | None:
-        if name is None:
-            return None
-        return name if name.isdecimal() else self._macros.get(name.lower(), "")
 
     def _string(self, start: int, limit: int) -> int:
         """Remember the macro that ``@string`` defines, and return where it ends."""
@@ -177,14 +162,14 @@ class EntryScanner:
 
 
 def closing(text: str, start: int, limit: int) -> int | None:
-    """Return where the value ends that a brace opens at ``start``; None if nothing closes it."""
-    if not text.startswith("{", start):
-        return None
-    depth = 0
-    for brace in _BRACE.finditer(text, start, limit):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if depth == 0:
-            return brace.end()
+    """Return where the value ends that a brace or quotation mark opens; None if nothing closes it."""
+    opening, depth = text[start : start + 1], 0
+    for token in _DELIMITER.finditer(text, start + 1, limit) if opening in {"{", '"'} else ():
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth < 0:
+            return token.end() if opening == "{" else None
+        if depth == 0 and token[0] == opening == '"':
+            return token.end()
     return None
 
 

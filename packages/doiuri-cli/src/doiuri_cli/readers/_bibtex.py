@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from doiuri.bibtex import SHORT_FIELDS, EntryScanner, closing
+from doiuri.bibtex import EntryScanner, closing
 
 from doiuri_cli.readers._part import Part, blanked, may_mention
 
@@ -35,7 +35,7 @@ def parts(text: str) -> Iterator[Part]:
             scanner.end = limit
             continue
         last = entry.end()
-        for field in scanner.fields(limit, SHORT_FIELDS):
+        for field in scanner.fields(limit):
             if field.name == "doi" and (part := _field(text, field.value, entry["key"])):
                 yield from _between(text, last, field.start, entry["key"])
                 yield part

@@ -187,7 +187,7 @@ def names(value: str) -> list[dict[str, str]]:
 
 def _name(text: str) -> dict[str, str]:
     parts = [part.strip() for part in _split(text, _COMMA)]
-    if closing(text, 0, len(text)) == len(text) and text[1] != "\\":
+    if text[0] == "{" and closing(text, 0, len(text)) == len(text) and text[1] != "\\":
         name = {"literal": text}
     elif re.match(r"(?:family|given|prefix|suffix)\s*=", text):  # BibLaTeX's own form
         name = {member.strip(): value for member, _, value in (part.partition("=") for part in parts)}

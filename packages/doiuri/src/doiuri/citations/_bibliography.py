@@ -235,7 +235,8 @@ class Bibliography:
             for one in group:
                 letter = one.reference.letter
                 year = (one.reference.work.year,) if letter and one.is_bare and "suffix" in collapse else None
-                number = int(letter or "0", 36) if "ranged" in collapse else 0
+                digits = enumerate(reversed(letter if "ranged" in collapse else ""))
+                number = sum((ord(digit) - ord("a") + 1) * 26**place for place, digit in digits)
                 if years and year and year == last:
                     years[-1].append((number, [(letter, one.cite.key)]))
                 else:

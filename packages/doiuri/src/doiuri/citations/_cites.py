@@ -28,8 +28,15 @@ _ALIASES |= {"§§": "section", "§": "section", "¶¶": "paragraph", "¶": "par
 _NUMBER = r"(?:[^\s,;&]*\d[^\s,;&]*|[ivxlcdm]+\b|[A-Z]\b)"
 _VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*[-–&,]\s*{_NUMBER})*)")
 _BETWEEN = re.compile(  # works
-    r";\s+|;\Z|,\s+(?=-?(?:@|(?:doi|hdl|urn|info):|(?:https?://)?(?:[a-z]+\.)?doi\.org/|10\.[\d.]+/\S))",
-    re.IGNORECASE,
+    r"""
+    ;\s+ | ;\Z
+    | ,\s+(?=-?(?:
+        @  # an id, or any DOI
+        | (?:(?:urn:)?(?:doi|hdl): | info:(?:doi|hdl)/ | (?:https?://)?(?:(?:dx|www)\.)?doi\.org/)?
+          10\.[\d.]+(?:/|%2f)\S
+    ))
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _LIKE_A_NAME = re.compile(r"-?(?:@|doi:|https?:|10\.)", re.IGNORECASE)
 

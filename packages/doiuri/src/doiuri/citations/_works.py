@@ -193,6 +193,7 @@ _TYPES = {
         report techreport
         song audio music
         thesis phdthesis mastersthesis
+        treaty legal
         webpage online electronic www
     """).items()
     for kind in kinds

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from random import Random
 
-    from doiuri.records import Value
+    from doiuri.records import Location, Locations, Value
 
     from doiuri_proxy.http._http import Params, Request
     from doiuri_proxy.records._open import Source
@@ -67,7 +67,7 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     if not negotiated and not params and len(record.body) <= MAX_CACHED:
         fixed = _fixed_redirect(handle, record.body)
         if fixed is not None:
-            return _expiring(*fixed)
+            return _expiring(*fixed).with_headers(_VARY)
     if "ignore_aliases" not in params and any(_aliases(record.values)):
         return await _follow(record, request, params, source)
     indexes = [int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)]
@@ -150,11 +150,8 @@ def _show(handle: str, values: Sequence[Value], request: Request, params: Params
         return Response(200, locations_xml(locations), "text/xml;charset=utf-8", _pages.HEADERS)
     accept, locatt = request.headers.get("accept"), params.get("locatt", ())
     location = choose(locations, accept=accept, locatt=locatt, country=choice.country, pick=choice.pick)
-    target = header_url(append(location.href, params.get("urlappend", [""])[0])) if location else None
-    if location is None or target is None:
-        return _pages.values_table(handle, values)
-    redirect = _pages.moved(locations.status(location), target, link_header(locations))
-    return _expiring(redirect, _location_values(values))
+    redirect = _redirect(values, locations, location, params.get("urlappend", [""])[0])
+    return _expiring(*redirect) if redirect else _pages.values_table(handle, values)
 
 
 @lru_cache(maxsize=1024)  # a few names get most of the requests
@@ -167,16 +164,18 @@ def _fixed_redirect(handle: str, body: bytes) -> tuple[Response, Sequence[Value]
     locations = locations_of(values, handle)
     if any(_aliases(values)) or locations.problem or len(locations) != 1:
         return None
-    location = choose(locations)
-    target = header_url(location.href) if location else None
+    return _redirect(values, locations, choose(locations))
+
+
+def _redirect(
+    values: Iterable[Value], locations: Locations, location: Location | None, added: str = ""
+) -> tuple[Response, Sequence[Value]] | None:
+    """Return the redirect to a location, and the values that it depends on; None without a URL."""
+    target = header_url(append(location.href, added)) if location else None
     if location is None or target is None:
         return None
-    redirect = _pages.moved(locations.status(location), target, link_header(locations)).with_headers(_VARY)
-    return redirect, _location_values(values)
-
-
-def _location_values(values: Iterable[Value]) -> list[Value]:
-    return [value for value in values if ascii_upper(value.type) in _LOCATION_TYPES]
+    used = [value for value in values if ascii_upper(value.type) in _LOCATION_TYPES]
+    return _pages.moved(locations.status(location), target, link_header(locations)), used
 
 
 def _expiring(redirect: Response, used: Iterable[Value]) -> Response:

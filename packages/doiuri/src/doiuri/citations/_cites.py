@@ -73,8 +73,9 @@ def parse_citation(
     """Read what stands inside a citation.
 
     White space ends a name, and so does a ``,`` or ``;`` before it; write the ``doi:`` URI of a name that
-    contains white space. A ``;`` and white space separate works, and so does a ``,`` before a DOI. Other
-    words are a locator if they begin with one of CSL's terms in the language or in English, or else a suffix.
+    contains white space. A ``;`` and white space separate works, and so does a ``,`` before a DOI or an
+    ``@``. Other words are a locator if they begin with one of CSL's terms in the language or in English, or
+    else a suffix.
 
     >>> [see] = parse_citation("see 10.1000/182, p. 12")
     >>> see.key.name, see.prefix, see.label, see.locator

@@ -57,7 +57,7 @@ class Item(citeproc.CitationItem):
 
     def __init__(self, reference: Reference, style: Style, **options: Any) -> None:
         super().__init__("work")
-        demotes = "sort" in options and style.demotes_particles
+        demotes = "sort" in options and style.options.get("demote-non-dropping-particle") != "never"
         self["source"] = _Noting(_values(reference.work, reference.letter, style, demotes))
         self["implicit_letter"] = "" if style.names_letters else reference.letter
         self.update(options, is_ambiguous=reference.is_ambiguous)
@@ -82,7 +82,7 @@ def _values(work: Work, letter: str, style: Style, demotes: bool) -> dict[str, A
             texts[name] = _RANGE.sub("–", texts[name])
     if "page" in texts:  # citeproc-py reads only hyphens, and does not complete "123-9"
         texts["page"] = _RANGE.sub("-", texts["page"])
-        if style.formats_pages:
+        if "page-range-format" in style.options:
             texts["page"] = _SHORT_RANGE.sub(_completed, texts["page"])
     if style.is_shipped and texts.get("publisher", "").casefold() == work.container.casefold():
         texts.pop("publisher", None)  # bioRxiv is both

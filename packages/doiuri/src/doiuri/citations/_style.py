@@ -146,15 +146,10 @@ class Style:
         """Whether it is one of ours, whose citations need no processor."""
         return self.name in SHIPPED
 
-    @cached_property
-    def demotes_particles(self) -> bool:
-        """Whether "van Gogh" stands under G."""
-        return self._root.get("demote-non-dropping-particle") != "never"
-
-    @cached_property
-    def formats_pages(self) -> bool:
-        """Whether ranges of pages have the form that the style names, not that of the metadata."""
-        return "page-range-format" in self._root.attrib
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Its global options."""
+        return self._root.attrib
 
     @cached_property
     def repeated_names(self) -> str:

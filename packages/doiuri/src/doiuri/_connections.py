@@ -110,10 +110,7 @@ _current: ContextVar[Guard | None] = ContextVar("guard", default=None)  # inside
 
 @contextmanager
 def guarding(
-    manager: PoolManager,
-    url: str,
-    check: TargetCheck | None,
-    remaining: Callable[[], float] | None = None,
+    manager: PoolManager, url: str, check: TargetCheck | None, remaining: Callable[[], float] | None = None
 ) -> Iterator[Guard]:
     """Check where the connections that this thread uses in the block lead, except those to a proxy.
 

@@ -107,10 +107,7 @@ def prefix_flaw(prefix: str) -> "Flaw | None":
     for group in registrant.split("."):
         if not (group.isdecimal() and group.isascii()):
             digits = len(group) - len(group.lstrip("0123456789"))
-            return (
-                position + digits,
-                "the registrant code is numeric, in groups separated by single dots",
-            )
+            return position + digits, "the registrant code is numeric, in groups separated by single dots"
         position += len(group) + 1
     return None
 

@@ -16,13 +16,7 @@ from doiuri.records import ascii_upper
 from doiuri.resolver import Resolver, open_store
 
 from doiuri_proxy.records._metadata import citation_type
-from doiuri_proxy.records._source import (
-    WAIT_TIME,
-    BusyError,
-    PublicValues,
-    Registration,
-    SourceError,
-)
+from doiuri_proxy.records._source import WAIT_TIME, BusyError, PublicValues, Registration, SourceError
 
 if TYPE_CHECKING:
     from asyncio import Future

@@ -201,9 +201,8 @@ class Style:
 
 @cache
 def _own_locales() -> Mapping[str, Mapping[str, Any]]:
-    table: Mapping[str, Mapping[str, Any]] = json.loads(
-        Path(__file__).with_name("terms.json").read_text("utf-8")
-    )
+    file = Path(__file__).with_name("terms.json")
+    table: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text("utf-8"))
     return table
 
 

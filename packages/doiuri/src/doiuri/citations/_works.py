@@ -245,7 +245,7 @@ class _Entry(NamedTuple):
     fields: dict[str, str]
 
 
-def _bibtex_items(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _bibtex_items(file: Path, text: str) -> Items:
     """Yield the entries of a file as items of CSL-JSON, with their lines.
 
     :raises ValueError: if an entry is broken, or refers to another one that the file does not have
@@ -352,13 +352,11 @@ def _issued(fields: Fields) -> Any:
     date, year = fields.get("date", ""), plain_text(fields.get("year", ""))
     if date or not year.isdecimal():
         return _date(date or year)
-    month = plain_text(fields.get("month", ""))
+    month, day = plain_text(fields.get("month", "")), fields.get("day")
     if named := _MONTH.search(month):
-        day = _DAY.search(month)
-        return {
-            "date-parts": [[year, _MONTHS.index(named[0].lower()) + 1, day[0] if day else fields.get("day")]]
-        }
-    return {"date-parts": [[year, month, fields.get("day")]]}
+        found = _DAY.search(month)
+        return {"date-parts": [[year, _MONTHS.index(named[0].lower()) + 1, found[0] if found else day]]}
+    return {"date-parts": [[year, month, day]]}
 
 
 def _date(text: str) -> Any:
@@ -370,10 +368,8 @@ def _date(text: str) -> Any:
 
 def _links(fields: Fields) -> dict[str, str]:
     """Return the DOI and the URL: that of a preprint or an abstract if there is no other."""
-    eprint, server = (
-        _verbatim(fields.get("eprint", "")),
-        fields.get("eprinttype") or fields.get("archiveprefix"),
-    )
+    eprint = _verbatim(fields.get("eprint", ""))
+    server = fields.get("eprinttype") or fields.get("archiveprefix")
     urls = [
         _verbatim(fields.get("url", "")),
         *_URL.findall(_verbatim(fields.get("howpublished", ""))),

@@ -401,7 +401,6 @@ def _by_host(option: str, given: Any) -> dict[str, str]:
 
 
 def _tokens_of(variable: str) -> dict[str, str]:
-    """Return the tokens in ``DOIURI_TOKENS``."""
     pairs = [pair.strip().partition("=") for pair in variable.split(",") if pair.strip()]
     if not all(host and token for host, _, token in pairs):
         raise ValueError("DOIURI_TOKENS: it is not of the form HOST=TOKEN,HOST=TOKEN")

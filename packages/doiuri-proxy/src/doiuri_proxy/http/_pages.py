@@ -114,7 +114,6 @@ def _structure(value: Value) -> str | None:
 
 
 def _render(name: str, **texts: object) -> bytes:
-    """Return the page that a template makes of texts, in UTF-8."""
     html: str = _environment().get_template(f"{name}.html").render(texts)
     return html.encode("utf-8", "replace")
 

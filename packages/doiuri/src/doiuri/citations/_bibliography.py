@@ -212,7 +212,7 @@ class Bibliography:
 
     def _in_brackets(self, shown: list[_Shown]) -> list[Piece]:
         style, layout = self._style, self._style.layout
-        if not any(one.cite.prefix for one in shown):  # "see A; also B" stays
+        if len(shown) > 1 and not any(one.cite.prefix for one in shown):  # "see A; also B" stays
             shown = self._sorted(shown, "citation")
         if style.numbered:
             collapses = layout["collapse"] == "citation-number"

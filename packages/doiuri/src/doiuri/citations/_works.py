@@ -114,7 +114,6 @@ def _key(item: dict[str, Any], place: str, problems: list[str]) -> Handle | str:
 
 
 def _read(file: Path) -> Items:
-    """Return the items of a file with their lines."""
     try:
         text = file.read_text("utf-8-sig")
     except OSError as error:

@@ -33,6 +33,8 @@ FORMS = {
     "url": "https://example.org/kahn-2006",
     "agency": "Crossref",
     "citation": "Kahn, R., & Wilensky, R. (2006). A framework for digital object services. https://doi.org/10.5555/kahn-2006",
+    "citation --style numeric --locale de-DE": "R. Kahn und R. Wilensky, "
+    "A framework for digital object services, 2006, doi: 10.5555/kahn-2006.",
     "bibtex": "@article{Kahn_2006, title={A framework}, DOI={10.5555/kahn-2006}, year={2006} }",
     "ris": "TY  - JOUR\nTI  - A framework\nDO  - 10.5555/kahn-2006\nER  -",
 }  # fmt: skip
@@ -42,10 +44,10 @@ FORMS = {
 def test_a_name_is_resolved_to_each_form_and_asked_for_once(
     form: str, doi_proxy: Proxies, tmp_path: Path
 ) -> None:
-    run = resolve(doi_proxy, tmp_path, "--as", form, f"https://doi.org/{KAHN}")
+    run = resolve(doi_proxy, tmp_path, "--as", *form.split(), f"https://doi.org/{KAHN}")
     assert (run.returncode, run.stdout.rstrip(), run.stderr) == (0, FORMS[form], "")
     requests = len(doi_proxy.log)
-    again = resolve(doi_proxy, tmp_path, "--as", form, KAHN)
+    again = resolve(doi_proxy, tmp_path, "--as", *form.split(), KAHN)
     assert (again.stdout, len(doi_proxy.log)) == (run.stdout, requests)
 
 
@@ -109,7 +111,7 @@ def test_unknown_is_3_and_invalid_is_1(form: str, more: str, cause: str, tmp_pat
     (fault,) = (fault for fault in FAULTS if str(fault) == "429 in seconds")
     (tmp_path / "doiuri.toml").write_text("budget = 2\n")
     with fault.serve() as server:
-        options = ("--cache=:memory:", "--resolver", server.url, "--as", form)
+        options = ("--cache=:memory:", "--resolver", server.url, "--as", *form.split())
         run = doiuri("resolve", *options, KAHN, BARE, *more.split(), cwd=tmp_path)
     assert run.returncode == (1 if more == "x" else 3)
     named = [line.split(": ")[1] for line in run.stderr.splitlines()]

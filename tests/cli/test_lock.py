@@ -343,7 +343,7 @@ def test_bibtex_entries_keyed_by_name(folder: Path, doi_proxy: Proxies) -> None:
     more = [{"handle": name, "values": []} for name in unfit[1:]]
     doi_proxy.load(RECORDS | {"records": RECORDS["records"] + more})
     links = "".join(f"<https://doi.org/{quote(name)}>\n" for name in unfit)
-    (folder / "c.txt").write_text(f"doi:{BAD} {BARE}\n{links}")
+    (folder / "0.txt").write_text(f"doi:{BAD} {BARE}\n{links}")
     run = lock(doi_proxy, folder, "--bib", "refs.bib")
     assert run.returncode == 0
     text = (folder / "refs.bib").read_text()

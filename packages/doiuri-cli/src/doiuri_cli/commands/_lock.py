@@ -101,8 +101,8 @@ def lock(
         _check_bib(bib, file)
     wanted = Wanted(not existence, works, refresh)
     selection = files.select(config)
-    written = {str(file.path), bib and os.path.abspath(bib)}  # noqa: PTH100
-    read = [one for one in selection.paths if os.path.abspath(one) not in written]  # noqa: PTH100
+    written = bib and os.path.abspath(bib)  # noqa: PTH100
+    read = [one for one in selection.paths if os.path.abspath(one) != written]  # noqa: PTH100
     contents = contents_of(read, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
         reports = Run(config, files.jobs, progress).read(contents)

@@ -214,4 +214,4 @@ def uri(path: str) -> str:
         return Path(name).as_uri()
     from urllib.parse import quote  # slow to import
 
-    return quote(os.fsencode(name), safe="/")
+    return quote(os.fsencode(name))

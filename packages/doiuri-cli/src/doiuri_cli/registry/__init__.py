@@ -114,8 +114,8 @@ def look_up_works(
         survey.look_up_works([*left.values()], progress=progress)
     new = {doi: work for doi, work in survey.works.items() if not (doi in survey.stale and doi.key in works)}
     works |= {doi.key: work for doi, work in new.items() if work is not None}
-    unanswered = Cause("unknown", detail="no answer")
-    answers.old = [survey.incomplete.get(doi, unanswered) for doi in old if doi not in new]
+    causes, unanswered = survey.stale | survey.incomplete, Cause("unknown", detail="no answer")
+    answers.old = [causes.get(doi) or unanswered for doi in old if doi not in new]
     answers.requests += len(replies)
     return works
 

@@ -59,12 +59,12 @@ class Survey:
     entries: dict[Key, Entry]
     """The entries of the store that were read and written, for a lock file, if they are recorded."""
 
-    stale: set[DOI]
-    """The DOIs whose answers have expired, and could not be renewed."""
+    stale: dict[DOI, Cause | None]
+    """Why the answers about DOIs that have expired could not be renewed."""
 
     def __init__(self, resolver: Resolver, budget: float | None, *, record: bool = False) -> None:
         self.statuses, self.works = {}, {}
-        self.unknown, self.incomplete, self.stale = {}, {}, set()
+        self.unknown, self.incomplete, self.stale = {}, {}, {}
         self.entries = resolver._recorded() if record else {}
         self._fallbacks: set[tuple[str, bool]] = set()  # which DOI is stale, and whether its work is
         self._resolver = resolver
@@ -161,7 +161,7 @@ class Survey:
         """Yield the DOIs that have an answer, with their outcomes; note the others as unknown."""
         for doi, outcome in zip(dois, outcomes, strict=True):
             if outcome.stale:
-                self.stale.add(doi)
+                self.stale[doi] = outcome.cause
                 self._fallbacks.add((doi.key, unknown is self.incomplete))
             if outcome.status == "unknown" and outcome.cause is not None:
                 unknown[doi] = outcome.cause

@@ -47,6 +47,10 @@ class _Pending:
         self.fallback = fallback  # a stale outcome
         self.outcome: Answer = None
 
+    def settle(self, unknown: Outcome) -> None:
+        """End without an answer: with the stale outcome, if there is one, and the cause."""
+        self.outcome = self.fallback._replace(cause=unknown.cause) if self.fallback else unknown
+
 
 class Pipeline:
     """One call's way through a stream of names, with a budget of ``seconds`` from the first ``next``.
@@ -190,7 +194,7 @@ class Pipeline:
             try:
                 names, answers = self._answered.get(timeout=left)
             except Empty:
-                pending.outcome = pending.fallback or Outcome(pending.doi, "unknown", cause=BUDGET)
+                pending.settle(Outcome(pending.doi, "unknown", cause=BUDGET))
             else:
                 self._settle(names, answers)
         if isinstance(pending.outcome, BaseException):
@@ -204,7 +208,7 @@ class Pipeline:
             if answer is None:
                 self._submit([pending], self._question.ask)
             elif isinstance(answer, Outcome) and answer.status == "unknown":
-                pending.outcome = pending.fallback or answer
+                pending.settle(answer)
             else:
                 pending.outcome = answer
 

@@ -313,6 +313,7 @@ def test_what_a_file_may_mention_that_cannot_be_read_is_not_dropped(
     assert {*ALL} <= {*names(folder)}
     assert doiuri("find", cwd=folder).stderr == run.stderr.splitlines(keepends=True)[0]
     assert ("lock-unused" in doiuri("check", "--locked", cwd=folder).stdout) == (code == 2)
+    assert ("No files to check" in doiuri("check", "--locked", name, cwd=folder).stderr) == (code == 2)
 
 
 def test_the_place_of_the_lock_file(folder: Path, doi_proxy: Proxies) -> None:

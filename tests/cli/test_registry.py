@@ -12,7 +12,7 @@ import pytest
 from doiuri.plugins import DOI_ORG
 from doiuri.resolver import Entry, Key, LockFile, Resolver, SQLiteStore
 from doiuri_proxy.pytest_plugin import Proxies
-from support.cli.command import doiuri
+from support.cli.command import doiuri, piece
 from support.servers.faults import FAULTS, NAME, Fault
 
 if TYPE_CHECKING:
@@ -132,9 +132,9 @@ def test_an_entry_without_an_answer_is_missing_and_used(answer: object, tmp_path
 def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path: Path) -> None:
     with Resolver(doi_proxy.url, store=LockFile(tmp_path / "doi.lock.json")) as resolver:
         list(resolver.check([KNOWN[0], *(unused := [*KNOWN[1:3], "10.1000/é"])]))  # as Sphinx does
-    locked = (tmp_path / "doi.lock.json").read_text("utf-8").splitlines()
+    locked = (tmp_path / "doi.lock.json").read_text("utf-8")
     (tmp_path / "a.txt").write_text(f"doi:{KNOWN[0]} doi:{KNOWN[5]}")
-    options = ("check", "--locked", "-o", "concise", "--resolver", f"{doi_proxy.url}/")
+    options = ("check", "--locked", "--resolver", f"{doi_proxy.url}/", "-o", "concise")
     run = doiuri(*options, cwd=tmp_path)
     lines = run.stdout.splitlines()
     command = "doiuri lock --lock doi.lock.json a.txt"
@@ -142,11 +142,10 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     assert [line.partition(" is in")[0].split(": ", 1)[1] for line in lines[1:]] == [
         f"warning[lock-unused] {name}" for name in unused
     ]
-    for line, name in zip(lines[1:], unused, strict=True):
-        path, number, column, _ = line.split(":", 3)
-        assert path == "doi.lock.json"
-        entry = locked[int(number) - 1][int(column) - 1 :]
-        assert entry.startswith(f'"record https://doi.org {name}":'), line
+    told = map(json.loads, doiuri(*options[:-1], "jsonl", cwd=tmp_path).stdout.splitlines()[1:])
+    assert [(one["path"], piece(locked, one)) for one in told] == [
+        ("doi.lock.json", f'"record https://doi.org {name}"') for name in unused
+    ]
     assert run.returncode == 0
     # named files are not all files
     assert "lock-unused" not in doiuri(*options, "a.txt", cwd=tmp_path).stdout

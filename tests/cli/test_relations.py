@@ -157,5 +157,8 @@ def test_files_are_named_as_arguments_in_a_list_or_on_standard_input(words: str,
 def test_only_a_search_of_the_whole_tree_tells_what_no_file_uses(tree: Path) -> None:
     accepted = "lock", "--offline", "--accept", "10.1000/unused", "--reason", "a test"
     assert doiuri(*accepted, cwd=tree).returncode == 0
-    for words, is_told in (((".",), True), (("docs",), False), (("a.md",), False), ((tree,), True)):
+    for number, ignoring in enumerate(("ignore]\n'10.1000/UNUSED'", "per-file-ignores]\n'*.json'")):
+        (tree / f"{number}.toml").write_text(f"[{ignoring} = ['lock-unused']")
+    ignored = [((".", f"--config={number}.toml"), False) for number in (0, 1)]
+    for words, is_told in (*ignored, ((".",), True), (("docs",), False), (("a.md",), False), ((tree,), True)):
         assert any(one[5] == "lock-unused" for one in listed(tree, *words)) == is_told, words

@@ -200,6 +200,8 @@ def test_a_cache_that_does_not_exist_is_empty_and_not_made(tmp_path: Path) -> No
     gone = tmp_path / "gone.sqlite"
     assert doiuri("cache", "--cache", gone, cwd=tmp_path).stdout == f"{gone}: 0 entries, 0 bytes\n"
     assert not gone.exists()
+    remember(gone, {"10.1000/182": True})
+    assert doiuri("cache", "--cache", gone, cwd=tmp_path).stdout.startswith(f"{gone}: 1 entry, ")
     run = doiuri("cache", "clear", "--cache", ":memory:", cwd=tmp_path)
     assert run.stdout == ":memory:: removed 0 entries, 0 bytes\n"
 

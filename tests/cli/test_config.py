@@ -61,7 +61,7 @@ def test_options_add_to_lists_and_replace_choices() -> None:
     for name in ("a.md", "b.md", "c.md"):
         write(OLD, name)
     write('exclude = ["a.md"]\nselect = ["syntax"]\nignore = ["duplicate"]\n')
-    assert told("--exclude=b.md", "--select=not-https,duplicate") == ["c.md not-https"]
+    assert told("--exclude=b.md", "--select=not-https", "--select=duplicate") == ["c.md not-https"]
     assert told("--exclude=b.md", "--select=not-https", "--ignore=not-https") == []
     assert told() == []
     write('exclude = ["a.md"]\nignore = ["not-https"]\n')

@@ -320,7 +320,8 @@ def test_the_place_of_the_lock_file(folder: Path, doi_proxy: Proxies) -> None:
     (folder / "pyproject.toml").write_text("[tool.doiuri]\nlocked = true\n")
     (folder / "deep").mkdir()
     (folder / "deep" / "c.md").write_text(f"doi:{BARE}\n")
-    lock(doi_proxy, folder / "deep", "--cache", ":memory:")
+    told = lock(doi_proxy, folder / "deep", "--cache", ":memory:").stderr
+    assert told == "1 DOI in doi.lock.json: 1 added, 0 changed, 0 removed.\n"
     assert names(folder) == ["10.5555/BARE"]
     offline = ("--offline", "--cache", ":memory:")
     assert doiuri("lock", *offline, "--check", cwd=folder / "deep").returncode == 0, "it is read, too"
@@ -370,7 +371,8 @@ def test_bibtex_entries_stay_without_a_network_and_go_with_prune(folder: Path, d
     lock(doi_proxy, folder, "--bib", "refs.bib")
     text = (folder / "refs.bib").read_text()
     options = ("--offline", "--cache", ":memory:", "--bib", "refs.bib")
-    doiuri("lock", *options, "--refresh", cwd=folder)
+    told = doiuri("lock", *options, "--refresh", cwd=folder).stderr
+    assert told.endswith("\ndoiuri: 2 entries could not be looked up: offline: request not sent\n")
     assert (folder / "refs.bib").read_text() == text
     (folder / "a.md").unlink()
     assert doiuri("lock", *options, "--check", cwd=folder).returncode == 0

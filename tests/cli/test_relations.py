@@ -39,7 +39,13 @@ def test_the_same_dois_are_found_and_fixed_in_each_syntax(path: str) -> None:
         ("not-https", "10.1000/a"),
         ("not-https", "10.1000/b"),
     ]
-    located = [(one["line"], one["column"]) for one in places(path, text) if one["doi"] != "10.1000/0"]
+    everything = places(path, text)
+    listed = doiuri("find", "--isolated", "-", "--stdin-filename", path, stdin=text.encode()).stdout
+    assert listed.splitlines() == [
+        f"{path}:{'cell 1:' if one['cell'] else ''}{one['line']}:{one['column']}: {one['doi']}"
+        for one in everything
+    ]
+    located = [(one["line"], one["column"]) for one in everything if one["doi"] != "10.1000/0"]
     assert [(one["line"], one["column"]) for one in found] == located
     once = fixed(path, text)
     assert once == text.replace("http://dx.", "https://")

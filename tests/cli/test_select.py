@@ -205,7 +205,9 @@ def test_what_changed_is_the_same_from_any_place(tmp_path: Path, monkeypatch: py
 
     write("same.md", "edited.md", "gone.md", "sub/edited.txt", "é ü.md", "sub-old/edited.md", "sub/link.md")
     git("init")
-    git("add", "gone.md")
+    write("never.md")
+    git("add", "gone.md", "never.md")
+    Path("never.md").unlink()
     Path("sub/linked.md").symlink_to("../edited.md")
     first = ["edited.md", "gone.md", "same.md", "sub-old/edited.md"]
     first += ["sub/edited.txt", "sub/link.md", "é ü.md"]

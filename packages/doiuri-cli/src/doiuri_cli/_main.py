@@ -131,8 +131,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
 def _write_message(text: str) -> None:
     from doiuri_cli.output._report import visible
 
-    shown = visible(text, kept="\n\t")
-    click.echo(f"doiuri: {shown}", err=True)
+    click.echo(f"doiuri: {visible(text)}", err=True)
 
 
 def _discard_output() -> None:

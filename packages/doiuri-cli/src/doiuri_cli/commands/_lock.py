@@ -187,7 +187,7 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
         draft.look_up([doi], locking.wanted, locking.config, None)
         draft.unknown.clear()
     if draft.content.status(doi.key) == "found":
-        raise click.ClickException(f"{visible(doi.name)} is registered, so there is nothing to accept")
+        raise click.ClickException(f"{doi.name} is registered, so there is nothing to accept")
     draft.accept(doi, reason)
 
 

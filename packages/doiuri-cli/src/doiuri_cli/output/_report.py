@@ -128,17 +128,14 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 _COMMAND = re.compile(r"##(?=\[|vso\[)|\A\s*::", re.IGNORECASE)
 
 
-def visible(text: str, kept: str = "") -> str:
-    """Return a text in which control and invisible characters, and commands to CI, are shown as escapes.
-
-    :param kept: such characters that stay.
-    """
-    return inert(printable(text, kept))
+def visible(text: str) -> str:
+    """Return a text in which control and invisible characters, and commands to CI, are shown as escapes."""
+    return inert(printable(text))
 
 
 def printable(text: str, kept: str = "") -> str:
     """Return a text in which control and invisible characters are shown as escapes, but for some."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     return "".join(character if character in kept else shown(character) for character in text)
 

@@ -145,19 +145,15 @@ def test_all_at_once_is_one_by_one_in_any_order(tree: Path, jobs: int) -> None:
 @pytest.mark.parametrize("words", ["check -qojson", "find", "fix --diff", "lock --check -q"])
 def test_files_are_named_as_arguments_in_a_list_or_on_standard_input(words: str, tmp_path: Path) -> None:
     texts = {"a.md": b"<http://doi.org/10.1000/a>", "x.html": b'<a href="http://doi.org/10.1000/d&amp;e">'}
-    for name, text in (texts | {"list": b"x.html\n"}).items():
+    for name, text in (texts | {"list": b"x.html\r\n\nno doi.md", "no doi.md": b""}).items():
         (tmp_path / name).write_bytes(text)
-    said = [
-        doiuri(*words.split(), *ways.split(), cwd=tmp_path, stdin=stdin, DOIURI_OFFLINE="1").stdout
-        for ways, stdin in {
-            "a.md x.html": b"",
-            "a.md --files-from=list": b"",
-            "--files-from=-": b"a.md\0x.html\0",
-            "a.md - --stdin-filename=x.html": texts["x.html"],
-        }.items()
+    ways = {"a.md x.html": b"", "a.md --files-from=list": b"", "--files-from=-": b"a.md\0x.html\0no doi.md\0"}
+    runs = [
+        doiuri(*words.split(), *way.split(), cwd=tmp_path, stdin=stdin, DOIURI_OFFLINE="1")
+        for way, stdin in (ways | {"a.md - --stdin-filename=x.html": texts["x.html"]}).items()
     ]
-    assert said == said[:1] * 4
-    assert "10.1000/d&" in said[0]
+    assert [(run.stdout, run.returncode) for run in runs] == [(runs[0].stdout, runs[0].returncode)] * 4
+    assert "10.1000/d&" in runs[0].stdout
 
 
 def test_only_a_search_of_the_whole_tree_tells_what_no_file_uses(tree: Path) -> None:

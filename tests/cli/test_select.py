@@ -261,17 +261,11 @@ def test_what_is_no_commit_is_said(reference: str, tmp_path: Path) -> None:
     assert told().startswith(REFERENCES.get(reference, "git failed: bad revision 'nope..HEAD'"))
 
 
-def test_the_command_reads_lists_and_passes_over_binary_files(tmp_path: Path) -> None:
-    write("a.txt", "b c.txt", "d.unknown", text="doi:10.1000/182")
+def test_an_empty_list_names_no_file_and_binary_files_are_passed_over(tmp_path: Path) -> None:
+    write("a.txt", text="doi:10.1000/182")
     Path("e.txt").write_bytes(b"doi:10.1000/182\0")
     Path("f.txt").write_bytes("doi:10.1000/183".encode("utf-16"))
     assert doiuri("find", "--files-from=-", cwd=tmp_path).stdout == ""
-    run = doiuri("find", "--files-from", "-", cwd=tmp_path, stdin=b"b c.txt\r\n\nd.unknown")
-    assert run.stdout.splitlines() == ["b c.txt:1:1: 10.1000/182", "d.unknown:1:1: 10.1000/182"]
-    assert run.stderr == ""
-    Path("list").write_bytes(b"b c.txt\0a.txt\0")
-    run = doiuri("find", "--files-from=list", cwd=tmp_path)
-    assert run.stdout.splitlines() == ["b c.txt:1:1: 10.1000/182", "a.txt:1:1: 10.1000/182"]
     run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)
     assert "none of 2 DOIs" in run.stderr
     assert "1 file skipped: binary." in run.stderr

@@ -84,7 +84,7 @@ def main(
 
 
 @pytest.mark.parametrize(
-    ("variables", "stream", "coloured"),
+    ("names", "stream", "coloured"),
     [
         ([], io.StringIO, False),
         ([], Terminal, True),
@@ -94,7 +94,7 @@ def main(
     ],
 )
 def test_colours_on_a_terminal_unless_no_color_is_set(
-    variables: list[str],
+    names: list[str],
     stream: type[io.StringIO],
     coloured: bool,
     tmp_path: Path,
@@ -103,7 +103,7 @@ def test_colours_on_a_terminal_unless_no_color_is_set(
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182> <https://doi.org/10.1000/>")
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    for name in variables:
+    for name in names:
         monkeypatch.setenv(name, "1")
     written = main("stdout", stream(), ["-q", "-o", "full:a.txt"], tmp_path, monkeypatch)
     labels = "\x1b[33m\x1b[1mwarning[not-https]\x1b[0m", "\x1b[31m\x1b[1merror[syntax]\x1b[0m"
@@ -112,23 +112,19 @@ def test_colours_on_a_terminal_unless_no_color_is_set(
 
 
 @pytest.mark.parametrize(
-    ("stream", "options", "is_shown"),
-    [(Terminal, [], True), (Terminal, ["-q"], False), (io.StringIO, [], False)],
+    ("stream", "quiet", "is_shown"),
+    [(Terminal, "", True), (Terminal, "-q", False), (io.StringIO, "", False)],
     ids=["terminal", "quiet", "file"],
 )
 def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
-    stream: type[io.StringIO],
-    options: list[str],
-    is_shown: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    stream: type[io.StringIO], quiet: str, is_shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(4):
         (tmp_path / f"{number}.md").write_text("doi:10.1000/182")
     clock = itertools.count(1000, 0.6)  # seconds
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     monkeypatch.setenv("COLUMNS", "21")
-    *drawn, rest = main("stderr", stream(), ["-j", "1", *options], tmp_path, monkeypatch).split("\r")
+    *drawn, rest = main("stderr", stream(), ["-j1", *quiet.split()], tmp_path, monkeypatch).split("\r")
     assert bool(drawn) == is_shown
     if is_shown:
         rows = [*itertools.accumulate(drawn, lambda row, new: new + row[len(new) :])]  # as on a terminal
@@ -206,7 +202,7 @@ def test_no_link_in_the_tree_and_no_file_that_is_checked_is_written(
         assert f"doiuri: cannot write {place}: " in done.stderr
         assert (tree / "read.json").read_text() == "{}"
         assert not [*outside.iterdir()]
-    for _ in "again":  # over what the first has written
+    for _ in (1, 2):  # over what the first has written
         assert doiuri(name, "--isolated", "-ojson:a", tree, cwd=tree, DOIURI_OFFLINE="1").returncode == 0
 
 
@@ -221,14 +217,10 @@ def test_output_is_printable(tmp_path: Path, arguments: list[str]) -> None:
     run = doiuri(*arguments, cwd=tmp_path)
     assert "\\x1b[32m\\n.ipynb:" in run.stdout + run.stderr
     assert [line for line in (run.stdout + run.stderr).split("\n") if not line.isprintable()] == []
-
-
-def test_messages_are_printable(tmp_path: Path) -> None:
     (tmp_path / "doiuri.toml").write_text('"\\u001b##[key" = 1')
-    run = doiuri("check", cwd=tmp_path)
-    assert run.returncode == 2
-    assert run.stderr.startswith("doiuri: doiuri.toml: \\x1b#\\x23[key: unknown key")
-    assert run.stderr.rstrip("\n").isprintable()
+    told = doiuri(*arguments, cwd=tmp_path).stderr
+    assert told.startswith("doiuri: doiuri.toml: \\x1b#\\x23[key: unknown key")
+    assert told.rstrip("\n").isprintable()
 
 
 OLD = b"http://dx.doi.org/10.1000/182"

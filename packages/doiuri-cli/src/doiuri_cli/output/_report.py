@@ -199,7 +199,7 @@ def region(finding: Finding) -> tuple[int, int, int, int]:
 def relative(path: str) -> str:
     """Return a path as forges name files: from the current folder, with slashes, without ``.`` segments."""
     inside = Path(os.path.normpath(path))
-    if inside.is_absolute() and inside.is_relative_to(here := Path.cwd()):
+    if inside.is_relative_to(here := Path.cwd()):
         inside = inside.relative_to(here)
     return inside.as_posix()
 

@@ -184,15 +184,12 @@ def test_this_repository_has_no_findings() -> None:
 
 
 def test_find_writes_json(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("See doi:10.1000/182.")
-    place = {"path": "a.txt", "line": 1, "column": 5, "end_line": 1, "end_column": 20, "cell": None}
+    (file := tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("See doi:10.1000/182.")
+    place = {"path": r"caf\xe9.txt", "line": 1, "column": 5, "end_line": 1, "end_column": 20, "cell": None}
     place |= {"entry": None, "text": "doi:10.1000/182", "doi": "10.1000/182"}
     assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == [place]
     assert json.loads(doiuri("find", "--output-format=jsonl", cwd=tmp_path).stdout) == place
-    (tmp_path / "a.txt").rename(tmp_path / os.fsdecode(b"caf\xe9.txt"))
-    (found,) = json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout)
-    assert found["path"] == r"caf\xe9.txt"
-    (tmp_path / os.fsdecode(b"caf\xe9.txt")).unlink()
+    file.unlink()
     assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == []
 
 

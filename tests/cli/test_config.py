@@ -161,11 +161,6 @@ def test_an_option_wins_over_the_environment_and_that_over_the_file(
     assert (f"{known} known" if known else "Verified none") in run.stderr
 
 
-def test_locked_without_a_lock_file_is_said() -> None:
-    run = doiuri("check", "--locked")
-    assert (run.returncode, run.stderr.startswith("doiuri: --locked needs a lock file")) == (2, True)
-
-
 def test_fix_changes_no_file_if_none_has_a_column_and_else_those_columns_alone() -> None:
     table = "doi,url\nhttps://doi.org/10.1000/1,http://doi.org/10.1000/2\n"
     for name in ("a.csv", "b.csv"):

@@ -13,7 +13,6 @@ from doiuri.plugins import DOI_ORG
 from doiuri.resolver import Entry, Key, LockFile, Resolver, SQLiteStore
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri, piece
-from support.servers.faults import FAULTS, NAME, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -155,15 +154,3 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     for code in ("lock-missing", "lock-unused"):
         text = " ".join(doiuri("rule", code, cwd=tmp_path).stdout.split())
         assert "Reported only with `--locked`, or with `--offline` if there is a lock file." in text
-
-
-NO_ANSWERS = {"refused", "reset", "403", "429 in seconds", "500", "HTML in place of JSON", "a redirect loop"}
-
-
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if str(fault) in NO_ANSWERS], ids=str)
-def test_no_answer_is_no_finding(fault: Fault, tmp_path: Path) -> None:
-    (tmp_path / "doiuri.toml").write_text("budget = 20\n")
-    with fault.serve() as server:
-        options = "--config", tmp_path / "doiuri.toml", "--resolver", server.url
-        told, figures = check(tmp_path, [NAME, DEAD], *options)
-    assert (told, figures) == ({}, [0, 2, 2])

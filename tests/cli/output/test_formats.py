@@ -243,8 +243,11 @@ def test_a_finding_in_a_cell_has_the_place_in_the_file_and_the_cell() -> None:
 
 
 def test_a_finding_on_several_lines_has_both_and_no_columns_for_github(tmp_path: Path) -> None:
-    (tmp_path / "a.tex").write_text("see \\url{http://doi.org/%\n10.1000/182}\n")
-    said = written(tmp_path)
+    (tmp_path / "a.tex").write_text("see \\url{http://doi.org/%\n10.1000/–182}\n", "utf-8")
+    said = written(tmp_path, "--select=look-alike")
+    place, *excerpt = said["full"].splitlines()
+    assert excerpt == ["    1 | see \\url{http://doi.org/%", f"      | {' ' * 9}{'^' * 16}"]
+    assert place.startswith("a.tex:1:10: ")
     assert "line=1,endLine=2::" in said["github"]
     (issue,) = json.loads(said["gitlab"])
     assert issue["location"]["lines"] == {"begin": 1, "end": 2}

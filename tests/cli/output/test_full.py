@@ -60,13 +60,6 @@ def test_an_excerpt_fits_a_line_and_the_carets_fit_it(
     assert shown(tmp_path, text) == (line, carets)
 
 
-def test_a_place_on_several_lines_is_underlined_to_the_end_of_the_first(tmp_path: Path) -> None:
-    text = "see \\url{https://doi.org/10.1000/–%\n182}"
-    words = "check", "--isolated", "--offline", "-", "--stdin-filename=a.tex"
-    run = doiuri(*words, stdin=text.encode(), cwd=tmp_path)
-    assert run.stdout.splitlines()[1:3] == [f"    1 | {text[:-5]}", f"      | {' ' * 9}{'^' * 26}"]
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -198,7 +198,7 @@ def _below(address: str, folder: str, where: str, instead: str) -> str:
     path = Path(folder, address)
     if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
         raise ValueError(f"{where}: {address!r} is not a path below {folder}; name it with {instead}")
-    return _relative(path) if instead == "--lock" else str(path.absolute())
+    return _relative(path) if instead == "--lock" else str(path)
 
 
 def place(key: str, value: object, folder: str) -> object:

@@ -77,7 +77,7 @@ def main(
 
 
 @pytest.mark.parametrize(
-    ("names", "stream", "coloured"),
+    ("names", "stream", "colour"),
     [
         ([], io.StringIO, False),
         ([], Terminal, True),
@@ -87,11 +87,7 @@ def main(
     ],
 )
 def test_colours_on_a_terminal_unless_no_color_is_set(
-    names: list[str],
-    stream: type[io.StringIO],
-    coloured: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    names: list[str], stream: type[io.StringIO], colour: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182> <https://doi.org/10.1000/>")
     for name in ("NO_COLOR", "FORCE_COLOR"):
@@ -100,7 +96,7 @@ def test_colours_on_a_terminal_unless_no_color_is_set(
         monkeypatch.setenv(name, "1")
     written = main("stdout", stream(), ["-q", "-o", "full:a.txt"], tmp_path, monkeypatch)
     labels = "\x1b[33m\x1b[1mwarning[not-https]\x1b[0m", "\x1b[31m\x1b[1merror[syntax]\x1b[0m"
-    assert [one in written for one in labels] == ["\x1b" in written] * 2 == [coloured] * 2
+    assert [one in written for one in labels] == ["\x1b" in written] * 2 == [colour] * 2
     assert "\x1b" not in (tmp_path / "a.txt").read_text()
 
 

@@ -65,8 +65,6 @@ def render_bib(entries: Mapping[str, str]) -> str:
 
 def keyed(name: str, text: str) -> str | None:
     """Return an entry with a name as its key; None if the text is not one entry."""
-    if not _KEY.match(text):
-        return None
     written = _KEY.sub(lambda match: f"@{match[1]}{{{name},", text)
     return written if list(_entries(written)) == [(name, written)] else None
 

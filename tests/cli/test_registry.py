@@ -145,7 +145,8 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     assert [(one["path"], piece(locked, one)) for one in told] == [
         ("doi.lock.json", f'"record https://doi.org {name}"') for name in unused
     ]
-    assert run.returncode == 0
+    full = doiuri(*options[:-1], "full", cwd=tmp_path).stdout
+    assert (run.returncode, f'\n    3 | "record https://doi.org {unused[0]}": ' in full) == (0, True), full
     # named files are not all files
     assert "lock-unused" not in doiuri(*options, "a.txt", cwd=tmp_path).stdout
     # offline, the same findings; the explanation of each says so

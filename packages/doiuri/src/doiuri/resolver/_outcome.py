@@ -136,7 +136,7 @@ class Outcome(NamedTuple):
     """The name of the registration agency, from ``agencies`` and, if it is known, from ``verify``."""
 
     cause: Cause | None = None
-    """Why the DOI was not found, or is unknown; of a stale answer, why it could not be renewed."""
+    """Why the DOI was not found or is unknown, or else why a stale answer could not be renewed."""
 
     stale: bool = False
     """Whether the answer comes from a store, has expired, and could not be renewed."""

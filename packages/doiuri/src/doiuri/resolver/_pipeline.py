@@ -48,8 +48,9 @@ class _Pending:
         self.outcome: Answer = None
 
     def settle(self, unknown: Outcome) -> None:
-        """End without an answer: with the stale outcome, if there is one, and the cause."""
-        self.outcome = self.fallback._replace(cause=unknown.cause) if self.fallback else unknown
+        """End without an answer: with the stale outcome, if there is one, which then says why it is stale."""
+        stale = self.fallback
+        self.outcome = stale._replace(cause=stale.cause or unknown.cause) if stale else unknown
 
 
 class Pipeline:

@@ -224,12 +224,18 @@ def test_an_answer_of_sixteen_megabytes_is_refused() -> None:
         both.resolver().work(KAHN)
 
 
-def test_metadata_may_be_null_and_that_there_is_none_is_kept() -> None:
-    with agency(text("null", "application/json")) as both:
+@pytest.mark.parametrize("kind", ["application/json", ""], ids=repr)
+def test_metadata_may_be_null_and_that_there_is_none_is_kept_for_a_day(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with agency(text("null", kind)) as both:
         resolver = both.resolver(Kept())
-        assert [resolver.metadata(KAHN, "application/json").text for _ in range(2)] == ["null"] * 2
+        assert [resolver.metadata(KAHN, "*/*").text for _ in range(2)] == ["null"] * 2
         both.answer, before = NOTHING["406"], both.requests
         for _ in range(2):
             with pytest.raises(NoValues):
                 resolver.metadata(KAHN, "text/plain")
         assert both.requests == before + 3
+        both.answer, tomorrow = text("now", "text/plain"), time.time() + 86_401
+        monkeypatch.setattr(time, "time", lambda: tomorrow)
+        assert resolver.metadata(KAHN, "text/plain").text == "now"

@@ -442,15 +442,17 @@ class ContentQuestion(Question):
         """
         try:
             reply = self._reply(doi, call)
-            media_type = _content_type(reply) if self.any_format else self.accept
+            # RFC 9110 section 8.3: without a Content-Type, this may be assumed
+            own_type = _content_type(reply) or "application/octet-stream"
+            media_type = own_type if self.any_format else self.accept
             entry = new_entry(self.write(doi, reply), media_type, self.lifetime)
             outcome = self.outcome(doi, entry)
         except NoValues:
             with suppress(NoValues):  # the name exists
                 self.current_record(doi, call)
-            # in any format, "null" could be an answer, but none lacks a media type
-            none = new_entry(NOTHING, "" if self.any_format else JSON, DAY)
-            call.entries[self.content_key(doi)] = none
+            # in any format, "null" can be an answer, which has a media type
+            media_type = "" if self.any_format else JSON
+            call.entries[self.content_key(doi)] = new_entry(NOTHING, media_type, DAY)
             raise
         call.entries[self.content_key(doi)] = entry
         return outcome

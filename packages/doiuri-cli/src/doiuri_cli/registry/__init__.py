@@ -97,8 +97,8 @@ def look_up_works(
             entry = lock.get(Key("work", DOI_ORG, doi.key))
             if entry is not None and not entry.says_none:
                 works[doi.key] = Work.from_json(entry.body, doi=doi)
-            is_fresh = config.max_age and lock.retrieved.get(doi.key, "") >= oldest
-            if entry is None or not (entry.says_none or is_fresh):
+            is_fresh = entry is not None and (entry.says_none or lock.retrieved.get(doi.key, "") >= oldest)
+            if not (is_fresh and config.max_age):
                 left[doi.key] = doi
     if not left:
         return works

@@ -6,15 +6,22 @@ import doctest
 import importlib
 import inspect
 import json
+import os
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
+from typing import Any
 
 import pytest
 from doiuri import DOI, Handle, find
 from doiuri_cli.rules import RULES
+from doiuri_proxy import running
 from sphinx.util.inventory import InventoryFile
 from support.cli.command import doiuri
-from support.manual.walkthrough import ROOT, follow, steps
+from support.manual.building import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.rst"), *DOCS.rglob("*.md")])
@@ -143,13 +150,41 @@ def test_every_public_name_is_in_the_reference(manual: Path) -> None:
     assert [name for module in PUBLIC for name in sorted(public_members(module) - names)] == []
 
 
+COLOURS = {"CI", "FORCE_COLOR"}  # variables that make Sphinx colour its output
+BLOCK = re.compile(r"^\.\. code-block:: (\w+)\n(?: +:caption: (\S+)\n)?\n((?: {3}.*\n|\n)+)", re.MULTILINE)
+
+
+def steps(page: str) -> Iterator[tuple[str, str, str]]:
+    """The files to write, as ("file", name, text), and the commands to run, as ("run", command, output)."""
+    for language, caption, block in BLOCK.findall(page):
+        text = dedent(block).strip("\n") + "\n"
+        if caption:
+            yield "file", caption, text
+        elif language == "console":
+            for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+                yield "run", command, output
+
+
 def followed(name: str, tmp_path: Path) -> Path:
-    """The folder after all steps of a page of the manual."""
+    """The folder after all steps of a page of the manual, whose commands print what it says."""
     folder = tmp_path / "paper"
     folder.mkdir()
-    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    done = follow(page, folder, str(tmp_path / "cache.sqlite"))
-    assert done == [(command, output) for kind, command, output in steps(page) if kind == "run"]
+    done, expected = [], []
+    with running(ROOT / "examples" / "records.json") as proxy:
+        environment = {name: value for name, value in os.environ.items() if name not in COLOURS} | {
+            "DOIURI_RESOLVER": proxy.url,
+            "DOIURI_CACHE": str(tmp_path / "cache.sqlite"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        options: dict[str, Any] = {"cwd": folder, "env": environment, "capture_output": True, "text": True}
+        for kind, step, text in steps((DOCS / name).read_text("utf-8")):
+            if kind == "file":
+                (folder / step).write_text(text, "utf-8")
+                continue
+            run = subprocess.run(["/bin/sh", "-c", f"exec 2>&1\n{step}"], **options, check=False)
+            done.append((step, run.stdout.replace(str(folder), "/home/you/paper")))
+            expected.append((step, text))
+    assert done == expected
     assert len(done) > 3
     return folder
 

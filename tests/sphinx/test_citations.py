@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI
 from doiuri.citations import Style
-from support.failing import FAILING
+from support.references import FAILING
 from support.servers.web import Site
 from support.sphinx_build import Build, build, project, text_in, write
 

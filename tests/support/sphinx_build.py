@@ -142,18 +142,19 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
     translators.clear()  # Sphinx keeps the languages of earlier builds
     words = f"-b {builder} -N -D show_warning_types=1".split()
     arguments = [*words, "-d", str(target / "doctrees"), "-w", str(warned), *options]
-    gc.disable()  # which takes, with the debug records, a fifth of the time
-    logging.disable(logging.DEBUG)
     with (
+        contextlib.ExitStack() as at_end,
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(io.StringIO()),
         mock.patch.object(sphinx.jinja2glue, "SandboxedEnvironment", Templates),
         mock.patch.object(sphinx.registry, "entry_points", ENTRY_POINTS),
         mock.patch.object(sphinx.theming, "entry_points", ENTRY_POINTS),
     ):
+        at_end.callback(gc.enable)
+        gc.disable()  # which takes, with the debug records, a fifth of the time
+        at_end.callback(logging.disable, logging.NOTSET)
+        logging.disable(logging.DEBUG)
         status = build_main([*arguments, str(source), str(out)])
-    logging.disable(logging.NOTSET)
-    gc.enable()
     wrong = broken(pages_of(out), "doi-") if is_first else []
     assert not wrong, "\n".join(wrong)
     complaints = re.sub(r"\x1b\[[0-9;]*m", "", warned.read_text("utf-8")) if warned.exists() else ""

@@ -23,8 +23,8 @@ from doiuri.citations import (
 )
 from doiuri.records import Work
 from support.cases import table
-from support.failing import FAILING
 from support.growth import is_linear
+from support.references import FAILING
 
 ODD = DOI("10.1000/456#<7>")
 A, B, C, D = (DOI(f"10.1000/{letter}") for letter in "abcd")

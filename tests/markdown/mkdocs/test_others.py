@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from mkdocs.commands.build import build
-from support.failing import FAILING
+from support.references import FAILING
 
 from ..conftest import MakeSite, Page
 from ..test_looks import CARDS as RECORDS

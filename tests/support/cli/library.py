@@ -9,7 +9,6 @@ from typing import Any
 from support.proxy_records import link
 
 CSL = "application/vnd.citationstyles.csl+json"
-BIBTEX = "application/x-bibtex"
 RIS = "application/x-research-info-systems"
 
 KAHN, DIKES, BAD = "10.5555/kahn-2006", "10.5555/dikes,{1}", "10.5555/Retracted"

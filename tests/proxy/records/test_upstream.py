@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from doiuri_proxy import Running
 from doiuri_proxy.pytest_plugin import Proxies
+from doiuri_proxy.records import _upstream
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, RECORDS, link, record, value
 from support.servers import web
@@ -85,7 +86,7 @@ def gate() -> Gate:
 
 
 @pytest.fixture
-def slow(gate: Gate, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies) -> Iterator[str]:
+def slow(gate: Gate, doi_proxy: Proxies) -> Iterator[str]:
     """The URL of a proxy whose upstream is the gate."""
     with site(gate) as there:
         yield doi_proxy(upstream=there.url, cache=":memory:").url
@@ -177,6 +178,21 @@ def test_cached_names_are_answered_however_many_new_ones_wait(
         refused, (503, "20")
     )
     assert seen["/api/handles/10.1000/new", "*/*"].json()["responseCode"] == 2
+
+
+def test_new_names_are_refused_at_once_if_too_many_wait(
+    slow: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_upstream, "MAX_LOOKUPS", 1)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ask, slow, "/10.1000/wait")
+        assert gate.asked.wait(20)
+        for path in "/10.1000/new", "/api/handles/10.1000/new":
+            answer = ask(slow, path)
+            assert (answer.status, answer.headers["retry-after"]) == (503, "20")
+            assert "too many look-ups are waiting for upstream" in answer.text
+        gate.opened.set()
+    assert waiting.result().status == 404
 
 
 def test_a_fleet_is_told_to_ask_a_slow_upstream_again(

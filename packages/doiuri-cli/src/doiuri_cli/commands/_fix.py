@@ -127,9 +127,9 @@ def _fixed(
     return run.map(partial(fix_file, config, answers, policy, dry=dry, keep=keep), contents, "Fixing files")
 
 
-def _write(octets: bytes | None) -> None:
+def _write(octets: bytes) -> None:
     sys.stdout.flush()
-    sys.stdout.buffer.write(octets or b"")
+    sys.stdout.buffer.write(octets)
     sys.stdout.buffer.flush()
 
 

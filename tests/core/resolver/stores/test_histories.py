@@ -216,8 +216,7 @@ class StoredInALockFile(Stored):
 
     @rule()
     def clear(self) -> None:
-        for store in self.stores[:1]:
-            store.store.edit(lambda content: content.remove(content.dois()))  # type: ignore[union-attr]
+        self.stores[0].store.edit(lambda content: content.remove(content.dois()))  # type: ignore[union-attr]
         self.asked.clear()
 
 
@@ -333,7 +332,6 @@ EXAMPLES = {Stored: 8, StoredInSQLite: 10, StoredInRedis: 8, StoredInALockFile: 
 for machine, examples in EXAMPLES.items():
     number = (20 if WEEKLY else 1) * examples
     machine.TestCase.settings = settings(settings(), max_examples=number, stateful_step_count=20)
-TestStored, TestStoredInSQLite, TestStoredInRedis = (
-    one.TestCase for one in (Stored, StoredInSQLite, StoredInRedis)
+TestStored, TestStoredInSQLite, TestStoredInRedis, TestStoredInALockFile, TestLocked = (
+    one.TestCase for one in EXAMPLES
 )
-TestStoredInALockFile, TestLocked = StoredInALockFile.TestCase, Locked.TestCase

@@ -65,7 +65,7 @@ _HTML_OPENER = re.compile(rf"<(?:!--|(?P<tag>{'|'.join(_CODE_TAGS)})(?=[\s>])[^<
 _HTML_CLOSERS = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _CODE_TAGS}
 _COMMENT_END = re.compile("-->")
 _JSON_LD = "application/ld+json"
-_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?P<end>\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 # No schema says what the field holds, and templates of sites often use it as the address of a link
 _LINK = re.compile(r"(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
 # What YAML or TOML may read otherwise, with or without quotes
@@ -107,7 +107,8 @@ def read_markdown(source: Source) -> Iterator[Part]:
     text = source.text
     front = _FRONT_MATTER.match(text)
     start = front.end() if front else 0
-    yield from _front_matter(text[:start])
+    if front:  # the lines around it would look like those of a title
+        yield from _front_matter(f"   {text[3 : front.start('end')]}")
     for part in parts_of_markdown(text[start:] if start else text):
         yield moved(part, range(start, len(text) + 1))
 
@@ -151,7 +152,7 @@ _EXPLICIT = re.compile(r"\n[ \t]*\.\.(?=[ \t\r\n])")
 _DOCTEST = re.compile(r"\n[ \t]*>>> [^\n]*(?:\n[ \t]*[^\s][^\n]*)*")
 _IS_CODE = re.compile(rf"\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?(?:{_CODE})::")
 # A directive, a target, a footnote or citation, or a substitution
-_IS_MARKUP = re.compile(r"\.\.[ \t]+(?:[A-Za-z0-9][\w.:+-]*?[ \t]?::(?!\S)|_|\[[^\]\n]+\](?!\S)|\||__(?!\S))")
+_IS_MARKUP = re.compile(r"\.\.[ \t]+(?:[A-Za-z0-9][\w.:+-]*?[ \t]?::(?!\S)|_|\[[^\]\n]+\](?!\S)|\|)")
 _MARGIN = re.compile(r"[ \t]*(?:(?:[-*+]|•|[0-9A-Za-z#]{1,9}[.)]|\([0-9A-Za-z#]{1,9}\)|:[^:\n]+:)[ \t]+)*")
 _BLANK_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _LITERAL = re.compile(r"``(?=\S)[^`]*(?:`(?!`)[^`]*)*``")

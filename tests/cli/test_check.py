@@ -15,10 +15,9 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import COMMAND, doiuri, doiuri_process, register
 
-KNOWN = {"handle": "10.1000/182", "values": []}
 TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"
 
-pytestmark = pytest.mark.doi_records([KNOWN])
+pytestmark = pytest.mark.doi_records([{"handle": "10.1000/182", "values": []}])
 
 
 @pytest.mark.parametrize(("limit", "codes"), [("error", (1, 0)), ("warning", (1, 1)), ("never", (0, 0))])
@@ -61,7 +60,6 @@ def test_a_file_that_cannot_be_parsed_is_read_as_text_and_can_be_ignored(tmp_pat
     assert "unreadable" not in doiuri("check", "--offline", cwd=tmp_path).stdout
 
 
-METHODS = multiprocessing.get_all_start_methods()
 WITH_WORKERS = """
 import multiprocessing, sys
 if __name__ == "__main__":
@@ -102,7 +100,7 @@ def test_each_file_is_examined_once_and_once_more_for_the_proof_of_a_fix(
     assert (tmp_path / "reads").read_text() == "r" * reads
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_workers_end_with_a_command_that_is_killed(method: str, tmp_path: Path) -> None:
     register(tmp_path, "waits", WAITS, {".waits": "read"})
     for name in ("a.waits", "b.waits"):
@@ -116,11 +114,8 @@ def test_workers_end_with_a_command_that_is_killed(method: str, tmp_path: Path) 
         assert process.communicate(timeout=60)[0] == b""  # ends when no process holds the pipe
 
 
-DIES = "import os\ndef read(source): os._exit(9)\n"
-
-
 def test_a_failure_is_one_line_and_not_the_exit_code_of_findings(tmp_path: Path) -> None:
-    register(tmp_path, "dies", DIES, {".dies": "read"})
+    register(tmp_path, "dies", "import os\ndef read(source): os._exit(9)\n", {".dies": "read"})
     for name in ("a.dies", "b.dies"):
         (tmp_path / name).write_text("text\n" * 100_000)
     run = doiuri_process("check", "--offline", "-j", 2, "a.dies", "b.dies", cwd=tmp_path)

@@ -159,7 +159,12 @@ def test_a_work_is_that_of_the_lock_file_the_cache_or_the_registry(
 
 
 PAIRS: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("same.json").read_text())
-CASES = {f"{kind}-{n}": (kind, *pair) for kind, pairs in PAIRS.items() for n, pair in enumerate(pairs)}
+CASES = {
+    f"{kind}-{n}.{m}": (kind, same, one, *known)
+    for kind, pairs in PAIRS.items()
+    for n, (same, written, *known) in enumerate(pairs)
+    for m, one in enumerate(written if isinstance(written, list) else [written])
+}
 # Persons are not compared the other way: only the registry has their given names
 CASES |= {
     f"{name}-swapped": (kind, expected, known, written, *(whole and [written]))

@@ -95,7 +95,7 @@ def read_yaml(source: Source) -> Iterator[Part]:
     """Return the scalars and comments that may mention DOIs; the entry is the nearest ``id``."""
     text = source.text
     is_citation = PurePath(source.path).suffix.lower() == ".cff"
-    if not is_citation and not may_mention(text):
+    if not may_mention(text):
         return
     for _, document in groupby(scalars(text), attrgetter("document")):
         yield from _parts(text, [*document], is_citation=is_citation)

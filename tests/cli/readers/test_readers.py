@@ -117,8 +117,8 @@ def test_a_field_is_told_at_its_place_unless_doi_may_mean_something_else(
 
 DOCUMENTING = [
     *("{}", "x = 1; {}", "{}; x = 1", "{}  # x", "x = [\nclass A:\r\n    {}\r\n", "f.__doc__ = {}"),
-    *("def f(a=(1, [2])):\n\t{}", "def f(): {}", "x = (\nasync def f() -> x: {}", "x = (\ndef f(): {}"),
-    *("# '\n{}", "('''[(\n''')\n{}", '!ls "(\n%%bash\ndef f():\n  {}', "x = '\\''\n\n{}\ny", "x = '# (['\n{}"),
+    *("def f(a=(1, [2])):\n\t{}", "x = '# (['\n{}", "x = (\nasync def f() -> x: {}", "x = (\ndef f(): {}"),
+    *("# '\n{}", "('''[(\n''')\n{}", '!ls "(\n%%bash\ndef f():\n  {}', "x = '\\''\n\n{}\ny"),
 ]
 OTHERS = [
     *("x = {}", "({})", "f(\n{}\n)", "[{}]", "x = {{\n'a':\n{}\n}}", "x = \\\n{}", "x = \\\r\n{}"),

@@ -47,7 +47,7 @@ _PARTICLES = _words(
     "van von vom zu zum zur de der den del della dello des di da das do dos du la le las les lo los el al bin"
     " ibn ben ter ten te af av y e und and the of jr sr ii iii iv phd dr st saint"
 )
-_NOBODY = frozenset({"others", "anonymous", "anon", "unknown", "et al", "na", "n a", "n n", "none", "author"})
+_NOBODY = frozenset({"others", "anonymous", "anon", "unknown", "na", "n a", "n n", "none", "author"})
 _GROUPS = _words(
     "agency association bank board bureau center centre collaboration commission committee company community"
     " consortium corporation council department developers foundation gmbh government group inc initiative"
@@ -158,7 +158,7 @@ def _joined(words: str) -> str:
 def _is_main(title: str, other: str) -> bool:
     """Return whether a title without its subtitle is another one."""
     main = folded(_SUBTITLE.split(title, maxsplit=1)[0])
-    return bool(main) and _joined(main) == _joined(other)
+    return _joined(main) == _joined(other)
 
 
 def _is_beginning(one: str, other: str) -> bool:

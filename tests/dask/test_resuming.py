@@ -152,7 +152,6 @@ def test_a_rate_is_set_for_servers_elsewhere_only_and_divided_by_the_processes_o
         assert in_child(expect) == 0
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # importing all again takes 4 s for a worker
 def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> None:
     """Its partition is verified again, and no more than that."""
     from distributed import Client, LocalCluster
@@ -166,7 +165,7 @@ def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> No
         return proxy({}, lambda _name: {"RA": "Crossref"})(target)
 
     with (
-        dask.config.set({"distributed.worker.multiprocessing-method": "fork"}),
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),  # quicker
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as workers,
         Client(workers) as client,
         handling(answer) as server,

@@ -367,10 +367,14 @@ def test_bibtex_entries_keyed_by_name(folder: Path, doi_proxy: Proxies) -> None:
     assert (folder / "refs.bib").read_text() == text
 
 
-def test_bibtex_entries_stay_without_a_network_and_go_with_prune(folder: Path, doi_proxy: Proxies) -> None:
-    lock(doi_proxy, folder, "--bib", "refs.bib")
+@pytest.mark.parametrize("spelled", ["refs.bib", "./refs.bib", "{}/refs.bib"])
+def test_bibtex_entries_stay_without_a_network_and_go_with_prune(
+    folder: Path, doi_proxy: Proxies, spelled: str
+) -> None:
+    bib = spelled.format(folder)
+    lock(doi_proxy, folder, "--bib", bib)
     text = (folder / "refs.bib").read_text()
-    options = ("--offline", "--cache", ":memory:", "--bib", "refs.bib")
+    options = ("--offline", "--cache", ":memory:", "--bib", bib)
     told = doiuri("lock", *options, "--refresh", cwd=folder).stderr
     assert told.endswith("\ndoiuri: 2 entries could not be looked up: offline: request not sent\n")
     assert (folder / "refs.bib").read_text() == text

@@ -67,7 +67,7 @@ def excerpt(finding: Finding) -> list[str]:
     first = max(0, start - _BEFORE) if len(line) > _WIDTH else 0
     last = first + _WIDTH
     cells = [_cell(character) for character in line[first:last]]
-    if first or finding.excerpt_column > 1:
+    if first:
         cells.insert(0, (_CUT, 1))
         first -= 1
     text = "".join(shown for shown, _ in cells) + (_CUT if len(line) > last else "")

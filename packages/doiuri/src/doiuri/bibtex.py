@@ -137,7 +137,7 @@ class EntryScanner:
         """
         text, pieces = self._text, list[Piece]()
         while True:
-            end, macro = closing(text, start, limit) or closing(text, start, limit + _FURTHER), None
+            end, macro = closing(text, start, limit + _FURTHER), None
             if end is None:
                 word = _MACRO.match(text, start, limit)
                 if word is None:

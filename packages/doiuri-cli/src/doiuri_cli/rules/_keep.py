@@ -63,9 +63,9 @@ def keeps_name(old: str, new: str, syntax: str) -> bool:
     (head, name), (_, better) = _split(old, syntax), _split(new, syntax)
     names = {name}
     end = re.search("[?#]", name)
-    if end and "/" in head and is_usual(unquote(name[: end.start()]), name[end.start() :]):
+    if end and "/" in head and is_usual(_unquoted(name[: end.start()]), name[end.start() :]):
         names.add(name[: end.start()])
-    return unquote(better) in map(unquote, names)
+    return _unquoted(better) in map(_unquoted, names)
 
 
 def _split(text: str, syntax: str) -> tuple[str, str]:
@@ -84,6 +84,10 @@ def _split(text: str, syntax: str) -> tuple[str, str]:
 def _tex_meaning(escape: re.Match[str]) -> str:
     command, character, sign = escape.groups()
     return _TEX_COMMANDS.get(command, escape[0]) if command else character or sign or ""
+
+
+def _unquoted(name: str) -> str:
+    return unquote(name, errors="surrogateescape")  # bytes that are no UTF-8 stay apart
 
 
 def is_fixed_text(part: Part, start: int, end: int) -> bool:

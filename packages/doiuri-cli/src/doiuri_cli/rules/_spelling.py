@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, LINK, DOISyntaxError, advise, encode
 
@@ -22,61 +22,122 @@ if TYPE_CHECKING:
     from doiuri_cli._mentions import Mention
     from doiuri_cli.rules import Fix, Flaw
 
+    Span = tuple[int, int]
 
+_PROXY = "https://doi.org/"
+
+# Heads: the labels and links that stand before a name
 _HEAD = rf"(?:{WEB}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi:)"
-_HEADS = re.compile(rf"{_HEAD}*", re.IGNORECASE)
-# Not in the path or the query of another link, as in those of web archives
-_HEADS_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.@/:=&?%+-])({_HEAD}+)\Z", re.IGNORECASE)
-# The other labels may stand in the path of a link (DOI Handbook, note on URNs)
-_DOUBLED = re.compile(rf"(?:{WEB}|doi:){{2,}}", re.IGNORECASE)
-_LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
+_HEADS = re.compile(rf"{_HEAD}+", re.IGNORECASE)
 _LONGEST_HEADS = 120  # characters
-_AROUND_LINK = re.compile(r"[\s\"'<>()\[\]{}|]")
-# After a comma or a semicolon, another link may start, but only if none to another site is before it
-_IN_LINK = re.compile(
-    r"""
-    (?:[/?]|%2f).*(?<![,;])\Z  # in the path or the query of a link
-    | (?:://|\A(?=(?:[\w-]+\.)+[a-z]{2,}/))(?!(?:dx\.|www\.)?doi\.org)  # after a link to another site
-    | \A(?:/(?!/(?:dx\.|www\.)?doi\.org)|mailto:|data:)  # after a link to this site, a mail or data
+_HEADS_BEFORE = re.compile(
+    rf"""
+    (?<! [A-Za-z0-9_.@/:=&?%+-] )  # not in the path or the query of a link, as in those of web archives
+    ( {_HEAD}+ )
+    \Z
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Other text there is another namespace, or another thing that is described
-_IDENTIFIER = re.compile(
-    r"(?:xmlns[\w:.-]*|namespace\w*|schemaLocation|prefix|about|resource)\s*=\s*[\"'][^\"'<>]*\Z",
-    re.IGNORECASE,
+# The other labels may stand in the path of a link (DOI Handbook, note on URNs)
+_DOUBLED = re.compile(rf"(?:{WEB}|doi:){{2,}}", re.IGNORECASE)
+_LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
+
+# What stands before a mention that is a part of something else
+_AROUND_LINK = re.compile(r"[\s\"'<>()\[\]{}|]")
+_IN_LINK = re.compile(
+    r"""
+    # In the path or the query of a link; but after a comma or a semicolon, another link may start
+      (?: [/?] | %2f ) .* (?<! [,;] ) \Z
+
+    # In a link to another site, with or without its scheme
+    | (?: :// | \A (?= (?: [\w-]+\. )+ [a-z]{2,} / ) )
+      (?! (?: dx\. | www\. )? doi\.org )
+
+    # In a link to a page of this site
+    | \A / (?! / (?: dx\. | www\. )? doi\.org )
+
+    # In a link to mail or to data
+    | \A (?: mailto: | data: )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_SCHEME_BEFORE = re.compile(r"ttps?(?:&[#\w]{1,9};|%3a|[^\w%&])*\Z", re.IGNORECASE)  # of a broken link
+_IDENTIFIER = re.compile(
+    r"""
+    (?: xmlns[\w:.-]* | namespace\w* | schemaLocation | prefix  # the value is a namespace
+    |   about | resource                                        # the value is what is described
+    )
+    \s* = \s* ["'] [^"'<>]*
+    \Z
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_BROKEN_SCHEME = re.compile(
+    r"""
+    ttps?  # the "h" may be lost, too
+    (?: &[#\w]{1,9};  # an entity
+    |   %3a           # an escaped colon
+    |   [^\w%&]
+    )*
+    \Z
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+# Links
 _WEB = re.compile(r"(?:https?:)?//|(?:dx|www)\.doi\.org", re.IGNORECASE)
 _OLD = re.compile(
-    r"(?:http://(?:(?:dx|www)\.)?|(?:(?:https:)?//)?(?:dx|www)\.)doi\.org\.?(?=[:/])", re.IGNORECASE
+    r"""
+    (?: http:// (?: (?: dx | www ) \. )?             # not https, on any host
+    |   (?: (?: https: )? // )? (?: dx | www ) \.    # an old host
+    )
+    doi\.org \.?
+    (?= [:/] )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _PORT = re.compile(r":[0-9]{0,5}")
-# No URI has these characters (RFC 3986 §2), and programs that recognize links end them there
+# No URI has these characters (RFC 3986 section 2), and programs that recognize links end them there
 _ENDS_LINK = re.compile(r"[<>\"{}|\\^`]")
+_ESCAPES_ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
 _AUTHORITY = re.compile(r"(?:https?:)?//[^/\\?#]*[/\\]?(?:api/handles/)?", re.IGNORECASE)
-_ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
 _LONGEST_REST = 1000  # characters; more belong to no name, and looking at all would take quadratic time
 _REST = re.compile(rf"[?#][^\s<>\"'`|\\^{{}}\[\])]{{0,{_LONGEST_REST}}}+")
 _PUNCTUATION = ".,;:!?"
-_FAR = 300  # characters between the two
+
+# Links with a title
+_FAR = 300  # characters between two mentions, and around them, that are looked at
 _MARKUP = r"(?:[*_]|\\texttt\{|\\nolinkurl\{|<(?:span|small|b|i|em|strong|tt)\b[^<>]*>\s*){0,4}"
 _END = r"(?:[*_}]|</(?:span|small|b|i|em|strong|tt)>\s*){0,4}"
-# What stands before the first mention, between them and after the second: title first, then target first
+
+
+class _Link(NamedTuple):
+    """The patterns of what stands around two mentions if they are the title and the target of a link."""
+
+    before: str
+    between: str
+    after: str
+
+
 _TITLE_FIRST = {
-    "markdown": (rf"(?<![\\!])\[{_MARKUP}\Z", rf"{_END}\]\(\s*<?\Z", r""),
-    "rst": (r"`\Z", r"\s+<\Z", r">`"),
+    "markdown": _Link(before=rf"(?<![\\!])\[{_MARKUP}\Z", between=rf"{_END}\]\(\s*<?\Z", after=r""),
+    "rst": _Link(before=r"`\Z", between=r"\s+<\Z", after=r">`"),
 }
-_HTML = (r"\bhref\s*=\s*[\"']?\Z", rf"[\"']?[^<>]*>\s*{_MARKUP}\Z", rf"{_END}</a\s*>")
-_TEX = (r"\\href\s*\{\Z", rf"\}}\s*\{{{_MARKUP}\Z", rf"{_END}\}}")
+_HTML = _Link(
+    before=r"\bhref\s*=\s*[\"']?\Z", between=rf"[\"']?[^<>]*>\s*{_MARKUP}\Z", after=rf"{_END}</a\s*>"
+)
+_TEX = _Link(before=r"\\href\s*\{\Z", between=rf"\}}\s*\{{{_MARKUP}\Z", after=rf"{_END}\}}")
 _TARGET_FIRST = {"html": _HTML, "xml": _HTML, "markdown": _HTML, "tex": _TEX, "bibtex": _TEX}
 
 
 def head_length(text: str) -> int:
     """Return the length of the labels and links that a mention begins with."""
-    heads = _HEADS.match(text)
-    length = heads.end() if heads else 0
-    return length or (label.end() if (label := _LABEL.match(text)) else 0)
+    head = _HEADS.match(text) or _LABEL.match(text)
+    return head.end() if head else 0
+
+
+def _has_proxy(head: str) -> bool:
+    """Return whether a head is a link to the DOI proxy, and not only a label."""
+    return "doi.org" in head.lower()
 
 
 def is_web_link(text: str) -> bool:
@@ -88,113 +149,163 @@ def link_findings(mention: Mention) -> Iterator[Flaw]:
     """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``."""
     if is_embedded(mention):
         return
-    if doubled := _doubled(mention):
+
+    doubled = _doubled(mention)
+    if doubled is not None:
         yield doubled
         return
-    if old := _OLD.match(mention.text):
-        end = mention.start + old.end()
-        if port := _PORT.match(mention.part.text, end):
-            end = port.end()
-        fix = _link_fix(mention, (mention.start, end), "https://doi.org")
-        yield flaw(mention, "not-https", mention.text, fix)
-    if is_web_link(mention.text):
-        yield from _raw(mention)
-    elif rest := _after_uri(mention):
-        yield _cut(mention, rest)
+
+    for finding in (_not_https(mention), _raw_link(mention)):
+        if finding is not None:
+            yield finding
 
 
 def is_embedded(mention: Mention) -> bool:
     """Return whether a mention is in a link to another site, as of a web archive, or names a namespace."""
     start = heads_before(mention)
     before = mention.part.text[max(0, start - _FAR) : start]
-    return (_IN_LINK.search(_AROUND_LINK.split(before)[-1]) or _IDENTIFIER.search(before)) is not None
-
-
-def _link_fix(mention: Mention, span: tuple[int, int], text: str) -> Fix | None:
-    """Return the fix of a link's head; None after a broken scheme, as in ``http: //doi.org``."""
-    content, start = mention.part.text, span[0]
-    before = content[max(0, start - _LONGEST_HEADS) : start]
-    is_broken = content.startswith("//", start) and before.rstrip().endswith((":", ";"))
-    if not content.startswith("http", start) and (is_broken or _SCHEME_BEFORE.search(before)):
-        return None
-    return fix_at(mention.part, span, text)
+    *_, beginning_of_link = _AROUND_LINK.split(before)
+    if _IN_LINK.search(beginning_of_link):
+        return True
+    return _IDENTIFIER.search(before) is not None
 
 
 def heads_before(mention: Mention) -> int:
     """Return where the labels and links right before a mention start; its own start if there are none."""
     text, start = mention.part.text, mention.start
-    if text[start - 1 : start] not in {"/", ":"} or start == 0:
+    if not text.endswith(("/", ":"), 0, start):
         return start
-    before = _HEADS_BEFORE.search(text[max(0, start - _LONGEST_HEADS) : start])
-    return start - len(before[1]) if before else start
+    before = text[max(0, start - _LONGEST_HEADS) : start]
+    heads = _HEADS_BEFORE.search(before)
+    return start - len(heads[1]) if heads else start
 
 
 def _doubled(mention: Mention) -> Flaw | None:
-    start, own = heads_before(mention), head_length(mention.text)
-    heads = mention.part.text[start : mention.start + own]
+    """Return the finding on several labels or links before a name."""
+    text = mention.part.text
+    start = heads_before(mention)
+    name_start = mention.start + head_length(mention.text)
+    heads = text[start:name_start]
     if not _DOUBLED.fullmatch(heads):
         return None
-    label = "https://doi.org/" if "doi.org" in heads.lower() else "doi:"
-    fix = _link_fix(mention, (start, mention.start + own), label)
-    message = f"one label or address before the name is enough: {mention.part.text[start : mention.end]}"
+
+    head = _PROXY if _has_proxy(heads) else "doi:"
+    fix = _link_fix(mention, (start, name_start), head)
+    message = f"one label or address before the name is enough: {text[start : mention.end]}"
     return flaw(mention, "doubled", message, fix, (start, mention.end))
 
 
-def _raw(mention: Mention) -> Iterator[Flaw]:
-    """Yield the finding on a link that browsers read as another DOI."""
-    part, doi = mention.part, mention.doi
-    if doi is None:
-        return
-    if rest := dropped(mention):
-        yield _cut(mention, rest)
-        return
-    if not _is_plain(mention):
-        return
-    if (asked := _asked_for(mention.text)) != doi.name:
-        message = f"browsers ask for {asked}; write {doi.url}"
-    elif (mark := _ENDS_LINK.search(mention.text)) and part.syntax not in _ANY_CHARACTER:
-        message = f"{mark[0]!r} has to be escaped in a link; write {doi.url}"
-    else:
-        return
-    start = mention.start + head_length(mention.text)
-    fix = fix_at(part, (start, mention.end), doi.url.removeprefix("https://doi.org/"))
-    yield flaw(mention, "raw-link", message, fix)
+def _not_https(mention: Mention) -> Flaw | None:
+    """Return the finding on a link with http or an old host; the fix also drops the port."""
+    old = _OLD.match(mention.text)
+    if old is None:
+        return None
+    end = mention.start + old.end()
+    port = _PORT.match(mention.part.text, end)
+    if port is not None:
+        end = port.end()
+    fix = _link_fix(mention, (mention.start, end), _PROXY.removesuffix("/"))
+    return flaw(mention, "not-https", mention.text, fix)
+
+
+def _link_fix(mention: Mention, span: Span, text: str) -> Fix | None:
+    """Return the fix of a link's head; None after a broken scheme, which would be left."""
+    start, _ = span
+    if _follows_broken_scheme(mention.part.text, start):
+        return None
+    return fix_at(mention.part, span, text)
+
+
+def _follows_broken_scheme(text: str, start: int) -> bool:
+    """Return whether the scheme of a link stands apart from it, as in ``http: //doi.org``."""
+    if text.startswith("http", start):
+        return False
+    before = text[max(0, start - _LONGEST_HEADS) : start]
+    if text.startswith("//", start) and before.rstrip().endswith((":", ";")):
+        return True
+    return _BROKEN_SCHEME.search(before) is not None
+
+
+def _raw_link(mention: Mention) -> Flaw | None:
+    """Return the finding on a link that browsers or plugins read as another DOI."""
+    if not is_web_link(mention.text):
+        rest = _after_uri(mention)
+        return _cut(mention, rest) if rest else None
+
+    rest = dropped(mention)
+    if rest:
+        return _cut(mention, rest)
+    doi = mention.doi
+    if doi is None or not _is_plain(mention):
+        return None
+
+    reason = _misread(mention, doi)
+    if reason is None:
+        return None
+    name_start = mention.start + head_length(mention.text)
+    fix = fix_at(mention.part, (name_start, mention.end), doi.url.removeprefix(_PROXY))
+    return flaw(mention, "raw-link", f"{reason}; write {doi.url}", fix)
+
+
+def _misread(mention: Mention, doi: DOI) -> str | None:
+    """Return why a link does not lead to its DOI, or None if it does."""
+    asked = _asked_for(mention.text)
+    if asked != doi.name:
+        return f"browsers ask for {asked}"
+    mark = _ENDS_LINK.search(mention.text)
+    if mark is not None and mention.part.syntax not in _ESCAPES_ANY_CHARACTER:
+        return f"{mark[0]!r} has to be escaped in a link"
+    return None
 
 
 def dropped(mention: Mention) -> str:
     """Return what follows a link and may belong to its name; not a usual query or fragment."""
     found = _REST.match(mention.part.text, mention.end)
-    if mention.doi is None or found is None or len(rest := found[0]) > _LONGEST_REST:
+    if mention.doi is None or found is None:
         return ""
-    if not is_usual(mention.doi.name, rest[:1]):  # the check character of a SICI
-        return rest[:1]
+    rest = found[0]
+    if len(rest) > _LONGEST_REST:
+        return ""
+
+    # The check character of a SICI ends the name, whatever follows it (ANSI/NISO Z39.56)
+    first = rest[0]
+    if not is_usual(mention.doi.name, first):
+        return first
+
     rest = rest.rstrip(_PUNCTUATION)
-    return "" if is_usual(mention.doi.name, rest) else rest
+    if is_usual(mention.doi.name, rest):
+        return ""
+    return rest
 
 
 def _after_uri(mention: Mention) -> str:
     """Return the query or fragment of a ``doi:`` URI in a link; it can have neither, so plugins refuse it."""
-    rest = _REST.match(mention.part.text, mention.end) if mention.text[:4].lower() == "doi:" else None
+    if not mention.text.lower().startswith("doi:"):
+        return ""
+    rest = _REST.match(mention.part.text, mention.end)
     return rest[0] if rest else ""
 
 
 def longer_name(mention: Mention, rest: str) -> str | None:
     """Return the name with what follows the link; None if that is no name."""
+    if mention.doi is None:
+        return None
     try:
-        return DOI.from_name(mention.doi.name + rest).name if mention.doi else None
+        return DOI.from_name(mention.doi.name + rest).name
     except DOISyntaxError:
         return None
 
 
-def _escaped(rest: str) -> str:
-    return rest.replace("#", "%23").replace("?", "%3F")
-
-
 def _cut(mention: Mention, rest: str) -> Flaw:
+    """Return the finding on a link that ends before its name does."""
     end = mention.end + len(rest)
+    escaped = rest.replace("#", "%23").replace("?", "%3F")
+
+    fix = None
     name = longer_name(mention, rest)
-    fix = fix_at(mention.part, (mention.end, end), _escaped(rest), name) if name else None
-    message = f"the link ends before {rest!r}; if that belongs to the name, write {_escaped(rest)}"
+    if name is not None:
+        fix = fix_at(mention.part, (mention.end, end), escaped, name)
+    message = f"the link ends before {rest!r}; if that belongs to the name, write {escaped}"
     return flaw(mention, "raw-link", message, fix, (mention.start, end))
 
 
@@ -207,27 +318,33 @@ def _is_plain(mention: Mention) -> bool:
 
 
 def _asked_for(link: str) -> str:
-    """Return the name that browsers ask for (WHATWG URL, path state)."""
+    """Return the name that browsers ask for."""
     authority = _AUTHORITY.match(link)
-    path = link[authority.end() if authority else link.find("/") + 1 :]
+    path_start = authority.end() if authority else link.find("/") + 1
+    path = _path_in_browsers(link[path_start:])
+    try:
+        return DOI.parse(_PROXY + path).name
+    except DOISyntaxError:
+        from urllib.parse import unquote  # slow to import
+
+        return unquote(path)
+
+
+def _path_in_browsers(path: str) -> str:
+    """Return a path as browsers request it, without dot segments (WHATWG URL, path state)."""
     path = re.sub(r"[\t\n\r]", "", path.rstrip())
-    kept: list[str] = []
     segments = re.split(r"[/\\]", path)
-    for number, segment in enumerate(segments, 1):
-        plain = re.sub("%2e", ".", segment, flags=re.IGNORECASE)
+    dots = [re.sub("%2e", ".", segment, flags=re.IGNORECASE) for segment in segments]
+
+    kept: list[str] = []
+    for segment, plain in zip(segments, dots, strict=True):
         if plain == "..":
             del kept[-1:]
         elif plain != ".":
             kept.append(segment)
-        if plain in {".", ".."} and number == len(segments):
-            kept.append("")
-    asked = "/".join(kept)
-    try:
-        return DOI.parse(f"https://doi.org/{asked}").name
-    except DOISyntaxError:
-        from urllib.parse import unquote  # slow to import
-
-        return unquote(asked)
+    if dots[-1] in {".", ".."}:
+        kept.append("")  # the path still ends with a slash
+    return "/".join(kept)
 
 
 def title_findings(mentions: Sequence[Mention]) -> Iterator[Flaw]:
@@ -244,16 +361,17 @@ def title_findings(mentions: Sequence[Mention]) -> Iterator[Flaw]:
             yield _differs(second, second.doi, first.doi)
 
 
-def _fits(patterns: tuple[str, str, str] | None, first: Mention, second: Mention) -> bool:
-    if patterns is None:
+def _fits(link: _Link | None, first: Mention, second: Mention) -> bool:
+    """Return whether two mentions are in one link of this form."""
+    if link is None:
         return False
-    before, between, after = patterns
     text = first.part.text
-    return (
-        re.match(between, text[first.end : second.start]) is not None
-        and re.search(before, text[max(0, first.start - _FAR) : first.start]) is not None
-        and re.match(after, text[second.end : second.end + _FAR]) is not None
-    )
+    between = text[first.end : second.start]
+    if not re.match(link.between, between):
+        return False
+    before = text[max(0, first.start - _FAR) : first.start]
+    after = text[second.end : second.end + _FAR]
+    return re.search(link.before, before) is not None and re.match(link.after, after) is not None
 
 
 def _differs(title: Mention, shown: DOI, target: DOI) -> Flaw:
@@ -270,55 +388,62 @@ def advice_findings(mention: Mention) -> Iterator[Flaw]:
     doi = mention.doi
     if doi is None:
         return
-    for advice in _advice(mention.text, doi):
-        fix = _suggested(mention, advice)
+    for advice in _advice(mention, doi):
+        message = advice.message
         # A decoded name is usually meant, and the message says what to do if not
-        is_doubtful = advice.suggestion and advice.code != "decoded-escape"
-        message = advice.message + (f"; did you mean {advice.suggestion}?" if is_doubtful else "")
-        yield flaw(mention, advice.code, message, fix)
+        if advice.suggestion and advice.code != "decoded-escape":
+            message += f"; did you mean {advice.suggestion}?"
+        yield flaw(mention, advice.code, message, _suggested(mention, advice))
 
 
-def _advice(text: str, doi: DOI) -> tuple[Advice, ...]:
-    if "%" in text:
-        try:
-            if DOI.parse(text).name == doi.name:  # else it has escapes of the part's syntax
-                return advise(text)
-        except DOISyntaxError:
-            pass
+def _advice(mention: Mention, doi: DOI) -> tuple[Advice, ...]:
+    """Return the advice on a mention with escapes of URLs and no others, or else on its DOI."""
+    if "%" in mention.text and _is_plain(mention):
+        return advise(mention.text)
     return advise(doi)
 
 
 def _suggested(mention: Mention, advice: Advice) -> Fix | None:
-    if advice.suggestion is None or advice.code in _NOT_FIXED or mention.doi is None:
+    """Return the fix that writes what the advice suggests; None if it cannot, or a person has to look."""
+    if mention.doi is None or advice.suggestion is None or advice.code in _NOT_FIXED:
         return None
-    if not mention.part.field and is_embedded(mention):
+    part = mention.part
+    if not part.field and is_embedded(mention):
         return None
+
     better = DOI.parse(advice.suggestion)
     text = _rewritten(mention, mention.doi, better, advice.suggestion)
     if text is None or text == mention.text:
         return None
-    changed = better.name if better.name != mention.doi.name else None
-    fix = fix_at(mention.part, mention.span, text, changed)
-    if fix is not None and advice.code == "entity" and mention.part.field:
+    changed_name = better.name if better.name != mention.doi.name else None
+    fix = fix_at(part, mention.span, text, changed_name)
+
+    if fix is not None and advice.code == "entity" and part.field:
         # An exporter escaped the field for HTML: no name has entities
-        return fix._replace(safe=keeps_name(mention.text, text, mention.part.syntax))
+        return fix._replace(safe=keeps_name(mention.text, text, part.syntax))
     return fix
 
 
 def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | None:
     """Return the mention with another DOI, with its label or link; None if that cannot be written there.
 
-    :param spelling: the text for ``DOI.parse`` that stands for it.
+    :param spelling: the text for ``DOI.parse`` that stands for the other DOI.
     """
     text, part = mention.text, mention.part
-    tail = doi.name.removeprefix(better.name)
-    if tail != doi.name and text.endswith(tail) and reads_as(part, text[: -len(tail)], better):
-        return text[: -len(tail)]
-    length = head_length(text)
-    head = text[:length]
-    is_link = "doi.org" in head.lower()
-    plain = encode(better.name, LINK) if is_link else spelling[head_length(spelling) :]
-    for written in (head + plain, head + escape(plain, part.syntax)):
+
+    # Most advice leaves out the end of a name; the rest then stays as the author wrote it
+    if doi.name.startswith(better.name):
+        left_out = doi.name[len(better.name) :]
+        shorter = text.removesuffix(left_out)
+        if shorter != text and reads_as(part, shorter, better):
+            return shorter
+
+    head = text[: head_length(text)]
+    if _has_proxy(head):
+        name = encode(better.name, LINK)
+    else:
+        name = spelling[head_length(spelling) :]
+    for written in (head + name, head + escape(name, part.syntax)):
         if reads_as(part, written, better):
             return written
     return None
@@ -326,130 +451,196 @@ def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | 
 
 def reads_as(part: Part, text: str, doi: DOI) -> bool:
     """Return whether a text is read as a DOI, and nothing else, in a part of this kind."""
-    mentions = mentions_in(Part(text, part.syntax, field=part.field))
-    found = [(mention.start, mention.end, mention.doi and mention.doi.name) for mention in mentions]
-    return found == [(0, len(text), doi.name)]
+    mentions = list(mentions_in(Part(text, part.syntax, field=part.field)))
+    if len(mentions) != 1:
+        return False
+    (mention,) = mentions
+    is_whole = mention.span == (0, len(text))
+    return is_whole and mention.doi is not None and mention.doi.name == doi.name
 
 
-# "10." is missing or mistyped: 1000/182, .1000/182, 0.1000/182, 10,1000/182
-_SHORT = re.compile(r"(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?(?:1?0?[.,:])?([0-9]{4,9}/\S+)", re.IGNORECASE)
+_WITHOUT_DIRECTORY = re.compile(
+    r"""
+    (?: doi: \s* | https?:// (?: dx\. )? doi\.org / )?
+    (?: 1?0? [.,:] )?        # missing or mistyped: 1000/182, .1000/182, 0.1000/182, 10,1000/182
+    ( [0-9]{4,9} / \S+ )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _URL = re.compile(r"https?://\S*\Z", re.IGNORECASE)
 _NOT_OF_NAME = re.compile(r"[.,;:!?\"'’”)\]}>]+")
 _ESCAPED = re.compile(r"\\([_#&$])")
 _BARE = re.compile(r"(?<!\\)[_#&$]")
+_LONGEST_SHOWN = 80  # characters of a value in a message
 
 
 def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
     """Return the first flaw of a field, and the advice on its name if it holds nothing else."""
-    part = mention.part
-    before, after = _around(mention)
-    if mention.doi is None:
+    part, doi = mention.part, mention.doi
+    if doi is None:
         yield _no_doi(mention)
-    elif "10." in f"{before} {after}" and mention.start != _first_beside_broken(part.text, part.syntax):
-        yield from advice_findings(mention)
-    elif before or after:
-        yield _not_all(mention, mention.doi, before, after)
-    elif length := head_length(mention.text):
-        kind = "link" if "doi.org" in mention.text[:length].lower() else "label"
-        yield _form(mention, f"holds a {kind}", _bare(mention, mention.doi, mention.span))
-    else:
-        yield from advice_findings(mention)
-        if part.syntax == "bibtex" and tex_escape != "any":
-            yield from _tex_escape(mention, tex_escape)
+        return
 
+    before = part.text[: mention.start].lstrip()
+    after = part.text[mention.end :].rstrip()
+    if "10." in before or "10." in after:
+        # Several DOIs: if one of them is broken, the first valid one gets the finding on the whole value
+        if mention.start == _first_beside_broken(part.text, part.syntax):
+            yield _not_all(mention, doi, before, after)
+        else:
+            yield from advice_findings(mention)
+        return
+    if before or after:
+        yield _not_all(mention, doi, before, after)
+        return
 
-def _around(mention: Mention) -> tuple[str, str]:
-    text = mention.part.text
-    return text[: mention.start].lstrip(), text[mention.end :].rstrip()
+    head = mention.text[: head_length(mention.text)]
+    if head:
+        what = "holds a link" if _has_proxy(head) else "holds a label"
+        yield _form(mention, what, _bare(mention, doi, mention.span))
+        return
+
+    yield from advice_findings(mention)
+    if part.syntax == "bibtex":
+        finding = _tex_escape(mention, doi, tex_escape)
+        if finding is not None:
+            yield finding
 
 
 @lru_cache(maxsize=1)  # all mentions of a field ask
 def _first_beside_broken(text: str, syntax: str) -> int | None:
     """Return where the first DOI of a field begins; None unless the field also holds a broken one."""
-    spans = [one.span for one in mentions_in(Part(text, syntax, field=True))]
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
-    is_broken = any("10." in text[end:start] for end, start in zip([0, *ends], [*starts, None], strict=True))
-    return starts[0] if is_broken else None
+    mentions = list(mentions_in(Part(text, syntax, field=True)))
+    others = []  # what is before, between and after the mentions
+    end_before = 0
+    for mention in mentions:
+        others.append(text[end_before : mention.start])
+        end_before = mention.end
+    others.append(text[end_before:])
+
+    has_broken = any("10." in other for other in others)
+    return mentions[0].start if has_broken else None
 
 
-def _value_span(part: Part) -> tuple[int, int]:
+def _value_span(part: Part) -> Span:
+    """Return the span of a field's text without outer white space."""
     start = len(part.text) - len(part.text.lstrip())
     return start, start + len(part.text.strip())
 
 
 def _no_doi(mention: Mention) -> Flaw:
+    """Return the finding on a field whose text is not a DOI."""
     reason = mention.error.reason if mention.error else "not a DOI"
-    message = f"{_shown(mention.text)} is not a DOI: {reason}"
+    shown = mention.text
+    if len(shown) > _LONGEST_SHOWN:
+        shown = shown[:_LONGEST_SHOWN] + "…"
+    message = f"{shown!r} is not a DOI: {reason}"
     return flaw(mention, "syntax", message, _restored(mention), _value_span(mention.part))
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 80 else text[:80] + "…")
-
-
 def _restored(mention: Mention) -> Fix | None:
-    """Return the fix that puts ``10.`` back, or writes what the error suggests."""
-    short = _SHORT.fullmatch(mention.text)
-    suggestion = mention.error.suggestion if mention.error else None
-    text = suggestion or (f"10.{short[1]}" if short else "")
+    """Return the fix that writes what the error suggests, or puts ``10.`` back."""
+    doi = _probably_meant(mention)
+    if doi is None:
+        return None
+    written = _written(mention.part, doi)
+    return fix_at(mention.part, mention.span, written, doi.name) if written else None
+
+
+def _probably_meant(mention: Mention) -> DOI | None:
+    """Return the DOI that an invalid text was meant to be, or None if that is not known."""
+    without_directory = _WITHOUT_DIRECTORY.fullmatch(mention.text)
+    if mention.error is not None and mention.error.suggestion:
+        text = mention.error.suggestion
+    elif without_directory is not None:
+        text = f"10.{without_directory[1]}"
+    else:
+        return None
     try:
-        doi = DOI.parse(text)
+        return DOI.parse(text)
     except DOISyntaxError:
         return None
-    written = _written(mention.part, doi.name, doi)
-    return fix_at(mention.part, mention.span, written, doi.name) if written else None
 
 
 def _not_all(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
     """Return the finding on a field that holds more than the mention."""
     part = mention.part
     span = _value_span(part)
-    value = part.text[slice(*span)]
-    if not before and is_web_link(mention.text) and (rest := dropped(mention)):
-        longer = longer_name(mention, rest)
-        written = _written(part, longer, DOI(longer)) if longer else None
-        fix = fix_at(part, span, written, longer) if written else None
-        return _form(mention, "holds a link", fix)
-    if not before and not head_length(mention.text) and _NOT_OF_NAME.fullmatch(after):
-        fix = fix_at(part, span, mention.text, doi.name)
-        message = f"the name ends in {after[-9:]!r}"
-        return flaw(mention, "trailing-punctuation", message, fix, span)._replace(doi=DOI.parse(value).name)
-    if not after and head_length(before) == len(before):
-        what = "holds a link" if "doi.org" in before else "holds a label"
-    else:
-        is_link = len(value.split()) == 1 and (is_web_link(value) or _URL.match(before))
-        what = "holds a link" if is_link else "holds more than a DOI"
-    return _form(mention, what, _bare(mention, doi, span))
+    value = part.text.strip()
+
+    if not before:
+        rest = dropped(mention) if is_web_link(mention.text) else ""
+        if rest:
+            return _form(mention, "holds a link", _longer_fix(mention, rest))
+        if head_length(mention.text) == 0 and _NOT_OF_NAME.fullmatch(after):
+            fix = fix_at(part, span, mention.text, doi.name)
+            message = f"the name ends in {after[-9:]!r}"
+            finding = flaw(mention, "trailing-punctuation", message, fix, span)
+            return finding._replace(doi=DOI.parse(value).name)
+    return _form(mention, _contents(value, before, after), _bare(mention, doi, span))
+
+
+def _longer_fix(mention: Mention, rest: str) -> Fix | None:
+    """Return the fix that writes the name with what follows the link."""
+    name = longer_name(mention, rest)
+    if name is None:
+        return None
+    written = _written(mention.part, DOI(name))
+    if written is None:
+        return None
+    return fix_at(mention.part, _value_span(mention.part), written, name)
+
+
+def _contents(value: str, before: str, after: str) -> str:
+    """Return what a field holds besides a DOI, in words."""
+    has_only_heads = not after and head_length(before) == len(before)
+    if has_only_heads:
+        return "holds a link" if "doi.org" in before else "holds a label"
+
+    # A link to another site, or one that goes on after the name
+    is_one_word = len(value.split()) == 1
+    if is_one_word and (is_web_link(value) or _URL.match(before)):
+        return "holds a link"
+    return "holds more than a DOI"
 
 
 def _form(mention: Mention, what: str, fix: Fix | None) -> Flaw:
     return flaw(mention, "field-form", f"the DOI field {what}", fix, _value_span(mention.part))
 
 
-def _bare(mention: Mention, doi: DOI, span: tuple[int, int]) -> Fix | None:
+def _bare(mention: Mention, doi: DOI, span: Span) -> Fix | None:
     """Return the fix that leaves the name as the mention writes it, or else escaped for the part."""
-    written: str | None = mention.text[head_length(mention.text) :]
-    if not written or "%" in written or not reads_as(mention.part, written, doi):
-        written = _written(mention.part, doi.name, doi)
+    name = mention.text[head_length(mention.text) :]
+    is_readable = name != "" and "%" not in name and reads_as(mention.part, name, doi)
+    written = name if is_readable else _written(mention.part, doi)
     return fix_at(mention.part, span, written) if written else None
 
 
-def _written(part: Part, name: str, doi: DOI) -> str | None:
+def _written(part: Part, doi: DOI) -> str | None:
     """Return the text for a DOI in a field: its name if that is read as it is, or else escaped."""
-    for text in (name, escape(name, part.syntax)):
-        if text.count("{") == text.count("}") and reads_as(part, text, doi):
+    for text in (doi.name, escape(doi.name, part.syntax)):
+        is_balanced = text.count("{") == text.count("}")
+        if is_balanced and reads_as(part, text, doi):
             return text
     return None
 
 
-def _tex_escape(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
-    """Return the finding on escapes that the bibliography's program does not want, or wants."""
+def _tex_escape(mention: Mention, doi: DOI, tex_escape: str) -> Flaw | None:
+    """Return the finding on escapes that the bibliography's program does not want, or wants.
+
+    :param tex_escape: as for ``written_findings``.
+    """
     text = mention.text
+    if tex_escape == "any":
+        return None
     if tex_escape == "raw":
-        better, message = _ESCAPED.sub(r"\1", text), "an escape, which biblatex takes literally"
+        better = _ESCAPED.sub(r"\1", text)
+        message = "an escape, which biblatex takes literally"
     else:
-        better, message = (_BARE.sub(r"\\\g<0>", text), "not escaped, as BibTeX styles need it")
-    if better == text or mention.doi is None or not reads_as(mention.part, better, mention.doi):
-        return
+        better = _BARE.sub(r"\\\g<0>", text)
+        message = "not escaped, as BibTeX styles need it"
+
+    if better == text or not reads_as(mention.part, better, doi):
+        return None
     fix = fix_at(mention.part, mention.span, better)
-    yield flaw(mention, "tex-escape", message, fix, _value_span(mention.part))
+    return flaw(mention, "tex-escape", message, fix, _value_span(mention.part))

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, ClassVar
 
-from doiuri._find._markup import Rendered, Scanner, a_name
+from doiuri._find._markup import Rendered, Scanner, interrupted_name_start
 from doiuri._patterns import lazy
 from doiuri.tex import ACCENTS, SYMBOLS
 
@@ -45,7 +45,13 @@ _NOTHING = r"(?>(?:[{}]|[ \t]*[\r\n]\s*+)+)"
 class BibTeX(Scanner):
     """BibTeX or LaTeX."""
 
-    names = (lazy(a_name(rf"(?:\$|\\(?!%[^2])|{_NOTHING}[0-9./:%\\$])", rf"(?:\\[-/as]|{_NOTHING}[0.\\])")),)
+    names = (
+        lazy(
+            interrupted_name_start(
+                rf"(?:\$|\\(?!%[^2])|{_NOTHING}[0-9./:%\\$])", rf"(?:\\[-/as]|{_NOTHING}[0.\\])"
+            )
+        ),
+    )
     # Before an entry, a field or a blank line
     boundary = lazy(r"\n(?=[ \t]*+(?:@|[A-Za-z_-]++[ \t]*+=|\r?(?:\n|\Z)))")
     first = lazy(r"[\\{}$~=]")

@@ -7,7 +7,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
-from doiuri._find._markup import Rendered, Scanner, a_name
+from doiuri._find._markup import Rendered, Scanner, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ INVISIBLE_ONE = r"\xad|[\u200b\u2060]|\ufeff"
 _BREAK = lazy(r"</?[wW][bB][rR]\b")
 # May begin an entity for a character that a name continues with
 AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot);)"
-_NAME = lazy(a_name(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr)"))
+_NAME = lazy(name_start(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr)"))
 ENTITY_OF_1 = lazy(r"&#(?:[0-9]*49|[xX][0-9a-fA-F]*31)")
 _UNUSUAL = lazy(r"<(?:[sS](?i:cript|tyle)|!\[(?i:cdata)\[|(?:pub|article|object)-id\b)")
 _STARTS_PART = lazy(rf"(?!(?i:</?wbr\b))(?:{TAG}|<!--)")

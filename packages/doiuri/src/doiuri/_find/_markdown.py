@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri._find._html import (
     AMPERSAND,
@@ -17,7 +17,7 @@ from doiuri._find._html import (
     in_tag,
     unescaped,
 )
-from doiuri._find._markup import Rendered, Scanner, a_name
+from doiuri._find._markup import Rendered, Scanner, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
@@ -26,131 +26,220 @@ if TYPE_CHECKING:
     from doiuri._find._markup import Part
     from doiuri._find._plain import Mention
 
+# CommonMark 0.31, Backslash escapes: any ASCII punctuation
 _ESCAPE = rf"\\[!-/:-@\[-`{{-~]|{ENTITY}|{INVISIBLE_ONE}"
 _ESCAPES = lazy(_ESCAPE, re.IGNORECASE)
-_DEFINITION = lazy(r"\[(?!\^)[^\]\n]{1,999}\]:[ \t]*\n?[ \t]*")
-_MARGIN = 12  # characters before the first one of a line: blanks, quotation marks, a list's marker
+
+_LINK_LABEL = r"\[(?!\^)[^\]\n]{1,999}\]"  # "[^" begins a footnote
+_DEFINITION = lazy(rf"{_LINK_LABEL}:[ \t]*\n?[ \t]*")
+
+_LONGEST_MARGIN = 12  # characters before the first one of a line, with the line break
 _BLANKS = lazy(r"[ >]*")
-_BLANKS_OR_MARKER = lazy(r"[ >]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
+_BLANKS_OR_MARKER = lazy(
+    r"""
+    [ >]*                     # quoted, indented
+    (?:
+        (?: [-*+]             # an item of a list
+        |   [0-9]{1,9}[.)]    # a numbered one
+        )
+        [ \t]+
+    )?
+    """,
+    re.VERBOSE,
+)
+
+_LONGEST_DESTINATION = 2000  # characters in angle brackets
+_DEEPEST_PARENTHESES = 32  # in a destination, as in CommonMark's reference implementation
 _IN_DESTINATION = lazy(r"\\.|[()\s]")
 _IN_ANGLES = lazy(r"<[^\\<>\n]*+(?:\\.[^\\<>\n]*+)*>")
-_LONGEST = 2000  # characters of a destination in angle brackets
-_DEEPEST = 32  # brackets within brackets in a destination, as in CommonMark's reference implementation
-_INFO = 200  # characters after a fence that are looked at
-_FENCE = lazy(rf"(?:```+|~~~+)(?![^`\n]{{0,{_INFO}}}`)")
-_NO_FENCE = (sys.maxsize, sys.maxsize, sys.maxsize)
+
+_LONGEST_INFO = 200  # characters after a fence that are looked at
+_FENCE = lazy(
+    rf"""
+    (?: ```+ | ~~~+ )
+    (?! [^`\n]{{0,{_LONGEST_INFO}}} ` )  # that would be code in a line
+    """,
+    re.VERBOSE,
+)
+
+
+class _Fence(NamedTuple):
+    """A fenced code block."""
+
+    start: int
+    code_end: int  # after the line break before the closing fence
+    end: int
+
+
+_FENCE_BEFORE_ALL = _Fence(0, 0, 0)
+_FENCE_AFTER_ALL = _Fence(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 class Markdown(Scanner):
     """CommonMark."""
 
-    names = (lazy(a_name(rf"(?:{AMPERSAND}|\\|{INVISIBLE_ONE}|<wbr)")), ENTITY_OF_1)
-    # Before a list item, a row, a heading, a fence or a blank line
-    boundary = lazy(r"\n(?=[ \t>]*+(?:[-*+][ \t]|[|#]|```|~~~|\r?(?:\n|\Z)))")
+    names = (lazy(name_start(rf"(?:{AMPERSAND}|\\|{INVISIBLE_ONE}|<wbr)")), ENTITY_OF_1)
+    boundary = lazy(
+        r"""
+        \n(?=
+            [ \t>]*+
+            (?: [-*+][ \t]        # an item of a list
+            |   [|#]              # a row of a table, a heading
+            |   ``` | ~~~         # a fence
+            |   \r? (?: \n | \Z)  # a blank line
+            )
+        )
+        """,
+        re.VERBOSE,
+    )
     first = lazy(f"[\\\\&<`~\\[\\]{INVISIBLE}]")
     token = lazy(
-        rf"(?P<escape>{_ESCAPE}|<wbr\s*/?>)"
-        r"|(?P<code>`+|~{3,})"
-        r"|(?P<label>\[(?<![^\n >]\[)(?<![^\n >][ >]\[))"  # may begin a line
-        r"|(?P<link>\]\([ \t\n]*)"
-        r"|(?P<auto><(?:https?:|//|doi:|info:|urn:|hdl:)[^<>\s]*>)"
-        rf"|(?P<tag>{TAG})",
-        re.IGNORECASE,
+        rf"""
+          (?P<escape> {_ESCAPE} | <wbr\s*/?> )
+        | (?P<code> `+ | ~{{3,}} )
+        | (?P<label> \[ (?<! [^\n >]\[ ) (?<! [^\n >][ >]\[ ) )  # may begin a line
+        | (?P<link> \]\( [ \t\n]* )
+        | (?P<autolink> < (?: https?: | // | doi: | info: | urn: | hdl: ) [^<>\s]* > )
+        | (?P<tag> {TAG} )
+        """,
+        re.IGNORECASE | re.VERBOSE,
     )
     delimiters: ClassVar = {")": ("](", " ("), ">": ("<",), "`": (" `", "(`", "\n`")}
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._fences = _fences(text)
-        self._fence = 0, 0, 0  # the next one, or the one that was read last
+        self._fence = _FENCE_BEFORE_ALL  # the next one, or the one that was read last
         self._unclosed: set[tuple[str, int]] = set()  # backticks that nothing closes before an end
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
-        while self._fence[2] <= place:
-            begin = max(begin, self._fence[2])
-            self._fence = next(self._fences, _NO_FENCE)
-        return (self._fence[0], self._fence[2]) if self._fence[0] <= place else super().block(begin, place)
+        while self._fence.end <= place:
+            begin = max(begin, self._fence.end)
+            self._fence = next(self._fences, _FENCE_AFTER_ALL)
+        if self._fence.start <= place:
+            return self._fence.start, self._fence.end
+        return super().block(begin, place)
 
     def meaning(self, token: re.Match[str], end: int) -> str | Part | None:
-        text, (start, after) = self.text, token.span()
+        start, after = token.span()
         match token.lastgroup:
             case "escape":
                 return _unescaped(token)
-            case "label":
-                definition = _DEFINITION.match(text, start) if _begins_line(text, start, _BLANKS) else None
-                return self._link(definition.end()) if definition else None
-            case "code" if start == self._fence[0]:
-                return Rendered(text, after, self._fence[1]).whole_or_mentions(), self._fence[2]
+            case "code" if start == self._fence.start:
+                code = Rendered(self.text, after, self._fence.code_end)
+                return code.whole_or_mentions(), self._fence.end
             case "code":
-                stop, closer_end = self._closer(token, end)
-                return Rendered(text, after, stop).whole_or_mentions(), closer_end
-            case "tag":
-                return in_tag(text, start, after), after
-            case "auto":
-                return _in_destination(text, start + 1, after - 1), after
-            case _:
+                return self._code_span(token, end)
+            case "label":
+                return self._definition(start)
+            case "link":
                 return self._link(after)
+            case "autolink":
+                return _in_destination(self.text, start + 1, after - 1), after
+            case _:
+                return in_tag(self.text, start, after), after
 
-    def _closer(self, opener: re.Match[str], end: int) -> tuple[int, int]:
-        """Return the span of what closes the code before ``end``; if nothing does, that after the opener."""
-        backticks, after = opener[0], opener.end()
-        if backticks[0] == "`" and (backticks, end) not in self._unclosed:
-            closer = _run(backticks).search(self.text, after, end)
-            if closer:
-                return closer.span()
-            self._unclosed.add((backticks, end))
-        return after, after
+    def _code_span(self, opener: re.Match[str], end: int) -> Part:
+        """Return the code between backticks; it is empty if nothing closes it before ``end``."""
+        closer = self._closer(opener, end)
+        if closer is None:
+            return (), opener.end()
+        code = Rendered(self.text, opener.end(), closer.start())
+        return code.whole_or_mentions(), closer.end()
+
+    def _closer(self, opener: re.Match[str], end: int) -> re.Match[str] | None:
+        """Return what closes a code span: as many backticks (CommonMark 0.31, Code spans)."""
+        backticks = opener[0]
+        if backticks.startswith("~") or (backticks, end) in self._unclosed:
+            return None
+        closer = _exactly(backticks).search(self.text, opener.end(), end)
+        if closer is None:
+            self._unclosed.add((backticks, end))  # not searched for again, or the time would be quadratic
+        return closer
+
+    def _definition(self, start: int) -> Part | None:
+        """Return the destination of a link reference definition, ``[label]: destination``; or None."""
+        if not _begins_line(self.text, start, _BLANKS):
+            return None
+        definition = _DEFINITION.match(self.text, start)
+        return self._link(definition.end()) if definition else None
 
     def _link(self, start: int) -> Part:
+        """Return the destination that starts at ``start``."""
         end = _destination_end(self.text, start)
         return _in_destination(self.text, start, end), end
 
 
 @cache
-def _run(backticks: str) -> re.Pattern[str]:
+def _exactly(backticks: str) -> re.Pattern[str]:
+    """Return the pattern of as many backticks, and no more."""
     return re.compile(f"(?<!`){backticks}(?!`)")
 
 
 def _unescaped(token: re.Match[str]) -> str:
-    mark = token[0]
-    if mark[0] == "\\":
-        return mark[1]
-    return "" if mark[0] == "<" else unescaped(token)
+    """Return what readers see for an escape; nothing for ``<wbr>``."""
+    text = token[0]
+    if text.startswith("\\"):
+        return text[1]
+    if text.startswith("<"):
+        return ""
+    return unescaped(token)
 
 
-def _fences(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield where each fenced code block starts, where its code ends and where the closing fence ends."""
+def _fences(text: str) -> Iterator[_Fence]:
+    """Yield the fenced code blocks, in order."""
     end = 0
-    while (fence := _FENCE.search(text, end)) is not None:
-        end = fence.end()
-        if _begins_line(text, fence.start(), _BLANKS_OR_MARKER):
-            closing = re.compile(rf"\n[ \t>]*{fence[0]}{fence[0][0]}*[ \t]*\r?$", re.MULTILINE)
-            closer = closing.search(text, end)
-            stop, end = (closer.start() + 1, closer.end()) if closer else (len(text), len(text))
-            yield fence.start(), stop, end
+    while (opener := _FENCE.search(text, end)) is not None:
+        end = opener.end()
+        if not _begins_line(text, opener.start(), _BLANKS_OR_MARKER):
+            continue
+
+        closer = _closing_fence(opener[0]).search(text, end)
+        if closer is None:  # the block goes on to the end (CommonMark 0.31, Fenced code blocks)
+            yield _Fence(opener.start(), len(text), len(text))
+            return
+        end = closer.end()
+        yield _Fence(opener.start(), closer.start() + len("\n"), end)
+
+
+def _closing_fence(fence: str) -> re.Pattern[str]:
+    """Return the pattern of a line that closes a fence: at least as long, and alone in its line."""
+    return re.compile(rf"\n[ \t>]*{fence}{fence[0]}*[ \t]*\r?$", re.MULTILINE)
 
 
 def _begins_line(text: str, place: int, margin: re.Pattern[str]) -> bool:
     """Return whether only a ``margin`` is before ``place`` in its line."""
-    _, line_end, before = text[max(0, place - _MARGIN) : place].rpartition("\n")
-    return (bool(line_end) or place < _MARGIN) and margin.fullmatch(before) is not None
+    line_break = text.rfind("\n", max(0, place - _LONGEST_MARGIN), place)
+    if line_break < 0 and place >= _LONGEST_MARGIN:
+        return False  # the line begins farther away
+    return margin.fullmatch(text, line_break + 1, place) is not None
 
 
 def _in_destination(text: str, start: int, end: int) -> Iterator[Mention]:
+    """Yield the mentions in a link's destination, with or without ``<…>``."""
     if text.startswith("<", start):
-        start, end = start + 1, end - (text[end - 1] == ">")
-    yield from Rendered.replacing(text, (start, end), _ESCAPES, _unescaped).whole_or_mentions(link=True)
+        start += 1
+        if text[end - 1] == ">":
+            end -= 1
+    destination = Rendered.replacing(text, (start, end), _ESCAPES, _unescaped)
+    yield from destination.whole_or_mentions(link=True)
 
 
 def _destination_end(text: str, start: int) -> int:
     """Return where a link's destination ends: after ``<…>``, or at white space or an unmatched bracket."""
-    if text.startswith("<", start) and (delimited := _IN_ANGLES.match(text, start, start + _LONGEST)):
-        return delimited.end()
+    if text.startswith("<", start):
+        in_angles = _IN_ANGLES.match(text, start, start + _LONGEST_DESTINATION)
+        if in_angles is not None:
+            return in_angles.end()
+
     depth = 0
-    position = start
-    while (stop := _IN_DESTINATION.search(text, position)) is not None:
-        position = stop.end()
-        if stop[0].isspace() or (stop[0] == ")" and depth == 0) or depth > _DEEPEST:
-            return stop.start()
-        depth += {"(": 1, ")": -1}.get(stop[0], 0)
+    for token in _IN_DESTINATION.finditer(text, start):
+        if token[0].isspace() or depth > _DEEPEST_PARENTHESES:
+            return token.start()
+        if token[0] == "(":
+            depth += 1
+        elif token[0] == ")":
+            if depth == 0:
+                return token.start()
+            depth -= 1
     return len(text)

@@ -1,11 +1,11 @@
-"""Markup: the loop that reads it token by token, and stretches of it as readers see them."""
+"""What all markup has in common: reading it token by token, and where in it what readers see stands."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from itertools import chain
-from typing import TYPE_CHECKING, ClassVar
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri._find import _plain
 from doiuri._find._leads import label_nearby
@@ -16,41 +16,45 @@ if TYPE_CHECKING:
 
     from doiuri._find._plain import Mention
 
-    Edit = tuple[int, int, str]  # start and end in the source, and what readers see there
     Part = tuple[Iterable[Mention], int]  # what it mentions, and where it ends
+
+_REGISTRANT = "[0-9.]{0,15}+"  # what follows "10." in a prefix
+_LONG_RUN = "[0-9.]{16}"
+_SLASH = r"[/:\\]|%2"  # "/", in a URN ":", in JSON "\/", escaped "%2F"
+
+
+class Piece(NamedTuple):
+    """A piece of the source, and what readers see of it: the same, something else, or nothing."""
+
+    start: int
+    end: int
+    shown: str
 
 
 class Rendered:
-    """The text of ``source[start:end]`` after the ``edits``, which are in order and do not overlap."""
+    """The text of ``source[start:end]`` as readers see it.
 
-    __slots__ = ("_braces", "_offsets", "_pieces", "source", "text")
+    :param edits: the pieces of which readers see something else, in order.
+    """
 
-    def __init__(self, source: str, start: int, end: int, edits: Sequence[Edit] = ()) -> None:
+    __slots__ = ("_offsets", "_pieces", "source", "text")
+
+    def __init__(self, source: str, start: int, end: int, edits: Sequence[Piece] = ()) -> None:
         self.source = source
         self.text = ""
         if source.find("10", start, end) < 0:
-            return  # nothing to find, as in most stretches
-        self._offsets = [0]  # where each piece starts in ``text``
-        self._pieces = [(start, end)]  # start and end in ``source``
-        self._braces = {first for first, _, part in edits if not part and source[first] == "}"}
+            return  # there is nothing to find, as in most stretches; then nobody asks for the pieces
+
         if edits:
-            self._join(start, end, edits)
+            self._pieces = _pieces(source, start, end, edits)
+            shown = [piece.shown for piece in self._pieces]
+            self.text = "".join(shown)
+            # Where each piece starts in the text, and where the last one ends
+            self._offsets = list(accumulate(map(len, shown), initial=0))
         else:
             self.text = source[start:end]
-
-    def _join(self, start: int, end: int, edits: Sequence[Edit]) -> None:
-        source, length = self.source, 0
-        parts: list[str] = []
-        self._offsets, self._pieces = [], []
-        for first, last, replacement in (*edits, (end, end, "")):
-            for begin, stop, part in ((start, first, source[start:first]), (first, last, replacement)):
-                if part:
-                    parts.append(part)
-                    self._offsets.append(length)
-                    self._pieces.append((begin, stop))
-                    length += len(part)
-            start = last
-        self.text = "".join(parts)
+            self._pieces = [Piece(start, end, self.text)]
+            self._offsets = [0, end - start]
 
     @classmethod
     def replacing(
@@ -61,20 +65,29 @@ class Rendered:
         replacement: Callable[[re.Match[str]], str],
     ) -> Rendered:
         """Return the text of a span of ``source`` with each match of ``pattern`` replaced."""
-        if source.find("10", *span) < 0:
-            return cls(source, *span)
-        edits = [(*match.span(), replacement(match)) for match in pattern.finditer(source, *span)]
-        return cls(source, *span, edits)
+        start, end = span
+        if source.find("10", start, end) < 0:
+            return cls(source, start, end)
+        edits = [
+            Piece(match.start(), match.end(), replacement(match))
+            for match in pattern.finditer(source, start, end)
+        ]
+        return cls(source, start, end, edits)
 
     def mentions(self, tail: str = "") -> Iterator[Mention]:
         """Yield the mentions in the text, placed in the source; no name ends with a character of ``tail``."""
-        if "10." in self.text:
-            mentions = _plain.mentions(self.text, self._label_nearby, tail)
-            if len(self._pieces) == 1 and not self._braces:
-                shift = self._pieces[0][0]
-                yield from ((shift + start, shift + end, doi) for start, end, doi in mentions)
-            else:
-                yield from ((self._start(start), self._end(end), doi) for start, end, doi in mentions)
+        if "10." not in self.text:
+            return
+        mentions = _plain.mentions(self.text, self._label_nearby, tail)
+
+        if len(self._pieces) == 1:
+            # As nearly always. The text is only shifted, so its places need not be searched for.
+            shift = self._pieces[0].start
+            for start, end, doi in mentions:
+                yield shift + start, shift + end, doi
+        else:
+            for start, end, doi in mentions:
+                yield self._source_start(start), self._source_end(end), doi
 
     def whole(self, *, labelled: bool = False, link: bool = False) -> Mention | None:
         """Return the mention that the text is as a whole, but for outer white space, or None.
@@ -85,14 +98,21 @@ class Rendered:
         value = self.text.strip()
         if "10." not in value:
             return None
+
         offset = self.text.find(value)
-        mention = _plain.whole(value, labelled=labelled or self._label_nearby(offset), link=link)
+        has_label = labelled or self._label_nearby(offset)
+        mention = _plain.whole(value, labelled=has_label, link=link)
         if mention is None:
             return None
-        if not link and value.count("10.") > 1 and len(list(self.mentions())) > 1:
-            return None  # a list
+        if not link and self._is_list(value):
+            return None
+
         start, end, doi = mention
-        return self._start(offset + start), self._end(offset + end), doi
+        return self._source_start(offset + start), self._source_end(offset + end), doi
+
+    def _is_list(self, value: str) -> bool:
+        """Return whether a value holds several mentions."""
+        return value.count("10.") > 1 and len(list(self.mentions())) > 1
 
     def whole_or_mentions(self, *, link: bool = False) -> Iterator[Mention]:
         """Yield the mention that the text is as a whole, or else the mentions in it."""
@@ -103,38 +123,88 @@ class Rendered:
             yield from self.mentions()
 
     def _label_nearby(self, offset: int) -> bool:
-        return label_nearby(self.source, self._start(offset))
+        """Return whether there is a label before an offset of the text, though not directly before it."""
+        return label_nearby(self.source, self._source_start(offset))
 
-    def _start(self, offset: int) -> int:
-        """Return where in the source the character at ``offset`` of the text starts."""
-        index = bisect_right(self._offsets, offset) - 1
-        begin, stop = self._pieces[index]
-        return min(begin + offset - self._offsets[index], stop)
+    def _piece_number(self, offset: int) -> int:
+        """Return the number of the piece that the character at an offset of the text belongs to."""
+        return bisect_right(self._offsets, offset) - 1
 
-    def _end(self, offset: int) -> int:
-        """Return where in the source the character before ``offset`` of the text ends."""
-        index = bisect_right(self._offsets, offset - 1) - 1
-        begin, stop = self._pieces[index]
-        following = self._offsets[index + 1] if index + 1 < len(self._offsets) else len(self.text)
-        if offset < following:
-            return begin + offset - self._offsets[index]
-        while stop in self._braces:  # the last one of "10.1000/{ABC}" belongs to the mention
-            stop += 1
-        return stop
+    def _source_start(self, offset: int) -> int:
+        """Return where in the source the character at an offset of the text starts."""
+        number = self._piece_number(offset)
+        piece = self._pieces[number]
+        # What readers see may be longer than the piece.
+        return min(piece.start + offset - self._offsets[number], piece.end)
+
+    def _source_end(self, offset: int) -> int:
+        """Return where in the source the character before an offset of the text ends."""
+        number = self._piece_number(offset - 1)
+        piece = self._pieces[number]
+        if offset < self._offsets[number + 1]:
+            return piece.start + offset - self._offsets[number]
+
+        # The closing brace of "10.1000/{ABC}", which nobody sees, belongs to the mention.
+        while self._is_hidden_brace(number + 1):
+            number += 1
+        return self._pieces[number].end
+
+    def _is_hidden_brace(self, number: int) -> bool:
+        """Return whether there is a piece with a number, and it is a closing brace that nobody sees."""
+        if number == len(self._pieces):
+            return False
+        piece = self._pieces[number]
+        return piece.shown == "" and self.source[piece.start] == "}"
 
 
-def a_name(escape: str, nothing: str = "") -> str:
+def _pieces(source: str, start: int, end: int, edits: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces of ``source[start:end]``: the edits, and what is between them."""
+    pieces = []
+    for edit in edits:
+        if start < edit.start:
+            pieces.append(Piece(start, edit.start, source[start : edit.start]))
+        pieces.append(edit)
+        start = edit.end
+    if start < end:
+        pieces.append(Piece(start, end, source[start:end]))
+    return pieces
+
+
+def name_start(escape: str) -> str:
     """Return the pattern of a "1" that a name may begin with.
 
-    An ``escape`` may stand for any character; one that stands for ``nothing`` may be inside the "10.", too.
+    :param escape: the pattern of what begins an escape; it may stand for any character of the name.
+    """
+    # The escape may come after "1", "10", "10." or "10.1000". It stands only once in the pattern, for the
+    # time that it takes to compile.
+    escaped = rf"(?>(?:0(?:\.{_REGISTRANT})?)?){escape}"
+    return _name_start(rf"{escaped}|{_rest_of_prefix(_SLASH)}")
+
+
+def interrupted_name_start(escape: str, nothing: str) -> str:
+    """Return the pattern of a "1" that a name may begin with, where markup may interrupt the "10.".
+
+    :param escape: as for ``name_start``, but not inside the "10.".
+    :param nothing: the pattern of markup that readers do not see, such as a brace.
+    """
+    return _name_start(rf"0?{nothing}|{_rest_of_prefix(f'{_SLASH}|{escape}')}")
+
+
+def _name_start(following: str) -> str:
+    """Return the pattern of a "1" before one of the alternatives."""
+    return (
+        r"1(?![1-9.,])"  # not of "12", "1.5" or "1,000"
+        rf"(?={following})"
+        r"(?<![/ ]v1)"  # nor of a version, "v10.2"
+    )
+
+
+def _rest_of_prefix(end: str) -> str:
+    """Return the pattern of what follows the "1" of "10.1000/".
+
     Of long runs of digits and dots only the first characters are read, so that the time stays linear.
     """
-    rest = r"0\.(?:[0-9.]{0,15}+(?:[/:\\]|%2ESCAPE)|[0-9.]{16})"
-    if nothing:
-        rest = rf"0?{nothing}|{rest.replace('ESCAPE', f'|{escape}')}"
-    else:  # with the escape once, for the time that it takes to compile
-        rest = rf"(?>(?:0(?:\.[0-9.]{{0,15}}+)?)?){escape}|{rest.replace('ESCAPE', '')}"
-    return rf"1(?![1-9.,])(?={rest})(?<![/ ]v1)"  # nor with the number of a version
+    return rf"0\.(?:{_REGISTRANT}(?:{end})|{_LONG_RUN})"
 
 
 class Scanner(ABC):
@@ -165,20 +235,23 @@ class Scanner(ABC):
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._next = dict.fromkeys(self.names, -1)  # where each is found next
-        self._end = 0  # of the block that was read last
+        self._next_match = dict.fromkeys(self.names, -1)  # where each pattern matches next
+        self._block_end = 0  # of the block that was read last
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
         """Return where to start reading for ``place``, in no part and after ``begin``, and where to stop."""
-        if place >= self._end:
-            boundary, text = self.boundary, self.text
-            start = text.rfind("\n", begin, place)
-            while start >= 0 and not boundary.match(text, start):
-                start = text.rfind("\n", begin, start)
-            following = boundary.search(text, place)
-            self._end = following.start() if following else len(text)
-            begin = max(begin, start + 1)
-        return begin, self._end
+        if place >= self._block_end:
+            begin = max(begin, self._line_after_boundary(begin, place))
+            following = self.boundary.search(self.text, place)
+            self._block_end = following.start() if following else len(self.text)
+        return begin, self._block_end
+
+    def _line_after_boundary(self, begin: int, place: int) -> int:
+        """Return where the line after the last boundary before ``place`` starts; 0 if there is none."""
+        line_break = self.text.rfind("\n", begin, place)
+        while line_break >= 0 and not self.boundary.match(self.text, line_break):
+            line_break = self.text.rfind("\n", begin, line_break)
+        return line_break + 1
 
     @abstractmethod
     def meaning(self, token: re.Match[str], end: int) -> str | Part | None:
@@ -187,32 +260,34 @@ class Scanner(ABC):
         None means ordinary text. A part ends at ``end`` at the latest if its syntax says so.
         """
 
-    def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:
+    def stretch(self, start: int, end: int, edits: list[Piece]) -> Rendered:
         """Return the running text from ``start`` to ``end``."""
         return Rendered(self.text, start, end, edits)
 
     def mentions(self) -> Iterator[Mention]:
         """Yield the mentions in the text, in order."""
-        begin = last = 0  # a safe place, and the end of the last mention
-        while (place := self._next_name(max(begin, last))) < len(self.text):
+        read_to = 0  # a place in no part
+        last_end = 0  # of the mentions that stand between delimiters
+        while (place := self._next_name(max(read_to, last_end))) < len(self.text):
             delimited = _plain.delimited(self.text, place, self.delimiters)
-            if delimited is None:
-                start, end = self.block(begin, place)
-                found, begin = self._read(start, place, end)
-                for mention in found:
-                    if mention[0] >= last:
-                        yield mention
-            else:
-                last = delimited[1]
+            if delimited is not None:
+                _, last_end, _ = delimited
                 yield delimited
+                continue
+
+            start, end = self.block(read_to, place)
+            found, read_to = self._read(start, place, end)
+            for mention in found:
+                if mention[0] >= last_end:
+                    yield mention
 
     def _next_name(self, start: int) -> int:
         """Return the first place from ``start`` on where a name may begin, or the text's end."""
-        for pattern, place in self._next.items():
+        for pattern, place in self._next_match.items():
             if place < start:
-                found = pattern.search(self.text, start)
-                self._next[pattern] = found.start() if found else len(self.text)
-        return min(self._next.values())
+                match = pattern.search(self.text, start)
+                self._next_match[pattern] = match.start() if match else len(self.text)
+        return min(self._next_match.values())
 
     def _read(self, begin: int, place: int, end: int) -> Part:
         """Return what is mentioned up to the end of the first part that ends after ``place``, or to ``end``.
@@ -220,24 +295,29 @@ class Scanner(ABC):
         Reads token by token, from ``begin`` on. Before ``place`` nothing is mentioned.
         """
         text = self.text
-        search, match = self.first.search, self.token.match
         position = begin  # from where on the next token is searched
-        edits: list[Edit] = []
-        while (first := search(text, position, end)) is not None:
+        edits: list[Piece] = []  # of the running text from ``begin`` on
+
+        while (first := self.first.search(text, position, end)) is not None:
             start, position = first.span()
-            token = match(text, start, end)
+            token = self.token.match(text, start, end)
             meaning = self.meaning(token, end) if token else None
             if token is None or meaning is None:
-                continue
+                continue  # ordinary text
+
             if isinstance(meaning, str):
                 position = token.end()
-                edits.append((start, position, meaning))
+                edits.append(Piece(start, position, meaning))
                 continue
-            mentions, after = meaning
-            if place < after:
-                if place < start:
-                    mentions = chain(self.stretch(begin, start, edits).mentions(self.tail), mentions)
-                return mentions, after
-            begin = position = after
-            edits = []
+
+            in_part, part_end = meaning
+            if part_end <= place:
+                begin = position = part_end
+                edits = []
+                continue
+            if start <= place:
+                return in_part, part_end
+            before_part = self.stretch(begin, start, edits).mentions(self.tail)
+            return chain(before_part, in_part), part_end
+
         return self.stretch(begin, end, edits).mentions(self.tail), end

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from doiuri._find._markup import Rendered, Scanner, a_name
+from doiuri._find._markup import Piece, Rendered, Scanner, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri._find._markup import Edit, Part
+    from doiuri._find._markup import Part
     from doiuri._find._plain import Mention
 
 _TAIL = "_"  # an underscore at the end of a word makes it a reference
@@ -38,7 +38,7 @@ class RST(Scanner):
     """reStructuredText."""
 
     # The second is for URIs of targets: docutils drops white space there
-    names = lazy(a_name(r"\\")), lazy(a_name(_BLANKS) + "(?<=[/<:]1)")
+    names = lazy(name_start(r"\\")), lazy(name_start(_BLANKS) + "(?<=[/<:]1)")
     boundary = lazy(r"\n(?=[ \t]*+(?:\.\. |\r?(?:\n|\Z)))")  # before explicit markup or a blank line
     first = lazy(r"[\\`_]")
     token = lazy(
@@ -48,9 +48,9 @@ class RST(Scanner):
     delimiters: ClassVar = {">": (" <", "\n<"), "`": (" `", ":`", "(`", "\n`")}
     tail = _TAIL
 
-    def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:
+    def stretch(self, start: int, end: int, edits: list[Piece]) -> Rendered:
         if self.text.find("<", start, end) >= 0:
-            breaks: list[Edit] = [(*line.span(), "") for line in _SICI_BREAK.finditer(self.text, start, end)]
+            breaks = [Piece(*line.span(), "") for line in _SICI_BREAK.finditer(self.text, start, end)]
             edits = sorted(edits + breaks)
         return super().stretch(start, end, edits)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._settings import deadline_in
 from doiuri.resolver._outcome import BUDGET, Outcome
-from doiuri.resolver._questions import AHEAD, Call
+from doiuri.resolver._questions import AHEAD, Call, fresh_entries
 from doiuri.resolver.http._client import Budget
 from doiuri.resolver.stores._store import read, write
 
@@ -133,10 +133,10 @@ class Pipeline:
         answers: list[Outcome | _Pending] = []
         for doi, own in zip(dois, keys, strict=True):
             stored = [entries.get(key) for key in own]
-            outcome = self._question.read(doi, stored, now)
+            outcome = self._question.read(doi, fresh_entries(stored, now))
             if outcome is None and doi.key not in self._recent:
-                stale = self._question.read(doi, stored, 0.0)  # to use if there is no answer
-                fallback = stale._replace(stale=True) if stale is not None and stale.found else None
+                stale = self._question.read_stale(doi, stored)  # to use if there is no answer
+                fallback = None if stale is None else stale._replace(stale=True)
                 pending = _Pending(doi, dict(zip(own, stored, strict=True)), fallback)
                 self._recent[doi.key] = self._held[doi] = pending
                 if len(self._recent) > REMEMBERED:

@@ -6,6 +6,7 @@ Specification: DOI Handbook, content negotiation.
 
 from __future__ import annotations
 
+import codecs
 import re
 import time
 from abc import ABC, abstractmethod
@@ -79,10 +80,18 @@ MAX_ALIASES = 20
 """Aliases followed in a row, as many as the proxy follows."""
 
 _SUCCESS = b'{"responseCode":1,'
-_ABSENT = frozenset({204, 404, 406})  # HTTP statuses of a server without such metadata
+_NO_METADATA = frozenset({204, 404, 406})  # HTTP statuses of a server without such metadata
 _NO_WHICH_RA = frozenset({400, 404, 405, 410, 414, 501})  # of one without it, or not for so many names
-_MEDIA_TYPE = re.compile(r"[!#$&\-^_.+*\w]+/[!#$&\-^_.+*\w]+[ -~]*", re.ASCII)
-_PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
+_MEDIA_TYPE = re.compile(
+    r"""
+    [!#$&\-^_.+*\w]+ / [!#$&\-^_.+*\w]+  # RFC 6838 section 4.2; "*" for any type
+    [ -~]*                               # parameters
+    """,
+    re.ASCII | re.VERBOSE,
+)
+_UNKNOWN_TYPE = "application/octet-stream"  # without a Content-Type, it may be assumed (RFC 9110 section 8.3)
+_WEB_PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
+_BEGINNING = 1000  # bytes of an answer in which a web page shows that it is one
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # but "\t" and "\n"
 
 
@@ -107,11 +116,21 @@ class Question(ABC):
 
     @abstractmethod
     def keys(self, doi: Handle) -> list[Key]:
-        """Return the keys of the entries that may answer it."""
+        """Return the keys of the entries that may answer the question."""
 
     @abstractmethod
-    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
-        """Return what the entries of the keys say that are fresh at ``now``; at 0 all are. None: nothing."""
+    def read(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
+        """Return the answer in the entries, or None if they hold none.
+
+        :param entries: those of ``keys``; None for a missing or a stale one.
+        """
+
+    def read_stale(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
+        """Return the answer in entries that may be stale, or None if they hold none.
+
+        Only a DOI that was found counts: it will hardly have vanished, but a missing one may exist by now.
+        """
+        return _if_found(self.read(doi, entries))
 
     @abstractmethod
     def request(self, doi: Handle, call: Call) -> Outcome:
@@ -130,22 +149,26 @@ class Question(ABC):
 
     def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
         """Yield the DOIs to ask about in one task, and how; here each alone."""
-        return (([doi], self.ask) for doi in dois)
+        for doi in dois:
+            yield [doi], self.ask
 
     def waits(self, new: int) -> bool:  # noqa: ARG002
-        """Return whether to read on before asking about so many new names."""
+        """Return whether to read more names before sending the first request.
+
+        :param new: how many names the store does not know so far.
+        """
         return False
 
     def record_key(self, doi: Handle) -> Key:
         """Return the key of a record, or of the answer that there is none."""
         return Key("record", self.base, doi.key)
 
-    def read_record(self, doi: Handle, entry: Entry | None, now: float) -> Outcome | None:
-        """Return what the entry of a record says, if it is fresh at ``now``.
+    def stored_record(self, doi: Handle, entry: Entry | None) -> Outcome | None:
+        """Return what the entry of a record says.
 
-        None if it is stale, or was not written by us: other programs may have access to the store.
+        None if there is no entry, or it was not written by us: other programs may have access to the store.
         """
-        if entry is None or not is_fresh(entry, now):
+        if entry is None:
             return None
         try:
             if entry.body.startswith(_SUCCESS):
@@ -160,21 +183,30 @@ class Question(ABC):
         """Request a record with the options of ``record_url``; a whole one, or its absence, is stored."""
         request = Request(record_url(doi, base=self.base, **options), JSON, MAX_RECORD)
         is_whole = not (options.get("type") or options.get("index"))
+
+        def read_reply(reply: Reply) -> Record:
+            return read_record(doi, reply.status, reply.body, reply.headers)
+
         try:
-            record: Record = call.get(
-                doi, request, lambda reply: read_record(doi, reply.status, reply.body, reply.headers)
-            )
-        except (DOINotFound, NoValues) as error:
+            record: Record = call.get(doi, request, read_reply)
+        except DOINotFound:
             if is_whole:
-                absent = isinstance(error, DOINotFound)
-                code = ResponseCode.HANDLE_NOT_FOUND if absent else ResponseCode.VALUE_NOT_FOUND
-                body = dump({"responseCode": code, "handle": doi.name, "values": []})
-                call.entries[self.record_key(doi)] = new_entry(body.encode(), JSON, NEGATIVE_TTL)
+                self._store_absence(doi, ResponseCode.HANDLE_NOT_FOUND, call)
             raise
+        except NoValues:
+            if is_whole:
+                self._store_absence(doi, ResponseCode.VALUE_NOT_FOUND, call)
+            raise
+
         if is_whole:
-            ttl = DAY if record.ttl is None else min(record.ttl, MAX_AGE)
-            call.entries[self.record_key(doi)] = new_entry(record.to_json().encode(), JSON, ttl)
+            lifetime = DAY if record.ttl is None else min(record.ttl, MAX_AGE)
+            call.entries[self.record_key(doi)] = new_entry(record.to_json().encode(), JSON, lifetime)
         return record
+
+    def _store_absence(self, doi: Handle, code: ResponseCode, call: Call) -> None:
+        """Store that there is no record, as the REST API would say it."""
+        body = dump({"responseCode": code, "handle": doi.name, "values": []})
+        call.entries[self.record_key(doi)] = new_entry(body.encode(), JSON, NEGATIVE_TTL)
 
     def current_record(self, doi: Handle, call: Call, **flags: bool) -> Record:
         """Return the record in the store, if it is fresh, or from the server; if neither, a stale one.
@@ -183,16 +215,18 @@ class Question(ABC):
         """
         if flags:
             return self.request_record(doi, call, **flags)
+
         entry = call.stored(self.record_key(doi))
-        known = self.read_record(doi, entry, time.time())
+        known = self.stored_record(doi, fresh_entry(entry, time.time()))
         if known is not None:
             known.raise_for_status()
             if known.record is not None:
                 return known.record
+
         try:
             return self.request_record(doi, call)
         except (ResolverUnavailable, BadRecord):
-            stale = self.read_record(doi, entry, 0.0)
+            stale = self.stored_record(doi, entry)
             if stale is None or stale.record is None:
                 raise
             call.stale = True
@@ -204,6 +238,7 @@ class RecordQuestion(Question):
 
     :param selection: the ``type`` and ``index`` of values, if only some are asked for.
     :param flags: ``auth`` and ``cert``, if they are set; then the store is not read.
+    :param follow: whether the record that an alias stands for is asked for, too.
     """
 
     def __init__(
@@ -220,19 +255,31 @@ class RecordQuestion(Question):
         self._follow = follow
 
     def keys(self, doi: Handle) -> list[Key]:
-        return [] if self._flags else [self.record_key(doi)]
+        if self._flags:
+            return []
+        return [self.record_key(doi)]
 
-    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
+    def read(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
         """Return the record in the store; None for an alias that has to be followed."""
-        outcome = self.read_record(doi, stored[0] if stored else None, now)
+        if not entries:
+            return None
+        outcome = self.stored_record(doi, entries[0])
         if outcome is None or outcome.record is None:
             return outcome
-        if not self._selection:
-            return outcome if outcome.record.alias is None or not self._follow else None
-        values = select(outcome.record.values, self._selection["type"], self._selection["index"])
+
+        record = outcome.record
+        if self._selection:
+            return self._selected(doi, record)
+        if self._follow and record.alias is not None:
+            return None
+        return outcome
+
+    def _selected(self, doi: Handle, record: Record) -> Outcome:
+        """Return the values of a record that are asked for."""
+        values = select(record.values, self._selection["type"], self._selection["index"])
         if not values:
             return Outcome.from_error(doi, NoValues(doi))
-        return Outcome(doi, "found", Record(outcome.record.doi, values, outcome.record.extra))
+        return Outcome(doi, "found", Record(record.doi, values, record.extra))
 
     def request(self, doi: Handle, call: Call) -> Outcome:
         """Request the record of a DOI, and those that it is an alias of."""
@@ -241,10 +288,10 @@ class RecordQuestion(Question):
         else:
             record = self.current_record(doi, call, **self._flags)
             if self._follow:
-                record = self._followed(doi, record, call)
+                record = self._end_of_aliases(doi, record, call)
         return Outcome(doi, "found", record, stale=call.stale)
 
-    def _followed(self, doi: Handle, record: Record, call: Call) -> Record:
+    def _end_of_aliases(self, doi: Handle, record: Record, call: Call) -> Record:
         """Return the record at the end of the chain of aliases that begins with ``record``."""
         seen = {doi.key}
         while (name := record.alias) is not None:
@@ -252,9 +299,11 @@ class RecordQuestion(Question):
                 target = Handle.from_name(name)
             except DOISyntaxError as error:
                 raise BadRecord(doi, f"it is an alias of an invalid name: {error}") from None
+
             if target.key in seen or len(seen) > MAX_ALIASES:
                 raise BadRecord(doi, f"alias loop or too many aliases: {len(seen)} followed, last to {name}")
             seen.add(target.key)
+
             try:
                 record = self.current_record(target, call, **self._flags)
             except DOINotFound:
@@ -265,6 +314,7 @@ class RecordQuestion(Question):
 class ExistenceQuestion(Question):
     """Whether a DOI exists: Which RA answers for many at once, the REST API for those that it does not know.
 
+    :param agency: whether the registration agency is asked for, which only Which RA knows.
     :param confirm: whether the REST API has to confirm that a name does not exist.
     """
 
@@ -281,16 +331,18 @@ class ExistenceQuestion(Question):
     def _exists_key(self, doi: Handle) -> Key:
         return Key("exists", self.base, doi.key)
 
-    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
-        exists, record = stored
-        if exists is not None and is_fresh(exists, now):
-            name = _stored_agency(doi, exists)
-            if name is not None:
-                return Outcome(doi, "found", agency=name)
-        outcome = self.read_record(doi, record, now)
+    def read(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
+        exists, record = entries
+        agency = _stored_agency(doi, exists)
+        if agency is not None:
+            return Outcome(doi, "found", agency=agency)
+
+        outcome = self.stored_record(doi, record)
         if outcome is None or outcome.status == "not-found":
             return outcome
-        return None if self._agency else Outcome(doi, "found")  # without values, the name exists, too
+        if self._agency:
+            return None
+        return Outcome(doi, "found")  # a name without values exists, too
 
     def request(self, doi: Handle, call: Call) -> Outcome:
         """Ask the REST API about one DOI: its negative answer is definite."""
@@ -303,7 +355,11 @@ class ExistenceQuestion(Question):
         suited: list[Handle] = []
         others: list[Handle] = []
         for doi in dois:
-            (suited if self._suits_which_ra(doi) else others).append(doi)
+            if self._suits_which_ra(doi):
+                suited.append(doi)
+            else:
+                others.append(doi)
+
         for batch, url in agency_batches(suited, base=self.base):
             yield batch, partial(self._ask_which_ra, url)
         for doi in others:
@@ -311,40 +367,40 @@ class ExistenceQuestion(Question):
 
     def _suits_which_ra(self, doi: Handle) -> bool:
         """Return whether Which RA can be asked: it does not know short DOIs, and limits the URL."""
-        return not isinstance(doi, ShortDOI) and len(agency_url([doi], base=self.base)) <= MAX_AGENCY_URL
+        if isinstance(doi, ShortDOI):
+            return False
+        return len(agency_url([doi], base=self.base)) <= MAX_AGENCY_URL
 
     def _ask_which_ra(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
-        """Ask Which RA; the REST API is asked about the names that it does not answer for."""
+        """Ask Which RA; None for each name about which the REST API has to be asked."""
         try:
-            agencies = self._agencies(url, dois, call)
-        except ResolverUnavailable as error:
-            return [Outcome.from_error(doi, error) for doi in dois]
-        return [self._answer(doi, agency, call) for doi, agency in zip(dois, agencies, strict=True)]
-
-    def _answer(self, doi: Handle, agency: Agency | None, call: Call) -> Outcome | None:
-        if agency is not None and agency.status == "not-found" and not self._confirm:
-            return Outcome.from_error(doi, DOINotFound(doi))
-        if agency is None or agency.status != "found":
-            return None
-        body = dump({"DOI": doi.name, "RA": agency.name}).encode()
-        call.entries[self._exists_key(doi)] = new_entry(body, JSON, MAX_AGE)
-        return Outcome(doi, "found", agency=agency.name)
-
-    def _agencies(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Agency | None]:
-        """Return what Which RA says; None for each name if its answer is unusable."""
-        try:
-            agencies: Sequence[Agency] = call.get(
-                dois[0],
-                Request(url, JSON, MAX_RECORD),
-                lambda reply: read_agencies(dois, reply.status, reply.body, reply.headers),
-            )
+            agencies = self._request_agencies(url, dois, call)
         except BadRecord:
             return [None] * len(dois)
         except ResolverUnavailable as error:
             if error.status in _NO_WHICH_RA:
                 return [None] * len(dois)
-            raise
+            return [Outcome.from_error(doi, error) for doi in dois]
+        return [self._outcome(doi, agency, call) for doi, agency in zip(dois, agencies, strict=True)]
+
+    def _request_agencies(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Agency]:
+        """Request the answer of Which RA about some DOIs."""
+
+        def read_reply(reply: Reply) -> Sequence[Agency]:
+            return read_agencies(dois, reply.status, reply.body, reply.headers)
+
+        agencies: Sequence[Agency] = call.get(dois[0], Request(url, JSON, MAX_RECORD), read_reply)
         return agencies
+
+    def _outcome(self, doi: Handle, agency: Agency, call: Call) -> Outcome | None:
+        """Return what Which RA says about a DOI, and store it; None if that is not definite."""
+        if agency.status == "not-found" and not self._confirm:
+            return Outcome.from_error(doi, DOINotFound(doi))
+        if agency.status != "found":
+            return None
+        body = dump({"DOI": doi.name, "RA": agency.name}).encode()
+        call.entries[self._exists_key(doi)] = new_entry(body, JSON, MAX_AGE)
+        return Outcome(doi, "found", agency=agency.name)
 
 
 class CheckQuestion(ExistenceQuestion):
@@ -354,30 +410,43 @@ class CheckQuestion(ExistenceQuestion):
         super().__init__(base)
         self._records = RecordQuestion(base)
         self._new = 0  # names that were asked about
-        self._aliases: set[Handle] = set()
+        self._aliases: set[Handle] = set()  # names that exist; whether their targets do is not known
 
     def waits(self, new: int) -> bool:
         return 0 < new <= FEW - self._new
 
-    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
+    def read(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
         """Return the record or, without one, the answer of Which RA; None for an alias to be followed."""
-        outcome = self._records.read(doi, stored[1:], now)
-        if outcome is not None and (now or outcome.found):
+        _, record = entries
+        outcome = self._records.read(doi, [record])
+        if outcome is not None:
             return outcome
-        outcome = super().read(doi, stored, now)
-        if outcome is None or outcome.agency is not None or not now:
+
+        outcome = super().read(doi, entries)
+        if outcome is not None and outcome.agency is None:
+            self._aliases.add(doi)
+            return None
+        return outcome
+
+    def read_stale(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
+        _, record = entries
+        outcome = self._records.read_stale(doi, [record])
+        if outcome is not None:
             return outcome
-        self._aliases.add(doi)  # not new, but whether its target exists is to be found out
-        return None
+        return _if_found(super().read(doi, entries))
 
     def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
-        """Yield each DOI alone, or batches for Which RA as soon as more than a few are new."""
+        """Yield each DOI alone, or batches for Which RA as soon as more than a few are new.
+
+        Aliases are never new: that they exist is known.
+        """
         new = [doi for doi in dois if doi not in self._aliases]
         self._new += len(new)
+        alone = dois
         if self._new > FEW:
-            dois = [doi for doi in dois if doi in self._aliases]
             yield from super().groups(new)
-        for doi in dois:
+            alone = [doi for doi in dois if doi in self._aliases]
+        for doi in alone:
             yield [doi], self.ask
 
     def request(self, doi: Handle, call: Call) -> Outcome:
@@ -392,7 +461,7 @@ class ContentQuestion(Question):
     """The kind in the store's keys."""
 
     any_format: ClassVar[bool] = False
-    """Whether anything is an answer, such as a web page or nothing."""
+    """Whether a web page or an empty body is an answer, too."""
 
     lifetime: ClassVar[float] = MAX_AGE
     """Seconds for which an answer is fresh."""
@@ -402,11 +471,18 @@ class ContentQuestion(Question):
 
     @abstractmethod
     def write(self, doi: Handle, reply: Reply) -> bytes:
-        """Return what to store of a reply; raise NoValues if it is empty, BadRecord if it cannot be read."""
+        """Return what to store of a reply.
+
+        :raises NoValues: if the reply says nothing about the work.
+        :raises BadRecord: if the reply cannot be read.
+        """
 
     @abstractmethod
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:
-        """Return what an entry says; raise BadRecord or UnicodeDecodeError if it is not one of ours."""
+        """Return what an entry says.
+
+        :raises BadRecord: or UnicodeDecodeError, if the entry was not written by us.
+        """
 
     def content_key(self, doi: Handle) -> Key:
         return Key(self.kind, self.base, doi.key)
@@ -415,19 +491,22 @@ class ContentQuestion(Question):
         """Return the keys of the metadata and of the record, which may say that the DOI does not exist."""
         return [self.content_key(doi), self.record_key(doi)]
 
-    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
-        content, record = stored
-        outcome = self._read_content(doi, content, now)
-        if outcome is None and now:
-            absent = self.read_record(doi, record, now)
-            return absent if absent is not None and absent.status == "not-found" else None
-        return outcome
+    def read(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
+        content, record = entries
+        outcome = self._stored_content(doi, content)
+        if outcome is not None:
+            return outcome
 
-    def _read_content(self, doi: Handle, entry: Entry | None, now: float) -> Outcome | None:
-        """Return what an entry says; None: it is stale, or not one of ours."""
-        if entry is None or not is_fresh(entry, now):
+        existence = self.stored_record(doi, record)
+        if existence is not None and existence.status == "not-found":
+            return existence
+        return None
+
+    def _stored_content(self, doi: Handle, entry: Entry | None) -> Outcome | None:
+        """Return what an entry says; None if there is none, or it was not written by us."""
+        if entry is None:
             return None
-        if entry.says_none and not (self.any_format and entry.media_type):
+        if self.says_none(entry):
             detail = f"the registration agency has no metadata as {self.accept}"
             return Outcome(doi, "no-values", cause=Cause("no-values", detail=detail))
         try:
@@ -435,26 +514,34 @@ class ContentQuestion(Question):
         except (BadRecord, UnicodeDecodeError):
             return None
 
+    def says_none(self, entry: Entry) -> bool:
+        """Return whether an entry says that there is no such metadata."""
+        return entry.says_none
+
+    def none_entry(self) -> Entry:
+        """Return an entry that says that there is no such metadata."""
+        return new_entry(NOTHING, JSON, DAY)
+
+    def media_type(self, reply: Reply) -> str:  # noqa: ARG002
+        """Return the media type of what is stored of a reply."""
+        return self.accept
+
     def request(self, doi: Handle, call: Call) -> Outcome:
         """Request the metadata of a DOI.
 
         :raises NoValues: only if the DOI exists: a captive portal answers any request.
         """
+        key = self.content_key(doi)
         try:
             reply = self._reply(doi, call)
-            # RFC 9110 section 8.3: without a Content-Type, this may be assumed
-            own_type = _content_type(reply) or "application/octet-stream"
-            media_type = own_type if self.any_format else self.accept
-            entry = new_entry(self.write(doi, reply), media_type, self.lifetime)
+            entry = new_entry(self.write(doi, reply), self.media_type(reply), self.lifetime)
             outcome = self.outcome(doi, entry)
         except NoValues:
             with suppress(NoValues):  # the name exists
                 self.current_record(doi, call)
-            # in any format, "null" can be an answer, which has a media type
-            media_type = "" if self.any_format else JSON
-            call.entries[self.content_key(doi)] = new_entry(NOTHING, media_type, DAY)
+            call.entries[key] = self.none_entry()
             raise
-        call.entries[self.content_key(doi)] = entry
+        call.entries[key] = entry
         return outcome
 
     def _reply(self, doi: Handle, call: Call) -> Reply:
@@ -469,16 +556,20 @@ class ContentQuestion(Question):
         """
         request = Request(doi.link(self.base), self.accept, MAX_SIZE, any_host=True)
         reply: Reply = call.get(doi, request, lambda reply: reply)
-        if reply.status in _ABSENT:
-            place = f"HTTP status {reply.status} from {host_of(reply.url)}"
-            raise NoValues(doi, f"not available as {self.accept} ({place})")
+        host = host_of(reply.url)
+
+        if reply.status in _NO_METADATA:
+            detail = f"HTTP status {reply.status} from {host}"
+            raise NoValues(doi, f"not available as {self.accept} ({detail})")
         if reply.status != 200:
             wait = retry_after(reply.headers, time.time())
-            detail = f"HTTP status {reply.status}"
-            raise Unanswered(doi, Cause("status", host_of(reply.url), reply.status, detail, wait))
-        if not self.any_format and _PAGE.match(reply.body[:1000].removeprefix(b"\xef\xbb\xbf")):
+            raise Unanswered(doi, Cause("status", host, reply.status, f"HTTP status {reply.status}", wait))
+        if self.any_format:
+            return reply
+
+        if _is_web_page(reply.body):
             raise NoValues(doi, f"not available as {self.accept} (the answer is a web page)")
-        if not self.any_format and not reply.body.strip():
+        if not reply.body.strip():
             raise BadRecord(doi, f"the answer is empty, expected {self.accept}")
         return reply
 
@@ -506,13 +597,15 @@ class BibTeXQuestion(ContentQuestion):
     accept = BIBTEX
 
     def write(self, doi: Handle, reply: Reply) -> bytes:
-        text = _CONTROLS.sub("", Metadata(reply.body, _content_type(reply)).text).strip()
+        metadata = Metadata(reply.body, _content_type(reply))
+        text = _CONTROLS.sub("", metadata.text).strip()
         if not text.startswith("@") or len(text) > MAX_BIBTEX:
             raise BadRecord(doi, f"the answer is not BibTeX: {text[:40]!r}")
         return text.encode()
 
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:
-        return Outcome(doi, "found", metadata=Metadata(entry.body.decode().encode(), entry.media_type))
+        entry.body.decode()  # raises UnicodeDecodeError if another program wrote it
+        return Outcome(doi, "found", metadata=Metadata(entry.body, entry.media_type))
 
 
 class MetadataQuestion(ContentQuestion):
@@ -544,23 +637,59 @@ class MetadataQuestion(ContentQuestion):
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:
         return Outcome(doi, "found", metadata=Metadata(entry.body, entry.media_type))
 
+    def media_type(self, reply: Reply) -> str:
+        return _content_type(reply) or _UNKNOWN_TYPE
 
-def is_fresh(entry: Entry, now: float) -> bool:
-    """Return whether an entry is fresh at ``now``; at 0 every entry is."""
-    return entry.expires > now or not now
+    def says_none(self, entry: Entry) -> bool:
+        """Return whether an entry is that of ``none_entry``; the JSON value null with a type is an answer."""
+        return entry.says_none and entry.media_type == ""
+
+    def none_entry(self) -> Entry:
+        """Return an entry that says that there is no such metadata: unlike any answer, it has no type."""
+        return super().none_entry()._replace(media_type="")
+
+
+def fresh_entry(entry: Entry | None, now: float) -> Entry | None:
+    """Return an entry if it is fresh at the time ``now``, and None if it is stale."""
+    if entry is None or entry.expires <= now:
+        return None
+    return entry
+
+
+def fresh_entries(entries: Sequence[Entry | None], now: float) -> list[Entry | None]:
+    """Return the entries that are fresh at the time ``now``, and None in place of stale ones."""
+    return [fresh_entry(entry, now) for entry in entries]
+
+
+def _if_found(outcome: Outcome | None) -> Outcome | None:
+    """Return an outcome if the DOI was found, and None for any other."""
+    if outcome is None or not outcome.found:
+        return None
+    return outcome
 
 
 def _content_type(reply: Reply) -> str:
     return reply.headers.get("Content-Type", "")
 
 
-def _stored_agency(doi: Handle, entry: Entry) -> str | None:
-    """Return the agency in an entry; None if the entry was not written by us."""
+def _is_web_page(body: bytes) -> bool:
+    """Return whether a body is HTML or XML, by how it begins."""
+    beginning = body[:_BEGINNING].removeprefix(codecs.BOM_UTF8)
+    return _WEB_PAGE.match(beginning) is not None
+
+
+def _stored_agency(doi: Handle, entry: Entry | None) -> str | None:
+    """Return the agency in an entry; None if there is no entry, or it was not written by us."""
+    if entry is None:
+        return None
     try:
         answer = load(entry.body)
     except ValueError:
         return None
-    name, agency = (answer.get("DOI"), answer.get("RA")) if isinstance(answer, dict) else (None, None)
+    if not isinstance(answer, dict):
+        return None
+
+    name, agency = answer.get("DOI"), answer.get("RA")
     if not isinstance(name, str) or ascii_upper(name) != doi.key:
         return None
     return agency if isinstance(agency, str) else None

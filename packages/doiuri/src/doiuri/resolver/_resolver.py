@@ -22,6 +22,7 @@ from doiuri.resolver._questions import (
     MetadataQuestion,
     RecordQuestion,
     WorkQuestion,
+    fresh_entries,
 )
 from doiuri.resolver.stores._store import RecordingStore, read
 from doiuri.rest import agency_batches
@@ -367,7 +368,8 @@ class Resolver:
         keys = {doi: question.keys(doi) for doi in dois}
         entries = read(self._store, [key for own in keys.values() for key in own])
         stored = {doi: [entries.get(key) for key in own] for doi, own in keys.items()}
-        return sum(question.read(doi, own, now) is None for doi, own in stored.items()) > allowed
+        answers = [question.read(doi, fresh_entries(own, now)) for doi, own in stored.items()]
+        return answers.count(None) > allowed
 
 
 def check_method(method: str, **arguments: object) -> None:

@@ -8,18 +8,23 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins.survey import Survey
+from doiuri.plugins.survey import Answer, Need, Survey
 from doiuri.resolver import LockFile, MemoryStore, Resolver
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 from support.ports import refusing
 from support.servers.rest import handling, proxy, targets
+from support.servers.web import record
 
 BOOK, BARE, DEAD = DOI("10.5555/book"), DOI("10.5555/bare"), DOI("10.5555/dead")
+LOST, MEANT = DOI("10.5555/20l8"), DOI("10.5555/2018")
+PAGE = DOI("10.5555/page")
 WORK = {CSL_JSON: json.dumps({"type": "book", "title": "A book"})}
 RECORDS: list[dict[str, Any]] = [
     {"handle": BOOK.name, "values": [], "metadata": WORK | {"text/x-bibliography": "A book. (2020)."}},
     {"handle": BARE.name, "values": []},
+    {"handle": MEANT.name, "values": []},
+    record(PAGE.name, "https://example.org/book") | {"metadata": WORK},
 ]
 
 
@@ -39,6 +44,41 @@ def test_answers_are_gathered_by_doi() -> None:
         survey.check([BARE], ask=resolver.verify)
         assert survey.statuses[BARE] == "found"
         assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, BARE, DEAD])) == ({}, {}, "")
+
+
+@pytest.mark.parametrize("order", [(PAGE, BARE, DEAD, LOST), (LOST, DEAD, BARE, PAGE)])
+def test_needs_met_at_once_are_answered_as_needs_met_one_by_one(order: tuple[DOI, ...]) -> None:
+    needs = {PAGE: Need.CARD, BARE: Need.WORK, DEAD: Need.EXISTENCE, LOST: Need.WORK}
+    with resolver_for(RECORDS) as resolver:
+        together = Survey(resolver, budget=10)
+        together.meet({doi: needs[doi] for doi in order})
+        alone = Survey(resolver, budget=10)
+        for doi in order:
+            alone.meet({doi: needs[doi]})
+
+    answers = {doi: together.answer(doi) for doi in needs}
+    assert answers == {doi: alone.answer(doi) for doi in needs}
+    page = together.works[PAGE]
+    assert page is not None
+    assert page.title == "A book"
+    assert answers == {
+        PAGE: Answer("found", work=page),
+        BARE: Answer("no-values"),
+        DEAD: Answer("not-found"),
+        LOST: Answer("not-found", meant=MEANT),
+    }
+    assert [doi for doi in needs if answers[doi].lacks_metadata] == [BARE]
+    assert together.missing == {DEAD: None, LOST: MEANT}
+
+
+def test_only_what_is_needed_is_asked_for() -> None:
+    with resolver_for(RECORDS) as resolver:
+        survey = Survey(resolver, budget=10)
+        survey.meet({PAGE: Need.EXISTENCE, LOST: Need.EXISTENCE}, guesses=False)
+        survey.meet({BARE: Need.EXISTENCE}, checks=False)
+
+    assert survey.statuses == {PAGE: "found", LOST: "not-found"}
+    assert (survey.works, survey.meant) == ({}, {})
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,15 @@ def test_a_definite_no_is_marked_and_told_and_each_doi_asked_once_a_process(
     assert len(proxy.log) == 7
 
 
+def test_the_registered_doi_that_was_probably_meant_is_named(serve: Serve, render: Render) -> None:
+    serve(KNOWN)
+    rendered = render("See doi:10.1000/l82 and doi:10.1000/none.", resolve=True)
+    assert rendered.told == [
+        "line 1: doi:10.1000/l82: not found; write 10.1000/182",
+        "line 1: doi:10.1000/none: not found",
+    ]
+
+
 def test_a_name_in_the_address_of_a_publisher_is_not_reported(serve: Serve, render: Render) -> None:
     serve(KNOWN)
     address, name = "https://example.org/article/doi/10.1242/dmm.1/369227/E", "doi.org/10.1242/dmm.1"

@@ -60,6 +60,11 @@ def test_dead_and_invalid_ones_are_listed_with_their_places() -> None:
     assert lines[4].endswith("; write doi:10.1002/abc.123")
 
 
+def test_the_registered_doi_that_was_probably_meant_is_named() -> None:
+    with pytest.raises(AssertionError, match=r"10\.1000/l82 is not registered; write 10\.1000/182$"):
+        assert_registered(["10.1000/l82"], resolver=resolver_for(RECORDS))
+
+
 @pytest.mark.parametrize("status", ["403 Forbidden", "429 Too Many Requests", None])
 def test_what_cannot_be_checked_never_fails(status: str | None, caplog: pytest.LogCaptureFixture) -> None:
     """One record says how many; an invalid one fails nevertheless."""

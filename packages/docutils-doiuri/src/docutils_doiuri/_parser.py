@@ -14,7 +14,7 @@ from docutils.writers import Writer
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import OPTIONS, Options, open_resolver
 from doiuri.plugins.display import breakable
-from doiuri.plugins.survey import Survey
+from doiuri.plugins.survey import Need, Survey
 
 from docutils_doiuri.nodes import (
     describe,
@@ -134,16 +134,14 @@ class VerifyDOIs(Transform):
         """Return the DOIs that do not exist, with what was probably meant; report how many are unknown."""
         if not (links and options.resolve):
             return {}
-        dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
+        needs = dict.fromkeys((link["doi"] for link in links), Need.EXISTENCE)
         with open_resolver(options, "docutils-doiuri") as resolver:
             survey = Survey(resolver, options.budget)
-            survey.check(dois)
-            dead = [doi for doi, status in survey.statuses.items() if status == "not-found"]
-            meant = survey.look_for_meant(dead)
-        if text := survey.sentence(dois):
+            survey.meet(needs)
+        if text := survey.sentence(needs):
             reporter = self.document.reporter
             _report(self.document, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
-        return {doi: meant.get(doi) for doi in dead}
+        return survey.missing
 
     def _report_all(self, links: list[nodes.reference], missing: Mapping[DOI, DOI | None]) -> None:
         """Report what is not a DOI, DOIs that do not exist, and advice, each once where it is written."""

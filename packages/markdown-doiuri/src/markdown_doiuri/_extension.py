@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from doiuri import DOI
+    from doiuri.plugins.survey import Answer, Need
     from markdown import Markdown
 
     from markdown_doiuri._references import Citations, Entries
-    from markdown_doiuri._verification import Answer, Need
 
 _logger = logging.getLogger("doiuri")
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from doiuri import Handle
     from doiuri.citations import EntryKey
     from doiuri.plugins.citing import Citing
+    from doiuri.plugins.survey import Answer
     from doiuri.records import Work
     from markdown import Markdown
     from markdown.blockparser import BlockParser
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from markdown_doiuri._mentions import Citation
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._report import Problems
-    from markdown_doiuri._verification import Answer
 
     Key: TypeAlias = Handle | str
     Entries: TypeAlias = MutableMapping[EntryKey, tuple[Part, ...]]

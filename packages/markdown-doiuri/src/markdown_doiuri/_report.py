@@ -15,7 +15,7 @@ from doiuri.markdown import without_code
 from doiuri.plugins import unescape_html, with_suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from doiuri import DOI, DOISyntaxError
@@ -141,13 +141,13 @@ class Problems:
         known, times = self._bad.get((text, link)) or (with_suggestion(error), 0)
         self._bad[text, link] = known, times + 1
 
-    def missing(self, dois: list[DOI]) -> None:
-        """Note where DOIs are that do not exist, with what was probably meant."""
+    def missing(self, dois: Mapping[DOI, DOI | None]) -> None:
+        """Note where DOIs are that do not exist, with the registered ones that were probably meant."""
         lines = self._lines_of(dois) if dois else {}
-        for doi in dois:
+        for doi, meant in dois.items():
             advice = next((advice for advice in advise(doi) if advice.suggestion), None)
             reason = "not found" if advice is None else f"not found ({advice.message})"
-            suggestion = None if advice is None else advice.suggestion
+            suggestion = meant.name if meant else advice and advice.suggestion
             self._add(f"doi:{doi.name}", reason, suggestion, lines[doi])
 
     def plain(self, reasons: Iterable[str]) -> None:

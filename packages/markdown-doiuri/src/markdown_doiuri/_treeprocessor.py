@@ -10,13 +10,13 @@ from doiuri import DOI, DOISyntaxError
 from doiuri.markdown import NO_LINKS
 from doiuri.plugins import unescape_html
 from doiuri.plugins.display import details_of, needs_work
+from doiuri.plugins.survey import Need
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy, unlink
 from markdown_doiuri._references import HEADINGS, Citations, add_text, toc_of, works_of
 from markdown_doiuri._stash import literal, unescaped
-from markdown_doiuri._verification import Need
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from doiuri import Handle
     from doiuri.plugins.display import Details
+    from doiuri.plugins.survey import Answer
     from markdown import Markdown
     from markdown.util import HtmlStash
 
     from markdown_doiuri._links import Links
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._report import Problems
-    from markdown_doiuri._verification import Answer
 
 _NO_METADATA = "cited without its author and year: its agency has no metadata"
 _NOT_LOCKED = "not in the lock file; build once without the option locked to add it"
@@ -148,7 +148,7 @@ class LinkTreeprocessor(Treeprocessor):
         ]
         for link in (link for doi in missing for link in page.links.get(doi, ())):
             link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
-        self._report.missing(missing)
+        self._report.missing({doi: answers[doi].meant for doi in missing})
         without_own = set(listed).difference(self._options.citing.library.complete({}, listed))
         for doi in needs:
             if doi in without_own and answers[doi].lacks_metadata:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri.plugins import open_resolver
-from doiuri.plugins.survey import Survey, unchecked
-from doiuri.resolver import Cause, LockFile
+from doiuri.plugins.survey import Answer, Need, Survey, unchecked
+from doiuri.resolver import LockFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from doiuri import DOI
     from doiuri.plugins import Options
-    from doiuri.records import Work
 
 _TTL = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
@@ -37,30 +35,6 @@ def verifier(options: Options) -> Verifier:
 def forget() -> None:
     """Drop the answers that this process keeps; caches and lock files stay as they are."""
     _verifiers.clear()
-
-
-class Need(IntEnum):
-    """What a document needs to know about a DOI; a work includes its existence."""
-
-    EXISTENCE = 0
-    CARD = 1
-    """The work, if the budget allows."""
-    WORK = 2
-
-
-class Answer(NamedTuple):
-    """What is known about a DOI."""
-
-    status: str
-    """Of its Outcome, or "accepted" if it does not exist, and the lock file accepts that."""
-    cause: Cause | None = None
-    """Why its existence or its work is not known."""
-    work: Work | None = None
-
-    @property
-    def lacks_metadata(self) -> bool:
-        """Whether the DOI exists, and its registration agency has no metadata."""
-        return self.work is None and self.cause is None and self.status in ("found", "no-values")
 
 
 def sentence(needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]) -> str:
@@ -112,24 +86,13 @@ class Verifier:
         }
 
     def _request(self, needs: Mapping[DOI, Need], options: Options, deadline: float) -> dict[DOI, _Known]:
-        works = [doi for doi, need in needs.items() if need >= Need.WORK]
-        others = [doi for doi, need in needs.items() if need < Need.WORK]
         store = self._lock_file if options.resolve else None  # None: the lock file only, without requests
         with open_resolver(options, "markdown-doiuri", store) as resolver:
             survey = Survey(resolver, deadline - time.monotonic())
-            if works:
-                survey.look_up_works(works, others)
-            left = [doi for doi in needs if doi not in survey.statuses and doi not in survey.works]
-            if left and options.resolve:
-                survey.check(left)
-            found = (doi for doi, status in survey.statuses.items() if status == "found")
-            if cards := [doi for doi in found if needs.get(doi) == Need.CARD]:
-                survey.look_up_works(cards)
+            survey.meet(needs, checks=options.resolve)
         now = time.monotonic()
-        known: dict[DOI, _Known] = {}
-        for doi, need in needs.items():
-            cause = survey.incomplete.get(doi) or survey.unknown.get(doi)
-            status = survey.statuses.get(doi, "no-values" if doi in survey.works else "unknown")
-            expires = now + (_UNKNOWN_TTL if cause else _TTL)
-            known[doi] = _Known(Answer(status, cause, survey.works.get(doi)), need, expires)
-        return known
+        answers = {doi: survey.answer(doi) for doi in needs}
+        return {
+            doi: _Known(answer, needs[doi], now + (_UNKNOWN_TTL if answer.cause else _TTL))
+            for doi, answer in answers.items()
+        }

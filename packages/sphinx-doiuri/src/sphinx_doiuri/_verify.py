@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from docutils_doiuri.nodes import describe, remarks
 from doiuri import DOI
 from doiuri.plugins import open_resolver
 from doiuri.plugins.display import details_of, needs_work
-from doiuri.plugins.survey import Survey, common_cause
+from doiuri.plugins.survey import Need, Survey, common_cause
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.display import status_iterator
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from doiuri.resolver import Outcome
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -77,14 +77,16 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
         raise ConfigError(str(error)) from None
     with resolver:
         survey = Survey(resolver, shared.budget, record=writes)
-        survey.statuses, survey.works = data.outcomes, data.works
+        survey.statuses, survey.works, survey.meant = data.outcomes, data.works, data.meant
         known = set(data.works)
-        _ask(app, data, survey, resolver.resolve_many if writes else None)
+        survey.meet(
+            _needs(app, data, details=details),
+            ask=resolver.resolve_many if writes else None,
+            guesses=not writes,  # the answers about guesses are not for the lock file
+            show=partial(_progress, app),
+        )
         if details:
-            _ask_for_details(app, data, survey, known)
-        if not writes:  # the answers about guesses are not for the lock file
-            dead = [doi for doi, status in data.outcomes.items() if status == "not-found"]
-            data.meant |= survey.look_for_meant(doi for doi in dead if doi not in data.meant)
+            _report_cards(data, known)
     data.keep(last)
     if isinstance(app.builder, LockBuilder):
         app.builder.survey = survey
@@ -128,35 +130,29 @@ def _cited(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
                 )
 
 
-def _ask(app: Sphinx, data: DOIData, survey: Survey, ask: Callable[..., Iterator[Outcome]] | None) -> None:
-    """Ask for the works that are needed, and whether the other DOIs exist; see ``Survey.check``."""
-    if works := _works_needed(app, data):
-        others = set(data.unanswered()).difference(works)
-        with _progress(app, __("fetching DOI metadata... "), works) as step:
-            survey.look_up_works(works, others, step)
-    dois = data.unanswered()
-    with _progress(app, __("checking DOIs... "), dois) as step:
-        survey.check(dois, step, ask)
+def _needs(app: Sphinx, data: DOIData, *, details: bool) -> dict[DOI, Need]:
+    """Return what is needed about the DOIs of the project: first about those whose works are."""
+    needs = dict.fromkeys(_works_needed(app, data), Need.WORK)
+    for doi in data.dois():
+        needs.setdefault(doi, Need.CARD if details else Need.EXISTENCE)
+    return needs
 
 
-def _ask_for_details(app: Sphinx, data: DOIData, survey: Survey, known: AbstractSet[DOI]) -> None:
-    """Ask for the works for the hover cards, and say how many new DOIs get no card.
+def _report_cards(data: DOIData, known: AbstractSet[DOI]) -> None:
+    """Say how many new DOIs get no card.
 
     :param known: the DOIs whose works were known before this build.
     """
     new = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in known]
-    wanted = [doi for doi in new if doi not in data.works]
-    with _progress(app, __("fetching DOI metadata... "), wanted) as step:
-        survey.look_up_works(wanted, progress=step)
     works = [data.works.get(doi) for doi in new]
-    without = sum(work is None or details_of(work) is None for work in works)
-    if without:
+    if without := sum(work is None or details_of(work) is None for work in works):
         logger.info(__("DOIs without metadata for a card: %d of %d"), without, len(data.dois()))
 
 
 @contextmanager
-def _progress(app: Sphinx, summary: str, dois: Sequence[DOI]) -> Iterator[Callable[[int, int | None], None]]:
+def _progress(app: Sphinx, stage: str, dois: Sequence[DOI]) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function that shows how many DOIs are done, in at most 100 steps: each redraws a line."""
+    summary = __("fetching DOI metadata... ") if stage == "works" else __("checking DOIs... ")
     step = len(dois) // 100 + 1
     shown = dois[::step]
     line = status_iterator(shown, summary, "darkgreen", len(shown), app.verbosity, attrgetter("name"))

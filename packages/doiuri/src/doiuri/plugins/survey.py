@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._settings import deadline_in, time_left
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from doiuri._doi import DOI
     from doiuri.records import Work
     from doiuri.resolver import Cause, Entry, Key, LockContent, Outcome, Resolver
 
     Progress = Callable[[int, int | None], None]
+    Show = Callable[[str, Sequence[DOI]], AbstractContextManager[Progress | None]]
 
 _MOST_GUESSES = 50
 # Ends of the addresses of pages, and letters in the place of digits
@@ -24,7 +28,41 @@ _PAGE = re.compile(r"(?:\.pdf|/(?:data|e?pdf|full(?:text)?|html|abstract|meta))+
 _DIGITS = {"O": "0", "o": "0", "l": "1", "I": "1"}
 _LETTER = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
 
-__all__ = ["Survey", "common_cause", "deadline_in", "tally", "time_left", "unchecked"]
+__all__ = ["Answer", "Need", "Survey", "common_cause", "deadline_in", "tally", "time_left", "unchecked"]
+
+
+class Need(IntEnum):
+    """What a document needs to know about a DOI; a work includes its existence."""
+
+    EXISTENCE = 0
+    """Whether it exists, for a link."""
+
+    CARD = 1
+    """Also the work, if there is time left when all else is known."""
+
+    WORK = 2
+    """The work, for a citation."""
+
+
+class Answer(NamedTuple):
+    """What is known about a DOI."""
+
+    status: str
+    """"found", "not-found", "no-values" or "unknown", as in ``Outcome.status``."""
+
+    cause: Cause | None = None
+    """Why its existence or its work is not known."""
+
+    work: Work | None = None
+    """The work; None if it was not asked for, or if the agency has none."""
+
+    meant: DOI | None = None
+    """The registered DOI that was probably meant, if this one does not exist."""
+
+    @property
+    def lacks_metadata(self) -> bool:
+        """Whether the DOI exists, and its registration agency has no metadata."""
+        return self.work is None and self.cause is None and self.status in ("found", "no-values")
 
 
 class Survey:
@@ -62,14 +100,75 @@ class Survey:
     stale: dict[DOI, Cause | None]
     """Why the answers about DOIs that have expired could not be renewed."""
 
+    meant: dict[DOI, DOI]
+    """The registered DOIs that were probably meant by those that do not exist."""
+
     def __init__(self, resolver: Resolver, budget: float | None, *, record: bool = False) -> None:
         self.statuses, self.works = {}, {}
-        self.unknown, self.incomplete, self.stale = {}, {}, {}
+        self.unknown, self.incomplete, self.stale, self.meant = {}, {}, {}, {}
         self.entries = resolver._recorded() if record else {}
         self._fallbacks: set[tuple[str, bool]] = set()  # which DOI is stale, and whether its work is
         self._resolver = resolver
         self._started = time.time()
         self._deadline = deadline_in(budget)
+
+    def meet(
+        self,
+        needs: Mapping[DOI, Need],
+        *,
+        ask: Callable[..., Iterator[Outcome]] | None = None,
+        checks: bool = True,
+        guesses: bool = True,
+        show: Show = lambda _stage, _dois: nullcontext(),
+    ) -> None:
+        """Ask for what a document needs and what is not known yet: what it cites first, cards last.
+
+        >>> from doiuri import DOI
+        >>> from doiuri.testing import resolver_for
+        >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
+        ...     survey = Survey(resolver, budget=2.0)
+        ...     survey.meet({DOI("10.1000/182"): Need.EXISTENCE, DOI("10.1000/l82"): Need.WORK})
+        >>> survey.missing
+        {DOI('10.1000/l82'): DOI('10.1000/182')}
+
+        :param needs: the DOIs of the document, each with what is needed; the order is that of the requests.
+        :param ask: as for ``check``.
+        :param checks: whether to ask if DOIs exist, apart from those whose works are needed.
+        :param guesses: whether to look for what was meant by DOIs that do not exist.
+        :param show: called with "works" or "existence" and the DOIs before each step; returns a context
+            manager that yields the step's progress function, or None.
+        """
+        works = [doi for doi, need in needs.items() if need == Need.WORK and self._lacks_work(doi)]
+        if works:
+            others = [doi for doi in needs if doi not in self.statuses and needs[doi] != Need.WORK]
+            with show("works", works) as progress:
+                self.look_up_works(works, others, progress)
+        unchecked_ = [doi for doi in needs if doi not in self.statuses]
+        if checks and unchecked_:
+            with show("existence", unchecked_) as progress:
+                self.check(unchecked_, progress, ask)
+        cards = [doi for doi, need in needs.items() if need == Need.CARD and self._lacks_work(doi)]
+        cards = [doi for doi in cards if self.statuses.get(doi) == "found"]
+        if cards:
+            with show("works", cards) as progress:
+                self.look_up_works(cards, progress=progress)
+        if guesses:
+            dead = (doi for doi in needs if self.statuses.get(doi) == "not-found")
+            self.meant |= self.look_for_meant(doi for doi in dead if doi not in self.meant)
+
+    def answer(self, doi: DOI) -> Answer:
+        """Return what is known about a DOI now."""
+        default = "no-values" if doi in self.works else "unknown"
+        cause = self.incomplete.get(doi) or self.unknown.get(doi)
+        return Answer(self.statuses.get(doi, default), cause, self.works.get(doi), self.meant.get(doi))
+
+    @property
+    def missing(self) -> dict[DOI, DOI | None]:
+        """The DOIs that do not exist, each with the registered one that was probably meant, or None."""
+        return {doi: self.meant.get(doi) for doi, status in self.statuses.items() if status == "not-found"}
+
+    def _lacks_work(self, doi: DOI) -> bool:
+        return doi not in self.works and self.statuses.get(doi) != "not-found"
 
     def check(
         self,

@@ -15,7 +15,7 @@ from doiuri._advice import suggest
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri.plugins import with_suggestion
-from doiuri.plugins.survey import Survey, unchecked
+from doiuri.plugins.survey import Need, Survey, unchecked
 from doiuri.resolver import LockContent, Reply, Resolver
 from doiuri.resolver._resolver import check_batch
 
@@ -135,7 +135,7 @@ def assert_registered(
     valid = [found for _, found in items if isinstance(found, DOI)]
     missing = _missing([*dict.fromkeys(valid)], lock, resolver)
     wrong = [
-        f"\n  {place}{_describe(found)}"
+        f"\n  {place}{_describe(found, missing)}"
         for place, found in items
         if isinstance(found, DOISyntaxError) or found in missing
     ]
@@ -155,23 +155,26 @@ def _read(item: Any) -> tuple[str, DOI | DOISyntaxError]:
 
 def _missing(
     dois: list[DOI], lock: str | os.PathLike[str] | None, resolver: Resolver | None
-) -> frozenset[DOI]:
-    """Return the DOIs that are not registered; log how many could not be checked."""
+) -> dict[DOI, DOI | None]:
+    """Return the DOIs that are not registered, with what was meant; log how many could not be checked."""
+    meant: dict[DOI, DOI] = {}
     locked = LockContent() if lock is None else LockContent.read(Path(lock))
     statuses = {doi: locked.status(doi.key) for doi in dois if doi.key not in locked.accepted}
     left = [doi for doi, status in statuses.items() if status is None]
     if left:
         with Resolver() if resolver is None else nullcontext(resolver) as asked:
             survey = Survey(asked, asked.settings.budget)
-            survey.check(left)
+            survey.meet(dict.fromkeys(left, Need.EXISTENCE))
         statuses |= survey.statuses
+        meant = survey.meant
         if survey.unknown:
             _logger.warning("%s", unchecked([*survey.unknown.values()], len(dois)))
-    return frozenset(doi for doi, status in statuses.items() if status == "not-found")
+    return {doi: meant.get(doi) for doi, status in statuses.items() if status == "not-found"}
 
 
-def _describe(found: DOI | DOISyntaxError) -> str:
+def _describe(found: DOI | DOISyntaxError, missing: Mapping[DOI, DOI | None]) -> str:
     if isinstance(found, DOISyntaxError):
         return str(found)
-    better = suggest(found)
+    meant = missing.get(found)
+    better = meant.name if meant else suggest(found)
     return f"{found.name} is not registered" + (f"; write {better}" if better else "")

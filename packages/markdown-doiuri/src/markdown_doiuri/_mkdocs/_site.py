@@ -9,6 +9,7 @@ from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri.plugins import unescape_html
+from doiuri.plugins.survey import Need
 from markdown.serializers import to_xhtml_string
 from markdown.util import AMP_SUBSTITUTE
 from mkdocs.utils import get_relative_url
@@ -18,17 +19,17 @@ from markdown_doiuri._links import Links, finish_links
 from markdown_doiuri._references import Citations, References, Writer, add_text
 from markdown_doiuri._report import Scope
 from markdown_doiuri._stash import literal, slug
-from markdown_doiuri._verification import Need, sentence, verifier
+from markdown_doiuri._verification import sentence, verifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from doiuri import DOI
+    from doiuri.plugins.survey import Answer
     from mkdocs.structure.files import File
 
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._references import Entries, Key
-    from markdown_doiuri._verification import Answer
 
 
 class SiteLookups:

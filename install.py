@@ -33,8 +33,14 @@ def arguments(words: list[str]) -> list[str]:
     for word in words:
         siblings(word, found)
     folders = {word: str(PACKAGES / folder) for word, folder in found.items()}
-    named = [folders[word] + "".join(word.partition("[")[1:]) if word in found else word for word in words]
-    return [*named, *sorted({*folders.values()} - {folders[word] for word in words if word in found})]
+    named = [
+        folders[word] + "".join(word.partition("[")[1:]) if word in found else word
+        for word in words
+    ]
+    return [
+        *named,
+        *sorted({*folders.values()} - {folders[word] for word in words if word in found}),
+    ]
 
 
 if __name__ == "__main__":

@@ -48,8 +48,14 @@ def works(version: str) -> bool:
 def interpreters() -> list[str]:
     """The supported versions of Python on the path, oldest first; there is no newest that we support."""
     files = (file.name for folder in os.get_exec_path() for file in Path(folder).glob("python3.*"))
-    minors = {int(match[1]) for name in files if (match := re.fullmatch(r"python3\.(\d+)(?:\.exe)?", name))}
-    return [f"3.{minor}" for minor in sorted(minors) if (3, minor) >= OLDEST and works(f"3.{minor}")]
+    minors = {
+        int(match[1])
+        for name in files
+        if (match := re.fullmatch(r"python3\.(\d+)(?:\.exe)?", name))
+    }
+    return [
+        f"3.{minor}" for minor in sorted(minors) if (3, minor) >= OLDEST and works(f"3.{minor}")
+    ]
 
 
 FOUND = interpreters()
@@ -194,7 +200,16 @@ def docs(session: nox.Session) -> None:
     # With -E: a page with a warning is not read again in a second build, which would then succeed
     session.run("sphinx-build", "-E", "-W", "-n", "-b", "html", "docs", "build/docs")
     if "serve" in session.posargs:
-        session.run("python", "-m", "http.server", "--bind", "127.0.0.1", "--directory", "build/docs", "8000")
+        session.run(
+            "python",
+            "-m",
+            "http.server",
+            "--bind",
+            "127.0.0.1",
+            "--directory",
+            "build/docs",
+            "8000",
+        )
     elif "build" not in session.posargs:
         session.run("pytest", *chosen(session, "tests/docs", "-n", "2"))
 
@@ -208,7 +223,14 @@ def wheels(session: nox.Session) -> None:
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     for name in PACKAGES:
         session.run(
-            "python", "-m", "build", "--no-isolation", "--outdir", "dist", f"packages/{name}", silent=True
+            "python",
+            "-m",
+            "build",
+            "--no-isolation",
+            "--outdir",
+            "dist",
+            f"packages/{name}",
+            silent=True,
         )
     for name in PACKAGES:
         for form in ("whl", "tar.gz"):
@@ -245,7 +267,9 @@ def install_apart(session: nox.Session, name: str, requirement: str) -> str:
     environment = Path(session.create_tmp()) / name
     session.run("uv", "venv", "-q", "--clear", "--python", sys.executable, str(environment))
     python = str(environment / ("Scripts" if os.name == "nt" else "bin") / "python")
-    session.run("uv", "pip", "install", "-q", "--python", python, "--find-links", "dist", *PINS, requirement)
+    session.run(
+        "uv", "pip", "install", "-q", "--python", python, "--find-links", "dist", *PINS, requirement
+    )
     return python
 
 
@@ -321,7 +345,16 @@ def pins(session: nox.Session) -> None:
     sources = Path(session.create_tmp()) / "packages.txt"
     extras = {"doiuri": "[citations]"}
     sources.write_text("".join(f"-e packages/{name}{extras.get(name, '')}\n" for name in PACKAGES))
-    command = ["uv", "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--no-annotate"]
+    command = [
+        "uv",
+        "pip",
+        "compile",
+        "-q",
+        "--universal",
+        "--python-version",
+        "3.11",
+        "--no-annotate",
+    ]
     command += ["--no-header", "--no-emit-index-url", "--no-emit-find-links", "--upgrade"]
     command += [word for name in PACKAGES for word in ("--no-emit-package", name)]
     command += [word for group in GROUPS for word in ("--group", group)]

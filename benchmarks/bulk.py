@@ -29,19 +29,28 @@ from dask_doiuri import parse, verify
 from distributed import Client, LocalCluster
 
 READY = "doiuri-proxy ready at "
-URL = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}, "ttl": 86400}
+URL = {
+    "index": 1,
+    "type": "URL",
+    "data": {"format": "string", "value": "https://example.org/"},
+    "ttl": 86400,
+}
 ROWS = 25_000  # of a partition
 Row = tuple[str, str, str, str, str]
 
 
 def names(start: int, rows: int) -> pd.DataFrame:
     """DOIs of 30 bytes."""
-    return pd.DataFrame({"doi": [f"10.1000/journal.pone.{n:09}" for n in range(start, start + rows)]})
+    return pd.DataFrame(
+        {"doi": [f"10.1000/journal.pone.{n:09}" for n in range(start, start + rows)]}
+    )
 
 
 def frame(count: int, rows: int = ROWS) -> dd.DataFrame:
     """Names that are made on the workers."""
-    made: dd.DataFrame = dd.from_map(names, range(0, count, rows), rows=min(rows, count), meta=names(0, 1))
+    made: dd.DataFrame = dd.from_map(
+        names, range(0, count, rows), rows=min(rows, count), meta=names(0, 1)
+    )
     return made
 
 
@@ -66,7 +75,13 @@ class Memory:
 
     def row(self, what: str) -> Row:
         most = max(self._client.run(peak).values())
-        return f"peak memory of a worker, {what}", f"{most} MB", f"idle: {self.idle} MB", "", "≤ 300 MB"
+        return (
+            f"peak memory of a worker, {what}",
+            f"{most} MB",
+            f"idle: {self.idle} MB",
+            "",
+            "≤ 300 MB",
+        )
 
 
 def peak() -> int:
@@ -89,7 +104,9 @@ def local_proxy(count: int, folder: Path) -> Iterator[tuple[str, list[float]]]:
             file.write(json.dumps({"handle": name, "values": [URL]}) + "\n")
     words = ["--records", str(records), "--port", "0", "--access-log"]
     command = [sys.executable, "-m", "doiuri_proxy", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout is not None
         assert server.stderr is not None
         times: list[float] = []

@@ -52,7 +52,9 @@ def lock() -> str:
 
 
 def bib() -> str:
-    return "".join(ENTRY.format(work, family(work), 1900 + work % 100, name(work)) for work in range(WORKS))
+    return "".join(
+        ENTRY.format(work, family(work), 1900 + work % 100, name(work)) for work in range(WORKS)
+    )
 
 
 def write(folder: Path, conf: str, role: str, directive: str) -> Path:
@@ -64,7 +66,9 @@ def write(folder: Path, conf: str, role: str, directive: str) -> Path:
     (folder / "index.rst").write_text(f"Index\n=====\n\n.. toctree::\n\n{toc}\n{directive}\n")
     for page in range(PAGES):
         numbers = [(page * CITATIONS + number) * 7 % WORKS for number in range(CITATIONS)]
-        text = "\n\n".join(f"Some words about {role.format(work=work, name=name(work))}." for work in numbers)
+        text = "\n\n".join(
+            f"Some words about {role.format(work=work, name=name(work))}." for work in numbers
+        )
         (folder / f"page{page}.rst").write_text(f"Page {page}\n========\n\n{text}\n")
     return folder
 
@@ -73,8 +77,12 @@ def cost(source: Path, target: Path) -> tuple[float, float]:
     """User CPU and wall clock of one build, in seconds."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.perf_counter()
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(source), str(target)]
-    subprocess.run(command, check=True, env={**os.environ, "DOIURI_OFFLINE": "1", "DOIURI_CACHE": ":memory:"})
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, time.perf_counter() - begun
+    subprocess.run(
+        command, check=True, env={**os.environ, "DOIURI_OFFLINE": "1", "DOIURI_CACHE": ":memory:"}
+    )
+    return resource.getrusage(
+        resource.RUSAGE_CHILDREN
+    ).ru_utime - before, time.perf_counter() - begun
 
 
 def main() -> None:
@@ -84,7 +92,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         sources = {
-            "sphinxcontrib-bibtex": write(folder / "b", BIBTEX, ":cite:p:`w{work}`", ".. bibliography::"),
+            "sphinxcontrib-bibtex": write(
+                folder / "b", BIBTEX, ":cite:p:`w{work}`", ".. bibliography::"
+            ),
             "ours, lock file": write(
                 folder / "o", OURS, ":doi:p:`{name}`", ".. doi:bibliography::\n   :scope: project"
             ),

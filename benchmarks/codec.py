@@ -31,7 +31,8 @@ def mix(size: int, seed: int) -> Names:
     """Return names in the mix that libraries hold, different for each seed."""
     chance = random.Random(seed)
     return [
-        name(chance.random(), chance.randrange(1000, 99999), chance.randrange(10**9)) for _ in range(size)
+        name(chance.random(), chance.randrange(1000, 99999), chance.randrange(10**9))
+        for _ in range(size)
     ]
 
 
@@ -39,9 +40,7 @@ def name(kind: float, registrant: int, number: int) -> str:
     if kind < 0.90:
         return f"10.{registrant}/journal.pone.{number:09d}"
     if kind < 0.98:
-        return (
-            f"10.{registrant}/(SICI){number:09d}(199806)49:8<693::AID-ASI{number % 97}>3.0.CO;2-{number % 10}"
-        )
+        return f"10.{registrant}/(SICI){number:09d}(199806)49:8<693::AID-ASI{number % 97}>3.0.CO;2-{number % 10}"
     return f"10.{registrant}/Á.GUTIÉRREZ.{number}.été"
 
 
@@ -156,7 +155,9 @@ def main() -> None:
         "import re, unicodedata": "import re, unicodedata",
         "from doiuri import DOI; DOI.parse(…).url": "from doiuri import DOI; DOI.parse('10.1000/182').url",
     }
-    table("a fresh process", {label: startup(code, repeats) for label, code in programs.items()}, "ms")
+    table(
+        "a fresh process", {label: startup(code, repeats) for label, code in programs.items()}, "ms"
+    )
 
 
 if __name__ == "__main__":

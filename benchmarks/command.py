@@ -36,7 +36,17 @@ from markup import SYNTAXES  # type: ignore[import-not-found]  # beside this fil
 CASES = Path(__file__).parents[1] / "tests" / "cli" / "cases"
 BARE = [sys.executable, "-c", "import argparse, json, pathlib, re"]
 COMMAND = [sys.executable, "-m", "doiuri_cli"]
-SHARES = {"md": 30, "rst": 15, "py": 15, "html": 10, "bib": 10, "ipynb": 5, "yml": 5, "json": 5, "txt": 5}
+SHARES = {
+    "md": 30,
+    "rst": 15,
+    "py": 15,
+    "html": 10,
+    "bib": 10,
+    "ipynb": 5,
+    "yml": 5,
+    "json": 5,
+    "txt": 5,
+}
 MIX = (
     "10 kB a file, a DOI in 2 kB, of at most 10,000 names; "
     + ", ".join(f"{share} % {kind}" for kind, share in SHARES.items())
@@ -54,7 +64,8 @@ class Text:
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
         self._blocks = {
-            syntax: [block(self._chance, "") for _ in range(300)] for syntax, block in SYNTAXES.items()
+            syntax: [block(self._chance, "") for _ in range(300)]
+            for syntax, block in SYNTAXES.items()
         }
 
     def markup(self, syntax: str, size: int, names: Iterator[str]) -> str:
@@ -96,7 +107,9 @@ class Text:
         )
 
     def _function(self, names: Iterator[str]) -> str:
-        body = "".join(f"    x{n} = f(x, {n}.5, 'value {n}')  # {self._words(5)}\n" for n in range(26))
+        body = "".join(
+            f"    x{n} = f(x, {n}.5, 'value {n}')  # {self._words(5)}\n" for n in range(26)
+        )
         return f'def g(x):\n    """{self._words(10)}\n\n    See doi:{next(names)}.\n    """\n{body}\n\n'
 
     def _cells(self, names: Iterator[str]) -> Iterator[dict[str, object]]:
@@ -114,7 +127,11 @@ class Text:
 
     def _item(self, names: Iterator[str]) -> dict[str, object]:
         author = [{"family": self._words(1), "given": self._words(1)} for _ in range(20)]
-        item = {"id": str(self._chance.randrange(10**9)), "type": "article-journal", "DOI": next(names)}
+        item = {
+            "id": str(self._chance.randrange(10**9)),
+            "type": "article-journal",
+            "DOI": next(names),
+        }
         return {**item, "title": self._words(12), "author": author, "abstract": self._words(80)}
 
 
@@ -145,7 +162,8 @@ def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
 def write_lock(path: Path, names: list[str]) -> None:
     """Write a lock file that knows the names."""
     entries: dict[str, object] = {
-        f"exists https://doi.org {DOI(name).key}": {"json": {"DOI": name, "RA": "Crossref"}} for name in names
+        f"exists https://doi.org {DOI(name).key}": {"json": {"DOI": name, "RA": "Crossref"}}
+        for name in names
     }
     path.write_text(json.dumps({"doiuri-lock": 1, "entries": entries}, indent=0), encoding="utf-8")
 
@@ -212,7 +230,9 @@ class _Registry:
     def get(self, request: Request) -> Reply:
         names = request.url.partition("/doiRA/")[2].split(",")
         answer = [{"DOI": unquote(name), "RA": "Crossref"} for name in names]
-        return Reply(200, {"Content-Type": "application/json"}, json.dumps(answer).encode(), request.url)
+        return Reply(
+            200, {"Content-Type": "application/json"}, json.dumps(answer).encode(), request.url
+        )
 
 
 def find_all(folder: Path) -> int:
@@ -279,7 +299,9 @@ def requests() -> None:
             write_lock(lock, names + bad)
             run("check", "--resolver", proxy.url, "--cache", ":memory:", ".", cwd=folder)
             third = len(proxy.log) - first - second
-    print("\n| 10,000 new names, and 5 that are not registered | requests | goal |\n| --- | ---: | ---: |")
+    print(
+        "\n| 10,000 new names, and 5 that are not registered | requests | goal |\n| --- | ---: | ---: |"
+    )
     print(f"| first run | {first} | ≤ 120 + 5 |")
     print(f"| second run, with the cache | {second} | |")
     print(f"| with the lock file, without the cache | {third} | 0 |")
@@ -316,7 +338,11 @@ def with_lychee(file: Path) -> set[str | None]:
 
 def exactness() -> None:
     """Print the precision and the recall of the names in each file, each name once."""
-    peers = {"doiuri": with_doiuri, "Crossref's pattern": with_crossref, "idutils, by word": with_idutils}
+    peers = {
+        "doiuri": with_doiuri,
+        "Crossref's pattern": with_crossref,
+        "idutils, by word": with_idutils,
+    }
     if shutil.which("lychee"):
         peers["lychee --dump (links only)"] = with_lychee
     print("\n| names in tests/cli/cases | precision | recall |\n| --- | ---: | ---: |")
@@ -333,7 +359,9 @@ def exactness() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the command doiuri.")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the files, for a first look")
+    parser.add_argument(
+        "--quick", action="store_true", help="a tenth of the files, for a first look"
+    )
     quick = parser.parse_args().quick
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     hook(7 if quick else 15)

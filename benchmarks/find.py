@@ -39,15 +39,23 @@ _CROSSREF = re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Z0-9]+", re.IGNORECASE)
 
 
 def name(chance: random.Random) -> str:
-    kind, registrant, number = chance.random(), chance.randrange(1000, 99999), chance.randrange(10**9)
+    kind, registrant, number = (
+        chance.random(),
+        chance.randrange(1000, 99999),
+        chance.randrange(10**9),
+    )
     if kind < 0.90:
         return f"10.{registrant}/journal.pone.{number:09d}"
     if kind < 0.98:
-        return f"10.{registrant}/(SICI){number:09d}(199806)49:8<693::AID-ASI{number % 97}>3.0.CO;2-X"
+        return (
+            f"10.{registrant}/(SICI){number:09d}(199806)49:8<693::AID-ASI{number % 97}>3.0.CO;2-X"
+        )
     return f"10.{registrant}/Á.GUTIÉRREZ.{number}.été"
 
 
-def prose(size: int, gap: int, seed: int, vocabulary: list[str] = _WORDS) -> tuple[list[str], list[str]]:
+def prose(
+    size: int, gap: int, seed: int, vocabulary: list[str] = _WORDS
+) -> tuple[list[str], list[str]]:
     """Return paragraphs of ``gap`` characters, ``size`` in all, and the name in each."""
     chance = random.Random(seed)
     paragraphs, names = [], []
@@ -153,10 +161,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few repeats, for a first look")
     size, repeats = (1_000_000, 3) if parser.parse_args().quick else (10_000_000, 7)
     print(f"Python {platform.python_version()}, {platform.machine()}, {sys.platform}\n")
-    print("| search | MB/s, a DOI in 2 kB | MB/s, a DOI in 200 B | exact |\n| --- | ---: | ---: | ---: |")
+    print(
+        "| search | MB/s, a DOI in 2 kB | MB/s, a DOI in 200 B | exact |\n| --- | ---: | ---: | ---: |"
+    )
     for label, (search, whole) in PEERS.items():
-        figures = [speed(search, whole, gap, size if whole else size // 10, repeats) for gap in (2000, 200)]
-        print(f"| {label} | {figures[0]:,.0f} | {figures[1]:,.0f} | {exact(search, 200, size // 10):.0%} |")
+        figures = [
+            speed(search, whole, gap, size if whole else size // 10, repeats) for gap in (2000, 200)
+        ]
+        print(
+            f"| {label} | {figures[0]:,.0f} | {figures[1]:,.0f} | {exact(search, 200, size // 10):.0%} |"
+        )
     print("\n| text | MB/s, a DOI in 2 kB |\n| --- | ---: |")
     for label, figure in decimals(size):
         print(f"| {label} | {figure:,.0f} |")
@@ -164,7 +178,9 @@ def main() -> None:
     for syntax, figure in syntaxes(size):
         print(f"| {syntax} | {figure:,.0f} |")
     print(f"\nMarkup: {MIX}.\n")
-    print("| markup | Crossref's pattern, MB/s | find as text | find |\n| --- | ---: | ---: | ---: |")
+    print(
+        "| markup | Crossref's pattern, MB/s | find as text | find |\n| --- | ---: | ---: | ---: |"
+    )
     for syntax, peer, plain, ratio in in_markup(size // 10, repeats):
         print(f"| {syntax} | {peer:,.0f} | {plain:.2f} x | {ratio:.2f} x |")
 

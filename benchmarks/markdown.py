@@ -12,7 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 # not from this folder, in which "markdown" is this file
-sys.path = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).resolve().parent]
+sys.path = [
+    folder for folder in sys.path if Path(folder).resolve() != Path(__file__).resolve().parent
+]
 
 import markdown  # noqa: E402
 from doiuri.resolver import LockFile  # noqa: E402
@@ -60,7 +62,8 @@ def long_line(form: str) -> str:
     """Return one line of 1 MB with 2,500 DOIs in this form."""
     chance, words = random.Random(1), COMMON.split()
     parts = (
-        " ".join(chance.choices(words, k=90)) + f" {form.format(f'10.1000/abc.{n}')}" for n in range(2_500)
+        " ".join(chance.choices(words, k=90)) + f" {form.format(f'10.1000/abc.{n}')}"
+        for n in range(2_500)
     )
     return " ".join(parts)
 
@@ -94,7 +97,10 @@ def record(name: str) -> Options:
 def warm(size: int, marked: bool, repeats: int) -> tuple[float, float]:
     """Measure with every answer in the cache: the first conversion fills it and is not counted."""
     text, names = prose(size, marked)
-    with tempfile.TemporaryDirectory() as folder, running([record(name) for name in names]) as proxy:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running([record(name) for name in names]) as proxy,
+    ):
         options: Options = {"resolver": proxy.url, "cache": f"{folder}/cache", "budget": 600}
         assert convert(text, options).count('class="doi"') == len(names)
         return compare(text, options, repeats)
@@ -112,7 +118,10 @@ def work(number: int) -> dict[str, object]:
     }
     name = f"10.5555/work.{number}"
     entry = f"Name{number % 77}, A. (2000). The title of article {number}. https://doi.org/{name}"
-    metadata = {"application/vnd.citationstyles.csl+json": csl, "text/x-bibliography; style=apa": entry}
+    metadata = {
+        "application/vnd.citationstyles.csl+json": csl,
+        "text/x-bibliography; style=apa": entry,
+    }
     return {"handle": name, "values": [], "metadata": metadata}
 
 
@@ -171,7 +180,9 @@ def main() -> None:
         more, most = warm(factor * small, marked, 3 if quick else 1)
         print(f"| {small:,} B of {title} | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
         print(f"| {factor * small:,} B of {title} | {more:.3f} | {most:.3f} | {most / more:.2f} |")
-        print(f"| extra time for {factor} × the {title} | | | {(most - more) / (ours - plain):.1f} × |")
+        print(
+            f"| extra time for {factor} × the {title} | | | {(most - more) / (ours - plain):.1f} × |"
+        )
     plain, ours = cited(small, repeats)
     print(f"| {small:,} B with {CITED} citations | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
     print(

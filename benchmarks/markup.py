@@ -47,7 +47,9 @@ def _sentence(chance: random.Random, forms: tuple[str, ...], mention: str, count
 
 
 def _filled(chance: random.Random, form: str) -> str:
-    return form.replace("SITE", chance.choice(_SITES)).replace("W", chance.choice(("alpha", "a_name", "N10")))
+    return form.replace("SITE", chance.choice(_SITES)).replace(
+        "W", chance.choice(("alpha", "a_name", "N10"))
+    )
 
 
 def _choice(*forms: str) -> Callable[[random.Random, str], str]:
@@ -74,14 +76,17 @@ def _markdown(chance: random.Random, name: str) -> str:
     mention = _MARKDOWN_DOI(chance, name) if name else ""
     kind = chance.randrange(8)
     if kind == 0:
-        rows = "".join(f"| {_filled(chance, chance.choice(_MARKDOWN))} | 10.{n} | `W` |\n" for n in range(4))
+        rows = "".join(
+            f"| {_filled(chance, chance.choice(_MARKDOWN))} | 10.{n} | `W` |\n" for n in range(4)
+        )
         return f"| name | value | [W](SITE) |\n| --- | ---: | --- |\n{rows}| {mention} | 2010 | W |\n\n"
     if kind == 1:
-        return "".join(f"- {_sentence(chance, _MARKDOWN, m, 10)}\n" for m in ("", mention, "", "")) + "\n"
-    if kind == 2 and not name:
         return (
-            f"```python\nx = [10.5, '{_filled(chance, 'SITE')}']  # {' '.join(_words(chance, 20))}\n```\n\n"
+            "".join(f"- {_sentence(chance, _MARKDOWN, m, 10)}\n" for m in ("", mention, "", ""))
+            + "\n"
         )
+    if kind == 2 and not name:
+        return f"```python\nx = [10.5, '{_filled(chance, 'SITE')}']  # {' '.join(_words(chance, 20))}\n```\n\n"
     if kind == 3:
         badge = "[![W](https://img.shields.io/badge/version-10.2-blue.svg)](SITE)"
         return _filled(chance, f"## W\n\n{badge}\n{mention}\n\n[W]: SITE\n\n")
@@ -92,7 +97,9 @@ _RST = (
     "`W <SITE>`_", "*W*", "**W**", "``W = 10``", "``W``", ":class:`~a.W`", ":ref:`W`", "`W`_", "W_",
     r"a\ *W*", "SITE", ":math:`W_{10}`", "[W]_", "|W|", "__init__", "a < b", r"a\_W",
 )  # fmt: skip
-_RST_DOI = _choice(":doi:`{N}`", "`W <{U}>`_", "`{N} <{U}>`__", "{U}", "doi:{N}.", "({N})", "``{N}``")
+_RST_DOI = _choice(
+    ":doi:`{N}`", "`W <{U}>`_", "`{N} <{U}>`__", "{U}", "doi:{N}.", "({N})", "``{N}``"
+)
 
 
 def _rst(chance: random.Random, name: str) -> str:
@@ -106,7 +113,8 @@ def _rst(chance: random.Random, name: str) -> str:
         return _filled(chance, f".. _W: SITE\n\n.. comment on W in 10.2\n\n{note}")
     if kind == 2:
         return _filled(
-            chance, f".. versionadded:: 10.2\n\n:param W: {' '.join(_words(chance, 9))} {mention}\n\n"
+            chance,
+            f".. versionadded:: 10.2\n\n:param W: {' '.join(_words(chance, 9))} {mention}\n\n",
         )
     if kind == 3:
         return _filled(chance, "W\n====\n\n::\n\n    x = W[10.5]\n\n") + f"{mention}\n\n"
@@ -167,7 +175,9 @@ _BIBTEX_DOI = _choice(
 def _bibtex(chance: random.Random, name: str) -> str:
     fields = [
         "author = {"
-        + " and ".join(("Müller, {\\'A}ngel", "Smith, John", r"Gonz\'alez, M.")[: chance.randrange(1, 4)]),
+        + " and ".join(
+            ("Müller, {\\'A}ngel", "Smith, John", r"Gonz\'alez, M.")[: chance.randrange(1, 4)]
+        ),
         "title = {" + _sentence(chance, _BIBTEX, "", 12),
         "journal = {Journal of " + " ".join(_words(chance, 3)),
         f"year = {{{chance.randrange(1990, 2025)}",

@@ -82,7 +82,10 @@ def serving(words: list[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
         try:
             deadline = time.monotonic() + 30
             while True:
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                with (
+                    contextlib.suppress(OSError),
+                    socket.create_connection(("127.0.0.1", port), timeout=1),
+                ):
                     break
                 if time.monotonic() > deadline or process.poll() is not None:
                     raise RuntimeError(f"{words[0]} does not serve")
@@ -158,14 +161,18 @@ def rates(folder: Path, records: Path, rounds: int, seconds: int) -> None:
 
 
 def print_rates(seen: dict[str, list[tuple[float, float]]]) -> None:
-    print(f"{CLIENTS} connections, one process each, medians of {len(seen['nginx, a file'])} rounds\n")
+    print(
+        f"{CLIENTS} connections, one process each, medians of {len(seen['nginx, a file'])} rounds\n"
+    )
     print("| | requests/s | × minimal | p99 ms | × minimal |\n| --- | --- | --- | --- | --- |")
     base_rate, base_slow = (
         statistics.median(column) for column in zip(*seen["minimal application"], strict=True)
     )
     for title, figures in seen.items():
         rate, slow = (statistics.median(column) for column in zip(*figures, strict=True))
-        print(f"| {title} | {rate:,.0f} | {rate / base_rate:.2f} | {slow:.1f} | {slow / base_slow:.2f} |")
+        print(
+            f"| {title} | {rate:,.0f} | {rate / base_rate:.2f} | {slow:.1f} | {slow / base_slow:.2f} |"
+        )
 
 
 def lookup(records: Path, count: int) -> float:

@@ -28,7 +28,11 @@ from doiuri.resolver import MemoryStore, Resolver
 from doiuri.rest import record_url
 
 VALUES = [
-    {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/articles/0001"}},
+    {
+        "index": 1,
+        "type": "URL",
+        "data": {"format": "string", "value": "https://example.org/articles/0001"},
+    },
     {"index": 700050, "type": "700050", "data": {"format": "string", "value": "20251231123456789"}},
     {
         "index": 100,
@@ -87,7 +91,9 @@ class Serving:
 
     def __enter__(self) -> str:
         here, there = multiprocessing.Pipe()
-        self._process = multiprocessing.Process(target=serve, args=(self._delay, there), daemon=True)
+        self._process = multiprocessing.Process(
+            target=serve, args=(self._delay, there), daemon=True
+        )
         self._process.start()
         url: str = here.recv()
         return url
@@ -181,7 +187,9 @@ def cold(rounds: int, number: int, delay: float, goal: str) -> Iterator[Row]:
     dois = list(names(number))
     with Serving(delay) as url, requests.Session() as session:
         resolver = Resolver(url, store=None)
-        ours, theirs = medians(rounds, partial(resolve, resolver, dois), partial(loop, session, url, dois))
+        ours, theirs = medians(
+            rounds, partial(resolve, resolver, dois), partial(loop, session, url, dois)
+        )
         resolver.close()
     where = f"{1e3 * delay:.0f} ms away" if delay else "on bare loopback"
     yield (

@@ -26,7 +26,12 @@ import requests_doiuri
 import urllib_doiuri
 
 READY = "doiuri-proxy ready at "
-VALUE = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://x.example/"}, "ttl": 86400}
+VALUE = {
+    "index": 1,
+    "type": "URL",
+    "data": {"format": "string", "value": "https://x.example/"},
+    "ttl": 86400,
+}
 RECORD = {"handle": "10.1000/182", "values": [VALUE]}
 
 
@@ -90,14 +95,18 @@ def main(rounds: int) -> None:
                 "session.get",
                 1.30,
                 compare(
-                    lambda: session.get(url).content, lambda: session.get("doi:10.1000/182").content, rounds
+                    lambda: session.get(url).content,
+                    lambda: session.get("doi:10.1000/182").content,
+                    rounds,
                 ),
             ),
             (
                 "client.get",
                 1.30,
                 compare(
-                    lambda: client.get(url).content, lambda: client.get("doi:10.1000/182").content, rounds
+                    lambda: client.get(url).content,
+                    lambda: client.get("doi:10.1000/182").content,
+                    rounds,
                 ),
             ),
             (

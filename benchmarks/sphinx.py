@@ -32,9 +32,13 @@ def setup(app):
     app.connect("builder-inited", lambda app: app.add_role("doi", role, override=True))
     return {"parallel_read_safe": True}
 """
-EXTLINKS = "extensions = ['sphinx.ext.extlinks']\nextlinks = {'doi': ('https://doi.org/%s', 'doi:%s')}\n"
+EXTLINKS = (
+    "extensions = ['sphinx.ext.extlinks']\nextlinks = {'doi': ('https://doi.org/%s', 'doi:%s')}\n"
+)
 OURS = "extensions = ['sphinx_doiuri']\n"
-COPIED = "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nextensions = ['doi_role']\n"
+COPIED = (
+    "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nextensions = ['doi_role']\n"
+)
 
 
 def name(page: int, number: int) -> str:
@@ -48,7 +52,9 @@ def write(folder: Path, pages: int, conf: str, *, role: bool = True) -> None:
     toc = "".join(f"   page{page}\n" for page in range(pages))
     (folder / "index.rst").write_text(f"Index\n=====\n\n.. toctree::\n\n{toc}")
     for page in range(pages):
-        form = "Some words about :doi:`{}` and more." if role else "Some words about doi:{} and more."
+        form = (
+            "Some words about :doi:`{}` and more." if role else "Some words about doi:{} and more."
+        )
         text = "\n\n".join(form.format(name(page, number)) for number in range(DOIS))
         (folder / f"page{page}.rst").write_text(f"Page {page}\n========\n\n{text}\n")
 
@@ -56,9 +62,21 @@ def write(folder: Path, pages: int, conf: str, *, role: bool = True) -> None:
 def cost(source: Path, target: Path, *options: str, **environment: str) -> tuple[float, float]:
     """User CPU and wall clock of one build, in seconds."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.perf_counter()
-    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", *options, str(source), str(target)]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-b",
+        "html",
+        *options,
+        str(source),
+        str(target),
+    ]
     subprocess.run(command, check=True, env={**os.environ, "DOIURI_OFFLINE": "1", **environment})
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, time.perf_counter() - begun
+    return resource.getrusage(
+        resource.RUSAGE_CHILDREN
+    ).ru_utime - before, time.perf_counter() - begun
 
 
 def main() -> None:
@@ -122,7 +140,9 @@ def report(folder: Path, pages: int, rounds: int, url: str) -> None:
             kind.build(folder / f"{turn}-{number}")
     table(kinds, pages)
     user, _ = cost(ours, folder / "fill", DOIURI_CACHE=":memory:", DOIURI_RESOLVER=url)
-    print(f"\nAn unchanged rebuild takes {user:.2f} s of user CPU and asks nothing (it ran offline).")
+    print(
+        f"\nAn unchanged rebuild takes {user:.2f} s of user CPU and asks nothing (it ran offline)."
+    )
 
 
 def table(kinds: list[Kind], pages: int) -> None:
@@ -132,7 +152,11 @@ def table(kinds: list[Kind], pages: int) -> None:
     print("| --- | ---: | ---: | ---: | ---: |")
     for kind in kinds:
         median, clock = statistics.median(kind.user), statistics.median(kind.wall)
-        rate = f"{pages * DOIS / (clock - quiet):.0f}" if kind.cache == "cold" and clock > quiet else ""
+        rate = (
+            f"{pages * DOIS / (clock - quiet):.0f}"
+            if kind.cache == "cold" and clock > quiet
+            else ""
+        )
         print(f"| {kind.name} | {median:.2f} | {median / peer:.3f} | {clock:.2f} | {rate} |")
 
 

@@ -33,7 +33,10 @@ def theirs(source: str) -> str:
 def main(folder: str, file: str, names: list[str]) -> None:
     works = read_works([file]).complete({})
     items = [{**work.csl, "id": str(key)} for key, work in works.items()]
-    pages = [[{"id": item["id"], "label": "page", "locator": page} for item in items] for page in ("", "12")]
+    pages = [
+        [{"id": item["id"], "label": "page", "locator": page} for item in items]
+        for page in ("", "12")
+    ]
     citations = [[cite] for cites in pages for cite in cites]
     spec = find_spec("citeproc")
     assert spec
@@ -42,11 +45,15 @@ def main(folder: str, file: str, names: list[str]) -> None:
     print("| style | entries | citations | with a page |\n| --- | --- | --- | --- |")
     for name in names:
         style = Style.load(name)
-        xml = style.xml.decode().replace('"citation-number" prefix="[" suffix="]"', '"citation-number"')
+        xml = style.xml.decode().replace(
+            '"citation-number" prefix="[" suffix="]"', '"citation-number"'
+        )
         job = {"style": xml, "locale": "en-US", "citations": citations}
         given = json.dumps({"locales": {"en-US": locale}, "items": items, "jobs": [job]})
         command = ["node", "-e", SCRIPT.read_text("utf-8")]
-        done = subprocess.run(command, input=given, capture_output=True, text=True, check=True, cwd=folder)
+        done = subprocess.run(
+            command, input=given, capture_output=True, text=True, check=True, cwd=folder
+        )
         [other] = json.loads(done.stdout)
         sources = dict(zip(other["ids"], other["entries"], strict=True))
         bibliography = Bibliography(works, works, style)
@@ -57,11 +64,16 @@ def main(folder: str, file: str, names: list[str]) -> None:
             same += source in (mine, LINK.sub("", mine))  # ours always has a link
         keys = {str(key): key for key in works}
         alike = [
-            ours(bibliography.citation([Cite(keys[c["id"]], "", "page", c["locator"])])) == theirs(source)
+            ours(bibliography.citation([Cite(keys[c["id"]], "", "page", c["locator"])]))
+            == theirs(source)
             for [c], source in zip(citations, other["citations"], strict=True)
         ]
         counts = same, sum(alike[: len(works)]), sum(alike[len(works) :])
-        print(f"| {Path(name).stem} |", " | ".join(f"{count / len(works):.0%}" for count in counts), "|")
+        print(
+            f"| {Path(name).stem} |",
+            " | ".join(f"{count / len(works):.0%}" for count in counts),
+            "|",
+        )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,10 @@ _BASES = (
 )
 autodoc_default_options = {"members": True, "inherited-members": _BASES}
 # Several packages have a class of one name, such as Request; a type in a signature does not say which.
-suppress_warnings = ["ref.python", "doi.lock-unused"]  # the READMEs cite DOIs that the manual does not
+suppress_warnings = [
+    "ref.python",
+    "doi.lock-unused",
+]  # the READMEs cite DOIs that the manual does not
 nitpicky = True
 # The standard library's names, and others': there is no inventory to link them to without a network.
 nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)?doiuri).*")]

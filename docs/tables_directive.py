@@ -47,7 +47,10 @@ class Codes(SphinxDirective):
         for rule in RULES.values():
             fix = f"{rule.fix or 'no'} fix"
             lines += row(
-                f":ref:`{rule.code} <code-{rule.code}>`", rule.severity.label, fix, rst(rule.summary)
+                f":ref:`{rule.code} <code-{rule.code}>`",
+                rule.severity.label,
+                fix,
+                rst(rule.summary),
             )
         for rule in RULES.values():
             lines += section(rule)

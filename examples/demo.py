@@ -159,7 +159,9 @@ def local_proxy(records: Path) -> Iterator[str]:
         try:
             line = server.stdout.readline()
             if not line.startswith(READY):
-                sys.exit(f"the local DOI proxy did not start: {line.strip() or 'see its message above'}")
+                sys.exit(
+                    f"the local DOI proxy did not start: {line.strip() or 'see its message above'}"
+                )
             yield line.removeprefix(READY).strip()
         finally:
             server.terminate()
@@ -180,7 +182,9 @@ def run(title: str, *command: str) -> list[str]:
 
 def builds() -> dict[str, list[str]]:
     """Return the commands that build the pages, by title."""
-    site, blog, mkdocs, pelican = (EXAMPLES / name for name in ("site", "blog", "mkdocs", "pelican"))
+    site, blog, mkdocs, pelican = (
+        EXAMPLES / name for name in ("site", "blog", "mkdocs", "pelican")
+    )
     sphinx = ["sphinx", "-q", "-E", "-b", "html", str(site), str(OUTPUT / "site")]
     material = ["mkdocs", "build", "-f", str(mkdocs / "mkdocs.yml"), "-d", str(OUTPUT / "mkdocs")]
     material.append("--no-directory-urls")  # the links work from files, too
@@ -201,9 +205,15 @@ def build() -> list[Path]:
     for script in sorted(EXAMPLES.glob("scripts/[!_]*.py")):
         print(f"    {run(f'Script {script.name}', str(script))[-1]}")
     return [
-        *(OUTPUT / "site" / f"{name}.html" for name in ("index", "paper", "citations", "references", "myst")),
+        *(
+            OUTPUT / "site" / f"{name}.html"
+            for name in ("index", "paper", "citations", "references", "myst")
+        ),
         *sorted((OUTPUT / "blog").glob("*.html")),
-        *(OUTPUT / "mkdocs" / f"{name}.html" for name in ("index", "citing", "reading", "references")),
+        *(
+            OUTPUT / "mkdocs" / f"{name}.html"
+            for name in ("index", "citing", "reading", "references")
+        ),
         OUTPUT / "pelican" / "dois-in-a-blog.html",
     ]
 
@@ -217,7 +227,10 @@ def sum_up(paths: list[Path], base: str) -> None:
         statuses = {doi: outcome.status for doi, outcome in zip(dois, outcomes, strict=True)}
         wrong = list(wrong_references(pages, resolver))
     print("", *table(pages, statuses), "", sep="\n")
-    cited, entries = sum(len(page.citations) for page in pages), sum(len(page.entries) for page in pages)
+    cited, entries = (
+        sum(len(page.citations) for page in pages),
+        sum(len(page.entries) for page in pages),
+    )
     cards = sum(page.cards for page in pages)
     missing = {doi for doi, status in statuses.items() if status == "not-found"}
     print("Dead, and marked on the pages:", ", ".join(doi.name for doi in sorted(missing)))
@@ -240,7 +253,9 @@ def table(pages: list[Page], statuses: Mapping[DOI, str]) -> Iterator[str]:
     for name, counts in rows:
         dead, unknown, cited = counts["not-found"], counts["unknown"], counts["cited"]
         links = counts.total() - cited
-        numbers = f"  {links:13}  {links - dead - unknown:5}  {dead:4}  {unknown:7}" if links else ""
+        numbers = (
+            f"  {links:13}  {links - dead - unknown:5}  {dead:4}  {unknown:7}" if links else ""
+        )
         yield f"{name:{width}}  {cited or '':9}{numbers}"
 
 
@@ -271,10 +286,14 @@ def write_index(paths: list[Path]) -> Path:
 def wrong_references(pages: list[Page], resolver: Resolver) -> Iterator[str]:
     """Return what is wrong with the citations and the lists of references."""
     ids = {Place(page.path, name) for page in pages for name in page.ids}
-    entries = {Place(page.path, name): entry for page in pages for name, entry in page.entries.items()}
+    entries = {
+        Place(page.path, name): entry for page in pages for name, entry in page.entries.items()
+    }
     cited = {link.target(page.path) for page in pages for link in page.citations}
     for example, expected in CITATIONS.items():
-        found = sum(len(page.citations) for page in pages if page.path.is_relative_to(OUTPUT / example))
+        found = sum(
+            len(page.citations) for page in pages if page.path.is_relative_to(OUTPUT / example)
+        )
         if found != expected:
             yield f"{example}: {found} citations, expected {expected}"
     for page in pages:

@@ -57,7 +57,9 @@ def shoot(page: Page, name: str, shot: Shot, scheme: str) -> None:
     page.run(f"document.head.appendChild(document.createElement('style')).textContent = '{HIDDEN}'")
     if shot.hover:
         page.hover(shot.hover)
-        page.wait("[...document.querySelectorAll('.doi-card')].some(card => card.checkVisibility())")
+        page.wait(
+            "[...document.querySelectorAll('.doi-card')].some(card => card.checkVisibility())"
+        )
     clip = page.run(
         f"""(() => {{
           const boxes = [...document.querySelectorAll({shot.shown!r})].map(e => e.getBoundingClientRect())
@@ -106,7 +108,11 @@ def badges() -> None:
 def draw(source: Path) -> None:
     """Save the diagram of a ``.dot`` file as SVG; it follows the reader's colour scheme."""
     svg = subprocess.run(
-        [needs("dot"), "-Tsvg", str(source)], capture_output=True, text=True, encoding="utf-8", check=True
+        [needs("dot"), "-Tsvg", str(source)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
     ).stdout
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)  # Graphviz' version
     svg = re.sub(r"(<svg [^>]*>)", rf"\1<style>{DARK}</style>", svg, count=1)

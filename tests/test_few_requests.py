@@ -59,7 +59,9 @@ def mkdocs(folder: Path, names: Sequence[str], log: pytest.LogCaptureFixture) ->
     write(folder, {f"docs/{name}.md": text for name, text in pages(names, "doi:%s").items()})
     (folder / "mkdocs.yml").write_text(json.dumps({"site_name": "Test", "plugins": ["doiuri"]}))
     build_site(load_config(str(folder / "mkdocs.yml")))
-    return "\n".join(record.getMessage() for record in log.records if record.levelno >= logging.WARNING)
+    return "\n".join(
+        record.getMessage() for record in log.records if record.levelno >= logging.WARNING
+    )
 
 
 def command(folder: Path, names: Sequence[str], _log: pytest.LogCaptureFixture) -> str:

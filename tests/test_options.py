@@ -55,17 +55,27 @@ VALUES = {
     ],
     "mailto": [
         *right("me@example.org", "mailto:me@example.org", ""),
-        *wrong("is not a mail address", "me", "me@", "me@example.org\r\nX: y", "me@example.org (me)"),
+        *wrong(
+            "is not a mail address", "me", "me@", "me@example.org\r\nX: y", "me@example.org (me)"
+        ),
         *wrong(NO_TEXT, 1),
     ],
     "cache": [
         *right(":memory:", "cache.sqlite", ""),
-        *wrong("is not a store: give :memory: for a store in memory, ./memory for a file", "memory"),
+        *wrong(
+            "is not a store: give :memory: for a store in memory, ./memory for a file", "memory"
+        ),
         *wrong("is not a path for a store", "~no one/x"),
         ("foo://x", "no store is known for foo: (a path, :memory:, redis://… or rediss://…)"),
-        ("redis://me:secret@localhost:port", "not a URL of a Redis server, such as redis://localhost:6379/0"),
+        (
+            "redis://me:secret@localhost:port",
+            "not a URL of a Redis server, such as redis://localhost:6379/0",
+        ),
     ],
-    "timeout": [*right(1, 2.5, "2.5"), *wrong(NO_SECONDS, "soon", "inf", "", True, 0, -1, float("nan"), [])],
+    "timeout": [
+        *right(1, 2.5, "2.5"),
+        *wrong(NO_SECONDS, "soon", "inf", "", True, 0, -1, float("nan"), []),
+    ],
     "budget": [
         *right(1, 2.5, "2.5", None),
         *wrong(NO_SECONDS, "soon", True, 0, -1, float("inf")),
@@ -75,7 +85,10 @@ VALUES = {
         *right(1, 2.5, "2.5", None, ""),
         *wrong("is not a number of requests per second above 0", "fast", True, 0),
     ],
-    "concurrency": [*right(1, "2"), *wrong("is not a whole number of requests above 0", 1.5, "1.5", True, 0)],
+    "concurrency": [
+        *right(1, "2"),
+        *wrong("is not a whole number of requests above 0", 1.5, "1.5", True, 0),
+    ],
     "private": [*right(True, "no", None), *wrong(NO_FLAG, "perhaps")],
     "user_agent": [
         *right("me/1", None, ""),
@@ -87,7 +100,10 @@ VALUES = {
     "resolve": [*right(False, "off", None), *wrong(NO_FLAG, "existence")],
     "text": [
         *right("name", "link", "DOI {name}"),
-        ("10.1000", 'not a template for DOIs: \'10.1000\' (use "name", "link", or text with {name})'),
+        (
+            "10.1000",
+            'not a template for DOIs: \'10.1000\' (use "name", "link", or text with {name})',
+        ),
         ("{nam}", "not a template for DOIs: '{nam}' (fields are authors, name, prefix, suffix, "),
         *wrong(NO_TEXT, 5),
     ],
@@ -96,7 +112,10 @@ VALUES = {
         *wrong(NO_URL, "", "ftp://doi.org", "javascript:alert(1)"),
         *wrong(NO_BASE, "https://doi.org/?"),
     ],
-    "citation": [*right("number", "", None), *wrong("is not one of author-year, number", "numbers", 1)],
+    "citation": [
+        *right("number", "", None),
+        *wrong("is not one of author-year, number", "numbers", 1),
+    ],
     "reference_style": [*right("numeric", ""), *wrong(NO_TEXT, 7)],
     "works": [*right([], ""), *wrong(NO_TEXTS, [1], 7)],
     "details": [*right("no"), *wrong(NO_FLAG, "maybe")],
@@ -168,9 +187,17 @@ def sphinx(name: str, value: object, folder: Path) -> str:
 
 def docutils(name: str, value: object, _folder: Path) -> str:
     stream = io.StringIO()
-    settings = {"doi_resolve": False, f"doi_{name}": value, "report_level": 1, "warning_stream": stream}
+    settings = {
+        "doi_resolve": False,
+        f"doi_{name}": value,
+        "report_level": 1,
+        "warning_stream": stream,
+    }
     parts = publish_parts(
-        ":doi:`x <10.1000/1>`", parser=docutils_doiuri.Parser(), writer=Writer(), settings_overrides=settings
+        ":doi:`x <10.1000/1>`",
+        parser=docutils_doiuri.Parser(),
+        writer=Writer(),
+        settings_overrides=settings,
     )
     assert 'href="http' in parts["body"]  # the link stays
     return stream.getvalue().partition("(ERROR/3) ")[2]
@@ -235,7 +262,18 @@ HOSTS = {
     "mkdocs": Host(mkdocs, (*SHOWN, *CITED, "details", "bare", "css_class"), "'{}': "),
     "file": Host(
         file,
-        (*SETTINGS, "timeout", "budget", "rate", "lock", "tex-escape", "max-size", "max-age", "locked", *OWN),
+        (
+            *SETTINGS,
+            "timeout",
+            "budget",
+            "rate",
+            "lock",
+            "tex-escape",
+            "max-size",
+            "max-age",
+            "locked",
+            *OWN,
+        ),
         "doiuri.toml: {}: ",
         (str, int, float, list),
     ),
@@ -249,7 +287,9 @@ def cases() -> Iterator[object]:
         for option in host.names:
             for value, words in VALUES[option]:
                 if isinstance(value, host.takes) and not (value is print and name == "mkdocs"):
-                    yield pytest.param(name, option, value, words, id=f"{name}-{option}-{value!r:.30}")
+                    yield pytest.param(
+                        name, option, value, words, id=f"{name}-{option}-{value!r:.30}"
+                    )
 
 
 @pytest.mark.parametrize(("name", "option", "value", "words"), [*cases()])

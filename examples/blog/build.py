@@ -27,7 +27,9 @@ def main(output: Path) -> None:
         configs = {"doiuri": {"file": post.name}}
         body = markdown.markdown(text, extensions=["doiuri"], extension_configs=configs)
         title = text.splitlines()[0].removeprefix("# ")
-        (output / f"{post.stem}.html").write_text(PAGE.format(title=title, body=body), encoding="utf-8")
+        (output / f"{post.stem}.html").write_text(
+            PAGE.format(title=title, body=body), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

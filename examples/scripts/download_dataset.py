@@ -52,7 +52,11 @@ def main() -> int:
     except HTTPError as error:
         error.close()
         print(error)
-        print("1 DOI: 0 resolved, 1 not found" if error.code == 404 else "1 DOI: 0 resolved, 0 not found")
+        print(
+            "1 DOI: 0 resolved, 1 not found"
+            if error.code == 404
+            else "1 DOI: 0 resolved, 0 not found"
+        )
         return 1
     print("1 DOI: 1 resolved, 0 not found")
     return 0

@@ -26,7 +26,9 @@ def main(names: list[str]) -> int:
             response = session.get(doi.uri, params={"type": "URL"}, timeout=10)
             if response.status_code != 404:
                 response.raise_for_status()
-                print(doi.name, "->", *(value["data"]["value"] for value in response.json()["values"]))
+                print(
+                    doi.name, "->", *(value["data"]["value"] for value in response.json()["values"])
+                )
                 found += 1
             else:
                 print(f"{doi.name}: no such DOI")

@@ -24,7 +24,9 @@ FILE = {"key": "lakes.csv", "size": len(TABLE), "checksum": f"md5:{hashlib.md5(T
 RECORD = "/api/records/4924875"
 ANSWERS = {
     RECORD: json.dumps({"id": "4924875", "pids": {"doi": {"identifier": EXAMPLE}}}).encode(),
-    f"{RECORD}/files": json.dumps({"enabled": True, "entries": [{**FILE, "status": "completed"}]}).encode(),
+    f"{RECORD}/files": json.dumps(
+        {"enabled": True, "entries": [{**FILE, "status": "completed"}]}
+    ).encode(),
     f"{RECORD}/files/lakes.csv/content": TABLE,
 }
 
@@ -51,7 +53,9 @@ def main() -> int:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         host = f"127.0.0.1:{server.server_port}"
         target = {"format": "string", "value": f"http://{host}/records/4924875"}
-        with running([{"handle": EXAMPLE, "values": [{"index": 1, "type": "URL", "data": target}]}]) as proxy:
+        with running(
+            [{"handle": EXAMPLE, "values": [{"index": 1, "type": "URL", "data": target}]}]
+        ) as proxy:
             local = {"resolver": proxy.url, "repositories": {host: "inveniordm"}, "private": True}
             # With https://doi.org and a public repository, the address is enough
             with fsspec.open(address, "rt", encoding="utf-8", cache=":memory:", **local) as file:

@@ -22,7 +22,12 @@ def bar(done: int, total: int | None, width: int = 30) -> None:
     if sys.stderr.isatty() and total:
         full = width * done // total
         end = "\n" if done == total else ""
-        print(f"\r[{'#' * full}{'.' * (width - full)}] {done}/{total}", end=end, file=sys.stderr, flush=True)
+        print(
+            f"\r[{'#' * full}{'.' * (width - full)}] {done}/{total}",
+            end=end,
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def row(outcome: Outcome) -> tuple[str, str]:
@@ -40,13 +45,17 @@ def main(source: Path, destination: Path | None) -> int:
     output = destination.open("w", newline="", encoding="utf-8") if destination else sys.stdout
     table = csv.writer(output)
     table.writerow([*rows[0], "target", "status"])
-    table.writerows([*cells.values(), *row(outcome)] for cells, outcome in zip(rows, outcomes, strict=True))
+    table.writerows(
+        [*cells.values(), *row(outcome)] for cells, outcome in zip(rows, outcomes, strict=True)
+    )
     if destination:
         output.close()
     statuses = [outcome.status for outcome in outcomes]
     found, missing = statuses.count("found"), statuses.count("not-found")
     rest = len(rows) - found - missing
-    summary = f"{len(rows)} DOIs: {found} resolved, {missing} not found, {rest} unknown or not a DOI"
+    summary = (
+        f"{len(rows)} DOIs: {found} resolved, {missing} not found, {rest} unknown or not a DOI"
+    )
     print(summary, file=sys.stderr)
     return 0
 

@@ -45,7 +45,11 @@ def test_examples_print_what_the_readme_shows(tmp_path: Path, doi_proxy: Proxies
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "notes.md").write_text(NOTES)
     (tmp_path / "paper.bib").write_text(PAPER)
-    environ = {"DOIURI_RESOLVER": doi_proxy.url, "DOIURI_CACHE": "", "XDG_CACHE_HOME": f"{tmp_path}/.cache"}
+    environ = {
+        "DOIURI_RESOLVER": doi_proxy.url,
+        "DOIURI_CACHE": "",
+        "XDG_CACHE_HOME": f"{tmp_path}/.cache",
+    }
     blocks = re.findall(r"(?ms)^```console\n(.*?)^```$", README.read_text("utf-8"))
     assert len(blocks) >= 3
     for block in blocks:
@@ -82,13 +86,19 @@ def check(runner: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     }
     words = [*BASH, "-c", step["run"]]
     place, environment = runner / "checkout", os.environ | variables
-    return subprocess.run(words, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        words, cwd=place, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_annotations_a_summary_and_sarif(runner: Path) -> None:
     for name in ("a b.md", "c.md", "d.md"):
         (runner / "checkout" / name).write_text("see http://dx.doi.org/10.1000/182\n")
-    options = {"ARGUMENTS": "--offline\n --fail-on warning ", "FORMAT": "github", "SARIF": "out.sarif"}
+    options = {
+        "ARGUMENTS": "--offline\n --fail-on warning ",
+        "FORMAT": "github",
+        "SARIF": "out.sarif",
+    }
     run = check(runner, DOI_PATH="a b.md\nc.md\n", **options)
     assert run.returncode == 1
     named = [line.split("::")[1].split(",")[1] for line in run.stdout.splitlines()]
@@ -102,7 +112,11 @@ def test_without_further_options(runner: Path) -> None:
     (runner / "checkout" / "a.md").write_text("No DOIs; $(touch injected)\n")
     run = check(runner, DOI_PATH=".", ARGUMENTS="--offline", FORMAT="full")
     assert (run.returncode, run.stdout) == (0, "")
-    injected = {"DOI_PATH": ".\n$(touch injected)", "ARGUMENTS": "--offline; true", "FORMAT": "full"}
+    injected = {
+        "DOI_PATH": ".\n$(touch injected)",
+        "ARGUMENTS": "--offline; true",
+        "FORMAT": "full",
+    }
     assert check(runner, **injected).returncode
     assert not (runner / "checkout" / "injected").exists()
 
@@ -110,7 +124,9 @@ def test_without_further_options(runner: Path) -> None:
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 
 
-EXTENSIONS = re.findall("[a-z]+", HOOKS[0]["files"].replace("[iwx]?", "|pyi|pyw|pyx").replace("?", ""))
+EXTENSIONS = re.findall(
+    "[a-z]+", HOOKS[0]["files"].replace("[iwx]?", "|pyi|pyw|pyx").replace("?", "")
+)
 NAMES = [
     *("README", "CITATION", "AUTHORS", "DESCRIPTION", "LICENSE", "Makefile"),
     *("a.c", "a.csv", "a.png", "a.toml", "a.htm", "a.yml", "a.BIB", "a.Rmd"),
@@ -122,7 +138,9 @@ NAMES = [
 def test_the_hooks_are_for_the_files_that_are_read(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("")
     is_read = doiuri("check", "--isolated", cwd=tmp_path).stderr != "No files to check.\n"
-    assert [re.search(hook["files"], f"docs/{name}") is not None for hook in HOOKS] == [is_read] * len(HOOKS)
+    assert [re.search(hook["files"], f"docs/{name}") is not None for hook in HOOKS] == [
+        is_read
+    ] * len(HOOKS)
 
 
 def test_pre_commit_can_install_this_repository() -> None:

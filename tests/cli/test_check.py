@@ -20,7 +20,9 @@ TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"
 pytestmark = pytest.mark.doi_records([{"handle": "10.1000/182", "values": []}])
 
 
-@pytest.mark.parametrize(("limit", "codes"), [("error", (1, 0)), ("warning", (1, 1)), ("never", (0, 0))])
+@pytest.mark.parametrize(
+    ("limit", "codes"), [("error", (1, 0)), ("warning", (1, 1)), ("never", (0, 0))]
+)
 def test_findings_a_summary_and_the_exit_code(
     limit: str, codes: tuple[int, int], tmp_path: Path, doi_proxy: Proxies
 ) -> None:
@@ -30,7 +32,8 @@ def test_findings_a_summary_and_the_exit_code(
     run = doiuri(*words, "--resolver", doi_proxy.url, cwd=tmp_path)
     places = {"a.md:2:6": "", "b.bib:2:17": "b: "}
     assert run.stdout.splitlines() == [
-        f"{place}: error[not-found] {entry}10.5555/nope is not registered" for place, entry in places.items()
+        f"{place}: error[not-found] {entry}10.5555/nope is not registered"
+        for place, entry in places.items()
     ]
     # the metadata are asked for, but not those of what does not exist
     others = [one.target for one in doi_proxy.log if not one.target.startswith("/api/handles/")]
@@ -55,7 +58,10 @@ def test_a_file_that_cannot_be_parsed_is_read_as_text_and_can_be_ignored(tmp_pat
         "a.ipynb:2:2: warning[not-https] http://doi.org/10.1000/182",
         "a.ipynb:2:2: warning[unreadable] read as plain text: Expecting ',' delimiter",
     ]
-    assert doiuri("fix", "--check", cwd=tmp_path).stderr == "Would fix 0 in 0 files; 2 warnings left.\n"
+    assert (
+        doiuri("fix", "--check", cwd=tmp_path).stderr
+        == "Would fix 0 in 0 files; 2 warnings left.\n"
+    )
     (tmp_path / "doiuri.toml").write_text('[per-file-ignores]\n"*.ipynb" = ["unreadable"]')
     assert "unreadable" not in doiuri("check", "--offline", cwd=tmp_path).stdout
 
@@ -86,7 +92,8 @@ def read(source):
 
 
 @pytest.mark.parametrize(
-    ("words", "reads"), [(["check", "--locked"], 1), (["find"], 1), (["lock", "--offline"], 1), (["fix"], 2)]
+    ("words", "reads"),
+    [(["check", "--locked"], 1), (["find"], 1), (["lock", "--offline"], 1), (["fix"], 2)],
 )
 def test_each_file_is_examined_once_and_once_more_for_the_proof_of_a_fix(
     words: list[str], reads: int, tmp_path: Path
@@ -106,7 +113,17 @@ def test_workers_end_with_a_command_that_is_killed(method: str, tmp_path: Path) 
     for name in ("a.waits", "b.waits"):
         (tmp_path / name).write_text("text\n" * 100_000)
     (tmp_path / "start.py").write_text(WITH_WORKERS)
-    words = [sys.executable, "start.py", method, "check", "--offline", "-j", "2", "a.waits", "b.waits"]
+    words = [
+        sys.executable,
+        "start.py",
+        method,
+        "check",
+        "--offline",
+        "-j",
+        "2",
+        "a.waits",
+        "b.waits",
+    ]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.read(2) == b"rr"
@@ -126,7 +143,9 @@ def test_a_failure_is_one_line_and_not_the_exit_code_of_findings(tmp_path: Path)
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n" * 5000)
     words = [*COMMAND, "check", "--offline", "-q"]
-    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
@@ -139,7 +158,9 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
 def test_a_closed_output_is_no_traceback(output: str, code: int, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n")
     command = f"{sys.executable} -m doiuri_cli check --offline --fail-on=warning {output}"
-    run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert not re.search("Traceback|Exception", run.stderr)
     assert run.returncode == code
 
@@ -159,10 +180,16 @@ def test_an_interrupt_is_no_traceback(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"), [(["check", "--offline"], "not-https"), (["find"], "10.1000/")], ids=["check", "find"]
+    ("words", "told"),
+    [(["check", "--offline"], "not-https"), (["find"], "10.1000/")],
+    ids=["check", "find"],
 )
-def test_names_and_texts_that_the_terminal_cannot_show(words: list[str], told: str, tmp_path: Path) -> None:
-    (tmp_path / os.fsdecode(b"caf\xe9\xff.md")).write_text("<http://doi.org/10.1000/\u00e9>\n", "utf-8")
+def test_names_and_texts_that_the_terminal_cannot_show(
+    words: list[str], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9\xff.md")).write_text(
+        "<http://doi.org/10.1000/\u00e9>\n", "utf-8"
+    )
     run = doiuri_process(*words, cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert (run.returncode, told in run.stdout, "Traceback" in run.stderr) == (0, True, False)
 
@@ -174,13 +201,22 @@ def test_no_command_shows_the_help(tmp_path: Path) -> None:
 
 
 def test_this_repository_has_no_findings() -> None:
-    run = doiuri("check", "--offline", "--lock=", "-j", 1, "-o", "concise", cwd=Path(__file__).parents[2])
+    run = doiuri(
+        "check", "--offline", "--lock=", "-j", 1, "-o", "concise", cwd=Path(__file__).parents[2]
+    )
     assert (run.returncode, run.stdout) == (0, ""), run.stdout
 
 
 def test_find_writes_json(tmp_path: Path) -> None:
     (file := tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("See doi:10.1000/182.")
-    place = {"path": r"caf\xe9.txt", "line": 1, "column": 5, "end_line": 1, "end_column": 20, "cell": None}
+    place = {
+        "path": r"caf\xe9.txt",
+        "line": 1,
+        "column": 5,
+        "end_line": 1,
+        "end_column": 20,
+        "cell": None,
+    }
     place |= {"entry": None, "text": "doi:10.1000/182", "doi": "10.1000/182"}
     assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == [place]
     assert json.loads(doiuri("find", "--output-format=jsonl", cwd=tmp_path).stdout) == place

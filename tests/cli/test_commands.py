@@ -62,7 +62,9 @@ def test_json_lines_are_records_that_the_proxy_serves(doi_proxy: Proxies, tmp_pa
         assert again.stdout in ["", *run.stdout.splitlines(keepends=True)]
 
 
-def test_csl_is_an_object_or_null_in_a_line_for_each_name(doi_proxy: Proxies, tmp_path: Path) -> None:
+def test_csl_is_an_object_or_null_in_a_line_for_each_name(
+    doi_proxy: Proxies, tmp_path: Path
+) -> None:
     run = resolve(doi_proxy, tmp_path, "--as", "csl", KAHN, BARE)
     work, nothing = map(json.loads, run.stdout.splitlines())
     assert (work["id"], work["DOI"], work["author"][0]["family"]) == (KAHN, KAHN, "Kahn")
@@ -97,7 +99,9 @@ LACKING = {
 
 
 @pytest.mark.parametrize("form", LACKING)
-def test_what_a_registered_name_lacks_is_said(form: str, doi_proxy: Proxies, tmp_path: Path) -> None:
+def test_what_a_registered_name_lacks_is_said(
+    form: str, doi_proxy: Proxies, tmp_path: Path
+) -> None:
     value = {"index": 1, "type": "EMAIL", "data": {"format": "string", "value": "a@example.org"}}
     doi_proxy.load([{"handle": "10.7777/x", "values": [value], "metadata": {RIS: "<p>no RIS</p>"}}])
     run = resolve(doi_proxy, tmp_path, "--as", form, "10.7777/x")
@@ -106,7 +110,9 @@ def test_what_a_registered_name_lacks_is_said(form: str, doi_proxy: Proxies, tmp
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("more", "cause"), [("", ""), ("x", ""), ("--offline", "offline: request not sent")])
+@pytest.mark.parametrize(
+    ("more", "cause"), [("", ""), ("x", ""), ("--offline", "offline: request not sent")]
+)
 def test_unknown_is_3_and_invalid_is_1(form: str, more: str, cause: str, tmp_path: Path) -> None:
     (fault,) = (fault for fault in FAULTS if str(fault) == "429 in seconds")
     (tmp_path / "doiuri.toml").write_text("budget = 2\n")
@@ -121,8 +127,12 @@ def test_unknown_is_3_and_invalid_is_1(form: str, more: str, cause: str, tmp_pat
     )
 
 
-@pytest.mark.parametrize("words", ["--as pdf", "--as citation --style none", "--as citation --locale xx"])
-def test_a_wrong_option_is_said_before_any_request(words: str, doi_proxy: Proxies, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words", ["--as pdf", "--as citation --style none", "--as citation --locale xx"]
+)
+def test_a_wrong_option_is_said_before_any_request(
+    words: str, doi_proxy: Proxies, tmp_path: Path
+) -> None:
     run = resolve(doi_proxy, tmp_path, *words.split(), KAHN)
     assert (run.returncode, run.stdout, run.stderr[:8]) == (2, "", "doiuri: ")
     assert doi_proxy.log == []
@@ -143,7 +153,9 @@ def test_a_terminal_is_not_waited_for_nor_a_closed_input(names: str, code: int) 
 
 def test_answers_come_before_the_input_ends(tmp_path: Path, doi_proxy: Proxies) -> None:
     words = [*COMMAND, "resolve", "--resolver", doi_proxy.url]
-    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(f"{KAHN}\n".encode() * 600)
@@ -208,7 +220,12 @@ def test_a_cache_that_does_not_exist_is_empty_and_not_made(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "words",
-    ["clear --cache doi.lock.json", "clear --cache notes.txt", "--cache notes.txt", "--cache ftp://x"],
+    [
+        "clear --cache doi.lock.json",
+        "clear --cache notes.txt",
+        "--cache notes.txt",
+        "--cache ftp://x",
+    ],
 )
 def test_what_is_no_cache_is_said_and_stays(words: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
@@ -223,13 +240,18 @@ def test_what_is_no_cache_is_said_and_stays(words: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "count", "proposed"),
-    [("doiuri rule not-", 2, ["plain,not-found", "plain,not-https"]), ("doiuri ru", 1, ["plain,rule"])],
+    [
+        ("doiuri rule not-", 2, ["plain,not-found", "plain,not-https"]),
+        ("doiuri ru", 1, ["plain,rule"]),
+    ],
     ids=["codes", "commands"],
 )
 def test_the_installed_command_completes_words(words: str, count: int, proposed: list[str]) -> None:
     command = Path(sys.executable).with_name("doiuri")
     asked = {"_DOIURI_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
-    run = subprocess.run([command], env=os.environ | asked, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [command], env=os.environ | asked, capture_output=True, text=True, check=True
+    )
     assert run.stdout.split() == proposed
 
 
@@ -262,7 +284,9 @@ KNOWN = "cache, check, find, fix, lock, resolve, rule"
     ],
     ids=" ".join,
 )
-def test_wrong_use_is_said_with_the_nearest_code_or_command(words: tuple[str, ...], told: str) -> None:
+def test_wrong_use_is_said_with_the_nearest_code_or_command(
+    words: tuple[str, ...], told: str
+) -> None:
     run = doiuri(*words)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith(f"doiuri: {told}")
@@ -274,11 +298,15 @@ CODES = doiuri("rule", "nosuch").stderr.partition("known are ")[2].rstrip("\n").
 @pytest.mark.parametrize("code", CODES)
 def test_each_code_is_explained_in_whole_sentences_with_an_example(code: str) -> None:
     title, text, example, *rest = doiuri("rule", code).stdout.split("\n\n")
-    severity = {"syntax": "error", "not-found": "error", "preprint-published": "info"}.get(code, "warning")
+    severity = {"syntax": "error", "not-found": "error", "preprint-published": "info"}.get(
+        code, "warning"
+    )
     assert title == f"{code} ({severity})"
     assert re.fullmatch(r"[A-Z`].*\.", text, re.DOTALL)
     assert text.count("`") % 2 == 0
-    shown, _, instead = "\n\n".join([example, *rest[:-1]]).removeprefix("Example:").partition("\nWrite:")
+    shown, _, instead = (
+        "\n\n".join([example, *rest[:-1]]).removeprefix("Example:").partition("\nWrite:")
+    )
     assert shown.strip()
     assert shown.strip() != instead.strip()
     assert instead or rest[-1] == "Fix: none\n"

@@ -104,7 +104,9 @@ def test_the_lock_file_is_beside_the_configuration_from_anywhere(
     file = top / "docs" / "sub" / "a.md"
     run = doiuri("check", "--offline", "-q", "-o", "concise", file, *options, *named)
     assert run.returncode == (2 if expected is None else 0), run
-    assert [line.partition("[")[2].partition("]")[0] for line in run.stdout.splitlines()] == (expected or [])
+    assert [line.partition("[")[2].partition("]")[0] for line in run.stdout.splitlines()] == (
+        expected or []
+    )
 
 
 WRONG = [*GIVEN["wrong"], ["a = " + "[" * 5000, "doiuri.toml: maximum recursion depth exceeded"]]
@@ -157,7 +159,9 @@ def test_an_option_wins_over_the_environment_and_that_over_the_file(
     for count, name in enumerate(("one", "two", "three"), 1):
         remember(Path(name), {f"10.1000/{number}": True for number in range(1, count + 1)})
     write(f'cache = "{of_file}"' if of_file else "")
-    run = doiuri("check", "--offline", *words, DOIURI_CACHE=environ and str(Path(environ).resolve()))
+    run = doiuri(
+        "check", "--offline", *words, DOIURI_CACHE=environ and str(Path(environ).resolve())
+    )
     assert (f"{known} known" if known else "Verified none") in run.stderr
 
 

@@ -20,7 +20,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-GIVEN: dict[str, list[Any]] = json.loads(Path(__file__).with_name("ignores.json").read_text("utf-8"))
+GIVEN: dict[str, list[Any]] = json.loads(
+    Path(__file__).with_name("ignores.json").read_text("utf-8")
+)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,9 @@ GIVEN: dict[str, list[Any]] = json.loads(Path(__file__).with_name("ignores.json"
         ("x", ["not-https"]),
     ],
 )
-@pytest.mark.parametrize(("path", "text"), GIVEN["comments"], ids=[path for path, _ in GIVEN["comments"]])
+@pytest.mark.parametrize(
+    ("path", "text"), GIVEN["comments"], ids=[path for path, _ in GIVEN["comments"]]
+)
 def test_the_comment_of_each_type_ignores_its_codes(
     path: str, text: str, written: str, left: list[str], cache: Path
 ) -> None:
@@ -118,12 +122,23 @@ def test_a_tag_of_a_cell_that_ignores_nothing_is_told(
 def test_an_unused_comment_in_a_notebook_has_its_place_in_the_file(tmp_path: Path) -> None:
     text = notebook(
         ("markdown", [], ["doi:10.1000/182\n", f"é\t{HIDE}"]),
-        ("code", [], [f"# {DEAD}\n", "x = 1\n", "y = 2  # doiuri: ignore[not-https] doi:10.1000/182"]),
+        (
+            "code",
+            [],
+            [f"# {DEAD}\n", "x = 1\n", "y = 2  # doiuri: ignore[not-https] doi:10.1000/182"],
+        ),
     )
     options = "--select=unused-ignore,not-https", "-o", f"sarif:{tmp_path / 'a.sarif'}"
-    assert [(one["cell"], one["line"]) for one in findings("a.ipynb", text, *options)] == [(1, 2), (2, 3)]
+    assert [(one["cell"], one["line"]) for one in findings("a.ipynb", text, *options)] == [
+        (1, 2),
+        (2, 3),
+    ]
     (run,) = json.loads((tmp_path / "a.sarif").read_text())["runs"]
     for result in run["results"]:
         region = result["locations"][0]["physicalLocation"]["region"]
         line = text.splitlines()[region["startLine"] - 1]
-        assert line[region["startColumn"] - 1 :].lstrip().startswith(("<!-- doiuri", "doiuri", "# doiuri"))
+        assert (
+            line[region["startColumn"] - 1 :]
+            .lstrip()
+            .startswith(("<!-- doiuri", "doiuri", "# doiuri"))
+        )

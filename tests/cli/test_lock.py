@@ -50,7 +50,10 @@ def names(folder: Path) -> list[str]:
 def test_records_sorted_and_without_the_resolver(folder: Path, doi_proxy: Proxies) -> None:
     run = lock(doi_proxy, folder)
     assert (run.returncode, run.stdout) == (0, "")
-    assert run.stderr == "4 DOIs in doi.lock.json: 4 added, 0 changed, 0 removed. 1 is not registered.\n"
+    assert (
+        run.stderr
+        == "4 DOIs in doi.lock.json: 4 added, 0 changed, 0 removed. 1 is not registered.\n"
+    )
     entries = content(folder)["entries"]
     assert [*entries] == sorted(entries)
     assert names(folder) == ALL
@@ -102,14 +105,18 @@ def test_check_says_what_is_due_without_a_request(folder: Path, doi_proxy: Proxi
     assert lock(doi_proxy, folder, "--check", "--works").returncode == 1
 
 
-def test_only_prune_drops_entries_and_not_those_of_aliases(folder: Path, doi_proxy: Proxies) -> None:
+def test_only_prune_drops_entries_and_not_those_of_aliases(
+    folder: Path, doi_proxy: Proxies
+) -> None:
     lock(doi_proxy, folder)
     (folder / "a.md").write_text("No DOI.\n")
     assert lock(doi_proxy, folder, "--check").returncode == 0
     run = lock(doi_proxy, folder, "--check", "--prune")
     assert run.returncode == 1
     gone = ["10.5555/KAHN-2006", "10.5555/NOPE"]
-    assert run.stdout == "".join(f"{name} is in the lock file, but no file mentions it\n" for name in gone)
+    assert run.stdout == "".join(
+        f"{name} is in the lock file, but no file mentions it\n" for name in gone
+    )
     assert len(names(folder)) == 4
     run = doiuri("check", "--locked", "-o", "concise", cwd=folder)
     assert [line.split("] ")[1].split(" ")[0] for line in run.stdout.splitlines()] == gone
@@ -132,7 +139,14 @@ def test_no_entry_is_lost_without_a_network(folder: Path, doi_proxy: Proxies) ->
         if str(fault) in {"429 in seconds", "HTML in place of JSON"}:
             with fault.serve() as server:
                 (folder / "doiuri.toml").write_text("budget = 3\n")
-                options = "--resolver", server.url, "--cache=:memory:", "--refresh", "--prune", "--works"
+                options = (
+                    "--resolver",
+                    server.url,
+                    "--cache=:memory:",
+                    "--refresh",
+                    "--prune",
+                    "--works",
+                )
                 run = doiuri("lock", *options, cwd=folder)
             assert (run.returncode, "without an answer: " in run.stderr) == (0, True), fault
             assert (folder / "doi.lock.json").read_bytes() == before, fault
@@ -158,7 +172,11 @@ LOOK_UPS = {
 @pytest.mark.parametrize("refresh", [False, True])
 def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: Path) -> None:
     def body(name: str, code: object) -> bytes:
-        return json.dumps({"responseCode": code, "handle": name, "values": []}).encode() if code else b"<"
+        return (
+            json.dumps({"responseCode": code, "handle": name, "values": []}).encode()
+            if code
+            else b"<"
+        )
 
     def reply(asked: Asked) -> Answer:
         name = asked.target.partition("/api/handles/")[2]
@@ -172,7 +190,11 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
             key = Key("record", "https://doi.org", name)
             content.add({key: Entry(body(name, code), "application/json", inf)} if code else {})
         content.add(
-            {Key("work", "https://doi.org", "10.1000/C"): Entry(b'{"title": "T"}', "application/json", inf)}
+            {
+                Key("work", "https://doi.org", "10.1000/C"): Entry(
+                    b'{"title": "T"}', "application/json", inf
+                )
+            }
         )
 
     file = LockFile(tmp_path / "doi.lock.json")
@@ -186,7 +208,9 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
         run = doiuri("lock", *options, cwd=tmp_path)
     assert [line[8] for line in due.stdout.splitlines()] == [*("BDFIJK" if refresh else "IJK")]
     content = file.read()
-    said = {name: "accepted" if name in content.accepted else content.status(name) for name in LOOK_UPS}
+    said = {
+        name: "accepted" if name in content.accepted else content.status(name) for name in LOOK_UPS
+    }
     assert said == {name: row[2 + refresh] for name, row in LOOK_UPS.items()}
     assert f" {4 if refresh else 2} without an answer" in run.stderr
 
@@ -202,7 +226,10 @@ def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: 
     assert content(folder)["works"]["10.5555/KAHN-2006"]["author"][0]["family"] == "Kahn"
     assert content(folder)["works"].get("10.5555/ALIAS", "nothing") is None
     doi_proxy.load([item(KAHN, metadata={CSL: work("Another title", "R.", "Kahn", 2007)})])
-    titles = {"--works": "A framework for digital object services", "--works --refresh": "Another title"}
+    titles = {
+        "--works": "A framework for digital object services",
+        "--works --refresh": "Another title",
+    }
     for words, title in titles.items():
         lock(doi_proxy, folder, "--cache=:memory:", *words.split())
         assert content(folder)["works"]["10.5555/KAHN-2006"]["title"] == title
@@ -214,7 +241,9 @@ def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: 
     assert content(folder)["works"]["10.5555/NOPE"]["title"] == "Registered by now"
 
 
-def test_short_dois_are_checked_found_and_locked_like_dois(folder: Path, doi_proxy: Proxies) -> None:
+def test_short_dois_are_checked_found_and_locked_like_dois(
+    folder: Path, doi_proxy: Proxies
+) -> None:
     doi_proxy.load([{"handle": "10/abcd", "values": []}])
     (folder / "b.rst").unlink()
     (folder / "a.md").write_text("See https://doi.org/10/abcd and [x](doi:10/dead).\n")
@@ -244,7 +273,9 @@ def test_accept_needs_a_reason_and_a_dead_name(folder: Path, doi_proxy: Proxies)
 
 
 @pytest.mark.parametrize("more", [[], ["--offline"]])
-def test_an_accepted_name_is_no_finding_and_stays(more: list[str], folder: Path, doi_proxy: Proxies) -> None:
+def test_an_accepted_name_is_no_finding_and_stays(
+    more: list[str], folder: Path, doi_proxy: Proxies
+) -> None:
     assert doiuri("check", "--resolver", doi_proxy.url, cwd=folder).returncode == 1
     accept = "--accept", f"doi:{DEAD}", "--reason", "an\nexample"
     run = lock(doi_proxy, folder, "--cache=:memory:", *more, *accept)
@@ -286,7 +317,9 @@ def test_what_is_no_lock_file_stays_and_the_message_says_what_to_do(
     for run in (lock(doi_proxy, folder), doiuri("check", cwd=folder)):
         assert (run.returncode, run.stdout) == (2, "")
         assert run.stderr.startswith(f"doiuri: doi.lock.json {what}")
-        assert run.stderr.endswith("; restore it, or delete it and run doiuri lock to write it anew\n")
+        assert run.stderr.endswith(
+            "; restore it, or delete it and run doiuri lock to write it anew\n"
+        )
     assert (folder / "doi.lock.json").read_text() == text
     assert doi_proxy.log == []
     run = doiuri("check", "--lock=gone.json", cwd=folder)
@@ -307,13 +340,17 @@ def test_what_a_file_may_mention_that_cannot_be_read_is_not_dropped(
     (folder / "a.md").unlink()
     (folder / name).write_bytes(text)
     run = lock(doi_proxy, folder, "--prune")
-    assert (run.returncode, run.stderr.startswith(f"doiuri: {name}: {message}")) == (code, True), run
+    assert (run.returncode, run.stderr.startswith(f"doiuri: {name}: {message}")) == (code, True), (
+        run
+    )
     told = "doiuri: --prune drops nothing: a file was read as plain text" in run.stderr.splitlines()
     assert told == (code == 0)
     assert {*ALL} <= {*names(folder)}
     assert doiuri("find", cwd=folder).stderr == run.stderr.splitlines(keepends=True)[0]
     assert ("lock-unused" in doiuri("check", "--locked", cwd=folder).stdout) == (code == 2)
-    assert ("No files to check" in doiuri("check", "--locked", name, cwd=folder).stderr) == (code == 2)
+    assert ("No files to check" in doiuri("check", "--locked", name, cwd=folder).stderr) == (
+        code == 2
+    )
 
 
 def test_the_place_of_the_lock_file(folder: Path, doi_proxy: Proxies) -> None:
@@ -324,7 +361,9 @@ def test_the_place_of_the_lock_file(folder: Path, doi_proxy: Proxies) -> None:
     assert told == "1 DOI in doi.lock.json: 1 added, 0 changed, 0 removed.\n"
     assert names(folder) == ["10.5555/BARE"]
     offline = ("--offline", "--cache", ":memory:")
-    assert doiuri("lock", *offline, "--check", cwd=folder / "deep").returncode == 0, "it is read, too"
+    assert doiuri("lock", *offline, "--check", cwd=folder / "deep").returncode == 0, (
+        "it is read, too"
+    )
     lock(doi_proxy, folder, "--lock", "other.json")
     lock(doi_proxy, folder / "deep", "--isolated")
     assert (folder / "other.json").is_file()
@@ -395,7 +434,11 @@ OTHERS = "contains more than entries whose keys are DOIs; name a file that only 
         ("--lock=x.bib --bib=./x.bib", None, "--bib and --lock name the same file"),
         ("--bib=.", None, "'.' is not a file; name a file that only doiuri writes"),
         ("--bib=", None, "'' is not a file; name a file that only doiuri writes"),
-        ("--bib=x.bib", "@article{kahn, title={A}}\n", "x.bib contains the entry kahn; name a file that"),
+        (
+            "--bib=x.bib",
+            "@article{kahn, title={A}}\n",
+            "x.bib contains the entry kahn; name a file that",
+        ),
         ("--bib=x.bib", "My notes\n@misc{10.5555/x, title={A}}\n", f"x.bib {OTHERS}"),
         ("--bib=x.bib", "@article{10.5555/kahn-2006,\n title = {x\n", f"x.bib {OTHERS}"),
     ],
@@ -426,7 +469,9 @@ def test_what_another_process_writes_meanwhile_is_kept(folder: Path) -> None:
 def test_sphinx_writes_the_same_bytes_and_keeps_what_is_accepted(
     tmp_path: Path, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = write(tmp_path / "src", {"index.rst": f"T\n=\n\n:doi:`{KAHN}`\n:doi:`{ALIAS}`\n:doi:`{DEAD}`\n"})
+    source = write(
+        tmp_path / "src", {"index.rst": f"T\n=\n\n:doi:`{KAHN}`\n:doi:`{ALIAS}`\n:doi:`{DEAD}`\n"}
+    )
     monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
     monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "sphinx.sqlite"))
     lock(doi_proxy, source)
@@ -442,7 +487,9 @@ def test_sphinx_writes_the_same_bytes_and_keeps_what_is_accepted(
 def test_markdown_reads_works_of_it(
     folder: Path, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("DOIURI_RESOLVER", raising=False)  # answers in a lock file count as doi.org's
+    monkeypatch.delenv(
+        "DOIURI_RESOLVER", raising=False
+    )  # answers in a lock file count as doi.org's
     lock(doi_proxy, folder, "--works", "--accept", DEAD, "--reason", "an example")
     warned: list[str] = []
     extension = DOIExtension(lock=str(folder / "doi.lock.json"), offline=True, warn=warned.append)

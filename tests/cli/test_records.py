@@ -16,7 +16,19 @@ from doiuri.resolver import Entry, Key, LockContent, LockFile, SQLiteStore
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri, findings, places
-from support.cli.library import BAD, BARE, CSL, DEAD, DOUBTED, GONE, KAHN, PREPRINT, RECORDS, item, work
+from support.cli.library import (
+    BAD,
+    BARE,
+    CSL,
+    DEAD,
+    DOUBTED,
+    GONE,
+    KAHN,
+    PREPRINT,
+    RECORDS,
+    item,
+    work,
+)
 
 pytestmark = pytest.mark.doi_records(RECORDS)
 
@@ -51,7 +63,9 @@ def test_differences_are_warnings_at_the_doi(tmp_path: Path, doi_proxy: Proxies)
     assert check(tmp_path, doi_proxy, "--records")[1] == found
     assert len(doi_proxy.log) == requests
     assert check(tmp_path, doi_proxy)[1] == []
-    (tmp_path / "a.bib").write_text(BIB.replace(f"{BAD}}}}}", f"{BAD}}}}} % doiuri: ignore[retracted]"))
+    (tmp_path / "a.bib").write_text(
+        BIB.replace(f"{BAD}}}}}", f"{BAD}}}}} % doiuri: ignore[retracted]")
+    )
     assert check(tmp_path, doi_proxy, "--records")[1] == expected
     assert len(doi_proxy.log) == requests
     assert check(tmp_path, doi_proxy, "--records", "--offline", "--cache", ":memory:")[1] == []
@@ -59,9 +73,13 @@ def test_differences_are_warnings_at_the_doi(tmp_path: Path, doi_proxy: Proxies)
     assert check(tmp_path, doi_proxy, "--records", "--offline")[1] == expected
 
 
-def test_a_notice_is_one_finding_and_information_never_fails(tmp_path: Path, doi_proxy: Proxies) -> None:
+def test_a_notice_is_one_finding_and_information_never_fails(
+    tmp_path: Path, doi_proxy: Proxies
+) -> None:
     dois = (KAHN, BAD, GONE, DOUBTED, PREPRINT)
-    (tmp_path / "a.bib").write_text("".join(f"@misc{{k{n}, doi={{{doi}}}}}\n" for n, doi in enumerate(dois)))
+    (tmp_path / "a.bib").write_text(
+        "".join(f"@misc{{k{n}, doi={{{doi}}}}}\n" for n, doi in enumerate(dois))
+    )
     notices = "--select=retracted,concern,preprint-published"
     options = "--records", "--resolver", doi_proxy.url, "--cache", tmp_path / "c.sqlite", notices
     run = doiuri("check", *options, "-o", "concise", "--fail-on=warning", cwd=tmp_path)
@@ -87,8 +105,12 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
     ]
     (tmp_path / "paper.bib").write_text("\n".join([BIB, *more]))
     (tmp_path / "notes.md").write_text("doi:10.5555/in-no-entry\n" * 2)
-    check(tmp_path, doi_proxy, "--records", "--select=not-found,syntax", "-o", "markdown:summary.md")
-    lists = (tmp_path / "summary.md").read_text().partition("**OK DOIs**")[2].partition("Checked")[0]
+    check(
+        tmp_path, doi_proxy, "--records", "--select=not-found,syntax", "-o", "markdown:summary.md"
+    )
+    lists = (
+        (tmp_path / "summary.md").read_text().partition("**OK DOIs**")[2].partition("Checked")[0]
+    )
     assert lists.split("\n\n") == [
         "",
         f"- {KAHN} is OK\n- {BAD} is OK\n- {BARE} is OK",
@@ -108,11 +130,15 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
 DAY, NULL = 86400, ("null", inf)
 LOCKED = {"none": None, "null": NULL, "young": ("Locked", 0), "old": ("Locked", -DAY)}
 CACHED = {"none": None, "null": ("null", DAY), "fresh": ("Cached", DAY), "stale": ("Cached", -DAY)}
-STATES = {f"10.5555/{one}-{other}": (LOCKED[one], CACHED[other]) for one in LOCKED for other in CACHED}
+STATES = {
+    f"10.5555/{one}-{other}": (LOCKED[one], CACHED[other]) for one in LOCKED for other in CACHED
+}
 OLD = "old works in the lock file could not be renewed: "
 
 
-@pytest.mark.doi_records([item(name, metadata={CSL: work("Asked", "A", "B", 2000)}) for name in STATES])
+@pytest.mark.doi_records(
+    [item(name, metadata={CSL: work("Asked", "A", "B", 2000)}) for name in STATES]
+)
 @pytest.mark.parametrize(
     ("max_age", "options", "titles", "requests", "old"),
     [
@@ -127,7 +153,13 @@ OLD = "old works in the lock file could not be renewed: "
     ],
 )
 def test_a_work_is_that_of_the_lock_file_the_cache_or_the_registry(
-    max_age: int, options: str, titles: str, requests: int, old: str, tmp_path: Path, doi_proxy: Proxies
+    max_age: int,
+    options: str,
+    titles: str,
+    requests: int,
+    old: str,
+    tmp_path: Path,
+    doi_proxy: Proxies,
 ) -> None:
     """Whose title is told, in the order of ``STATES``."""
     words = f"--resolver={doi_proxy.url}", *options.split()
@@ -149,13 +181,29 @@ def test_a_work_is_that_of_the_lock_file_the_cache_or_the_registry(
     LockFile(tmp_path / "doi.lock.json").edit(fill)
     store.close()
     (tmp_path / "doiuri.toml").write_text(f"max-age = {max_age}\n")
-    (tmp_path / "a.bib").write_text("".join(f"@misc{{k, title={{X}}, doi={{{name}}}}}\n" for name in STATES))
-    asked = "--records", "--select=title-differs", "--cache", tmp_path / "cache.sqlite", "-o", "jsonl"
+    (tmp_path / "a.bib").write_text(
+        "".join(f"@misc{{k, title={{X}}, doi={{{name}}}}}\n" for name in STATES)
+    )
+    asked = (
+        "--records",
+        "--select=title-differs",
+        "--cache",
+        tmp_path / "cache.sqlite",
+        "-o",
+        "jsonl",
+    )
     run = doiuri("check", *asked, *words, cwd=tmp_path)
-    told = {one["doi"]: one["message"].split('"')[1][0] for one in map(json.loads, run.stdout.splitlines())}
+    told = {
+        one["doi"]: one["message"].split('"')[1][0]
+        for one in map(json.loads, run.stdout.splitlines())
+    }
     expected = dict(zip(STATES, titles.replace(" ", ""), strict=True))
     assert {name: told.get(name, "-") for name in STATES} == expected
-    assert (len(doi_proxy.log), old in run.stderr, OLD in run.stderr) == (requests, True, bool(old)), run
+    assert (len(doi_proxy.log), old in run.stderr, OLD in run.stderr) == (
+        requests,
+        True,
+        bool(old),
+    ), run
 
 
 PAIRS: dict[str, list[list[Any]]] = json.loads(Path(__file__).with_name("same.json").read_text())
@@ -178,7 +226,11 @@ def written_as(kind: str, written: Any) -> dict[str, Any]:
     """What an entry of CSL-JSON has."""
     if kind == "titles":
         return {"title": written}
-    return {"author": [{"literal": written}]} if kind == "authors" else {"issued": {"raw": str(written)}}
+    return (
+        {"author": [{"literal": written}]}
+        if kind == "authors"
+        else {"issued": {"raw": str(written)}}
+    )
 
 
 def registered(kind: str, known: Any, whole: str = "", *editors: str) -> dict[str, Any]:
@@ -193,7 +245,10 @@ def registered(kind: str, known: Any, whole: str = "", *editors: str) -> dict[st
 
 
 PAIRED = [
-    item(f"10.5555/{name}", metadata={CSL: {"type": "book", "title": "Known", **registered(kind, *known)}})
+    item(
+        f"10.5555/{name}",
+        metadata={CSL: {"type": "book", "title": "Known", **registered(kind, *known)}},
+    )
     for name, (kind, _, _, *known) in CASES.items()
 ]
 
@@ -206,7 +261,14 @@ def told() -> dict[str, list[str]]:
         for name, (kind, _, written, *_) in CASES.items()
     ]
     with running(PAIRED) as proxy:
-        options = "--records", "--online", "--resolver", proxy.url, "--select", ",".join(DIFFERS.values())
+        options = (
+            "--records",
+            "--online",
+            "--resolver",
+            proxy.url,
+            "--select",
+            ",".join(DIFFERS.values()),
+        )
         listed = findings("a.json", json.dumps(works), *options)
     found: dict[str, list[str]] = {name: [] for name in CASES}
     for one in listed:
@@ -229,7 +291,9 @@ OTHERS = [
 
 @pytest.mark.doi_records(OTHERS)
 @pytest.mark.parametrize("case", ENTRIES)
-def test_title_year_and_first_author_of_each_entry_are_compared(case: str, doi_proxy: Proxies) -> None:
+def test_title_year_and_first_author_of_each_entry_are_compared(
+    case: str, doi_proxy: Proxies
+) -> None:
     """Whatever an entry has differs from these works, and the message names what it has."""
     expected = []
     for key, has_title, year, author in ENTRIES[case]["entries"]:
@@ -244,7 +308,9 @@ def test_title_year_and_first_author_of_each_entry_are_compared(case: str, doi_p
         {tuple(map(one.get, members)) for one in ones} for ones in (found, places(path, text))
     )
     assert told_at <= located
-    told = ((one["entry"], one["code"], re.split(".* (?:not|is) ", one["message"])[-1]) for one in found)
+    told = (
+        (one["entry"], one["code"], re.split(".* (?:not|is) ", one["message"])[-1]) for one in found
+    )
     assert [*told] == expected
 
 
@@ -256,7 +322,9 @@ def test_title_year_and_first_author_of_each_entry_are_compared(case: str, doi_p
         ("@string{x = {On }}\n@misc{a, title = x # \"dikes\"}", "On dikes"),
     ],
 )  # fmt: skip
-def test_the_title_of_an_entry_without_a_doi_is_listed(text: str, title: str, tmp_path: Path) -> None:
+def test_the_title_of_an_entry_without_a_doi_is_listed(
+    text: str, title: str, tmp_path: Path
+) -> None:
     (tmp_path / "a.bib").write_text(text, "utf-8")
     (tmp_path / "b.bib").write_text("@misc{b, doi = {10.1000/unknown}}")
     run = doiuri("check", "--isolated", "--offline", "--records", "-o", "markdown", cwd=tmp_path)

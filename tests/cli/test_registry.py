@@ -20,12 +20,17 @@ if TYPE_CHECKING:
 DEAD = "10.5555/nope"
 JSON = "application/json"
 KNOWN = [f"10.1000/{number}" for number in range(180, 190)]
-RECORDS = {"records": [{"handle": name, "values": []} for name in KNOWN], "agencies": {"10.1000": "Crossref"}}
+RECORDS = {
+    "records": [{"handle": name, "values": []} for name in KNOWN],
+    "agencies": {"10.1000": "Crossref"},
+}
 
 pytestmark = pytest.mark.doi_records(RECORDS)
 
 
-def check(folder: Path, names: Iterable[str], *options: object) -> tuple[dict[str, list[str]], list[int]]:
+def check(
+    folder: Path, names: Iterable[str], *options: object
+) -> tuple[dict[str, list[str]], list[int]]:
     """Return the messages about names by their code, and how many names are known, asked and unknown."""
     (folder / "a.txt").write_text("".join(f"doi:{name}\n" for name in names))
     words = "check", "-o", "jsonl", *options
@@ -38,7 +43,9 @@ def check(folder: Path, names: Iterable[str], *options: object) -> tuple[dict[st
     return told, [int(figure or 0) for figure in found.groups()] if found else []
 
 
-def test_a_registered_name_that_was_probably_meant_is_suggested(doi_proxy: Proxies, tmp_path: Path) -> None:
+def test_a_registered_name_that_was_probably_meant_is_suggested(
+    doi_proxy: Proxies, tmp_path: Path
+) -> None:
     meant = {
         "10.1000/18O": "10.1000/180",
         "10.1000/l81": "10.1000/181",
@@ -48,7 +55,13 @@ def test_a_registered_name_that_was_probably_meant_is_suggested(doi_proxy: Proxi
         "10.1000/185/supplement": "10.1000/185",
         "10.1000/nope/data": None,
     }
-    options = "--resolver", doi_proxy.url, "--cache", tmp_path / "answers.sqlite", "--select=not-found"
+    options = (
+        "--resolver",
+        doi_proxy.url,
+        "--cache",
+        tmp_path / "answers.sqlite",
+        "--select=not-found",
+    )
     told = check(tmp_path, meant, *options)[0]
     assert told["not-found"] == [
         f"{name} is not registered" + (f"; did you mean {guess}?" if guess else "")
@@ -65,7 +78,9 @@ FOUND, GONE = 1, 100
 
 def entry(name: str, code: int, expires: float) -> Entry:
     """An answer about a name."""
-    return Entry(json.dumps({"responseCode": code, "handle": name, "values": []}).encode(), JSON, expires)
+    return Entry(
+        json.dumps({"responseCode": code, "handle": name, "values": []}).encode(), JSON, expires
+    )
 
 
 LOCKED = {
@@ -83,7 +98,14 @@ STORED = [
     ("10.1000/183", GONE, FRESH, False),
 ]
 """DOI, answer, expiry, and whether it is that of the resolver which is asked."""
-SOURCES = ["10.1000/LOCKED", "10.1000/180", "10.1000/ACCEPTED", "10.1000/FRESH", "10.1000/181", "10.1000/182"]
+SOURCES = [
+    "10.1000/LOCKED",
+    "10.1000/180",
+    "10.1000/ACCEPTED",
+    "10.1000/FRESH",
+    "10.1000/181",
+    "10.1000/182",
+]
 SOURCES += ["10.1000/STALE", "10.1000/183", "10.1000/184", DEAD.upper()]
 DEAD_ONES = ["10.1000/180", "10.1000/181", "10.1000/STALE", DEAD.upper()]
 
@@ -99,19 +121,31 @@ DEAD_ONES = ["10.1000/180", "10.1000/181", "10.1000/STALE", DEAD.upper()]
     ids=["online", "offline", "locked", "no network"],
 )
 def test_the_lock_file_answers_first_then_the_store_then_the_registry(
-    options: str, dead: list[str], figures: list[int], missing: int, doi_proxy: Proxies, tmp_path: Path
+    options: str,
+    dead: list[str],
+    figures: list[int],
+    missing: int,
+    doi_proxy: Proxies,
+    tmp_path: Path,
 ) -> None:
     words = f"--resolver={doi_proxy.url}", *options.split()
     address = next(word[11:] for word in reversed(words) if word.startswith("--resolver="))
     file, store = LockFile(tmp_path / "doi.lock.json"), SQLiteStore(str(tmp_path / "a.sqlite"))
-    file.put_many({Key("record", DOI_ORG, key): entry(key, code, FRESH) for key, code in LOCKED.items()})
+    file.put_many(
+        {Key("record", DOI_ORG, key): entry(key, code, FRESH) for key, code in LOCKED.items()}
+    )
     file.edit(lambda content: content.accepted.update({"10.1000/ACCEPTED": "an example"}))
     for key, code, expires, is_ours in STORED:
         base = address if is_ours else "https://other.example"
         store.put_many({Key("record", base, key): entry(key, code, expires)})
     store.close()
     told, found = check(
-        tmp_path, SOURCES, *words, "--cache", tmp_path / "a.sqlite", "--select=not-found,lock-missing"
+        tmp_path,
+        SOURCES,
+        *words,
+        "--cache",
+        tmp_path / "a.sqlite",
+        "--select=not-found,lock-missing",
     )
     assert [message.split()[0] for message in told.get("not-found", [])] == dead
     lacking = [message.split()[0] for message in told.get("lock-missing", [])]
@@ -137,7 +171,10 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     run = doiuri(*options, cwd=tmp_path)
     lines = run.stdout.splitlines()
     command = "doiuri lock --lock doi.lock.json a.txt"
-    assert lines[0] == f"a.txt:1:17: warning[lock-missing] {KNOWN[5]} is not in the lock file; run {command}"
+    assert (
+        lines[0]
+        == f"a.txt:1:17: warning[lock-missing] {KNOWN[5]} is not in the lock file; run {command}"
+    )
     assert [line.partition(" is in")[0].split(": ", 1)[1] for line in lines[1:]] == [
         f"warning[lock-unused] {name}" for name in unused
     ]
@@ -146,7 +183,10 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
         ("doi.lock.json", f'"record https://doi.org {name}"') for name in unused
     ]
     full = doiuri(*options[:-1], "full", cwd=tmp_path).stdout
-    assert (run.returncode, f'\n    3 | "record https://doi.org {unused[0]}": ' in full) == (0, True), full
+    assert (run.returncode, f'\n    3 | "record https://doi.org {unused[0]}": ' in full) == (
+        0,
+        True,
+    ), full
     # named files are not all files
     assert "lock-unused" not in doiuri(*options, "a.txt", cwd=tmp_path).stdout
     # offline, the same findings; the explanation of each says so

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import LockFile
+from doiuri.resolver import LockContent
 from support.cli.command import codes, doiuri, findings, fixed, names, places, remember
 
 LINK = "http://dx.doi.org/10.1000/{}"
@@ -63,15 +63,26 @@ SPELLINGS += ["HTTPS://DOI.ORG/10.1000/abc", "https://doi.org/10.1000/a%62c", "d
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_spelling_has_the_same_answer_acceptance_and_duplicate(spelling: str, tmp_path: Path) -> None:
+def test_a_spelling_has_the_same_answer_acceptance_and_duplicate(
+    spelling: str, tmp_path: Path
+) -> None:
     remember(tmp_path / "cache", {"10.1000/abc": False})
     told = findings("a.txt", spelling, "--cache", tmp_path / "cache", "--select=not-found")
     assert [one["code"] for one in told] == ["not-found"]
     for accepted in ("10.1000/abc", "10.1000/ABC"):
         lock = tmp_path / f"{accepted[-3:]}.json"
-        LockFile(lock).edit(lambda content, name=accepted: content.accepted.update({name: "an example"}))  # type: ignore[misc]
+        content = LockContent()
+        content.accepted[accepted] = "an example"
+        lock.write_bytes(content.render())
     lock = tmp_path / "ABC.json"
-    options = "--cache", tmp_path / "cache", "--lock", lock, "--locked", "--select=not-found,lock-missing"
+    options = (
+        "--cache",
+        tmp_path / "cache",
+        "--lock",
+        lock,
+        "--locked",
+        "--select=not-found,lock-missing",
+    )
     assert codes("a.txt", spelling, *options) == []
     text = f"@misc{{a, doi = {{10.1000/abc}}}}\n@misc{{b, doi = {{{spelling}}}}}\n"
     assert codes("a.bib", text, "--select=duplicate") == ["duplicate"]
@@ -79,7 +90,9 @@ def test_a_spelling_has_the_same_answer_acceptance_and_duplicate(spelling: str, 
     assert len(doiuri("find", "--unique", tmp_path / "a.txt").stdout.splitlines()) == 1
     (tmp_path / "doiuri.toml").write_text('[ignore]\n"10.1000/aBc" = ["not-found"]\n')
     config = "--config", tmp_path / "doiuri.toml"
-    assert codes("a.txt", spelling, "--cache", tmp_path / "cache", *config, "--select=not-found") == []
+    assert (
+        codes("a.txt", spelling, "--cache", tmp_path / "cache", *config, "--select=not-found") == []
+    )
 
 
 @pytest.fixture
@@ -89,7 +102,15 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, os.devnull)
     top = tmp_path / "tree"
     for name in [
-        *("a.md", "docs/b.md", "docs-old/c.md", "sub/d.md", "sub/ignored.md", "z/ignored.md", "z/e.f90")
+        *(
+            "a.md",
+            "docs/b.md",
+            "docs-old/c.md",
+            "sub/d.md",
+            "sub/ignored.md",
+            "z/ignored.md",
+            "z/e.f90",
+        )
     ]:
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(f"{LINK.format(len(name))} doi:10.1000/x{name[0]}\n")
@@ -110,7 +131,8 @@ def listed(folder: Path, *words: object) -> list[tuple[str, ...]]:
     members = "line", "column", "end_line", "end_column", "code", "doi"
     top = next(path for path in (folder, *folder.parents) if path.name == "tree")
     return sorted(
-        (os.path.relpath(folder / one["path"], top), *(str(one[name]) for name in members)) for one in found
+        (os.path.relpath(folder / one["path"], top), *(str(one[name]) for name in members))
+        for one in found
     )
 
 
@@ -143,16 +165,27 @@ def test_all_at_once_is_one_by_one_in_any_order(tree: Path, jobs: int) -> None:
 
 
 @pytest.mark.parametrize("words", ["check -qojson", "find", "fix --diff", "lock --check -q"])
-def test_files_are_named_as_arguments_in_a_list_or_on_standard_input(words: str, tmp_path: Path) -> None:
-    texts = {"a.md": b"<http://doi.org/10.1000/a>", "x.html": b'<a href="http://doi.org/10.1000/d&amp;e">'}
+def test_files_are_named_as_arguments_in_a_list_or_on_standard_input(
+    words: str, tmp_path: Path
+) -> None:
+    texts = {
+        "a.md": b"<http://doi.org/10.1000/a>",
+        "x.html": b'<a href="http://doi.org/10.1000/d&amp;e">',
+    }
     for name, text in (texts | {"list": b"x.html\r\n\nno doi.md", "no doi.md": b""}).items():
         (tmp_path / name).write_bytes(text)
-    ways = {"a.md x.html": b"", "a.md --files-from=list": b"", "--files-from=-": b"a.md\0x.html\0no doi.md\0"}
+    ways = {
+        "a.md x.html": b"",
+        "a.md --files-from=list": b"",
+        "--files-from=-": b"a.md\0x.html\0no doi.md\0",
+    }
     runs = [
         doiuri(*words.split(), *way.split(), cwd=tmp_path, stdin=stdin, DOIURI_OFFLINE="1")
         for way, stdin in (ways | {"a.md - --stdin-filename=x.html": texts["x.html"]}).items()
     ]
-    assert [(run.stdout, run.returncode) for run in runs] == [(runs[0].stdout, runs[0].returncode)] * 4
+    assert [(run.stdout, run.returncode) for run in runs] == [
+        (runs[0].stdout, runs[0].returncode)
+    ] * 4
     assert "10.1000/d&" in runs[0].stdout
 
 
@@ -162,5 +195,11 @@ def test_only_a_search_of_the_whole_tree_tells_what_no_file_uses(tree: Path) -> 
     for number, ignoring in enumerate(("ignore]\n'10.1000/UNUSED'", "per-file-ignores]\n'*.json'")):
         (tree / f"{number}.toml").write_text(f"[{ignoring} = ['lock-unused']")
     ignored = [((".", f"--config={number}.toml"), False) for number in (0, 1)]
-    for words, is_told in (*ignored, ((".",), True), (("docs",), False), (("a.md",), False), ((tree,), True)):
+    for words, is_told in (
+        *ignored,
+        ((".",), True),
+        (("docs",), False),
+        (("a.md",), False),
+        ((tree,), True),
+    ):
         assert any(one[5] == "lock-unused" for one in listed(tree, *words)) == is_told, words

@@ -83,9 +83,16 @@ def test_built_sites_are_left_out_unless_named(names: str, mark: str | None) -> 
 def test_folders_are_walked_in_order_without_those_that_programs_make_unless_named() -> None:
     write("docs/_build/b.md", "node_modules/c/README.md", "venv/lib/d.md", ".tox/e.md")
     assert selected("docs/_build", "venv").paths == ["docs/_build/b.md", "venv/lib/d.md"]
-    write("b.md", "a.md", "z/1.md", "c/d/e.md", "c/x.txt", "c/image.png", ".zenodo.md", ".hidden/a.md")
+    write(
+        "b.md", "a.md", "z/1.md", "c/d/e.md", "c/x.txt", "c/image.png", ".zenodo.md", ".hidden/a.md"
+    )
     assert selected().paths == [".zenodo.md", "a.md", "b.md", "c/x.txt", "c/d/e.md", "z/1.md"]
-    assert selected("c", "b.md", "c/x.txt", "./z").paths == ["c/x.txt", "c/d/e.md", "b.md", "./z/1.md"]
+    assert selected("c", "b.md", "c/x.txt", "./z").paths == [
+        "c/x.txt",
+        "c/d/e.md",
+        "b.md",
+        "./z/1.md",
+    ]
 
 
 def test_named_files_are_read_in_any_case() -> None:
@@ -119,7 +126,11 @@ def test_what_git_ignores_is_left_out_but_not_what_it_tracks() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "path"),
-    [("*a" * 15 + "*b", "a" * 200), ("**/a/" * 15 + "b", "a/" * 100), ("**/*a*/" * 15 + "b", "aa/" * 100)],
+    [
+        ("*a" * 15 + "*b", "a" * 200),
+        ("**/a/" * 15 + "b", "a/" * 100),
+        ("**/*a*/" * 15 + "b", "aa/" * 100),
+    ],
     ids=["stars", "folders", "both"],
 )
 def test_patterns_with_many_stars_are_matched_fast(pattern: str, path: str) -> None:
@@ -188,7 +199,9 @@ def commit(message: str) -> None:
     git("commit", "-m", message)
 
 
-def test_what_changed_is_the_same_from_any_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_changed_is_the_same_from_any_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     link, tree = (tmp_path.parent / f"{tmp_path.name}-{name}" for name in ("link", "tree"))
     link.symlink_to(tmp_path)
 
@@ -203,7 +216,15 @@ def test_what_changed_is_the_same_from_any_place(tmp_path: Path, monkeypatch: py
             some = [name for name in below if tmp_path / "sub" in Path(name).resolve().parents]
             assert changed(f"{os.path.relpath(tmp_path)}/sub/", since=since) == some
 
-    write("same.md", "edited.md", "gone.md", "sub/edited.txt", "é ü.md", "sub-old/edited.md", "sub/link.md")
+    write(
+        "same.md",
+        "edited.md",
+        "gone.md",
+        "sub/edited.txt",
+        "é ü.md",
+        "sub-old/edited.md",
+        "sub/link.md",
+    )
     git("init")
     write("never.md")
     git("add", "gone.md", "never.md")
@@ -214,7 +235,9 @@ def test_what_changed_is_the_same_from_any_place(tmp_path: Path, monkeypatch: py
     check(first)  # before the first commit
     commit("one")
     check([])
-    write("edited.md", "sub/edited.txt", "é ü.md", "sub-old/edited.md", text="other doi:10.1000/183")
+    write(
+        "edited.md", "sub/edited.txt", "é ü.md", "sub-old/edited.md", text="other doi:10.1000/183"
+    )
     write("new.md", "new.png", "sub/new.md")
     Path("gone.md").unlink()
     names = ["edited.md", "new.md", "sub-old/edited.md", "sub/edited.txt", "sub/new.md", "é ü.md"]
@@ -240,7 +263,9 @@ def test_changed_files_with_odd_names_and_renamed() -> None:
     write(*odd[:3], text="other doi:10.1000/183")
     assert changed() == sorted([*odd[:3], "moved.md"])
     git("commit", "-a", "-m", "two")
-    assert changed(since="HEAD~1") == changed(since="HEAD~1...HEAD") == sorted([*odd[:3], "moved.md"])
+    assert (
+        changed(since="HEAD~1") == changed(since="HEAD~1...HEAD") == sorted([*odd[:3], "moved.md"])
+    )
 
 
 NO_COMMIT = "--changed: {!r} is not a commit; name paths before --changed, or use --changed=REF"
@@ -288,14 +313,24 @@ def test_named_files_that_are_excluded_are_left_out_if_asked(tmp_path: Path) -> 
     assert Path("data/a.md").read_text() == link
     write("doiuri.toml", text='exclude = ["data/"]\nforce-exclude = true')
     assert doiuri("find", *named, cwd=tmp_path).stdout == "a.md:1:1: 10.1000/182\n"
-    assert doiuri("find", "-", "--force-exclude", stdin=link.encode()).stdout == "-:1:1: 10.1000/182\n"
+    assert (
+        doiuri("find", "-", "--force-exclude", stdin=link.encode()).stdout == "-:1:1: 10.1000/182\n"
+    )
 
 
 @pytest.mark.parametrize("command", ["check", "fix"])
-@pytest.mark.parametrize(("more", "is_told"), [([], False), (["a.md"], True), (["a.md", "-q"], False)])
-def test_a_file_that_does_not_exist_gives_one_line(command: str, more: list[str], is_told: bool) -> None:
+@pytest.mark.parametrize(
+    ("more", "is_told"), [([], False), (["a.md"], True), (["a.md", "-q"], False)]
+)
+def test_a_file_that_does_not_exist_gives_one_line(
+    command: str, more: list[str], is_told: bool
+) -> None:
     write("a.md", text="<https://doi.org/10.1000/>")  # an error; a problem is worse
     run = doiuri(command, "--offline", "none.md", *more)
     *summary, last = run.stderr.splitlines()
-    assert (run.returncode, "error[syntax]" in run.stdout, bool(summary)) == (2, bool(more), is_told)
+    assert (run.returncode, "error[syntax]" in run.stdout, bool(summary)) == (
+        2,
+        bool(more),
+        is_told,
+    )
     assert last == "doiuri: none.md: no such file or folder"

@@ -12,8 +12,12 @@ from doiuri import DOI
 from support.cases import DATA
 from support.cli.command import codes, findings, fixed, names, piece, places, remember
 
-GIVEN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("written.json").read_text("utf-8"))["cases"]
-CASES = [case | {"syntax": one} for case in GIVEN for one in (case.get("syntax") or case["path"]).split()]
+GIVEN: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("written.json").read_text("utf-8")
+)["cases"]
+CASES = [
+    case | {"syntax": one} for case in GIVEN for one in (case.get("syntax") or case["path"]).split()
+]
 # A file for each syntax
 FILES = {"text": "a.txt", "markdown": "a.md", "rst": "a.rst", "html": "a.html", "xml": "a.xml"}
 FILES |= {"tex": "a.tex", "bibtex": "a.bib"}
@@ -37,7 +41,9 @@ def in_file(case: dict[str, Any]) -> tuple[str, str]:
         return IN_FIELD[case["syntax"]]
     around = "{}"
     if case["syntax"] == "bibtex" and not case["text"].startswith("@"):
-        around = "@misc{{k, {}}}" if case["text"].startswith("url") else "@misc{{k, note = {{{}}}}}\n"
+        around = (
+            "@misc{{k, {}}}" if case["text"].startswith("url") else "@misc{{k, note = {{{}}}}}\n"
+        )
     return FILES[case["syntax"]], around
 
 
@@ -56,7 +62,11 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
     config, cache = tmp_path / "doiuri.toml", tmp_path / "cache.sqlite"
     config.write_text(f'tex-escape = "{case.get("tex_escape", "any")}"\n')
     known = {
-        **{name: False for one in findings(path, text) if (name := one["doi"]) and name[:3] == "10."},
+        **{
+            name: False
+            for one in findings(path, text)
+            if (name := one["doi"]) and name[:3] == "10."
+        },
         **dict.fromkeys((name for name in names(path, unsafe) if name[:3] == "10."), True),
     }
     remember(cache, known)
@@ -69,7 +79,9 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
         assert told(path, sentences.format(text)) == case["told"] * 7
     assert fixed(path, text, "--config", config) == safe
     loud = around.format(HEADS.sub(lambda head: head[0].upper(), case["text"]).replace(" ", blank))
-    assert [one[::2] for one in told(path, loud, "--config", config)] == [one[::2] for one in case["told"]]
+    assert [one[::2] for one in told(path, loud, "--config", config)] == [
+        one[::2] for one in case["told"]
+    ]
     assert fixed(path, loud, "--config", config).lower().split() == safe.lower().split()
     options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
     assert fixed(path, text, *options) == unsafe
@@ -79,7 +91,9 @@ def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: 
 # Their suggestions drop text, or guess at what is lost
 GUESSES = {"run-on", "lost-character", "placeholder", "dropped-query", "dropped-fragment"}
 ADVICE = json.loads((DATA / "advice.json").read_text("utf-8"))["cases"]
-BARE = {one["text"]: one["advice"] for one in ADVICE if re.fullmatch(r"10\.[!-\ud7ff]+", one["text"])}
+BARE = {
+    one["text"]: one["advice"] for one in ADVICE if re.fullmatch(r"10\.[!-\ud7ff]+", one["text"])
+}
 
 
 def test_a_field_gets_the_advice_on_its_name_and_the_fix_that_it_suggests(tmp_path: Path) -> None:
@@ -87,7 +101,9 @@ def test_a_field_gets_the_advice_on_its_name_and_the_fix_that_it_suggests(tmp_pa
     path, record = "a.ris", "TY  - A\nID  - {}\nDO  - {}\nER  - \n"
     text = "".join(map(record.format, range(len(BARE)), BARE))
     suggested = {better for advice in BARE.values() for better in advice.values() if better}
-    known = dict.fromkeys(names(path, text), False) | {DOI.parse(one).name: True for one in suggested}
+    known = dict.fromkeys(names(path, text), False) | {
+        DOI.parse(one).name: True for one in suggested
+    }
     remember(tmp_path / "cache", known)
     told: dict[str, dict[str, str | None]] = {text: {} for text in BARE}
     for one in findings(path, text, "--cache", tmp_path / "cache", "--ignore=not-found,duplicate"):
@@ -95,12 +111,17 @@ def test_a_field_gets_the_advice_on_its_name_and_the_fix_that_it_suggests(tmp_pa
         told[[*BARE][int(one["entry"])]][one["code"]] = meant and meant[1]
     # a decoded name is usually meant
     assert told == {
-        text: {code: None if code == "decoded-escape" else better for code, better in advice.items()}
+        text: {
+            code: None if code == "decoded-escape" else better for code, better in advice.items()
+        }
         for text, advice in BARE.items()
     }
     after = fixed(path, text, "--unsafe-fixes", "--offline", "--cache", tmp_path / "cache")
     fixes = dict(zip(BARE, re.findall("DO  - (.*)", after), strict=True))
-    better = {text: [one for code, one in BARE[text].items() if one and code not in GUESSES] for text in BARE}
+    better = {
+        text: [one for code, one in BARE[text].items() if one and code not in GUESSES]
+        for text in BARE
+    }
     assert [one for one in fixes.items() if one[1] not in (better[one[0]] or [one[0]])] == []
 
 

@@ -153,7 +153,9 @@ AUTHS = {"auth": ("u", "p"), "a function": signed, "own auth, by hand": ("u", "p
 ASYNC = ["httpx AsyncClient on trio", "httpx2 AsyncClient on asyncio"]
 DOORS = [(kind, "target") for kind in (*CLIENTS, *ASYNC)]
 DOORS += [(kind, "record") for kind in ("urllib", "requests", "httpx Client")]
-DOORS += [(kind, f"target, {how}") for kind in ("requests", "httpx Client") for how in ("by hand", *AUTHS)]
+DOORS += [
+    (kind, f"target, {how}") for kind in ("requests", "httpx Client") for how in ("by hand", *AUTHS)
+]
 DOORS += [(kind, "target, own headers") for kind in ("urllib", "requests", "httpx Client")]
 DOORS += [(ASYNC[0], "target, a function"), ("requests", "target, adapter alone")]
 ASKED = [
@@ -179,7 +181,9 @@ class Internet:
     def answer(self, scheme: str, asked: Asked) -> Answer:
         number, host = len(self.seen), asked.headers["host"]
         host = host.removesuffix(":443" if scheme == "https" else ":80").lower()
-        secrets = [f" +{name}" for name in ("authorization", "cookie", "x-own") if name in asked.headers]
+        secrets = [
+            f" +{name}" for name in ("authorization", "cookie", "x-own") if name in asked.headers
+        ]
         self.seen.append(f"{asked.method} {scheme}://{host}{asked.target}{''.join(secrets)}")
         if number < len(self.hops):
             return Answer(self.status, {"Location": self.hops[number]})
@@ -190,7 +194,11 @@ class Internet:
 def net(authority: Authority) -> Iterator[Internet]:
     """An Internet on loopback: each connection leads to one server, with TLS for the ports 443 and 8443."""
     net, peers = Internet(), dict[Any, Any]()
-    look_up, connect, getpeername = socket.getaddrinfo, socket.socket.connect, socket.socket.getpeername
+    look_up, connect, getpeername = (
+        socket.getaddrinfo,
+        socket.socket.connect,
+        socket.socket.getpeername,
+    )
 
     def find(name: Any, *args: Any, **options: Any) -> Any:
         host = name.decode() if isinstance(name, bytes) else name or ""
@@ -221,7 +229,9 @@ def net(authority: Authority) -> Iterator[Internet]:
         yield net
 
 
-def told(net: Internet, case: Case, ask: Callable[[], object], failed: type[Exception]) -> list[object]:
+def told(
+    net: Internet, case: Case, ask: Callable[[], object], failed: type[Exception]
+) -> list[object]:
     """Return what is requested, and whether it is refused as it should be, of each of two calls."""
     found: list[object] = []
     net.status = case.status
@@ -243,7 +253,9 @@ def expected(case: Case, path: str) -> list[object]:
 
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
 @pytest.mark.parametrize(
-    ("case", "kind", "follow"), ASKED, ids=lambda part: part.name if isinstance(part, Case) else part
+    ("case", "kind", "follow"),
+    ASKED,
+    ids=lambda part: part.name if isinstance(part, Case) else part,
 )
 def test_every_client_sends_the_same_requests_or_refuses(
     net: Internet, case: Case, kind: str, follow: str
@@ -253,7 +265,11 @@ def test_every_client_sends_the_same_requests_or_refuses(
         alone = how == "adapter alone"
         # urllib's cookies always have a domain, and the adapter alone knows no others
         jar: dict[str, Any] = {} if kind == "urllib" or alone else {"cookie": "s3cret"}
-        options: dict[str, Any] = {"follow": follow, "by_hand": "by hand" in how, "private": case.private}
+        options: dict[str, Any] = {
+            "follow": follow,
+            "by_hand": "by hand" in how,
+            "private": case.private,
+        }
         options |= {"mounted": False} if alone else {}
         headers, given = SECRET | ({} if jar else {"Cookie": "s3cret"}), dict[str, Any]()
         if how in AUTHS:
@@ -281,11 +297,15 @@ def of_a_record(case: Case) -> Case:
 
 def of_metadata(case: Case) -> Case:
     """Return what it makes of a case for metadata: it goes anywhere, with secrets until it has left."""
-    return case._replace(sent=[one if one.endswith(ALL) else one.partition(" ")[0] for one in case.sent])
+    return case._replace(
+        sent=[one if one.endswith(ALL) else one.partition(" ")[0] for one in case.sent]
+    )
 
 
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
-@pytest.mark.parametrize(("of", "path"), [(of_a_record, "api/handles/10.1000/1"), (of_metadata, "10.1000/1")])
+@pytest.mark.parametrize(
+    ("of", "path"), [(of_a_record, "api/handles/10.1000/1"), (of_metadata, "10.1000/1")]
+)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_resolver_sends_the_same_requests_and_for_a_record_leaves_its_host_for_no_other(
     net: Internet, case: Case, of: Callable[[Case], Case], path: str
@@ -296,7 +316,11 @@ def test_the_resolver_sends_the_same_requests_and_for_a_record_leaves_its_host_f
     session.headers.update(SECRET)
     session.cookies.set("own", "s3cret")
     resolver = Resolver(case.base, store=None, rate=None, private=case.private, session=session)
-    ask = resolver.resolve if of is of_a_record else partial(resolver.metadata, media_type="application/json")
+    ask = (
+        resolver.resolve
+        if of is of_a_record
+        else partial(resolver.metadata, media_type="application/json")
+    )
     if case.before:  # by another Resolver with these connections, which may go there
         net.seen, net.hops = [], case.hops
         allowed = Resolver(case.base, store=None, rate=None, private=True, session=session)

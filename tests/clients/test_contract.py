@@ -36,7 +36,9 @@ from support.targets import resolve_as
 
 
 # Where clients tidy: the end of a path, of a segment, and before a query or a fragment
-tidied = st.lists(st.sampled_from([*";/.?#%&=:@+~ ", "..", "%3B", "%2F", "a", "á"]), min_size=1).map("".join)
+tidied = st.lists(
+    st.sampled_from([*";/.?#%&=:@+~ ", "..", "%3B", "%2F", "a", "á"]), min_size=1
+).map("".join)
 
 
 @pytest.fixture(scope="module", params=CLIENTS)
@@ -54,7 +56,11 @@ def path_asked(server: Site, get: Get, name: str, **headers: str) -> str:
     return unquote(one.target)
 
 
-@given(st.sampled_from(ODD_NAMES) | names() | st.builds("10.{}/{}".format, st.integers(1000, 9999), tidied))
+@given(
+    st.sampled_from(ODD_NAMES)
+    | names()
+    | st.builds("10.{}/{}".format, st.integers(1000, 9999), tidied)
+)
 def test_every_legal_name(asking: tuple[Site, dict[str, Get]], name: str) -> None:
     server, gets = asking
     for start, get in gets.items():
@@ -96,7 +102,11 @@ BODIES: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-WRITES = [*(("GET", body) for body in BODIES if body != "nothing"), ("HEAD", "octets"), ("POST", "a form")]
+WRITES = [
+    *(("GET", body) for body in BODIES if body != "nothing"),
+    ("HEAD", "octets"),
+    ("POST", "a form"),
+]
 WRITES += [(method, "nothing") for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS")]
 
 
@@ -111,7 +121,9 @@ def test_a_doi_is_read_only_and_a_body_is_refused_not_lost(
         given = {"content": given["data"]}
         if "Async" in client.kind and body != "octets":
             return  # these pieces are not asynchronous
-    with pytest.raises(client.errors.read_only, match=rf"10\.1000/1: a DOI is read-only.*not {method}"):
+    with pytest.raises(
+        client.errors.read_only, match=rf"10\.1000/1: a DOI is read-only.*not {method}"
+    ):
         client.open(anything.url)(URI, method=method, **given)
     assert anything.seen == []
 
@@ -152,12 +164,16 @@ def test_offline_sends_no_requests(client: Client, anything: Site) -> None:
     assert anything.seen == []
 
 
-def test_the_user_agent_names_the_package_unless_the_caller_sets_one(client: Client, anything: Site) -> None:
+def test_the_user_agent_names_the_package_unless_the_caller_sets_one(
+    client: Client, anything: Site
+) -> None:
     get = client.open(anything.url, mailto="me@x.example")
     get(URI)
     get(URI, headers={"User-Agent": "mine/1"})
     first, second = (one.headers["user-agent"] for one in anything.seen)
-    assert first.startswith(f"{client.package}/{version(client.package)} doiuri/{version('doiuri')} ")
+    assert first.startswith(
+        f"{client.package}/{version(client.package)} doiuri/{version('doiuri')} "
+    )
     assert "mailto:me@x.example" in first
     assert second == "mine/1"
 
@@ -193,7 +209,9 @@ def test_certificates_are_verified_unless_the_caller_does_not_want_it(
         assert client.open(server.url, insecure=True)(URI).status == 200
 
 
-def test_a_proxy_of_the_environment(client: Client, anything: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_of_the_environment(
+    client: Client, anything: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with http_proxy() as proxy:
         monkeypatch.setenv("doi_proxy", "http://127.0.0.1:9")  # which nobody uses
         monkeypatch.setenv("http_proxy", proxy.url.replace("//", "//user:pass@"))
@@ -228,14 +246,19 @@ PARAMS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("params", "query"), PARAMS)
 @pytest.mark.parametrize("client", CLIENTS[1:], indirect=True)
-def test_params_are_those_of_the_rest_api(client: Client, params: Any, query: str, anything: Site) -> None:
+def test_params_are_those_of_the_rest_api(
+    client: Client, params: Any, query: str, anything: Site
+) -> None:
     client.open(anything.url)("doi:10.1000/456%23789", params=params)
     assert anything.seen[0].target == f"/api/handles/10.1000/456%23789{query}"
 
 
 @pytest.mark.parametrize("client", CLIENTS[1:], indirect=True)
 def test_for_the_target_params_are_those_of_the_proxy(client: Client) -> None:
-    with site(lambda _: PAGE) as landing, running([record("10.1000/1", f"{landing.url}/a?b=c")]) as proxy:
+    with (
+        site(lambda _: PAGE) as landing,
+        running([record("10.1000/1", f"{landing.url}/a?b=c")]) as proxy,
+    ):
         get = client.open(proxy.url, follow="target", private=True)
         assert get(URI, params={"urlappend": "&d=e"}).url == f"{landing.url}/a?b=c&d=e"
 
@@ -247,7 +270,9 @@ def test_connections_are_kept(client: Client) -> None:
     def answer(asked: Asked) -> Answer:
         threads.add(threading.get_ident())  # the server has one for each connection
         moved = asked.target.startswith("/10.")
-        return Answer(302, {"Location": "/landing"}, b"moved") if moved else Answer(200, JSON, b"{}")
+        return (
+            Answer(302, {"Location": "/landing"}, b"moved") if moved else Answer(200, JSON, b"{}")
+        )
 
     with site(answer) as server:
         get = client.open(server.url, follow="target")
@@ -266,7 +291,9 @@ def test_endless_redirects_end(client: Client) -> None:
         assert len(proxy.seen) <= 31
 
 
-@pytest.mark.parametrize("client", ALL_CLIENTS[1:], indirect=True)  # urllib's cookies always have a domain
+@pytest.mark.parametrize(
+    "client", ALL_CLIENTS[1:], indirect=True
+)  # urllib's cookies always have a domain
 def test_each_site_gets_its_own_cookies(client: Client) -> None:
     with site(lambda _: PAGE._replace(headers={"Set-Cookie": "landed=1"})) as landing:
         moved = Answer(302, {"Location": landing.at("localhost"), "Set-Cookie": "seen=1"})
@@ -274,8 +301,13 @@ def test_each_site_gets_its_own_cookies(client: Client) -> None:
             get = client.open(proxy.url, follow="target", private=True, cookie="1")
             get(URI)
             get(URI)
-            get(landing.at("localhost"))  # cookies without a domain are for all requests but those for DOIs
-        sent = [sorted(one.headers.get("cookie", "").split("; ")) for one in (*proxy.seen, *landing.seen)]
+            get(
+                landing.at("localhost")
+            )  # cookies without a domain are for all requests but those for DOIs
+        sent = [
+            sorted(one.headers.get("cookie", "").split("; "))
+            for one in (*proxy.seen, *landing.seen)
+        ]
     assert sent == [["own=1"], ["own=1", "seen=1"], [""], ["landed=1"], ["landed=1", "own=1"]]
 
 
@@ -286,7 +318,9 @@ def test_digest_authentication_at_the_resolver_whose_redirect_is_checked(client:
     def guarded(asked: Asked) -> Answer:
         if asked.headers.get("authorization", "").startswith("Digest username="):
             return Answer(302, {"Location": place}) if asked.target == "/10.1000/1" else PAGE
-        return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
+        return Answer(
+            401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'}
+        )
 
     with site(guarded) as proxy, site(lambda _: PAGE) as landing:
         get = client.open(proxy.url, follow="target")
@@ -300,7 +334,9 @@ def test_digest_authentication_at_the_resolver_whose_redirect_is_checked(client:
 # ---- private networks
 
 
-def test_a_name_that_is_rebound_gets_no_request(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_rebound_gets_no_request(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The connection counts, not only an earlier look-up."""
     looked_up = ["8.8.8.8"] if client.kind == "requests" else []
     resolve_as(monkeypatch, "agency.example", *looked_up, "127.0.0.1")
@@ -334,7 +370,10 @@ def test_through_a_proxy_names_decide(
     client: Client, secure: bool, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolve_as(monkeypatch, "agency.example", "127.0.0.1")  # what the proxy connects to
-    with site(lambda _: PAGE, tls=authority.server() if secure else None) as landing, http_proxy() as proxy:
+    with (
+        site(lambda _: PAGE, tls=authority.server() if secure else None) as landing,
+        http_proxy() as proxy,
+    ):
         targets = {"10.1000/1": landing.at("agency.example"), "10.1000/2": landing.at("localhost")}
         with site(resolver(targets)) as server:
             get = client.open(server.url, follow="target", proxy=proxy.url, insecure=secure)
@@ -350,7 +389,9 @@ ERRORS = (OSError, HTTPException, requests.RequestException, httpx.HTTPError, ht
 
 
 @pytest.mark.parametrize(
-    "fault", [fault for fault in FAULTS if not (fault.big or fault.name == "DNS that hangs")], ids=str
+    "fault",
+    [fault for fault in FAULTS if not (fault.big or fault.name == "DNS that hangs")],
+    ids=str,
 )
 @pytest.mark.parametrize("client", CLIENTS, indirect=True)
 def test_a_fault_is_an_error_or_plainly_no_record(client: Client, fault: Fault) -> None:

@@ -37,7 +37,9 @@ def run(script: str, *arguments: str, base: str) -> subprocess.CompletedProcess[
         pytest.raises(SystemExit) as end,
     ):
         runpy.run_path(str(path), run_name="__main__")
-    return subprocess.CompletedProcess([script], int(end.value.code or 0), said.getvalue(), errors.getvalue())
+    return subprocess.CompletedProcess(
+        [script], int(end.value.code or 0), said.getvalue(), errors.getvalue()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +76,21 @@ def test_as_they_stand(command: str, base: str) -> None:
 def test_bibtex_from_an_agency_by_content_negotiation(targets_here: None) -> None:
     def agency(asked: Asked) -> Answer:
         assert asked.headers["accept"] == "application/x-bibtex"
-        return Answer(200, {"Content-Type": "application/x-bibtex;charset=utf-8"}, "@article{Á,}".encode())
+        return Answer(
+            200, {"Content-Type": "application/x-bibtex;charset=utf-8"}, "@article{Á,}".encode()
+        )
 
     with site(agency) as works:
         places = (
             f'<locations><location http_role="conneg" href="{works.at("localhost")}/1"/>'
             '<location http_role="browser" href="http://127.0.0.1:9/landing"/></locations>'
         )
-        loc = {"index": 2, "type": "10320/loc", "data": {"format": "string", "value": places}, "ttl": 1}
+        loc = {
+            "index": 2,
+            "type": "10320/loc",
+            "data": {"format": "string", "value": places},
+            "ttl": 1,
+        }
         with running([{"handle": "10.1000/1", "values": [loc]}]) as proxy:
             done = run("bibtex.py", "https://doi.org/10.1000/1", "10.1000/nope", base=proxy.url)
     assert done.returncode == 0, done.stderr
@@ -107,7 +116,9 @@ def test_a_dataset_is_downloaded(tmp_path: Path, targets_here: None) -> None:
     with site(lambda _: Answer(200, {"Content-Type": "application/zip"}, data)) as archive:
         target = archive.at("localhost") + "/files/..%2f..%2Fdata%20set.zip?download=1"
         with running([record("10.5281/zenodo.1", target)]) as proxy:
-            done = run("download_dataset.py", "doi:10.5281/zenodo.1", "--to", str(tmp_path), base=proxy.url)
+            done = run(
+                "download_dataset.py", "doi:10.5281/zenodo.1", "--to", str(tmp_path), base=proxy.url
+            )
     assert done.returncode == 0, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["data set.zip"]
     assert (tmp_path / "data set.zip").read_bytes() == data

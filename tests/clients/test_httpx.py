@@ -38,8 +38,12 @@ def test_httpx_urls_are_refused_since_they_change_names(
     assert anything.seen == []
 
 
-@pytest.mark.parametrize("empty", [{"content": b""}, {"content": ""}, {"data": {}}, {"json": None}], ids=str)
-def test_an_empty_body_is_none(empty: dict[str, Any], anything: Site, clients: HTTPXClients) -> None:
+@pytest.mark.parametrize(
+    "empty", [{"content": b""}, {"content": ""}, {"data": {}}, {"json": None}], ids=str
+)
+def test_an_empty_body_is_none(
+    empty: dict[str, Any], anything: Site, clients: HTTPXClients
+) -> None:
     assert clients.open(anything.url).request("GET", URI, **empty).status_code == 200
 
 
@@ -51,14 +55,18 @@ def test_the_base_url_is_for_relative_urls_only(anything: Site, clients: HTTPXCl
     assert [one.target for one in anything.seen] == ["/base/10.1000/1"]
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
 def test_offline_holds_for_requests_that_come_from_elsewhere(
     copied: Callable[[httpx.Request], httpx.Request], anything: Site, clients: HTTPXClients
 ) -> None:
     request = clients.open(anything.url).build_request("GET", URI)
     for one in (request, copied(request)):
         one.stream = clients.httpx.ByteStream(b"")  # httpx does not copy it
-        with pytest.raises(clients.httpx.ConnectError, match=r"10\.1000/1: offline: request not sent"):
+        with pytest.raises(
+            clients.httpx.ConnectError, match=r"10\.1000/1: offline: request not sent"
+        ):
             clients.open(anything.url, offline=True).send(one)
         assert anything.seen == []
     assert clients.open(anything.url).send(one).json() == {}
@@ -143,7 +151,10 @@ def test_refused_and_too_many_redirects_leak_no_connection(
     most: int, away: str, error: str, sent: int, clients: HTTPXClients
 ) -> None:
     with site(lambda asked: Answer(302, {"Location": f"{away}{asked.target}x"}, b"moved")) as proxy:
-        limits, timeout = clients.httpx.Limits(max_connections=1), clients.httpx.Timeout(5, pool=0.5)
+        limits, timeout = (
+            clients.httpx.Limits(max_connections=1),
+            clients.httpx.Timeout(5, pool=0.5),
+        )
         client = clients.open(proxy.url, follow="target", max_redirects=most, limits=limits)
         for _ in range(3):
             with pytest.raises(getattr(clients.httpx, error), match=r"10\.1000/1: "):
@@ -168,7 +179,10 @@ def test_a_request_built_for_another_resolver_gets_no_credentials(clients: HTTPX
 
 
 def test_the_callers_explicit_auth_for_a_redirect_is_used(clients: HTTPXClients) -> None:
-    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.at("localhost")})) as proxy:
+    with (
+        site(lambda _: PAGE) as landing,
+        site(resolver({"10.1000/1": landing.at("localhost")})) as proxy,
+    ):
         client = clients.open(proxy.url, follow="target", private=True, auth=("u", "p"))
         following = client.get(URI).next_request
         assert following is not None
@@ -201,7 +215,9 @@ def test_a_transport_of_the_users_own_is_checked_by_names(clients: HTTPXClients)
         return clients.httpx.Response(200)
 
     mock = clients.httpx.MockTransport(answer)
-    client = clients.open("https://r.example", follow="target", follow_redirects=True, transport=mock)
+    client = clients.open(
+        "https://r.example", follow="target", follow_redirects=True, transport=mock
+    )
     assert client.get(URI, params={"to": "https://p.example"}).status_code == 200
     with pytest.raises(clients.httpx.ConnectError, match=REFUSED):
         client.get(URI, params={"to": "https://localhost"})
@@ -209,7 +225,9 @@ def test_a_transport_of_the_users_own_is_checked_by_names(clients: HTTPXClients)
 
 
 @pytest.mark.parametrize("private", [True, False])
-def test_the_callers_own_trace_is_called_once_for_each_event(private: bool, clients: HTTPXClients) -> None:
+def test_the_callers_own_trace_is_called_once_for_each_event(
+    private: bool, clients: HTTPXClients
+) -> None:
     events: list[str] = []
     trace = clients.callback(lambda name, _info: events.append(name))
 
@@ -219,7 +237,9 @@ def test_the_callers_own_trace_is_called_once_for_each_event(private: bool, clie
             events.clear()
             client.get(url, extensions={"trace": trace})
             assert events.count("http11.send_request_headers.started") == 2
-            assert events.count("connection.connect_tcp.complete") == (1 if url == server.url else 0)
+            assert events.count("connection.connect_tcp.complete") == (
+                1 if url == server.url else 0
+            )
 
 
 def moved(asked: Asked) -> Answer:

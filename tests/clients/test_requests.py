@@ -46,7 +46,9 @@ def test_a_request_prepared_without_the_session(proxy: Running) -> None:
 
 
 def test_a_copied_session_gets_dois_and_params_once_it_is_mounted_again(proxy: Running) -> None:
-    session = mount(mount(requests.Session(), "http://127.0.0.1:9"), proxy.url)  # the second one counts
+    session = mount(
+        mount(requests.Session(), "http://127.0.0.1:9"), proxy.url
+    )  # the second one counts
     session.params = {"index": 1}
     for twin in (pickle.loads(pickle.dumps(session)), copy.copy(session), copy.deepcopy(session)):
         assert twin.get(URI).json()["handle"] == "10.1000/1"
@@ -66,7 +68,9 @@ def test_a_mounted_session_is_of_its_own_class() -> None:
 
 def test_a_prepared_request_keeps_its_params_when_it_is_pickled(anything: Site) -> None:
     session = mount(requests.Session(), anything.url)
-    prepared = session.prepare_request(requests.Request("GET", URI, params={"type": "URL", "auth": True}))
+    prepared = session.prepare_request(
+        requests.Request("GET", URI, params={"type": "URL", "auth": True})
+    )
     twin = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(prepared))))
     for one in (prepared, prepared.copy(), twin, twin):
         session.send(one)
@@ -85,8 +89,12 @@ def test_a_cookie_header_reaches_the_resolver(header: str | bytes, anything: Sit
     assert {*anything.seen[0].headers["cookie"].split("; ")} == {"a=b", "c=d=e"}
 
 
-def test_cookies_of_one_request_are_not_kept_and_other_urls_redirects_keep_them(anything: Site) -> None:
-    with site(lambda asked: PAGE if asked.target == "/b" else Answer(302, {"Location": "/b"})) as other:
+def test_cookies_of_one_request_are_not_kept_and_other_urls_redirects_keep_them(
+    anything: Site,
+) -> None:
+    with site(
+        lambda asked: PAGE if asked.target == "/b" else Answer(302, {"Location": "/b"})
+    ) as other:
         session = mount(requests.Session(), anything.url)
         for url, cookies in ((URI, {"a": "b"}), (URI, {}), (other.url, {"a": "b"})):
             session.get(url, cookies=cookies)
@@ -95,7 +103,10 @@ def test_cookies_of_one_request_are_not_kept_and_other_urls_redirects_keep_them(
 
 
 def test_a_prepared_request_is_checked_each_time_and_can_be_pickled() -> None:
-    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.at("localhost")})) as proxy:
+    with (
+        site(lambda _: PAGE) as landing,
+        site(resolver({"10.1000/1": landing.at("localhost")})) as proxy,
+    ):
         session = mount(requests.Session(), proxy.url, follow="target", private=True)
         request = session.prepare_request(requests.Request("GET", URI))
         response = session.send(request)
@@ -134,7 +145,9 @@ def test_hooks_see_every_response_of_the_way(anything: Site) -> None:
     assert seen == [URI, f"{anything.url}/api/handles/10.1000/1"]
 
 
-def test_netrc_serves_the_resolver(anything: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_netrc_serves_the_resolver(
+    anything: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login u password p\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     mount(requests.Session(), anything.url).get(URI)

@@ -27,7 +27,9 @@ ALIKE = [f"10.1000/{end}" for end in ("x", "/x", "../x", "./x", "x/", "á", "a\u
 
 SESSIONS: dict[str, Callable[[str], requests.Session]] = {
     "requests-cache": lambda _: requests_cache.CachedSession(backend="memory"),
-    "requests-cache with files": lambda path: requests_cache.CachedSession(path, backend="filesystem"),
+    "requests-cache with files": lambda path: requests_cache.CachedSession(
+        path, backend="filesystem"
+    ),
     "CacheControl": lambda _: CacheControl(requests.Session()),
     "CacheControl with files": lambda path: CacheControl(requests.Session(), FileCache(path)),
 }
@@ -40,7 +42,10 @@ def test_no_doi_is_taken_for_another(kind: str, tmp_path: Path) -> None:
         for _ in range(2):
             for number, name in enumerate(ALIKE):
                 answer = session.get(DOI(name).uri).json()
-                assert (answer["handle"], answer["values"][0]["data"]["value"][-1]) == (name, str(number))
+                assert (answer["handle"], answer["values"][0]["data"]["value"][-1]) == (
+                    name,
+                    str(number),
+                )
 
 
 def test_a_cached_record_needs_no_server(tmp_path: Path) -> None:
@@ -73,7 +78,8 @@ def test_what_else_makes_an_answer_another_one() -> None:
             ({"Accept": "application/x-bibtex"}, {}),
         ]
         texts = [
-            session.get("doi:10.1000/1", headers=headers, params=params).text for headers, params in asked
+            session.get("doi:10.1000/1", headers=headers, params=params).text
+            for headers, params in asked
         ]
         assert len({*texts}) == len(asked)
         target = mount(session, server.url, follow="target").get("doi:10.1000/1").text

@@ -82,7 +82,9 @@ def test_uninstall_leaves_none_of_our_openers_and_any_other() -> None:
     assert opener() is other
 
 
-def test_a_second_install_replaces_the_settings(proxy: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_install_replaces_the_settings(
+    proxy: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with running(RECORDS) as second:
         monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
         for base in (proxy.url, second.url):
@@ -180,7 +182,9 @@ def test_record_request_takes_the_installed_resolver_and_any_spelling(
 
 
 def test_record_request_works_with_any_opener(proxy: Running) -> None:
-    request = record_request("10.1000/1", type=["URL", "EMAIL"], index=1, auth=True, resolver=proxy.url)
+    request = record_request(
+        "10.1000/1", type=["URL", "EMAIL"], index=1, auth=True, resolver=proxy.url
+    )
     assert request.full_url == f"{proxy.url}/api/handles/10.1000/1?type=URL&type=EMAIL&index=1&auth"
     for opener in (build_opener(), build_opener(DOIHandler("https://doi.org"))):
         with opener.open(request) as response:
@@ -193,7 +197,11 @@ def test_record_request_works_with_any_opener(proxy: Running) -> None:
     ("status", "body", "cause"),
     [
         (404, b'{"responseCode":100,"handle":"10.1000/456#789"}', DOINotFound),
-        (500, b'{"responseCode":2,"handle":"10.1000/456#789","message":"no luck"}', ResolverUnavailable),
+        (
+            500,
+            b'{"responseCode":2,"handle":"10.1000/456#789","message":"no luck"}',
+            ResolverUnavailable,
+        ),
         (404, b"<h1>Not Found</h1>", BadRecord),
         (404, b"", None),
         (403, b"<h1>Forbidden</h1>", ResolverUnavailable),
@@ -242,7 +250,10 @@ def test_an_error_of_another_host_is_not_the_resolvers(follow: Literal["record",
 
 
 def test_the_way_to_the_target_is_visible_each_time() -> None:
-    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": f"{landing.url}/a"})) as proxy:
+    with (
+        site(lambda _: PAGE) as landing,
+        site(resolver({"10.1000/1": f"{landing.url}/a"})) as proxy,
+    ):
         request = Request(URI)
         for _ in range(12):  # urllib ends what it takes for a loop after 10
             with urllib_doiuri.urlopen(
@@ -258,16 +269,25 @@ def test_unredirected_headers_are_not_redirected() -> None:
         request = Request(URI, headers={"X-Any": "a"})
         request.add_unredirected_header("X-First", "b")
         urllib_doiuri.urlopen(request, resolver=proxy.url, follow="target", private=True).close()
-        sent = [{name for name in one.seen[0].headers if name[:2] == "x-"} for one in (proxy, landing)]
+        sent = [
+            {name for name in one.seen[0].headers if name[:2] == "x-"} for one in (proxy, landing)
+        ]
     assert sent == [{"x-any", "x-first"}, {"x-any"}]
 
 
 @pytest.mark.parametrize("place", ["header", "unredirected header", "opener"])
-def test_the_password_of_a_request_for_a_record_is_sent_each_time_and_does_not_come_back(place: str) -> None:
+def test_the_password_of_a_request_for_a_record_is_sent_each_time_and_does_not_come_back(
+    place: str,
+) -> None:
     def answer(asked: Asked) -> Answer:
-        return PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
+        return (
+            PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
+        )
 
-    with site(answer) as proxy, site(lambda _: Answer(302, {"Location": f"{proxy.url}/back"})) as landing:
+    with (
+        site(answer) as proxy,
+        site(lambda _: Answer(302, {"Location": f"{proxy.url}/back"})) as landing,
+    ):
         request = record_request("10.1000/1", resolver=proxy.url)
         opener = build_opener(DOIHandler(proxy.url, private=True))
         if place == "opener":
@@ -291,7 +311,10 @@ def test_cookies_are_the_openers_matter() -> None:
 
 
 def test_private_is_the_option_of_whoever_opens() -> None:
-    with site(lambda _: PAGE) as landing, site(lambda _: Answer(302, {"Location": landing.url})) as proxy:
+    with (
+        site(lambda _: PAGE) as landing,
+        site(lambda _: Answer(302, {"Location": landing.url})) as proxy,
+    ):
         urllib_doiuri.install(proxy.url, follow="target")
         for request in (URI, record_request("10.1000/1")):
             with pytest.raises(URLError, match=REFUSED):
@@ -322,7 +345,9 @@ def test_importing_needs_nothing_but_the_standard_library_and_the_core() -> None
         "import sys; before = {*sys.modules}; import urllib_doiuri;"
         " urllib_doiuri.install(); print(*{*sys.modules} - before)"
     )
-    done = subprocess.run([sys.executable, "-I", "-c", probe], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", probe], capture_output=True, text=True, check=True
+    )
     names = {name.partition(".")[0] for name in done.stdout.split()}
     foreign = {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
     assert foreign == {"doiuri", "urllib_doiuri"}

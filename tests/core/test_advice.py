@@ -84,12 +84,33 @@ def test_what_happened_to_a_name_is_told_and_undone(code: str, name: str) -> Non
     for written in damaged(code, name):
         found = {advice.code: advice.suggestion for advice in advise(DOI(written))}
         also = {"look-alike"} if written[-1] in "…．" else set()
-        if found.get(code) != name or found.keys() != {code, *also} or suggest(DOI(written)) != name:
+        if (
+            found.get(code) != name
+            or found.keys() != {code, *also}
+            or suggest(DOI(written)) != name
+        ):
             wrong.append(f"{written!r}: {found}")
     assert not wrong, "\n".join(wrong)
 
 
-_PLAIN_PIECES = ["10", "1000", "x", "1", "(", ")", "/", ".", "-", ":", ";", "_", "%41", "&amp;", "<", "doi:"]
+_PLAIN_PIECES = [
+    "10",
+    "1000",
+    "x",
+    "1",
+    "(",
+    ")",
+    "/",
+    ".",
+    "-",
+    ":",
+    ";",
+    "_",
+    "%41",
+    "&amp;",
+    "<",
+    "doi:",
+]
 _PAGES = ["/full", ".PDF", "/issuetoc", ".htm", "/fulltext", ".epdf", "meta"]
 
 
@@ -120,7 +141,11 @@ def test_of_a_doi_only_the_name_is_judged() -> None:
     assert advise(DOI.parse("https://doi.org/10.1000/182?x")) == ()
     assert "en dash (U+2013)" in advise("10.1000/a\u2013b")[0].message
     assert advise(DOI("10.1000/%41%41")) == (
-        Advice("literal-escape", "%41 in the name looks like an escape that was not decoded", "10.1000/AA"),
+        Advice(
+            "literal-escape",
+            "%41 in the name looks like an escape that was not decoded",
+            "10.1000/AA",
+        ),
     )
 
 
@@ -160,7 +185,9 @@ def test_time_grows_with_the_length_only(piece: str) -> None:
     assert all(len(one.message) < 500 for one in advice(16_000))
 
 
-@pytest.mark.parametrize("digits", ["9" * 5000, "0" * 5000 + "38", "0" * 5000], ids=["nines", "38", "zeros"])
+@pytest.mark.parametrize(
+    "digits", ["9" * 5000, "0" * 5000 + "38", "0" * 5000], ids=["nines", "38", "zeros"]
+)
 @pytest.mark.parametrize("rest", ["", "&amp;"], ids=["alone", "beside another"])
 def test_an_entity_of_thousands_of_digits_gets_advice(digits: str, rest: str) -> None:
     (advice, *_) = advise(DOI(f"10.1000/x&#{digits};{rest}y"))

@@ -28,10 +28,14 @@ LINK = "https://r.example/x/10.1000/456%23789"
         ("target", BIBTEX, LINK),
     ],
 )
-def test_the_url_depends_on_follow_and_accept(follow: str, accept: str | bytes | None, url: str) -> None:
+def test_the_url_depends_on_follow_and_accept(
+    follow: str, accept: str | bytes | None, url: str
+) -> None:
     options = ClientOptions.read("https://r.example/x/", follow=follow)
     assert options.request_url(DOI("10.1000/456#789"), accept) == url
-    assert options.request_url(ShortDOI("10/p54k"), accept) == url.replace("10.1000/456%23789", "10/p54k")
+    assert options.request_url(ShortDOI("10/p54k"), accept) == url.replace(
+        "10.1000/456%23789", "10/p54k"
+    )
     assert options.wants_record(accept) == (url == RECORD)
 
 
@@ -54,9 +58,26 @@ def test_who_may_connect_into_a_private_network(address: str) -> None:
 
 
 NO_TARGETS = [
-    *("file:///etc/passwd", "javascript:alert(1)", "data:text/plain,x", "ftp://example.org/", "http:///x"),
-    *("http://[::1", "http://a\0b/", "/caf\u00e9", "http://example.org:99999/", "https://me:secret@doi.org/"),
-    *("http://local%2568ost/", "http://loc%C2%ADalhost/", "http://a%2Fb.example.org/", "http://intranet./"),
+    *(
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "data:text/plain,x",
+        "ftp://example.org/",
+        "http:///x",
+    ),
+    *(
+        "http://[::1",
+        "http://a\0b/",
+        "/caf\u00e9",
+        "http://example.org:99999/",
+        "https://me:secret@doi.org/",
+    ),
+    *(
+        "http://local%2568ost/",
+        "http://loc%C2%ADalhost/",
+        "http://a%2Fb.example.org/",
+        "http://intranet./",
+    ),
     # requests reads headers as Latin-1
     *(f"http://{host}/".encode().decode("latin-1") for host in PRIVATE_HOSTS),
 ]
@@ -102,4 +123,6 @@ PUBLIC = (
 def test_which_hosts_are_in_a_private_network(host: str, is_private: bool) -> None:
     expected = pytest.raises(TargetError, match="private network") if is_private else nullcontext()
     with expected:
-        TargetCheck("https://doi.org").check_url(f"http://[{host}]/" if ":" in host else f"http://{host}/")
+        TargetCheck("https://doi.org").check_url(
+            f"http://[{host}]/" if ":" in host else f"http://{host}/"
+        )

@@ -27,7 +27,9 @@ def test_display(text: str, shown: str) -> None:
 
 def test_name_is_the_default_and_links_follow_their_base() -> None:
     assert display(SICI) == "doi:10.1002/(SICI)1<1::AID>2"
-    shown = [display(DOI("10.1000/182"), text, base="http://localhost/") for text in ("link", "{url}")]
+    shown = [
+        display(DOI("10.1000/182"), text, base="http://localhost/") for text in ("link", "{url}")
+    ]
     assert shown == ["http://localhost/10.1000/182"] * 2
 
 
@@ -45,7 +47,9 @@ def test_bad_templates_are_refused_clearly(text: str) -> None:
         display(SICI, text)
 
 
-KAHN = Work(SICI, {"author": ["Kahn", "Wilensky"], "title": "A {name} <b>framework</b>", "issued": 2006})
+KAHN = Work(
+    SICI, {"author": ["Kahn", "Wilensky"], "title": "A {name} <b>framework</b>", "issued": 2006}
+)
 
 
 @table("display", "of works", "text, shown")
@@ -54,7 +58,9 @@ def test_templates_may_name_the_work(text: str, shown: str) -> None:
 
 
 @table("display", "people", "csl, shown, byline")
-def test_one_or_two_people_or_the_first_are_shown(csl: dict[str, Any], shown: str, byline: str) -> None:
+def test_one_or_two_people_or_the_first_are_shown(
+    csl: dict[str, Any], shown: str, byline: str
+) -> None:
     work = Work(SICI, {"title": "T", **csl})
     assert display(SICI, "{authors} ({year})", work=work) == shown
     details = details_of(work)
@@ -64,7 +70,9 @@ def test_one_or_two_people_or_the_first_are_shown(csl: dict[str, Any], shown: st
 
 def test_without_a_work_the_name_is_shown() -> None:
     of_works = ("{authors}", "{url}: {year}", "{title}")
-    assert [*map(needs_work, (*of_works, "name", "link", "{name} authors"))] == [True] * 3 + [False] * 3
+    assert [*map(needs_work, (*of_works, "name", "link", "{name} authors"))] == [True] * 3 + [
+        False
+    ] * 3
     assert {display(SICI, text) for text in of_works} == {f"doi:{SICI.name}"}
     empty, words = Work(SICI, {}), Words(conjunction="und", no_date="o. J.")
     shown = display(SICI, "{authors}: {title} ({year})", work=empty, words=words)
@@ -75,13 +83,21 @@ def test_without_a_work_the_name_is_shown() -> None:
 
 
 @table("display", "marks", "kind, date, mark")
-def test_the_mark_of_a_retracted_work_links_to_the_notice(kind: str, date: list[int], mark: str) -> None:
+def test_the_mark_of_a_retracted_work_links_to_the_notice(
+    kind: str, date: list[int], mark: str
+) -> None:
     update = {"type": kind, "DOI": "10.5555/notice", "updated": {"date-parts": [date]}}
     parts = retraction_mark(Work(SICI, {"updated-by": [update]}), Words(retracted="zurückgezogen"))
     assert "".join(part.text for part in parts) == mark
-    assert {part.link for part in parts if part.text.strip()} == ({DOI("10.5555/notice")} if mark else set())
+    assert {part.link for part in parts if part.text.strip()} == (
+        {DOI("10.5555/notice")} if mark else set()
+    )
 
 
 def test_text_without_words_has_no_breaks() -> None:
     texts = "", " ", " " * 50
-    assert [*map(breakable, texts)] == [breakable(text, 0) for text in texts] == [[text] for text in texts]
+    assert (
+        [*map(breakable, texts)]
+        == [breakable(text, 0) for text in texts]
+        == [[text] for text in texts]
+    )

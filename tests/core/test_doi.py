@@ -40,7 +40,9 @@ def test_what_is_no_doi_is_refused_at_its_flaw(case: Case) -> None:
     )
 
 
-@pytest.mark.parametrize("other", ["10.1000/182", None, 1, Prefix("10.1000"), ShortDOI("10/abc"), ...])
+@pytest.mark.parametrize(
+    "other", ["10.1000/182", None, 1, Prefix("10.1000"), ShortDOI("10/abc"), ...]
+)
 def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
     doi = DOI("10.1000/182")
     assert (doi == other, doi != other) == (False, True)
@@ -49,7 +51,9 @@ def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
             compare(doi, other)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("value", [DOI(NAME), Prefix("10.1000"), URI, Work(DOI(NAME), {}), Record(DOI(NAME))])
+@pytest.mark.parametrize(
+    "value", [DOI(NAME), Prefix("10.1000"), URI, Work(DOI(NAME), {}), Record(DOI(NAME))]
+)
 def test_never_changes(value: object) -> None:
     before = repr(value)
     for attribute in ("name", "key", "doi", "safe", "title", "anything"):
@@ -140,7 +144,9 @@ def test_a_value_that_is_not_text_raises_type_error(thing: str) -> None:
         (DOI.from_url, "https://doi.org/10.1000/a/b"),
     ],
 )
-def test_strict_refuses_reserved_suffixes_in_every_constructor(door: Callable[..., DOI], text: str) -> None:
+def test_strict_refuses_reserved_suffixes_in_every_constructor(
+    door: Callable[..., DOI], text: str
+) -> None:
     """A suffix of one character and a slash is reserved (Z39.84 §4.3, N-097, N-098), refused if strict.
 
     It also proves N-084.
@@ -163,7 +169,10 @@ def test_urn_examples() -> None:
 def test_link_query(query: dict[str, Any], end: str) -> None:
     doi = DOI("10.1000/a b")
     assert doi.link(**query) == "https://doi.org/10.1000/a%20b" + end
-    assert doi.link("http://localhost:8000/doi/", **query) == "http://localhost:8000/doi/10.1000/a%20b" + end
+    assert (
+        doi.link("http://localhost:8000/doi/", **query)
+        == "http://localhost:8000/doi/10.1000/a%20b" + end
+    )
 
 
 @table("values", "no bases", "base")
@@ -175,7 +184,8 @@ def test_link_base_is_http(base: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "base", ["http://a", "HTTPS://a.b:8000/c//", " https://[::1]/ ", "https://xn--mnchen-3ya.example"]
+    "base",
+    ["http://a", "HTTPS://a.b:8000/c//", " https://[::1]/ ", "https://xn--mnchen-3ya.example"],
 )
 def test_link_base(base: str) -> None:
     """The characters of a name are escaped whatever the base is (P-42, P-43)."""
@@ -196,8 +206,14 @@ def test_no_limit_of_length(suffix: str) -> None:
     ("text", "handle"),
     [
         *((text, DOI("10.1000/182")) for text in ("10.1000/182", "doi:10.1000/182")),
-        *((text, Prefix("10.1000")) for text in ("10.1000", "https://doi.org/10.1000", "doi:10.1000")),
-        *((text, ShortDOI("10/p54k")) for text in ("10/p54k", "doi:10/p54k", " <10/P54K> ", "DOI10/p54k")),
+        *(
+            (text, Prefix("10.1000"))
+            for text in ("10.1000", "https://doi.org/10.1000", "doi:10.1000")
+        ),
+        *(
+            (text, ShortDOI("10/p54k"))
+            for text in ("10/p54k", "doi:10/p54k", " <10/P54K> ", "DOI10/p54k")
+        ),
     ],
 )
 def test_the_form_of_a_name_tells_its_kind(text: str, handle: DOI | Prefix | ShortDOI) -> None:
@@ -208,7 +224,20 @@ def test_the_form_of_a_name_tells_its_kind(text: str, handle: DOI | Prefix | Sho
 
 
 @pytest.mark.parametrize(
-    "text", ["", "10", "10.", "10/", "10/a/b", "10/a b", "10/é", "10.1000/", "11.1000", "10.1000#x", "10..1"]
+    "text",
+    [
+        "",
+        "10",
+        "10.",
+        "10/",
+        "10/a/b",
+        "10/a b",
+        "10/é",
+        "10.1000/",
+        "11.1000",
+        "10.1000#x",
+        "10..1",
+    ],
 )
 def test_what_has_no_such_form_is_no_handle(text: str) -> None:
     for read in (Handle.parse, Handle.from_name, Prefix, ShortDOI):

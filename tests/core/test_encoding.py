@@ -50,7 +50,9 @@ def test_a_value_that_is_not_text_raises_type_error(thing: str) -> None:
 @pytest.mark.parametrize("profile", [None, "LINK", 5], ids=repr)
 def test_an_invalid_profile_raises_type_error(profile: Profile) -> None:
     for call in (lambda: encode("10.1/x", profile), lambda: encode_many(["10.1/x"], profile)):
-        with pytest.raises(TypeError, match=r"expected a Profile \(URI, PATH, LINK or FINAL\), not"):
+        with pytest.raises(
+            TypeError, match=r"expected a Profile \(URI, PATH, LINK or FINAL\), not"
+        ):
             call()
 
 
@@ -68,7 +70,11 @@ def test_decode_refuses(text: str, position: int) -> None:
 
 
 def test_profiles_are_copied_and_pickled_as_the_same_object() -> None:
-    copies = [*map(copy.copy, PROFILES), *copy.deepcopy(PROFILES), *pickle.loads(pickle.dumps(PROFILES))]
+    copies = [
+        *map(copy.copy, PROFILES),
+        *copy.deepcopy(PROFILES),
+        *pickle.loads(pickle.dumps(PROFILES)),
+    ]
     assert [*map(id, copies)] == [*map(id, PROFILES)] * 3
     assert len({*PROFILES}) == 4
 
@@ -76,7 +82,12 @@ def test_profiles_are_copied_and_pickled_as_the_same_object() -> None:
 @pytest.mark.parametrize("name", ["BARE", "URI"])
 def test_a_profile_of_ones_own_stays_its_own_whatever_its_name(name: str) -> None:
     bare = Profile(name, b"0123456789./abc")
-    assert (bare.name, bare.safe, bare.slashes, repr(bare)) == (name, b"0123456789./abc", None, name)
+    assert (bare.name, bare.safe, bare.slashes, repr(bare)) == (
+        name,
+        b"0123456789./abc",
+        None,
+        name,
+    )
     again = pickle.loads(pickle.dumps(bare))
     assert (again.name, again.safe) == (name, bare.safe)
     assert encode("10.1000/a-b", bare) == encode("10.1000/a-b", again) == "10.1000/a%2Db"

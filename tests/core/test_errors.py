@@ -63,7 +63,10 @@ def test_a_long_text_is_kept_but_not_repeated_in_full(start: str) -> None:
         ("https://doi.org/10.1000/a%20b", "10.1000/a b"),
         *(("doi:10.1/x", "10.1/x"), (" 10.1/x", "10.1/x")),
         # what parse refuses, too
-        *((text, None) for text in ("10.1000/", "hello", "doi:10.1000/", "https://example.org/10.1000/182")),
+        *(
+            (text, None)
+            for text in ("10.1000/", "hello", "doi:10.1000/", "https://example.org/10.1000/182")
+        ),
     ],
 )
 def test_a_text_taken_for_a_name_points_to_parse(
@@ -116,7 +119,10 @@ def test_a_suggestion_is_shown_on_one_line_and_in_visible_characters() -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [*CASES["publishers"], {"text": "https://example.org/10.1000/1/" + "a" * 3000, "suggestion": None}],
+    [
+        *CASES["publishers"],
+        {"text": "https://example.org/10.1000/1/" + "a" * 3000, "suggestion": None},
+    ],
     ids=lambda case: case["text"][:60],
 )
 def test_the_doi_in_a_publisher_s_url_is_suggested(case: dict[str, Any]) -> None:
@@ -124,5 +130,9 @@ def test_the_doi_in_a_publisher_s_url_is_suggested(case: dict[str, Any]) -> None
     error = error_of(text)
     suggested = with_suggestion(error)
     assert suggested.suggestion == meant
-    assert (suggested.text, suggested.position, suggested.reason) == (text, error.position, error.reason)
+    assert (suggested.text, suggested.position, suggested.reason) == (
+        text,
+        error.position,
+        error.reason,
+    )
     assert meant is None or str(suggested).endswith(f"; write {meant}")

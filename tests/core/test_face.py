@@ -71,7 +71,9 @@ def test_answers_from_the_store_need_no_http_client() -> None:
 def test_the_resolver_says_what_to_install(program: str, missing: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None\n{program}"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    message = f'ModuleNotFoundError: doiuri.resolver needs {missing}: pip install "doiuri[resolver]"'
+    message = (
+        f'ModuleNotFoundError: doiuri.resolver needs {missing}: pip install "doiuri[resolver]"'
+    )
     assert run.stderr.splitlines()[-1] == message
 
 
@@ -83,5 +85,7 @@ def test_the_core_needs_the_standard_library_only() -> None:
         "assert all(getattr(doiuri, name) for name in doiuri.__all__ if name != '__version__')\n"
         "try:\n    import doiuri.resolver\nexcept ImportError as error:\n    print(error.name, error)"
     )
-    run = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True
+    )
     assert run.stdout == 'requests doiuri.resolver needs requests: pip install "doiuri[resolver]"\n'

@@ -41,7 +41,9 @@ def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     assert mode_of(tmp_path / "new") == mode_of(tmp_path / "usual")
 
 
-def test_of_two_writers_at_once_each_has_a_private_draft_and_the_last_one_counts(file: Path) -> None:
+def test_of_two_writers_at_once_each_has_a_private_draft_and_the_last_one_counts(
+    file: Path,
+) -> None:
     with replacing(file) as first:
         first.write_text("first")
         with replacing(file) as second:
@@ -58,7 +60,10 @@ def test_a_failure_leaves_the_old_file_and_no_draft(file: Path) -> None:
         draft.write_text("half")
         raise KeyboardInterrupt
     for expected in (b"another", b""):
-        with pytest.raises(OSError, match="changed in the meantime"), replacing(file, expected=expected):
+        with (
+            pytest.raises(OSError, match="changed in the meantime"),
+            replacing(file, expected=expected),
+        ):
             pass
     assert file.read_text() == "old"
     assert [*file.parent.iterdir()] == [file]

@@ -54,7 +54,9 @@ class Shown(HTMLParser):
 
 def python_markdown(source: str) -> str:
     extension = DOIExtension(resolve=False, bare_links=True)
-    return Shown(markdown.markdown(source, extensions=[*EXTENSIONS, extension]), links_only=True).shown
+    return Shown(
+        markdown.markdown(source, extensions=[*EXTENSIONS, extension]), links_only=True
+    ).shown
 
 
 def myst(source: str) -> str:
@@ -63,7 +65,9 @@ def myst(source: str) -> str:
     for node in list(document.findall(lambda node: isinstance(node, CODE))):
         node.parent.remove(node)
     texts = document.findall(nodes.Text)
-    return Shown("\n".join(t if isinstance(t.parent, nodes.raw) else escape(t) for t in texts)).shown
+    return Shown(
+        "\n".join(t if isinstance(t.parent, nodes.raw) else escape(t) for t in texts)
+    ).shown
 
 
 def respelled(page: str) -> str:

@@ -100,7 +100,10 @@ def test_the_form_decides_what_is_written_and_is_in_the_schema(form: str | None)
     assert tuple(written) == WRITTEN[form]
     schema = adapter.json_schema()
     assert schema == adapter.json_schema(mode="serialization")
-    assert (schema["type"], schema["format"]) == ("string", "uri" if form in {"uri", "url"} else "doi")
+    assert (schema["type"], schema["format"]) == (
+        "string",
+        "uri" if form in {"uri", "url"} else "doi",
+    )
     assert Draft202012Validator(schema).is_valid(written[0])
     assert not Draft202012Validator(schema).is_valid(written[0] + "\n")
 
@@ -157,7 +160,9 @@ def test_a_subclass_reads_its_own_kind() -> None:
 PATTERN = TypeAdapter(DOI).json_schema()["pattern"]
 
 
-@given(names() | st.builds("{}{}".format, names(), st.characters()) | st.text("10./a\n é", max_size=9))
+@given(
+    names() | st.builds("{}{}".format, names(), st.characters()) | st.text("10./a\n é", max_size=9)
+)
 def test_the_pattern_accepts_exactly_the_names(name: str) -> None:
     assert bool(re.search(PATTERN, name)) == naive.is_name(name)
 
@@ -166,7 +171,9 @@ def test_the_pattern_knows_every_character() -> None:
     accepts = re.compile(PATTERN).search
     for character in map(chr, range(0x110000)):
         if unicodedata.category(character) != "Cn":
-            assert bool(accepts(f"10.1/{character}")) is naive.is_graphic(character), ascii(character)
+            assert bool(accepts(f"10.1/{character}")) is naive.is_graphic(character), ascii(
+                character
+            )
 
 
 def test_the_pattern_is_one_in_javascript_too() -> None:

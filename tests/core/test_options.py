@@ -21,7 +21,9 @@ def read(prefix: str = "", /, **given: object) -> Options:
 
 
 def test_defaults() -> None:
-    assert read() == Options(Settings(), True, 10, 2, None, "name", "https://doi.org", None, None, None, ())
+    assert read() == Options(
+        Settings(), True, 10, 2, None, "name", "https://doi.org", None, None, None, ()
+    )
 
 
 def test_all_values_may_be_strings() -> None:
@@ -72,16 +74,24 @@ def test_nothing_is_not_set(nothing: object) -> None:
 
 def test_an_option_of_one_host_has_its_own_meaning_of_none_and_says_what_it_is_for() -> None:
     option = Option("css_class", "doi", "class of `<a>`", none="")
-    assert [option.read(given) for given in ({}, {"css_class": None}, {"css_class": "x"})] == ["doi", "", "x"]
+    assert [option.read(given) for given in ({}, {"css_class": None}, {"css_class": "x"})] == [
+        "doi",
+        "",
+        "x",
+    ]
     assert option.describe() == "Class of <a> (default: doi)"
     described = {option.name: option.describe() for option in OPTIONS}
     assert described["offline"].endswith("(default: DOIURI_OFFLINE, else no)")
     assert described["lock"] == "Path of a lock file"
 
 
-def test_missing_redis_py_is_an_error_before_any_store_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_redis_py_is_an_error_before_any_store_is_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(ValueError, match=r"^DOIURI_CACHE: a store .* pip install 'doiuri\[redis\]'"):
+    with pytest.raises(
+        ValueError, match=r"^DOIURI_CACHE: a store .* pip install 'doiuri\[redis\]'"
+    ):
         Options.read({}, environ={"DOIURI_CACHE": "rediss://localhost"})
 
 
@@ -113,8 +123,13 @@ def test_the_text_of_a_link_has_the_metadata_if_there_are_any() -> None:
 
 
 def test_requests_that_were_not_sent_count_as_the_failures_before_them() -> None:
-    with refusing() as port, Resolver(f"http://127.0.0.1:{port}", store=None, budget=20) as resolver:
-        causes = [one.cause for one in resolver.check([f"10.1000/{n}" for n in range(16)]) if one.cause]
+    with (
+        refusing() as port,
+        Resolver(f"http://127.0.0.1:{port}", store=None, budget=20) as resolver,
+    ):
+        causes = [
+            one.cause for one in resolver.check([f"10.1000/{n}" for n in range(16)]) if one.cause
+        ]
     assert any("not asked again" in str(cause) for cause in causes)
     assert [(str(cause), count) for cause, count in tally(causes).items()] == [
         (f"127.0.0.1:{port}: Connection refused", 16)
@@ -147,7 +162,9 @@ def test_an_option_wins_over_its_variable_and_empty_ones_do_not_count(
     given: tuple[Any, ...], environ: dict[str, str], settings: Settings
 ) -> None:
     names = ("resolver", "offline", "mailto", "cache")
-    assert Settings.from_environ(**dict(zip(names, given, strict=False)), environ=environ) == settings
+    assert (
+        Settings.from_environ(**dict(zip(names, given, strict=False)), environ=environ) == settings
+    )
 
 
 def test_user_agent() -> None:
@@ -157,7 +174,9 @@ def test_user_agent() -> None:
     assert user_agent("doiuri", "me@example.org").endswith("; mailto:me@example.org)")
 
 
-@pytest.mark.parametrize("base", ["http://müller.example/", "http://１２７.0.0.1", "http://a.example/ü"])
+@pytest.mark.parametrize(
+    "base", ["http://müller.example/", "http://１２７.0.0.1", "http://a.example/ü"]
+)
 def test_bases_beyond_ascii_are_refused_everywhere_alike(base: str) -> None:
     """HTTP clients differ in what they make of them, some raise UnicodeError."""
     doi = DOI("10.1000/182")

@@ -12,7 +12,19 @@ from typing import TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
-from doiuri import DOI, FINAL, LINK, PATH, URI, DOISyntaxError, Handle, Profile, advise, decode, encode
+from doiuri import (
+    DOI,
+    FINAL,
+    LINK,
+    PATH,
+    URI,
+    DOISyntaxError,
+    Handle,
+    Profile,
+    advise,
+    decode,
+    encode,
+)
 from doiuri import encode_many as many
 from doiuri.testing.strategies import dois, names, spelled_texts
 from hypothesis import example, given
@@ -32,16 +44,68 @@ profiles = st.sampled_from(PROFILES)
 _DIGIT = st.sampled_from("0123456789abcdefABCDEF")
 _ESCAPE = st.builds("%{}{}".format, _DIGIT, _DIGIT)
 _PIECES = (
-    *("%", "%a", "%%", "%C3%a9", "%c3%A9", "%f0%9F%98%80", "%2F", "%2e", "%2E", "%0A", "%41", "%2528"),
-    *("/", "//", ".", "..", "a", "Z", "é", "Ω", " ", "=", "==", "\\", "\\x41", "\n", "\t", "#", "?", "<"),
+    *(
+        "%",
+        "%a",
+        "%%",
+        "%C3%a9",
+        "%c3%A9",
+        "%f0%9F%98%80",
+        "%2F",
+        "%2e",
+        "%2E",
+        "%0A",
+        "%41",
+        "%2528",
+    ),
+    *(
+        "/",
+        "//",
+        ".",
+        "..",
+        "a",
+        "Z",
+        "é",
+        "Ω",
+        " ",
+        "=",
+        "==",
+        "\\",
+        "\\x41",
+        "\n",
+        "\t",
+        "#",
+        "?",
+        "<",
+    ),
     *("%00", ">", "&lt;", "doi:", "10.1", "\ud800", "\uff11", "\u00a0"),
 )
 _TEXTS = st.lists(st.sampled_from(_PIECES) | _ESCAPE | st.characters(), max_size=9).map("".join)
 _PREFIXES = st.sampled_from(
-    ["10.1000/", "10.1/", "10.1.2/", "10..1/", "10.1000", "10./", "10/", "%310.1/", "10.1%2F", "11.1/"]
+    [
+        "10.1000/",
+        "10.1/",
+        "10.1.2/",
+        "10..1/",
+        "10.1000",
+        "10./",
+        "10/",
+        "%310.1/",
+        "10.1%2F",
+        "11.1/",
+    ]
 )
 _HEADS = st.sampled_from(
-    ["", "doi:", "https://doi.org/", "https://doi.org/doi:", "doi:https://doi.org/", "doi:doi:", "DOI:", "<"]
+    [
+        "",
+        "doi:",
+        "https://doi.org/",
+        "https://doi.org/doi:",
+        "doi:https://doi.org/",
+        "doi:doi:",
+        "DOI:",
+        "<",
+    ]
 )
 
 PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
@@ -86,7 +150,9 @@ def test_every_profile_decodes_to_the_name(name: str, profile: Profile) -> None:
     assert re.fullmatch(SHAPES[profile.name], encode(name, profile))
 
 
-@given(names() | st.lists(st.sampled_from([".", "..", "", "a", "...", ".a"]), min_size=1).map(dotted))
+@given(
+    names() | st.lists(st.sampled_from([".", "..", "", "a", "...", ".a"]), min_size=1).map(dotted)
+)
 @each_name
 @each("10.1000/a/././././b", "10.1000/../../../..", "10.1000/./../a/.")
 def test_uris_links_and_paths_are_those_of_a_second_implementation(name: str) -> None:
@@ -162,7 +228,8 @@ def test_many_are_encoded_as_one(texts: list[str], profile: Profile) -> None:
 
 
 @given(
-    st.text(st.characters() | st.sampled_from("doi:/10.%<>#? ")) | spelled_texts().map(lambda pair: pair[0])
+    st.text(st.characters() | st.sampled_from("doi:/10.%<>#? "))
+    | spelled_texts().map(lambda pair: pair[0])
 )
 @each_name
 def test_nothing_but_a_doi_or_a_syntax_error(text: str) -> None:
@@ -185,7 +252,9 @@ def test_escapes_are_octets_of_utf8_decoded_once(text: str) -> None:
     """
     expected = naive.decode(text)
     graphic = expected is not None and all(map(naive.is_graphic, expected))
-    assert outcome_of(decode, text) == (expected if graphic and "#" not in text and "?" not in text else None)
+    assert outcome_of(decode, text) == (
+        expected if graphic and "#" not in text and "?" not in text else None
+    )
     typed = f"10.1/x{text}y"
     name = naive.decode(typed, lenient=True)
     meant = name if name is not None and naive.is_name(name) else None
@@ -195,9 +264,16 @@ def test_escapes_are_octets_of_utf8_decoded_once(text: str) -> None:
 
 
 @given(_PREFIXES, _TEXTS)
-@each(*(("10.1000/", suffix) for suffix in ("a#b?c", "a?b#c", "a|b", "50%", "", PRINTABLE, *PRINTABLE)))
+@each(
+    *(
+        ("10.1000/", suffix)
+        for suffix in ("a#b?c", "a?b#c", "a|b", "50%", "", PRINTABLE, *PRINTABLE)
+    )
+)
 @each(("10..1/", "a"), ("10.1000.", "1/x"), ("10.1000a", "/x"))
-def test_each_constructor_takes_what_a_second_implementation_takes(prefix: str, suffix: str) -> None:
+def test_each_constructor_takes_what_a_second_implementation_takes(
+    prefix: str, suffix: str
+) -> None:
     """Of URIs, ASCII and legal characters only, no query, no fragment (draft §2).
 
     Of links, the path up to a query or a fragment, decoded once (RFC 3986 §3.3 to §3.5). Of names, graphic
@@ -213,12 +289,19 @@ def test_each_constructor_takes_what_a_second_implementation_takes(prefix: str, 
 
 
 @given(_HEADS, _PREFIXES, _TEXTS)
-@each(*(("https://doi.org/", "10.1000/", suffix) for suffix in ("", "a?b")), ("", "10.1000/", "a\n"))
-@each(*(("doi:", "10.1000/", suffix) for suffix in ("a#b", "a=\nb%41")), ("", "10.1000/", "%%2F41%41%41"))
+@each(
+    *(("https://doi.org/", "10.1000/", suffix) for suffix in ("", "a?b")), ("", "10.1000/", "a\n")
+)
+@each(
+    *(("doi:", "10.1000/", suffix) for suffix in ("a#b", "a=\nb%41")),
+    ("", "10.1000/", "%%2F41%41%41"),
+)
 def test_frequent_spellings_are_read_as_all_others_are(head: str, prefix: str, suffix: str) -> None:
     """White space around a text changes nothing: a bare name, a URI or a link is read at once without it."""
     text = head + prefix + suffix
-    plain, padded = (outcome_of(lambda text: DOI.parse(text).name, one) for one in (text, f"\n{text} "))
+    plain, padded = (
+        outcome_of(lambda text: DOI.parse(text).name, one) for one in (text, f"\n{text} ")
+    )
     assert plain == padded
 
 

@@ -13,8 +13,19 @@ from support.adversary import SYNTAXES
 LABELS = ("doi:", "DOI:", "Doi:")
 LINKS = ("https://doi.org/", "http://dx.doi.org/", "HTTPS://WWW.DOI.ORG/", "Http://Doi.Org/")
 MORE_LINKS = (
-    *("//doi.org/", "doi.org/", "https://dx.doi.org:443/", "https://doi.org./", "https://doi.org//"),
-    *("https://doi.org/doi:", "https://doi.org/DOI:", "https://doi.org/INFO:doi/", "https://doi.org/hdl:"),
+    *(
+        "//doi.org/",
+        "doi.org/",
+        "https://dx.doi.org:443/",
+        "https://doi.org./",
+        "https://doi.org//",
+    ),
+    *(
+        "https://doi.org/doi:",
+        "https://doi.org/DOI:",
+        "https://doi.org/INFO:doi/",
+        "https://doi.org/hdl:",
+    ),
     *("https://doi.org/api/handles/", "https://doi.org/doi/"),
 )
 TYPED = (
@@ -53,7 +64,9 @@ def spellings(name: str) -> Iterator[tuple[Callable[[str], Handle], str]]:
     yield from ((door, name) for door in (DOI, DOI.from_name, Handle.from_name))
     for text in escapes(name):
         yield from ((DOI.from_uri, label + text) for label in LABELS)
-        yield from ((DOI.from_url, link + text + end) for link in LINKS + MORE_LINKS for end in ("", "?x#y"))
+        yield from (
+            (DOI.from_url, link + text + end) for link in LINKS + MORE_LINKS for end in ("", "?x#y")
+        )
         for start in LABELS + LINKS + MORE_LINKS + TYPED:
             yield DOI.parse, start + text
             yield Handle.parse, f" <{start}{text}>\n"
@@ -65,7 +78,12 @@ def spellings(name: str) -> Iterator[tuple[Callable[[str], Handle], str]]:
 @given((case_pairs() | st.tuples(names(), names())).map(lambda pair: (DOI(pair[0]), DOI(pair[1]))))
 @example((DOI("10.1000/" + PRINTABLE), DOI("10.1000/" + PRINTABLE.upper())))
 @example((DOI("10.1000/aZ%41%2F%2541%zz"), DOI("10.1000/aZ%2541")))
-@example((DOI("10.1.5/\u00e9\u00c9\u03c3\u00df\u017f\u212a\ufb01"), DOI("10.1.5/\u00c9\u00c9\u03a3SSSKFI")))
+@example(
+    (
+        DOI("10.1.5/\u00e9\u00c9\u03c3\u00df\u017f\u212a\ufb01"),
+        DOI("10.1.5/\u00c9\u00c9\u03a3SSSKFI"),
+    )
+)
 @example((DOI("10.1000/a//../b:c/.."), DOI("10.1000/a/b:c")))
 @example((DOI("10.1000/x_"), DOI("10.1000/xa")))
 @example((DOI("10.1000/\u00c1-"), DOI("10.1000/A\u0301\u2212")))
@@ -85,7 +103,14 @@ def test_every_spelling_is_the_same_doi(pair: tuple[DOI, DOI]) -> None:
             found: object
             try:
                 read = door(text)
-                found = (read.name, read.key, hash(read), read == doi, read.url, *compared(read, other))
+                found = (
+                    read.name,
+                    read.key,
+                    hash(read),
+                    read == doi,
+                    read.url,
+                    *compared(read, other),
+                )
             except ValueError as error:
                 found = error
             if found != expected:
@@ -109,7 +134,9 @@ def test_every_spelling_is_found_whole(doi: DOI) -> None:
             for syntax in SYNTAXES:
                 for place in PLACES[syntax]:
                     text = place.format(written)
-                    found = [(match.text, match.doi.name, match.doi.key) for match in find(text, syntax)]
+                    found = [
+                        (match.text, match.doi.name, match.doi.key) for match in find(text, syntax)
+                    ]
                     if found != [(html.unescape(written), name, naive.key(name))]:
                         wrong.append(f"{found} in {syntax}: {text}")
     assert not wrong, "\n".join(wrong[:5])

@@ -21,7 +21,11 @@ LOST, MEANT = DOI("10.5555/20l8"), DOI("10.5555/2018")
 PAGE = DOI("10.5555/page")
 WORK = {CSL_JSON: json.dumps({"type": "book", "title": "A book"})}
 RECORDS: list[dict[str, Any]] = [
-    {"handle": BOOK.name, "values": [], "metadata": WORK | {"text/x-bibliography": "A book. (2020)."}},
+    {
+        "handle": BOOK.name,
+        "values": [],
+        "metadata": WORK | {"text/x-bibliography": "A book. (2020)."},
+    },
     {"handle": BARE.name, "values": []},
     {"handle": MEANT.name, "values": []},
     record(PAGE.name, "https://example.org/book") | {"metadata": WORK},
@@ -43,7 +47,11 @@ def test_answers_are_gathered_by_doi() -> None:
         }
         survey.check([BARE], ask=resolver.verify)
         assert survey.statuses[BARE] == "found"
-        assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, BARE, DEAD])) == ({}, {}, "")
+        assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, BARE, DEAD])) == (
+            {},
+            {},
+            "",
+        )
 
 
 @pytest.mark.parametrize("order", [(PAGE, BARE, DEAD, LOST), (LOST, DEAD, BARE, PAGE)])
@@ -83,7 +91,13 @@ def test_only_what_is_needed_is_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "works", "others", "first"),
-    [(20, 8, 1, False), (20, 21, 0, True), (20, 8, 13, True), (20, 8, 17, False), (None, 30, 30, False)],
+    [
+        (20, 8, 1, False),
+        (20, 21, 0, True),
+        (20, 8, 13, True),
+        (20, 8, 17, False),
+        (None, 30, 30, False),
+    ],
 )
 def test_existence_is_asked_first_if_the_budget_does_not_reach(
     rate: float | None, works: int, others: int, first: bool
@@ -99,7 +113,10 @@ def test_existence_is_asked_first_if_the_budget_does_not_reach(
 
 
 def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
-    with refusing() as port, Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as resolver:
+    with (
+        refusing() as port,
+        Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as resolver,
+    ):
         survey = Survey(resolver, budget=10)
         survey.look_up_works([BOOK])
         survey.check([BOOK, BARE])
@@ -138,7 +155,9 @@ def test_a_later_answer_ends_what_was_unknown(ask: str) -> None:
 def test_the_most_probable_of_the_registered_names_was_meant(
     dead: str, registered: list[str], meant: str | None
 ) -> None:
-    records: list[dict[str, Any]] = [{"handle": f"10.5555/{name}", "values": []} for name in registered]
+    records: list[dict[str, Any]] = [
+        {"handle": f"10.5555/{name}", "values": []} for name in registered
+    ]
     with resolver_for(records) as resolver:
         found = Survey(resolver, budget=10).look_for_meant([DEAD, DOI(f"10.5555/{dead}")])
     assert [doi.name for doi in found.values()] == ([f"10.5555/{meant}"] if meant else [])
@@ -154,7 +173,9 @@ def test_an_expired_answer_counts_but_is_marked() -> None:
     survey = Survey(Resolver(store=store, offline=True), budget=10)
     survey.check([BOOK, BARE])
     assert survey.statuses == {BOOK: "no-values", BARE: "found"}
-    assert {doi: str(cause) for doi, cause in survey.stale.items()} == {BARE: "offline: request not sent"}
+    assert {doi: str(cause) for doi, cause in survey.stale.items()} == {
+        BARE: "offline: request not sent"
+    }
 
 
 def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path: Path) -> None:
@@ -173,7 +194,10 @@ def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path
     file.path.unlink()
     assert renewed(Resolver(store=store, offline=True), BOOK).stale.keys() == {BARE, BOOK}
     assert {doi for doi in (BARE, BOOK) if doi.key in file.read().dois()} == {BARE, BOOK}
-    renewed(resolver_for([RECORDS[0] | {"metadata": {CSL_JSON: '{"title": "Another"}'}}, RECORDS[1]]), BOOK)
+    renewed(
+        resolver_for([RECORDS[0] | {"metadata": {CSL_JSON: '{"title": "Another"}'}}, RECORDS[1]]),
+        BOOK,
+    )
     renewed(resolver_for(RECORDS))
     newer = file.path.read_bytes()
     assert b"Another" in newer, "a work stays if only the existence is renewed"
@@ -185,5 +209,8 @@ def test_the_entries_behind_the_answers_are_recorded_on_request() -> None:
     with resolver_for(RECORDS) as resolver:
         survey = Survey(resolver, budget=10, record=True)
         survey.check([BARE, DEAD])
-        assert {(key.kind, key.doi) for key in survey.entries} == {("record", BARE.key), ("record", DEAD.key)}
+        assert {(key.kind, key.doi) for key in survey.entries} == {
+            ("record", BARE.key),
+            ("record", DEAD.key),
+        }
         assert not Survey(resolver, budget=10).entries

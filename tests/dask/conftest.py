@@ -28,7 +28,10 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
 
     protocol = getattr(request, "param", "inproc://")
     options = {"processes": False, "protocol": protocol, "dashboard_address": ":0"}
-    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as workers, Client(workers) as client:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, **options) as workers,
+        Client(workers) as client,
+    ):
         yield client
 
 
@@ -37,7 +40,11 @@ def server() -> Iterator[Server]:
     """Which RA knows names with "crossref" in any letter case; the REST API also ``link``."""
 
     def agencies(name: str) -> dict[str, str]:
-        return {"RA": "Crossref"} if "crossref" in name.lower() else {"status": "DOI does not exist"}
+        return (
+            {"RA": "Crossref"} if "crossref" in name.lower() else {"status": "DOI does not exist"}
+        )
 
-    with handling(proxy({"10.1000/LINK": (value("URL", "https://example.org/"),)}, agencies)) as server:
+    with handling(
+        proxy({"10.1000/LINK": (value("URL", "https://example.org/"),)}, agencies)
+    ) as server:
         yield server

@@ -31,7 +31,9 @@ def server() -> Any:
 
 
 def dump(names: list[Any], column: str = "doi_key", partitions: int = 3) -> Any:
-    return dd.from_pandas(pd.DataFrame({"title": "x", column: names, "doi_agency": AGENCIES}), partitions)
+    return dd.from_pandas(
+        pd.DataFrame({"title": "x", column: names, "doi_agency": AGENCIES}), partitions
+    )
 
 
 DUMPS: dict[str, Callable[[], Any]] = {
@@ -58,9 +60,15 @@ COLUMNS = ("doi", "doi_name", "doi_status", "doi_agency", "doi_reason")
 
 @pytest.mark.parametrize(
     ("source", "form"),
-    [*(("frame", form) for form in DUMPS), *((source, "keys") for source in SOURCES), ("bag", "links")],
+    [
+        *(("frame", form) for form in DUMPS),
+        *((source, "keys") for source in SOURCES),
+        ("bag", "links"),
+    ],
 )
-def test_only_names_that_are_not_known_are_asked_for(server: Server, source: str, form: str) -> None:
+def test_only_names_that_are_not_known_are_asked_for(
+    server: Server, source: str, form: str
+) -> None:
     verified = verify(SOURCES[source](TEXTS), resolver=server.url, known=DUMPS[form]())
     assert not server.requests
     found = rows(verified, *COLUMNS)
@@ -87,7 +95,9 @@ def test_a_key_of_a_dump_is_literal_and_needs_no_agency() -> None:
 
 def test_small_files_that_dask_reads_at_once(server: Server, tmp_path: Path) -> None:
     wide = pd.DataFrame({f"text {n}": [f"{m} {n}" * 50 for m in range(40)] for n in range(20)})
-    dd.from_pandas(wide.assign(doi=TEXTS), npartitions=10).to_parquet(tmp_path / "data", write_index=False)
+    dd.from_pandas(wide.assign(doi=TEXTS), npartitions=10).to_parquet(
+        tmp_path / "data", write_index=False
+    )
     DUMPS["keys"]().to_parquet(tmp_path / "keys", write_index=False)
     data, known = dd.read_parquet(tmp_path / "data")[["doi"]], dd.read_parquet(tmp_path / "keys")
     assert rows(verify(data, resolver=server.url, known=known), *COLUMNS) == EXPECTED

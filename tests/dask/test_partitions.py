@@ -23,8 +23,20 @@ NO_DOI, NO_LABEL = "there is no DOI", 'expected "10.", a label such as "doi:", o
 # By text: name, key, status, agency and reason
 EXPECTED: dict[str | None, tuple[str | None, ...]] = {
     "doi:10.1000/crossref": ("10.1000/crossref", "10.1000/CROSSREF", "found", "Crossref", None),
-    "https://doi.org/10.1000/CrossRef": ("10.1000/CrossRef", "10.1000/CROSSREF", "found", "Crossref", None),
-    "10.1000/<crossref-é": ("10.1000/<crossref-é", "10.1000/<CROSSREF-é", "found", "Crossref", None),
+    "https://doi.org/10.1000/CrossRef": (
+        "10.1000/CrossRef",
+        "10.1000/CROSSREF",
+        "found",
+        "Crossref",
+        None,
+    ),
+    "10.1000/<crossref-é": (
+        "10.1000/<crossref-é",
+        "10.1000/<CROSSREF-é",
+        "found",
+        "Crossref",
+        None,
+    ),
     "10.1000/link": ("10.1000/link", "10.1000/LINK", "found", None, None),
     "10.1000/gone": ("10.1000/gone", "10.1000/GONE", "not-found", None, "no such DOI"),
     None: (None, None, "invalid", None, NO_DOI),
@@ -35,12 +47,18 @@ TEXTS = [*EXPECTED, "10.1000/gone", "doi:10.1000/crossref", None]
 ORDERS = {"given": TEXTS, "reversed": TEXTS[::-1], "interleaved": TEXTS[::2] + TEXTS[1::2]}
 
 
-@pytest.mark.parametrize(("partitions", "order"), [(1, "given"), (2, "reversed"), (12, "interleaved")])
+@pytest.mark.parametrize(
+    ("partitions", "order"), [(1, "given"), (2, "reversed"), (12, "interleaved")]
+)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_row_gets_what_its_text_gets_alone(server: Server, shape: str, partitions: int, order: str) -> None:
+def test_a_row_gets_what_its_text_gets_alone(
+    server: Server, shape: str, partitions: int, order: str
+) -> None:
     texts = ORDERS[order]
     data, expected = SHAPES[shape](texts, partitions), [(text, *EXPECTED[text]) for text in texts]
-    parsed = [(text, name, key, None if name else reason) for text, name, key, *_, reason in expected]
+    parsed = [
+        (text, name, key, None if name else reason) for text, name, key, *_, reason in expected
+    ]
     assert rows(parse(data), "doi", *PARSED) == parsed
     verified = verify(data, resolver=server.url)
     assert not server.requests, "asked before it was computed"
@@ -48,11 +66,15 @@ def test_a_row_gets_what_its_text_gets_alone(server: Server, shape: str, partiti
         found = rows(verified, "doi", *VERIFIED)
         assert found == [(text, name, *answer) for text, name, _, *answer in expected]
     keys = sorted(ascii_upper(name) for name in asked(server).elements())
-    assert keys == sorted({key for _, key, *_ in EXPECTED.values() if key}), "asked twice, or not at all"
+    assert keys == sorted({key for _, key, *_ in EXPECTED.values() if key}), (
+        "asked twice, or not at all"
+    )
 
 
 @pytest.mark.parametrize("convert", [True, False, None])
-@pytest.mark.parametrize("add", [parse, lambda data: verify(data, offline=True)], ids=["parse", "verify"])
+@pytest.mark.parametrize(
+    "add", [parse, lambda data: verify(data, offline=True)], ids=["parse", "verify"]
+)
 def test_a_frame_keeps_its_order_index_columns_and_types(
     add: Callable[..., Any], convert: bool | None
 ) -> None:
@@ -97,7 +119,11 @@ def test_odd_names_are_kept() -> None:
     cases = odd_cases("parse")
     found = rows(parse(frame([case.input for case in cases])), "doi_name", "doi_key")
     wanted = [(case.name, DOI.from_name(str(case.name)).key) for case in cases]
-    wrong = [f"{case}: {one}" for case, one, right in zip(cases, found, wanted, strict=True) if one != right]
+    wrong = [
+        f"{case}: {one}"
+        for case, one, right in zip(cases, found, wanted, strict=True)
+        if one != right
+    ]
     assert not wrong, "\n".join(wrong)
 
 
@@ -105,14 +131,32 @@ def test_odd_names_are_kept() -> None:
     ("data", "column", "error", "says"),
     [
         (pd.DataFrame({"doi": ["x"]}), "doi", TypeError, r"use dask\.dataframe\.from_pandas"),
-        (["10.1000/a"], "doi", TypeError, r"expected a Dask bag or data frame, not \['10\.1000/a'\]"),
+        (
+            ["10.1000/a"],
+            "doi",
+            TypeError,
+            r"expected a Dask bag or data frame, not \['10\.1000/a'\]",
+        ),
         (frame(["x"])["doi"], "doi", TypeError, r"not a series; use to_frame\(\)"),
         (frame(["x"]), "DOI", ValueError, "there is no column 'DOI'; the columns are 'n', 'doi'"),
         (dd.concat([frame(["x"])] * 2, axis=1), "doi", ValueError, "2 columns are named 'doi'"),
-        (frame(["x"]).assign(doi_name="", doi_reason=""), "doi", ValueError, "has doi_name, doi_reason;"),
+        (
+            frame(["x"]).assign(doi_name="", doi_reason=""),
+            "doi",
+            ValueError,
+            "has doi_name, doi_reason;",
+        ),
         (bag([{"doi": "x", "doi_name": ""}]), "doi", ValueError, "already has doi_name"),
     ],
-    ids=["pandas", "list", "series", "no such column", "two such columns", "taken", "taken in a bag"],
+    ids=[
+        "pandas",
+        "list",
+        "series",
+        "no such column",
+        "two such columns",
+        "taken",
+        "taken in a bag",
+    ],
 )
 @pytest.mark.parametrize("function", [parse, verify])
 def test_wrong_data_is_refused(
@@ -130,7 +174,12 @@ def test_wrong_data_is_refused(
         ("concurrency", 1.5, ValueError, "concurrency: 1.5 is not"),
         ("cache", "https://x.example/", ValueError, "cache: no store is known for https"),
         ("known", ["10.1000/a"], TypeError, r"known: expected a data frame, not \['10\.1000/a'\]"),
-        ("known", pd.DataFrame({"DOI": []}), ValueError, "known: there is no column doi_key or doi"),
+        (
+            "known",
+            pd.DataFrame({"DOI": []}),
+            ValueError,
+            "known: there is no column doi_key or doi",
+        ),
         ("base", "https://doi.org", TypeError, "unexpected keyword"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

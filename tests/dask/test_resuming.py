@@ -40,7 +40,11 @@ def test_resumed_after_any_prefix_it_asks_for_the_rest_only(
     """Then nobody answers, then somebody does: what is answered stays, and what is unknown is asked again."""
     data: Any = SHAPES[shape](TEXTS, 4)
     known = KNOWN if shape == "frame" else None
-    options: dict[str, Any] = {"cache": tmp_path / "cache.sqlite3", "known": known, "resolver": server.url}
+    options: dict[str, Any] = {
+        "cache": tmp_path / "cache.sqlite3",
+        "known": known,
+        "resolver": server.url,
+    }
     verified = verify(data, **options)
     for part in verified.to_delayed()[:prefix]:
         part.compute()
@@ -55,7 +59,11 @@ def test_resumed_after_any_prefix_it_asks_for_the_rest_only(
     assert {*asked(server).values()} == {1}
     assert ("10.1000/link" in asked(server)) is (known is None)
     before = len(server.requests)
-    assert statuses(verify(data, **options)) == statuses(verify(data, **options, offline=True)) == STATUSES
+    assert (
+        statuses(verify(data, **options))
+        == statuses(verify(data, **options, offline=True))
+        == STATUSES
+    )
     assert len(server.requests) == before
 
 
@@ -75,7 +83,9 @@ def test_without_an_answer_a_name_is_unknown_and_not_kept(
     data = frame(["10.1000/gone", None, "10.1000/link"], 2)
     with handling(answer) as server:
         for offline in False, True:
-            verified = verify(data, resolver=server.url, cache=tmp_path / "cache.sqlite3", offline=offline)
+            verified = verify(
+                data, resolver=server.url, cache=tmp_path / "cache.sqlite3", offline=offline
+            )
             found = rows(verified, "doi_status", "doi_reason")
             assert [status for status, _ in found] == ["unknown", "invalid", "unknown"]
             assert all(reason for _, reason in found)
@@ -90,7 +100,9 @@ def test_each_call_asks_again(server: Server) -> None:
         assert keys.isdisjoint(others)
 
 
-def test_the_budget_is_that_of_a_partition_however_many_names_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_budget_is_that_of_a_partition_however_many_names_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     calls: list[tuple[int, float]] = []
     original = Resolver.verify
 
@@ -120,7 +132,10 @@ def _shown(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Resolver.verify
 
     def verify_shown(self: Resolver, *arguments: Any, **options: Any) -> Any:
-        return (one._replace(agency=str(self.settings.rate)) for one in original(self, *arguments, **options))
+        return (
+            one._replace(agency=str(self.settings.rate))
+            for one in original(self, *arguments, **options)
+        )
 
     monkeypatch.setattr(Resolver, "verify", verify_shown)
 
@@ -138,7 +153,9 @@ def test_the_processes_of_a_cluster_divide_the_rate(rate: float | None, share: s
 
 
 @pytest.mark.usefixtures("_shown")
-def test_a_rate_is_set_for_servers_elsewhere_only_and_divided_by_the_processes_of_dask_only() -> None:
+def test_a_rate_is_set_for_servers_elsewhere_only_and_divided_by_the_processes_of_dask_only() -> (
+    None
+):
     assert rates(frame(LONG[:1])) == {("10.0",)}
     assert rates(frame(LONG[:1]), resolver="http://localhost:1") == {("None",)}
     with dask.config.set(num_workers=4, scheduler="threads"):
@@ -166,7 +183,9 @@ def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> No
 
     with (
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),  # quicker
-        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as workers,
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=None
+        ) as workers,
         Client(workers) as client,
         handling(answer) as server,
     ):
@@ -202,7 +221,12 @@ def test_a_server_that_refuses_is_left_alone() -> None:
     ],
 )
 def test_the_environment_is_that_of_the_caller(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: str, kept: list[str], by: str
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cache: str,
+    kept: list[str],
+    by: str,
 ) -> None:
     """Only the place of the default cache is the worker's."""
     for folder in "here", "there":
@@ -219,12 +243,18 @@ def test_the_environment_is_that_of_the_caller(
     monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "no"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "away"))
     assert statuses(verified) == ["found"]
-    assert all("mailto:caller@" in (header(request, "User-Agent") or "") for request in server.requests)
-    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == kept
+    assert all(
+        "mailto:caller@" in (header(request, "User-Agent") or "") for request in server.requests
+    )
+    assert [
+        str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()
+    ] == kept
 
 
 def test_a_password_is_not_shown() -> None:
     verified = verify(frame(["10.1000/a"]), cache="redis://me:secret@127.0.0.1:1")
-    shown = repr([getattr(task, "kwargs", task) for task in dict(verified.__dask_graph__()).values()])
+    shown = repr(
+        [getattr(task, "kwargs", task) for task in dict(verified.__dask_graph__()).values()]
+    )
     assert "timeout" in shown
     assert "secret" not in shown

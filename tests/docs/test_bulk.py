@@ -28,7 +28,9 @@ MANUAL = "".join(
 )
 README = "".join(
     re.findall(
-        r"^```python\n((?:.*\n)*?)```", (ROOT / "packages/dask-doiuri/README.md").read_text(), re.MULTILINE
+        r"^```python\n((?:.*\n)*?)```",
+        (ROOT / "packages/dask-doiuri/README.md").read_text(),
+        re.MULTILINE,
     )
 )
 DUMPS = {
@@ -60,7 +62,9 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str
             "redis://cache:6379/0": f"{tmp_path}/cache.sqlite3",
             "s3://": f"{tmp_path}/s3/",
         }
-        asked = {name for target in targets(server) for name in target.removeprefix("/doiRA/").split(",")}
+        asked = {
+            name for target in targets(server) for name in target.removeprefix("/doiRA/").split(",")
+        }
         assert "10.1000/new" in asked
 
 
@@ -70,7 +74,9 @@ def verified(folder: Path) -> dict[str, tuple[str, str | None]]:
     return dict(zip(rows["doi"], zip(rows["doi_status"], agencies, strict=True), strict=True))
 
 
-@pytest.mark.parametrize(("text", "dumps"), [(MANUAL, True), (README, False)], ids=["manual", "README"])
+@pytest.mark.parametrize(
+    ("text", "dumps"), [(MANUAL, True), (README, False)], ids=["manual", "README"]
+)
 def test_the_examples_run(tmp_path: Path, places: dict[str, str], text: str, dumps: bool) -> None:
     assert text.count("verify(") >= 1
     for address, ours in places.items():
@@ -88,9 +94,15 @@ def test_the_examples_run(tmp_path: Path, places: dict[str, str], text: str, dum
         "x": ("invalid", None),
     }
     if "duckdb" in names:
-        assert names["statuses"] == {"10.1000/datacite": "found", "10.1000/new": "found", "x": "invalid"}
+        assert names["statuses"] == {
+            "10.1000/datacite": "found",
+            "10.1000/new": "found",
+            "x": "invalid",
+        }
     if dumps:
-        keys = pd.concat([pd.read_parquet(path) for path in sorted((tmp_path / "keys/openalex").glob("*"))])
+        keys = pd.concat(
+            [pd.read_parquet(path) for path in sorted((tmp_path / "keys/openalex").glob("*"))]
+        )
         assert [*keys["doi_key"]] == ["10.1000/openalex"]
 
 

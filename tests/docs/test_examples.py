@@ -37,7 +37,9 @@ def test_metadata_in_the_records_is_that_of_their_dois() -> None:
         assert work.doi.name == name
         assert work.title
         assert work.authors
-        reference = resolver.metadata(name, "text/x-bibliography; style=apa; locale=en-US").text.strip()
+        reference = resolver.metadata(
+            name, "text/x-bibliography; style=apa; locale=en-US"
+        ).text.strip()
         assert work.authors[0].family in reference
         assert work.title in reference
         assert DOI.from_url(reference.rpartition(" ")[2]).name == name
@@ -55,13 +57,17 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_the_links_of_the_mkdocs_demo_lead_to_files(demo: ModuleType, proxy: str, tmp_path: Path) -> None:
+def test_the_links_of_the_mkdocs_demo_lead_to_files(
+    demo: ModuleType, proxy: str, tmp_path: Path
+) -> None:
     environment = os.environ | {"DOIURI_RESOLVER": proxy, "DOIURI_CACHE": ":memory:"}
     command = [sys.executable, *demo.builds()["MkDocs"]]
     subprocess.run(command, env=environment, check=True, timeout=300, stdout=subprocess.DEVNULL)
     for name in ("index", "citing", "reading", "references"):
         path = tmp_path / "mkdocs" / f"{name}.html"
-        local = [urlsplit(link.href) for link in links(path.read_text("utf-8")) if ":" not in link.href]
+        local = [
+            urlsplit(link.href) for link in links(path.read_text("utf-8")) if ":" not in link.href
+        ]
         missing = [url.path for url in local if url.path and not (path.parent / url.path).is_file()]
         assert missing == [], name
 
@@ -69,9 +75,21 @@ def test_the_links_of_the_mkdocs_demo_lead_to_files(demo: ModuleType, proxy: str
 @pytest.fixture(scope="module")
 def pages(proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("examples")
-    build = ["-m", "sphinx", "-q", "-b", "html", "-d", str(out / "doctrees"), str(EXAMPLES / "site")]
+    build = [
+        "-m",
+        "sphinx",
+        "-q",
+        "-b",
+        "html",
+        "-d",
+        str(out / "doctrees"),
+        str(EXAMPLES / "site"),
+    ]
     environment = os.environ | {"DOIURI_RESOLVER": proxy, "DOIURI_CACHE": ":memory:"}
-    for command in ([*build, str(out / "site")], [str(EXAMPLES / "blog" / "build.py"), str(out / "blog")]):
+    for command in (
+        [*build, str(out / "site")],
+        [str(EXAMPLES / "blog" / "build.py"), str(out / "blog")],
+    ):
         subprocess.run([sys.executable, *command], env=environment, check=True, timeout=300)
     return out
 
@@ -92,7 +110,11 @@ def test_every_link_reaches_the_doi_in_the_source(pages: Path, proxy: str, page:
 
 def test_site_and_blog_show_the_same_text_for_a_name(pages: Path) -> None:
     shown = [
-        {link.text for link in links((pages / page).read_text("utf-8")) if link.href.endswith("CO;2-%23")}
+        {
+            link.text
+            for link in links((pages / page).read_text("utf-8"))
+            if link.href.endswith("CO;2-%23")
+        }
         for page in ("site/index.html", "blog/2026-01-15-links-that-last.html")
     ]
     assert shown == [{f"doi:{SICI}"}] * 2
@@ -103,7 +125,10 @@ def test_citations_lead_to_the_entries_and_have_cards(pages: Path) -> None:
         (pages / "site" / f"{name}.html").read_text("utf-8") for name in ("citations", "references")
     )
     found = [link for link in links(cited) if "doi" in link.classes]
-    assert [link.text for link in found[:2]] == ["Berners-Lee et al., 2005", "Berners-Lee et al. (2005)"]
+    assert [link.text for link in found[:2]] == [
+        "Berners-Lee et al., 2005",
+        "Berners-Lee et al. (2005)",
+    ]
     assert len(found) == 10
     assert all(f'id="{urlsplit(link.href).fragment}"' in listed for link in found)
     assert cited.count('class="doi-card"') == len(found)

@@ -71,7 +71,8 @@ def test_the_example_records_have_every_doi_that_a_page_shows_as_registered() ->
     assert [
         doi.name
         for doi in sorted(shown)
-        if doi.key not in known and not doi.key.startswith(tuple(f"{key}/" for key in known))  # a path
+        if doi.key not in known
+        and not doi.key.startswith(tuple(f"{key}/" for key in known))  # a path
     ] == []
 
 
@@ -83,7 +84,9 @@ def test_pages_say_which_calls_take_the_option_follow() -> None:
     }
     first = {page: text.partition('follow="target"') for page, text in pages.items()}
     taking = re.compile(r"\b(install|mount|urlopen|Client)\([^()]*$")
-    assert [page for page, (before, found, _) in first.items() if found and not taking.search(before)] == []
+    assert [
+        page for page, (before, found, _) in first.items() if found and not taking.search(before)
+    ] == []
 
 
 def test_it_builds(manual: Path) -> None:
@@ -114,7 +117,9 @@ def test_it_does_not_print_the_environment(manual: Path) -> None:
 
 def test_the_reference_shows_no_docstring_of_another_library(manual: Path) -> None:
     """Such as httpx's, in Markdown, below signatures of fifty lines."""
-    text = "".join(path.read_text("utf-8") for path in sorted((manual / "reference" / "api").glob("*.html")))
+    text = "".join(
+        path.read_text("utf-8") for path in sorted((manual / "reference" / "api").glob("*.html"))
+    )
     assert 'id="httpx_doiuri.Client.send"' in text
     foreign = ("typing.", "][0]", "Override in subclasses", "Alias for field", "&lt;function")
     assert [words for words in foreign if words in text] == []
@@ -136,8 +141,12 @@ def public_members(module: str) -> set[str]:
         names.add(f"{module}.{name}")
         value = getattr(importlib.import_module(module), name)
         if inspect.isclass(value):
-            own = [base for base in value.__mro__ if base.__module__.partition(".")[0].endswith(OURS)]
-            members = {member for base in own for member in vars(base) if not member.startswith("_")}
+            own = [
+                base for base in value.__mro__ if base.__module__.partition(".")[0].endswith(OURS)
+            ]
+            members = {
+                member for base in own for member in vars(base) if not member.startswith("_")
+            }
             names |= {f"{module}.{name}.{member}" for member in members}
     return names
 
@@ -151,7 +160,9 @@ def test_every_public_name_is_in_the_reference(manual: Path) -> None:
 
 
 COLOURS = {"CI", "FORCE_COLOR"}  # variables that make Sphinx colour its output
-BLOCK = re.compile(r"^\.\. code-block:: (\w+)\n(?: +:caption: (\S+)\n)?\n((?: {3}.*\n|\n)+)", re.MULTILINE)
+BLOCK = re.compile(
+    r"^\.\. code-block:: (\w+)\n(?: +:caption: (\S+)\n)?\n((?: {3}.*\n|\n)+)", re.MULTILINE
+)
 
 
 def steps(page: str) -> Iterator[tuple[str, str, str]]:
@@ -176,7 +187,12 @@ def followed(name: str, tmp_path: Path) -> Path:
             "DOIURI_CACHE": str(tmp_path / "cache.sqlite"),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
-        options: dict[str, Any] = {"cwd": folder, "env": environment, "capture_output": True, "text": True}
+        options: dict[str, Any] = {
+            "cwd": folder,
+            "env": environment,
+            "capture_output": True,
+            "text": True,
+        }
         for kind, step, text in steps((DOCS / name).read_text("utf-8")):
             if kind == "file":
                 (folder / step).write_text(text, "utf-8")
@@ -218,7 +234,9 @@ def test_the_links_of_the_tutorial_work_on_github() -> None:
 
 def test_migrating_works_as_written(tmp_path: Path) -> None:
     folder = followed("howto/migrating.rst", tmp_path)
-    assert "(https://doi.org/10.1000/456%23789)" in (folder / "methods.md").read_text(encoding="utf-8")
+    assert "(https://doi.org/10.1000/456%23789)" in (folder / "methods.md").read_text(
+        encoding="utf-8"
+    )
     page = (folder / "_build" / "html" / "index.html").read_text(encoding="utf-8")
     assert "Deterministic nonperiodic flow" in page
     assert 'href="https://doi.org/10.1175/1520-0469(1963)020%3C0130:DNF%3E2.0.CO;2"' in page

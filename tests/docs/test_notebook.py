@@ -21,7 +21,9 @@ NOTEBOOK = json.loads((EXAMPLES / "notebook" / "dois.ipynb").read_text("utf-8"))
 CODE = ["".join(cell["source"]) for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
 BLOCK = re.compile(r"^\.\. code-block:: python\n\n((?:(?:   .*)?\n)+)", re.MULTILINE)
 NUMBER = 2000
-TAG = re.compile(r'</?(?:a|table|caption|thead|tbody|tr|th|td)>|<a href="https://doi\.org/[^"<>]*">')
+TAG = re.compile(
+    r'</?(?:a|table|caption|thead|tbody|tr|th|td)>|<a href="https://doi\.org/[^"<>]*">'
+)
 Execute = Callable[[dict[str, Any]], list[str]]
 
 
@@ -35,13 +37,18 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_notebook_is_stored_without_output() -> None:
     assert (NOTEBOOK["nbformat"], NOTEBOOK["nbformat_minor"]) == (4, 4)
     cells = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
-    assert [(cell["outputs"], cell["execution_count"]) for cell in cells] == [([], None)] * len(CODE)
+    assert [(cell["outputs"], cell["execution_count"]) for cell in cells] == [([], None)] * len(
+        CODE
+    )
 
 
 @pytest.fixture
 def execute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Execute:
     """A function that runs cells in a Jupyter kernel; it returns what each shows, as HTML or text."""
-    for folder in ("IPYTHONDIR", *(f"JUPYTER_{kind}_DIR" for kind in ("CONFIG", "DATA", "RUNTIME"))):
+    for folder in (
+        "IPYTHONDIR",
+        *(f"JUPYTER_{kind}_DIR" for kind in ("CONFIG", "DATA", "RUNTIME")),
+    ):
         monkeypatch.setenv(folder, str(tmp_path / folder))
 
     def execute(notebook: dict[str, Any]) -> list[str]:
@@ -64,7 +71,9 @@ def execute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Execute:
 
 def test_the_notebook_shows_links_and_tables(execute: Execute) -> None:
     link, record, work, reference, outcome, table = execute(NOTEBOOK)
-    assert link.startswith('<a href="https://doi.org/10.26321/%C3%81.GUTI%C3%89RREZ.ZARZA.02.2018.03">')
+    assert link.startswith(
+        '<a href="https://doi.org/10.26321/%C3%81.GUTI%C3%89RREZ.ZARZA.02.2018.03">'
+    )
     assert record.startswith("<table><caption>")
     assert "<td>URL</td>" in record
     assert "<th>title</th>" in work
@@ -125,7 +134,11 @@ def test_the_page_on_tables_checks_two_thousand_dois(
     works = names["works"]
     assert len(works) == NUMBER
     assert names["different"] == NUMBER - 3
-    assert works["status"].value_counts().to_dict() == {"found": 1000, "not-found": 998, "invalid": 2}
+    assert works["status"].value_counts().to_dict() == {
+        "found": 1000,
+        "not-found": 998,
+        "invalid": 2,
+    }
     assert works["status"].tolist()[-3:] == ["found", "invalid", "invalid"]
     assert works["status"].tolist()[:4] == ["found", "not-found", "found", "not-found"]
     assert len((tmp_path / "wrong.csv").read_text("utf-8").splitlines()) == 1001

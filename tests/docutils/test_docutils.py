@@ -18,7 +18,9 @@ from support.sphinx_build import links
 
 
 def test_only_the_parser_links_doi_uris() -> None:
-    assert [link.text for link in links(body("`x <doi:10.1000/1>`__ :doi:`T <10.1000/2>`"))] == ["T"]
+    assert [link.text for link in links(body("`x <doi:10.1000/1>`__ :doi:`T <10.1000/2>`"))] == [
+        "T"
+    ]
 
 
 def test_a_role_arxiv_of_ones_own_is_kept() -> None:
@@ -34,13 +36,18 @@ def test_a_role_arxiv_of_ones_own_is_kept() -> None:
 
 
 def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    page = body("One.\n\nTwo :doi:`10.1000` and :doi:`10.1000/1`\n\n:doi:`T <10.2 <10.3>>`.", report_level=2)
+    page = body(
+        "One.\n\nTwo :doi:`10.1000` and :doi:`10.1000/1`\n\n:doi:`T <10.2 <10.3>>`.", report_level=2
+    )
     assert page.count('class="problematic"') == 2
     assert ":doi:`10.1000`" in page
     assert page.count("is not a DOI") == 2
     assert [link.href for link in links(page)] == ["https://doi.org/10.1000/1"]
     first, second = capsys.readouterr().err.splitlines()
-    assert first == "<string>:3: (ERROR/3) '10.1000' is not a DOI: no \"/\" after the prefix (position 7)"
+    assert (
+        first
+        == "<string>:3: (ERROR/3) '10.1000' is not a DOI: no \"/\" after the prefix (position 7)"
+    )
     assert second.startswith("<string>:5: (ERROR/3) '10.2 <10.3>' is not a DOI")
 
 
@@ -53,7 +60,10 @@ WRONG = {
 
 @pytest.mark.parametrize(("said", "settings"), WRONG.items(), ids=WRONG)
 def test_what_is_wrong_is_one_error_that_does_not_halt_docutils_and_links_stay(
-    said: str, settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    said: str,
+    settings: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setitem(sys.modules, "redis", None)
     monkeypatch.setenv("DOIURI_CACHE", ":memory:" if settings else "redis://localhost")
@@ -83,7 +93,11 @@ def test_requests_name_this_package_and_its_version_and_keep_the_budget(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with site(resolver({})) as server:
-        settings = {"doi_resolve": True, "doi_resolver": server.url, "doi_cache": str(tmp_path / "cache")}
+        settings = {
+            "doi_resolve": True,
+            "doi_resolver": server.url,
+            "doi_cache": str(tmp_path / "cache"),
+        }
         body(":doi:`10.1000/1`", doi_budget=1e-9, report_level=1, **settings)
         assert "1 of 1 DOIs could not be checked: " in capsys.readouterr().err
         body(":doi:`10.1000/1`", **settings)
@@ -99,9 +113,13 @@ def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: P
         ".. _y: DOI:10.1000/2\n\n.. `z <doi:10.1000>`__\n\n.. include:: part.txt\n"
     )
     (tmp_path / "part.txt").write_text("\n" * 5 + "`z <doi:10.1000>`__\n")
-    words = "-m docutils --parser=docutils_doiuri --doi-resolve=no --doi-text=link page.rst page.html"
+    words = (
+        "-m docutils --parser=docutils_doiuri --doi-resolve=no --doi-text=link page.rst page.html"
+    )
     command = [sys.executable, *words.split()]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
+    )
     places = re.findall(r"(\w+\.\w+:\d): .* 'doi:10.1000' is not a DOI", done.stderr)
     assert places == ["page.rst:1", "page.rst:2", "part.txt:6"]
     assert [link.href for link in links(page.read_text())] == [

@@ -36,7 +36,8 @@ def test_a_doi_has_the_same_link_and_finding_in_each_host(
         told["docutils"] = capsys.readouterr().err
         for name, text in {"rst": f"T\n=\n\n{rst}", "md": f"# T\n\n{md}"}.items():
             built = build(
-                write(tmp_path / name, {"conf.py": extensions, f"index.{name}": text}), tmp_path / f"{name}2"
+                write(tmp_path / name, {"conf.py": extensions, f"index.{name}": text}),
+                tmp_path / f"{name}2",
             )
             pages[name], told[name] = built.text(), built.warnings
         problems: list[markdown_doiuri.Problem] = []

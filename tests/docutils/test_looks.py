@@ -11,7 +11,15 @@ from xml.etree import ElementTree
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree, publish_from_doctree, publish_string
-from docutils.writers import Writer, docutils_xml, html4css1, html5_polyglot, latex2e, manpage, pseudoxml
+from docutils.writers import (
+    Writer,
+    docutils_xml,
+    html4css1,
+    html5_polyglot,
+    latex2e,
+    manpage,
+    pseudoxml,
+)
 from docutils_doiuri import Parser
 from doiuri_proxy import running
 from support.docutils_page import OFF, body
@@ -79,13 +87,25 @@ def test_a_long_name_may_be_broken_and_a_title_stays_whole(written: str) -> None
 
 
 @pytest.mark.parametrize("writer", HTML)
-def test_dead_links_are_struck_out_wherever_they_are(writer: type[Writer[str]], dead: Settings) -> None:
+def test_dead_links_are_struck_out_wherever_they_are(
+    writer: type[Writer[str]], dead: Settings
+) -> None:
     html = publish(writer(), dead)
     ElementTree.fromstring(html[html.index("<body") : html.index("</html>")])  # well-formed
     inside = re.findall(rf"{STRUCK}(.*?)</s></a>", html)
     lost = "doi:10.1000/lost"
-    assert inside == [*[f"doi:{BROKEN}"] * 2, "Put", lost, "a *title*", "mine", *[lost] * 3, f"doi:{BROKEN}"]
-    assert sum("doi-not-found" in link.classes for link in links(html)) == len(inside) + 1  # an image
+    assert inside == [
+        *[f"doi:{BROKEN}"] * 2,
+        "Put",
+        lost,
+        "a *title*",
+        "mine",
+        *[lost] * 3,
+        f"doi:{BROKEN}",
+    ]
+    assert (
+        sum("doi-not-found" in link.classes for link in links(html)) == len(inside) + 1
+    )  # an image
     assert re.search("<title>.*wbr.*</title>", html) is None
     contents = re.findall(r'<a class="reference internal" href="#head[^>]*>(.*?)</a>', html)
     assert [entry.count("<") for entry in contents] == [0]

@@ -13,7 +13,9 @@ from docutils_doiuri import nodes as doi_nodes
 from docutils_doiuri.nodes import doi_references
 from doiuri import DOI
 
-TEXT = ":doi:`10.1000/A#b`, `x <doi:10.1000/%C3%A1>`_ and |s|\n\n.. |s| replace:: :doi:`10.1000/c`\n"
+TEXT = (
+    ":doi:`10.1000/A#b`, `x <doi:10.1000/%C3%A1>`_ and |s|\n\n.. |s| replace:: :doi:`10.1000/c`\n"
+)
 DOIS = [DOI("10.1000/A#b"), DOI("10.1000/á"), DOI("10.1000/c")]
 OFF = {"doi_resolve": False, "output_encoding": "unicode"}
 

@@ -21,7 +21,11 @@ def test_reports_about_dois_do_not_halt_docutils(
     tmp_path: Path, halt_level: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     with running([]) as proxy:
-        settings = {"doi_resolve": True, "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        settings = {
+            "doi_resolve": True,
+            "doi_resolver": proxy.url,
+            "doi_cache": str(tmp_path / "cache"),
+        }
         page = body(":doi:`10.1000/1` and\n\n:doi:`10.1000/2,`", halt_level=halt_level, **settings)
     assert ["doi-not-found" in link.classes for link in links(page)] == [True, True]
     assert [record.getMessage() for record in caplog.records if record.name == "doiuri"] == [
@@ -43,7 +47,9 @@ def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(
     content = tmp_path / "content"
     content.mkdir()
     article = "Title\n#####\n\n:date: 2024-01-01\n\n"
-    (content / "a.rst").write_text(article + ":doi:`10.1000/1` :doi:`10.1000/2` :doi:`10.1000/3,`\n")
+    (content / "a.rst").write_text(
+        article + ":doi:`10.1000/1` :doi:`10.1000/2` :doi:`10.1000/3,`\n"
+    )
     config = "SITEURL = ''\nTIMEZONE = 'UTC'\nTHEME = 'simple'\nPLUGINS = ['docutils_doiuri']\n"
     (tmp_path / "pelicanconf.py").write_text(config)
     with running([record("10.1000/1", "https://example.org/")]) as proxy:
@@ -71,7 +77,9 @@ def test_each_problem_is_one_warning_with_its_line_and_not_on_the_page(
     text += ".. |unused| replace:: :doi:`10.1000/5;`\n\n"
     text += ":doi:`10.1000/6;` :doi:`10.1000/%41` :doi:`10.1000/a`\n:doi:`10.1000/A` :doi:`11681/5671`\n"
     text += ":doi:`10.1000/a` :doi:`10.1000/a`\n"
-    with running([record(name, "https://example.org/") for name in ("10.1000/6;", "10.1000/20")]) as proxy:
+    with running(
+        [record(name, "https://example.org/") for name in ("10.1000/6;", "10.1000/20")]
+    ) as proxy:
         (tmp_path / "page.rst").write_text(text, "utf-8")
         options = f"--doi-resolver={proxy.url}", f"--doi-cache={tmp_path / 'cache'}"
         page = command(*options, str(tmp_path / "page.rst"))

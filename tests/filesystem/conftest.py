@@ -25,7 +25,9 @@ def start(doi_proxy: Proxies) -> Iterator[Start]:
             known = {DOIS[kind]: LANDINGS[kind], **(records or {})}
             proxy = doi_proxy([record(doi, server.url + path) for doi, path in known.items()])
             options = {"resolver": proxy.url, "private": True, "cache": ":memory:"}
-            return Shelf(repository, server, proxy, {**options, "repositories": {server.host: kind}})
+            return Shelf(
+                repository, server, proxy, {**options, "repositories": {server.host: kind}}
+            )
 
         yield started
 
@@ -43,7 +45,12 @@ def leading_to(doi_proxy: Proxies) -> Callable[..., DOIFileSystem]:
     def made(url: str | None, doi: str = DOIS["inveniordm"], **options: Any) -> DOIFileSystem:
         proxy = doi_proxy([record(doi, *[url] if url else [])])
         hosts = {urlsplit(url).netloc.rpartition("@")[2]: "inveniordm"} if url else None
-        options = {"cache": ":memory:", "skip_instance_cache": True, "repositories": hosts, **options}
+        options = {
+            "cache": ":memory:",
+            "skip_instance_cache": True,
+            "repositories": hosts,
+            **options,
+        }
         return DOIFileSystem(proxy.url, **options)
 
     return made

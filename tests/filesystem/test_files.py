@@ -45,13 +45,20 @@ def test_every_file_is_listed_under_an_address_that_opens_it(shelf: Shelf) -> No
 def test_the_info_of_a_file_is_what_the_repository_lists(shelf: Shelf) -> None:
     info, version = shelf.fs().info(shelf.address(TABLE)), shelf.version
     body = FILES[TABLE]
-    listed = {"size": len(body), "checksum": md5(body, "md5:"), "mimetype": "text/csv", "version": version}
+    listed = {
+        "size": len(body),
+        "checksum": md5(body, "md5:"),
+        "mimetype": "text/csv",
+        "version": version,
+    }
     assert info == {"name": f"{shelf.doi}/{ESCAPED}", "type": "file", **listed}
     folder = shelf.fs().info(shelf.address("tables"))
     assert (folder["type"], folder["version"]) == ("directory", version)
 
 
-@pytest.mark.parametrize("written", ["täglich 100%.csv", "t%c3%a4glich%20100%25.csv", "tägli%63h 100%.csv"])
+@pytest.mark.parametrize(
+    "written", ["täglich 100%.csv", "t%c3%a4glich%20100%25.csv", "tägli%63h 100%.csv"]
+)
 def test_a_name_is_understood_raw_and_escaped(shelf: Shelf, written: str) -> None:
     """With the slash of the DOI escaped, it is clear without a request where the name ends."""
     doi = quote(shelf.doi, safe="")
@@ -65,7 +72,10 @@ def test_text_and_ranges_are_read(shelf: Shelf) -> None:
     fs, table = shelf.fs(), shelf.address(TABLE)
     with fs.open(shelf.address(NOTES), "r", encoding="utf-8") as file:
         assert file.read() == FILES[NOTES].decode()
-    assert (fs.cat_file(table, 2, 5), fs.cat_file(table, -4)) == (FILES[TABLE][2:5], FILES[TABLE][-4:])
+    assert (fs.cat_file(table, 2, 5), fs.cat_file(table, -4)) == (
+        FILES[TABLE][2:5],
+        FILES[TABLE][-4:],
+    )
     assert fs.cat_ranges([table] * 2, [0, 4], [3, 6]) == [FILES[TABLE][:3], FILES[TABLE][4:6]]
 
 
@@ -76,7 +86,11 @@ def get(shelf: Shelf, target: Path) -> None:
 def sync(shelf: Shelf, target: Path) -> None:
     set_generic_fs("doi", **shelf.options)
     set_generic_fs("file")
-    rsync(shelf.address(), target.as_uri().replace("%25", "%"), inst_kwargs={"default_method": "generic"})
+    rsync(
+        shelf.address(),
+        target.as_uri().replace("%25", "%"),
+        inst_kwargs={"default_method": "generic"},
+    )
 
 
 @pytest.mark.parametrize("copy", [get, sync])
@@ -100,8 +114,12 @@ def test_a_doi_leads_no_copy_out_of_the_target(start: Start, tmp_path: Path, suf
 
 
 @pytest.mark.parametrize("to", ["new.csv", "folder/", ".", Path("new.csv")], ids=repr)
-def test_one_file_is_copied_where_it_is_wanted(shelf: Shelf, tmp_path: Path, to: str | Path) -> None:
-    shelf.fs().get(shelf.address(TABLE), tmp_path / to if isinstance(to, Path) else f"{tmp_path}/{to}")
+def test_one_file_is_copied_where_it_is_wanted(
+    shelf: Shelf, tmp_path: Path, to: str | Path
+) -> None:
+    shelf.fs().get(
+        shelf.address(TABLE), tmp_path / to if isinstance(to, Path) else f"{tmp_path}/{to}"
+    )
     (copied,) = tmp_path.rglob("*.csv")
     assert copied == tmp_path / (to if str(to) == "new.csv" else f"{to}/täglich 100%.csv")
     assert copied.read_bytes() == FILES[TABLE]
@@ -128,7 +146,9 @@ def test_folders_are_no_files(shelf: Shelf) -> None:
             fs.open(folder)
 
 
-def test_a_name_is_looked_up_in_one_request_and_its_listing_and_missing_ones_once(shelf: Shelf) -> None:
+def test_a_name_is_looked_up_in_one_request_and_its_listing_and_missing_ones_once(
+    shelf: Shelf,
+) -> None:
     fs = shelf.fs()
     fs.info(shelf.address(TABLE))
     shelf.fs().info(shelf.address(NOTES))  # another filesystem, with the same cache
@@ -182,7 +202,10 @@ def test_caches_of_fsspec_work_on_top(shelf: Shelf, tmp_path: Path) -> None:
     for _ in range(2):
         with fsspec.open(address, **options) as file:
             assert file.read() == FILES[TABLE]
-    assert sum(any(part in asked.target for part in CONTENT.split("|")) for asked in shelf.server.seen) == 1
+    assert (
+        sum(any(part in asked.target for part in CONTENT.split("|")) for asked in shelf.server.seen)
+        == 1
+    )
 
 
 def test_pandas_dask_and_duckdb_read_tables(shelf: Shelf) -> None:
@@ -193,7 +216,10 @@ def test_pandas_dask_and_duckdb_read_tables(shelf: Shelf) -> None:
     assert [*frame.itertuples(index=False, name=None)] == ROWS
     with duckdb.connect() as connection:
         connection.register_filesystem(shelf.fs())
-        assert connection.execute("SELECT * FROM read_csv(?)", [shelf.address(TABLE)]).fetchall() == ROWS
+        assert (
+            connection.execute("SELECT * FROM read_csv(?)", [shelf.address(TABLE)]).fetchall()
+            == ROWS
+        )
 
 
 def test_duckdb_reads_parquet_zarr_an_array_and_zip_a_member(start: Start, tmp_path: Path) -> None:
@@ -205,9 +231,13 @@ def test_duckdb_reads_parquet_zarr_an_array_and_zip_a_member(start: Start, tmp_p
     pd.DataFrame({"day": range(9), "depth": range(0, 18, 2)}).to_parquet(tmp_path / "table.parquet")
     files |= {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     shelf = start("inveniordm", files=files)
-    store = FsspecStore.from_url(shelf.address("cube.zarr"), storage_options=shelf.options, read_only=True)
+    store = FsspecStore.from_url(
+        shelf.address("cube.zarr"), storage_options=shelf.options, read_only=True
+    )
     assert np.asarray(zarr.open_array(store, mode="r")[:]).tolist() == [0, 1, 2, 3, 4, 5]
-    with fsspec.open(f"zip://inner/täglich.csv::{shelf.address('all.zip')}", doi=shelf.options) as file:
+    with fsspec.open(
+        f"zip://inner/täglich.csv::{shelf.address('all.zip')}", doi=shelf.options
+    ) as file:
         assert file.read() == FILES[TABLE]
     with duckdb.connect() as connection:
         connection.register_filesystem(shelf.fs())

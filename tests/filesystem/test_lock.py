@@ -59,7 +59,9 @@ def test_locked_is_as_listed_and_only_the_download_is_asked_for(
 
 
 @pytest.mark.parametrize("new", [b"x" * len(FILES[NOTES]), b"shorter", FILES[NOTES] + b"longer"])
-def test_a_file_that_changed_is_an_error_with_its_name(shelf: Shelf, locked: Path, new: bytes) -> None:
+def test_a_file_that_changed_is_an_error_with_its_name(
+    shelf: Shelf, locked: Path, new: bytes
+) -> None:
     shelf.repository.files = {**LOCKED, NOTES: new}
     assert shelf.fs().cat_file(shelf.address(NOTES)) == new
     with pytest.raises(OSError, match=r"notes\.txt has changed since it was locked"):
@@ -83,7 +85,9 @@ def test_what_is_not_locked_is_an_error_and_never_written(shelf: Shelf, locked: 
 
 def test_the_concept_stays_at_the_version_that_was_locked(start: Start, tmp_path: Path) -> None:
     concept, path = "10.5281/zenodo.4924874", tmp_path / "doi.lock.json"
-    shelf = start("inveniordm", records={concept: "/records/4924874"}, answers={".": error(503, "down")})
+    shelf = start(
+        "inveniordm", records={concept: "/records/4924874"}, answers={".": error(503, "down")}
+    )
     with pytest.raises(OSError, match="answered 503"):
         lock(shelf.address("", concept), path, **shelf.options)
     assert not path.exists()

@@ -9,11 +9,23 @@ from typing import Any
 import pytest
 from fsspec_doiuri import lock
 from support.servers import repositories
-from support.servers.repositories import DOIS, FILES, NOTES, TABLE, Shelf, Start, as_json, error, md5
+from support.servers.repositories import (
+    DOIS,
+    FILES,
+    NOTES,
+    TABLE,
+    Shelf,
+    Start,
+    as_json,
+    error,
+    md5,
+)
 from support.servers.web import Answer, record
 
 CONCEPT, FILE = "10.5281/zenodo.4924874", f"{DOIS['dataverse']}/F71"
-TAB = TABLE.replace(".csv", ".tab")  # the name under which Dataverse keeps the table after it has read it
+TAB = TABLE.replace(
+    ".csv", ".tab"
+)  # the name under which Dataverse keeps the table after it has read it
 TABLE_ESCAPED = "t%C3%A4glich%20100%25.csv"
 ODD = {
     "a b#c?d%e%20f&g+h=i;j.txt": b"odd",
@@ -42,7 +54,9 @@ def test_names_with_any_character_open_again(start: Start, kind: str) -> None:
     assert fs.cat_file(f"{shelf.address()}/%FF.txt") == ODD["%FF.txt"]
 
 
-@pytest.mark.parametrize("landing", ["/record/4924875", "/records/4924875", "/doi/10.5281/zenodo.4924875"])
+@pytest.mark.parametrize(
+    "landing", ["/record/4924875", "/records/4924875", "/doi/10.5281/zenodo.4924875"]
+)
 def test_each_landing_page_of_inveniordm_leads_to_the_record(start: Start, landing: str) -> None:
     """Also with Zenodo's legacy JSON."""
     legacy = {"id": 4924875, "doi": DOIS["inveniordm"], "conceptdoi": CONCEPT, "files": []}
@@ -93,7 +107,9 @@ def test_an_article_is_found_by_its_doi_or_its_url(start: Start, doi: str, landi
 
 def test_the_listing_has_to_be_that_of_the_doi(start: Start) -> None:
     shelf = start("inveniordm", records={"10.5281/zenodo.1": "/records/4924875"})
-    with pytest.raises(OSError, match=r"10\.5281/zenodo\.1: .* is that of 10\.5281/zenodo\.4924875"):
+    with pytest.raises(
+        OSError, match=r"10\.5281/zenodo\.1: .* is that of 10\.5281/zenodo\.4924875"
+    ):
         shelf.fs().ls(shelf.address("", "10.5281/zenodo.1"))
     shelf = start("figshare", records={"10.6084/m9.figshare.1": "/account/home"})
     with pytest.raises(OSError, match=rf"{shelf.host} has no article with this DOI"):
@@ -122,15 +138,22 @@ def test_a_link_names_where_it_leads_and_files_of_one_name_are_all_listed(start:
         shelf.fs().open(shelf.address("v1.0/far.zip"))
 
 
-def test_a_collection_has_a_folder_for_each_article_and_is_locked_whole(start: Start, tmp_path: Path) -> None:
+def test_a_collection_has_a_folder_for_each_article_and_is_locked_whole(
+    start: Start, tmp_path: Path
+) -> None:
     doi = "10.6084/m9.figshare.c.4362224.v1"
-    light, member = as_json([{"id": 4362224, "doi": doi}]), {"id": 14763051, "doi": DOIS["figshare"]}
+    light, member = (
+        as_json([{"id": 4362224, "doi": doi}]),
+        {"id": 14763051, "doi": DOIS["figshare"]},
+    )
     answers = {
         r"^/v2/collections\?doi=": light,
         "^/v2/collections/4362224/versions/1$": as_json({"id": 4362224, "doi": doi}),
         r"^/v2/collections/4362224/articles\?": as_json([member, {"id": 2}]),
         "^/v2/articles/14763051$": error(500, "a newer version"),
-        "^/v2/articles/2$": as_json({"id": 2, "doi": "10.6084/2", "files": [{"id": 1, "name": "x"}]}),
+        "^/v2/articles/2$": as_json(
+            {"id": 2, "doi": "10.6084/2", "files": [{"id": 1, "name": "x"}]}
+        ),
     }
     shelf = start("figshare", answers=answers, records={doi: "/collections/All_tables/4362224/1"})
     fs, root = shelf.fs(), shelf.address("", doi)
@@ -160,12 +183,15 @@ def test_the_doi_of_a_file_is_a_folder_with_that_file(start: Start, first: str, 
     """Also if a listing or the cache has the data set, whose DOI is shorter, or it was registered later."""
     landing = "citation" if old else "file.xhtml"
     shelf = start(
-        "dataverse", records={} if first == "its absence" else {FILE: f"/{landing}?persistentId=doi:{FILE}"}
+        "dataverse",
+        records={} if first == "its absence" else {FILE: f"/{landing}?persistentId=doi:{FILE}"},
     )
     entry = repositories.dataverse_entry(71, NOTES, FILES[NOTES])
     if old:
         shelf.repository.answers = {
-            "^/api/files/:persistentId/versions/": error(404, "API endpoint does not exist on this server."),
+            "^/api/files/:persistentId/versions/": error(
+                404, "API endpoint does not exist on this server."
+            ),
             "^/api/files/:persistentId": as_json({"data": entry}),
         }
     fs = shelf.fs()
@@ -199,7 +225,9 @@ def test_an_original_with_the_name_of_another_file_keeps_that_of_its_table(
         entries[1] = repositories.dataverse_entry(71, "a.txt", b"2")
     entries = [{**entry, "label": label} for entry, label in zip(entries, labels, strict=True)]
     data = {"versionNumber": 2, "versionMinorNumber": 1, "files": entries}
-    shelf = start("dataverse", answers={"latest-published": as_json({"status": "OK", "data": data})})
+    shelf = start(
+        "dataverse", answers={"latest-published": as_json({"status": "OK", "data": data})}
+    )
     assert listed(shelf) == expected
 
 
@@ -225,10 +253,14 @@ SHA1 = "a9993e364706816aba3e25717850c26c9cd0d89d"
         ({"originalFileFormat": "text/csv", "originalFileSize": -1}, None),
     ],
 )
-def test_every_checksum_and_size_is_proved(start: Start, members: dict[str, Any], wrong: str | None) -> None:
+def test_every_checksum_and_size_is_proved(
+    start: Start, members: dict[str, Any], wrong: str | None
+) -> None:
     entry = {"label": "x", "dataFile": {"id": 70, "filesize": 3, **members}}
     listing = as_json({"data": {"versionNumber": 1, "versionMinorNumber": 0, "files": [entry]}})
-    shelf = start("dataverse", answers={"latest-published": listing, "datafile": Answer(200, {}, b"abc")})
+    shelf = start(
+        "dataverse", answers={"latest-published": listing, "datafile": Answer(200, {}, b"abc")}
+    )
     if wrong is None:
         assert shelf.fs().cat_file(shelf.address("x")) == b"abc"
         return

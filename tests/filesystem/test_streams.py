@@ -13,7 +13,16 @@ import pytest
 from fsspec_doiuri import DOIFileSystem
 from support.processes import in_child
 from support.servers import faults
-from support.servers.repositories import CONTENT, DOIS, FILES, NOTES, Repository, Shelf, Start, invenio_files
+from support.servers.repositories import (
+    CONTENT,
+    DOIS,
+    FILES,
+    NOTES,
+    Repository,
+    Shelf,
+    Start,
+    invenio_files,
+)
 from support.servers.web import Answer, Asked
 
 LARGE = bytes(range(251)) * (72 * 1024)  # 17.6 MiB: received in ranges
@@ -69,7 +78,9 @@ def test_reads_return_the_bytes_that_are_there_and_a_change_is_noticed_at_the_en
         if split in GAPS:
             assert read(file, ranges) == [CHANGED[start:end] for start, end in ranges]
             return
-        with pytest.raises(OSError, match=r"large\.bin: .* sent bytes with the checksum md5:.*, expected"):
+        with pytest.raises(
+            OSError, match=r"large\.bin: .* sent bytes with the checksum md5:.*, expected"
+        ):
             read(file, ranges)
 
 
@@ -82,8 +93,12 @@ def test_only_the_ranges_that_are_read_are_received(start: Start, kind: str) -> 
     assert ranges == ["bytes=5000000-5000099", f"bytes={END - 10}-{END - 1}"]
 
 
-@pytest.mark.parametrize("said", [None, "", f"bytes 0-9/{END + 1}", f"bytes 1-10/{END}", "bytes 0-9/*"])
-def test_without_the_right_ranges_the_whole_file_is_received_once(large: Shelf, said: str | None) -> None:
+@pytest.mark.parametrize(
+    "said", [None, "", f"bytes 0-9/{END + 1}", f"bytes 1-10/{END}", "bytes 0-9/*"]
+)
+def test_without_the_right_ranges_the_whole_file_is_received_once(
+    large: Shelf, said: str | None
+) -> None:
     def content(asked: Asked) -> Answer:
         if said is None or "range" not in asked.headers:
             return Answer(200, {}, LARGE)
@@ -91,7 +106,11 @@ def test_without_the_right_ranges_the_whole_file_is_received_once(large: Shelf, 
 
     large.repository.answers[CONTENT] = content
     with large.fs().open(large.address("large.bin"), cache_type="none") as file:
-        assert read(file, [(0, 10), (MIDDLE, END), (3, 8)]) == [LARGE[:10], LARGE[MIDDLE:], LARGE[3:8]]
+        assert read(file, [(0, 10), (MIDDLE, END), (3, 8)]) == [
+            LARGE[:10],
+            LARGE[MIDDLE:],
+            LARGE[3:8],
+        ]
     assert sum("/large.bin/content" in asked.target for asked in large.server.seen) == 2
 
 
@@ -99,7 +118,10 @@ def test_without_the_right_ranges_the_whole_file_is_received_once(large: Shelf, 
 def test_a_range_of_another_length_is_an_error(large: Shelf, body: bytes) -> None:
     large.repository.answers[CONTENT] = Answer(206, {"Content-Range": f"bytes 0-9/{END}"}, body)
     opened = large.fs().open(large.address("large.bin"), cache_type="none")
-    with opened, pytest.raises(OSError, match=rf"large\.bin: {large.host} sent {len(body)} of 10 bytes"):
+    with (
+        opened,
+        pytest.raises(OSError, match=rf"large\.bin: {large.host} sent {len(body)} of 10 bytes"),
+    ):
         opened.read(10)
 
 
@@ -127,7 +149,9 @@ WAYS: dict[str, Callable[[Any, str, Path], bytes]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_received_whole_is_proved_in_every_way(large: Shelf, tmp_path: Path, way: str) -> None:
+def test_what_is_received_whole_is_proved_in_every_way(
+    large: Shelf, tmp_path: Path, way: str
+) -> None:
     fs, name = large.fs(), large.address("large.bin")
     for _ in range(2):
         assert WAYS[way](fs, name, tmp_path) == LARGE
@@ -151,7 +175,11 @@ TOO_LONG: dict[int | str | None, str] = {
 @pytest.mark.parametrize(("way", "framing"), [*zip(WAYS, FRAMINGS * 2, strict=True)])
 @pytest.mark.parametrize("size", TOO_LONG, ids=str)
 def test_a_body_that_never_ends_is_left_at_a_bound(
-    leading_to: Callable[..., DOIFileSystem], tmp_path: Path, size: int | str | None, way: str, framing: str
+    leading_to: Callable[..., DOIFileSystem],
+    tmp_path: Path,
+    size: int | str | None,
+    way: str,
+    framing: str,
 ) -> None:
     """However it is read, no more travels than what was asked for, and no copy is left."""
     sent, listing = [0], Repository("inveniordm", files={NOTES: b"x"})
@@ -161,7 +189,9 @@ def test_a_body_that_never_ends_is_left_at_a_bound(
         target = request.split(b" ")[1].decode()
         if not target.endswith("/content"):
             body = listing(Asked("GET", target, {})).body
-            body = body.replace(b'"size": 1,', b'"size": %d,' % size if isinstance(size, int) else b"")
+            body = body.replace(
+                b'"size": 1,', b'"size": %d,' % size if isinstance(size, int) else b""
+            )
             connection.sendall(faults.reply("200 OK", body))
             return
         status = "302 Found\r\nLocation: ftp://x/" if size == "redirect" else "200 OK"
@@ -209,7 +239,10 @@ def test_a_fork_while_a_thread_lists_shares_neither_locks_nor_connections(large:
         assert fs.cat_file(large.address(NOTES)) == FILES[NOTES]
 
     large.repository.answers[CONTENT] = content
-    with fs.open(large.address("large.bin"), cache_type="none") as file, ThreadPoolExecutor() as pool:
+    with (
+        fs.open(large.address("large.bin"), cache_type="none") as file,
+        ThreadPoolExecutor() as pool,
+    ):
         assert file.read(5) == LARGE[:5]
         fs.invalidate_cache()
         large.repository.answers["/files$"] = wait_once

@@ -17,7 +17,16 @@ from requests.adapters import HTTPAdapter
 from support.ports import refusing
 from support.servers.faults import value
 from support.servers.httpproxy import http_proxy
-from support.servers.repositories import CONTENT, FILES, NOTES, Repository, Shelf, Start, error, invenio_files
+from support.servers.repositories import (
+    CONTENT,
+    FILES,
+    NOTES,
+    Repository,
+    Shelf,
+    Start,
+    error,
+    invenio_files,
+)
 from support.servers.rest import handling, proxy
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, site
@@ -31,39 +40,77 @@ CUT = {"Content-Length": "19", "Connection": "close"}
 ROUND = "/api/access/datafile/1/content/file/download/1"
 # What the repository says in place of a file, and what the error says of it
 FAULTS: dict[str, tuple[Answer, str]] = {
-    "other bytes": (Answer(200, {}, NOTE[:-1] + b"!"), "notes.txt: HOST sent bytes with the checksum md5:"),
+    "other bytes": (
+        Answer(200, {}, NOTE[:-1] + b"!"),
+        "notes.txt: HOST sent bytes with the checksum md5:",
+    ),
     "fewer bytes": (Answer(200, {}, NOTE[:-1]), "notes.txt: HOST sent 18 bytes, expected 19"),
     "more bytes": (Answer(200, {}, NOTE * 2), "HOST sent more than 19 bytes, expected 19"),
     "cut off": (Answer(200, CUT, NOTE[:4]), "HOST: the answer was cut off"),
     "accepted": (Answer(202, {}, b""), "HOST answered 202"),
-    "page": (Answer(200, {"Content-Type": "Text/HTML"}, b"<html>"), "notes.txt: HOST sent a web page"),
-    "XHTML": (Answer(200, {"Content-Type": "application/xhtml+xml"}, b"<?xml"), "HOST sent a web page"),
+    "page": (
+        Answer(200, {"Content-Type": "Text/HTML"}, b"<html>"),
+        "notes.txt: HOST sent a web page",
+    ),
+    "XHTML": (
+        Answer(200, {"Content-Type": "application/xhtml+xml"}, b"<?xml"),
+        "HOST sent a web page",
+    ),
     "forbidden": (error(403, "Go away."), "HOST answered 403.*Go away.*token"),
     "unauthorized": (Answer(401), "HOST answered 401.*DOIURI_TOKENS"),
-    "guestbook": (error(400, "You need a guestbook response."), "400.*You need a guestbook response"),
+    "guestbook": (
+        error(400, "You need a guestbook response."),
+        "400.*You need a guestbook response",
+    ),
     "unprintable": (error(400, "a\x1b[2J"), "400 Bad Request$"),
     "too many": (Answer(429, {"Retry-After": "7"}), "HOST answered 429.*Retry-After: 7 s"),
     "not found": (Answer(404), "HOST answered 404"),
     "broken": (Answer(500), "HOST answered 500"),
     "circle": (Answer(302, {"Location": ROUND}), "HOST: more than 10 redirects"),
     "other scheme": (Answer(302, {"Location": "file:///etc"}), "HOST: redirected to 'file:///etc'"),
-    "user": (Answer(302, {"Location": "http://me:pw@127.0.0.1/"}), "HOST: redirected to a URL with a user"),
+    "user": (
+        Answer(302, {"Location": "http://me:pw@127.0.0.1/"}),
+        "HOST: redirected to a URL with a user",
+    ),
     "no URL": (Answer(302, {"Location": "http://["}), "^notes.txt: "),
     "no UTF-8": (Answer(302, {"Location": "\xff\xfe"}), "^notes.txt: "),
 }
-NOTE_URL = {"inveniordm": "/files/notes.txt", "figshare": "/download/3001", "dataverse": "/datafile/71"}
+NOTE_URL = {
+    "inveniordm": "/files/notes.txt",
+    "figshare": "/download/3001",
+    "dataverse": "/datafile/71",
+}
 LISTINGS: dict[str, tuple[Answer, str]] = {
-    "page": (Answer(200, HTML, b"<html>"), r"HOST sent text/html; charset=utf-8 in place of a listing"),
+    "page": (
+        Answer(200, HTML, b"<html>"),
+        r"HOST sent text/html; charset=utf-8 in place of a listing",
+    ),
     "not JSON": (Answer(200, JSON, b"{"), "in place of a listing in JSON"),
     "another form": (Answer(200, JSON, b'["x"]'), "its form is unexpected"),
     "no object": (Answer(200, JSON, b"7"), "its form is unexpected"),
-    "too long": (Answer(200, {}, b" " * (64 * 2**20 + 1)), "HOST: the answer is longer than 67,108,864"),
+    "too long": (
+        Answer(200, {}, b" " * (64 * 2**20 + 1)),
+        "HOST: the answer is longer than 67,108,864",
+    ),
     "forbidden": (error(403, "Permission denied."), "HOST answered 403.*tokens="),
     "gone": (error(410, "Gone."), "HOST (answered 410|has no article)"),
     "too many": (Answer(429, {"Retry-After": "7"}), "HOST answered 429.*Retry-After: 7 s"),
     "moved": (Answer(302, {"Location": "ftp://127.0.0.1/"}), "not an http or https URL"),
 }
-UNSAFE = ["../x", "/etc/passwd", "a//b", "a/./b", "a/..", "..", "", "a\\b", "a\0b", "a\nb", "a\x1bb", "a/"]
+UNSAFE = [
+    "../x",
+    "/etc/passwd",
+    "a//b",
+    "a/./b",
+    "a/..",
+    "..",
+    "",
+    "a\\b",
+    "a\0b",
+    "a\nb",
+    "a\x1bb",
+    "a/",
+]
 # Names, or one entry, that InvenioRDM lists
 ENTRIES: list[tuple[Any, str]] = [
     *((["good", name], "is refused: the name of a file is unsafe") for name in UNSAFE),
@@ -95,7 +142,9 @@ def test_what_is_not_the_file_is_an_error(shelf: Shelf, fault: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("fault", LISTINGS)
-def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(shelf: Shelf, fault: str) -> None:
+def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(
+    shelf: Shelf, fault: str
+) -> None:
     shelf.repository.answers["."], says = LISTINGS[fault]
     fs, says = shelf.fs(), f"{shelf.doi}.*{says}".replace("HOST", shelf.host)
     for ask in fs.exists, fs.find:
@@ -108,8 +157,12 @@ def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(shelf: Shel
 
 
 @pytest.mark.parametrize(("listed", "says"), ENTRIES, ids=repr)
-def test_a_listing_with_unsafe_or_odd_names_is_refused_whole(start: Start, listed: Any, says: str) -> None:
-    entries = [listed] if isinstance(listed, dict) else [{"key": str(key), "size": 1} for key in listed]
+def test_a_listing_with_unsafe_or_odd_names_is_refused_whole(
+    start: Start, listed: Any, says: str
+) -> None:
+    entries = (
+        [listed] if isinstance(listed, dict) else [{"key": str(key), "size": 1} for key in listed]
+    )
     shelf = start("inveniordm", answers=invenio_files(*entries))
     with pytest.raises(OSError, match=rf"the listing of .*{re.escape(says)}"):
         shelf.fs().ls(shelf.address())
@@ -172,7 +225,9 @@ def test_neither_netrc_nor_cookies_are_sent_and_listings_may_be_compressed(
         assert asked.headers["accept-encoding"] == "identity"  # checksums are those of the files
 
 
-@pytest.mark.parametrize("host", [*PRIVATE_HOSTS, "me:pw@127.0.0.1", "data.example", "later.example"])
+@pytest.mark.parametrize(
+    "host", [*PRIVATE_HOSTS, "me:pw@127.0.0.1", "data.example", "later.example"]
+)
 def test_no_name_hides_a_private_network(
     leading_to: LeadingTo, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
@@ -205,7 +260,9 @@ def test_no_redirect_leads_from_https_to_http(
 ) -> None:
     authority = Authority(tmp_path)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
-    repository = Repository("inveniordm", answers={CONTENT: Answer(302, {"Location": elsewhere.url})})
+    repository = Repository(
+        "inveniordm", answers={CONTENT: Answer(302, {"Location": elsewhere.url})}
+    )
     with site(repository, tls=authority.server()) as server:
         fs = leading_to(f"{server.url}/records/4924875", private=True)
         with pytest.raises(OSError, match="redirected from https to http"):
@@ -215,7 +272,9 @@ def test_no_redirect_leads_from_https_to_http(
 
 def test_storage_that_refuses_is_named_without_advice(start: Start) -> None:
     with site(lambda _: error(403, "Request has expired")) as storage, refusing() as port:
-        shelf = start("inveniordm", answers={CONTENT: Answer(302, {"Location": f"{storage.url}/x"})})
+        shelf = start(
+            "inveniordm", answers={CONTENT: Answer(302, {"Location": f"{storage.url}/x"})}
+        )
         with pytest.raises(PermissionError, match=rf"^{NOTES}: {storage.host} .*expired$"):
             shelf.fs().cat_file(shelf.address(NOTES))
         shelf.repository.answers[CONTENT] = Answer(302, {"Location": f"http://localhost:{port}/x"})
@@ -278,7 +337,9 @@ def test_a_wrong_option_or_variable_is_named_and_no_token_is_shown(
     assert "s3c" not in str(caught.value)
 
 
-@pytest.mark.parametrize("address", ["doi://", "doi://10.1000", "doi://zenodo/x", "doi://10.1000//"])
+@pytest.mark.parametrize(
+    "address", ["doi://", "doi://10.1000", "doi://zenodo/x", "doi://10.1000//"]
+)
 def test_what_is_no_doi_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match="not a DOI"):
         DOIFileSystem(offline=True, cache=":memory:").ls(address)
@@ -290,7 +351,11 @@ def test_a_host_is_known_with_its_port_and_without(shelf: Shelf, key: str) -> No
     assert shelf.fs(repositories={key: shelf.kind}).exists(shelf.address())
 
 
-SITE, ZENODO, FIGSHARE = "https://d.example", "https://zenodo.org/api/records", "https://api.figshare.com/v2"
+SITE, ZENODO, FIGSHARE = (
+    "https://d.example",
+    "https://zenodo.org/api/records",
+    "https://api.figshare.com/v2",
+)
 DATAVERSE = f"{SITE}/api/datasets/:persistentId/versions/:latest-published?persistentId=doi:"
 # DOI, landing page and the first request
 ASKED: list[tuple[str, str, str | None]] = [
@@ -300,9 +365,21 @@ ASKED: list[tuple[str, str, str | None]] = [
     ("10.1/R1", "https://me@k.example/articles/d/T/1", f"{FIGSHARE}/articles?doi=10.1/R1"),
     ("10.6/f.c.1", "https://x.figshare.com/", f"{FIGSHARE}/articles?doi=10.6/f.c.1"),
     ("10.6/figshare.c.1", "https://figshare.com/", f"{FIGSHARE}/collections?doi=10.6/figshare.c.1"),
-    ("10.6/fig.c.1", "https://figshare.com/collections/T/1", f"{FIGSHARE}/collections?doi=10.6/fig.c.1"),
-    ("10.1000/x", "http://u:p@d.example/dataset.xhtml?persistentId=doi:10.1000/X", f"{DATAVERSE}10.1000/X"),
-    ("10.1000/y", "https://d.example/file.xhtml?persistentId=doi:10.1000/z", f"{DATAVERSE}10.1000/y"),
+    (
+        "10.6/fig.c.1",
+        "https://figshare.com/collections/T/1",
+        f"{FIGSHARE}/collections?doi=10.6/fig.c.1",
+    ),
+    (
+        "10.1000/x",
+        "http://u:p@d.example/dataset.xhtml?persistentId=doi:10.1000/X",
+        f"{DATAVERSE}10.1000/X",
+    ),
+    (
+        "10.1000/y",
+        "https://d.example/file.xhtml?persistentId=doi:10.1000/z",
+        f"{DATAVERSE}10.1000/y",
+    ),
     ("10.1000/x", "https://osf.io/abc", None),
     ("10.1000/x", "https://b.example/records/1", None),
     ("10.1000/x", "https://evilzenodo.org/records/1", None),
@@ -317,14 +394,18 @@ def test_the_repository_is_recognized_by_the_landing_page(
     asked: list[str] = []
     send = HTTPAdapter.send
 
-    def away(adapter: HTTPAdapter, request: requests.PreparedRequest, **options: Any) -> requests.Response:
+    def away(
+        adapter: HTTPAdapter, request: requests.PreparedRequest, **options: Any
+    ) -> requests.Response:
         if str(request.url).startswith("http://127.0.0.1"):
             return send(adapter, request, **options)
         asked.append(str(request.url))
         raise requests.ConnectionError("away")
 
     monkeypatch.setattr(HTTPAdapter, "send", away)
-    with pytest.raises(OSError, match=r"away|not known as a repository.*repositories=.*landing page is"):
+    with pytest.raises(
+        OSError, match=r"away|not known as a repository.*repositories=.*landing page is"
+    ):
         leading_to(landing, doi, repositories=None).ls(f"doi://{doi}")
     assert asked == ([url] if url else [])
 
@@ -351,6 +432,9 @@ def test_four_downloads_at_most_come_from_one_host(start: Start) -> None:
 
 def test_a_folder_in_place_of_the_copy_is_an_error(shelf: Shelf, tmp_path: Path) -> None:
     (tmp_path / NOTES).mkdir()
-    for path, target in (shelf.address() + "/", f"{tmp_path}/"), ([shelf.address(NOTES)], [str(tmp_path)]):
+    for path, target in (
+        (shelf.address() + "/", f"{tmp_path}/"),
+        ([shelf.address(NOTES)], [str(tmp_path)]),
+    ):
         with pytest.raises(IsADirectoryError):
             shelf.fs().get(path, target, recursive=True)

@@ -16,17 +16,40 @@ from support.adversary import PATTERNS
 from support.fuzzing import rounds
 
 PIECES = [
-    *(*PATTERNS, "10.1000/182", "doi:10.1000/a<b>", ":doi:`10.1000/182`", ":doi:`a <10.1000/1>`", "|x|"),
-    *("`x <doi:10.1000/1>`_", "\n\n.. |x| replace:: doi:10.1/2\n\n", "\n\n", "\n", " ", "    ", "* ", "> "),
+    *(
+        *PATTERNS,
+        "10.1000/182",
+        "doi:10.1000/a<b>",
+        ":doi:`10.1000/182`",
+        ":doi:`a <10.1000/1>`",
+        "|x|",
+    ),
+    *(
+        "`x <doi:10.1000/1>`_",
+        "\n\n.. |x| replace:: doi:10.1/2\n\n",
+        "\n\n",
+        "\n",
+        " ",
+        "    ",
+        "* ",
+        "> ",
+    ),
     *("&#60;", "\x02", "\x00", "é", "\u202e"),
 ]
-OPTIONS = {"report_level": 5, "halt_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
+OPTIONS = {
+    "report_level": 5,
+    "halt_level": 5,
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+}
 LINK = re.compile(r'<a class="[^"]*\bdoi\b[^"]*" href="([^"]*)"')
 
 
 def convert(text: str, parser: PlainParser) -> str:
     settings = {**OPTIONS, "doi_resolve": False}
-    return str(publish_parts(text, parser=parser, writer="html5", settings_overrides=settings)["body"])
+    return str(
+        publish_parts(text, parser=parser, writer="html5", settings_overrides=settings)["body"]
+    )
 
 
 def check(text: str) -> int:

@@ -19,20 +19,77 @@ SOUND = [one for one in RECORDS if one["handle"] not in {"10.1000/broken", "10.1
 KNOWN = Records({"records": SOUND, "agencies": AGENCIES})
 NAMES = [str(one["handle"]).encode().decode("latin-1") for one in RECORDS]
 PATHS = [
-    *("/", "/api/handles/", "/api/", "/doiRA/", "/ra/", "/doi:", "/urn:doi:", "/info:hdl/", "//", "/healthz")
+    *(
+        "/",
+        "/api/handles/",
+        "/api/",
+        "/doiRA/",
+        "/ra/",
+        "/doi:",
+        "/urn:doi:",
+        "/info:hdl/",
+        "//",
+        "/healthz",
+    )
 ]
 QUERIES = [
-    *("noredirect", "type=URL", "type=url.", "index=1", "index=x", "urlappend=%0d%0aX:y", "urlappend=@e"),
-    *("locatt=id:0", "locatt", "auth", "cert", "nols=y", "action=showurls", "ignore_aliases", "pretty"),
+    *(
+        "noredirect",
+        "type=URL",
+        "type=url.",
+        "index=1",
+        "index=x",
+        "urlappend=%0d%0aX:y",
+        "urlappend=@e",
+    ),
+    *(
+        "locatt=id:0",
+        "locatt",
+        "auth",
+        "cert",
+        "nols=y",
+        "action=showurls",
+        "ignore_aliases",
+        "pretty",
+    ),
     *("callback=f", "callback=%3Cscript%3E", "=", "&", ";", "%", "%ff", "+", "hdl=10.1000/1"),
 ]
 BITS = [
-    *("%0a", "%0D", "%00", "%C3", "%2F", "%", "/", "..", "\\", "<", ">", "'", "#", "?", ":", ",", '"', " "),
+    *(
+        "%0a",
+        "%0D",
+        "%00",
+        "%C3",
+        "%2F",
+        "%",
+        "/",
+        "..",
+        "\\",
+        "<",
+        ">",
+        "'",
+        "#",
+        "?",
+        ":",
+        ",",
+        '"',
+        " ",
+    ),
     *("\r\n", "\xff", "\0"),
 ]
 HEADERS = [
-    *(("Accept", "text/html"), ("Accept", "application/json;q=x,,;q=2"), ("Origin", "null"), ("X", "y")),
-    *(("Origin", "https://a\x01"), ("Host", "b"), ("Content-Type", "text/plain"), ("Range", "bytes=0-0")),
+    *(
+        ("Accept", "text/html"),
+        ("Accept", "application/json;q=x,,;q=2"),
+        ("Origin", "null"),
+        ("X", "y"),
+    ),
+    *(
+        ("Origin", "https://a\x01"),
+        ("Host", "b"),
+        ("Content-Type", "text/plain"),
+        ("Range", "bytes=0-0"),
+    ),
 ]
 METHODS = [*["GET"] * 8, "HEAD", "POST", "OPTIONS", "PUT", "get", "G\0T", ""]
 

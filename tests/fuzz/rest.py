@@ -12,7 +12,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from doiuri import DOI, BadRecord, DOINotFound, NoValues, Record, ResolutionError, ResolverUnavailable
+from doiuri import (
+    DOI,
+    BadRecord,
+    DOINotFound,
+    NoValues,
+    Record,
+    ResolutionError,
+    ResolverUnavailable,
+)
 from doiuri.records import choose
 from doiuri.rest import read_agencies, read_record
 from support.fuzzing import rounds
@@ -35,8 +43,40 @@ VALUES = [
 ANSWER = {"responseCode": 1, "handle": X.name, "values": VALUES}
 AGENCIES = [{"DOI": X.name, "RA": "Crossref"}, {"DOI": Y.name, "status": "Invalid DOI"}]
 JUNK: list[Any] = [
-    *(None, True, False, 0, -1, 1, 2, 100, 200, 1.0, 1.5, 1e308, 10**50, [], {}, [[]], {"a": 1}, ["x"]),
-    *("", "1", "x", "\ud800", "\0", X.name, "URL", "10320/LOC", "hs_alias", "string", "base64", "hex"),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        2,
+        100,
+        200,
+        1.0,
+        1.5,
+        1e308,
+        10**50,
+        [],
+        {},
+        [[]],
+        {"a": 1},
+        ["x"],
+    ),
+    *(
+        "",
+        "1",
+        "x",
+        "\ud800",
+        "\0",
+        X.name,
+        "URL",
+        "10320/LOC",
+        "hs_alias",
+        "string",
+        "base64",
+        "hex",
+    ),
     *("javascript:x", "9999-99-99", "2030-01-01T00:00:00+99:99", LOC, LOC[:50], "http://"),
     *("https://\ud800/", "https://a:b@[::1/"),
 ]
@@ -45,7 +85,11 @@ MEMBERS = ("x", "ttl", "permissions", "references", "message", "data", "handle")
 
 def places(whole: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths to all members and items of a JSON value."""
-    inner = whole.items() if isinstance(whole, dict) else enumerate(whole if isinstance(whole, list) else ())
+    inner = (
+        whole.items()
+        if isinstance(whole, dict)
+        else enumerate(whole if isinstance(whole, list) else ())
+    )
     for key, member in inner:
         yield (*path, key)
         yield from places(member, (*path, key))

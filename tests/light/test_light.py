@@ -28,7 +28,9 @@ def test_the_environment_lacks_the_extra() -> None:
     assert not [name for name in ("citeproc", "lxml") if find_spec(name)]
 
 
-def run(folder: Path, *command: str, without: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, *command: str, without: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
     """Run a module of Python in a folder; other modules count as missing."""
     script = (
         "import runpy, sys; module, without, *sys.argv[1:] = sys.argv[1:]\n"
@@ -37,10 +39,21 @@ def run(folder: Path, *command: str, without: tuple[str, ...] = ()) -> subproces
     )
     module, *arguments = command
     command = (sys.executable, "-c", script, module, " ".join(without), *arguments)
-    environment = {"PATH": "", "HOME": str(folder), "DOIURI_OFFLINE": "1", "DOIURI_CACHE": ":memory:"}
+    environment = {
+        "PATH": "",
+        "HOME": str(folder),
+        "DOIURI_OFFLINE": "1",
+        "DOIURI_CACHE": ":memory:",
+    }
     environment["COLUMNS"] = "300"  # Pelican wraps what it prints
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=100
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
     )
 
 
@@ -51,7 +64,9 @@ def text_of(html: Path) -> str:
 def sphinx(folder: Path, conf: str, **documents: str) -> subprocess.CompletedProcess[str]:
     myst = any(name.endswith("md") for name in documents)
     extensions = ["sphinx_doiuri", *(["myst_parser"] if myst else [])]
-    (folder / "conf.py").write_text(f"extensions = {extensions}\ndoi_works = 'works.json'\n{conf}\n")
+    (folder / "conf.py").write_text(
+        f"extensions = {extensions}\ndoi_works = 'works.json'\n{conf}\n"
+    )
     (folder / "works.json").write_text(json.dumps(WORKS))
     for name, text in documents.items():
         (folder / name.replace("_", ".")).write_text(text)
@@ -59,7 +74,9 @@ def sphinx(folder: Path, conf: str, **documents: str) -> subprocess.CompletedPro
     return run(folder, "sphinx", "-q", "-W", "-b", "html", ".", "out", without=without)
 
 
-@pytest.mark.parametrize(("name", "text"), [("index_rst", RST), ("index_md", MYST)], ids=["rst", "myst"])
+@pytest.mark.parametrize(
+    ("name", "text"), [("index_rst", RST), ("index_md", MYST)], ids=["rst", "myst"]
+)
 def test_sphinx_needs_it_for_lists_only(name: str, text: str, tmp_path: Path) -> None:
     built = sphinx(tmp_path, "", **{name: "T\n===\n\n" + text.format("")})
     assert (built.returncode, built.stderr) == (0, "")
@@ -78,7 +95,8 @@ def test_sphinx_needs_it_for_lists_only(name: str, text: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "conf", ["doi_reference_style = 'own.csl'", "doi_reference_locale = 'ja'", "doi_works = 'works.yaml'"]
+    "conf",
+    ["doi_reference_style = 'own.csl'", "doi_reference_locale = 'ja'", "doi_works = 'works.yaml'"],
 )
 def test_sphinx_names_the_option_that_needs_it(conf: str, tmp_path: Path) -> None:
     for name in ("own.csl", "works.yaml"):
@@ -101,14 +119,22 @@ def test_other_languages_are_english_and_said_only_with_citations(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("language", "conjunction", "page"),
-    [("de", "und", "S."), ("es", "y", "p."), ("fr", "et", "p."), ("it", "e", "p."), ("nl", "en", "p.")],
+    [
+        ("de", "und", "S."),
+        ("es", "y", "p."),
+        ("fr", "et", "p."),
+        ("it", "e", "p."),
+        ("nl", "en", "p."),
+    ],
 )
 def test_labels_are_in_the_language_of_the_project(
     language: str, conjunction: str, page: str, tmp_path: Path
 ) -> None:
     built = sphinx(tmp_path, f"language = {language!r}", index_rst=RST.format(""))
     assert (built.returncode, built.stderr) == (0, "")
-    assert f"Kahn {conjunction} Wilensky (2006, {page} 3)" in text_of(tmp_path / "out" / "index.html")
+    assert f"Kahn {conjunction} Wilensky (2006, {page} 3)" in text_of(
+        tmp_path / "out" / "index.html"
+    )
 
 
 def test_docutils(tmp_path: Path) -> None:
@@ -131,7 +157,9 @@ def test_markdown_says_once_what_a_list_needs(tmp_path: Path) -> None:
     assert LINK in built.stdout
     assert 'href="https://doi.org/10.1000/182"' in built.stdout
     assert "(Kahn &amp; Wilensky, 2006, p. 3)" in re.sub("<[^>]*>", "", built.stdout)
-    assert re.search(r'<li id="ref-[^"]*"><a class="doi" [^>]*>https://doi.org/10.1000/182</a>', built.stdout)
+    assert re.search(
+        r'<li id="ref-[^"]*"><a class="doi" [^>]*>https://doi.org/10.1000/182</a>', built.stdout
+    )
 
 
 def test_the_command_says_what_citations_need(tmp_path: Path) -> None:
@@ -159,12 +187,16 @@ def test_pelican_says_once_what_a_list_needs(tmp_path: Path) -> None:
     (tmp_path / "content").mkdir()
     (tmp_path / "works.json").write_text(json.dumps(WORKS))
     for name in ("one", "two"):
-        (tmp_path / "content" / f"{name}.md").write_text(f"Title: {name}\nDate: 2026-01-02\n\n{MARKDOWN}")
+        (tmp_path / "content" / f"{name}.md").write_text(
+            f"Title: {name}\nDate: 2026-01-02\n\n{MARKDOWN}"
+        )
     (tmp_path / "pelicanconf.py").write_text(
         "PLUGINS = ['markdown_doiuri']\nTIMEZONE = 'UTC'\n"
         "MARKDOWN = {'extension_configs': {'doiuri': {'works': 'works.json'}}}\n"
     )
-    built = run(tmp_path, "pelican", "content", "-s", "pelicanconf.py", without=("citeproc", "lxml"))
+    built = run(
+        tmp_path, "pelican", "content", "-s", "pelicanconf.py", without=("citeproc", "lxml")
+    )
     assert built.returncode == 0
     assert built.stdout.count(NEEDS.format("markdown")) == 1
     page = tmp_path / "output" / "one.html"
@@ -178,7 +210,9 @@ def test_the_role_brings_few_packages() -> None:
     while waiting:
         name = waiting.pop()
         needed.add(name)
-        found = {re.split(r"[^\w.-]", need)[0] for need in requires(name) or () if "extra ==" not in need}
+        found = {
+            re.split(r"[^\w.-]", need)[0] for need in requires(name) or () if "extra ==" not in need
+        }
         if name == "sphinx-doiuri":
             found |= {"requests", "platformdirs"}  # of doiuri[resolver]
         waiting |= found - needed - {"sphinx", "docutils", "requests", "urllib3"}

@@ -24,7 +24,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from support.pages import broken, pages_of
 
 CSL = "application/vnd.citationstyles.csl+json"
-VALUES = [{"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}]
+VALUES = [
+    {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
+]
 
 
 class Page(HTMLParser):
@@ -57,7 +59,9 @@ class Page(HTMLParser):
     @property
     def dois(self) -> list[DOI]:
         """The DOIs of the links that the extension made."""
-        return [DOI.from_url(href) for href, css_class, _ in self.links if "doi" in css_class.split()]
+        return [
+            DOI.from_url(href) for href, css_class, _ in self.links if "doi" in css_class.split()
+        ]
 
 
 @dataclass
@@ -108,7 +112,9 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
     """A function that makes the extension ask these records, without a server."""
 
     def serve(records: Path | Iterable[dict[str, Any]]) -> None:
-        def open_resolver(options: plugins.Options, distribution: str, store: Any = None) -> Resolver:
+        def open_resolver(
+            options: plugins.Options, distribution: str, store: Any = None
+        ) -> Resolver:
             if store is None and (options.lock or options.settings.offline):
                 return plugins.open_resolver(options, distribution)
             offline = options.settings.offline

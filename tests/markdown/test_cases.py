@@ -21,7 +21,10 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 def test_case(case: dict[str, Any], render: Render) -> None:
-    others, given = case.get("extensions", ()), {"configs": case.get("configs"), **case.get("options", {})}
+    others, given = (
+        case.get("extensions", ()),
+        {"configs": case.get("configs"), **case.get("options", {})},
+    )
     rendered = render(case["markdown"], *others, **given)
     assert rendered.html == case["html"]
     assert rendered.told == case.get("problems", [])
@@ -52,22 +55,34 @@ ESCAPES = str.maketrans(
     {"\\": "\\\\", "`": "\\`", "*": "\\*", "[": "\\[", "]": "\\]", "<": "&lt;", "&": "&amp;"}
 )
 # names that running text can contain, in any syntax
-TYPED = [name for name in NAMES if [match.doi.name for match in find(f"see doi:{name} there")] == [name]]
+TYPED = [
+    name for name in NAMES if [match.doi.name for match in find(f"see doi:{name} there")] == [name]
+]
 
 
 @pytest.mark.parametrize("form", URI_FORMS)
 def test_a_uri_in_any_syntax_leads_to_its_name(form: str, render: Render) -> None:
     # an autolink is one of the other forms
     unclear = OPEN_ENDED if form.startswith("bare") else re.compile("(?!)")
-    dois = [DOI(name) for name in NAMES if not unclear.search(name) and not unclear.search(DOI(name).uri)]
-    texts = [URI_FORMS[form].format(doi.uri).replace("ref]", f"r{n}]") for n, doi in enumerate(dois)]
-    rendered = render("\n\n".join(text.replace("^1", f"^{n}") for n, text in enumerate(texts)), "extra")
+    dois = [
+        DOI(name)
+        for name in NAMES
+        if not unclear.search(name) and not unclear.search(DOI(name).uri)
+    ]
+    texts = [
+        URI_FORMS[form].format(doi.uri).replace("ref]", f"r{n}]") for n, doi in enumerate(dois)
+    ]
+    rendered = render(
+        "\n\n".join(text.replace("^1", f"^{n}") for n, text in enumerate(texts)), "extra"
+    )
     assert rendered.problems == []
     assert [doi.name for doi in Page(rendered.html).dois] == [doi.name for doi in dois]
 
 
 def test_a_typed_name_is_linked_as_it_is(render: Render) -> None:
-    rendered = render("\n\n".join(f"see doi:{name.translate(ESCAPES)} there" for name in TYPED), "extra")
+    rendered = render(
+        "\n\n".join(f"see doi:{name.translate(ESCAPES)} there" for name in TYPED), "extra"
+    )
     assert rendered.problems == []
     links = [(href, shown) for href, style, shown in Page(rendered.html).links if style]
     assert links == [(DOI(name).url, f"doi:{name}") for name in TYPED]
@@ -85,8 +100,14 @@ JOINED: list[tuple[str, dict[str, bool], str]] = [
     ("x{}10.1000/182 y", NAMED, "#$%&+-./:=?@_é"),
     (f"x {{}}{URL} y", LINKED, "-/_"),
     (f"x{{}}{URL} y", LINKED, "-/_"),
-    *((f"x {{}}{cited} y", {}, "%-./@\\é") for cited in ("@doi:10.1000/182", "@{{doi:10.1000/182}}")),
-    *((f"x{{}}{cited} y", {}, "%+-./=@\\_é") for cited in ("@doi:10.1000/182", "@{{doi:10.1000/182}}")),
+    *(
+        (f"x {{}}{cited} y", {}, "%-./@\\é")
+        for cited in ("@doi:10.1000/182", "@{{doi:10.1000/182}}")
+    ),
+    *(
+        (f"x{{}}{cited} y", {}, "%+-./=@\\_é")
+        for cited in ("@doi:10.1000/182", "@{{doi:10.1000/182}}")
+    ),
     ("x doi:10.1000/182{} y", {}, "#$%+-@^_~é"),
     ("x @doi:10.1000/182{} y", {}, "#$%+-@^_~é"),
     ("x doi:10.1000/182{}y", {}, "!\"#$%&'*+,-./:;=?@^_~é–"),
@@ -101,5 +122,7 @@ def test_characters_that_are_not_around_a_name(
     paragraphs = render("\n\n".join(map(text.format, AROUND)), **options).html.split("<p>")[1:]
     made = 'doi-citation"><a class="doi" ' if "@" in text else '<a class="doi" '
     found = [f'{made}href="{URL}"' in paragraph.replace("(", "") for paragraph in paragraphs]
-    apart = "".join(character for character, is_link in zip(AROUND, found, strict=True) if not is_link)
+    apart = "".join(
+        character for character, is_link in zip(AROUND, found, strict=True) if not is_link
+    )
     assert apart == f"{string.ascii_letters}{string.digits}{joined}"

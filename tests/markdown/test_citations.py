@@ -61,8 +61,16 @@ DOCUMENTS = {
         ],
     ),
     "a DOI without metadata is a link, and not in the list": (
-        ["[@doi:10.5555/no-metadata]", "@doi:10.5555/no-metadata", "[see @doi:10.5555/no-metadata, p. 2]"],
-        ["(doi:10.5555/no-metadata)", "doi:10.5555/no-metadata", "(see doi:10.5555/no-metadata, p. 2)"],
+        [
+            "[@doi:10.5555/no-metadata]",
+            "@doi:10.5555/no-metadata",
+            "[see @doi:10.5555/no-metadata, p. 2]",
+        ],
+        [
+            "(doi:10.5555/no-metadata)",
+            "doi:10.5555/no-metadata",
+            "(see doi:10.5555/no-metadata, p. 2)",
+        ],
         [],
     ),
     "markup in metadata is text": (
@@ -76,7 +84,11 @@ DOCUMENTS = {
         ],
     ),
     "a locator follows a citation in a sentence": (
-        ["@doi:10.5555/kahn-b [ch. 3, and later]", "@{doi:10.5555/kahn-b} [p. 3]", "@doi:10.5555/kahn-b [x]"],
+        [
+            "@doi:10.5555/kahn-b [ch. 3, and later]",
+            "@{doi:10.5555/kahn-b} [p. 3]",
+            "@doi:10.5555/kahn-b [x]",
+        ],
         ["Kahn (2001, chap. 3, and later)", "Kahn (2001, p. 3)", "Kahn (2001)"],
         ["Kahn, R. (2001). Beta. https://doi.org/10.5555/kahn-b"],
     ),
@@ -94,12 +106,14 @@ def test_citations_and_lists(
 
 
 @pytest.mark.parametrize("options", [{"citation": "number"}, {"reference_style": "numeric"}])
-def test_numbers_have_the_order_of_the_first_citations(options: dict[str, str], cite: Render) -> None:
+def test_numbers_have_the_order_of_the_first_citations(
+    options: dict[str, str], cite: Render
+) -> None:
     keys = ["kahn-b", "kahn-2006", "three", "berg-1999"]
-    source = (
-        "[@doi:10.5555/{0}] [@doi:10.5555/{1}, p. 2; -@doi:10.5555/{0}] @doi:10.5555/{2} [@doi:10.5555/{3}]"
-    )
-    html = cite(f"{source.format(*keys)} [@doi:10.5555/{'; @doi:10.5555/'.join(keys)}]", **options).html
+    source = "[@doi:10.5555/{0}] [@doi:10.5555/{1}, p. 2; -@doi:10.5555/{0}] @doi:10.5555/{2} [@doi:10.5555/{3}]"
+    html = cite(
+        f"{source.format(*keys)} [@doi:10.5555/{'; @doi:10.5555/'.join(keys)}]", **options
+    ).html
     assert texts(html) == ["[1]", "[1; 2, p. 2]", "Kahn et al. [3]", "[4]", "[1–4]"]
     assert re.findall(r'<li id="ref-10.5555_2f([^"]*)">(\w\. \w+)', html) == [
         ("kahn-b", "R. Kahn"), ("kahn-2006", "R. Kahn"), ("three", "R. Kahn"), ("berg-1999", "A. van"),
@@ -167,7 +181,13 @@ def test_a_citation_is_read_in_every_form(source: str, expected: str, cite: Rend
 
 NOT_CITED = [
     *("x__{0}", "[--{0}]"),
-    *("`[{0}]`", "    [{0}]", "<code>{0}</code>", "<code>[{0}; {0}]</code>", '<span title="{0}">x</span>'),
+    *(
+        "`[{0}]`",
+        "    [{0}]",
+        "<code>{0}</code>",
+        "<code>[{0}; {0}]</code>",
+        '<span title="{0}">x</span>',
+    ),
     *("[{0}](https://example.org/)", "[x {0}](https://example.org/)", "![{0}](x.png)"),
     *('<a href="https://example.org/">[{0}]</a>', "[{0}]: https://example.org/\n\n[{0}]"),
     *("@ doi:10.5555/kahn-2006", "@doi: 10.5555/kahn-2006", "@10.5555/kahn-2006"),
@@ -186,7 +206,8 @@ def test_what_is_no_citation(source: str, cite: Render) -> None:
 
 def test_without_the_option_everything_is_as_before(cite: Render) -> None:
     html = cite(
-        "[@doi:10.5555/kahn-2006]\n\nBy @doi:10.5555/three.\n\n///References Go Here///", citations=False
+        "[@doi:10.5555/kahn-2006]\n\nBy @doi:10.5555/three.\n\n///References Go Here///",
+        citations=False,
     ).html
     assert html == (
         '<p>[@<a class="doi" href="https://doi.org/10.5555/kahn-2006">doi:10.5555/kahn-2006</a>]</p>\n'
@@ -207,11 +228,17 @@ def test_citations_need_no_mentions(cite: Render) -> None:
         ("[@doi:10.5555/three]", "fr", '<h2 id="references">Références</h2>'),
         ("[@doi:10.5555/three]\n\n# Literature", "fr", ""),
         ("# Literature\n\n[@doi:10.5555/three]", "de-AT", '<h2 id="referenzen">Referenzen</h2>'),
-        ("# Literature\n\n- # [@doi:10.5555/three]", "en-GB", '<h2 id="references">References</h2>'),
+        (
+            "# Literature\n\n- # [@doi:10.5555/three]",
+            "en-GB",
+            '<h2 id="references">References</h2>',
+        ),
         ("[@doi:10.5555/three]\n\n///References Go Here///", "fr", ""),
     ],
 )
-def test_a_list_at_the_end_has_a_heading(source: str, locale: str, heading: str, cite: Render) -> None:
+def test_a_list_at_the_end_has_a_heading(
+    source: str, locale: str, heading: str, cite: Render
+) -> None:
     html = cite(source, "toc", reference_locale=locale).html
     assert html.partition(LISTED)[2].partition("<ul")[0].strip() == heading
 
@@ -247,7 +274,10 @@ PLACES = [
     ("before *x*\n   {0}", "<p>before <em>x</em></p>\n<list>{1}"),
     ("{0}\n\nbetween\n\n{0}\n\n> {0}", "<list>\n<p>between</p>\n<blockquote>\n</blockquote>{1}"),
     ("{0}\n{0}\nafter", "<list>\n<p>after</p>{1}"),
-    ("`{0}`\n\n    {0}\n\n{0}", "<p><code>{0}</code></p>\n<pre><code>{0}\n</code></pre>\n<list>{1}"),
+    (
+        "`{0}`\n\n    {0}\n\n{0}",
+        "<p><code>{0}</code></p>\n<pre><code>{0}\n</code></pre>\n<list>{1}",
+    ),
     ("in {0} a line", "<p>in {0} a line</p>{1}\n<list>"),
     ("## References\n\n{0}\n\n## After", "<h2>References</h2>\n<list>\n<h2>After</h2>{1}"),
 ]
@@ -260,7 +290,9 @@ def test_places_of_the_list(source: str, expected: str, end: str, cite: Render) 
     source += "\n\n- last" if end else ""
     rendered = cite(f"[@doi:10.5555/three]\n\n{source.format(marker)}")
     html = re.sub(f"{re.escape(LISTED)}.*?</div>", "<list>", rendered.html, flags=re.DOTALL)
-    assert cite(source.format(marker)).html.count(marker) == expected.count("{0}")  # without citations, too
+    assert cite(source.format(marker)).html.count(marker) == expected.count(
+        "{0}"
+    )  # without citations, too
     assert html.partition("\n")[2] == expected.format(marker, end)
     warned = source.count("{0}") > 1 and "`" not in source
     assert len(rendered.problems) == warned
@@ -268,7 +300,9 @@ def test_places_of_the_list(source: str, expected: str, end: str, cite: Render) 
 
 def test_a_second_place_is_reported_once_with_its_line(cite: Render) -> None:
     marker = "///References Go Here///"
-    rendered = cite(f"```\n{marker}\n```\n\n{marker}\n\n    {marker}\n\n{marker}\n\n{marker}", "fenced_code")
+    rendered = cite(
+        f"```\n{marker}\n```\n\n{marker}\n\n    {marker}\n\n{marker}\n\n{marker}", "fenced_code"
+    )
     assert [str(problem) for problem in rendered.problems] == [
         f"line 9: {marker}: the list of references is at the first of these lines",
     ]

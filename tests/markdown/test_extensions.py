@@ -30,11 +30,16 @@ def test_a_text_inside_a_page_is_reported_with_it_and_has_no_list() -> None:
         """Converts the line ``:::`` by itself, as mkdocstrings does in Zensical."""
 
         def run(self, lines: list[str]) -> list[str]:
-            return [self.md.htmlStash.store(self.docstring()) if line == ":::" else line for line in lines]
+            return [
+                self.md.htmlStash.store(self.docstring()) if line == ":::" else line
+                for line in lines
+            ]
 
         def docstring(self) -> str:
             inner = markdown.Markdown(**ours)
-            inner.convertFile(io.BytesIO(b"[x](doi:10.3000)"), io.BytesIO())  # a document of its own
+            inner.convertFile(
+                io.BytesIO(b"[x](doi:10.3000)"), io.BytesIO()
+            )  # a document of its own
             return inner.convert("<i>[@doi:10.1000/1]</i> [x](doi:10.1000) [x](doi:10.2000)")
 
     md = markdown.Markdown(**ours)
@@ -42,7 +47,10 @@ def test_a_text_inside_a_page_is_reported_with_it_and_has_no_list() -> None:
     for _ in range(2):  # a page says what one before it has said
         html = md.reset().convert("[@doi:10.1000/2]\n\n:::\n\n[x](doi:10.2000)")
         assert html.count("doi-references") == 1
-        assert '<i><span class="doi-citation">(<a class="doi" href="https://doi.org/10.1000/1">' in html
+        assert (
+            '<i><span class="doi-citation">(<a class="doi" href="https://doi.org/10.1000/1">'
+            in html
+        )
     assert [(problem.line, problem.doi) for problem in problems] == [
         *((1, "doi:10.3000"), (5, "doi:10.2000"), (None, "doi:10.1000"))
     ] * 2
@@ -83,13 +91,24 @@ Term
 [^1]: By [@doi:{THREE}].
 *[Kahn]: x
 """
-PYMDOWN = ["pymdownx.extra", "pymdownx.magiclink", "pymdownx.tasklist", "pymdownx.mark", "pymdownx.betterem"]
-SETS = [["extra", "toc", "smarty", "admonition"], [*PYMDOWN, "toc", "smarty", "admonition", "pymdownx.tilde"]]
+PYMDOWN = [
+    "pymdownx.extra",
+    "pymdownx.magiclink",
+    "pymdownx.tasklist",
+    "pymdownx.mark",
+    "pymdownx.betterem",
+]
+SETS = [
+    ["extra", "toc", "smarty", "admonition"],
+    [*PYMDOWN, "toc", "smarty", "admonition", "pymdownx.tilde"],
+]
 
 
 @pytest.mark.parametrize("anchors", [False, True], ids=["", "headings are links"])
 @pytest.mark.parametrize("extensions", SETS, ids=["standard", "pymdownx"])
-def test_all_of_them_together(extensions: list[str], anchors: bool, serve: Serve, render: Render) -> None:
+def test_all_of_them_together(
+    extensions: list[str], anchors: bool, serve: Serve, render: Render
+) -> None:
     serve(RECORDS)
     html = render(SOURCE, *extensions, resolve=True, configs={"toc": {"anchorlink": anchors}}).html
     assert "kahn-b</a>" not in html
@@ -97,7 +116,11 @@ def test_all_of_them_together(extensions: list[str], anchors: bool, serve: Serve
     assert '<a href="#on-doi105555three">On (Kahn et al., 2001)</a>' in html
     assert html.count('href="#ref-10.5555_2fthree"') == (9 if anchors else 10)
     assert html.count('class="doi-backref"') == 11
-    assert html.index('id="references"') < html.index("doi-references") < html.index('class="footnote"')
+    assert (
+        html.index('id="references"')
+        < html.index("doi-references")
+        < html.index('class="footnote"')
+    )
     assert ">Kahn, R., " in html  # no abbreviation in a reference
 
 
@@ -112,7 +135,9 @@ def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
     serve(hostile_records())
     cited = "; ".join(f"@doi:{name}" for name in HOSTILE)
     empty = " ".join(f"[](doi:{name})" for name in HOSTILE)
-    source = f"[TOC]\n\n# [{cited}]\n\n{cited}\n\n[{cited}]{{: .x }}\n\n{empty}\n\n<i>raw</i> `code`"
+    source = (
+        f"[TOC]\n\n# [{cited}]\n\n{cited}\n\n[{cited}]{{: .x }}\n\n{empty}\n\n<i>raw</i> `code`"
+    )
     options = {"resolve": True, "text": "{authors} ({year}): {title}", "citation": style}
     html = render(source, "extra", "toc", "smarty", **options).html
     assert Page(html).names <= {
@@ -145,7 +170,10 @@ HEADINGS = [
     (f"# @doi:{THREE} and [@doi:10.5555/kahn-2006]", "doi105555three~and~doi105555kahn-2006"),
     (f"# On [](doi:{THREE})", "on~doi105555three"),
     (f"# On [@doi:{THREE}] {{: #own }}", "own"),
-    (f"# On doi{THREE.replace('.', '').replace('/', '')}\n\n# On @doi:{THREE}", "on~doi105555three_1"),
+    (
+        f"# On doi{THREE.replace('.', '').replace('/', '')}\n\n# On @doi:{THREE}",
+        "on~doi105555three_1",
+    ),
 ]
 
 
@@ -155,7 +183,10 @@ def test_ids_of_headings_do_not_depend_on_metadata(
     source: str, expected: str, separator: str, serve: Serve, render: Render
 ) -> None:
     serve(RECORDS)
-    options: dict[str, Any] = {"text": "{authors} ({year})", "configs": {"toc": {"separator": separator}}}
+    options: dict[str, Any] = {
+        "text": "{authors} ({year})",
+        "configs": {"toc": {"separator": separator}},
+    }
     expected = expected.replace("~", separator)
     source = f"{source}\n\n[^1]: x"
     known = render(source, "extra", "toc", resolve=True, **options).html

@@ -102,7 +102,12 @@ class MkDocs:
             assert told == expected, (name, step)
 
     def _build(self, name: str, kept: dict[str, Any], **more: object) -> Built:
-        options = {**self._options, "works": "works.json", "cache": str(self._folder / "cache"), **more}
+        options = {
+            **self._options,
+            "works": "works.json",
+            "cache": str(self._folder / "cache"),
+            **more,
+        }
         lock = self._folder / f"{name}.json"
         options |= {"resolver": self._url, "lock": options["lock"] and str(lock)}
         out = self._folder / name
@@ -132,7 +137,9 @@ class MkDocs:
 class Pelican(MkDocs):
     """The same in Pelican, with its own cache, and several runs of one instance."""
 
-    head = "Title: Page {0}\nDate: 2026-01-01\nSummary: On [@doi:10.5555/a] and doi:10.5555/dead\n\n"
+    head = (
+        "Title: Page {0}\nDate: 2026-01-01\nSummary: On [@doi:10.5555/a] and doi:10.5555/dead\n\n"
+    )
 
     def _run(self, out: Path, options: dict[str, object], kept: dict[str, Any]) -> None:
         from pelican import Pelican

@@ -41,10 +41,14 @@ LONG: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("kind", LONG)
 def test_time_grows_with_the_text_and_not_faster(kind: str) -> None:
     """Beyond plain Markdown's own time, four times the text may take at most eight times as long."""
-    assert any(grows_evenly(LONG[kind]) for _ in range(ATTEMPTS)), "each time"  # the machine may be busy
+    assert any(grows_evenly(LONG[kind]) for _ in range(ATTEMPTS)), (
+        "each time"
+    )  # the machine may be busy
 
 
-@pytest.mark.parametrize("form", ["doi:10.1000/abc.{}", "(see DOI: 10.1000/abc.{})", "*doi:10.1000/a({})*"])
+@pytest.mark.parametrize(
+    "form", ["doi:10.1000/abc.{}", "(see DOI: 10.1000/abc.{})", "*doi:10.1000/a({})*"]
+)
 def test_a_long_line_takes_at_most_twice_as_long_as_without_dois(form: str) -> None:
     line = " ".join(f"{'some words and ' * 26}{form.format(number)}" for number in range(500))
     assert len(line) > 200_000
@@ -58,7 +62,14 @@ class WithoutBrackets(Extension):
     """Markdown without its own patterns that take quadratic time for brackets."""
 
     def extendMarkdown(self, md: markdown.Markdown) -> None:  # noqa: N802
-        names = "link", "image_link", "image_reference", "reference", "short_reference", "short_image_ref"
+        names = (
+            "link",
+            "image_link",
+            "image_reference",
+            "reference",
+            "short_reference",
+            "short_image_ref",
+        )
         for name in names:
             md.inlinePatterns.deregister(name)
 
@@ -73,7 +84,9 @@ def grows_evenly(text: Callable[[int], str]) -> bool:
     return extra[1] < min(6 * usual + 8 * max(extra[0], 0), 60 * usual)
 
 
-@pytest.mark.parametrize("number", ["9" * 5000, "0" * 5000 + "65"], ids=["too large", "leading zeros"])
+@pytest.mark.parametrize(
+    "number", ["9" * 5000, "0" * 5000 + "65"], ids=["too large", "leading zeros"]
+)
 @pytest.mark.parametrize(
     "text",
     [

@@ -34,7 +34,9 @@ MENTIONS = [
 
 @pytest.mark.parametrize("mention", MENTIONS)
 @pytest.mark.parametrize("place", PLACES)
-def test_dead_links_look_dead_everywhere(place: str, mention: str, serve: Serve, render: Render) -> None:
+def test_dead_links_look_dead_everywhere(
+    place: str, mention: str, serve: Serve, render: Render
+) -> None:
     serve([])
     source = f"[TOC]\n\n{place.format(mention, mention)}"
     html = render(source, "extra", "toc", "smarty", resolve=True).html
@@ -44,7 +46,9 @@ def test_dead_links_look_dead_everywhere(place: str, mention: str, serve: Serve,
     assert made == [source.count("10.1000/lost")] * 3
 
 
-def test_a_dead_link_keeps_its_breaks_its_markup_and_its_title(serve: Serve, render: Render) -> None:
+def test_a_dead_link_keeps_its_breaks_its_markup_and_its_title(
+    serve: Serve, render: Render
+) -> None:
     serve([])
     name = "10.1000/" + ".".join(["none"] * 9)
     html = render(f'<doi:{name}> [*a* b](doi:{name}) [c](doi:{name} "Mine")', resolve=True).html
@@ -71,16 +75,22 @@ def test_names_are_broken_on_pages_and_in_the_list_and_whole_in_the_search(site:
     plugins = ["search", {"doiuri": {"bibliography": "references.md"}}]
     built.build(plugins=plugins)
     broken_url = BROKEN.replace("<wbr />&lt;", "%3C").replace("&gt;<wbr />", "%3E")
-    assert f">https://<wbr />doi.org/<wbr />{broken_url}</a>" in built.source("references/index.html")
+    assert f">https://<wbr />doi.org/<wbr />{broken_url}</a>" in built.source(
+        "references/index.html"
+    )
     assert built.source("index.html").count(f">doi:{BROKEN}</a>") == 2
     entries = json.loads(built.source("search/search_index.json"))["docs"]
-    assert {entry["location"].partition("#")[0] for entry in entries if LONG in entry["text"]} == {""}
+    assert {entry["location"].partition("#")[0] for entry in entries if LONG in entry["text"]} == {
+        ""
+    }
     assert [entry["location"] for entry in entries if DOI(LONG).url in entry["text"]]
     assert not any("10.1002/ (" in entry["text"] for entry in entries)
     # what another plugin changes meanwhile stays
     built.build(plugins=plugins, hooks=["hook.py"])
     assert "<p>Changed</p>" in built.source("index.html")
-    assert f">doi:{LONG}</a>".replace("<9", "&lt;9").replace("6>", "6&gt;") in built.source("index.html")
+    assert f">doi:{LONG}</a>".replace("<9", "&lt;9").replace("6>", "6&gt;") in built.source(
+        "index.html"
+    )
 
 
 WORK = {
@@ -115,7 +125,9 @@ def test_links_have_cards_if_their_works_have_titles(doi_proxy: Proxies, render:
     asked = [request.path for request in doi_proxy.log if not request.path.startswith(b"/api/")]
     assert sorted(asked) == [b"/10.1000/1", b"/10.1000/2"]
     assert "doi-card" not in render(SOURCE, **options).html
-    image = render("[![A tide](a.png)](doi:10.1000/1)", details=True, **options).html  # keeps its name
+    image = render(
+        "[![A tide](a.png)](doi:10.1000/1)", details=True, **options
+    ).html  # keeps its name
     assert 'class="doi"' in image
     assert not re.search("doi-card|aria-label", image)
 

@@ -27,7 +27,9 @@ def test_a_file_that_is_no_lock_file_is_refused(tmp_path: Path) -> None:
     lock = tmp_path / "doi.lock.json"
     lock.write_text("[]")
     with pytest.raises(ValueError, match="lock"):
-        markdown.markdown("x", extensions=["doiuri"], extension_configs={"doiuri": {"lock": str(lock)}})
+        markdown.markdown(
+            "x", extensions=["doiuri"], extension_configs={"doiuri": {"lock": str(lock)}}
+        )
 
 
 @pytest.mark.parametrize("off", [False, "False", "no", "off", "0", None])
@@ -50,7 +52,9 @@ def test_an_option_takes_precedence_over_its_variable(monkeypatch: pytest.Monkey
 def test_the_logger_is_told_by_default(caplog: pytest.LogCaptureFixture) -> None:
     options = {"doiuri": {"resolve": False}}
     with caplog.at_level(logging.WARNING, "doiuri"):
-        markdown.markdown("x\n\n<doi:10.1000/a%zzb#>", extensions=["doiuri"], extension_configs=options)
+        markdown.markdown(
+            "x\n\n<doi:10.1000/a%zzb#>", extensions=["doiuri"], extension_configs=options
+        )
     [entry] = caplog.records
     assert (entry.name, entry.levelname) == ("doiuri", "WARNING")
     assert entry.getMessage().startswith("line 3: doi:10.1000/a%zzb#: ")

@@ -14,11 +14,44 @@ from hypothesis import strategies as st
 
 from .conftest import Page, convert
 
-WORDS = ["word", "*emphasis*", "**strong**", "`code`", "[link](https://example.org/)", "a_b", "<b>raw</b>"]
-WORDS += ["&amp;", "![image](x.png)", "\\*", "1 < 2", "(aside)", '"quoted"', "$x$", "10.5", "doi", "DOI:"]
+WORDS = [
+    "word",
+    "*emphasis*",
+    "**strong**",
+    "`code`",
+    "[link](https://example.org/)",
+    "a_b",
+    "<b>raw</b>",
+]
+WORDS += [
+    "&amp;",
+    "![image](x.png)",
+    "\\*",
+    "1 < 2",
+    "(aside)",
+    '"quoted"',
+    "$x$",
+    "10.5",
+    "doi",
+    "DOI:",
+]
 WORDS += ["\n", "\n\n"]
-MENTIONS = [f"{label}10.1000/a-b.1" for label in ("", "doi:", "DOI:", "DOI: ", "doi: ", "mydoi:", " doi:")]
-MENTIONS += [" ", "DOI: 10.1000", "10.1000/x$", "$", "doi:10.1/x", "/a_b", ". ", ";", "{: title=", "}", "<a>"]
+MENTIONS = [
+    f"{label}10.1000/a-b.1" for label in ("", "doi:", "DOI:", "DOI: ", "doi: ", "mydoi:", " doi:")
+]
+MENTIONS += [
+    " ",
+    "DOI: 10.1000",
+    "10.1000/x$",
+    "$",
+    "doi:10.1/x",
+    "/a_b",
+    ". ",
+    ";",
+    "{: title=",
+    "}",
+    "<a>",
+]
 PROSE = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 MARKUP = st.text(st.sampled_from("doi:10./<>[]()*_`\\&;#\"' \n$!{}-ab1"), max_size=60)
 
@@ -26,7 +59,9 @@ MARKUP = st.text(st.sampled_from("doi:10./<>[]()*_`\\&;#\"' \n$!{}-ab1"), max_si
 @given(PROSE, spelled_uris(), PROSE)
 def test_a_planted_uri_comes_back_once(before: str, planted: tuple[str, DOI], after: str) -> None:
     uri, doi = planted
-    if html.unescape(uri) != uri:  # Markdown would read "&lt;" as a character, so write its "&" as an entity
+    if (
+        html.unescape(uri) != uri
+    ):  # Markdown would read "&lt;" as a character, so write its "&" as an entity
         uri = html.escape(uri)
     page = Page(convert(f"{before} <{uri}> {after}").html)
     assert [found.name for found in page.dois] == [doi.name]
@@ -62,7 +97,9 @@ def test_every_link_is_http(text: str) -> None:
     """Every link that the extension makes is http or https."""
     plain = {link[:2] for link in Page(markdown.markdown(text)).links}
     links = {link[:2] for link in Page(convert(text).html).links}
-    made = {link for link in links if link[0].startswith("https://doi.org/10.") and link[1] == "doi"}
+    made = {
+        link for link in links if link[0].startswith("https://doi.org/10.") and link[1] == "doi"
+    }
     assert links - made <= {link for link in plain if not link[0].lower().startswith("doi:")}
 
 
@@ -84,7 +121,8 @@ def test_every_construct_of_markdown(extensions: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "attribute", ['title="<doi:10.1000/182>"', "title='doi:10.1000/182'", 'alt="[x](doi:10.1000/1)"']
+    "attribute",
+    ['title="<doi:10.1000/182>"', "title='doi:10.1000/182'", 'alt="[x](doi:10.1000/1)"'],
 )
 def test_attributes_are_none_of_ours(attribute: str) -> None:
     assert same(f"a <span {attribute}>b</span> c", [])

@@ -86,7 +86,12 @@ def test_a_problem_is_its_message_and_its_parts(render: Render) -> None:
     assert problem.suggestion == "doi:10.1000/a%23b"
     assert str(problem) == f"line 3: doi:10.1000/a#b: {problem.reason}; write doi:10.1000/a%23b"
     copy = pickle.loads(pickle.dumps(problem))
-    assert (copy, copy.doi, copy.line, copy.suggestion) == (problem, problem.doi, 3, problem.suggestion)
+    assert (copy, copy.doi, copy.line, copy.suggestion) == (
+        problem,
+        problem.doi,
+        3,
+        problem.suggestion,
+    )
 
 
 def test_a_file_is_told(tmp_path: Path, serve: Serve) -> None:
@@ -159,7 +164,9 @@ def numbered(template: str) -> str:
 @st.composite
 def documents(draw: st.DrawFn) -> str:
     """Several blocks, some in list items; their link references have names of their own."""
-    blocks = draw(st.lists(st.tuples(st.sampled_from(BLOCKS), st.booleans()), min_size=1, max_size=6))
+    blocks = draw(
+        st.lists(st.tuples(st.sampled_from(BLOCKS), st.booleans()), min_size=1, max_size=6)
+    )
     texts = []
     for number, (block, nested) in enumerate(blocks):
         text = block.replace("ref]", f"ref{number}]")

@@ -43,7 +43,9 @@ def proxy(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> Running:
     return proxy
 
 
-def test_mkdocs_with_material(tmp_path: Path, proxy: Running, caplog: pytest.LogCaptureFixture) -> None:
+def test_mkdocs_with_material(
+    tmp_path: Path, proxy: Running, caplog: pytest.LogCaptureFixture
+) -> None:
     shutil.copytree(EXAMPLES / "mkdocs", tmp_path, dirs_exist_ok=True)
     mkdocs.build(load_config(str(tmp_path / "mkdocs.yml")))
     sici, other = NAMES[3:]
@@ -52,25 +54,39 @@ def test_mkdocs_with_material(tmp_path: Path, proxy: Running, caplog: pytest.Log
         [NAMES[0], NAMES[1], NAMES[2], NAMES[0], NAMES[0], sici, NAMES[0], NAMES[0], other],
         0,
     )
-    check(tmp_path / "site" / "reading" / "index.html", [NAMES[0], "10.5555/this-doi-does-not-exist"], 1)
-    assert warnings(caplog) == ["doiuri: reading.md:4: doi:10.5555/this-doi-does-not-exist: not found"]
+    check(
+        tmp_path / "site" / "reading" / "index.html",
+        [NAMES[0], "10.5555/this-doi-does-not-exist"],
+        1,
+    )
+    assert warnings(caplog) == [
+        "doiuri: reading.md:4: doi:10.5555/this-doi-does-not-exist: not found"
+    ]
     cited = Page((tmp_path / "site" / "citing" / "index.html").read_text(encoding="utf-8"))
     rfc = "../references/#ref-10.17487_2frfc3986", "", "Berners-Lee et al. (2005)"
     assert rfc in cited.links
     page = Page((tmp_path / "site" / "references" / "index.html").read_text(encoding="utf-8"))
     assert ("../citing/#cite-10.17487_2frfc3986", "doi-backref", "↩ Citing") in page.links
     assert len(page.dois) == 4
-    assert len({(request.path, request.headers["accept"]) for request in proxy.log}) == len(proxy.log)
+    assert len({(request.path, request.headers["accept"]) for request in proxy.log}) == len(
+        proxy.log
+    )
 
 
 def test_pelican(tmp_path: Path, proxy: Running) -> None:
     shutil.copytree(EXAMPLES / "pelican", tmp_path, dirs_exist_ok=True)
     with (tmp_path / "pelicanconf.py").open("a") as settings:  # the machine may be busy
-        settings.write('MARKDOWN["extension_configs"]["doiuri"] |= {"budget": 60, "details": True}\n')
+        settings.write(
+            'MARKDOWN["extension_configs"]["doiuri"] |= {"budget": 60, "details": True}\n'
+        )
         settings.write('THEME = "notmyidea"\n')  # which begins with a whole article
     cites = "Date: 2026-11-20\nCategory: Notes\n"
     summary = "Summary: By [@doi:10.17487/RFC3986], doi:10.1000/182 and doi:10.5555/lost\n"
-    for name, text in ("a", "Title: A\n"), ("b", f"Title: B\n{summary}"), ("c", f"Title: C\n{summary}"):
+    for name, text in (
+        ("a", "Title: A\n"),
+        ("b", f"Title: B\n{summary}"),
+        ("c", f"Title: C\n{summary}"),
+    ):
         source = f"{text}{cites}\nOn @doi:10.17487/RFC3986 and doi:10.1000/182\n"
         path = tmp_path / "content" / name / "same.md"
         path.parent.mkdir()

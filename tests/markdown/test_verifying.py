@@ -39,18 +39,21 @@ def test_a_definite_no_is_marked_and_told_and_each_doi_asked_once_a_process(
     """No values are no mistake of the author."""
     proxy, cache = doi_proxy(KNOWN), str(tmp_path / "cache")
     options = {"resolve": True, "resolver": proxy.url, "cache": cache, "mailto": "me@example.org"}
-    source = (
-        "doi:10.1000/182 <doi:10.1000/empty>\n\ndoi:10.1000/none <doi:10.1000/none> [x](doi:10.1000/none)"
-    )
+    source = "doi:10.1000/182 <doi:10.1000/empty>\n\ndoi:10.1000/none <doi:10.1000/none> [x](doi:10.1000/none)"
     rendered = render(f"{source} [](doi:10.1000/MIXED)", **options)
     assert rendered.html.count("doi-not-found") == 3
-    assert [rendered.html.count(MARKED.format(text)) for text in ("doi:10.1000/none", "x")] == [2, 1]
+    assert [rendered.html.count(MARKED.format(text)) for text in ("doi:10.1000/none", "x")] == [
+        2,
+        1,
+    ]
     assert rendered.told == ["line 3: doi:10.1000/none: not found"]
     assert "doi-not-found" in render("[](doi:10.1000/NONE) doi:10.1000/mixed", **options).html
     asked = sorted(request.path.decode() for request in proxy.log)
     assert asked == [f"/api/handles/10.1000/{name}" for name in ("182", "MIXED", "empty", "none")]
     agent = proxy.log[0].headers["user-agent"]
-    assert agent.startswith(f"markdown-doiuri/{version('markdown-doiuri')} doiuri/{version('doiuri')} ")
+    assert agent.startswith(
+        f"markdown-doiuri/{version('markdown-doiuri')} doiuri/{version('doiuri')} "
+    )
     assert "mailto:me@example.org" in agent
     other = render("doi:10.1000/182", **options | {"resolver": doi_proxy([]).url})
     assert "doi-not-found" in other.html
@@ -73,7 +76,10 @@ def test_the_registered_doi_that_was_probably_meant_is_named(serve: Serve, rende
 
 def test_a_name_in_the_address_of_a_publisher_is_not_reported(serve: Serve, render: Render) -> None:
     serve(KNOWN)
-    address, name = "https://example.org/article/doi/10.1242/dmm.1/369227/E", "doi.org/10.1242/dmm.1"
+    address, name = (
+        "https://example.org/article/doi/10.1242/dmm.1/369227/E",
+        "doi.org/10.1242/dmm.1",
+    )
     source = f"[x]({address}) <{address}>\n\n[x](https://{name})\n\n[x](//{name})"
     rendered = render(source, resolve="on")
     assert [problem.line for problem in rendered.problems] == [3, 5]
@@ -111,7 +117,10 @@ def test_what_is_no_link_is_not_asked(doi_proxy: Proxies, render: Render) -> Non
 
 
 def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Render) -> None:
-    locks, source = (tmp_path / "a.json", tmp_path / "b.json"), "<doi:10.1000/182> <doi:10.1000/none>"
+    locks, source = (
+        (tmp_path / "a.json", tmp_path / "b.json"),
+        "<doi:10.1000/182> <doi:10.1000/none>",
+    )
     first = []
     for lock, records in zip(locks, (KNOWN, []), strict=True):
         with running(records) as proxy:
@@ -120,7 +129,9 @@ def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Rende
     assert [render(source, resolve=True, offline=True, lock=str(lock)) for lock in locks] == first
     # what the author accepts meanwhile, in any letter case, is no problem until another name is accepted
     for accepted, told in ("10.1000/NONE", 0), ("10.1000/other", 1):
-        locks[0].write_text(json.dumps(json.loads(locks[0].read_text()) | {"accepted": {accepted: "gone"}}))
+        locks[0].write_text(
+            json.dumps(json.loads(locks[0].read_text()) | {"accepted": {accepted: "gone"}})
+        )
         assert len(render(source, resolve=True, offline=True, lock=str(locks[0])).problems) == told
 
 
@@ -131,7 +142,9 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
     source = "<doi:10.1000/182> <doi:10.1000/none> <doi:10.1000/lost>"
     render(source, resolve=True, resolver=proxy.url, lock=lock)
     markdown_doiuri.forget()
-    lock.write_text(json.dumps(json.loads(lock.read_text()) | {"accepted": {"10.1000/LOST": "gone"}}))
+    lock.write_text(
+        json.dumps(json.loads(lock.read_text()) | {"accepted": {"10.1000/LOST": "gone"}})
+    )
     asked, content = len(proxy.log), lock.read_bytes()
     source += "\n\n[@doi:10.1000/Mixed; @doi:10.1000/182]"
     rendered = render(source, resolve=True, resolver=proxy.url, lock=lock, locked=True)
@@ -170,7 +183,9 @@ def test_a_request_ends_with_its_timeout_not_with_the_budget(
     ("cause", "seconds", "times"),
     [(None, 3_500, 1), (None, 3_700, 2), ("offline", 50, 1), ("offline", 70, 2)],
 )
-@pytest.mark.parametrize(("method", "source"), [("check", "<doi:10.1000/1>"), ("works", "[@doi:10.1000/1]")])
+@pytest.mark.parametrize(
+    ("method", "source"), [("check", "<doi:10.1000/1>"), ("works", "[@doi:10.1000/1]")]
+)
 def test_an_unknown_answer_is_kept_for_a_minute_and_any_other_for_an_hour(
     method: str,
     source: str,

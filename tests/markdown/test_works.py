@@ -24,7 +24,12 @@ WORKS = [
         "issued": {"date-parts": [[1984]]},
         "URL": "https://example.org/?a=1&b=2",
     },
-    {"id": "bad", "title": "Mean", "URL": "javascript:alert(1)", "author": [{"family": "<b onclick=x>"}]},
+    {
+        "id": "bad",
+        "title": "Mean",
+        "URL": "javascript:alert(1)",
+        "author": [{"family": "<b onclick=x>"}],
+    },
     {"id": "kahn", "DOI": "10.5555/KAHN-a", "author": [{"family": "Kahn", "given": "Robert"}]},
 ]
 NO_METADATA = "cited without its author and year: its agency has no metadata"
@@ -44,9 +49,7 @@ def _info(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_works_of_a_file_are_cited_by_their_ids(works: str, serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    source = (
-        "[see @knuth1984, p. 3; @doi:10.5555/kahn-b], @knuth1984 [ch. 2], @{kahn}s, @nobody, x@kahn, [@bad]"
-    )
+    source = "[see @knuth1984, p. 3; @doi:10.5555/kahn-b], @knuth1984 [ch. 2], @{kahn}s, @nobody, x@kahn, [@bad]"
     rendered = render(source, resolve=True, works=[works], nocite=["@kahn; 10.5555/three"])
     citations = re.findall('<span class="doi-citation">.*?</span>', rendered.html)
     assert [Page(span).text for span in citations] == [
@@ -61,12 +64,17 @@ def test_works_of_a_file_are_cited_by_their_ids(works: str, serve: Serve, render
     texts = dict(entries)
     assert texts["10.5555_2fkahn-a"] == "Kahn, R. (2001a). <em>Alpha</em>."
     assert texts["knuth1984"] == "Knuth, D. (1984). <em>The </em>T<sub>E</sub>X<em>book</em>."
-    assert '<a href="https://example.org/?a=1&amp;b=2">https://example.org/?a=1&amp;b=2</a>' in rendered.html
+    assert (
+        '<a href="https://example.org/?a=1&amp;b=2">https://example.org/?a=1&amp;b=2</a>'
+        in rendered.html
+    )
     assert "javascript" not in rendered.html
     assert rendered.problems == []
 
 
-def test_a_problem_with_nocite_is_reported_once_with_its_place(serve: Serve, render: Render) -> None:
+def test_a_problem_with_nocite_is_reported_once_with_its_place(
+    serve: Serve, render: Render
+) -> None:
     serve(RECORDS)
     source = "[@doi:10.5555/three]\n\n`10.5555/dead`"
     rendered = render(source, resolve=True, nocite=["10.5555/dead; 10.5555/no-metadata"])
@@ -85,11 +93,15 @@ def test_without_a_citation_or_a_place_there_is_no_list(
     assert html.count("doi-references") == html.count('id="ref-10.5555_2fthree"') == lists
 
 
-def test_an_unknown_id_in_brackets_is_a_problem_if_there_are_files(works: str, render: Render) -> None:
+def test_an_unknown_id_in_brackets_is_a_problem_if_there_are_files(
+    works: str, render: Render
+) -> None:
     source = "[see @knuth1985, p. 3] and [Figure 3] and @{knuth1985} and @knuth1985"
     rendered = render(source, works=works)
     reason = "no file of works has the id 'knuth1985'; did you mean 'knuth1984'?"
-    assert rendered.told == [f"line 1: {text}: {reason}" for text in ("see @knuth1985, p. 3", "@{knuth1985}")]
+    assert rendered.told == [
+        f"line 1: {text}: {reason}" for text in ("see @knuth1985, p. 3", "@{knuth1985}")
+    ]
     without = render(source)
     assert rendered.html == without.html == f"<p>{source}</p>"
     assert without.problems == []
@@ -107,7 +119,9 @@ WRONG: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_option_is_an_error_that_names_it(name: str, tmp_path: Path, render: Render) -> None:
+def test_a_wrong_option_is_an_error_that_names_it(
+    name: str, tmp_path: Path, render: Render
+) -> None:
     (tmp_path / "bad.csl").write_text("<style>\n<")
     value, message = WRONG[name]
     with pytest.raises(ValueError, match=f"^{name.strip()}: {re.escape(message.format(tmp_path))}"):
@@ -115,10 +129,14 @@ def test_a_wrong_option_is_an_error_that_names_it(name: str, tmp_path: Path, ren
 
 
 KAHN, NOTHING, DEAD = "10.5555/kahn-2006", "10.5555/no-metadata", "10.5555/dead"
-SOURCE = f"[@doi:{KAHN}; @doi:{NOTHING}]\n\n@doi:{DEAD} and doi:{KAHN}\n\n[@doi:{NOTHING}; @doi:{DEAD}]"
+SOURCE = (
+    f"[@doi:{KAHN}; @doi:{NOTHING}]\n\n@doi:{DEAD} and doi:{KAHN}\n\n[@doi:{NOTHING}; @doi:{DEAD}]"
+)
 
 
-def test_what_has_no_metadata_is_a_plain_link_with_one_warning(serve: Serve, render: Render) -> None:
+def test_what_has_no_metadata_is_a_plain_link_with_one_warning(
+    serve: Serve, render: Render
+) -> None:
     serve(RECORDS)
     rendered = render(SOURCE, resolve=True)
     plain = f'<a class="doi" href="https://doi.org/{NOTHING}">doi:{NOTHING}</a>'
@@ -142,7 +160,9 @@ def test_a_retracted_work_is_marked_with_one_warning(serve: Serve, render: Rende
     mark = '<a class="doi" href="https://doi.org/10.5555/notice">[retracted 2020-06-05]</a>'
     assert f"https://doi.org/10.5555/gone</a> {mark}" in rendered.html
     assert rendered.html.count("[retracted") == 1
-    assert rendered.told == ["line 1: doi:10.5555/gone: retracted 2020-06-05; notice 10.5555/notice"]
+    assert rendered.told == [
+        "line 1: doi:10.5555/gone: retracted 2020-06-05; notice 10.5555/notice"
+    ]
 
 
 def test_what_is_unknown_is_a_link_in_its_brackets_and_in_the_list_and_counted_once_a_document(
@@ -150,7 +170,10 @@ def test_what_is_unknown_is_a_link_in_its_brackets_and_in_the_list_and_counted_o
 ) -> None:
     rendered = [render(SOURCE, resolve=True, offline=True) for _ in range(2)]
     assert rendered == [render(SOURCE)] * 2
-    links = [f'<a class="doi" href="https://doi.org/{name}">doi:{name}</a>' for name in (KAHN, NOTHING, DEAD)]
+    links = [
+        f'<a class="doi" href="https://doi.org/{name}">doi:{name}</a>'
+        for name in (KAHN, NOTHING, DEAD)
+    ]
     assert f'<span class="doi-citation">({links[0]}; {links[1]})</span>' in rendered[0].html
     assert re.findall("<li>(.*)</li>", rendered[0].html) == links
     assert rendered[0].problems == []
@@ -167,7 +190,9 @@ def test_metadata_that_cannot_be_had_is_counted_once(
     with faulty_agency(RECORDS, fault) as proxy:
         rendered = render(source, resolve=True, resolver=proxy.url, budget=15, details=True)
     assert rendered == render(source)
-    assert rendered.html.count('<a class="doi" href="https://doi.org/') == 5  # two of them in the list
+    assert (
+        rendered.html.count('<a class="doi" href="https://doi.org/') == 5
+    )  # two of them in the list
     [message] = caplog.messages
     assert message.startswith("2 of 3 DOIs could not be checked: ")
 
@@ -185,7 +210,9 @@ def test_a_lock_file_gives_the_same_page_offline_and_without_resolving(
 ) -> None:
     lock = tmp_path / "doi.lock.json"
     serve(RECORDS)
-    assert "#ref-" not in render(SOURCE, lock=lock).html  # without resolving, the file only is asked
+    assert (
+        "#ref-" not in render(SOURCE, lock=lock).html
+    )  # without resolving, the file only is asked
     first = render(SOURCE, resolve=True, lock=lock)  # the page before is not believed
     assert first.html.count("#ref-") == 1
     content = lock.read_bytes()
@@ -196,13 +223,21 @@ def test_a_lock_file_gives_the_same_page_offline_and_without_resolving(
         assert lock.read_bytes() == content
 
 
-@pytest.mark.parametrize("source", ["[](doi:{})", "[](<https://doi.org/{}>)", "[](https://dx.doi.org/{})"])
+@pytest.mark.parametrize(
+    "source", ["[](doi:{})", "[](<https://doi.org/{}>)", "[](https://dx.doi.org/{})"]
+)
 def test_texts_may_use_the_work(source: str, serve: Serve, render: Render) -> None:
     serve(RECORDS)
     options = {"resolve": True, "text": "{authors} ({year}): {title}"}
-    assert ">Kahn et al. (2001): Three authors</a>" in render(source.format("10.5555/three"), **options).html
+    assert (
+        ">Kahn et al. (2001): Three authors</a>"
+        in render(source.format("10.5555/three"), **options).html
+    )
     assert f">doi:{NOTHING}</a>" in render(source.format(NOTHING), **options).html
     # the author's own links are not marked
     marked = f"<s>doi:{DEAD}</s></a>" if "doi:" in source else f">doi:{DEAD}</a>"
     assert marked in render(source.format(DEAD), **options).html
-    assert ">doi:10.5555/three</a>" in render(source.format("10.5555/three"), text=options["text"]).html
+    assert (
+        ">doi:10.5555/three</a>"
+        in render(source.format("10.5555/three"), text=options["text"]).html
+    )

@@ -48,8 +48,13 @@ def test_the_name_in_a_path(path: str, name: str) -> None:
 
 @given(TEXTS)
 def test_what_the_server_writes_of_a_record_the_client_reads(text: str) -> None:
-    values = [Value(1, "T", Data("string", text), 60), Value(2, text, Data("of the future", {text: [text]}))]
-    known = Records([{"handle": X.name, "values": [value.to_json() | {"ttl": 60} for value in values]}])
+    values = [
+        Value(1, "T", Data("string", text), 60),
+        Value(2, text, Data("of the future", {text: [text]})),
+    ]
+    known = Records(
+        [{"handle": X.name, "values": [value.to_json() | {"ttl": 60} for value in values]}]
+    )
     for query in ("", "?pretty", "?type=T&index=2"):
         found = answer(known, "GET", f"/api/handles/10.1000/X{query}")
         record = read_record(DOI("10.1000/X"), found.status, found.body)
@@ -95,7 +100,10 @@ def test_names_asked_together_or_alone_get_the_same_answers_in_order(url: str, p
     expected = [{"DOI": name, **said} for name, said in SAID.items()]
     written = [quote(name) for name in SAID]
     together = ask(url, f"/{path}/{','.join([*written, *written])}")
-    assert (together.status, together.headers["content-type"]) == (200, "application/json;charset=UTF-8")
+    assert (together.status, together.headers["content-type"]) == (
+        200,
+        "application/json;charset=UTF-8",
+    )
     assert together.json() == expected * 2
     assert [ask(url, f"/{path}/{name}").json() for name in written] == [[one] for one in expected]
 
@@ -109,12 +117,17 @@ def test_which_ra_takes_as_many_names_as_a_request_may_hold(url: str) -> None:
 def test_an_agency_that_cannot_be_asked_for_is_unknown(doi_proxy: Proxies) -> None:
     proxy = doi_proxy([], upstream="http://127.0.0.1:9")
     found = ask(proxy.url, "/doiRA/10.1000/1,10.1000")
-    assert (found.status, [item["status"] for item in found.json()]) == (200, ["Unknown", "Unknown"])
+    assert (found.status, [item["status"] for item in found.json()]) == (
+        200,
+        ["Unknown", "Unknown"],
+    )
 
 
 def test_big_records_do_not_fill_the_memory() -> None:
     url = link("", "https://example.org/")["values"]
-    records = Records([record(f"10.1000/{n}", *url, value(2, "X", f"{n:03}" * 30_000)) for n in range(100)])
+    records = Records(
+        [record(f"10.1000/{n}", *url, value(2, "X", f"{n:03}" * 30_000)) for n in range(100)]
+    )
     tracemalloc.start()
     try:
         for number in range(100):

@@ -30,25 +30,36 @@ ANSWERS = [
         (f"handles/10.26321/{quote(letter)}.guti%C3%89rrez.ZARZA.02.2018.03", status, code)
         for letter, status, code in (("Á", 200, 1), ("á", 404, 100), ("A\u0301", 404, 100))
     ),
-    *((f"handles/10.1000/{name}", 200, 200) for name in ("empty", "hidden", "1?type=EMAIL", "1?index=7")),
+    *(
+        (f"handles/10.1000/{name}", 200, 200)
+        for name in ("empty", "hidden", "1?type=EMAIL", "1?index=7")
+    ),
     ("handles", 400, 102),
     ("handles/", 400, 102),
     ("handles?type=URL", 400, 102),
-    *((f"handles/10.1000/1?index={quote(index)}", 400, 4) for index in ("x", "", "1.0", "٣", "1 ", "0x1")),
+    *(
+        (f"handles/10.1000/1?index={quote(index)}", 400, 4)
+        for index in ("x", "", "1.0", "٣", "1 ", "0x1")
+    ),
     ("handles/10.1000/1?index=1;index=2", 400, 4),
     (f"handles/10.1000/1?index={'9' * 11}", 400, 4),
     *((f"handles/10.1000/{escape}", 400, 4) for escape in BAD_ESCAPES),
     *((f"handles/10.1000/1?type={escape}", 400, 4) for escape in BAD_ESCAPES),
     *((path, 404, 4) for path in ("", "x", "handle/10.1000/1", "Handles/10.1000/1")),
     # nothing is stripped from a name
-    *((f"handles/{name}", 404, 100) for name in ("doi:10.1000/1", "urn:doi:10.1000:1", "/10.1000/1")),
+    *(
+        (f"handles/{name}", 404, 100)
+        for name in ("doi:10.1000/1", "urn:doi:10.1000:1", "/10.1000/1")
+    ),
     ("handles/10.1000/1/", 404, 100),
     ("handles/https://doi.org/10.1000/1", 404, 100),
 ]
 
 
 @pytest.mark.parametrize(("path", "status", "code"), ANSWERS, ids=[path for path, *_ in ANSWERS])
-def test_each_answer_has_its_status_and_response_code(url: str, path: str, status: int, code: int) -> None:
+def test_each_answer_has_its_status_and_response_code(
+    url: str, path: str, status: int, code: int
+) -> None:
     """§5: 1 is success, 100 Handle Not Found, 200 Values Not Found (P-81 P-106 P-108 P-109)."""
     answer = ask(url, f"/api/{path}")
     said = answer.json()
@@ -80,7 +91,10 @@ def test_other_methods(url: str, method: str) -> None:
 
 def test_failure_of_the_server() -> None:
     """DOI resolution documentation §5: 2, something unexpected went wrong, HTTP 500 (P-107)."""
-    with site(lambda _: Answer(body=b"[]")) as there, running(upstream=there.url, cache=":memory:") as proxy:
+    with (
+        site(lambda _: Answer(body=b"[]")) as there,
+        running(upstream=there.url, cache=":memory:") as proxy,
+    ):
         answer = ask(proxy.url, "/api/handles/10.1000/y")
     assert (answer.status, answer.json()["responseCode"]) == (500, 2)
     assert answer.json()["message"]
@@ -110,7 +124,9 @@ def test_union_of_types_and_indices(url: str, query: str, expected: list[int]) -
     assert indices(url, query) == expected
 
 
-@pytest.mark.parametrize("flag", ["pretty", "pretty=", "pretty=true", "pretty=false", "auth&pretty"])
+@pytest.mark.parametrize(
+    "flag", ["pretty", "pretty=", "pretty=true", "pretty=false", "auth&pretty"]
+)
 def test_pretty_by_presence(url: str, flag: str) -> None:
     """§5: The presence of the "pretty" query parameter instructs the server to pretty-print (P-112)."""
     answer = ask(url, f"/api/handles/10.1000/1?{flag}")
@@ -202,7 +218,9 @@ def test_a_form_is_read_as_the_query_is(url: str, kind: str) -> None:
     answer = ask(url, "/api/handles/10.1000/many?type=EMAIL", "POST", body, headers)
     assert [value["index"] for value in answer.json()["values"]] == [1, 3, 4]
     assert ask(url, "/api/handles/10.1000/1", "POST", b"index=%zz", headers).status == 400
-    other = ask(url, "/api/handles/10.1000/1", "POST", b'{"index": 9}', {"Content-Type": "application/json"})
+    other = ask(
+        url, "/api/handles/10.1000/1", "POST", b'{"index": 9}', {"Content-Type": "application/json"}
+    )
     assert len(other.json()["values"]) == 1
 
 
@@ -215,11 +233,22 @@ PREFLIGHT = {
     "access-control-allow-headers": "X-Requested-With,Content-Type,Accept,Origin",
     "access-control-max-age": "1800",
 }  # fmt: skip
-PAGE = {**NOSNIFF, "access-control-allow-origin": "*", "content-security-policy": "default-src 'none'"}
+PAGE = {
+    **NOSNIFF,
+    "access-control-allow-origin": "*",
+    "content-security-policy": "default-src 'none'",
+}
 LEADING = {**PAGE, "location": "", "expires": ""}
 VARYING = {"vary": "Accept"}
 SHOWING = ["10.1000/none", "10.1000/broken", "10.1000/%zz", ""]
-CALLS = ["api/handles/10.1000/1", "api/handles/10.1000/none", "api/handles", "api/x", "doiRA/10.1000", "ra/x"]
+CALLS = [
+    "api/handles/10.1000/1",
+    "api/handles/10.1000/none",
+    "api/handles",
+    "api/x",
+    "doiRA/10.1000",
+    "ra/x",
+]
 HEADERS = [
     *((path, "GET", PAGE, PAGE) for path in SHOWING),
     *((path, "GET", *[PAGE | VARYING] * 2) for path in ("10.1000/mail", "10.1000/empty")),

@@ -22,7 +22,10 @@ from support.ports import free_port
 from support.proxy_records import link, loc
 from support.waiting import until
 
-OLD, NEW = link("10.1000/x", "https://example.org/old"), link("10.1000/x", "https://example.org/new")
+OLD, NEW = (
+    link("10.1000/x", "https://example.org/old"),
+    link("10.1000/x", "https://example.org/new"),
+)
 
 
 def write(path: Path, *records: object) -> Path:
@@ -79,12 +82,23 @@ def test_a_port_that_is_taken_is_said_with_a_hint(tmp_path: Path) -> None:
             1,
             "a store on Redis needs redis-py: pip install 'doiuri[redis]'",
         ),
-        (["--upstream", "http://127.0.0.1:9"], 1, "doiuri-proxy: DOIURI_CACHE: no store is known for foo:"),
+        (
+            ["--upstream", "http://127.0.0.1:9"],
+            1,
+            "doiuri-proxy: DOIURI_CACHE: no store is known for foo:",
+        ),
         ([], 2, "nothing to serve: give --records FILE, --upstream URL or both"),
         (["--records", ""], 2, "nothing to serve: give --records FILE, --upstream URL or both"),
-        (["--records", "r", "--cache", "c"], 2, "--cache stores the answers of --upstream: give --upstream"),
+        (
+            ["--records", "r", "--cache", "c"],
+            2,
+            "--cache stores the answers of --upstream: give --upstream",
+        ),
         *((["--port", text], 2, f"{text!r} is not a port number") for text in ("x", "-1", "65536")),
-        *((["--country", text], 2, f"{text!r} is not a country code") for text in ("", "GBR", "1a")),
+        *(
+            (["--country", text], 2, f"{text!r} is not a country code")
+            for text in ("", "GBR", "1a")
+        ),
     ],
 )
 def test_what_cannot_be_served_is_said(
@@ -95,7 +109,10 @@ def test_what_cannot_be_served_is_said(
     write(tmp_path / "good.json", OLD)
     (tmp_path / "bad.jsonl").write_text(json.dumps(OLD) + '\n{"handle": "10.1000/x"}\n')
     done = run(*words, DOIURI_CACHE="foo://x")  # --cache wins
-    assert (done.returncode, reason in (done.stderr if status else done.stdout)) == (status, True), done
+    assert (done.returncode, reason in (done.stderr if status else done.stdout)) == (
+        status,
+        True,
+    ), done
 
 
 def refused(url: str) -> bool:
@@ -148,7 +165,16 @@ def test_uvicorn_runs_the_application_that_the_environment_configures(
     tmp_path: Path, doi_proxy: Proxies
 ) -> None:
     port = free_port()
-    words = [sys.executable, "-m", "uvicorn", "--http", "h11", "--port", str(port), "doiuri_proxy:app"]
+    words = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "--http",
+        "h11",
+        "--port",
+        str(port),
+        "doiuri_proxy:app",
+    ]
     there = doi_proxy([link("10.1000/y", "https://example.org/there")])
     records = str(write(tmp_path / "r.json", OLD))
     environ = {"DOIURI_PROXY_UPSTREAM": there.url, "DOIURI_PROXY_RECORDS": records}
@@ -174,7 +200,9 @@ def test_uvicorn_says_what_is_wrong_with_the_records(tmp_path: Path) -> None:
 A, B = (f'<location href="https://example.org/{name}"' for name in "ab")
 
 
-def test_upstream_alone_and_the_choice_is_random_by_default(tmp_path: Path, doi_proxy: Proxies) -> None:
+def test_upstream_alone_and_the_choice_is_random_by_default(
+    tmp_path: Path, doi_proxy: Proxies
+) -> None:
     there = doi_proxy([loc("10.1000/x", f"<locations>{A}/>{B}/></locations>")])
     cache = tmp_path / "cache.sqlite3"
     with command(tmp_path, "--upstream", there.url, "--cache", cache) as proxy:
@@ -188,8 +216,12 @@ def test_country_pick_and_access_log(tmp_path: Path) -> None:
         loc("10.1000/y", f"<locations>{A}/>{B} country='gb'/></locations>"),
     )
     words = "--country gb --pick highest --access-log"
-    with command(tmp_path, "--records", write(tmp_path / "r.json", *places), *words.split()) as proxy:
-        assert "".join(target(proxy.url, name) for name in "x" * 20 + "y" * 20) == "a" * 20 + "b" * 20
+    with command(
+        tmp_path, "--records", write(tmp_path / "r.json", *places), *words.split()
+    ) as proxy:
+        assert (
+            "".join(target(proxy.url, name) for name in "x" * 20 + "y" * 20) == "a" * 20 + "b" * 20
+        )
         ask(proxy.url, '/10.1000/%22%0A"?a=b')
         ask(proxy.url, "/10.1000/x", "HEAD", headers={"X-Forwarded-For": "192.0.2.1"})
         send(proxy.url, b"hello\r\n\r\n")  # not a request
@@ -206,7 +238,9 @@ def test_a_hang_up_waits_until_the_proxy_has_started(tmp_path: Path) -> None:
     records.write_text("\n".join(lines))
     words = ["--port", "0", "--records", records]
     command = [sys.executable, "-m", "doiuri_proxy", *map(str, words)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             files = Path(f"/proc/{process.pid}/fd")
             until(lambda: str(records) in map(os.path.realpath, files.iterdir()))

@@ -17,11 +17,14 @@ from support.servers.metadata import metadata_proxy
 URL = "https://example.org/cited"
 CSL = {"type": "book", "title": "Ä <b>", "author": [{"family": "Kahn", "given": "R."}]}
 APA, IEEE = "text/x-bibliography; style=apa", "text/x-bibliography;style=ieee; locale=de-DE"
-METADATA = {CSL_JSON: CSL, BIBTEX: "@book{a, title={Ä}}", APA: "Kahn, R. (n.d.). Ä.", IEEE: "R. Kahn, Ä."}
+METADATA = {
+    CSL_JSON: CSL,
+    BIBTEX: "@book{a, title={Ä}}",
+    APA: "Kahn, R. (n.d.). Ä.",
+    IEEE: "R. Kahn, Ä.",
+}
 CITED = {**link("10.1000/Cited", URL, ttl=60), "metadata": METADATA}
-XML = (
-    '<locations><location href="https://example.org/rdf" http_role="conneg" ctype="text/turtle"/></locations>'
-)
+XML = '<locations><location href="https://example.org/rdf" http_role="conneg" ctype="text/turtle"/></locations>'
 RECORDS: list[Any] = [
     CITED,
     link("10.1000/plain", "https://example.org/plain"),
@@ -128,7 +131,9 @@ def test_aliases_come_first(here: str) -> None:
 
 
 @pytest.mark.parametrize(("path", "status"), [("/10.1000/both", 200), ("/10.1000/loc", 302)])
-def test_locations_that_negotiate_keep_what_metadata_lacks(here: str, path: str, status: int) -> None:
+def test_locations_that_negotiate_keep_what_metadata_lacks(
+    here: str, path: str, status: int
+) -> None:
     assert accepting(here, BIBTEX, path).status == status
     answer = accepting(here, "text/turtle", path)
     assert (answer.status, answer.headers["location"]) == (302, "https://example.org/rdf")
@@ -137,7 +142,9 @@ def test_locations_that_negotiate_keep_what_metadata_lacks(here: str, path: str,
 
 @pytest.mark.parametrize("query", ["noredirect", "action=showurls", "type=URL", "index=1", "auth"])
 def test_questions_about_the_record_are_not_negotiated(here: str, query: str) -> None:
-    assert (b"@book" in accepting(here, BIBTEX, f"/10.1000/cited?{query}").body) == (query == "auth")
+    assert (b"@book" in accepting(here, BIBTEX, f"/10.1000/cited?{query}").body) == (
+        query == "auth"
+    )
 
 
 def test_a_resolver_reads_them(here: str) -> None:
@@ -155,7 +162,9 @@ def test_what_upstream_sends_is_of_its_own_type(doi_proxy: Proxies) -> None:
         [{"handle": "10.1000/csl", "metadata": {CSL_JSON: CSL}}, {"handle": "10.1000/page"}]
     )
     page = web.Answer(200, {"Content-Type": "text/html"}, b"<html>")
-    with web.site(lambda asked: page if asked.target == "/10.1000/page" else metadata(asked)) as there:
+    with web.site(
+        lambda asked: page if asked.target == "/10.1000/page" else metadata(asked)
+    ) as there:
         proxy = doi_proxy([], upstream=there.url, cache=":memory:")
         csl = accepting(proxy.url, f"{BIBTEX}, {CSL_JSON};q=0.5", "/10.1000/csl")
         assert (csl.headers["content-type"], csl.json()) == (CSL_JSON, CSL)
@@ -184,5 +193,7 @@ def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path, doi_proxy: Proxi
     assert accepting(proxy.url, CSL_JSON, "/10.1000/plain").status == 406
     assert accepting(proxy.url, CSL_JSON, "/10.1000/none").status == 404
     assert ask(proxy.url, "/10.1000/cited").headers["location"] == URL
-    asked = [request.headers.get("accept") for request in there.log if request.path == b"/10.1000/cited"]
+    asked = [
+        request.headers.get("accept") for request in there.log if request.path == b"/10.1000/cited"
+    ]
     assert asked == [reference_type("apa", "de-DE"), reference_type("nature")]

@@ -85,9 +85,15 @@ def test_noredirect_shows_the_values(url: str, path: str) -> None:
     assert answer.status == 200
     outline = Outline(answer.text)
     assert outline.tags().count("tr") == 2
-    assert ("div", {"role": "region", "aria-labelledby": "values", "tabindex": "0"}) in outline.elements
+    assert (
+        "div",
+        {"role": "region", "aria-labelledby": "values", "tabindex": "0"},
+    ) in outline.elements
     assert ("caption", {"id": "values"}) in outline.elements
-    assert {attributes.get("scope") for tag, attributes in outline.elements if tag == "th"} == {"col", "row"}
+    assert {attributes.get("scope") for tag, attributes in outline.elements if tag == "th"} == {
+        "col",
+        "row",
+    }
     assert outline.links() == ["http://www.doi.org/index.html"]
 
 

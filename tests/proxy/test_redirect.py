@@ -44,7 +44,10 @@ TARGETS = [
     ("10.1000/second?urlappend=%26e=f", "https://example.org/2&e=f"),
     ("10.1000/many?auth&cert&nols=y&locatt=x:y&other", "https://example.org/one"),
     *(
-        (f"10.1000/bare?urlappend={quote(text)}", "https://example.org" + text.replace("\\", "/", 1))
+        (
+            f"10.1000/bare?urlappend={quote(text)}",
+            "https://example.org" + text.replace("\\", "/", 1),
+        )
         for text in ("/x", "?x", "#x", "/@evil.example", "\\@evil.example")
     ),
     # to browsers a backslash after the host ends it; escaped, it would make the host a user's name
@@ -147,7 +150,9 @@ def test_an_alias_comes_before_a_url(query: str, doi_proxy: Proxies) -> None:
     assert (answer.status, answer.headers["location"]) == (302, "https://example.org/old")
 
 
-def kept(seconds: object, index: int = 1, kind: str = "URL", data: str = "https://example.org/") -> Any:
+def kept(
+    seconds: object, index: int = 1, kind: str = "URL", data: str = "https://example.org/"
+) -> Any:
     return value(index, kind, data, ttl=seconds)
 
 
@@ -171,7 +176,8 @@ LIFETIMES: dict[str, tuple[list[dict[str, Any]], str, int]] = {
 def test_expires_with_the_shortest_ttl(doi_proxy: Proxies) -> None:
     """§1: values are cached; an answer expires with the values that it depends on (P-24)."""
     records = [
-        record(f"10.1000/{name}", *values) | {"metadata": {CSL_JSON: {}} if name == "metadata" else {}}
+        record(f"10.1000/{name}", *values)
+        | {"metadata": {CSL_JSON: {}} if name == "metadata" else {}}
         for name, (values, *_) in LIFETIMES.items()
     ]
     wrong = []
@@ -181,7 +187,9 @@ def test_expires_with_the_shortest_ttl(doi_proxy: Proxies) -> None:
             path = f"/10.1000/{quote(name)}{query}{'&' if query else '?'}{more}".rstrip("?&")
             accept = CSL_JSON if name == "metadata" else "text/html"
             headers = ask(proxy.url, path, headers={"Accept": accept}).headers
-            left = parsedate_to_datetime(headers["expires"]) - parsedate_to_datetime(headers["date"])
+            left = parsedate_to_datetime(headers["expires"]) - parsedate_to_datetime(
+                headers["date"]
+            )
             if abs(left.total_seconds() - seconds) > 5:
                 wrong.append(f"{path}: {left.total_seconds()} s, not {seconds} s")
     assert not wrong, "\n".join(wrong)
@@ -233,7 +241,12 @@ def test_showurls(url: str) -> None:
     assert answer.headers["content-type"].startswith("text/xml")
     root = ElementTree.fromstring(answer.body)
     assert (root.tag, [place.tag for place in root]) == ("locations", ["location"] * 5)
-    assert root[0].attrib == {"id": "0", "href": "https://example.org/uk", "country": "gb", "weight": "0"}
+    assert root[0].attrib == {
+        "id": "0",
+        "href": "https://example.org/uk",
+        "country": "gb",
+        "weight": "0",
+    }
     assert root[2].attrib["href_template"] == "https://example.org/api?id={hdl}"
     assert root[2].attrib["href"] == "https://example.org/api?id=10.1000%2Floc"
     assert root[4].attrib == {"href": "https://example.org/plain", "mode": "legacy", "weight": "0"}
@@ -311,4 +324,6 @@ def test_the_page_of_a_redirect_keeps_to_its_text(doi_proxy: Proxies) -> None:
         answer = ask(proxy.url, f"/10.1000/{number}")
         target = answer.headers["location"]
         written = html.escape(target).replace("&#x27;", "&#39;")
-        assert f'<p>This DOI leads to <a href="{written}">{written}</a>.</p>'.encode() in answer.body
+        assert (
+            f'<p>This DOI leads to <a href="{written}">{written}</a>.</p>'.encode() in answer.body
+        )

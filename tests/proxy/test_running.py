@@ -82,4 +82,7 @@ def test_public_names_load_on_first_use() -> None:
         "print(*[getattr(face, name).__name__ for name in face.__all__], hasattr(face, 'nothing'))\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "False False\nRecords RecordsError Request Response Running answer running False\n"
+    assert (
+        run.stdout
+        == "False False\nRecords RecordsError Request Response Running answer running False\n"
+    )

@@ -40,7 +40,10 @@ def status(raw: bytes) -> int:
         (b"GET /" + b"a" * 300_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 400),
         (b"CONNECT doi.org:443 HTTP/1.1\r\n" + HOST + b"\r\n", 501),
         (b"FOO / HTTP/1.1\r\n" + HOST + b"\r\n", 501),
-        (POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"8000\r\n%b\r\n" % (b"a" * 0x8000) * 3, 413),
+        (
+            POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"8000\r\n%b\r\n" % (b"a" * 0x8000) * 3,
+            413,
+        ),
     ],
 )
 def test_malformed_and_oversized_requests(url: str, raw: bytes, expected: int) -> None:
@@ -49,7 +52,8 @@ def test_malformed_and_oversized_requests(url: str, raw: bytes, expected: int) -
 
 
 @pytest.mark.parametrize(
-    ("path", "query"), [("/10.1000/", ""), ("/api/handles/10.1000/", ""), ("/api/handles/10.1000/x", "?a=")]
+    ("path", "query"),
+    [("/10.1000/", ""), ("/api/handles/10.1000/", ""), ("/api/handles/10.1000/x", "?a=")],
 )
 def test_limits_are_the_longest_that_is_read(url: str, path: str, query: str) -> None:
     kind = "application/json" if "api" in path else "text/html"
@@ -69,7 +73,9 @@ def test_limits_are_the_longest_that_is_read(url: str, path: str, query: str) ->
         POST + b"Content-Length: -1\r\n\r\n" + SMUGGLED,
         POST + b"Content-Length: 5, 6\r\n\r\nhello" + SMUGGLED,
         POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
-        POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST
+        + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"
+        + SMUGGLED,
         POST + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
         POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
         POST + b"Transfer-Encoding: chunked\r\n\r\n5x\r\nhello\r\n0\r\n\r\n" + SMUGGLED,
@@ -114,7 +120,9 @@ def test_records_cannot_inject_headers(evil: dict[str, Any], doi_proxy: Proxies)
     proxy = doi_proxy([evil])
     answer = ask(proxy.url, "/10.1000/x")
     assert "set-cookie" not in answer.headers
-    assert answer.headers.get("location", "/10.1000/").startswith(("https://example.org/", "/10.1000/"))
+    assert answer.headers.get("location", "/10.1000/").startswith(
+        ("https://example.org/", "/10.1000/")
+    )
     assert "<script>" not in answer.text
 
 
@@ -135,7 +143,9 @@ def test_keep_alive_pipelining_and_100_continue(url: str) -> None:
     answer = send(url, (GET + HOST + b"\r\n") * 5 + last)
     assert answer.count(b'"responseCode":1') == 6
     with connect(url) as connection:
-        connection.sendall(POST + b"Expect: 100-continue\r\nContent-Length: 13\r\nConnection: close\r\n\r\n")
+        connection.sendall(
+            POST + b"Expect: 100-continue\r\nContent-Length: 13\r\nConnection: close\r\n\r\n"
+        )
         assert connection.recv(100).startswith(b"HTTP/1.1 100")
         connection.sendall(b"hdl=10.1000/1")
         assert b"302" in connection.recv(100)
@@ -151,7 +161,9 @@ def test_a_body_that_is_not_asked_for_ends_the_connection(url: str, method: byte
 
 def test_a_header_in_several_lines_is_one_list(url: str) -> None:
     accept = b"Accept: text/turtle;q=0.5\r\nAccept: application/pdf\r\nAccept: text/html;q=0.1\r\n"
-    answer = send(url, b"GET /10.1000/loc HTTP/1.1\r\n" + HOST + accept + b"Connection: close\r\n\r\n")
+    answer = send(
+        url, b"GET /10.1000/loc HTTP/1.1\r\n" + HOST + accept + b"Connection: close\r\n\r\n"
+    )
     assert b"\r\nLocation: https://example.org/pdf\r\n" in answer
 
 
@@ -169,8 +181,13 @@ CHUNKED = HOST + b"Transfer-Encoding: chunked\r\n\r\n"
         (GET_BIG + CHUNKED.removeprefix(HOST), b"zz\r\n", [200]),
     ],
 )
-def test_a_refusal_is_not_written_into_a_response(first: bytes, second: bytes, statuses: list[int]) -> None:
-    with running([BIG, link("10.1000/1", "https://example.org/")]) as proxy, connect(proxy.url) as connection:
+def test_a_refusal_is_not_written_into_a_response(
+    first: bytes, second: bytes, statuses: list[int]
+) -> None:
+    with (
+        running([BIG, link("10.1000/1", "https://example.org/")]) as proxy,
+        connect(proxy.url) as connection,
+    ):
         connection.sendall(first)
         rest = connection.recv(100)
         connection.sendall(second)

@@ -17,7 +17,10 @@ from support.command import command
 from support.http import ask
 from support.proxy_records import AGENCIES, RECORDS, alias, link
 
-CITED = {**link("10.1000/Cited", "https://example.org/cited"), "metadata": {CSL_JSON: {"title": "Ä"}}}
+CITED = {
+    **link("10.1000/Cited", "https://example.org/cited"),
+    "metadata": {CSL_JSON: {"title": "Ä"}},
+}
 TO_CITED = alias("10.1000/to-cited", "10.1000/cited")
 KNOWN: dict[str, Any] = {"records": [*RECORDS, CITED, TO_CITED], "agencies": AGENCIES}
 
@@ -33,8 +36,31 @@ class Case(NamedTuple):
 
 
 NAMES = [
-    *("182", "FORMATS", "formats", "many", "MANY", "alias2", "dangling", "loop", "chain1", "chain2", "empty"),
-    *("hidden", "half", "..", "456%23789", "x;y&z%3F%2B%C3%BC", "loc", "sc", "broken", "mail", "idna"),
+    *(
+        "182",
+        "FORMATS",
+        "formats",
+        "many",
+        "MANY",
+        "alias2",
+        "dangling",
+        "loop",
+        "chain1",
+        "chain2",
+        "empty",
+    ),
+    *(
+        "hidden",
+        "half",
+        "..",
+        "456%23789",
+        "x;y&z%3F%2B%C3%BC",
+        "loc",
+        "sc",
+        "broken",
+        "mail",
+        "idna",
+    ),
     *("all-keys", "a,b", "short", "absolute", "to-cited", "none", "none/", "NONE"),
 ]
 QUERIES = [
@@ -50,14 +76,27 @@ CASES = [
     *(Case(f"{path}1", method="POST") for path in PATHS),
     *(Case("/10.1000/cited", accept) for accept in (CSL_JSON, f"text/html;q=0.5, {CSL_JSON}")),
     *(Case(f"/10.1000/{name}", CSL_JSON) for name in ("loc", "alias", "to-cited", "none")),
-    *(Case(f"{path}{name}") for path in ("/", "/api/handles/") for name in ("10/abcd", "10.1000/%zz")),
+    *(
+        Case(f"{path}{name}")
+        for path in ("/", "/api/handles/")
+        for name in ("10/abcd", "10.1000/%zz")
+    ),
     Case("/api/handles/10.26321/%C3%81.GUTI%C3%89RREZ.ZARZA.02.2018.03"),
     Case("/doiRA/10.1000/1,10.2000/x,10.2000,10.3000/x,10.1000.10/X,x,10/abcd"),
     Case("/ra/10.1045"),
 ]
 WITHOUT_RECORDS = [
-    *(Case(f"/10.1000/{9000 * 'x'}"), Case("/"), Case("/healthz"), Case("/api/handles/10.1000/1?index=x")),
-    *(Case(path, method=method) for method in ("OPTIONS", "DELETE") for path in ("/10.1000/1", "/api/x")),
+    *(
+        Case(f"/10.1000/{9000 * 'x'}"),
+        Case("/"),
+        Case("/healthz"),
+        Case("/api/handles/10.1000/1?index=x"),
+    ),
+    *(
+        Case(path, method=method)
+        for method in ("OPTIONS", "DELETE")
+        for path in ("/10.1000/1", "/api/x")
+    ),
     Case("http://doi.org/api/handles/10.1000/182"),
 ]
 
@@ -141,8 +180,12 @@ def test_upstream_and_caches_answer_as_the_records(
         with running(upstream=base, cache=str(cache)) as near:
             check(expected.__getitem__, asking(near.url))
             asked = len(proxy.log)
-            names = Counter(one.target.upper() for one in proxy.log[len(CASES) :] if "/api/" in one.target)
-            assert [name for name, times in names.items() if times > 1] == ["/API/HANDLES/10.1000/ABSOLUTE"]
+            names = Counter(
+                one.target.upper() for one in proxy.log[len(CASES) :] if "/api/" in one.target
+            )
+            assert [name for name, times in names.items() if times > 1] == [
+                "/API/HANDLES/10.1000/ABSOLUTE"
+            ]
             check(expected.__getitem__, asking(near.url))
             again = {request.target for request in proxy.log[asked:]}
             without_agency = {"/doiRA/10.3000/x", "/api/handles/10.3000/x"}
@@ -157,5 +200,10 @@ def test_upstream_and_caches_answer_as_the_records(
     check(expected.__getitem__, asking(near.url), known)
     assert ask(near.url, "/10.1000/none").status == 503
     found = ask(near.url, "/api/handles/10.1000/none")
-    assert (found.status, found.json()["responseCode"]) == (503, 2)  # failed, and not unknown (P-107)
-    assert ask(near.url, "/doiRA/10.1000/none").json() == [{"DOI": "10.1000/none", "status": "Unknown"}]
+    assert (found.status, found.json()["responseCode"]) == (
+        503,
+        2,
+    )  # failed, and not unknown (P-107)
+    assert ask(near.url, "/doiRA/10.1000/none").json() == [
+        {"DOI": "10.1000/none", "status": "Unknown"}
+    ]

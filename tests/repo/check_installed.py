@@ -19,7 +19,11 @@ assert distribution.metadata["License-Expression"] == "MIT", "the licence is not
 assert len((distribution.read_text("METADATA") or "").splitlines()) >= 40, (
     "the README is less than a screenful"
 )
-loose = [text for text in requirements if not re.search(r"[<>~=]", text) and not text.startswith("doiuri[")]
+loose = [
+    text
+    for text in requirements
+    if not re.search(r"[<>~=]", text) and not text.startswith("doiuri[")
+]
 assert not loose, f"dependencies without a range: {loose}"
 for entry in distribution.entry_points:
     if entry.group not in {"pytest11", "mkdocs.plugins"}:  # pytest and MkDocs are no dependencies

@@ -21,7 +21,12 @@ NAMES = {path.parent.name for path in PROJECTS}
 
 def test_all_packages_are_here() -> None:
     plugins = "docutils sphinx markdown urllib requests httpx dask fsspec".split()  # noqa: SIM905
-    assert {"doiuri", "doiuri-proxy", "doiuri-cli", *(f"{name}-doiuri" for name in plugins)} == NAMES
+    assert {
+        "doiuri",
+        "doiuri-proxy",
+        "doiuri-cli",
+        *(f"{name}-doiuri" for name in plugins),
+    } == NAMES
 
 
 @pytest.mark.parametrize("path", PROJECTS, ids=lambda p: p.parent.name)
@@ -46,7 +51,9 @@ def test_uv_takes_every_package_from_this_clone() -> None:
 def test_every_dependency_is_pinned_for_ci_by_plain_versions() -> None:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert len(pins) > 20
-    assert [pin for pin in pins if not re.fullmatch(r"[a-z0-9._-]+==[0-9a-z.+!-]+( ; .+)?", pin)] == []
+    assert [
+        pin for pin in pins if not re.fullmatch(r"[a-z0-9._-]+==[0-9a-z.+!-]+( ; .+)?", pin)
+    ] == []
 
 
 @pytest.mark.parametrize("mark", ["demo", "test"])
@@ -68,7 +75,12 @@ def test_every_warning_is_listed() -> None:
     assert len(known) > 15
     listed = (DOCS / "reference" / "warnings.rst").read_text("utf-8")
     assert [code for code in sorted(known) if f"{code}`" not in listed] == []
-    assert {"syntax", "not-found", "lock-missing", *(one.code for one in advise("10.1000/978–3"))} <= known
+    assert {
+        "syntax",
+        "not-found",
+        "lock-missing",
+        *(one.code for one in advise("10.1000/978–3")),
+    } <= known
 
 
 def test_examples_of_citations_show_the_authors_of_the_work() -> None:

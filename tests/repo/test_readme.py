@@ -62,7 +62,8 @@ def test_a_package_says_how_to_install_it(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     extra = path.parent.name.removesuffix("-doiuri").removeprefix("doiuri-")
     assert [
-        f'"doiuri[{extra if extra != "doiuri" else "resolver"}]"' in found for found in BLOCK.findall(text)
+        f'"doiuri[{extra if extra != "doiuri" else "resolver"}]"' in found
+        for found in BLOCK.findall(text)
     ] == [True]
     assert renewed_install(text) == text, "run nox -s readme"
 
@@ -89,7 +90,9 @@ def test_a_package_says_the_rest_in_the_manual(path: Path) -> None:
         ),
     ],
 )
-def test_a_clone_is_installed_with_the_siblings_that_a_package_needs(words: str, expected: str) -> None:
+def test_a_clone_is_installed_with_the_siblings_that_a_package_needs(
+    words: str, expected: str
+) -> None:
     """``install.py`` in place of pip; the folders of siblings keep pip from looking for them on PyPI."""
     spec = importlib.util.spec_from_file_location("install", ROOT / "install.py")
     assert spec
@@ -113,11 +116,17 @@ def test_every_link_and_picture_leads_to_a_file() -> None:
 
 def test_the_badges_say_what_the_metadata_says() -> None:
     assert "![Python 3.11 or later]" in TEXT
-    assert ">3.11+</text>" in (ROOT / "docs" / "pictures" / "python.svg").read_text(encoding="utf-8")
+    assert ">3.11+</text>" in (ROOT / "docs" / "pictures" / "python.svg").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_release_list_names_every_picture() -> None:
     """Nothing else tells that a picture is older than the page that it shows."""
-    pictures = {path.name for path in (ROOT / "docs" / "pictures").iterdir() if path.suffix != ".dot"}
-    listed = re.findall(r"`([\w-]+\.(?:webp|svg|png))`", (ROOT / "RELEASING.md").read_text(encoding="utf-8"))
+    pictures = {
+        path.name for path in (ROOT / "docs" / "pictures").iterdir() if path.suffix != ".dot"
+    }
+    listed = re.findall(
+        r"`([\w-]+\.(?:webp|svg|png))`", (ROOT / "RELEASING.md").read_text(encoding="utf-8")
+    )
     assert sorted(listed) == sorted(pictures)

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SOURCES = Path(__file__).parents[2].glob("packages/*/src")
-FILES = [(file, file.relative_to(source)) for source in SOURCES for file in sorted(source.glob("**/*.py"))]
+FILES = [
+    (file, file.relative_to(source))
+    for source in SOURCES
+    for file in sorted(source.glob("**/*.py"))
+]
 MODULES = [
     ".".join(name.with_suffix("").parts).removesuffix(".__init__")
     for _, name in FILES
@@ -42,7 +46,10 @@ def _instructions(pattern: re.Pattern[str] | re.Pattern[bytes]) -> str:
 
 
 def _repeats_a_group(pattern: re.Pattern[str] | re.Pattern[bytes]) -> bool:
-    return re.search(r"^ *[0-9]+[:.] POSSESSIVE_REPEAT ", _instructions(pattern), re.MULTILINE) is not None
+    return (
+        re.search(r"^ *[0-9]+[:.] POSSESSIVE_REPEAT ", _instructions(pattern), re.MULTILINE)
+        is not None
+    )
 
 
 def _patterns(module: str) -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes]]]:
@@ -58,7 +65,10 @@ def _patterns(module: str) -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[b
 @pytest.mark.parametrize(
     ("pattern", "repeats"),
     [
-        *((text, True) for text in (r"(?:a|bc)*+", r"(ab)++", r"(?:ab)?+", r"x(?:a{2}b){2,3}+", r"(?:a*)*+")),
+        *(
+            (text, True)
+            for text in (r"(?:a|bc)*+", r"(ab)++", r"(?:ab)?+", r"x(?:a{2}b){2,3}+", r"(?:a*)*+")
+        ),
         *(
             (text, False)
             for text in (r"[ab]*+(?>(?:ab)*)", r"a++(?:b)*", r"[()*+]", r"\)*+", r"(?>(?:ab){0,9})")
@@ -71,7 +81,9 @@ def test_a_possessive_group_is_recognized(pattern: str, repeats: bool) -> None:
 
 
 def test_no_source_repeats_a_group_possessively() -> None:
-    assert [name for file, name in FILES if POSSESSIVE_GROUP.search(file.read_text(encoding="utf-8"))] == []
+    assert [
+        name for file, name in FILES if POSSESSIVE_GROUP.search(file.read_text(encoding="utf-8"))
+    ] == []
 
 
 def test_no_compiled_pattern_repeats_a_group_possessively() -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 TESTS = Path(__file__).parent.parent
 CLAUSES = [
     clause
-    for area in tomllib.loads(Path(__file__).with_name("clauses.toml").read_text(encoding="utf-8")).values()
+    for area in tomllib.loads(
+        Path(__file__).with_name("clauses.toml").read_text(encoding="utf-8")
+    ).values()
     for clause in area.split()
 ]
 _ID = re.compile(r"\b([UNPSLGC]-)(\d{2,3})\b(?: to [UNPSLGC]-(\d{2,3})\b)?")
@@ -30,7 +32,9 @@ def proofs() -> dict[str, list[str]]:
     for path in sorted(TESTS.rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)) if _ID.search(text) else ():
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith(
+                "test_"
+            ):
                 for clause in cited(ast.get_docstring(node) or ""):
                     found.setdefault(clause, []).append(f"{path.relative_to(TESTS)}::{node.name}")
     for case in json.loads((TESTS / "cases" / "doi.json").read_text(encoding="utf-8"))["cases"]:

@@ -21,7 +21,9 @@ LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
 
 
 def book(tmp_path: Path, builder: str, *options: str) -> Build:
-    built = build(ROOTS / "book", tmp_path, builder, "-W", "-n", "-D", "doi_resolve=False", *options)
+    built = build(
+        ROOTS / "book", tmp_path, builder, "-W", "-n", "-D", "doi_resolve=False", *options
+    )
     assert (built.status, built.warnings) == (0, "")
     return built
 
@@ -45,7 +47,9 @@ def test_html(tmp_path: Path, builder: str, pages: dict[str, list[str]]) -> None
     assert {name: names(text) for name, text in texts.items()} == pages
     assert 'href="doi:' not in "".join(texts.values()).lower()
     if builder == "epub":
-        assert all(ElementTree.fromstring(text) is not None for text in texts.values())  # well-formed
+        assert all(
+            ElementTree.fromstring(text) is not None for text in texts.values()
+        )  # well-formed
 
 
 def test_text_has_the_names(tmp_path: Path) -> None:
@@ -56,7 +60,12 @@ def test_text_has_the_names(tmp_path: Path) -> None:
 
 
 def test_man_has_the_links(tmp_path: Path) -> None:
-    page = book(tmp_path, "man", "-D", "man_show_urls=1").text("book.1").replace("\\:", "").replace("\\", "")
+    page = (
+        book(tmp_path, "man", "-D", "man_show_urls=1")
+        .text("book.1")
+        .replace("\\:", "")
+        .replace("\\", "")
+    )
     # docutils writes links in two ways; the title has no link
     urls = re.findall(r"X'tty: link (https[^']*)'", page) or re.findall(r"%<([^ ]*)>", page)
     assert [DOI.from_url(url).name for url in urls] == ALL[1:]
@@ -70,19 +79,28 @@ def test_texinfo_has_the_links(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("builder", ["html", "latex"])
-def test_without_a_look_up_the_same_source_gives_the_same_bytes(tmp_path: Path, builder: str) -> None:
-    assert book(tmp_path / "one", builder).bytes() == book(tmp_path / "two", builder, "-j", "2").bytes()
+def test_without_a_look_up_the_same_source_gives_the_same_bytes(
+    tmp_path: Path, builder: str
+) -> None:
+    assert (
+        book(tmp_path / "one", builder).bytes()
+        == book(tmp_path / "two", builder, "-j", "2").bytes()
+    )
 
 
 @pytest.mark.parametrize("builder", ["xml", "pseudoxml"])
 def test_writers_of_attributes_show_the_uri(tmp_path: Path, builder: str) -> None:
     shown = book(tmp_path, builder).text(f"index.{builder}")
-    assert [DOI.from_uri(uri).name for uri in re.findall(r'<reference [^>]*doi="([^"]*)"', shown)] == INDEX
+    assert [
+        DOI.from_uri(uri).name for uri in re.findall(r'<reference [^>]*doi="([^"]*)"', shown)
+    ] == INDEX
     if builder == "xml":
         ElementTree.fromstring(shown)  # well-formed
 
 
-def test_long_names_wrap_in_latex_and_quotes_in_addresses_are_escaped_in_man(tmp_path: Path) -> None:
+def test_long_names_wrap_in_latex_and_quotes_in_addresses_are_escaped_in_man(
+    tmp_path: Path,
+) -> None:
     title = "T\n=\n\n:doi:`10.1000/t`\n----------------\n\n"
     text = title + ":doi:`10.1000/a(b).c` :doi:`T/U <10.1000/a'b$c>`\n"
     conf = "extensions = ['sphinx_doiuri']\ndoi_resolve = False\nman_show_urls = True\n"
@@ -95,7 +113,9 @@ def test_long_names_wrap_in_latex_and_quotes_in_addresses_are_escaped_in_man(tmp
     assert "a%27b%24c" in build(source, tmp_path, "man").text("book.1").replace("\\", "")
 
 
-BREAKS = ">doi:10.1002/<wbr />(SICI)<wbr />1522-2594<wbr />(199911)<wbr />42:<wbr />5<wbr />&lt;952:"
+BREAKS = (
+    ">doi:10.1002/<wbr />(SICI)<wbr />1522-2594<wbr />(199911)<wbr />42:<wbr />5<wbr />&lt;952:"
+)
 
 
 def test_only_long_names_may_be_broken(tmp_path: Path) -> None:
@@ -127,7 +147,8 @@ def test_nothing_in_a_name_becomes_markup(tmp_path: Path) -> None:
 def test_an_image_that_links_to_a_dead_doi_stays_a_link(tmp_path: Path, serve: Serve) -> None:
     serve(resolver({}))
     text = "T\n=\n" + "".join(
-        f"\n.. image:: dot.png\n   :target: {form}10.1000/lost\n" for form in ("https://doi.org/", "doi:")
+        f"\n.. image:: dot.png\n   :target: {form}10.1000/lost\n"
+        for form in ("https://doi.org/", "doi:")
     )
     source = write(tmp_path / "src", {"index.rst": text})
     shutil.copy(ROOTS / "book" / "dot.png", source)
@@ -174,7 +195,9 @@ def cited(serve: Serve) -> Site:
 
 def citing(folder: Path, builder: str) -> Build:
     conf = 'extensions = ["sphinx_doiuri"]\nproject = "Book"\nversion = "1"\n'
-    return build(write(folder / "src", {"index.rst": CITING, "conf.py": conf}), folder / "out", builder)
+    return build(
+        write(folder / "src", {"index.rst": CITING, "conf.py": conf}), folder / "out", builder
+    )
 
 
 @pytest.mark.parametrize("builder", ["html", "epub"])
@@ -183,7 +206,10 @@ def test_entries_wrap_and_dead_links_are_struck_out_everywhere(
 ) -> None:
     text = citing(tmp_path, builder).text("index.xhtml" if builder == "epub" else "index.html")
     assert set(re.findall('href="#(doi-[^"]+)"', text)) <= set(re.findall('id="(doi-[^"]+)"', text))
-    assert ">https://<wbr />doi.org/<wbr />10.1002/<wbr />(SICI)<wbr />1522-2594<wbr />(199911)" in text
+    assert (
+        ">https://<wbr />doi.org/<wbr />10.1002/<wbr />(SICI)<wbr />1522-2594<wbr />(199911)"
+        in text
+    )
     assert text.count("<s>doi:10.1000/lost</s></a>") == len(PLACES)
     assert text.count('title="This DOI was not found."') == len(PLACES)
 
@@ -192,7 +218,9 @@ def test_entries_wrap_and_dead_links_are_struck_out_everywhere(
     ("builder", "name"),
     [("text", "index.txt"), ("man", "book.1"), ("texinfo", "book.texi"), ("xml", "index.xml")],
 )
-def test_other_formats_have_no_marks_in_names(tmp_path: Path, cited: Site, builder: str, name: str) -> None:
+def test_other_formats_have_no_marks_in_names(
+    tmp_path: Path, cited: Site, builder: str, name: str
+) -> None:
     text = " ".join(citing(tmp_path, builder).text(name).split()).replace("@comma{}", ",")
     assert re.search("[\u200b\u2060\xad]|wbr|<s>|↑", text) is None
     assert "10.1000/lost" in text
@@ -227,8 +255,13 @@ def test_texinfo_links_to_the_entry(tmp_path: Path, server: Site) -> None:
 
 
 @pytest.mark.parametrize("builder", ["dirhtml", "singlehtml"])
-def test_citations_lead_to_entries_in_other_html(tmp_path: Path, server: Site, builder: str) -> None:
-    other = {"b.rst": f"{PAGE}   :scope: project\n", "index.rst": f"{PAGE}\n.. toctree::\n\n   b\n   c\n"}
+def test_citations_lead_to_entries_in_other_html(
+    tmp_path: Path, server: Site, builder: str
+) -> None:
+    other = {
+        "b.rst": f"{PAGE}   :scope: project\n",
+        "index.rst": f"{PAGE}\n.. toctree::\n\n   b\n   c\n",
+    }
     other["c.rst"] = "C\n=\n\n:doi:p:`10.5555/kahn-a`\n"
     text = cites(tmp_path, builder, **other).text("index.html")
     assert {*re.findall('href="([^"]*)#doi-', text)} == {""}
@@ -236,7 +269,12 @@ def test_citations_lead_to_entries_in_other_html(tmp_path: Path, server: Site, b
 
 @pytest.mark.parametrize(
     ("builder", "name"),
-    [("latex", "book.tex"), ("man", "book.1"), ("texinfo", "book.texi"), ("singlehtml", "index.html")],
+    [
+        ("latex", "book.tex"),
+        ("man", "book.1"),
+        ("texinfo", "book.texi"),
+        ("singlehtml", "index.html"),
+    ],
 )
 def test_documents_that_a_builder_leaves_out_do_not_count(
     tmp_path: Path, server: Site, builder: str, name: str
@@ -253,13 +291,17 @@ def test_documents_that_a_builder_leaves_out_do_not_count(
     assert "Beta" in text
     assert "Alpha" not in text
     if builder == "latex":
-        text = cites(tmp_path / "more", builder, *numeric, "-D", "latex_appendices=a", **files).text(name)
+        text = cites(
+            tmp_path / "more", builder, *numeric, "-D", "latex_appendices=a", **files
+        ).text(name)
         assert text.index("Beta") < text.index("Alpha")
 
 
 def test_gettext_hands_translators_the_roles(tmp_path: Path, server: Site) -> None:
     catalogue = cites(tmp_path, "gettext").text("index.pot")
-    assert ":doi:p:`10.5555/kahn-2006, 10.5555/a<b>#c;d,(e)` and :doi:t:`10.5555/kahn-a`" in catalogue
+    assert (
+        ":doi:p:`10.5555/kahn-2006, 10.5555/a<b>#c;d,(e)` and :doi:t:`10.5555/kahn-a`" in catalogue
+    )
     catalogue = book(tmp_path / "book", "gettext").text("index.pot")
     assert ":doi:`Chaos <10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2>`" in catalogue
     assert server.seen == []
@@ -267,7 +309,9 @@ def test_gettext_hands_translators_the_roles(tmp_path: Path, server: Site) -> No
 
 def test_translated_citations(tmp_path: Path, server: Site) -> None:
     po = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid ""\n'
-    po += '"See :doi:p:`10.5555/kahn-2006, 10.5555/a<b>#c;d,(e)` and "\n":doi:t:`10.5555/kahn-a`."\n'
+    po += (
+        '"See :doi:p:`10.5555/kahn-2006, 10.5555/a<b>#c;d,(e)` and "\n":doi:t:`10.5555/kahn-a`."\n'
+    )
     po += 'msgstr "Siehe :doi:t:`10.5555/kahn-2006`."\n'
     files = {"locale/de/LC_MESSAGES/index.po": po}
     built = cites(tmp_path, "html", "-D", "language=de", "-D", "locale_dirs=locale", **files)

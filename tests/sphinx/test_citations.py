@@ -88,7 +88,12 @@ ENTRIES = (
 @pytest.mark.parametrize("syntax", ["rst", "md"])
 @pytest.mark.parametrize(
     ("conf", "column"),
-    [("", 2), ("doi_citation = 'number'", 3), ("doi_reference_style = 'numeric'", 3), ("language = 'de'", 4)],
+    [
+        ("", 2),
+        ("doi_citation = 'number'", 3),
+        ("doi_reference_style = 'numeric'", 3),
+        ("language = 'de'", 4),
+    ],
 )
 def test_what_citations_and_lists_show(
     conf: str, column: int, syntax: str, tmp_path: Path, server: Site
@@ -99,7 +104,9 @@ def test_what_citations_and_lists_show(
     if syntax == "md":
         options = ":nocite: '@notes; 10.5555/three'\n"
     heading, opening, end = (
-        ("T\n=", ".. doi:bibliography::", "") if syntax == "rst" else ("# T", "```{doi:bibliography}", "```")
+        ("T\n=", ".. doi:bibliography::", "")
+        if syntax == "rst"
+        else ("# T", "```{doi:bibliography}", "```")
     )
     files = {
         "conf.py": f"extensions = ['sphinx_doiuri', 'myst_parser']\ndoi_works = ['works.json']\n{conf}\n",
@@ -115,14 +122,18 @@ def test_what_citations_and_lists_show(
 
 def test_citations_lead_to_entries_and_back(tmp_path: Path, server: Site) -> None:
     text = ":doi:p:`10.5555/kahn-2006` :doi:p:`10.5555/a<b>#c;d,(e)` :doi:t:`10.5555/kahn-2006`\n"
-    source = project(tmp_path, f"{text}\n{LIST}\nB\n-\n\n{LIST}   :scope: project\n\nC\n-\n\n{LIST}")
+    source = project(
+        tmp_path, f"{text}\n{LIST}\nB\n-\n\n{LIST}   :scope: project\n\nC\n-\n\n{LIST}"
+    )
     built = build(source, tmp_path)
     body = Body(built.text())
     inside = [href[1:] for href in body.hrefs if href.startswith("#doi-")]
     assert len(inside) == 12
     assert len(body.ids) == len(set(body.ids))
     assert all(id_.replace("-", "").isalnum() and id_.isascii() for id_ in inside)
-    outside = [DOI.from_url(href).name for href in body.hrefs if href.startswith("https://doi.org/")]
+    outside = [
+        DOI.from_url(href).name for href in body.hrefs if href.startswith("https://doi.org/")
+    ]
     assert outside == ["10.5555/kahn-2006", "10.5555/a<b>#c;d,(e)"] * 3
     assert body.texts("doi-back") == [" ↑1 ↑2", " ↑"] * 3
     assert built.text().count("doiuri.css") == 1
@@ -153,14 +164,18 @@ def test_a_list_of_the_project(tmp_path: Path, server: Site) -> None:
     assert link.text == "Kahn, 2001b"
     assert link.href.startswith("../refs.html#")
     page = built.text("refs.html")
-    assert page.index('id="' + link.href.partition("#")[2]) > page.rindex('"doi-bibliography'), "its own"
+    assert page.index('id="' + link.href.partition("#")[2]) > page.rindex('"doi-bibliography'), (
+        "its own"
+    )
     refs = Body(page)
     [back] = [e for e in refs.elements if e.get("href", "").startswith("a/b.html#doi-cite")]
     assert back.attrib["title"] == "Cited in B"
     assert "Three authors" in "".join(entry for _, entry in items(built, "refs.html"))
 
 
-def test_titles_with_citations_are_the_same_wherever_they_are_shown(tmp_path: Path, server: Site) -> None:
+def test_titles_with_citations_are_the_same_wherever_they_are_shown(
+    tmp_path: Path, server: Site
+) -> None:
     """Toctrees, ``contents`` and references show the label; only the title itself has the id."""
     after = "After (Kahn & Wilensky, 2006; doi:10.5555/no-metadata)"
     subtitle = "After :doi:p:`10.5555/kahn-2006, 10.5555/no-metadata`"
@@ -203,7 +218,9 @@ WRONG = {
 
 @pytest.mark.parametrize(("text", "told"), WRONG.items(), ids=WRONG.values())
 def test_what_is_wrong_is_reported_at_its_line(text: str, told: str, tmp_path: Path) -> None:
-    built = build(project(tmp_path, text, "doi_works = 'works.json'", **{"works.json": WORKS}), tmp_path)
+    built = build(
+        project(tmp_path, text, "doi_works = 'works.json'", **{"works.json": WORKS}), tmp_path
+    )
     assert told in built.warnings.replace(" WARNING:", "")
     assert "/index.rst:" in built.warnings
     assert built.warnings.count("WARNING") + built.warnings.count("ERROR") == 1
@@ -217,18 +234,28 @@ def test_what_is_missing_is_reported_at_its_line(tmp_path: Path, server: Site) -
         "5: DOI not found: 10.5555/lost [doi.not-found]",
         "7: 10.5555/no-metadata has no metadata, so its citation is a plain link [doi.no-metadata]",
     ]
-    assert ["doi-not-found" in link.classes for link in built.links()] == [False, True, False, False]
+    assert ["doi-not-found" in link.classes for link in built.links()] == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
     ("option", "told"),
     [
-        ("doi_reference_style=apa", "doi_reference_style: unknown style 'apa': write 'author-date'"),
+        (
+            "doi_reference_style=apa",
+            "doi_reference_style: unknown style 'apa': write 'author-date'",
+        ),
         ("doi_reference_style=bad.csl", "bad.csl:1: not XML"),
         ("doi_works=bad.json", "bad.json:3: "),
     ],
 )
-def test_a_wrong_option_stops_the_build_and_names_the_file(option: str, told: str, tmp_path: Path) -> None:
+def test_a_wrong_option_stops_the_build_and_names_the_file(
+    option: str, told: str, tmp_path: Path
+) -> None:
     files = {
         "bad.csl": "<style",
         "bad.json": '[{"id": "a"},\n\n{"id": "a", "title": "T"}]',
@@ -247,7 +274,9 @@ def test_authors_in_link_texts(tmp_path: Path, server: Site) -> None:
     ]  # fmt: skip
 
 
-def test_filtered_lists_keep_their_numbers_and_citations_lead_to_them(tmp_path: Path, server: Site) -> None:
+def test_filtered_lists_keep_their_numbers_and_citations_lead_to_them(
+    tmp_path: Path, server: Site
+) -> None:
     text = (
         ":doi:p:`@b1` :doi:p:`10.5555/kahn-2006` :doi:p:`@b2` :doi:p:`@report`\n\n"
         ".. doi:bibliography::\n   :filter: type=book\n\n"
@@ -273,7 +302,10 @@ def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, se
     pages = {"a": f":doi:p:`@a`\n\n{LIST}", "b": f":doi:p:`10.5555/kahn-b`\n\n{LIST}",
              "c": f":doi:p:`10.5555/three`\n\n{LIST}", "d": ":doi:`10.5555/kahn-b`\n"}  # fmt: skip
     files = {f"{name}.rst": f"{name}\n=\n\n{text}" for name, text in pages.items()}
-    conf, first = "doi_works = ['v.json', 'w.json']\ndoi_details = True\n", '[{"id": "a", "title": "First"}]'
+    conf, first = (
+        "doi_works = ['v.json', 'w.json']\ndoi_details = True\n",
+        '[{"id": "a", "title": "First"}]',
+    )
     text = ".. toctree::\n   :glob:\n\n   *\n"
     source = project(tmp_path, text, conf, **{"v.json": "[]", "w.json": first, **files})
     build(source, tmp_path)
@@ -291,12 +323,16 @@ BIBTEX = "@book{a, author = {Zorn, A.}, title = {A}, publisher = {P}, year = 200
 
 
 def test_a_style_that_citeproc_cannot_render_is_one_warning(tmp_path: Path) -> None:
-    bib = f"{BIBTEX}@book{{c, doi = {{10/abc}}}}\n@book{{b, author={{Abel}}, doi = {{10.1000/b}}}}\n"
+    bib = (
+        f"{BIBTEX}@book{{c, doi = {{10/abc}}}}\n@book{{b, author={{Abel}}, doi = {{10.1000/b}}}}\n"
+    )
     conf = "doi_works = 'a.bib'\ndoi_reference_style = 'bad.csl'\ndoi_resolve = False"
     text = f":doi:p:`@a`, :doi:p:`@b`\n\n{LIST}"
     built = build(project(tmp_path, text, conf, **{"a.bib": bib, "bad.csl": FAILING}), tmp_path)
     invalid, warning = built.warnings.splitlines()
-    assert re.search("a.bib:2: c: '10/abc' is not a DOI.*the work is read without a DOI .*doi.works", invalid)
+    assert re.search(
+        "a.bib:2: c: '10/abc' is not a DOI.*the work is read without a DOI .*doi.works", invalid
+    )
     assert "bad.csl: citeproc-py cannot format" in warning
     assert warning.endswith("[doi.extra]")
     assert "(Zorn, 2003), (Abel, n.d.)" in text_in(built.text())
@@ -364,11 +400,18 @@ def test_a_rebuild_asks_only_what_is_new_and_writes_only_what_changed(
     assert shown(third, "a", "b") == ["KAHN, 2001a", "Kahn, 2001b"]
 
 
-SPELLINGS = ["10.5555/kahn-b", "10.5555/KAHN-B", "doi:10.5555/Kahn-b", "https://dx.doi.org/10.5555/%6Bahn-B"]
+SPELLINGS = [
+    "10.5555/kahn-b",
+    "10.5555/KAHN-B",
+    "doi:10.5555/Kahn-b",
+    "https://dx.doi.org/10.5555/%6Bahn-B",
+]
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
-def test_a_doi_has_one_request_one_number_and_one_entry(name: str, tmp_path: Path, server: Site) -> None:
+def test_a_doi_has_one_request_one_number_and_one_entry(
+    name: str, tmp_path: Path, server: Site
+) -> None:
     cited = f":doi:p:`10.5555/kahn-a; 10.5555/kahn-b` :doi:t:`{name}` :doi:`{name}` `T <doi:10.5555/kAHN-B>`_"
     source = project(tmp_path, f"{cited}\n\n{LIST}   :nocite: {name}\n")
     built = build(source, tmp_path, "html", "-D", "doi_citation=number")
@@ -388,7 +431,9 @@ def test_an_accepted_doi_is_accepted_in_each_spelling(tmp_path: Path, server: Si
         json.dumps(lock | {"accepted": {"10.5555/LOST": "withdrawn"}}), "utf-8"
     )
     for builder in "html", "linkcheck", "doi-lock", "html":
-        built = build(source, tmp_path / "out", builder, "-D", "linkcheck_report_timeouts_as_broken=0")
+        built = build(
+            source, tmp_path / "out", builder, "-D", "linkcheck_report_timeouts_as_broken=0"
+        )
         assert [line for line in built.told if "10.5555" in line] == [], builder
         assert built.status == 0
     assert "withdrawn" in (source / "doi.lock.json").read_text("utf-8")

@@ -97,11 +97,18 @@ class Project:
         self._is_new = self._is_new or bool(step.states)
         if self._is_new and not step.offline:
             self._day, self._is_new = self._day + 1, False
-        options = {name: OPTIONS[name][number % len(OPTIONS[name])] for name, number in step.options.items()}
+        options = {
+            name: OPTIONS[name][number % len(OPTIONS[name])]
+            for name, number in step.options.items()
+        }
         if changed := dict(options.items() - self._options.items()):
             self._options |= changed
             self._forget(
-                "" if changed.keys() & REREADS else "not-found" if changed.keys() & RENEWS else "none"
+                ""
+                if changed.keys() & REREADS
+                else "not-found"
+                if changed.keys() & RENEWS
+                else "none"
             )
         if step.moves:
             self._urls.reverse()
@@ -121,7 +128,9 @@ class Project:
         self._texts[name] = text
         self._told.pop("tp" if name == "part" else name, None)
         path = self._source / {"p": "part.txt", "t": f"s/{name}.rst"}.get(name[0], f"{name}.rst")
-        title = {"title": "On :doi:t:`10.5555/b`", "renamed": text}.get(text, name) + f"\n{'=' * 30}"
+        title = {"title": "On :doi:t:`10.5555/b`", "renamed": text}.get(
+            text, name
+        ) + f"\n{'=' * 30}"
         orphan = "" if name.startswith("t") else ":orphan:"
         head = "" if name == "part" else f"{orphan}\n\n.. _l-{name}:\n\n{title}\n\n"
         path.unlink(missing_ok=True)
@@ -131,7 +140,11 @@ class Project:
     def _forget(self, codes: str) -> None:
         """Expect the warnings with these codes again."""
         for name, told in self._told.items():
-            kept = {line: times for line, times in told.items() if not re.search(rf"\[doi\.({codes})", line)}
+            kept = {
+                line: times
+                for line, times in told.items()
+                if not re.search(rf"\[doi\.({codes})", line)
+            }
             self._told[name] = Counter(kept)
 
     def _build(self, step: Step, patch: pytest.MonkeyPatch) -> None:
@@ -142,7 +155,9 @@ class Project:
         patch.setenv("DOIURI_OFFLINE", str(step.offline))
         kept = build(self._source, self._folder / "kept", step.builder, "-j", step.processes)
         told = told_in(kept)
-        if step.offline or step.builder == "linkcheck":  # it may know more than a first build, or show less
+        if (
+            step.offline or step.builder == "linkcheck"
+        ):  # it may know more than a first build, or show less
             for name, lines in told.items():
                 self._told[name] = self._told.get(name, Counter()) + lines
             return
@@ -157,7 +172,9 @@ class Project:
             before, now = self._told.get(name, Counter()), expected.get(name, Counter())
             assert told.get(name, Counter()) == now - before, (name, step)
             # a DOI that exists again may be lost again
-            lasting = {line: n for line, n in before.items() if line in now or "[doi.not-found" not in line}
+            lasting = {
+                line: n for line, n in before.items() if line in now or "[doi.not-found" not in line
+            }
             self._told[name] = Counter(lasting) + told.get(name, Counter())
         shown = pages(kept)
         for name, page in pages(fresh).items():
@@ -179,9 +196,13 @@ def told_in(built: Build) -> Told:
 
 def pages(built: Build) -> dict[str, list[str]]:
     """What is written; of web pages titles and bodies: Sphinx does not keep up what themes show around."""
-    parts = re.compile(r'<title>.*?</title>|<div class="body".*?<div class="clearer">|^(?!<).*', re.DOTALL)
+    parts = re.compile(
+        r'<title>.*?</title>|<div class="body".*?<div class="clearer">|^(?!<).*', re.DOTALL
+    )
     paths = [path for path in built.out.rglob("*.*") if path.suffix in {".html", ".tex", ".txt"}]
-    return {str(path.relative_to(built.out)): parts.findall(path.read_text("utf-8")) for path in paths}
+    return {
+        str(path.relative_to(built.out)): parts.findall(path.read_text("utf-8")) for path in paths
+    }
 
 
 @contextmanager
@@ -192,7 +213,14 @@ def project() -> Iterator[Project]:
         yield made
 
 
-ALL = {"t1": "title", "t2": "cites a", "t3": "lists all", "o1": "cites b, a", "o2": "dead", "o3": "lists"}
+ALL = {
+    "t1": "title",
+    "t2": "cites a",
+    "t3": "lists all",
+    "o1": "cites b, a",
+    "o2": "dead",
+    "o3": "lists",
+}
 MANY = {f"o{number}": "cites a" for number in range(3, 9)}
 HISTORIES = {
     "a dead DOI is registered and dies again, and another resolver is asked": [
@@ -257,7 +285,9 @@ STEPS = st.builds(
     Step,
     texts=st.dictionaries(st.sampled_from([*ALL]), st.sampled_from([*TEXTS]), max_size=3)
     | st.just({"o1": ""}),
-    states=st.dictionaries(st.sampled_from(["a", "b", "dead"]), st.sampled_from([*STATES]), max_size=2),
+    states=st.dictionaries(
+        st.sampled_from(["a", "b", "dead"]), st.sampled_from([*STATES]), max_size=2
+    ),
     options=st.dictionaries(st.sampled_from([*OPTIONS]), st.integers(0, 2), max_size=1),
     moves=st.sampled_from([False, False, False, True]),
     offline=st.sampled_from([False, False, False, True]),

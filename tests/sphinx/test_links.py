@@ -43,15 +43,23 @@ LOCK = {
 
 def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, serve: Serve) -> None:
     with site(lambda _: Answer(403)) as publisher:
-        server = serve(resolver(dict.fromkeys(("10.1000/alive", "10.1000/a<b>%/../c"), publisher.url)))
-        built = build(write(tmp_path / "src", {"index.rst": PAGE}), tmp_path / "out", "linkcheck", *QUIET)
+        server = serve(
+            resolver(dict.fromkeys(("10.1000/alive", "10.1000/a<b>%/../c"), publisher.url))
+        )
+        built = build(
+            write(tmp_path / "src", {"index.rst": PAGE}), tmp_path / "out", "linkcheck", *QUIET
+        )
         assert publisher.seen == []
     output = built.text("output.txt")
     assert output == "index.rst:6: [broken] https://doi.org/10.1000/dead: DOI not found\n"
     names = ["a%3Cb%3E%25/..%2Fc", "alive", "dead"]
-    assert [link["uri"] for link in details(built)] == [f"https://doi.org/10.1000/{name}" for name in names]
+    assert [link["uri"] for link in details(built)] == [
+        f"https://doi.org/10.1000/{name}" for name in names
+    ]
     assert built.status == 1
-    assert {asked.target for asked in server.seen} == {f"/api/handles/10.1000/{name}" for name in names}
+    assert {asked.target for asked in server.seen} == {
+        f"/api/handles/10.1000/{name}" for name in names
+    }
 
 
 @pytest.mark.parametrize(
@@ -63,9 +71,15 @@ def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, serve: Serv
     ],
 )
 def test_without_a_network_the_lock_file_answers_and_what_is_unknown_is_not_broken(
-    locked: bool, accepted: bool, statuses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    locked: bool,
+    accepted: bool,
+    statuses: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    page = PAGE.replace(":doi:`10.1000/alive", ":doi:p:`10.1000/alive")  # a work shows that its DOI exists
+    page = PAGE.replace(
+        ":doi:`10.1000/alive", ":doi:p:`10.1000/alive"
+    )  # a work shows that its DOI exists
     source = write(tmp_path / "src", {"index.rst": page})
     if locked:
         lock = LOCK | ({"accepted": {"10.1000/DEAD": "withdrawn"}} if accepted else {})
@@ -84,7 +98,10 @@ def test_it_can_be_turned_off_and_knows_other_proxies(tmp_path: Path, serve: Ser
         options = (*QUIET, "-D", f"doi_link={mirror.url}")
         assert build(source, tmp_path / "on", "linkcheck", *options).status == 1
         assert mirror.seen == []
-        assert build(source, tmp_path / "off", "linkcheck", *options, "-D", "doi_linkcheck=0").status == 0
+        assert (
+            build(source, tmp_path / "off", "linkcheck", *options, "-D", "doi_linkcheck=0").status
+            == 0
+        )
         assert {asked.target for asked in mirror.seen} == {"/10.1000/a%23b"}
 
 
@@ -134,10 +151,14 @@ def test_an_e_print_is_checked_by_its_doi_in_pages_lock_file_and_linkcheck(
     serve(resolver({"10.48550/arXiv.2301.00001": "https://arxiv.org/"}))
     built = build(source, tmp_path / "out")
     assert build(source, tmp_path / "lock", "doi-lock").status == 0
-    assert built.told == ["index.rst:5: WARNING: DOI not found: 10.48550/arXiv.math/0309136 [doi.not-found]"]
+    assert built.told == [
+        "index.rst:5: WARNING: DOI not found: 10.48550/arXiv.math/0309136 [doi.not-found]"
+    ]
     assert ["doi-not-found" in link.classes for link in built.links()] == [False, False, True]
     names = ["10.48550/ARXIV.2301.00001", "10.48550/ARXIV.MATH/0309136"]
-    assert [key.split()[-1] for key in json.loads((source / "doi.lock.json").read_text())["entries"]] == names
+    assert [
+        key.split()[-1] for key in json.loads((source / "doi.lock.json").read_text())["entries"]
+    ] == names
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     checked = build(source, tmp_path / "links", "linkcheck", *QUIET)
     assert [(link["uri"], link["status"]) for link in details(checked)] == [
@@ -161,7 +182,9 @@ BIB = r"""
 @article{ advised, author = {Aal, E.}, title = {A}, journal = {J}, year = 2000, doi = {10.5555/three.}}
 @article{unused, author = {No, A.}, title = {No}, journal = {J}, year = 2003, doi = {10.5555/unused}}
 """
-HOST = "'http://hdl.handle.net/1773/33311' is not a DOI: the host 'hdl.handle.net' is not a DOI proxy"
+HOST = (
+    "'http://hdl.handle.net/1773/33311' is not a DOI: the host 'hdl.handle.net' is not a DOI proxy"
+)
 DOT = "the name ends in '.' (entry advised); did you mean 10.5555/three?"
 BIBTEX = 'extensions = ["{}", "{}"]\nbibtex_bibfiles = ["refs.bib"]\n'
 

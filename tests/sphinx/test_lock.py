@@ -40,7 +40,9 @@ def lock(source: Path, tmp_path: Path) -> Build:
         return build(source, tmp_path / "lock", "doi-lock")
 
 
-def test_builds_with_a_lock_file_need_no_network(source: Path, tmp_path: Path, serve: Serve) -> None:
+def test_builds_with_a_lock_file_need_no_network(
+    source: Path, tmp_path: Path, serve: Serve
+) -> None:
     server = serve(resolver({}))
     built = build(source, tmp_path / "out")
     assert server.seen == []
@@ -52,10 +54,15 @@ def test_builds_with_a_lock_file_need_no_network(source: Path, tmp_path: Path, s
 
 
 def test_missing_and_unused_entries_are_told(source: Path, tmp_path: Path) -> None:
-    write(source, {"index.rst": "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/2`\n\nand\n:doi:`10.1000/2`\n"})
+    write(
+        source,
+        {"index.rst": "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/2`\n\nand\n:doi:`10.1000/2`\n"},
+    )
     built = build(source, tmp_path / "out")
     missing = f"10.1000/2 is not in the lock file; {RUN} add it [doi.lock-missing]"
-    unused = f"10.1000/LOST is in the lock file but in no document; {RUN} update it [doi.lock-unused]"
+    unused = (
+        f"10.1000/LOST is in the lock file but in no document; {RUN} update it [doi.lock-unused]"
+    )
     assert built.told == [
         f"doi.lock.json:3: WARNING: {unused}",
         f"index.rst:5: WARNING: {missing}",
@@ -69,7 +76,9 @@ def test_missing_and_unused_entries_are_told(source: Path, tmp_path: Path) -> No
 
 
 def test_metadata_that_the_lock_file_lacks_are_told(tmp_path: Path, server: Site) -> None:
-    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.5555/three`, :doi:p:`10.5555/kahn-a`\n"})
+    source = write(
+        tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.5555/three`, :doi:p:`10.5555/kahn-a`\n"}
+    )
     build(source, tmp_path / "lock", "doi-lock")
     assert [*json.loads((source / "doi.lock.json").read_text())["works"]] == ["10.5555/KAHN-A"]
     before = (source / "doi.lock.json").read_bytes()
@@ -80,7 +89,11 @@ def test_metadata_that_the_lock_file_lacks_are_told(tmp_path: Path, server: Site
     assert (source / "doi.lock.json").read_bytes() == before
     write(source, {"index.rst": "T\n=\n\n:doi:p:`10.5555/three` :doi:p:`10.5555/kahn-b`\n"})
     built = build(source, tmp_path)
-    told = [line for line in built.at if f"is not in the lock file; {RUN} add it [doi.lock-missing]" in line]
+    told = [
+        line
+        for line in built.at
+        if f"is not in the lock file; {RUN} add it [doi.lock-missing]" in line
+    ]
     assert [line.partition(" is ")[0] for line in told] == [
         "4: 10.5555/kahn-b",
         "4: the metadata of 10.5555/three",
@@ -99,7 +112,9 @@ def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_the
     LockFile(file).edit(change)
     told = build(source, tmp_path / "out").told
     (unused,) = (line for line in told if "lock-unused" in line)
-    assert unused.startswith("doi.lock.json:6: WARNING: 10.1000/ÖTHER is in the lock file but in no document")
+    assert unused.startswith(
+        "doi.lock.json:6: WARNING: 10.1000/ÖTHER is in the lock file but in no document"
+    )
 
 
 def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
@@ -145,7 +160,10 @@ def test_the_files_of_data_sets_stay_and_what_no_document_needs_goes(
 ) -> None:
     before = LockFile(file).read().keys
     kept = Key("files", "https://doi.org", "10.1000/5")
-    dropped = [kept._replace(kind="work", doi="10.1000/1"), kept._replace(kind="record", doi="10.1000/6")]
+    dropped = [
+        kept._replace(kind="work", doi="10.1000/1"),
+        kept._replace(kind="record", doi="10.1000/6"),
+    ]
     LockFile(file).put_many(dict.fromkeys([kept, *dropped], Entry(b"{}", "application/json", 0.0)))
     assert {*LockFile(file).read().keys} == {*before, kept, *dropped}
     lock(source, tmp_path)
@@ -177,7 +195,9 @@ def test_an_expired_answer_is_not_written_for_a_doi_without_an_answer(
     source: Path, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, base, cache = file.read_bytes(), "http://127.0.0.1:1", tmp_path / "cache.sqlite"
-    expired = Entry(b'{"responseCode":100,"handle":"10.1000/1"}', "application/json", time.time() - 60)
+    expired = Entry(
+        b'{"responseCode":100,"handle":"10.1000/1"}', "application/json", time.time() - 60
+    )
     SQLiteStore(cache).put_many({Key("record", base, "10.1000/1"): expired})
     monkeypatch.setenv("DOIURI_RESOLVER", base)
     monkeypatch.setenv("DOIURI_CACHE", str(cache))

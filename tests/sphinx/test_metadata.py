@@ -29,7 +29,9 @@ DETAILS = ("-D", "doi_details=1")
 @pytest.fixture
 def cards(serve: Serve) -> Site:
     """A proxy that knows two of the DOIs, and their works."""
-    return serve(metadata_proxy([{"handle": f"10.1000/{n}", "metadata": {CSL: CARD}} for n in (1, 2)]))
+    return serve(
+        metadata_proxy([{"handle": f"10.1000/{n}", "metadata": {CSL: CARD}} for n in (1, 2)])
+    )
 
 
 def test_cards_are_fetched_once_if_asked_for_and_kept_with_their_dois(
@@ -73,7 +75,9 @@ LINKS = [
 LISTED = [(url, url) for url, _ in LINKS[:2]]
 
 
-def build_with(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> Build:
+def build_with(
+    fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *options: str
+) -> Build:
     source = write(tmp_path / "src", {"index.rst": TEXT})
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")
     with faulty_agency(RECORDS, fault) as proxy:
@@ -85,7 +89,11 @@ def build_with(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *o
     ("fault", "options", "count"), [(UNAVAILABLE[0], (), 2), (UNAVAILABLE[1], DETAILS, 3)], ids=str
 )
 def test_metadata_that_cannot_be_had_is_counted_once(
-    fault: Fault, options: tuple[str, ...], count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fault: Fault,
+    options: tuple[str, ...],
+    count: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     built = build_with(fault, tmp_path, monkeypatch, "-W", *options)
     assert "doi-card" not in built.text()
@@ -106,7 +114,9 @@ def test_a_web_page_is_no_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_hostile_metadata_is_text_in_citations_cards_and_entries(tmp_path: Path, serve: Serve) -> None:
+def test_hostile_metadata_is_text_in_citations_cards_and_entries(
+    tmp_path: Path, serve: Serve
+) -> None:
     csl = {"title": "\\input{x} $x$", "author": [{"family": "\\input{x}"}]}
     tex = {"handle": "10.5555/tex", "metadata": {CSL: csl}}
     refs = f":doi:p:`10.5555/tex`\n\n{HOSTILE_BOOK['refs.rst']}"
@@ -127,7 +137,9 @@ def test_hostile_metadata_is_text_in_citations_cards_and_entries(tmp_path: Path,
     assert r"\input{x}" not in next(latex.out.glob("*.tex")).read_text("utf-8")
 
 
-def test_cards_of_citations_and_dois_without_a_card_are_counted_once(tmp_path: Path, server: Site) -> None:
+def test_cards_of_citations_and_dois_without_a_card_are_counted_once(
+    tmp_path: Path, server: Site
+) -> None:
     text = ":doi:p:`10.5555/kahn-2006` :doi:p:`10.5555/no-metadata`\n\n.. doi:bibliography::\n"
     source = project(tmp_path, text)
     built = build(source, tmp_path, "html", *DETAILS)
@@ -161,5 +173,7 @@ def test_a_retracted_work_is_marked_with_one_warning(
     assert again.warnings == ""
     for page in built.text(), built.text("more.html"):
         entry = page.partition("<li id=")[2].partition("</li>")[0]
-        assert re.search(rf' <a [^>]*href="https://doi.org/10.5555/notice">\[{word} 2020-06-05\]</a>', entry)
+        assert re.search(
+            rf' <a [^>]*href="https://doi.org/10.5555/notice">\[{word} 2020-06-05\]</a>', entry
+        )
         assert page.count(f'<span class="doi-card-byline">[{word} 2020-06-05]</span>') == 2

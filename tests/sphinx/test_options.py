@@ -17,7 +17,9 @@ HOME = Path(sphinx_doiuri.__file__).parent
 PO = sorted(HOME.glob("locale/*/LC_MESSAGES/sphinx_doiuri.po"))
 
 
-def test_what_is_wrong_stops_the_build_and_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_stops_the_build_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built = page(tmp_path, TEXT, r"doi_works = 'refs\0.bib'")
     assert built.status == 2
     assert r"doi_works: 'refs\x00.bib' contains a NUL, so it is not a path" in built.warnings
@@ -30,7 +32,9 @@ def test_what_is_wrong_stops_the_build_and_is_named(tmp_path: Path, monkeypatch:
 
 def test_a_misspelt_option_is_named_with_the_right_one(tmp_path: Path) -> None:
     theirs = "def setup(app):\n    app.add_config_value('doi_links', 'a', '')\ndoi_links = 'b'\n"
-    built = page(tmp_path, TEXT, f"{theirs}doi_resolvr = 'x'\ndoi_detail = 1\ndoi_prefix = '10.1000'")
+    built = page(
+        tmp_path, TEXT, f"{theirs}doi_resolvr = 'x'\ndoi_detail = 1\ndoi_prefix = '10.1000'"
+    )
     assert built.status == 0
     assert built.warnings.splitlines() == [
         "WARNING: doi_resolvr is not an option; did you mean doi_resolver? [doi.option]",
@@ -51,7 +55,10 @@ def setup(app):
     [
         ("doi_text = 'link'", "https://doi.org/10.1000/a%23b", "https://doi.org/10.1000/a%23b"),
         ("doi_text = 'DOI {name}'", "https://doi.org/10.1000/a%23b", "DOI 10.1000/a#b"),
-        ("doi_text = 'link'\ndoi_link = 'https://dx.example'", *["https://dx.example/10.1000/a%23b"] * 2),
+        (
+            "doi_text = 'link'\ndoi_link = 'https://dx.example'",
+            *["https://dx.example/10.1000/a%23b"] * 2,
+        ),
         (LATER, *["https://doi.org/10.1000/a%23b"] * 2),
         ("doi_link = 'https://dx.example/'", "https://dx.example/10.1000/a%23b", "doi:10.1000/a#b"),
     ],
@@ -89,11 +96,14 @@ def test_the_template_has_every_message() -> None:
 
 @pytest.mark.parametrize("path", PO, ids=lambda path: path.parts[-3])
 def test_translation_is_complete_and_compiled(path: Path) -> None:
-    translated = {message.id: message.string for message in read_po(BytesIO(path.read_bytes())) if message.id}
+    translated = {
+        message.id: message.string for message in read_po(BytesIO(path.read_bytes())) if message.id
+    }
     assert translated.keys() == in_source()
     assert all(translated.values())
     assert not [message for message in read_po(BytesIO(path.read_bytes())) if list(message.check())]
     compiled = {
-        message.id: message.string for message in read_mo(BytesIO(path.with_suffix(".mo").read_bytes()))
+        message.id: message.string
+        for message in read_mo(BytesIO(path.with_suffix(".mo").read_bytes()))
     }
     assert {key: text for key, text in compiled.items() if key} == translated

@@ -29,7 +29,9 @@ def test_docstrings(tmp_path: Path, serve: Serve) -> None:
     found = [CHAOS, "10.1000/parameter", "10.1000/456#789", "10.1000/argument"]
     serve(resolver(dict.fromkeys(found, "https://example.org/")))
     built = build(ROOTS / "api", tmp_path, "html", "-D", "doi_hardcoded_links=1")
-    assert sorted(names(built, "index.html")) == sorted([CHAOS, *found, "10.1000/lost", "10.1000/lost"])
+    assert sorted(names(built, "index.html")) == sorted(
+        [CHAOS, *found, "10.1000/lost", "10.1000/lost"]
+    )
     assert sorted(warnings(built, "api")) == [
         "docstrings_of_a_model.py:16: [doi.not-found]",
         "docstrings_of_a_model.py:22: [doi.hardcoded]",
@@ -113,7 +115,10 @@ def test_the_extension_in_place_of_a_copied_doi_role(
         old = build(write(tmp_path / "old", files), tmp_path / "old" / "out", "html", "-W")
     del files["ext/doi_role.py"]
     files["conf.py"] = CONF.replace('"doi_role"', '"sphinx_doiuri"')
-    found = ["10.1000/a#b", *(f"10.48550/arXiv.{id_}" for id_ in ("2001.00001", "math/0309136", "1207.0580"))]
+    found = [
+        "10.1000/a#b",
+        *(f"10.48550/arXiv.{id_}" for id_ in ("2001.00001", "math/0309136", "1207.0580")),
+    ]
     server = serve(resolver(dict.fromkeys(found, "https://example.org/")))
     with catch_warnings():
         new = build(write(tmp_path / "new", files), tmp_path / "new" / "out", "html", "-W", "-n")
@@ -123,5 +128,8 @@ def test_the_extension_in_place_of_a_copied_doi_role(
     )
     arxiv = re.compile(r'href="(https://arxiv\.org/[^"]*)"[^>]*>(.*?)</a>')
     assert arxiv.findall(new.text()) == arxiv.findall(old.text())
-    assert arxiv.findall(new.text())[-1] == ("https://arxiv.org/abs/1207.0580", "Simon, N., “A title”")
+    assert arxiv.findall(new.text())[-1] == (
+        "https://arxiv.org/abs/1207.0580",
+        "Simon, N., “A title”",
+    )
     assert new.links()[0].href == "https://doi.org/10.1000/a%23b"

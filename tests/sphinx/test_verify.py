@@ -72,7 +72,9 @@ def test_answers_are_renewed_once_on_the_next_day_and_kept_if_they_cannot_be(
     build(source, tmp_path / "out")
     for number, day in enumerate((1, 1, 2, 2)):
         monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / f"{number}.sqlite"))
-        monkeypatch.setattr(time, "strftime", lambda form, day=day: strftime(form, time.gmtime(86_400 * day)))
+        monkeypatch.setattr(
+            time, "strftime", lambda form, day=day: strftime(form, time.gmtime(86_400 * day))
+        )
         build(source, tmp_path / "out")
     assert Counter(asked(found)) == dict.fromkeys(asked(found), 3)
     monkeypatch.setattr(time, "strftime", lambda form: strftime(form, time.gmtime(0)))
@@ -82,7 +84,9 @@ def test_answers_are_renewed_once_on_the_next_day_and_kept_if_they_cannot_be(
     assert "doi-not-found" in built.links("b.html")[0].classes
 
 
-def test_without_a_network_the_first_cause_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_network_the_first_cause_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Most DOIs are not even asked about, because earlier requests failed."""
     page = "T\n=\n\n" + "\n".join(f":doi:`10.1000/{number}`" for number in range(60))
     source = write(tmp_path / "src", {"index.rst": page})
@@ -90,7 +94,9 @@ def test_without_a_network_the_first_cause_is_told(tmp_path: Path, monkeypatch: 
         monkeypatch.setenv("DOIURI_RESOLVER", f"http://127.0.0.1:{port}")
         built = build(source, tmp_path / "out")
     assert (built.status, built.warnings) == (0, "")
-    assert f"60 of 60 DOIs could not be checked: 127.0.0.1:{port}: Connection refused\n" in built.said
+    assert (
+        f"60 of 60 DOIs could not be checked: 127.0.0.1:{port}: Connection refused\n" in built.said
+    )
 
 
 FAULTY = {"index.rst": f"T\n=\n\n:doi:`{NAME}` and :doi:`T <{NAME}>`\n"}
@@ -104,7 +110,9 @@ def test_fault_changes_no_byte_and_fails_no_build(
     with fault.serve() as server:
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
         monkeypatch.setenv("DOIURI_CACHE", ":memory:")
-        built = build(source, tmp_path / "out", "html", "-W", "-D", "doi_timeout=100", "-D", "doi_budget=0.5")
+        built = build(
+            source, tmp_path / "out", "html", "-W", "-D", "doi_timeout=100", "-D", "doi_budget=0.5"
+        )
     assert (built.status, built.warnings) == (0, "")
     assert built.bytes() == build(source, tmp_path / "plain", "html", "-D", "doi_resolve=0").bytes()
     assert ("could not be checked" in built.said) == (fault.status == "unknown")
@@ -150,7 +158,9 @@ def test_the_registered_doi_that_was_probably_meant_is_proposed(
     assert sorted(build(source, tmp_path / "out").at) == expected
     write(source, {"index.rst": f"T\n=\n\nNew :doi:`10.1000/new`\n{text}"})
     told = sorted(build(source, tmp_path / "out", "html", "-D", "doi_offline=1").at)
-    assert [line.partition(": ")[2] for line in told] == [line.partition(": ")[2] for line in expected]
+    assert [line.partition(": ")[2] for line in told] == [
+        line.partition(": ")[2] for line in expected
+    ]
     serve(resolver({}))
     told = build(source, tmp_path / "out").at
     assert "did you mean" not in "".join(told), "the other resolver knows none of them"
@@ -248,7 +258,12 @@ BLOCK = """
 
 @pytest.mark.parametrize(
     ("directive", "state"),
-    [("only:: latex", "asked"), ("only:: latex", "locked"), ("ifconfig:: 0", "offline"), ("todo::", "asked")],
+    [
+        ("only:: latex", "asked"),
+        ("only:: latex", "locked"),
+        ("ifconfig:: 0", "offline"),
+        ("todo::", "asked"),
+    ],
 )
 def test_what_a_build_leaves_out_is_like_a_comment(
     directive: str, state: str, tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
@@ -264,22 +279,36 @@ def test_what_a_build_leaves_out_is_like_a_comment(
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")
     built, expected = (build(source, source.parent) for source in (hidden, comment))
     assert built.told == expected.told
-    pages = [re.sub('doi-cite-[^"]*', "", one.text()) for one in (built, expected)]  # which are numbered
+    pages = [
+        re.sub('doi-cite-[^"]*', "", one.text()) for one in (built, expected)
+    ]  # which are numbered
     assert pages[0] == pages[1]
     unknown = [re.findall("(.*) DOIs could not be", one.said) for one in (built, expected)]
     assert unknown == [["4 of 4"] if state == "offline" else []] * 2
 
 
 def test_an_expression_that_fails_hides_nothing(tmp_path: Path, found: Site) -> None:
-    text = ".. ifconfig:: 1 / 0\n\n   :doi:`10.1000/lost`\n\n.. only:: (\n\n   :doi:`10.1000/lost`\n"
-    built = build(project(tmp_path, text, "extensions += ['sphinx.ext.ifconfig']"), tmp_path / "out", "html")
+    text = (
+        ".. ifconfig:: 1 / 0\n\n   :doi:`10.1000/lost`\n\n.. only:: (\n\n   :doi:`10.1000/lost`\n"
+    )
+    built = build(
+        project(tmp_path, text, "extensions += ['sphinx.ext.ifconfig']"), tmp_path / "out", "html"
+    )
     assert built.warnings.count("[doi.not-found]") == 2
 
 
 def test_the_lock_file_has_what_any_builder_shows(tmp_path: Path, found: Site) -> None:
     source = project(tmp_path, BLOCKS, "extensions += ['sphinx.ext.ifconfig']")
-    assert names(build(source, tmp_path / "lock", "doi-lock")) == ["kept,", "on", "paper", "web", "web"]
-    told = "".join(build(source, tmp_path / builder, builder).warnings for builder in ("html", "latex"))
+    assert names(build(source, tmp_path / "lock", "doi-lock")) == [
+        "kept,",
+        "on",
+        "paper",
+        "web",
+        "web",
+    ]
+    told = "".join(
+        build(source, tmp_path / builder, builder).warnings for builder in ("html", "latex")
+    )
     assert "[doi.lock-" not in told
     write(source, {"doi.lock.json": '{"doiuri-lock": 1, "entries": {}}'})
     built = build(source, tmp_path / "html", "html", "-E")

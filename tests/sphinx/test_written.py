@@ -41,7 +41,11 @@ ROLES = [
     (":doi:`<10.1000/182>`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
     (":doi:`10.1000/a\\_b`", "https://doi.org/10.1000/a_b", "doi:10.1000/a_b"),
     (":doi:`10.1000/a_b`", "https://doi.org/10.1000/a_b", "doi:10.1000/a_b"),
-    (':doi:`10.1000/a--b"c"...`', "https://doi.org/10.1000/a--b%22c%22...", 'doi:10.1000/a--b"c"...'),
+    (
+        ':doi:`10.1000/a--b"c"...`',
+        "https://doi.org/10.1000/a--b%22c%22...",
+        'doi:10.1000/a--b"c"...',
+    ),
     (":doi:`10.1000/á`", "https://doi.org/10.1000/%C3%A1", "doi:10.1000/á"),
     (":doi:`10.1000/../x`", "https://doi.org/10.1000/..%2Fx", "doi:10.1000/../x"),
     (":doi:`Title <https://doi.org/10.1000/182>`", "https://doi.org/10.1000/182", "Title"),
@@ -101,7 +105,10 @@ def test_classes_of_a_role_of_ones_own(tmp_path: Path) -> None:
     text += ":paper:`10.1/1` :book:`B <10.1/2>` :doi:`10.1/3`\n\n"
     text += ".. role:: late(doi)\n   :class: late\n\n:late:`10.1/4`"
     usual = {"doi", "reference", "external"}
-    own = [[link.classes - usual for link in links(html)] for html in in_both(page(tmp_path, text), tmp_path)]
+    own = [
+        [link.classes - usual for link in links(html)]
+        for html in in_both(page(tmp_path, text), tmp_path)
+    ]
     assert own == [[set(), {"paper"}, {"one", "two"}, set(), {"late"}]] * 2
 
 
@@ -118,7 +125,9 @@ def test_in_a_translation(tmp_path: Path) -> None:
     )
     files = {"locales/de/LC_MESSAGES/index.po": catalogue}
     built = page(tmp_path, "See :doi:`Title <10.1000/2>`.", "language = 'de'", **files)
-    assert [(link.href, link.text) for link in built.links()] == [("https://doi.org/10.1000/2", "Titel")]
+    assert [(link.href, link.text) for link in built.links()] == [
+        ("https://doi.org/10.1000/2", "Titel")
+    ]
     assert built.warnings.count("WARNING") == 1
     assert "index.rst:4" in built.warnings
 
@@ -165,21 +174,34 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize(("text", "expected"), PROBLEMS.values(), ids=PROBLEMS)
-def test_each_problem_is_one_warning_at_its_line(text: str, expected: list[str], tmp_path: Path) -> None:
+def test_each_problem_is_one_warning_at_its_line(
+    text: str, expected: list[str], tmp_path: Path
+) -> None:
     told = "\n".join(sorted(page(tmp_path, text).at))
     code = "target-space" if " b>" in text else "syntax"
-    assert re.fullmatch("\n".join(rf"{pattern}.* \[doi\.{code}\]" for pattern in expected), told), told
+    assert re.fullmatch("\n".join(rf"{pattern}.* \[doi\.{code}\]" for pattern in expected), told), (
+        told
+    )
 
 
-def test_what_is_no_doi_is_shown_as_written_or_as_the_link_that_docutils_makes(tmp_path: Path) -> None:
+def test_what_is_no_doi_is_shown_as_written_or_as_the_link_that_docutils_makes(
+    tmp_path: Path,
+) -> None:
     names = "a name", "handles", "white space", "a URI wrapped"
     texts = [text for name, (text, _) in PROBLEMS.items() if name.startswith(names)]
     built = page(tmp_path, "\n\n".join(texts))
     shown = re.findall('<span class="problematic">(.*?)</span>', built.text())
-    written = [":doi:`10.1000`", ":doi:`Title <10.1000>`", "`Title <doi:10.1000>`__", ":doi:`11681`"]
+    written = [
+        ":doi:`10.1000`",
+        ":doi:`Title <10.1000>`",
+        "`Title <doi:10.1000>`__",
+        ":doi:`11681`",
+    ]
     assert [unescape(text) for text in shown] == written
     assert [link.href.rpartition("/")[2] for link in built.links()] == ["ab", "cde", "abc"]
-    handles = re.findall('<a class="reference external" href="https://doi.org/(.*?)">(.*?)</a>', built.text())
+    handles = re.findall(
+        '<a class="reference external" href="https://doi.org/(.*?)">(.*?)</a>', built.text()
+    )
     assert handles == [("11681/5671", "11681/5671"), ("20.500.12345/a%23b", "Title")]
 
 
@@ -208,16 +230,25 @@ HARDCODED = [
             ("`T <https://doi.org/10.1000/1{}>`__", ":doi:`T <10.1000/1>`"),
         )
     ],
-    *[(f"`T <https://doi.org/10.1000/1{tail}>`__", ":doi:`T <10.1000/1>`") for tail in ("", "?", "#")],
+    *[
+        (f"`T <https://doi.org/10.1000/1{tail}>`__", ":doi:`T <10.1000/1>`")
+        for tail in ("", "?", "#")
+    ],
     (
         "https://doi.org/10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7.",
         ":doi:`10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7`",
     ),
     ("(https://doi.org/10.1016/0771(80)90013-3), <b", ":doi:`10.1016/0771(80)90013-3`"),
     ("`<https://DOI.org/10.1000/1>`__:b", ":doi:`10.1000/1`"),
-    ("`T <http://dx.doi.org/10.1/1?x>`_ `no <https://doi.org/about>`_", ":doi:`T <10.1/1>`, which drops ?x"),
+    (
+        "`T <http://dx.doi.org/10.1/1?x>`_ `no <https://doi.org/about>`_",
+        ":doi:`T <10.1/1>`, which drops ?x",
+    ),
     ("https://doi.org/10.1000/a%5Cb", ":doi:`doi:10.1000/a%5Cb`"),
-    ("`The\nDOI  *Handbook*\n<https://doi.org/10.1000/1>`__", ":doi:`The DOI *Handbook* <10.1000/1>`"),
+    (
+        "`The\nDOI  *Handbook*\n<https://doi.org/10.1000/1>`__",
+        ":doi:`The DOI *Handbook* <10.1000/1>`",
+    ),
 ]
 
 
@@ -242,9 +273,7 @@ def test_every_warning_can_be_suppressed(tmp_path: Path) -> None:
 
 def test_extlinks_give_way_and_the_author_is_told(tmp_path: Path) -> None:
     conf = "extensions += ['sphinx.ext.extlinks']\nextlinks_detect_hardcoded_links = True\n"
-    conf += (
-        "extlinks = {'doi': ('https://doi.org/%s', 'doi:%s'), 'arxiv': ('https://arxiv.org/abs/%s', '%s')}\n"
-    )
+    conf += "extlinks = {'doi': ('https://doi.org/%s', 'doi:%s'), 'arxiv': ('https://arxiv.org/abs/%s', '%s')}\n"
     built = page(tmp_path, ":doi:`10.1000/a<b>` :arxiv:`2001.00001`", conf)
     assert [link.href for link in built.links()] == ["https://doi.org/10.1000/a%3Cb%3E"]
     assert "https://arxiv.org/abs/2001.00001" in built.text()
@@ -268,7 +297,9 @@ IN_MYST = [
 
 
 def myst(tmp_path: Path, text: str, conf: str = "") -> Build:
-    return page(tmp_path, "", f"extensions += ['myst_parser']\n{conf}", **{"index.md": f"# T\n\n{text}\n"})
+    return page(
+        tmp_path, "", f"extensions += ['myst_parser']\n{conf}", **{"index.md": f"# T\n\n{text}\n"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -296,12 +327,16 @@ REFUSED = [
 ]
 
 
-def test_a_raw_hash_or_query_is_refused_in_myst_and_its_target_stays_on_the_page(tmp_path: Path) -> None:
+def test_a_raw_hash_or_query_is_refused_in_myst_and_its_target_stays_on_the_page(
+    tmp_path: Path,
+) -> None:
     built = myst(tmp_path, "\n\n".join(f"One\n{written}" for written, _ in REFUSED))
     problems = re.findall(r'<span class="problematic"[^>]*>(.*?)</span>', built.text())
     assert [unescape(problem) for problem in problems] == [shown for _, shown in REFUSED]
     assert built.links() == []
-    told = [re.split(r":(\d+): WARNING: |; (?=write)", line) for line in built.warnings.splitlines()]
+    told = [
+        re.split(r":(\d+): WARNING: |; (?=write)", line) for line in built.warnings.splitlines()
+    ]
     assert len(told) == len(REFUSED)
     assert told[0][1], told[0][-1] == ("4", "write doi:10.1000/4%23x [doi.syntax]")
     assert "10.1000/a%3Fb" in built.warnings
@@ -316,7 +351,9 @@ HARDCODED_IN_MYST = [
 ]
 
 
-def test_the_role_that_is_proposed_is_mysts_and_a_badge_is_no_hard_coded_link(tmp_path: Path) -> None:
+def test_the_role_that_is_proposed_is_mysts_and_a_badge_is_no_hard_coded_link(
+    tmp_path: Path,
+) -> None:
     text = "\n\n".join(written for written, _ in HARDCODED_IN_MYST)
     text += "\n\n[![DOI](https://example.org/badge.svg)](https://doi.org/10.1000/1)"
     told = myst(tmp_path, text, "doi_hardcoded_links = True").warnings
@@ -336,13 +373,16 @@ def test_every_construct_is_reported_where_it_is_written(tmp_path: Path) -> None
     assert told(built.warnings) == written(*(path.name for path in FOLDER.iterdir()))
 
 
-def test_what_is_written_once_is_reported_once_where_it_is_written(tmp_path: Path, serve: Serve) -> None:
+def test_what_is_written_once_is_reported_once_where_it_is_written(
+    tmp_path: Path, serve: Serve
+) -> None:
     text = "T\n=\n\n|s| y_ |b|\n\n|s| y_ |b|\n\n.. |s| replace:: :doi:`10.1000/s`\n.. _y: doi:10.1000/y\n"
     text += ".. |b| image:: a.png\n   :target: doi:10.1000/b\n\n:doi:`10.1000/s`\n\n.. :doi:`10.1000/s`\n"
     serve(resolver({}))
     built = build(write(tmp_path / "src", {"index.rst": text, "a.png": ""}), tmp_path / "out")
     assert sorted(line.removesuffix(" [doi.not-found]") for line in built.at) == [
-        f"{line}: DOI not found: 10.1000/{name}" for line, name in ((11, "b"), (13, "s"), (8, "s"), (9, "y"))
+        f"{line}: DOI not found: 10.1000/{name}"
+        for line, name in ((11, "b"), (13, "s"), (8, "s"), (9, "y"))
     ]
 
 
@@ -369,7 +409,9 @@ def test_a_role_takes_every_form(tmp_path: Path) -> None:
     _, built = items(tmp_path, [role(case.input) for case in able])
     assert len(able) > 50
     found = zip(able, built.links(), strict=True)
-    wrong = [case for case, link in found if (link.href, link.text) != (case.url, f"doi:{case.name}")]
+    wrong = [
+        case for case, link in found if (link.href, link.text) != (case.url, f"doi:{case.name}")
+    ]
     assert not wrong, "\n".join(map(str, wrong))
 
 
@@ -411,4 +453,6 @@ def test_each_code_of_advice_is_a_type_of_warning_and_says_what_was_meant(tmp_pa
     ]
     pattern = r"(\d+): .*?(?:; did you mean (.*)\?)? \[doi\.(.*)\]"
     assert sorted(re.sub(pattern, r"\1 \3 \2", line) for line in built.at) == sorted(expected)
-    assert {"dropped-query", "dropped-fragment"} <= {code for case in able for code in case["advice"]}
+    assert {"dropped-query", "dropped-fragment"} <= {
+        code for case in able for code in case["advice"]
+    }

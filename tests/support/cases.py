@@ -14,17 +14,39 @@ def table(file: str, group: str, arguments: str) -> pytest.MarkDecorator:
     """Run a test for each row of a group in ``tests/cases/{file}.json``; an object's keys name its rows."""
     rows = json.loads((DATA / f"{file}.json").read_text("utf-8"))[group]
     named = rows if isinstance(rows, dict) else {ascii(row)[1:-1][:80]: row for row in rows}
-    return pytest.mark.parametrize(arguments, [pytest.param(*row, id=name) for name, row in named.items()])
+    return pytest.mark.parametrize(
+        arguments, [pytest.param(*row, id=name) for name, row in named.items()]
+    )
 
 
 # Names that HTTP clients may change, each with what they would change it to
 ODD_NAMES = [
     *("10.1000/182", "10.1000/456#789", "10.1000/x#", "10.1000/a?b=c", "10.1000/50%25off"),
-    *("10.1000/überblick", "10.1000/a\u0301", "10.1000/á", "10.1000/../x", "10.1000/x", "10.1000//x"),
-    *("10.1000/./x", "10.1000/..", "10.1000/.", "10.1000/x/", "10.1000/x//", "10.1000/a b", "10.1000/a+b"),
+    *(
+        "10.1000/überblick",
+        "10.1000/a\u0301",
+        "10.1000/á",
+        "10.1000/../x",
+        "10.1000/x",
+        "10.1000//x",
+    ),
+    *(
+        "10.1000/./x",
+        "10.1000/..",
+        "10.1000/.",
+        "10.1000/x/",
+        "10.1000/x//",
+        "10.1000/a b",
+        "10.1000/a+b",
+    ),
     *("10.1000/abc(2)", "10.1000/%2Fx", "10.1000/a;b&c=d,e@f:g"),
     "10.1002/(SICI)1521-3951(199911)216:1<135::AID-PSSB135>3.0.CO;2-#",
-    *("10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03", "10.1000/日本語", "10.1000/a😀b", "10.1000/~x!$&'()*+,;=:@"),
+    *(
+        "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03",
+        "10.1000/日本語",
+        "10.1000/a😀b",
+        "10.1000/~x!$&'()*+,;=:@",
+    ),
 ]
 # Texts that are not doi: URIs, the position of the error (from 0), and the repaired form.
 NO_URIS = [

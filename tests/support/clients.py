@@ -107,7 +107,9 @@ class HTTPXClients:
 
     def transport(self, **options: Any) -> Any:
         """Return the library's transport for such a client."""
-        return (self.httpx.AsyncHTTPTransport if self.is_async else self.httpx.HTTPTransport)(**options)
+        return (self.httpx.AsyncHTTPTransport if self.is_async else self.httpx.HTTPTransport)(
+            **options
+        )
 
     def callback(self, function: Callable[..., None]) -> Callable[..., Any]:
         """Return an event hook, or a callback of the trace extension, that calls a function."""
@@ -164,7 +166,9 @@ class Client:
             self._clients = stack.enter_context(HTTPXClients(kind))
             library, self.options = self._clients.httpx, self._clients.type
             self.digest = library.DigestAuth
-            self.errors = Errors(library.InvalidURL, library.UnsupportedProtocol, library.TransportError)
+            self.errors = Errors(
+                library.InvalidURL, library.UnsupportedProtocol, library.TransportError
+            )
 
     def open(
         self,
@@ -212,7 +216,12 @@ class Client:
             options |= {"auth": auth} | ({"proxy": proxy} if proxy else {})
             verify = False if insecure else TLS
             opened = self._clients.open(
-                resolver, follow_redirects=not by_hand, verify=verify, cookies=cookies, headers=own, **options
+                resolver,
+                follow_redirects=not by_hand,
+                verify=verify,
+                cookies=cookies,
+                headers=own,
+                **options,
             )
             send, follow = opened.request, opened.send
 
@@ -224,12 +233,16 @@ class Client:
                 if self.kind != "requests":
                     request.stream = self._clients.httpx.ByteStream(b"")  # httpx does not pickle it
                 response = follow(request)
-            return Reply(response.status_code, str(response.url), response.content, response.headers)
+            return Reply(
+                response.status_code, str(response.url), response.content, response.headers
+            )
 
         return get
 
 
-def _with_urllib(handler: DOIHandler, proxy: str | None, insecure: bool, own: Mapping[str, str]) -> Get:
+def _with_urllib(
+    handler: DOIHandler, proxy: str | None, insecure: bool, own: Mapping[str, str]
+) -> Get:
     handlers: list[Any] = [handler]
     if insecure:
         handlers.append(HTTPSHandler(context=httpx.create_ssl_context(verify=False)))
@@ -238,9 +251,13 @@ def _with_urllib(handler: DOIHandler, proxy: str | None, insecure: bool, own: Ma
     opener = build_opener(*handlers)
     opener.addheaders = [(name.upper(), value) for name, value in own.items()] or opener.addheaders
 
-    def get(uri: str, method: str = "GET", headers: Any = (), timeout: float = 20, data: Any = None) -> Reply:
+    def get(
+        uri: str, method: str = "GET", headers: Any = (), timeout: float = 20, data: Any = None
+    ) -> Reply:
         try:
-            response = opener.open(Request(uri, data, dict(headers), method=method), timeout=timeout)
+            response = opener.open(
+                Request(uri, data, dict(headers), method=method), timeout=timeout
+            )
         except HTTPError as error:
             if error.code < 400:  # a redirect that urllib refuses
                 error.close()

@@ -35,7 +35,11 @@ def command(folder: Path, *arguments: object, **environ: str) -> Iterator[Comman
     """Start the command and wait until it is ready; kill it at the end if it still runs."""
     errors = folder / "stderr.txt"
     words = [sys.executable, "-m", "doiuri_proxy", "--port", "0", *map(str, arguments)]
-    options: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True, "env": {**os.environ, **environ}}
+    options: dict[str, Any] = {
+        "stdout": subprocess.PIPE,
+        "text": True,
+        "env": {**os.environ, **environ},
+    }
     with errors.open("w") as stderr, subprocess.Popen(words, stderr=stderr, **options) as process:
         try:
             assert process.stdout is not None

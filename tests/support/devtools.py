@@ -21,7 +21,9 @@ class Page:
         self._write, self._read, self._rest, self._count = write, read, b"", 0
         self._session: str | None = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
 
     def call(self, method: str, **params: object) -> dict[str, Any]:
         self._count += 1
@@ -41,9 +43,13 @@ class Page:
                 result: dict[str, Any] = answer["result"]
                 return result
 
-    def open(self, path: Path | str, *, touch: bool = False, width: int = 900, **features: str) -> None:
+    def open(
+        self, path: Path | str, *, touch: bool = False, width: int = 900, **features: str
+    ) -> None:
         """Open a file or a URL, with media features such as prefers_color_scheme="dark"."""
-        media = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        media = [
+            {"name": name.replace("_", "-"), "value": value} for name, value in features.items()
+        ]
         self.call("Emulation.setEmulatedMedia", features=media)
         metrics = {"width": width, "height": 600, "deviceScaleFactor": 1, "mobile": touch}
         self.call("Emulation.setDeviceMetricsOverride", **metrics)
@@ -75,7 +81,9 @@ class Page:
     def press_tab(self) -> None:
         """Press the Tab key."""
         for kind in ("rawKeyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
+            self.call(
+                "Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9
+            )
 
     def _middle(self, selector: str) -> tuple[float, float]:
         box = f"document.querySelector('{selector}').getClientRects()[0]"
@@ -90,7 +98,9 @@ class Page:
     def names(self) -> list[str]:
         """The accessible names of the links."""
         nodes = self.call("Accessibility.getFullAXTree")["nodes"]
-        return [node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "link"]
+        return [
+            node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "link"
+        ]
 
     def picture(self, path: Path, **options: object) -> None:
         """Save a screenshot as PNG; the options are those of ``Page.captureScreenshot``."""
@@ -104,7 +114,9 @@ def browsing() -> Iterator[Page]:
     from_read, from_write = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         # Chromium reads commands from descriptor 3 and answers on 4
-        kinds = "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
+        kinds = (
+            "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
+        )
         mouse = f"--blink-settings={kinds}"  # without a window there is no mouse either
         flags = [*CHROMIUM, mouse, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
         shell = f'exec "$@" 3<&{to_read} 4>&{from_write}'

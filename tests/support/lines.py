@@ -18,5 +18,7 @@ def written(*names: str) -> list[str]:
 
 def told(messages: str) -> list[str]:
     """Return the places in messages about them, in the same form."""
-    found = re.findall(r"^(?:.*/)?([\w.]+:\d+): .*?'(?:doi:)?(n\d+)' is not a DOI", messages, re.MULTILINE)
+    found = re.findall(
+        r"^(?:.*/)?([\w.]+:\d+): .*?'(?:doi:)?(n\d+)' is not a DOI", messages, re.MULTILINE
+    )
     return sorted(f"{place} {name}" for place, name in found)

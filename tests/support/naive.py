@@ -15,7 +15,9 @@ ESCAPED_IN_LINKS = '%"# ?' + "<>{}^[]`|\\+"
 def escaped(character: str) -> str:
     """The octets of the character in UTF-8, each as "%" and two upper-case digits (RFC 3986 §2.1)."""
     digits = DIGITS + UPPER[:6]
-    return "".join("%" + digits[octet // 16] + digits[octet % 16] for octet in character.encode("utf-8"))
+    return "".join(
+        "%" + digits[octet // 16] + digits[octet % 16] for octet in character.encode("utf-8")
+    )
 
 
 def encode_uri(name: str) -> str:
@@ -45,7 +47,9 @@ def without_dot_segments(path: str) -> str:
 
 def hexadecimal(digit: str) -> int:
     """The value of a digit in either case (RFC 3986 §2.1), or -1."""
-    return (DIGITS + UPPER[:6]).index(key(digit)) if digit and key(digit) in DIGITS + UPPER[:6] else -1
+    return (
+        (DIGITS + UPPER[:6]).index(key(digit)) if digit and key(digit) in DIGITS + UPPER[:6] else -1
+    )
 
 
 def decode(text: str, lenient: bool = False) -> str | None:
@@ -53,7 +57,10 @@ def decode(text: str, lenient: bool = False) -> str | None:
     octets: list[int] = []
     place = 0
     while place < len(text):
-        high, low = hexadecimal(text[place + 1 : place + 2]), hexadecimal(text[place + 2 : place + 3])
+        high, low = (
+            hexadecimal(text[place + 1 : place + 2]),
+            hexadecimal(text[place + 2 : place + 3]),
+        )
         if text[place] != "%":
             octets += text[place].encode("utf-8", "surrogatepass")
             place += 1
@@ -89,7 +96,14 @@ def is_name(name: str) -> bool:
 def is_graphic(character: str) -> bool:
     """Whether Unicode's basic type is Graphic, or not assigned yet (Z39.84 §4.1)."""
     noncharacter = ord(character) % 0x10000 >= 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF
-    return not noncharacter and unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    return not noncharacter and unicodedata.category(character) not in {
+        "Cc",
+        "Cf",
+        "Cs",
+        "Co",
+        "Zl",
+        "Zp",
+    }
 
 
 def name_of_uri(uri: str) -> str | None:

@@ -12,7 +12,9 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 def pages_of(folder: Path) -> dict[str, str]:
     """The pages of a site, by their paths in its folder."""
-    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.html")}
+    return {
+        str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.html")
+    }
 
 
 def broken(pages: Mapping[str, str], ours: str = "cite-|ref-|doi-card-") -> list[str]:
@@ -20,13 +22,20 @@ def broken(pages: Mapping[str, str], ours: str = "cite-|ref-|doi-card-") -> list
 
     :param ours: a pattern of what their ids begin with.
     """
-    found = {path: Counter(re.findall(rf'\sid="((?:{ours})[^"]*)"', text)) for path, text in pages.items()}
-    wrong = [f"{path}: {name} twice" for path, ids in found.items() for name in ids if ids[name] > 1]
+    found = {
+        path: Counter(re.findall(rf'\sid="((?:{ours})[^"]*)"', text))
+        for path, text in pages.items()
+    }
+    wrong = [
+        f"{path}: {name} twice" for path, ids in found.items() for name in ids if ids[name] > 1
+    ]
     for path, text in pages.items():
         cards = [f"#{card}" for card in re.findall('popovertarget="(.*?)"', text)]
         for href in [*cards, *re.findall(rf'href="([^"]*#(?:{ours})[^"]*)"', text)]:
             target = urlsplit(urljoin(quote(f"/{path}"), html.unescape(href)))
             page = unquote(target.path)[1:]
-            if target.fragment not in found.get(f"{page}index.html" if page[-1:] in {"", "/"} else page, ()):
+            if target.fragment not in found.get(
+                f"{page}index.html" if page[-1:] in {"", "/"} else page, ()
+            ):
                 wrong.append(f"{path}: {href}")
     return wrong

@@ -14,7 +14,12 @@ import pytest
 # Chromium tries to reach its makers' hosts unless it is told not to.
 CHROMIUM = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
+    *(
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--hide-scrollbars",
+    ),
 ]
 ENGINES = ("pdflatex", "xelatex", "lualatex")
 LATEX = ("-interaction=nonstopmode", "-halt-on-error")
@@ -49,7 +54,9 @@ def problem(program: str) -> str:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"{program} does not work: {error}"
-    return f"{program} does not work: {(done.stdout + done.stderr)[-600:]}" if done.returncode else ""
+    return (
+        f"{program} does not work: {(done.stdout + done.stderr)[-600:]}" if done.returncode else ""
+    )
 
 
 def _job(program: str, folder: Path) -> list[str]:
@@ -58,7 +65,9 @@ def _job(program: str, folder: Path) -> list[str]:
         from support.sphinx_build import build, write
 
         conf = f"latex_engine = '{program}'\nlatex_documents = [('index', 'x.tex', 'x', 'x', 'manual')]\n"
-        made = build(write(folder / "src", {"conf.py": conf, "index.rst": "T\n=\n"}), folder, "latex")
+        made = build(
+            write(folder / "src", {"conf.py": conf, "index.rst": "T\n=\n"}), folder, "latex"
+        )
         shutil.copytree(made.out, folder, dirs_exist_ok=True)
         return [*LATEX, "x.tex"]
     if program == "chromium":

@@ -40,7 +40,12 @@ FIGURE_1: dict[str, Any] = {
         value(
             100,
             "HS_ADMIN",
-            {"handle": "0.na/10.1000", "index": 200, "permissions": "011111110010", "legacyByteLength": True},
+            {
+                "handle": "0.na/10.1000",
+                "index": 200,
+                "permissions": "011111110010",
+                "legacyByteLength": True,
+            },
             "admin",
             timestamp="2000-06-23T15:17:46Z",
         ),
@@ -52,7 +57,12 @@ FORMATS = record(
     value(1, "EMAIL", "someone@example.org"),
     value(2, "B", base64.b64encode(b"\xff\x00").decode(), "base64"),
     value(3, "H", "ff00", "hex"),
-    value(4, "HS_ADMIN", {"handle": "0.NA/10.1000", "index": 200, "permissions": "011111111111"}, "admin"),
+    value(
+        4,
+        "HS_ADMIN",
+        {"handle": "0.NA/10.1000", "index": 200, "permissions": "011111111111"},
+        "admin",
+    ),
     value(5, "HS_VLIST", [{"handle": "0.NA/10.1000", "index": 300}], "vlist"),
     value(6, "HS_SITE", {"version": 1, "servers": [{"serverId": 1}]}, "site"),
     value(7, "HS_PUBKEY", {"kty": "DSA", "y": "AA"}, "key"),
@@ -115,7 +125,9 @@ RECORDS = [
     link("10.1000/javascript", "javascript:alert(1)"),
     link("10.1000/file", "file:///etc/passwd"),
     record(
-        "10.1000/second", value(1, "URL", "ftp://example.org/1"), value(2, "URL", "https://example.org/2")
+        "10.1000/second",
+        value(1, "URL", "ftp://example.org/1"),
+        value(2, "URL", "https://example.org/2"),
     ),
     link("10.1000/bare", "https://example.org"),
     link("10.1000/marked", "http://good.example\\@evil.example/x"),
@@ -129,11 +141,22 @@ RECORDS = [
         '<locations http_sc="307">'
         '<location href="https://example.org/a" http_sc="303" rel="a" type="b/c"/></locations>',
     ),
-    loc("10.1000/sc2", '<locations http_sc="308"><location href="https://example.org/a"/></locations>'),
-    loc("10.1000/sc3", '<locations http_sc="200"><location href="https://example.org/a"/></locations>'),
+    loc(
+        "10.1000/sc2",
+        '<locations http_sc="308"><location href="https://example.org/a"/></locations>',
+    ),
+    loc(
+        "10.1000/sc3",
+        '<locations http_sc="200"><location href="https://example.org/a"/></locations>',
+    ),
     loc("10.1000/broken", "<locations><location", value(1, "URL", "https://example.org/plain")),
-    loc("10.1000/bomb", '<!DOCTYPE l [<!ENTITY a "aaa">]><locations><location href="&a;"/></locations>'),
-    loc("10.1000/no-places", "<locations></locations>", value(1, "URL", "https://example.org/plain")),
+    loc(
+        "10.1000/bomb",
+        '<!DOCTYPE l [<!ENTITY a "aaa">]><locations><location href="&a;"/></locations>',
+    ),
+    loc(
+        "10.1000/no-places", "<locations></locations>", value(1, "URL", "https://example.org/plain")
+    ),
     loc("10.1000/evil", '<locations><location href="javascript:alert(1)" rel="item"/></locations>'),
     record("0.NA/10.2000", value(1, "10320/ra_name", "DataCite")),
     link("10.2000/x", "https://example.org/datacite"),

@@ -46,7 +46,8 @@ class Recorded(NamedTuple):
 
     def __str__(self) -> str:
         return str(
-            self.case.get("name") or f"{self.case['layout']} {self.case['citation']} {self.case['sort']}"
+            self.case.get("name")
+            or f"{self.case['layout']} {self.case['citation']} {self.case['sort']}"
         )
 
 

@@ -45,7 +45,9 @@ class Build:
     @property
     def told(self) -> list[str]:
         """The warnings, sorted, from the name of the source file on."""
-        return sorted(line.rpartition("/src/")[2] for line in self.warnings.splitlines() if line.strip())
+        return sorted(
+            line.rpartition("/src/")[2] for line in self.warnings.splitlines() if line.strip()
+        )
 
     @property
     def at(self) -> list[str]:
@@ -93,7 +95,8 @@ def links(page: str) -> list[Link]:
     """The links with the class ``doi`` on a page, in order."""
     found = [
         Link(
-            {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}, text_in(inner)
+            {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)},
+            text_in(inner),
         )
         for tag, inner in re.findall(r"<a\b([^>]*)>(.*?)</a>", page, re.DOTALL)
     ]
@@ -164,7 +167,9 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
 def project(folder: Path, text: str, conf: str = "", **files: str) -> Path:
     """Write a project below a folder; unless it is among the files, the index has a text from line 4 on."""
     index = {} if "index.md" in files else {"index.rst": f"T\n=\n\n{text}\n"}
-    return write(folder / "src", {"conf.py": f"extensions = ['sphinx_doiuri']\n{conf}\n", **index, **files})
+    return write(
+        folder / "src", {"conf.py": f"extensions = ['sphinx_doiuri']\n{conf}\n", **index, **files}
+    )
 
 
 def page(folder: Path, text: str, conf: str = "", *options: str, **files: str) -> Build:

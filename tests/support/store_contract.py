@@ -35,7 +35,9 @@ def key(doi: str, kind: str = "record", base: str = BASE, detail: str = "") -> K
 def json_entries(names: Iterable[str], kind: str = "exists", size: int = 0) -> dict[Key, Entry]:
     """Entries that differ, for DOIs 10.1000/name."""
     return {
-        key(f"10.1000/{name.upper()}", kind): Entry(json.dumps({"n": name + "x" * size}).encode(), JSON, 2e9)
+        key(f"10.1000/{name.upper()}", kind): Entry(
+            json.dumps({"n": name + "x" * size}).encode(), JSON, 2e9
+        )
         for name in names
     }
 
@@ -44,14 +46,19 @@ RECORD = {"responseCode": 1, "handle": "10.1000/ü", "values": []}
 ENTRIES = {
     key("10.1000/Ü"): Entry(json.dumps(RECORD).encode(), JSON, 1.0),
     key("10.1000/Ü", "exists"): Entry(b'{"DOI":"10.1000/\xc3\xbc","RA":"Crossref"}', JSON, 2e9),
-    key("10.1000/1", "metadata", detail="text/x-bibliography"): Entry("Knüth\n".encode(), "text/x-bib", 2e9),
+    key("10.1000/1", "metadata", detail="text/x-bibliography"): Entry(
+        "Knüth\n".encode(), "text/x-bib", 2e9
+    ),
     key("10.1000/1", "metadata", detail="image/png"): Entry(b"\x89PNG\xff\x00", "image/png", 2e9),
     key("10.1000/1", "exists"): Entry(b"", JSON, 2e9),
     key("10.1000/1"): Entry(b'{"responseCode":1,"handle":"10.1000/1"}', JSON, 2e9),
     key("10.1000/A B"): Entry(b'{"responseCode":100,"handle":"10.1000/a b"}', JSON, 1e12),
 }
 KEYS = list(ENTRIES)
-NO_TEXT = (ENTRIES[KEYS[3]], ENTRIES[KEYS[4]])  # neither text nor JSON, which is all that a lock file holds
+NO_TEXT = (
+    ENTRIES[KEYS[3]],
+    ENTRIES[KEYS[4]],
+)  # neither text nor JSON, which is all that a lock file holds
 NONE = key("10.1000/none")
 
 
@@ -60,7 +67,9 @@ def same(store: AnyStore, found: dict[Key, Entry], stored: dict[Key, Entry]) -> 
     if not isinstance(store, LockFile):
         return found == stored
     stored = {key: entry for key, entry in stored.items() if entry not in NO_TEXT}
-    return content(found) == content(stored) and {entry.expires for entry in found.values()} <= {math.inf}
+    return content(found) == content(stored) and {entry.expires for entry in found.values()} <= {
+        math.inf
+    }
 
 
 def content(entries: dict[Key, Entry]) -> dict[Key, tuple[str, object]]:

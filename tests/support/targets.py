@@ -9,7 +9,15 @@ import pytest
 
 # As a record may write this machine, whatever decodes it
 PRIVATE_HOSTS = [
-    *("127.0.0.1", "localhost", "LOCALHOST.", "a.localhost", "127%2e0.0.1", "%6cocalhost", "2130706433"),
+    *(
+        "127.0.0.1",
+        "localhost",
+        "LOCALHOST.",
+        "a.localhost",
+        "127%2e0.0.1",
+        "%6cocalhost",
+        "2130706433",
+    ),
     *("0177.0.0.1", "0x7f.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "\uff11\uff12\uff17.0.0.1"),
     *("intranet", "printer.local", "metadata.google.internal", "nas.home.arpa", "10.0.0.1"),
     *("169.254.169.254", "169.254.169.254.", "metadata.google.inter\ufe00nal"),

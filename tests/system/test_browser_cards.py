@@ -53,7 +53,9 @@ def test_card_opens_under_the_mouse_and_can_be_read(browser: Page, html: Path, s
     browser.hover(".doi-details > a")
     browser.wait(SHOWN)
     assert browser.run(CLEAR) >= 7  # WCAG 2.2, level AAA
-    assert browser.run("document.querySelector('.doi-card').innerText") == "A title\nAda Byron, 1843"
+    assert (
+        browser.run("document.querySelector('.doi-card').innerText") == "A title\nAda Byron, 1843"
+    )
     browser.hover(".doi-card")
     assert browser.run(SHOWN)
 
@@ -71,10 +73,15 @@ def test_card_opens_on_keyboard_focus(browser: Page, html: Path) -> None:
 
 def test_card_opens_by_touch_while_the_link_stays_a_link(browser: Page, html: Path) -> None:
     browser.open(html, touch=True, width=400)
-    assert browser.run("getComputedStyle(document.querySelector('.doi-more')).display") == "inline-block"
+    assert (
+        browser.run("getComputedStyle(document.querySelector('.doi-more')).display")
+        == "inline-block"
+    )
     browser.tap(".doi-more")
     browser.wait("document.querySelector('.doi-card').matches(':popover-open')")
-    box = browser.run("(r => [r.left, r.right])(document.querySelector('.doi-card').getBoundingClientRect())")
+    box = browser.run(
+        "(r => [r.left, r.right])(document.querySelector('.doi-card').getBoundingClientRect())"
+    )
     assert 0 <= box[0] < box[1] <= 400
 
 
@@ -94,13 +101,17 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("width", [1200, 400])
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_long_card_stays_inside_the_window(browser: Page, long: Path, width: int, number: int) -> None:
+def test_a_long_card_stays_inside_the_window(
+    browser: Page, long: Path, width: int, number: int
+) -> None:
     browser.open(long, width=width)
     assert browser.run("document.documentElement.scrollWidth") <= width
     details = f"document.querySelectorAll('.doi-details')[{number}]"
     browser.run(f"{details}.id = 'long'; {details}.scrollIntoView({{block: 'center'}})")
     browser.hover("#long > a")
-    browser.wait("getComputedStyle(document.querySelector('#long > .doi-card')).display === 'block'")
+    browser.wait(
+        "getComputedStyle(document.querySelector('#long > .doi-card')).display === 'block'"
+    )
     box = browser.run(
         "(r => [r.left, r.right, r.top, r.bottom])"
         "(document.querySelector('#long > .doi-card').getBoundingClientRect())"

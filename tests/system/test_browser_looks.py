@@ -46,7 +46,9 @@ def by_docutils(writer: type[html4css1.Writer | html5_polyglot.Writer], folder: 
     settings = {"doi_resolve": True, "report_level": 5, "legacy_column_widths": False}
     page = folder / "page.html"
     page.write_bytes(
-        publish_string(text, parser=docutils_doiuri.Parser(), writer=writer(), settings_overrides=settings)
+        publish_string(
+            text, parser=docutils_doiuri.Parser(), writer=writer(), settings_overrides=settings
+        )
     )
     return page
 
@@ -75,7 +77,12 @@ def by_mkdocs(theme: str) -> Callable[[Path], Path]:
         text = f"# Start\n\n<doi:{LONG}>\n\ndoi:10.1000/lost, [*a* title](doi:10.1000/lost)\n"
         (folder / "docs" / "index.md").write_text(text, "utf-8")
         settings = {"name": theme, **({"font": False} if theme == "material" else {})}
-        config = {"site_name": "Test", "theme": settings, "plugins": ["doiuri"], "use_directory_urls": False}
+        config = {
+            "site_name": "Test",
+            "theme": settings,
+            "plugins": ["doiuri"],
+            "use_directory_urls": False,
+        }
         (folder / "mkdocs.yml").write_text(json.dumps(config), "utf-8")
         build_site(load_config(str(folder / "mkdocs.yml")))
         return folder / "site" / "index.html"
@@ -112,4 +119,6 @@ def test_lines_end_at_marks_and_dead_links_look_dead(
     assert len(look["lines"]) > 1
     assert all(line[-1] in "/.:;,)>_-" or nxt[0] in "(<" for line, nxt in pairwise(look["lines"]))
     assert look["right"] <= 300
-    assert look["struck"] == [[WHY, text, "line-through"] for text in ("doi:10.1000/lost", "a title")]
+    assert look["struck"] == [
+        [WHY, text, "line-through"] for text in ("doi:10.1000/lost", "a title")
+    ]

@@ -50,7 +50,11 @@ def manual() -> Path:
 def test_every_page_and_table_fits_a_phone_and_no_code_scrolls_on_a_wide_screen(
     browser: Page, manual: Path
 ) -> None:
-    paths = [path for path in sorted(manual.rglob("*.html")) if path.parent != manual or path.stem == "index"]
+    paths = [
+        path
+        for path in sorted(manual.rglob("*.html"))
+        if path.parent != manual or path.stem == "index"
+    ]
     assert len(paths) > 30
     for path in paths:
         name = path.relative_to(manual)

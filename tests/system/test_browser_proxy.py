@@ -36,8 +36,12 @@ def url() -> Iterator[str]:
 def test_nothing_in_names_and_values_runs(browser: Page, path: str) -> None:
     name = "10.1000/" + "".join(PAYLOADS)
     values = [value(number, "URL", payload) for number, payload in enumerate(PAYLOADS)]
-    values += [value(100 + n, payload, {payload: [payload]}, "new") for n, payload in enumerate(PAYLOADS)]
-    with running([record(name, *values), record("10.1000/alias", value(1, "HS_ALIAS", name))]) as proxy:
+    values += [
+        value(100 + n, payload, {payload: [payload]}, "new") for n, payload in enumerate(PAYLOADS)
+    ]
+    with running(
+        [record(name, *values), record("10.1000/alias", value(1, "HS_ALIAS", name))]
+    ) as proxy:
         browser.open(f"{proxy.url}/{path.format(quote(name))}")
         page = browser.run("document.documentElement.outerHTML")
     assert '<html lang="en">' in page
@@ -64,7 +68,9 @@ def test_jsonp_runs_the_callback_and_nothing_else(browser: Page, tmp_path: Path,
     assert title(browser, tmp_path, script % f"/10.1000/{evil}") == "none"
 
 
-def test_a_script_of_another_origin_may_read_the_answers(browser: Page, tmp_path: Path, url: str) -> None:
+def test_a_script_of_another_origin_may_read_the_answers(
+    browser: Page, tmp_path: Path, url: str
+) -> None:
     """The API is CORS-compliant (P-110)."""
     shown = "then(r => r.json()).then(x => document.title = x.handle)"
     ask_for = f"<script>fetch({json.dumps(url)} + '%s', %s).{shown}</script>"
@@ -86,12 +92,21 @@ def test_the_front_page_leads_to_another_site(browser: Page, tmp_path: Path) -> 
 
 def test_pages_fit_a_narrow_screen_and_follow_the_colours_asked_for(browser: Page) -> None:
     name = "10.1000/" + "x" * 300
-    values = [value(1, "URL", "https://example.org/" + "y" * 300), value(100, "HS_ADMIN", [{}], "new")]
+    values = [
+        value(1, "URL", "https://example.org/" + "y" * 300),
+        value(100, "HS_ADMIN", [{}], "new"),
+    ]
     fits = "document.documentElement.scrollWidth <= innerWidth"
     lines = "Math.max(...[...document.querySelectorAll('thead th')].map(th => th.clientHeight))"
     ground = "getComputedStyle(document.body).color"
     with running([record(name, *values)]) as proxy:
-        for path in ("", f"{name}?noredirect", f"{name}/", f"{name}?type=none", name.replace("x", "%")):
+        for path in (
+            "",
+            f"{name}?noredirect",
+            f"{name}/",
+            f"{name}?type=none",
+            name.replace("x", "%"),
+        ):
             browser.open(f"{proxy.url}/{path}", width=320)
             assert browser.run(fits), path
         browser.open(f"{proxy.url}/{name}?noredirect", width=320, prefers_color_scheme="light")
@@ -108,13 +123,18 @@ OUTSIDE = (
     ".filter(cell => { const box = cell.getBoundingClientRect();"
     " return !(box.width > 20 && box.height > 20 && box.left >= 0 && box.right <= innerWidth) }).length"
 )
-SCROLLS = "(region => region.scrollWidth > region.clientWidth)(document.querySelector('[role=region]'))"
+SCROLLS = (
+    "(region => region.scrollWidth > region.clientWidth)(document.querySelector('[role=region]'))"
+)
 LABEL = "getComputedStyle(document.querySelector('tbody td:last-child'), '::before').content"
 TABLE = {"table": 1, "row": 3, "columnheader": 5, "rowheader": 2, "cell": 8}
 
 
 def test_a_narrow_table_shows_all_columns_and_is_a_table_to_a_screen_reader(browser: Page) -> None:
-    values = [value(1, "URL", "https://example.org/" + "y" * 300), value(100, "HS_ADMIN", [{}], "new")]
+    values = [
+        value(1, "URL", "https://example.org/" + "y" * 300),
+        value(100, "HS_ADMIN", [{}], "new"),
+    ]
     with running([record("10.1000/x", *values)]) as proxy:
         for width in (320, 400, 900):
             browser.open(f"{proxy.url}/10.1000/x?noredirect", width=width)
@@ -126,8 +146,39 @@ def test_a_narrow_table_shows_all_columns_and_is_a_table_to_a_screen_reader(brow
             assert {role: roles[role] for role in TABLE} == TABLE, width
 
 
-PIECES = ["\\", "/", "//", "@", ":", "?", "#", "%5C", "%2F", "%40", "%", ".", "\t", "\n", "\r", " ", "\0"]
-PIECES += ["\x1f", "\x7f", "\u3002", "\uff0f", "\uff20", "\xa0", "\u2028", "\xad", "\xfc", "[", "]", ";"]
+PIECES = [
+    "\\",
+    "/",
+    "//",
+    "@",
+    ":",
+    "?",
+    "#",
+    "%5C",
+    "%2F",
+    "%40",
+    "%",
+    ".",
+    "\t",
+    "\n",
+    "\r",
+    " ",
+    "\0",
+]
+PIECES += [
+    "\x1f",
+    "\x7f",
+    "\u3002",
+    "\uff0f",
+    "\uff20",
+    "\xa0",
+    "\u2028",
+    "\xad",
+    "\xfc",
+    "[",
+    "]",
+    ";",
+]
 PIECES += ["80", "user", "evil.example", "http:"]
 
 
@@ -140,9 +191,7 @@ def odd_texts(count: int) -> Iterator[str]:
 
 def parsed(browser: Page, urls: list[str], base: str) -> list[str | None]:
     """The host of each URL as the browser parses it; None if it does not."""
-    script = (
-        "(urls, base) => urls.map(url => { try { return new URL(url, base).host } catch { return null } })"
-    )
+    script = "(urls, base) => urls.map(url => { try { return new URL(url, base).host } catch { return null } })"
     hosts: list[str | None] = browser.run(f"({script})({json.dumps(urls)}, {json.dumps(base)})")
     assert len(hosts) == len(urls)
     return hosts
@@ -157,14 +206,20 @@ def test_urls_in_headers_lead_where_the_browser_takes_the_records_url(browser: P
                 pairs += [href.strip(), target]
     assert len(pairs) > 20_000
     hosts = parsed(browser, pairs, "http://base.example/")
-    wrong = {pairs[n]: hosts[n : n + 2] for n in range(0, len(pairs), 2) if hosts[n] != hosts[n + 1]}
+    wrong = {
+        pairs[n]: hosts[n : n + 2] for n in range(0, len(pairs), 2) if hosts[n] != hosts[n + 1]
+    }
     assert not wrong
 
 
 def test_urlappend_never_changes_the_host_that_the_browser_asks(browser: Page) -> None:
     targets = []
     for text in odd_texts(20_000):
-        for href in ("http://good.example", "http://user@good.example:8080", "http://good.example/x?"):
+        for href in (
+            "http://good.example",
+            "http://user@good.example:8080",
+            "http://good.example/x?",
+        ):
             try:
                 targets.append(header_url(append(href, text)))
             except BadRequestError:

@@ -144,14 +144,20 @@ def frame(name: str, page: str) -> str:
 
 
 def ours(text: str) -> str:
-    options = {"doiuri": {"resolve": False, "text": "<b>{name}</b>", "tidy_links": True, "warn": repr}}
+    options = {
+        "doiuri": {"resolve": False, "text": "<b>{name}</b>", "tidy_links": True, "warn": repr}
+    }
     return markdown.markdown(text, extensions=["doiuri"], extension_configs=options)
 
 
-def test_no_name_in_markdown_runs_that_plain_markdown_would_not(browser: Page, tmp_path: Path) -> None:
+def test_no_name_in_markdown_runs_that_plain_markdown_would_not(
+    browser: Page, tmp_path: Path
+) -> None:
     with_links = {text: ours(text) for text in TEXTS}
     plain = {text: markdown.markdown(text) for text in TEXTS}
-    suspects = [text for text in TEXTS if with_links[text] != plain[text] and "RUN" in with_links[text]]
+    suspects = [
+        text for text in TEXTS if with_links[text] != plain[text] and "RUN" in with_links[text]
+    ]
     ran = what_runs(browser, tmp_path, {text: with_links[text] for text in suspects})
     assert ran <= what_runs(browser, tmp_path, {text: plain[text] for text in ran})
 

@@ -26,7 +26,12 @@ INTENDED = {
     "江河的泥沙": "citeproc-js drops the italics of East Asian titles",
 }
 MOVED = {"Fermat's little joke"}  # by d'Arcy, who stands with "darcy"
-FORMATS: dict[str, Format] = {"i": "emphasis", "b": "strong", "sub": "subscript", "sup": "superscript"}
+FORMATS: dict[str, Format] = {
+    "i": "emphasis",
+    "b": "strong",
+    "sub": "subscript",
+    "sup": "superscript",
+}
 SPANS: dict[str, Format] = {"font-variant:small-caps;": "small-caps"}
 Characters = list[tuple[str, frozenset[Format]]]
 
@@ -68,14 +73,17 @@ class Reader(HTMLParser):
         self.characters += ((character, frozenset(formats)) for character in data)
 
 
-def theirs(script: Path, items: list[dict[str, Any]], jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def theirs(
+    script: Path, items: list[dict[str, Any]], jobs: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """What citeproc-js returns for each job: the listed ids of the items, entries and citations."""
     spec = find_spec("citeproc")
     assert spec
     assert spec.origin
     folder = Path(spec.origin).parent / "data" / "locales"
     locales = {
-        name: (folder / f"locales-{name}.xml").read_text("utf-8") for name in ("en-US", "de-DE", "fr-FR")
+        name: (folder / f"locales-{name}.xml").read_text("utf-8")
+        for name in ("en-US", "de-DE", "fr-FR")
     }
     done = subprocess.run(
         [needs("node"), str(script)],
@@ -125,9 +133,14 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
     # Alone, with a page, and beside the next one
     cited = [[(id_, "")] for id_ in ids] + [[(id_, "12-14")] for id_ in ids]
     cited += [[(one, ""), (other, "")] for one, other in pairwise(ids)]
-    citations = [[{"id": id_, "label": "page", "locator": page} for id_, page in cites] for cites in cited]
+    citations = [
+        [{"id": id_, "label": "page", "locator": page} for id_, page in cites] for cites in cited
+    ]
     styles = {name: Style.load(name) for name, _ in JOBS}
-    jobs = [{"style": own_style(name), "locale": locale, "citations": citations} for name, locale in JOBS]
+    jobs = [
+        {"style": own_style(name), "locale": locale, "citations": citations}
+        for name, locale in JOBS
+    ]
     wrong = []
     for (name, locale), result in zip(JOBS, theirs(script, items, jobs), strict=True):
         bibliography = Bibliography(works, works, styles[name], locale)
@@ -136,7 +149,9 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
         assert ours == others
         entries = format_entries(bibliography.references, styles[name], locale)
         different = set()
-        sources = {ids[id_]: source for id_, source in zip(result["ids"], result["entries"], strict=True)}
+        sources = {
+            ids[id_]: source for id_, source in zip(result["ids"], result["entries"], strict=True)
+        }
         for reference, parts in zip(bibliography.references, entries, strict=True):
             work, shown = reference.work, sources[reference.key]
             if work.doi:  # ours shows the link as it is encoded
@@ -146,9 +161,13 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
                 different.add(work.title)
         assert different == set(INTENDED)
         for cites, source in zip(cited, result["citations"], strict=True):
-            parts = bibliography.citation(Cite(ids[id_], "", page and "page", page) for id_, page in cites)
+            parts = bibliography.citation(
+                Cite(ids[id_], "", page and "page", page) for id_, page in cites
+            )
             if characters_of(parts) != stripped(Reader(source).characters):
-                wrong.append(f"{name} {locale}: {''.join(part.text for part in parts)} not {plain(source)}")
+                wrong.append(
+                    f"{name} {locale}: {''.join(part.text for part in parts)} not {plain(source)}"
+                )
     assert not wrong, "\n".join(wrong)
 
 

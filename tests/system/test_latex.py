@@ -43,7 +43,9 @@ SPACE = -200.0  # thousandths of the font size; a wider gap is a space
 def inflated(pdf: bytes) -> bytes:
     """Return a PDF, followed by its compressed streams."""
     streams = re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
-    return b"\n".join([pdf, *(zlib.decompressobj().decompress(s) for s in streams if s[:1] == b"\x78")])
+    return b"\n".join(
+        [pdf, *(zlib.decompressobj().decompress(s) for s in streams if s[:1] == b"\x78")]
+    )
 
 
 def text_of(pdf: bytes) -> str:

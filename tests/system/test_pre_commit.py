@@ -95,7 +95,9 @@ def test_check_sends_no_request_and_reports_what_is_invalid(tmp_path: Path) -> N
     repository.write("a.bib", "@article{smith, doi = {1000/182}}\n")
     run = repository.run()
     assert run.returncode == 1
-    assert re.search(r"^a\.bib:1:\d+: error\[syntax\] smith: ", run.stdout, re.MULTILINE), run.stdout
+    assert re.search(r"^a\.bib:1:\d+: error\[syntax\] smith: ", run.stdout, re.MULTILINE), (
+        run.stdout
+    )
     repository.write("a.bib", "@article{smith, doi = {10.1000/182}}\n")
     assert repository.run().returncode == 0
 

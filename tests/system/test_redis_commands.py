@@ -29,7 +29,9 @@ def test_doiuri_cache_counts_and_clears(tmp_path: Path) -> None:
         for action, what in (([], "read"), (["clear"], "clear")):
             run = doiuri("cache", *action, "--cache", server.url, cwd=tmp_path)
             assert (run.returncode, run.stdout) == (2, "")
-            assert run.stderr.startswith(f"doiuri: cache: cannot {what} the store at {server.url}: ")
+            assert run.stderr.startswith(
+                f"doiuri: cache: cannot {what} the store at {server.url}: "
+            )
 
 
 def test_a_cluster_of_dask_keeps_its_answers_there(server: redis_server.Server) -> None:
@@ -43,5 +45,7 @@ def test_a_cluster_of_dask_keeps_its_answers_there(server: redis_server.Server) 
         for _ in range(2):
             verified = verify(frame, resolver=web.url, rate=None, cache=server.url).compute()
             assert {*verified["doi_status"]} == {"found"}
-            asked = [name for path in targets(web) for name in path.removeprefix("/doiRA/").split(",")]
+            asked = [
+                name for path in targets(web) for name in path.removeprefix("/doiRA/").split(",")
+            ]
             assert sorted(asked) == sorted(names)

@@ -27,11 +27,15 @@ def store(server: redis_server.Server) -> Iterator[RedisStore]:
 
 
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
-def test_a_store_on_a_server_keeps_the_contract(store: RedisStore, check: Callable[[AnyStore], None]) -> None:
+def test_a_store_on_a_server_keeps_the_contract(
+    store: RedisStore, check: Callable[[AnyStore], None]
+) -> None:
     check(store)
 
 
-def test_entries_outlive_their_expiry_to_be_served_stale(store: RedisStore, client: redis.Redis) -> None:
+def test_entries_outlive_their_expiry_to_be_served_stale(
+    store: RedisStore, client: redis.Redis
+) -> None:
     now = time.time()
     expiries = {"old": 1.0, "new": now + 3600, "never": math.inf}
     entries = {key(f"10.1/{name}"): Entry(b"", "", expires) for name, expires in expiries.items()}
@@ -44,11 +48,16 @@ def test_entries_outlive_their_expiry_to_be_served_stale(store: RedisStore, clie
     assert never > 9 * 365 * 86400
 
 
-def test_what_others_have_written_there_is_not_found(store: RedisStore, client: redis.Redis) -> None:
+def test_what_others_have_written_there_is_not_found(
+    store: RedisStore, client: redis.Redis
+) -> None:
     garbage, listed, new = (key(f"10.1/{name}") for name in ("garbage", "list", "new"))
     written = dict.fromkeys((garbage, listed, new), Entry(b"", JSON, 0.0))
     store.put_many(written)
-    names = {one: next(name for name in client.scan_iter() if one.doi.encode() in name) for one in written}
+    names = {
+        one: next(name for name in client.scan_iter() if one.doi.encode() in name)
+        for one in written
+    }
     client.set(names[garbage], b"garbage")
     client.delete(names[listed])
     client.lpush(names[listed], "a list")
@@ -109,7 +118,9 @@ def test_what_the_server_refuses_is_an_error(
         if read:
             assert store.usage().entries == 3
         else:
-            with pytest.raises(OSError, match=r"cannot read the store at redis://127\.0.* permission"):
+            with pytest.raises(
+                OSError, match=r"cannot read the store at redis://127\.0.* permission"
+            ):
                 store.usage()
         with pytest.raises(OSError, match=r"cannot clear the store at redis://127\.0.* permission"):
             store.clear()
@@ -143,7 +154,9 @@ def test_a_server_that_goes_away_and_comes_back(monkeypatch: pytest.MonkeyPatch)
     with redis_server.running() as server, closing(RedisStore(server.url, timeout=20)) as store:
         store.put_many(FEW)
         server.stop()
-        with pytest.warns(StoreWarning, match=f"{server.url} cannot be written .* not used for 30 s"):
+        with pytest.warns(
+            StoreWarning, match=f"{server.url} cannot be written .* not used for 30 s"
+        ):
             store.put_many(FEW)
         for what in ("read", "clear"):
             with pytest.raises(OSError, match=f"cannot {what} the store at {server.url}: "):

@@ -83,13 +83,19 @@ def answer_of(connection: http.client.HTTPConnection, path: str) -> tuple[int, s
 
 
 def start_caddy(folder: Path, files: dict[str, object]) -> tuple[list[str], dict[str, str]]:
-    (block,) = re.findall(r"\n   doi\.example\.org \{\n.*?\n   \}\n", MANUAL.read_text("utf-8"), re.DOTALL)
+    (block,) = re.findall(
+        r"\n   doi\.example\.org \{\n.*?\n   \}\n", MANUAL.read_text("utf-8"), re.DOTALL
+    )
     site = f"https://{HOST}:{files['port']} {{\n\tbind 127.0.0.1\n\ttls {files['chain']} {files['key']}"
     text = block.replace(f"{HOST} {{", site).replace("127.0.0.1:8053", str(files["backend"]))
     options = "{\n\tadmin off\n\tauto_https disable_redirects\n}\n"
     (folder / "Caddyfile").write_text(options + text)
     words = [needs("caddy"), "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
-    return words, {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    return words, {
+        "HOME": str(folder),
+        "XDG_DATA_HOME": str(folder),
+        "XDG_CONFIG_HOME": str(folder),
+    }
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +109,13 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     chain, key = authority.files(folder, HOST)
     with command(folder, "--records", records) as proxy:
         backend = proxy.url.removeprefix("http://")
-        start, environ = start_caddy(folder, {"port": port, "backend": backend, "chain": chain, "key": key})
+        start, environ = start_caddy(
+            folder, {"port": port, "backend": backend, "chain": chain, "key": key}
+        )
         with (folder / "front.log").open("wb") as errors:
-            process = subprocess.Popen(start, stdout=errors, stderr=errors, env={**os.environ, **environ})
+            process = subprocess.Popen(
+                start, stdout=errors, stderr=errors, env={**os.environ, **environ}
+            )
         try:
             wait_for_port(port, process, folder / "front.log")
             yield Front(port, authority.trusting(), proxy)

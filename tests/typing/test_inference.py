@@ -181,7 +181,9 @@ def test_httpx_clients() -> None:
     with Client(follow="target", timeout=5, follow_redirects=True) as client:
         assert_type(client, Client)
         assert_type(client.doi_options, ClientOptions)
-        assert_type(client.build_request("GET", "doi:10.1000/182", params={"type": "URL"}), httpx.Request)
+        assert_type(
+            client.build_request("GET", "doi:10.1000/182", params={"type": "URL"}), httpx.Request
+        )
     with httpx_doiuri.httpx2.Client() as other:
         request = other.build_request("GET", "doi:10.1000/182")
         assert_type(request, httpx2.Request)
@@ -223,7 +225,9 @@ def test_a_function_is_a_reader() -> None:
 
 RECORD = {
     "handle": "10.1000/182",
-    "values": [{"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}],
+    "values": [
+        {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
+    ],
 }
 
 
@@ -259,7 +263,9 @@ def test_resolver() -> None:
             assert_type(outcome.agency, str | None)
             assert_type((outcome.reason, outcome.stale), tuple[str, bool])
             assert_type(outcome.doi, Handle | None)
-            assert_type(outcome.status, Literal["found", "not-found", "no-values", "unknown", "invalid"])
+            assert_type(
+                outcome.status, Literal["found", "not-found", "no-values", "unknown", "invalid"]
+            )
             assert_type(outcome.found, bool)
             outcome.raise_for_status()
             assert outcome.status == "found"

@@ -51,7 +51,10 @@ def test_a_hard_link_is_said(tmp_path: Path) -> None:
     path.write_text(OLD)
     other.hardlink_to(path)
     assert "hard links" not in fix("--check", path).stderr
-    assert f"doiuri: {path}: no longer one of 2 hard links; the others stay as they were" in fix(path).stderr
+    assert (
+        f"doiuri: {path}: no longer one of 2 hard links; the others stay as they were"
+        in fix(path).stderr
+    )
     assert (path.read_text(), other.read_text()) == (NEW, OLD)
 
 
@@ -96,19 +99,45 @@ def test_a_file_that_cannot_be_written_whole_stays_as_it_was(words: str, tmp_pat
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text(OLD)
     limited = f"ulimit -f 0; exec {sys.executable} -m doiuri_cli {words} --isolated"
-    done = subprocess.run(["sh", "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, "File too large" in done.stderr, "a.md: " in done.stderr) == (2, True, True)
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.md": OLD, "b.md": OLD}
+    done = subprocess.run(
+        ["sh", "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "File too large" in done.stderr, "a.md: " in done.stderr) == (
+        2,
+        True,
+        True,
+    )
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "a.md": OLD,
+        "b.md": OLD,
+    }
 
 
 FREE = [  # one folder, and no test data in it
-    *("a.md", "sample/a.md", "tests/sample/a.rst", "tests/test_a.py", "docs/data/a.md", "unit-tests/a.md"),
+    *(
+        "a.md",
+        "sample/a.md",
+        "tests/sample/a.rst",
+        "tests/test_a.py",
+        "docs/data/a.md",
+        "unit-tests/a.md",
+    ),
     *("latest/data/a.md", "contests/input/a.md", "fixtures.md", "tests/data.md", "drug.yaml"),
 ]
 KEPT = [
     *("tests/fixtures/a.md", "cassettes/a.txt", "a/testdata/b/a.bib", "ruby.yml", "python.yaml"),
-    *("tests/sample-xml/a.xml", "a/test-data/b/a.bib", "pkg/test_data/a.html", "src/pkg/tests/data/a.bib"),
-    *("tests/unit/data/a.bib", "test/input/a.md", "processor-tests/humans/a.txt", "a/__snapshots__/a.md"),
+    *(
+        "tests/sample-xml/a.xml",
+        "a/test-data/b/a.bib",
+        "pkg/test_data/a.html",
+        "src/pkg/tests/data/a.bib",
+    ),
+    *(
+        "tests/unit/data/a.bib",
+        "test/input/a.md",
+        "processor-tests/humans/a.txt",
+        "a/__snapshots__/a.md",
+    ),
     *("docs-snapshot-1/a.html", "Tests/Data/a.md", "tests/data/a.py"),
 ]
 
@@ -126,11 +155,16 @@ KEPT = [
         ("tests/input", "tests/input", None),
     ],
 )
-def test_test_data_stays_as_it_is(tmp_path: Path, above: str, start: str, argument: str | None) -> None:
+def test_test_data_stays_as_it_is(
+    tmp_path: Path, above: str, start: str, argument: str | None
+) -> None:
     """Tests compare with recorded HTTP and fixtures; what is above the searched folder does not count."""
     link = "http://dx.doi.org/10.1000/182"
     forms = {".bib": "@misc{{k, url = {{{}}}}}", ".py": '"""{}"""\n'}
-    forms |= {"ruby.yml": "---\nhttp_interactions:\n- uri: {}\n", "python.yaml": "interactions:\n- uri: {}\n"}
+    forms |= {
+        "ruby.yml": "---\nhttp_interactions:\n- uri: {}\n",
+        "python.yaml": "interactions:\n- uri: {}\n",
+    }
     forms |= {"drug.yaml": "drug_interactions:\n- uri: {}\n"}
     for name in [*FREE, *KEPT]:
         path = tmp_path / above / name
@@ -139,7 +173,9 @@ def test_test_data_stays_as_it_is(tmp_path: Path, above: str, start: str, argume
     (tmp_path / start).mkdir(exist_ok=True)
     arguments = [*FREE, *KEPT] if argument is None else [argument.format(tmp_path)]
     done = doiuri("fix", "--isolated", *arguments, cwd=tmp_path / start)
-    assert [name for name in [*FREE, *KEPT] if link not in (tmp_path / above / name).read_text()] == FREE
+    assert [
+        name for name in [*FREE, *KEPT] if link not in (tmp_path / above / name).read_text()
+    ] == FREE
     assert done.stderr.splitlines()[-1] == f"{len(KEPT)} fixes in test data left to --unsafe-fixes."
     options = "--isolated", "--unsafe-fixes", "--offline", "--cache", str(tmp_path / "cache")
     done = doiuri("fix", *options, *arguments, cwd=tmp_path / start)
@@ -153,7 +189,9 @@ def test_error_that_is_left(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "error[syntax]" in done.stdout
     assert path.read_text() == "@misc{k, doi = {n/a}, url = {https://doi.org/10.1000/182}}\n"
-    assert fix("--fail-on", "never", path).returncode == fix("--ignore=syntax", path).returncode == 0
+    assert (
+        fix("--fail-on", "never", path).returncode == fix("--ignore=syntax", path).returncode == 0
+    )
     path.write_text("@misc{k, doi = {10/abcd}}\n")
     assert fix(path).stderr == "Fixed 0 in 0 files; 1 warning left.\n"
     assert fix(path).returncode == 0
@@ -172,7 +210,14 @@ def test_fix_that_the_encoding_cannot_represent(tmp_path: Path) -> None:
     assert path.read_bytes() == content.replace("http:", "https:").encode("latin-1")
 
 
-KNOWN = ["10.5555/978-3", "10.5555/182", "10.5555/real.pdf", "10.5555/real", "10.5555/456#789", "10.5555/ten"]
+KNOWN = [
+    "10.5555/978-3",
+    "10.5555/182",
+    "10.5555/real.pdf",
+    "10.5555/real",
+    "10.5555/456#789",
+    "10.5555/ten",
+]
 
 
 @pytest.mark.doi_records([{"handle": name, "values": []} for name in KNOWN])

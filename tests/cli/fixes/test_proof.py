@@ -33,8 +33,15 @@ READ = {
 }
 
 
-def test_a_reader_of_another_package_is_used_unless_it_fails_or_we_read_the_type(tmp_path: Path) -> None:
-    register(tmp_path, "others", CODE, {f".{name}": name for name in ("org", "one", "two", "three", "four")})
+def test_a_reader_of_another_package_is_used_unless_it_fails_or_we_read_the_type(
+    tmp_path: Path,
+) -> None:
+    register(
+        tmp_path,
+        "others",
+        CODE,
+        {f".{name}": name for name in ("org", "one", "two", "three", "four")},
+    )
     register(tmp_path, "more", CODE, {".txt": "text"})
     for name in READ:
         (tmp_path / name).write_text("10.1000/181 10.1000/1813")
@@ -90,11 +97,15 @@ def messages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
         (folder / f"a.{name}").write_text(TEXT)
     (folder / "a.latin").write_bytes(TEXT.replace("and ", "and \xc3").encode("latin-1"))
     run = doiuri_process("fix", "--isolated", ".", cwd=folder, PYTHONPATH=str(folder))
-    return folder, dict(line.split(": ", 2)[1:] for line in run.stderr.splitlines() if line[:7] == "doiuri:")
+    return folder, dict(
+        line.split(": ", 2)[1:] for line in run.stderr.splitlines() if line[:7] == "doiuri:"
+    )
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_proved_is_refused_and_said(name: str, messages: tuple[Path, dict[str, str]]) -> None:
+def test_what_cannot_be_proved_is_refused_and_said(
+    name: str, messages: tuple[Path, dict[str, str]]
+) -> None:
     folder, said = messages
     assert said.get(f"a.{name}", "").startswith(REFUSED[name])
     content = (folder / f"a.{name}").read_bytes()
@@ -107,7 +118,10 @@ def test_a_name_is_changed_only_for_two_definite_answers(
     old: bool | None, new: bool | None, tmp_path: Path
 ) -> None:
     names = {"10.5555/978–3": old, "10.5555/978-3": new}
-    remember(tmp_path / "cache", {name: is_found for name, is_found in names.items() if is_found is not None})
+    remember(
+        tmp_path / "cache",
+        {name: is_found for name, is_found in names.items() if is_found is not None},
+    )
     options = "--unsafe-fixes", "--offline", "--cache", tmp_path / "cache"
     expected = "10.5555/978-3" if (old, new) == (False, True) else "10.5555/978–3"
     assert fixed("a.txt", "10.5555/978–3", *options) == expected

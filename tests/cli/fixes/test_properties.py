@@ -27,7 +27,9 @@ MENTIONS = st.builds(
 )
 PIECES = st.sampled_from(sorted(FORMS)).flatmap(
     lambda path: st.lists(
-        st.builds(lambda form, text: form.format(text, text), st.sampled_from(FORMS[path]), MENTIONS),
+        st.builds(
+            lambda form, text: form.format(text, text), st.sampled_from(FORMS[path]), MENTIONS
+        ),
         min_size=1,
         max_size=4,
     ).map(lambda pieces: (path, "\n\n".join(pieces)))
@@ -52,7 +54,9 @@ def test_safe_fixes_keep_the_dois_and_leave_nothing_to_a_second_run(
 def apply(path: str, text: str) -> tuple[str, bool]:
     """Return a text after the safe fixes that ``check`` lists, and whether there are any."""
     words = "check", "--isolated", "--offline", "--lock=", "-q", "-", "--stdin-filename", path
-    sarif, listed = (doiuri(*words, "-o", name, stdin=text.encode()).stdout for name in ("sarif", "json"))
+    sarif, listed = (
+        doiuri(*words, "-o", name, stdin=text.encode()).stdout for name in ("sarif", "json")
+    )
     results = json.loads(sarif)["runs"][0]["results"]
     spans = []
     for result, finding in zip(results, json.loads(listed), strict=True):
@@ -152,11 +156,15 @@ STRUCTURES = GIVEN["structures"]
 def shape(text: str) -> list[str]:
     """Return the names of all elements, among them those of errors."""
     settings = {"report_level": 1, "halt_level": 6, "warning_stream": False}
-    return [node.tagname for node in publish_doctree(text, settings_overrides=settings).findall(Element)]
+    return [
+        node.tagname for node in publish_doctree(text, settings_overrides=settings).findall(Element)
+    ]
 
 
 @example([(form, ROWS[0]) for form in STRUCTURES])
-@given(st.lists(st.tuples(st.sampled_from(STRUCTURES), st.sampled_from(ROWS)), min_size=1, max_size=4))
+@given(
+    st.lists(st.tuples(st.sampled_from(STRUCTURES), st.sampled_from(ROWS)), min_size=1, max_size=4)
+)
 def test_restructuredtext_keeps_its_structure(blocks: list[tuple[str, str]]) -> None:
     """Tables, titles and references are the same for docutils, in a file and in a docstring."""
     text = "\n".join(form.format(row, row, "=" * len(row), "-" * len(row)) for form, row in blocks)

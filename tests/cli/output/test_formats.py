@@ -26,25 +26,60 @@ SCHEMAS = Path(__file__).parent / "schemas"
 FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit", "markdown")
 # What breaks formats: ends of CDATA, attributes, cells and commands, and what no format can hold as it is
 PIECES = [
-    *("]]>", "<!--", '"', "'", "&amp;", "::error::", "##vso[task.x]", "##[error]", "%0A", "\t", "\x1b[31m"),
-    *("\x85", "\u2028", "\u202e", "\udcff", "\ufffe", "\U0001f600", "e\u0301", "漢", "|", "`", "\\", "*"),
+    *(
+        "]]>",
+        "<!--",
+        '"',
+        "'",
+        "&amp;",
+        "::error::",
+        "##vso[task.x]",
+        "##[error]",
+        "%0A",
+        "\t",
+        "\x1b[31m",
+    ),
+    *(
+        "\x85",
+        "\u2028",
+        "\u202e",
+        "\udcff",
+        "\ufffe",
+        "\U0001f600",
+        "e\u0301",
+        "漢",
+        "|",
+        "`",
+        "\\",
+        "*",
+    ),
     *("@all", "[x](y)", "a:b,c", " ", "docs", "\n", "\r"),
 ]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
-LINKS = st.sampled_from(["http://doi.org/10.1000/1{}", "https://doi.org/doi:10.1000/1{}", "10.1000/978–{}"])
+LINKS = st.sampled_from(
+    ["http://doi.org/10.1000/1{}", "https://doi.org/doi:10.1000/1{}", "10.1000/978–{}"]
+)
 LINES = st.builds(lambda before, link, inner: before + link.format(inner), TEXTS, LINKS, TEXTS)
 CONTENTS = st.lists(LINES, min_size=1, max_size=3).map("\n".join)
 FILES = st.dictionaries(
-    st.tuples(TEXTS, st.sampled_from([".txt", ".md", ".ipynb", ".bib"])).map("a".join), CONTENTS, max_size=3
+    st.tuples(TEXTS, st.sampled_from([".txt", ".md", ".ipynb", ".bib"])).map("a".join),
+    CONTENTS,
+    max_size=3,
 )
 
 
 def schema(name: str) -> Draft202012Validator:
     text = (SCHEMAS / name).read_text("utf-8")
-    return Draft202012Validator(json.loads(text), format_checker=Draft202012Validator.FORMAT_CHECKER)
+    return Draft202012Validator(
+        json.loads(text), format_checker=Draft202012Validator.FORMAT_CHECKER
+    )
 
 
-FINDING, CODE_QUALITY, SARIF = schema("findings.json"), schema("code-quality.json"), schema("sarif.json")
+FINDING, CODE_QUALITY, SARIF = (
+    schema("findings.json"),
+    schema("code-quality.json"),
+    schema("sarif.json"),
+)
 
 
 @cache
@@ -105,8 +140,12 @@ def test_all_formats_are_valid_and_say_the_same_of_any_files(files: dict[str, st
     assert {one["path"] for one in listed} <= {*map(escaped, files)}
 
     github = said["github"].split("\n")[:-1]
-    commands = [re.fullmatch(r"::(error|warning|notice) ([^:\r]*)::([^\r]*)", line) for line in github]
-    properties = [dict(one.split("=", 1) for one in match[2].split(",")) for match in commands if match]
+    commands = [
+        re.fullmatch(r"::(error|warning|notice) ([^:\r]*)::([^\r]*)", line) for line in github
+    ]
+    properties = [
+        dict(one.split("=", 1) for one in match[2].split(",")) for match in commands if match
+    ]
     assert [one["title"] for one in properties] == [f"doiuri ({code})" for code, _ in what]
     assert [match and match[1] for match in commands] == [severity for _, severity in what]
     for one, value in zip(properties, listed, strict=True):
@@ -123,7 +162,9 @@ def test_all_formats_are_valid_and_say_the_same_of_any_files(files: dict[str, st
     sarif = json.loads(said["sarif"])
     SARIF.validate(sarif)
     ((driver, results),) = ((run["tool"]["driver"], run["results"]) for run in sarif["runs"])
-    assert [driver["rules"][one["ruleIndex"]]["id"] for one in results] == [code for code, _ in what]
+    assert [driver["rules"][one["ruleIndex"]]["id"] for one in results] == [
+        code for code, _ in what
+    ]
     assert all("Example: " in rule["help"]["text"] for rule in driver["rules"])
     places = [one["locations"][0]["physicalLocation"] for one in results]
     uris = [os.fsdecode(unquote_to_bytes(one["artifactLocation"]["uri"])) for one in places]
@@ -166,9 +207,19 @@ def test_each_format_has_its_members(tmp_path: Path) -> None:
     (tmp_path / "docs" / "a,b:c%.md").write_text(f"# T\n\n{OLD}")
     said = written(tmp_path, "./docs/../docs")
     path, message = "./docs/../docs/a,b:c%.md", "http://dx.doi.org/10.1000/182"
-    one = {"path": path, "line": 3, "column": 3, "end_line": 3, "end_column": 32, "cell": None, "entry": None}
+    one = {
+        "path": path,
+        "line": 3,
+        "column": 3,
+        "end_line": 3,
+        "end_column": 32,
+        "cell": None,
+        "entry": None,
+    }
     one |= {"code": "not-https", "severity": "warning", "message": message, "doi": "10.1000/182"}
-    assert json.loads(said["json"]) == [one | {"fix": {"replacement": "https://doi.org", "safe": True}}]
+    assert json.loads(said["json"]) == [
+        one | {"fix": {"replacement": "https://doi.org", "safe": True}}
+    ]
     assert said["github"] == (
         "::warning title=doiuri (not-https),file=docs/a%2Cb%3Ac%25.md,line=3,endLine=3,col=3,endColumn=32"
         f"::./docs/../docs/a,b:c%25.md:3:3: not-https: {message}\n"
@@ -193,7 +244,9 @@ def test_each_format_has_its_members(tmp_path: Path) -> None:
     ((change,),) = (each["replacements"] for each in result["fixes"][0]["artifactChanges"])
     assert change["deletedRegion"] == {"charOffset": 7, "charLength": 17}
     assert change["insertedContent"] == {"text": "https://doi.org"}
-    results = json.loads(in_folder({"fixtures/a.md": f"{OLD}10.1000/1–2"})["sarif"])["runs"][0]["results"]
+    results = json.loads(in_folder({"fixtures/a.md": f"{OLD}10.1000/1–2"})["sarif"])["runs"][0][
+        "results"
+    ]
     assert [one["fixes"][0]["description"]["text"] for one in results] == [
         "Replace by https://doi.org. The DOI stays the same.",
         "Replace by 10.1000/1-2. The DOI becomes another one.",
@@ -257,6 +310,8 @@ def test_a_finding_on_several_lines_has_both_and_no_columns_for_github(tmp_path:
 def test_a_summary_stays_below_the_size_that_github_shows(tmp_path: Path) -> None:
     name = "`" * 200 + ".md"
     (tmp_path / name).write_text(f"https://doi.org/doi:10.1000/{'_' * 900}\n\n" * 1500)
-    summary = doiuri("check", "--isolated", "--offline", "-q", "-o", "markdown", cwd=tmp_path).stdout
+    summary = doiuri(
+        "check", "--isolated", "--offline", "-q", "-o", "markdown", cwd=tmp_path
+    ).stdout
     assert 2**19 < len(summary.encode()) < 2**20
     assert "\n500 more findings are not listed.\n" in summary

@@ -19,7 +19,16 @@ from support.cli.command import MAIN, doiuri, remember
 def shown(folder: Path, text: str) -> tuple[str, str]:
     """Return the excerpt and the carets of the first DOI, which is told as it is in no lock file."""
     (folder / "none.json").write_text('{"doiuri-lock": 1, "entries": {}}')
-    words = "check", "--isolated", "-q", "--lock", "none.json", "--locked", "-", "--stdin-filename=a.txt"
+    words = (
+        "check",
+        "--isolated",
+        "-q",
+        "--lock",
+        "none.json",
+        "--locked",
+        "-",
+        "--stdin-filename=a.txt",
+    )
     run = doiuri(*words, cwd=folder, stdin=text.encode())
     _, line, carets, *_ = run.stdout.splitlines()
     assert line[5:8] == carets[5:8] == " | "
@@ -66,7 +75,11 @@ class Terminal(io.StringIO):
 
 
 def main(
-    stream: str, output: io.StringIO, words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+    stream: str,
+    output: io.StringIO,
+    words: list[str],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> str:
     """Return what the command writes to a stream of this process."""
     monkeypatch.setattr(sys, stream, output)
@@ -87,7 +100,11 @@ def main(
     ],
 )
 def test_colours_on_a_terminal_unless_no_color_is_set(
-    names: list[str], stream: type[io.StringIO], colour: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    names: list[str],
+    stream: type[io.StringIO],
+    colour: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182> <https://doi.org/10.1000/>")
     for name in ("NO_COLOR", "FORCE_COLOR"):
@@ -106,17 +123,25 @@ def test_colours_on_a_terminal_unless_no_color_is_set(
     ids=["terminal", "quiet", "file"],
 )
 def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
-    stream: type[io.StringIO], quiet: str, is_shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stream: type[io.StringIO],
+    quiet: str,
+    is_shown: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for number in range(4):
         (tmp_path / f"{number}.md").write_text("doi:10.1000/182")
     clock = itertools.count(1000, 0.6)  # seconds
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     monkeypatch.setenv("COLUMNS", "21")
-    *drawn, rest = main("stderr", stream(), ["-j1", *quiet.split()], tmp_path, monkeypatch).split("\r")
+    *drawn, rest = main("stderr", stream(), ["-j1", *quiet.split()], tmp_path, monkeypatch).split(
+        "\r"
+    )
     assert bool(drawn) == is_shown
     if is_shown:
-        rows = [*itertools.accumulate(drawn, lambda row, new: new + row[len(new) :])]  # as on a terminal
+        rows = [
+            *itertools.accumulate(drawn, lambda row, new: new + row[len(new) :])
+        ]  # as on a terminal
         assert [row for row in map(str.rstrip, rows) if row][:1] == ["Reading files: 2 of"]
         assert (rows[-1].strip(), "Reading files: 4 of" in map(str.rstrip, rows)) == ("", True)
         assert rest.startswith("Verified none of 1 DOI")
@@ -125,7 +150,9 @@ def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
 SUMMARIES = json.loads(Path(__file__).with_name("summaries.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("files", "lines"), SUMMARIES, ids=[" ".join(lines) for _, lines in SUMMARIES])
+@pytest.mark.parametrize(
+    ("files", "lines"), SUMMARIES, ids=[" ".join(lines) for _, lines in SUMMARIES]
+)
 def test_the_summary_says_what_was_checked_and_found(
     files: dict[str, str], lines: list[str], tmp_path: Path
 ) -> None:
@@ -192,14 +219,26 @@ def test_no_link_in_the_tree_and_no_file_that_is_checked_is_written(
         assert (tree / "read.json").read_text() == "{}"
         assert not [*outside.iterdir()]
     for _ in (1, 2):  # over what the first has written
-        assert doiuri(name, "--isolated", "-ojson:a", tree, cwd=tree, DOIURI_OFFLINE="1").returncode == 0
+        assert (
+            doiuri(name, "--isolated", "-ojson:a", tree, cwd=tree, DOIURI_OFFLINE="1").returncode
+            == 0
+        )
 
 
-NAMES = ["\x1b]0;owned\x07.md", "a\n+++ b.md", "q\"\\'.md", "with space\x7f.md", "日本.md", "bad\udcff.md"]
+NAMES = [
+    "\x1b]0;owned\x07.md",
+    "a\n+++ b.md",
+    "q\"\\'.md",
+    "with space\x7f.md",
+    "日本.md",
+    "bad\udcff.md",
+]
 LATIN = "é\n\nhttp://dx.doi.org/10.1000/182".encode("latin-1")
 
 
-@pytest.mark.parametrize("arguments", [["find"], ["check", "--offline", "-o", "concise"], ["fix", "--check"]])
+@pytest.mark.parametrize(
+    "arguments", [["find"], ["check", "--offline", "-o", "concise"], ["fix", "--check"]]
+)
 def test_output_is_printable(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "\x1b[31m\n.md").write_bytes(LATIN)
     (tmp_path / "\x1b[32m\n.ipynb").write_text("no notebook")
@@ -237,10 +276,18 @@ def test_a_diff_that_is_applied_does_what_fix_does(
     due = ["Would fix 9 in 9 files; 0 left."]
     for options, summary in (("--check", due), ("--diff -q", []), ("--diff", due)):
         done = doiuri("fix", "--isolated", *options.split(), *named, cwd=tmp_path / "diff")
-        assert (done.returncode, done.stderr.splitlines(), held("diff")) == (code, summary + told, files)
+        assert (done.returncode, done.stderr.splitlines(), held("diff")) == (
+            code,
+            summary + told,
+            files,
+        )
     diff = done.stdout.encode(errors="surrogateescape")
-    elsewhere = doiuri("fix", "--isolated", "--diff", tmp_path / "diff", cwd=tmp_path / "fix").stdout
-    assert named or elsewhere == re.sub('(?m)^([-+]{3} "?[ab])/', rf"\1{tmp_path}/diff/", done.stdout)
+    elsewhere = doiuri(
+        "fix", "--isolated", "--diff", tmp_path / "diff", cwd=tmp_path / "fix"
+    ).stdout
+    assert named or elsewhere == re.sub(
+        '(?m)^([-+]{3} "?[ab])/', rf"\1{tmp_path}/diff/", done.stdout
+    )
     subprocess.run(["git", "apply", "-"], input=diff, cwd=tmp_path / "diff", check=True)
     assert doiuri("fix", "--isolated", cwd=tmp_path / "fix").returncode == (2 if code == 2 else 0)
     new = {name: content.replace(b"http://dx.", b"https://") for name, content in files.items()}

@@ -29,7 +29,9 @@ def lock(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read(lock: Path, name: str, text: str) -> list[list[str | None]]:
     options = "--columns=doi", "--locked", "--lock", lock, "--select=lock-missing,syntax"
     form = "{line}:{column} {end_line}:{end_column}".format_map
-    return [[*form(one).split(), one["entry"], one["doi"]] for one in findings(name, text, *options)]
+    return [
+        [*form(one).split(), one["entry"], one["doi"]] for one in findings(name, text, *options)
+    ]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -55,14 +57,20 @@ def test_a_table_is_read_as_the_csv_module_writes_it(
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", 'doi\n10.1000/1\n"10.1000/2\n', "line 3, column 1: this quotation mark is not closed"),
+        (
+            "a.csv",
+            'doi\n10.1000/1\n"10.1000/2\n',
+            "line 3, column 1: this quotation mark is not closed",
+        ),
         ("a.jsonl", '{"doi": "10.1000/1"}\n{"doi": }\n', "line 2, column 9: Expecting value"),
         ("a.json", "", "line 1, column 1: Expecting value"),
         ("a.md", "doi", "no columns in this type of file: not CSV, "),
     ],
 )
 def test_what_is_no_table_is_said_with_its_place(name: str, text: str, message: str) -> None:
-    run = doiuri("check", "--offline", "--columns=doi", "-", "--stdin-filename", name, stdin=text.encode())
+    run = doiuri(
+        "check", "--offline", "--columns=doi", "-", "--stdin-filename", name, stdin=text.encode()
+    )
     assert run.returncode == 2
     assert run.stderr.splitlines()[-1].startswith(f"doiuri: {name}: {message}")
 
@@ -70,7 +78,9 @@ def test_what_is_no_table_is_said_with_its_place(name: str, text: str, message: 
 @pytest.mark.parametrize("unit", ['"', " ", '" ', ',"', "\r"])
 def test_a_table_is_read_in_linear_time(unit: str) -> None:
     words = "check", "-q", "--offline", "--columns=doi", "-", "--stdin-filename=a.csv"
-    assert is_linear(lambda size: doiuri(*words, stdin=b"doi\n" + unit.encode() * size), 6_000, 50_000)
+    assert is_linear(
+        lambda size: doiuri(*words, stdin=b"doi\n" + unit.encode() * size), 6_000, 50_000
+    )
 
 
 def write(folder: Path) -> None:
@@ -82,7 +92,9 @@ def write(folder: Path) -> None:
 
 
 @pytest.mark.doi_records(RECORDS)
-def test_works_of_columns_are_looked_up_with_records_only(tmp_path: Path, doi_proxy: Proxies) -> None:
+def test_works_of_columns_are_looked_up_with_records_only(
+    tmp_path: Path, doi_proxy: Proxies
+) -> None:
     write(tmp_path)
 
     def check(*arguments: str) -> list[tuple[object, ...]]:
@@ -95,7 +107,14 @@ def test_works_of_columns_are_looked_up_with_records_only(tmp_path: Path, doi_pr
     columns = "--columns=paper,data", "--columns", "also"
     assert check(*columns) == []
     assert not {one.target for one in doi_proxy.log if one.target.startswith("/10.")}
-    gone = ("a.csv", 4, 1, "paper", "retracted", f"{GONE}: retracted 2013-06-05; notice 10.5555/third")
+    gone = (
+        "a.csv",
+        4,
+        1,
+        "paper",
+        "retracted",
+        f"{GONE}: retracted 2013-06-05; notice 10.5555/third",
+    )
     bad = ("a.csv", 4, 27, "also", "retracted", f"{BAD}: retracted")
     assert check(*columns, "--records", "-j2") == [gone, bad]
 
@@ -105,7 +124,10 @@ def test_works_of_columns_are_looked_up_with_records_only(tmp_path: Path, doi_pr
     [
         (["--columns=dio"], "no file has the column 'dio'; known are also, data, paper"),
         (["--columns=paper,dat"], "no file has the column 'dat'; known are also, data, paper"),
-        (["--columns=paper:article"], "no file has the column 'paper:article'; known are also, data, paper"),
+        (
+            ["--columns=paper:article"],
+            "no file has the column 'paper:article'; known are also, data, paper",
+        ),
         (["--columns="], "the name of a column is empty"),
         (["--columns=paper,"], "the name of a column is empty"),
         (["--columns=paper", "read.me.md", "a.csv"], "read.me.md: no columns in this type of file"),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 # For each text, its DOI, and what it is after fixes
 NAMES = ["1", "AbC", "é", "𝐀", "a'b", 'a"b', "a\\b", "a#b", "a/b"]
-FIELDS = {f"{head}10.1000/{name}": f"10.1000/{name}" for name in NAMES for head in ("", "doi:", "DOI:")}
+FIELDS = {
+    f"{head}10.1000/{name}": f"10.1000/{name}" for name in NAMES for head in ("", "doi:", "DOI:")
+}
 TEXTS = {
     "see 10.1000/2 there": ("10.1000/2", "see 10.1000/2 there"),
     "é http://dx.doi.org/10.1000/3": ("10.1000/3", "é https://doi.org/10.1000/3"),
@@ -43,7 +45,8 @@ class Dumper(yaml.SafeDumper):
 
 
 Dumper.add_representer(
-    Styled, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), text.style)
+    Styled,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), text.style),
 )
 STYLES = [None, "'", '"', "|", ">"]
 
@@ -64,7 +67,10 @@ DATA = st.recursive(
     lambda inner: (
         st.lists(inner | VALUES, max_size=3)
         | st.builds(
-            lambda one, key, more: {key: more, **one}, OBJECTS, st.sampled_from(["y", "author"]), inner
+            lambda one, key, more: {key: more, **one},
+            OBJECTS,
+            st.sampled_from(["y", "author"]),
+            inner,
         )
     ),
     max_leaves=4,
@@ -77,7 +83,10 @@ def everything() -> list[Any]:
     return [
         one
         for n, (style, (doi, text)) in enumerate(pairs)
-        for one in ({"id": n, "doi": styled(doi, style), "title": styled(text, style)}, styled(text, style))
+        for one in (
+            {"id": n, "doi": styled(doi, style), "title": styled(text, style)},
+            styled(text, style),
+        )
     ]
 
 
@@ -87,7 +96,13 @@ def walk(
     """Yield the keys to each text, what is around it from the inside out, and the text."""
     if isinstance(value, str):
         yield keys, [*around], value
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, one in inner:
         yield from walk(one, (*keys, key), value, *around)
 
@@ -98,7 +113,9 @@ def put(data: Any, keys: tuple[Any, ...], text: str) -> None:
     data[keys[-1]] = text
 
 
-def agrees(path: str, text: str, data: Any, expected: list[tuple[str, str | None]], load: Any) -> None:
+def agrees(
+    path: str, text: str, data: Any, expected: list[tuple[str, str | None]], load: Any
+) -> None:
     assert [(one["doi"], one["entry"]) for one in places(path, text)] == expected
     assert load(fixed(path, text)) == data
 
@@ -109,7 +126,10 @@ def read(key: Any, text: str) -> tuple[str, str]:
 
 
 @example(everything(), {})
-@given(DATA, st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1])}))
+@given(
+    DATA,
+    st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1])}),
+)
 def test_json_has_the_dois_of_its_works(data: Any, style: dict[str, Any]) -> None:
     text, data, expected = json.dumps(data, **style), deepcopy(data), []
     for keys, around, value in [*walk(data)]:
@@ -134,12 +154,16 @@ YAML = {
 @example([everything(), {"id": "b", "doi": "10.1000/1"}, *TEXTS, [{"DOI": "10.1000/1"}]], {})
 @example([everything()], {"default_flow_style": True, "allow_unicode": True})
 @given(st.lists(DATA | VALUES, min_size=1, max_size=3), st.fixed_dictionaries(YAML))
-def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(data: Any, style: dict[str, Any]) -> None:
+def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(
+    data: Any, style: dict[str, Any]
+) -> None:
     """In a stream of several documents, an entry belongs to its own."""
     text = yaml.dump_all(data, Dumper=Dumper, sort_keys=False, **style)
     data, expected = deepcopy(data), []
     for keys, (*around, _), value in [*walk(data)]:
-        entries = [str(one["id"]) for one in around if "id" in one and {*one} & {"doi", "DOI", "title"}]
+        entries = [
+            str(one["id"]) for one in around if "id" in one and {*one} & {"doi", "DOI", "title"}
+        ]
         doi, better = read(keys[-1], value)
         expected += [(doi, next(iter(entries), None))] if doi else []
         put(data, keys, better)

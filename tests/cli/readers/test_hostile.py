@@ -17,16 +17,31 @@ from support.cli.command import doiuri, findings, fixed, names, piece, places
 from support.growth import is_linear
 
 MARKUP = ("a.md", "a.rst", "a.html", "a.xml", "a.bib", "a.tex", "a.txt")
-DATA = ("a.ipynb", "a.py", "CITATION.cff", "a.yaml", "a.json", ".zenodo.json", "codemeta.json", "a.ris")
+DATA = (
+    "a.ipynb",
+    "a.py",
+    "CITATION.cff",
+    "a.yaml",
+    "a.json",
+    ".zenodo.json",
+    "codemeta.json",
+    "a.ris",
+)
 PIECES = json.loads(Path(__file__).with_name("hostile.json").read_text("utf-8"))
 MARKUP_PIECES, DATA_PIECES = PIECES["markup"], PIECES["data"]
-MARKUP_TEXTS = st.lists(st.sampled_from([*PATTERNS, *MARKUP_PIECES]) | st.text(max_size=4), max_size=14).map(
-    "".join
-)
+MARKUP_TEXTS = st.lists(
+    st.sampled_from([*PATTERNS, *MARKUP_PIECES]) | st.text(max_size=4), max_size=14
+).map("".join)
 DATA_TEXTS = st.lists(st.sampled_from(DATA_PIECES), max_size=15).map("".join)
-FILES = st.tuples(st.sampled_from(MARKUP), MARKUP_TEXTS) | st.tuples(st.sampled_from(DATA), DATA_TEXTS)
+FILES = st.tuples(st.sampled_from(MARKUP), MARKUP_TEXTS) | st.tuples(
+    st.sampled_from(DATA), DATA_TEXTS
+)
 CELLS = [
-    {"cell_type": "markdown", "metadata": {"tags": ["doiuri: ignore[syntax]"]}, "source": ["10.1000/é\n"]},
+    {
+        "cell_type": "markdown",
+        "metadata": {"tags": ["doiuri: ignore[syntax]"]},
+        "source": ["10.1000/é\n"],
+    },
     {"cell_type": "code", "outputs": [{"text": "10.1000/x"}], "source": "# 10.1000/a\n'10.1000/b'"},
 ]
 NOTEBOOK = json.dumps({"cells": CELLS, "metadata": {}, "nbformat": 4})
@@ -119,7 +134,10 @@ UNITS_TOLD = [
         ("a.txt", "https://doi.org/10.1000/1#"),
         ("a.md", "http://dx.doi.org/10.1000/182 <!-- doiuri: ignore --> "),
     ),
-    *(("a.md", "<!-- doiuri: ignore[not-https] -->\n"), ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore ")),
+    *(
+        ("a.md", "<!-- doiuri: ignore[not-https] -->\n"),
+        ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore "),
+    ),
 ]
 
 
@@ -135,7 +153,13 @@ def agrees_with_the_core(text: str) -> None:
 @given(dois.dois())
 def test_each_name_is_found_with_and_without_a_label(doi: DOI) -> None:
     """Most files are passed over by a quick look, which must not miss any."""
-    for text in (f"see {doi.name} there", f"doi:{doi.name}", f"dOi:{doi.name}", f"Hdl: {doi.name}", doi.url):
+    for text in (
+        f"see {doi.name} there",
+        f"doi:{doi.name}",
+        f"dOi:{doi.name}",
+        f"Hdl: {doi.name}",
+        doi.url,
+    ):
         agrees_with_the_core(text)
 
 

@@ -37,17 +37,24 @@ def test_every_file_is_a_case() -> None:
 def test_each_doi_is_found_and_what_is_none_is_told_at_its_place(name: str) -> None:
     text, content = text_of(name), (CASES / name).read_bytes()
     found = [
-        {**one, "text": piece(text, one) if one["cell"] is None else None} for one in places(name, content)
+        {**one, "text": piece(text, one) if one["cell"] is None else None}
+        for one in places(name, content)
     ]
     expected = sorted((one for one in EXPECTED[name] if one["doi"]), key=_place)
-    assert [{key: one[key] for key in two} for one, two in zip(found, expected, strict=True)] == expected
+    assert [
+        {key: one[key] for key in two} for one, two in zip(found, expected, strict=True)
+    ] == expected
     told = findings(name, content, "--select=syntax,short-doi")
     assert [*map(_place, told)] == [_place(one) for one in EXPECTED[name] if not one["doi"]]
 
 
-@pytest.mark.parametrize(("end", "encoding"), [("\r\n", "utf-8-sig"), ("\n", "utf-16"), ("\r\n", "utf-32")])
+@pytest.mark.parametrize(
+    ("end", "encoding"), [("\r\n", "utf-8-sig"), ("\n", "utf-16"), ("\r\n", "utf-32")]
+)
 @pytest.mark.parametrize("name", EXPECTED)
-def test_line_ends_and_encoding_do_not_change_what_is_found(name: str, end: str, encoding: str) -> None:
+def test_line_ends_and_encoding_do_not_change_what_is_found(
+    name: str, end: str, encoding: str
+) -> None:
     text = text_of(name).replace("\r\n", "\n").removeprefix("\ufeff")
     one, other = (
         [{**place, "text": place["text"].split()} for place in places(name, content)]
@@ -73,8 +80,12 @@ GIVEN = json.loads(Path(__file__).with_name("files.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("case", GIVEN["cases"], ids=lambda case: f"{case['about']}: {case['text']}"[:70])
-def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(case: dict[str, Any], end: str) -> None:
+@pytest.mark.parametrize(
+    "case", GIVEN["cases"], ids=lambda case: f"{case['about']}: {case['text']}"[:70]
+)
+def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(
+    case: dict[str, Any], end: str
+) -> None:
     """What is no DOI is told where one is meant, and nowhere else."""
     path, text = case["path"], case["text"].replace("\r\n", "\n").replace("\n", end)
     if "found" in case:
@@ -117,7 +128,12 @@ def test_a_field_is_told_at_its_place_unless_doi_may_mean_something_else(
 
 DOCUMENTING = [
     *("{}", "x = 1; {}", "{}; x = 1", "{}  # x", "x = [\nclass A:\r\n    {}\r\n", "f.__doc__ = {}"),
-    *("def f(a=(1, [2])):\n\t{}", "x = '# (['\n{}", "x = (\nasync def f() -> x: {}", "x = (\ndef f(): {}"),
+    *(
+        "def f(a=(1, [2])):\n\t{}",
+        "x = '# (['\n{}",
+        "x = (\nasync def f() -> x: {}",
+        "x = (\ndef f(): {}",
+    ),
     *("# '\n{}", "('''[(\n''')\n{}", '!ls "(\n%%bash\ndef f():\n  {}', "x = '\\''\n\n{}\ny"),
 ]
 OTHERS = [
@@ -128,8 +144,12 @@ STRING = r"10.1000/\x41\101\u00e9\U0001F600\N{DIGIT ONE} 10.1000/a\[]b It\'s (10
     "[]", "\n"
 )
 QUOTES = "'", '"', "'''", '"""'
-STRINGS = [f"{one}{quotes}{STRING}{quotes}" for one in ("", "r", "R", "u", "U") for quotes in QUOTES]
-NO_STRINGS = [f"{one}{quotes}{STRING}{quotes}" for one in ("b", "f", "rB", "Fr") for quotes in QUOTES]
+STRINGS = [
+    f"{one}{quotes}{STRING}{quotes}" for one in ("", "r", "R", "u", "U") for quotes in QUOTES
+]
+NO_STRINGS = [
+    f"{one}{quotes}{STRING}{quotes}" for one in ("b", "f", "rB", "Fr") for quotes in QUOTES
+]
 
 
 @pytest.mark.parametrize("form", DOCUMENTING + OTHERS)

@@ -39,11 +39,20 @@ def text_of(parts: Iterable[Part]) -> str:
 def test_what_an_author_writes(text: str, expected: list[list[Any]]) -> None:
     cites = parse_citation(text, "de", IDS)
     written = [one.key if isinstance(one.key, str) else f"doi:{one.key.name}" for one in cites]
-    fields = [(one.prefix, one.label, one.locator, one.suffix, one.no_author, one.typed) for one in cites]
+    fields = [
+        (one.prefix, one.label, one.locator, one.suffix, one.no_author, one.typed) for one in cites
+    ]
     assert [[key, *others] for key, others in zip(written, fields, strict=True)] == expected
 
 
-NAMES = ["10.1000%2Fa", "doi:10.1000/a", "http://dx.doi.org/10.1000/a", "@10.1000/a", "@{10.1000/a}", "@kahn"]
+NAMES = [
+    "10.1000%2Fa",
+    "doi:10.1000/a",
+    "http://dx.doi.org/10.1000/a",
+    "@10.1000/a",
+    "@{10.1000/a}",
+    "@kahn",
+]
 TAILS = ["", ",", " p. 3", ", S. 3–5, 7", ", chap. ii", ", urn:isbn:1, info: 2", ", vol. 2, and on"]
 
 
@@ -52,7 +61,9 @@ TAILS = ["", ",", " p. 3", ", S. 3–5, 7", ", chap. ii", ", urn:isbn:1, info: 2
 def test_works_are_read_together_as_they_are_alone(name: str, separator: str) -> None:
     """However the second one is written, and whatever follows the first one."""
     second = parse_citation(f"{name}, p. 9", "de", IDS)
-    assert [(cite.key, cite.locator, cite.no_author) for cite in second] == [(A, "9", name[0] == "-")]
+    assert [(cite.key, cite.locator, cite.no_author) for cite in second] == [
+        (A, "9", name[0] == "-")
+    ]
     for tail in TAILS:
         first = parse_citation(f"see -10.1000/b{tail}", "de", IDS)
         text = f"see -10.1000/b{tail}{separator}{name}, p. 9"
@@ -70,7 +81,9 @@ def test_works_are_read_together_as_they_are_alone(name: str, separator: str) ->
         ("@knuth1984", None, "name them in the option works"),
     ],
 )
-def test_what_is_not_a_citation(text: str, ids: Mapping[str, Handle | str] | None, message: str) -> None:
+def test_what_is_not_a_citation(
+    text: str, ids: Mapping[str, Handle | str] | None, message: str
+) -> None:
     with pytest.raises((DOISyntaxError, ValueError)) as error:
         parse_citation(text, "en", ids)
     assert message in str(error.value)
@@ -115,7 +128,9 @@ LI: dict[Handle | str, Work] = {
     "three": work("three", "Łoś", "Kahn", "Li"),
     "more": work("more", "Łoś", "others", year=1999),
     "part": work(
-        "part", title="Part 6<sup>1</sup> of a title that is longer than forty characters", container="J"
+        "part",
+        title="Part 6<sup>1</sup> of a title that is longer than forty characters",
+        container="J",
     ),
     "case": Work("case", {"title": "Does it?", "container-title": "J", "issued": 2020}),
 }
@@ -138,18 +153,32 @@ AUTHOR_DATE = """<citation {}="true"><layout prefix="(" suffix=")" delimiter="; 
 
 
 def test_letters_beyond_z_and_names_of_others(tmp_path: Path) -> None:
-    collapse = 'collapse="year-suffix-ranged" year-suffix-delimiter="+" disambiguate-add-year-suffix'
+    collapse = (
+        'collapse="year-suffix-ranged" year-suffix-delimiter="+" disambiguate-add-year-suffix'
+    )
     (tmp_path / "own.csl").write_text(STYLE.format(AUTHOR_DATE.format(collapse) + BIBLIOGRAPHY))
     works = {str(n): work(str(n), "Li", title=f"{n:03}") for n in range(30)}
-    works["o"] = Work("o", {"author": [{"family": "Aalto"}, {"literal": "others"}], "issued": "1998"})
+    works["o"] = Work(
+        "o", {"author": [{"family": "Aalto"}, {"literal": "others"}], "issued": "1998"}
+    )
     bibliography = Bibliography(works, works, Style.load("own.csl", tmp_path))
-    assert [one.letter for one in bibliography.references][24:] == ["y", "z", "aa", "ab", "ac", "ad", ""]
+    assert [one.letter for one in bibliography.references][24:] == [
+        "y",
+        "z",
+        "aa",
+        "ab",
+        "ac",
+        "ad",
+        "",
+    ]
     shown = bibliography.citation(Cite(key) for key in ("0", "1", "2", "24", "25", "26", "o"))
     assert text_of(shown) == "(Li 2001a–c+y–aa; Aalto et al. 1998)"
 
 
 def test_words_are_those_of_the_locale() -> None:
-    assert shown("10.1000/d, p. 3", "author-date", "t", "de") == "Kahn und Wilensky (o.\u00a0J., S. 3)"
+    assert (
+        shown("10.1000/d, p. 3", "author-date", "t", "de") == "Kahn und Wilensky (o.\u00a0J., S. 3)"
+    )
     with pytest.raises(ValueError, match="CSL has no locale 'tlh'"):
         Bibliography([], {}, Style.load(), "tlh")
 
@@ -169,7 +198,9 @@ def test_parts_lead_to_works_and_keep_superscripts() -> None:
     bibliography = Bibliography(LI, LI, Style.load())
     emphasis: frozenset[Format] = frozenset({"emphasis"})
     raised: frozenset[Format] = frozenset({"emphasis", "superscript"})
-    [opening, part, number, *_, closing] = bibliography.citation([Cite("part", label="page", locator="2")])
+    [opening, part, number, *_, closing] = bibliography.citation(
+        [Cite("part", label="page", locator="2")]
+    )
     assert (opening, closing) == (Part("("), Part(")"))
     assert part == Part("Part 6", emphasis, "part")
     assert number == Part("1", raised, "part")
@@ -186,7 +217,10 @@ def test_the_order_of_a_list(step: int) -> None:
         [("Đo", "")], [("Łoś", "")], [("Lot", "")], [("O'Neil", "")], [("Oneill", "")], [("Øst", "")],
         [("Þor", "")],
     ]  # fmt: skip
-    csl = [{"author": [{"family": f, "given": g} for f, g in names], "issued": 2000} for names in people]
+    csl = [
+        {"author": [{"family": f, "given": g} for f, g in names], "issued": 2000}
+        for names in people
+    ]
     csl += [{"title": title} for title in ("<i>Tu</i>", "<b>T</b>v", "U", "“U” x", "<sup>V</sup>")]
     csl += [
         *(
@@ -210,7 +244,9 @@ BIBLIOGRAPHY = '<bibliography><layout><text variable="title"/></layout></bibliog
 
 
 @table("citations", "unusable styles", "name, content, message")
-def test_a_style_that_cannot_be_used(name: str, content: str | None, message: str, tmp_path: Path) -> None:
+def test_a_style_that_cannot_be_used(
+    name: str, content: str | None, message: str, tmp_path: Path
+) -> None:
     if content is not None:
         (tmp_path / name.replace("\0", "")).write_text(content)
     with pytest.raises(ValueError) as error:  # noqa: PT011
@@ -241,7 +277,10 @@ def test_citations_are_plain_if_citeproc_cannot_render_the_style(tmp_path: Path)
 
 @pytest.mark.parametrize("called", ["a", "b"])
 def test_a_macro_that_calls_itself_ends_in_one_warning(called: str, tmp_path: Path) -> None:
-    macro, text = '<macro name="{}"><text macro="{}"/></macro>', '<layout><text macro="a"/></layout>'
+    macro, text = (
+        '<macro name="{}"><text macro="{}"/></macro>',
+        '<layout><text macro="a"/></layout>',
+    )
     macros = macro.format("a", called) + macro.format("b", "a")
     areas = f"<citation>{text}</citation><bibliography>{text}</bibliography>"
     (tmp_path / "own.csl").write_text(STYLE.format(macros + areas))
@@ -249,7 +288,9 @@ def test_a_macro_that_calls_itself_ends_in_one_warning(called: str, tmp_path: Pa
     bibliography = Bibliography("n", WORKS, style, problems=problems)
     assert text_of(bibliography.citation([Cite("n")])) == "A name, 1999"
     assert format_entries(bibliography.references, style, problems=problems) == [(Part("A name"),)]
-    assert [*problems] == ["own.csl: citeproc-py cannot format n in this style (a macro calls itself)"]
+    assert [*problems] == [
+        "own.csl: citeproc-py cannot format n in this style (a macro calls itself)"
+    ]
 
 
 LAYOUT = """<citation collapse="citation-number" et-al-min="2"><sort><key variable="citation-number"/></sort>
@@ -264,7 +305,9 @@ LAYOUT = """<citation collapse="citation-number" et-al-min="2"><sort><key variab
         ('delimiter="," vertical-align="sup"', "", ("1–3,5", "Li2")),
     ],
 )
-def test_a_style_of_the_author(layout: str, group: str, expected: tuple[str, str], tmp_path: Path) -> None:
+def test_a_style_of_the_author(
+    layout: str, group: str, expected: tuple[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "own.csl").write_text(STYLE.format(LAYOUT.format(layout, group) + BIBLIOGRAPHY))
     style = Style.load("own.csl", tmp_path)
     assert style.numbered
@@ -291,7 +334,9 @@ def test_an_entry(csl: dict[str, object], style: str, expected: str) -> None:
 
 def test_formatting_is_data() -> None:
     title = "<i>A <em>b</em></i> H<sub>2</sub> <sup>1</sup> <b>c</b> <jats:sc>d</jats:sc>"
-    parts = entry({"title": title, "container-title": "J", "DOI": ODD.name, "issued": 2001}, "author-date")
+    parts = entry(
+        {"title": title, "container-title": "J", "DOI": ODD.name, "issued": 2001}, "author-date"
+    )
     assert {(part.text, *sorted(part.formats)) for part in parts if part.formats} == {
         ("A ", "emphasis"), ("2", "subscript"), ("1", "superscript"), ("c", "strong"), ("d", "small-caps"),
         ("J", "emphasis"),

@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 from doiuri import Handle
-from doiuri.citations import Bibliography, Cite, EntryKey, Form, Part, Style, format_entries, read_works
+from doiuri.citations import (
+    Bibliography,
+    Cite,
+    EntryKey,
+    Form,
+    Part,
+    Style,
+    format_entries,
+    read_works,
+)
 from doiuri.records import Work
 from support.references import RECORDED, Recorded
 
@@ -28,7 +37,9 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
         f"{one.key}: {''.join(part.text for part in parts)}"
         for one, parts in zip(bibliography.references, entries, strict=True)
     ]
-    shown += ["".join(part.text for part in bibliography.citation(cites)) for cites in recorded.cites]
+    shown += [
+        "".join(part.text for part in bibliography.citation(cites)) for cites in recorded.cites
+    ]
     wrong = [
         f"{ours} is not {theirs}"
         for ours, theirs in zip(shown, recorded.lines, strict=True)
@@ -71,7 +82,9 @@ def test_entries_that_are_kept_are_those_that_are_formatted_anew(tmp_path: Path)
             continue
         (tmp_path / "own.csl").write_text(recorded.style, "utf-8")
         style = Style.load(recorded.case.get("own", "own.csl"), tmp_path)
-        works: dict[Handle | str, Work] = {item["id"]: Work(item["id"], item) for item in recorded.works}
+        works: dict[Handle | str, Work] = {
+            item["id"]: Work(item["id"], item) for item in recorded.works
+        }
         cited = (works, list(works)[1:], list(works)[::2], works)
         for one in (Bibliography(keys, works, style, recorded.locale).references for keys in cited):
             kept = format_entries(one, style, recorded.locale, known)

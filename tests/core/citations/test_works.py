@@ -43,13 +43,22 @@ def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(JSON)
     (tmp_path / "b.yaml").write_text(YAML)
     library = read_works(["a.json", "b.yaml"], tmp_path)
-    assert library.ids == {"knuth1984": "knuth1984", "kahn": A, "1984": "1984", "two": DOI("10.1000/b")}
+    assert library.ids == {
+        "knuth1984": "knuth1984",
+        "kahn": A,
+        "1984": "1984",
+        "two": DOI("10.1000/b"),
+    }
     assert library.files == (tmp_path / "a.json", tmp_path / "b.yaml")
     registry = {A: Work(A, {"type": "report", "title": "T", "author": [{"family": "RASHEED"}]})}
     works = library.complete(registry)
     assert library.complete(registry, [A]) == {A: works[A]}
     corrected, knuth = works[A], works["knuth1984"]
-    assert (corrected.title, corrected.type, corrected.authors[0].family) == ("T", "report", "Rasheed")
+    assert (corrected.title, corrected.type, corrected.authors[0].family) == (
+        "T",
+        "report",
+        "Rasheed",
+    )
     assert (knuth.doi, knuth.key, knuth.csl["URL"]) == (None, "knuth1984", "https://tex.example/")
     assert json.loads(knuth.to_json())["id"] == "knuth1984"
     assert works["1984"].year == 1984
@@ -115,7 +124,10 @@ def test_biblatex_and_bibtex_names_are_the_same(pair: list[str], tmp_path: Path)
 
 
 # Around a text; the last two only in the braces of another one
-FORMATS = {"i": [r"\emph{%}", r"{\it %}", r"\em %"], "b": [r"\textbf{%}", r"{\bfseries %}", r"\bf %"]}
+FORMATS = {
+    "i": [r"\emph{%}", r"{\it %}", r"\em %"],
+    "b": [r"\textbf{%}", r"{\bfseries %}", r"\bf %"],
+}
 FORMATS |= {"sup": ["$^{%}$", r"\textsuperscript{%}"], "sub": ["$_{%}$", r"\textsubscript {%}"]}
 
 
@@ -154,7 +166,8 @@ def test_a_long_file_of_bibtex_takes_linear_time(tmp_path: Path) -> None:
     def read(times: int) -> None:
         (tmp_path / "a.bib").write_text(
             "".join(
-                f"@book{{a{n}, title = {{{{B}} C}}, crossref = {{a{n % 9 + 1}x}}}}\n" for n in range(times)
+                f"@book{{a{n}, title = {{{{B}} C}}, crossref = {{a{n % 9 + 1}x}}}}\n"
+                for n in range(times)
             )
         )
         with pytest.raises(ValueError, match="names no entry"):

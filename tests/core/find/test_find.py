@@ -15,7 +15,9 @@ from support.adversary import PATTERNS, SYNTAXES, repeated
 from support.cases import DATA
 from support.growth import is_linear
 
-PARAGRAPHS = [one for path in sorted(DATA.glob("find/*.json")) for one in json.loads(path.read_text("utf-8"))]
+PARAGRAPHS = [
+    one for path in sorted(DATA.glob("find/*.json")) for one in json.loads(path.read_text("utf-8"))
+]
 """``found`` lists each mention as written with the name it stands for; with ``notation``, mentions have
 escapes of a badge or of JSON, which ``DOI.parse`` does not undo."""
 
@@ -39,7 +41,9 @@ def test_each_mention_is_found_as_written(case: dict[str, Any]) -> None:
 
 
 def test_an_unknown_syntax_raises_before_iteration() -> None:
-    with pytest.raises(ValueError, match=r"unknown syntax 'latex' \(known are text, html, xml, markdown"):
+    with pytest.raises(
+        ValueError, match=r"unknown syntax 'latex' \(known are text, html, xml, markdown"
+    ):
         find("10.1000/182", "latex")
     with pytest.raises(TypeError, match="expected str, not bytes"):
         find(b"10.1000/182")  # type: ignore[arg-type]
@@ -80,8 +84,25 @@ def test_a_text_may_have_any_number_of_parts_and_escapes(syntax: str, text: str,
 _PIECES = (
     *PATTERNS,
     *("10.1000/182", "10.1002/(SICI)1<2::AID>3.0.CO;2-S", "10.12/x", "urn:doi:10.123:456", "doi: "),
-    *("DOI:\u00a0", "https://doi.org/", "http://dx.doi.org/api/handles/", "https://example.org/doi/"),
-    *("?x=", "/abstract", ".pdf", " ", "\n", ", ", ". ", *"()[]<>{}\"'#?/é", "%C3%A9", ":doi:`", "`_"),
+    *(
+        "DOI:\u00a0",
+        "https://doi.org/",
+        "http://dx.doi.org/api/handles/",
+        "https://example.org/doi/",
+    ),
+    *(
+        "?x=",
+        "/abstract",
+        ".pdf",
+        " ",
+        "\n",
+        ", ",
+        ". ",
+        *"()[]<>{}\"'#?/é",
+        "%C3%A9",
+        ":doi:`",
+        "`_",
+    ),
     *("<wbr>", "&shy;", '<a href="', "doi = {", "\\url{", "](", "\\textless{}", "{\\'A}", "\x00"),
 )
 texts = st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=12).map("".join)
@@ -94,13 +115,22 @@ def test_matches_are_in_order_and_do_not_overlap(text: str, syntax: str) -> None
     assert places == sorted(places)
     assert [match.text for match in matches] == [text[match.start : match.end] for match in matches]
     if syntax == "text":
-        assert [DOI.parse(match.text).name for match in matches] == [match.doi.name for match in matches]
+        assert [DOI.parse(match.text).name for match in matches] == [
+            match.doi.name for match in matches
+        ]
 
 
 # What may stand around a name in its delimiters
 _CONTEXTS = (
     *("{}", "a {} b", "\\{}\\_", "10.1000/x{}", "{}b", "{}{}", "*{}*_", "({}).", "<!-- {} -->"),
-    *("a `b {} c` d", "a ``b {} c`` d", "```\n{}\n```\n", "[a {} b](c)", "[a](b 'c {} d')", "<b c='d {} e'>"),
+    *(
+        "a `b {} c` d",
+        "a ``b {} c`` d",
+        "```\n{}\n```\n",
+        "[a {} b](c)",
+        "[a](b 'c {} d')",
+        "<b c='d {} e'>",
+    ),
     *(":a:`b {} c`", "`a <b> {}`_", ".. a:: {}\n\n", ".. _a: b\n{}", "<script>{}</script>"),
     *("doi = { {} }", "\\emph{a {}}", '"a {}"'),
 )
@@ -108,7 +138,17 @@ _CONTEXTS = (
 
 _DELIMITED = (
     *(" <{}>", "\n<{}>", "<{}>", " `{}`", ":`{}`", "(`{}`", "\n`{}`", "]({})", " ({})"),
-    *("= {{{}}}", "={{{}}}", "\\url{{{}}}", "\\doi{{{}}}", '= "{}"', '="{}"', " '{}'", "='{}'", ">{}<"),
+    *(
+        "= {{{}}}",
+        "={{{}}}",
+        "\\url{{{}}}",
+        "\\doi{{{}}}",
+        '= "{}"',
+        '="{}"',
+        " '{}'",
+        "='{}'",
+        ">{}<",
+    ),
 )
 
 
@@ -123,13 +163,17 @@ def test_a_letter_beyond_ascii_changes_no_end_of_a_name(syntax: str) -> None:
                 text = context.replace("{}", mention)
                 plain = [(match.text, match.doi.name) for match in find(text, syntax)]
                 others = find(text.replace("a.b(1)c", "a.é(1)c"), syntax)
-                if plain != [tuple(t.replace("é", "b") for t in (o.text, o.doi.name)) for o in others]:
+                if plain != [
+                    tuple(t.replace("é", "b") for t in (o.text, o.doi.name)) for o in others
+                ]:
                     wrong.append(text)
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
-@pytest.mark.parametrize("digits", ["9" * 5000, "0" * 5000 + "65"], ids=["too large", "leading zeros"])
+@pytest.mark.parametrize(
+    "digits", ["9" * 5000, "0" * 5000 + "65"], ids=["too large", "leading zeros"]
+)
 def test_a_character_reference_of_thousands_of_digits_is_no_error(syntax: str, digits: str) -> None:
     reference = f"&#{digits};"
     text = f'<a href="https://doi.org/10.1000/a{reference}">x</a> {reference} doi:10.1000/182 <{reference}>'
@@ -155,7 +199,9 @@ def test_time_is_linear(syntax: str) -> None:
         list(find(repeated(pattern, size), syntax))
 
     patterns = (*PATTERNS, *NOTATIONS)
-    assert not [one for one in patterns if not is_linear(functools.partial(read, one), 1_000, 8_000)]
+    assert not [
+        one for one in patterns if not is_linear(functools.partial(read, one), 1_000, 8_000)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +212,14 @@ def test_time_is_linear(syntax: str) -> None:
         ("bibtex", lambda n: "doi={" * n + "10.1000/x" + "}" * n),
         ("bibtex", lambda n: "\\url{" * n + "10.1000/x" + "}" * n),
     ],
-    ids=["name of an attribute", "the same in Markdown", "fields in fields", "commands in commands"],
+    ids=[
+        "name of an attribute",
+        "the same in Markdown",
+        "fields in fields",
+        "commands in commands",
+    ],
 )
-def test_time_is_linear_for_unclosed_tags_and_nested_values(syntax: str, text: Callable[[int], str]) -> None:
+def test_time_is_linear_for_unclosed_tags_and_nested_values(
+    syntax: str, text: Callable[[int], str]
+) -> None:
     assert is_linear(lambda size: list(find(text(size), syntax)), 2_500, 20_000)

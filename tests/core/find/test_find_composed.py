@@ -16,8 +16,20 @@ from doiuri.tex import ACCENTS, SYMBOLS, plain_text
 from support.adversary import SYNTAXES
 
 SICI = "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O"
-NAMES = ["10.1000/182", "10.1016/S0140-6736(05)67778-3", "10.1007/978-3-319-12345-6_7", SICI, "10.1000/a&b"]
-NAMES += ["10.26321/Á.GUTIÉRREZ.Ü2", "10.1000.10/a[b]/c", "10.1000/50%off", "10.1000/x*y", "10.1000/l'o"]
+NAMES = [
+    "10.1000/182",
+    "10.1016/S0140-6736(05)67778-3",
+    "10.1007/978-3-319-12345-6_7",
+    SICI,
+    "10.1000/a&b",
+]
+NAMES += [
+    "10.26321/Á.GUTIÉRREZ.Ü2",
+    "10.1000.10/a[b]/c",
+    "10.1000/50%off",
+    "10.1000/x*y",
+    "10.1000/l'o",
+]
 NAMES += ["10.1000/1/doi"]
 SHORT = "10.12/x"  # counts with a label only
 # Only between delimiters
@@ -28,7 +40,10 @@ Write = Callable[[str], str]
 
 
 def replacing(
-    pattern: str, replacement: str | Callable[[re.Match[str]], str], write: Write = str, count: int = 0
+    pattern: str,
+    replacement: str | Callable[[re.Match[str]], str],
+    write: Write = str,
+    count: int = 0,
 ) -> Write:
     return lambda name: re.sub(pattern, replacement, write(name), count=count)
 
@@ -55,7 +70,9 @@ html_numbers = replacing(r"[^\w./-]", lambda match: f"&#{ord(match[0])};")
 html_broken = replacing("/", "/<wbr>", replacing(r"\.", "\u200b.", html_text, 1))
 html_blank = unless("[<>&]|10.12/", replacing("/", "/\n ", count=1))
 json_slashes = replacing("/", r"\\/")
-json_escapes = replacing("/", r"\\/", replacing(r"[^\w./]", lambda match: rf"\u{ord(match[0]):04x}"))
+json_escapes = replacing(
+    "/", r"\\/", replacing(r"[^\w./]", lambda match: rf"\u{ord(match[0]):04x}")
+)
 json_upper = replacing(r"(?<=\\u)....", lambda match: match[0].upper(), json_escapes)
 escapes = unless("&", partial(quote, safe=""))  # an escaped "&" is that of the outer query
 lower_escapes = replacing("%..", lambda match: match[0].lower(), escapes)
@@ -94,8 +111,25 @@ class Form(NamedTuple):
         return self.is_whole and self.text.count("{}") == 1
 
 
-LEADS = ["", "doi:", "https://doi.org/", "DOI: ", "Doi ", "DOI", "info:doi/", "hdl:", "URN:doi:", "DOI\u00a0"]
-LEADS += ["HTTP://DX.DOI.ORG/", "doi.org/", "//doi.org/", "https://www.doi.org/doi/", "https://doi.org/doi:"]
+LEADS = [
+    "",
+    "doi:",
+    "https://doi.org/",
+    "DOI: ",
+    "Doi ",
+    "DOI",
+    "info:doi/",
+    "hdl:",
+    "URN:doi:",
+    "DOI\u00a0",
+]
+LEADS += [
+    "HTTP://DX.DOI.ORG/",
+    "doi.org/",
+    "//doi.org/",
+    "https://www.doi.org/doi/",
+    "https://doi.org/doi:",
+]
 LEADS += ["https://doi.org:443/", "https://doi.org./", "http://doi.org:8080/api/handles/"]
 
 
@@ -132,9 +166,18 @@ FORMS = {
         *inline(json_upper, '"DOI":"‹{}›"'),
         *inline(lower_escapes, "‹https://doi.org/{}›", "https://x/?a=%3a‹{}›&b"),
         *inline(encode, *map("".join, product(URLS, ["", "&d", "#f", "%20OR%20b"]))),
-        *inline(encode, *map("https://x.org/‹{{}}›{}".format, ["/full?a", ".full.pdf", ".svg", "/suppinfo"])),
-        *inline(escapes, *map("https://x/?a=%22‹{{}}›{}".format, ["%22", "%20OR%20b", "%26c=d", "%3Fc#"])),
-        *inline(badge, *map("https://img.shields.io/badge/‹{{}}›{}".format, ["", "-blue", "_(x)-red.svg?a"])),
+        *inline(
+            encode,
+            *map("https://x.org/‹{{}}›{}".format, ["/full?a", ".full.pdf", ".svg", "/suppinfo"]),
+        ),
+        *inline(
+            escapes,
+            *map("https://x/?a=%22‹{{}}›{}".format, ["%22", "%20OR%20b", "%26c=d", "%3Fc#"]),
+        ),
+        *inline(
+            badge,
+            *map("https://img.shields.io/badge/‹{{}}›{}".format, ["", "-blue", "_(x)-red.svg?a"]),
+        ),
     ],
     "html": [
         *running(html_text, html_numbers, html_broken),
@@ -150,7 +193,12 @@ FORMS = {
     ],
     "markdown": [
         *running(backslashes, html_numbers),
-        *whole(encode, "[x](‹https://doi.org/{}›)", "[x](‹https://doi.org/{}› 't')", "![x]( <‹doi:{}›> )"),
+        *whole(
+            encode,
+            "[x](‹https://doi.org/{}›)",
+            "[x](‹https://doi.org/{}› 't')",
+            "![x]( <‹doi:{}›> )",
+        ),
         *whole(encode, "<‹https://doi.org/{}›>", "<‹DOI:{}›>", "[‹{}›](‹https://doi.org/{}›)"),
         *whole(str, "`‹{}›`", "{doi}`‹{}›`"),
         *whole(link_text, "``‹doi:{}›``", "[x](<‹https://doi.org/{}›>)"),
@@ -165,18 +213,29 @@ FORMS = {
         *whole(str, ":doi:`‹{}›`", ":DOI:`t <‹{}›>`", ":x-doi:`‹{}›<‹{}›>`", ":file:`‹{}›`"),
         *whole(encode, "`t <‹https://doi.org/{}›>`_", "`a <b> <‹doi:{}›>`__"),
         *inline(str, "``‹{}›``"),
-        *block(encode, ".. _x: ‹https://doi.org/{}›", ".. _`x: y`:\n   ‹doi:{}›", "__ ‹https://doi.org/{}›"),
+        *block(
+            encode,
+            ".. _x: ‹https://doi.org/{}›",
+            ".. _`x: y`:\n   ‹doi:{}›",
+            "__ ‹https://doi.org/{}›",
+        ),
     ],
     "bibtex": [
         *running(tex, tex_braces),
-        *whole(tex_link, r"\url{‹https://doi.org/{}›}", r"\href {‹doi:{}›}{x}", "ee={‹https://doi.org/{}›},"),
+        *whole(
+            tex_link,
+            r"\url{‹https://doi.org/{}›}",
+            r"\href {‹doi:{}›}{x}",
+            "ee={‹https://doi.org/{}›},",
+        ),
         *whole(tex, r"\doi{‹{}›}", "doi = {‹{}›},", 'DOI              = "‹{}›",', "Doi={{‹{}›}},"),
         *whole(str, "doi = {‹{}›},"),
         *whole(tex_lines, "doi = {‹{}›},", "DOI = {\n ‹{}›\n},"),
         *whole(tex_braces, "doi = {‹{}›},"),
         *whole(tex_double_braces, "doi = {‹{}›},"),
         *whole(
-            link_text, *map("{} = {{‹https://doi.org/{{}}›}},".format, ["url", "Ee", "link", "LINK", "DOI"])
+            link_text,
+            *map("{} = {{‹https://doi.org/{{}}›}},".format, ["url", "Ee", "link", "LINK", "DOI"]),
         ),
     ],
 }
@@ -307,15 +366,23 @@ def test_a_mention_after_another_is_found_as_if_alone(syntax: str) -> None:
     forms = [*enumerate(form for form in FORMS[syntax] if not form.is_block)]
     betweens = BETWEEN * len(forms) * len(forms)
     pairs = zip(product(forms, forms), betweens, strict=False)
-    check([joined(example(f, n), between, example(g, m)) for ((n, f), (m, g)), between in pairs], syntax)
+    check(
+        [joined(example(f, n), between, example(g, m)) for ((n, f), (m, g)), between in pairs],
+        syntax,
+    )
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_a_block_is_read_as_if_alone(syntax: str, end: str) -> None:
-    others = [Form(before + text) for before, text in product(["", "‹{}›\n"], OTHERS[syntax].split("¦"))]
+    others = [
+        Form(before + text) for before, text in product(["", "‹{}›\n"], OTHERS[syntax].split("¦"))
+    ]
     blocks = others + FORMS[syntax]
-    read = [example(form._replace(text=form.text.replace("\n", end)), n) for n, form in enumerate(blocks)]
+    read = [
+        example(form._replace(text=form.text.replace("\n", end)), n)
+        for n, form in enumerate(blocks)
+    ]
     check([joined(one, 2 * end, other, 2 * end, one) for one, other in product(read, read)], syntax)
 
 
@@ -323,7 +390,9 @@ def test_a_block_is_read_as_if_alone(syntax: str, end: str) -> None:
 def test_a_name_in_a_table_ends_at_its_column(separator: str) -> None:
     pieces = []
     for columns, rows, place, head in product((1, 2, 3), (1, 2, 3), (0, 1, 2), ("", "x\ndoi\ny\n")):
-        if place < columns and rows + columns + len(head) > 3:  # else it looks like a name with a comma
+        if (
+            place < columns and rows + columns + len(head) > 3
+        ):  # else it looks like a name with a comma
             before, after = place * f"a{separator}", (columns - place - 1) * f"{separator}b"
             lines = [joined(before, example(Form("‹{}›"), row), after, "\n") for row in range(rows)]
             pieces.append(joined(head.replace("\n", separator, 2), *lines))

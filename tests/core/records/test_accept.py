@@ -13,7 +13,10 @@ LONG = 'a/b;x="' + "\\" * 100_000
 RECORD = [
     *(None, "", "*/*", "application/json", b"application/json", "APPLICATION/JSON; Charset=utf-8"),
     *("application/*;q=0.2", "application/json, text/plain, */*", "text/html;q=0, */*"),
-    *("application/json;q=0.1, text/html;q=0.5, application/json", "*/*;q=0.1, text/html;q=0.2, */*"),
+    *(
+        "application/json;q=0.1, text/html;q=0.5, application/json",
+        "*/*;q=0.1, text/html;q=0.2, */*",
+    ),
     *("application/x-bibtex;q=0.5, */*", "nonsense", "application/json;q=nonsense", '"' * 100_000),
 ]
 OTHER = [
@@ -44,7 +47,9 @@ def test_who_accepts_json_as_well_as_any_other_type_gets_the_record(
     options = ClientOptions.read()
     assert options.wants_record(accept) is wanted
     if isinstance(accept, str) and '"' not in accept:
-        assert options.wants_record(", ".join(reversed(accept.split(",")))) is wanted, "in any order"
+        assert options.wants_record(", ".join(reversed(accept.split(",")))) is wanted, (
+            "in any order"
+        )
 
 
 def test_media_ranges_are_read_in_order_with_their_quality() -> None:
@@ -59,7 +64,10 @@ def test_whether_an_answer_is_of_a_type_that_was_asked_for(
     content_type: str, accept: str, expected: bool
 ) -> None:
     answer = reply("200 OK", b"text", kind=content_type)
-    with handling(lambda _target: answer) as server, Resolver(server.url, store=None, rate=None) as resolver:
+    with (
+        handling(lambda _target: answer) as server,
+        Resolver(server.url, store=None, rate=None) as resolver,
+    ):
         if expected:
             assert resolver.metadata(DOI("10.1000/182"), accept).text == "text"
         else:
@@ -75,10 +83,15 @@ def test_media_types_of_references() -> None:
 
 @pytest.mark.parametrize(
     ("style", "locale"),
-    [(style, "en") for style in ("", "a b", "apa;x", "apa\r\nX: y", "apa\n", "é", "a/b", "../x", "x" * 101)]
+    [
+        (style, "en")
+        for style in ("", "a b", "apa;x", "apa\r\nX: y", "apa\n", "é", "a/b", "../x", "x" * 101)
+    ]
     + [("apa", locale) for locale in ("", "e", "en_US", "en-US\n", "en;q=0", "en US", "1", "en-")],
     ids=ascii,
 )
 def test_other_names_of_styles_and_languages_are_refused(style: str, locale: str) -> None:
-    with pytest.raises(ValueError, match="not a locale" if style == "apa" else "not the name of a CSL style"):
+    with pytest.raises(
+        ValueError, match="not a locale" if style == "apa" else "not the name of a CSL style"
+    ):
         reference_type(style, locale)

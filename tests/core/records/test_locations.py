@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 HANDLE = "10.1000/a#b/../c"
 CASES = json.loads((DATA / "locations.json").read_text("utf-8"))
-ENTITIES = "".join(f"<!ENTITY {b} '{f'&{a};' * 20}'>" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+ENTITIES = "".join(
+    f"<!ENTITY {b} '{f'&{a};' * 20}'>" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
 BOMB = (
     f"<!DOCTYPE locations [<!ENTITY a '{'x' * 1000}'>{ENTITIES}]>"
     "<locations><location href='&i;'/></locations>"
@@ -30,7 +32,9 @@ BOMB = (
 def located(*places: Mapping[str, object]) -> Locations:
     """The locations with these attributes."""
     written = (" ".join(f'{name}="{value}"' for name, value in place.items()) for place in places)
-    return parse_locations(f"<locations>{''.join(f'<location {text}/>' for text in written)}</locations>")
+    return parse_locations(
+        f"<locations>{''.join(f'<location {text}/>' for text in written)}</locations>"
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["note"])
@@ -59,8 +63,14 @@ def test_the_choice_among_locations(case: dict[str, Any]) -> None:
         (b"<locations>\xff</locations>", "not well-formed"),
         ("<!DOCTYPE locations><locations/>", "entities are refused"),
         ("<!DOCTYPE locations SYSTEM 'file:///etc/passwd'><locations/>", "entities are refused"),
-        ("<!DOCTYPE l [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><l>&x;</l>", "entities are refused"),
-        ("<!DOCTYPE l [<!ENTITY % x SYSTEM 'http://127.0.0.1:9/'>%x;]><locations/>", "entities are refused"),
+        (
+            "<!DOCTYPE l [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><l>&x;</l>",
+            "entities are refused",
+        ),
+        (
+            "<!DOCTYPE l [<!ENTITY % x SYSTEM 'http://127.0.0.1:9/'>%x;]><locations/>",
+            "entities are refused",
+        ),
         (BOMB, "entities are refused"),
         (BOMB.encode("utf-16"), "entities are refused"),
         ("<locations>" + " " * 1_000_000 + "</locations>", "too large"),
@@ -84,14 +94,18 @@ def test_deep_nesting_and_many_locations_do_not_recurse() -> None:
     assert len(inner) == 1, "only those right below the root"
     deep = parse_locations("<locations>" + "<a>" * 100_000 + "</a>" * 100_000 + "</locations>")
     assert deep.candidates == ()
-    many = parse_locations("<locations>" + "<location href='http://a.example/'/>" * 20_000 + "</locations>")
+    many = parse_locations(
+        "<locations>" + "<location href='http://a.example/'/>" * 20_000 + "</locations>"
+    )
     assert len(many.candidates) == 20_000
 
 
 def test_attributes_are_kept_as_they_are_in_the_record() -> None:
     """P-68: an answer to action=showurls can be written from them."""
     own = "id='1' href_template='https://a.example/{hdl}' W='ä'"
-    locations = parse_locations(f"<locations http_sc='303' x='y'><location {own}/></locations>", "10.1000/1")
+    locations = parse_locations(
+        f"<locations http_sc='303' x='y'><location {own}/></locations>", "10.1000/1"
+    )
     assert locations.attributes == {"http_sc": "303", "x": "y"}
     (place,) = locations.candidates
     assert place.attributes == {"id": "1", "href_template": "https://a.example/{hdl}", "W": "ä"}
@@ -101,7 +115,10 @@ def test_attributes_are_kept_as_they_are_in_the_record() -> None:
 KINDS = {
     "u": ("URL", "https://u.example/"),
     "v": ("URL", "https://v.example/"),
-    "a": ("10320/loc", "<locations http_sc='301'><location href='https://a.example/'/></locations>"),
+    "a": (
+        "10320/loc",
+        "<locations http_sc='301'><location href='https://a.example/'/></locations>",
+    ),
     "b": (
         "10320/loc",
         "<locations http_sc='303'><location href='https://b.example/' weight='3'/></locations>",
@@ -114,7 +131,11 @@ KINDS = {
 
 @pytest.mark.parametrize(
     ("values", "weights", "chosen", "legacy"),
-    [("u", {"u": 1}, "u", "u"), ("uv", {"u": 1, "v": 0}, "u", "u"), ("vu", {"v": 1, "u": 0}, "v", "v")]
+    [
+        ("u", {"u": 1}, "u", "u"),
+        ("uv", {"u": 1, "v": 0}, "u", "u"),
+        ("vu", {"v": 1, "u": 0}, "v", "v"),
+    ]
     + [(values, {"a": 1, "u": 0, "v": 0}, "a", "u") for values in ("auv", "uav", "uva", "xuva")]
     + [(values, {"u": 0, "v": 0}, "u", "u") for values in ("-uv", "uv-", "x-uv")]
     + [(values, {"u": 1}, "u", "u") for values in ("xyu", "uxy")]
@@ -138,7 +159,9 @@ def test_urls_come_last_and_locations_overrule_them(
 def test_a_random_choice_is_proportional_to_the_weights() -> None:
     locations = located(*({"href": f"https://{w}.example/", "weight": w} for w in (0, 1, 3)))
     source = random.Random(7)
-    counts = collections.Counter(place.href for _ in range(4000) if (place := choose(locations, pick=source)))
+    counts = collections.Counter(
+        place.href for _ in range(4000) if (place := choose(locations, pick=source))
+    )
     huge = {"href": "http://a.example/", "weight": "1e308"}
     assert choose(located(huge, huge, huge), pick=source) is not None, "their sum is not infinite"
     assert counts["https://0.example/"] == 0
@@ -163,7 +186,19 @@ def test_the_status_of_the_redirect(own: str | None, common: str | None, status:
 ATTRIBUTES = st.dictionaries(
     st.sampled_from(["href", "id", "weight", "country", "http_role", "ctype", "href_template"]),
     st.sampled_from(
-        ["https://a.example/", "javascript:x", "1", "0", "-1", "nan", "gb", "conneg", "browser", "{hdl}", ""]
+        [
+            "https://a.example/",
+            "javascript:x",
+            "1",
+            "0",
+            "-1",
+            "nan",
+            "gb",
+            "conneg",
+            "browser",
+            "{hdl}",
+            "",
+        ]
     ),
 )
 
@@ -207,7 +242,9 @@ def test_each_step_counts_once(attributes: str, steps: list[str]) -> None:
     ],
     ids=["steps", "locatt", "accept"],
 )
-def test_the_time_of_a_choice_is_linear_in_record_and_request(steps: str, request_: dict[str, Any]) -> None:
+def test_the_time_of_a_choice_is_linear_in_record_and_request(
+    steps: str, request_: dict[str, Any]
+) -> None:
     locations = parse_locations(f"<locations chooseby='{steps}'>{MANY}</locations>")
     assert is_fast(lambda: choose(locations, **request_), 5)
 
@@ -229,14 +266,20 @@ TEMPLATE = "<locations><location href_template='{}'/></locations>"
     [
         TEMPLATE.format("{hdl}" * 180_000),
         TEMPLATE.format("{hdl:path}" * 90_000),
-        "<locations>" + "<location href_template='http://a.example/{hdl}'/>" * 10_000 + "</locations>",
+        "<locations>"
+        + "<location href_template='http://a.example/{hdl}'/>" * 10_000
+        + "</locations>",
     ],
     ids=["names", "paths", "many"],
 )
 def test_templates_expand_to_a_bounded_length(xml: str) -> None:
-    with pytest.raises(ValueError, match="too large: at most 1000000 characters in filled templates"):
+    with pytest.raises(
+        ValueError, match="too large: at most 1000000 characters in filled templates"
+    ):
         parse_locations(xml, SLASHES)
-    (place,) = parse_locations(TEMPLATE.format("http://a.example/?{hdl}&amp;" + "{hdl}" * 200), SLASHES)
+    (place,) = parse_locations(
+        TEMPLATE.format("http://a.example/?{hdl}&amp;" + "{hdl}" * 200), SLASHES
+    )
     assert len(place.href) == 18 + 201 * (7 + 1501 * 3) + 1
 
 
@@ -250,7 +293,9 @@ def test_the_templates_of_all_values_share_the_bound() -> None:
 
 def test_the_values_of_a_record_are_joined_in_linear_time() -> None:
     xml = "<locations a{0}='{0}' b='{0}'><location href='http://{0}.example/'/></locations>"
-    values = [Value(index, "10320/loc", Data("string", xml.format(index))) for index in range(10_000)]
+    values = [
+        Value(index, "10320/loc", Data("string", xml.format(index))) for index in range(10_000)
+    ]
     assert is_linear(lambda count: locations_of(values[:count], "10.1000/1"), 1_000, 10_000)
     locations = locations_of(values, "10.1000/1")
     assert len(locations) == 10_000

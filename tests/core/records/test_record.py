@@ -37,10 +37,17 @@ def record(*values: Any) -> Record:
 def test_the_figure_of_the_draft() -> None:
     """U-09, U-14, U-41, U-56, U-57, U-59 to U-61, P-85, P-86, P-93 to P-99, P-103; C-21: an array."""
     found = Record.from_json(json.dumps(FIGURE_1))
-    rights = {"handle": "0.na/10.1000", "index": 200, "permissions": "011111110010", "legacyByteLength": True}
+    rights = {
+        "handle": "0.na/10.1000",
+        "index": 200,
+        "permissions": "011111110010",
+        "legacyByteLength": True,
+    }
     assert found.doi == DOI("10.1000/182")
     assert found.values == (
-        Value(1, "URL", Data("string", "http://www.doi.org/hb.html"), 86400, "2004-01-21T14:14:17Z"),
+        Value(
+            1, "URL", Data("string", "http://www.doi.org/hb.html"), 86400, "2004-01-21T14:14:17Z"
+        ),
         Value(100, "HS_ADMIN", Data("admin", rights), 86400, "2000-06-23T15:17:46Z"),
     )
     assert (found.url, found.ttl, found.alias) == ("http://www.doi.org/hb.html", 86400, None)
@@ -56,13 +63,19 @@ def test_one_doi_with_two_urls_xml_and_octets() -> None:
     urls = [["URL", "http://www.a.example/", 1], ["URL", "http://www.b.example/", 2]]
     found = record(*urls, ["XML", "<title>Ü</title>", 3], video)
     assert found.url == "http://www.a.example/"
-    assert [place.href for place in found.locations.candidates] == [v.data.text for v in found.of_type("URL")]
+    assert [place.href for place in found.locations.candidates] == [
+        v.data.text for v in found.of_type("URL")
+    ]
     assert found.of_type("XML")[0].data.text == "<title>Ü</title>"
     assert found.of_type("VIDEO")[0].data.octets == b"\0\1\2"
 
 
 JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )
@@ -70,7 +83,8 @@ NOT_NONE = JSON_VALUES.filter(lambda member: member is not None)
 ANY_DATA = st.builds(
     lambda more, pair: more | dict(zip(("format", "value"), pair, strict=True)),
     st.dictionaries(st.text(), JSON_VALUES, max_size=2),
-    st.tuples(st.just("string"), st.text()) | st.tuples(st.sampled_from(["key", "new"]), JSON_VALUES),
+    st.tuples(st.just("string"), st.text())
+    | st.tuples(st.sampled_from(["key", "new"]), JSON_VALUES),
 )
 ANY_VALUES = st.fixed_dictionaries(
     {"index": st.integers(), "type": st.text(), "data": ANY_DATA},
@@ -91,11 +105,16 @@ ODD |= {"permissions": "1111", "ttl": "2030-01-01T00:00:00Z", "timestamp": "yest
 ODD |= {"references": [{"handle": "0.NA/10.1000", "index": 1}], "signature": {"x": None}}
 
 
-@given(st.lists(ANY_VALUES, min_size=1, max_size=4), st.dictionaries(st.text(), JSON_VALUES, max_size=2))
+@given(
+    st.lists(ANY_VALUES, min_size=1, max_size=4),
+    st.dictionaries(st.text(), JSON_VALUES, max_size=2),
+)
 @example(DOCUMENTED, {})
 @example([{"index": 5, "type": "T", "data": data} for data in CASES["formats"]], {})
 @example([ODD], {"message": "x", "extra": {"n": 10**30}})
-def test_nothing_is_lost_between_json_and_json(values: list[dict[str, Any]], more: dict[str, Any]) -> None:
+def test_nothing_is_lost_between_json_and_json(
+    values: list[dict[str, Any]], more: dict[str, Any]
+) -> None:
     """A record has any number of values, each with an index, a type and data (N-024 P-93 to P-95 U-57).
 
     Generally five attributes, so there may be others (P-92 P-98), in the server's order (P-84 to P-86). Every
@@ -132,7 +151,10 @@ def test_a_value_of_another_shape_makes_a_bad_record(flaw: dict[str, Any]) -> No
     [
         *("", "null", "[]", "{}", b"\xff", '{"handle":"10.1000/x"}', '{"handle":1,"values":[]}'),
         *('{"responseCode":200,"handle":"10.1000/x","values":[]}', '{"values":[],"values":[]}'),
-        *('{"responseCode":true,"handle":"10.1000/x","values":[]}', '{"handle":"10.1000/x","values":[7]}'),
+        *(
+            '{"responseCode":true,"handle":"10.1000/x","values":[]}',
+            '{"handle":"10.1000/x","values":[7]}',
+        ),
     ],
 )
 def test_an_invalid_record_raises_bad_record(source: str | bytes) -> None:
@@ -144,19 +166,25 @@ def test_an_invalid_record_raises_bad_record(source: str | bytes) -> None:
     assert caught.value.doi == X
 
 
-@pytest.mark.parametrize("handle", ["20.5000/x", "10.1000/", "", "doi:10.1000/x", "10/a-b", " 10.1000/x"])
+@pytest.mark.parametrize(
+    "handle", ["20.5000/x", "10.1000/", "", "doi:10.1000/x", "10/a-b", " 10.1000/x"]
+)
 def test_a_record_with_an_invalid_handle_raises_bad_record(handle: str) -> None:
     with pytest.raises(BadRecord, match="is not a"):
         Record.from_json({"handle": handle, "values": []})
 
 
-@pytest.mark.parametrize("handle", [DOI("10.1000/50%25off"), Prefix("10.1000"), ShortDOI("10/abcd")], ids=str)
+@pytest.mark.parametrize(
+    "handle", [DOI("10.1000/50%25off"), Prefix("10.1000"), ShortDOI("10/abcd")], ids=str
+)
 def test_a_handle_is_a_literal_name(handle: Handle) -> None:
     """N-149: names are stored unencoded, so a percent sign is one (P-09)."""
     assert Record.from_json({"handle": handle.name, "values": []}).doi == handle
 
 
-@pytest.mark.parametrize("read", [Record.from_json, lambda source, doi: Record.deferred(doi, source)])
+@pytest.mark.parametrize(
+    "read", [Record.from_json, lambda source, doi: Record.deferred(doi, source)]
+)
 def test_the_name_asked_for_stays_as_it_was_asked_for(read: Callable[..., Record]) -> None:
     """The handle of an answer is the name asked for, in any case of ASCII letters (U-54)."""
     stored = b'{"responseCode":1,"handle":"10.1000/X","values":[]}'
@@ -243,7 +271,10 @@ def test_a_record_compares_by_what_it_says() -> None:
 def test_a_notebook_shows_a_table_with_links() -> None:
     html = record(["URL", "https://a.example/?a=1&b=2"], ["EMAIL", "x@a.example", 2])._repr_html_()
     assert '<caption><a href="https://doi.org/10.1000/x">doi:10.1000/x</a></caption>' in html
-    assert '<td><a href="https://a.example/?a=1&amp;b=2">https://a.example/?a=1&amp;b=2</a></td>' in html
+    assert (
+        '<td><a href="https://a.example/?a=1&amp;b=2">https://a.example/?a=1&amp;b=2</a></td>'
+        in html
+    )
     assert "<tr><td>2</td><td>EMAIL</td><td>x@a.example</td></tr>" in html
 
 
@@ -310,8 +341,28 @@ def test_only_ascii_letters_are_upper_cased(text: str) -> None:
 
 # Stored records: checked when they are taken from a store, parsed when they are read
 
-TYPES = ["URL", "url", "URL.PDF", "EMAIL", "10320/loc", "10320/LOC", "HS_ADMIN", "HS_ALIAS", "Hs_Alias"]
-TEXTS = ["https://a.example/", "  http://c.example ", "http://c\n", "ftp://d", "", 'a"b', "é", "\ud800", "\\"]
+TYPES = [
+    "URL",
+    "url",
+    "URL.PDF",
+    "EMAIL",
+    "10320/loc",
+    "10320/LOC",
+    "HS_ADMIN",
+    "HS_ALIAS",
+    "Hs_Alias",
+]
+TEXTS = [
+    "https://a.example/",
+    "  http://c.example ",
+    "http://c\n",
+    "ftp://d",
+    "",
+    'a"b',
+    "é",
+    "\ud800",
+    "\\",
+]
 ADMIN = {"handle": "0.na/10.1000", "index": 200, "permissions": "011111110010"}
 DATA_OF_VALUES = [
     *(Data("string", text) for text in (*TEXTS, LOC.format("https://b.example/", 1))),
@@ -327,7 +378,24 @@ STORED = st.builds(
     timestamp=st.sampled_from([None, "2004-01-21T14:14:17Z"]),
     permissions=st.sampled_from([None, "1110", 5]),
 )
-PIECES = ['"', "\\", ",", "}", "]}", "{", "0", "-", "[", "\n", "é", '"a":1,', '"index":1,', "null", ":", "e9"]
+PIECES = [
+    '"',
+    "\\",
+    ",",
+    "}",
+    "]}",
+    "{",
+    "0",
+    "-",
+    "[",
+    "\n",
+    "é",
+    '"a":1,',
+    '"index":1,',
+    "null",
+    ":",
+    "e9",
+]
 
 
 def stored(*values: Value) -> bytes:
@@ -338,7 +406,11 @@ def stored(*values: Value) -> bytes:
 def test_a_stored_value_is_the_value(kind: str) -> None:
     url = Value(2, "URL", Data("string", "http://a.example/"))
     for data in DATA_OF_VALUES:
-        for values in ([Value(1, kind, data)], [Value(1, kind, data), url], [url, Value(1, kind, data)]):
+        for values in (
+            [Value(1, kind, data)],
+            [Value(1, kind, data), url],
+            [url, Value(1, kind, data)],
+        ):
             same_if_stored(values)
 
 
@@ -363,7 +435,9 @@ def same_if_stored(values: list[Value]) -> None:
     st.sampled_from(PIECES).map(str.encode) | st.binary(max_size=2),
 )
 @example(stored(Value(1, "URL", Data("string", "http://a.example"))), 67, 0, b"0")
-def test_a_deferred_record_can_be_parsed(source: bytes, place: int, length: int, piece: bytes) -> None:
+def test_a_deferred_record_can_be_parsed(
+    source: bytes, place: int, length: int, piece: bytes
+) -> None:
     """Whatever damage an answer has: it is found out at once, or it does no harm later."""
     place %= len(source)
     damaged = source[:place] + piece + source[place + length :]

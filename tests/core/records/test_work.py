@@ -32,7 +32,9 @@ CROSSREF: dict[str, Any] = {
 
 def each(group: str) -> pytest.MarkDecorator:
     """Run a test for each case of a group of works.json."""
-    return pytest.mark.parametrize("case", CASES[group], ids=lambda case: ascii([*case.values()])[:100])
+    return pytest.mark.parametrize(
+        "case", CASES[group], ids=lambda case: ascii([*case.values()])[:100]
+    )
 
 
 def work(**csl: Any) -> Work:
@@ -44,14 +46,20 @@ def test_an_answer_of_crossref() -> None:
     title = "A framework: A sequel"
     assert (found.title, found.container, found.publisher) == (title, "Digital Libraries", "")
     assert (found.year, found.editors) == (2006, ())
-    assert found.authors == (Name("Kahn", "Robert"), Name("Wilensky", "Robert", "Jr."), Name("CNRI"))
+    assert found.authors == (
+        Name("Kahn", "Robert"),
+        Name("Wilensky", "Robert", "Jr."),
+        Name("CNRI"),
+    )
     assert [str(name) for name in found.authors] == ["Robert Kahn", "Robert Wilensky Jr.", "CNRI"]
     assert found.csl == {
         "type": "article-journal", "title": title, "author": [KAHN, WILENSKY, {"literal": "CNRI"}],
         "issued": CROSSREF["issued"], "container-title": "Digital Libraries", "event-title": "A conference",
         "volume": "6", "issue": "2", "ISBN": "9780000000000",
     }  # fmt: skip
-    assert work(**found.csl, event="Another").csl == found.csl, "the member of CSL goes before Crossref's"
+    assert work(**found.csl, event="Another").csl == found.csl, (
+        "the member of CSL goes before Crossref's"
+    )
 
 
 def test_it_is_a_value() -> None:
@@ -103,7 +111,9 @@ def test_names_are_divided_as_the_agency_divides_them(case: dict[str, Any]) -> N
 def test_dates_are_read_as_far_as_they_are_dates(case: dict[str, Any]) -> None:
     date, parts = case["date"], case["parts"]
     found = work(issued=date, submitted=date)
-    assert found.csl.get("issued") == found.csl.get("submitted") == (parts and {"date-parts": [parts]})
+    assert (
+        found.csl.get("issued") == found.csl.get("submitted") == (parts and {"date-parts": [parts]})
+    )
     assert found.year == (parts and parts[0])
 
 
@@ -131,7 +141,9 @@ def test_sizes_are_bounded() -> None:
     sent = {"title": "<i>x</i> " * 1250, "author": [*people, {}], "publisher": "y" * 10_000}
     assert is_fast(lambda: work(**sent), 1)
     found = work(**sent)
-    assert (len(found.authors), found.authors[-1].family) == (100, "F2999"), "the last that is not empty"
+    assert (len(found.authors), found.authors[-1].family) == (100, "F2999"), (
+        "the last that is not empty"
+    )
     assert len(found.authors[0].given) == 200
     assert (len(found.title), len(found.publisher)) == (1000, 300)
     assert found.title.endswith("…")
@@ -142,7 +154,10 @@ def test_sizes_are_bounded() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(part * 10_000 for part in ("<", "<i>", "<i ", "&amp;", "<<i>i>", "<math>", "<!--", "&#", "&#38;")),
+        *(
+            part * 10_000
+            for part in ("<", "<i>", "<i ", "&amp;", "<<i>i>", "<math>", "<!--", "&#", "&#38;")
+        ),
         "&" + "amp;" * 9000,
         "<" * 9000 + "i>" * 9000,
         "<" * 100 + "i>" * 100,
@@ -155,7 +170,9 @@ def test_hostile_titles_are_read_quickly(text: str) -> None:
     assert work(title=title).title == title
 
 
-_texts = st.text(st.sampled_from("<>&;/i amp#x3clgt\u202e\u200b\x00(:)'\"") | st.characters(), max_size=40)
+_texts = st.text(
+    st.sampled_from("<>&;/i amp#x3clgt\u202e\u200b\x00(:)'\"") | st.characters(), max_size=40
+)
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | _texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_texts, inner, max_size=3),
@@ -193,8 +210,17 @@ def test_whatever_is_sent_is_read_and_reading_it_again_changes_nothing(csl: dict
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        *(("7", "expected an object"), ('"text"', "expected an object"), ("[{},{}]", "expected an object")),
-        *(("<html>", "not JSON"), (b"\xff", "not UTF-8"), (b"", "not JSON"), (b"[" * 100_000, "nested")),
+        *(
+            ("7", "expected an object"),
+            ('"text"', "expected an object"),
+            ("[{},{}]", "expected an object"),
+        ),
+        *(
+            ("<html>", "not JSON"),
+            (b"\xff", "not UTF-8"),
+            (b"", "not JSON"),
+            (b"[" * 100_000, "nested"),
+        ),
         *(("{}", "names no DOI"), ('{"DOI": 7}', "names no DOI"), ('{"DOI": "x"}', "not a DOI")),
     ],
     ids=lambda text: str(text)[:20],
@@ -206,13 +232,22 @@ def test_an_invalid_work_raises_bad_record(source: str | bytes, complaint: str) 
 
 def test_from_json_reads_lists_of_one_and_parsed_json_and_links() -> None:
     csl = {"DOI": "https://doi.org/10.1000/x", "title": "A"}
-    sources: list[Any] = [csl, json.dumps([csl]), json.dumps(csl).encode(), f"\ufeff{json.dumps(csl)}"]
+    sources: list[Any] = [
+        csl,
+        json.dumps([csl]),
+        json.dumps(csl).encode(),
+        f"\ufeff{json.dumps(csl)}",
+    ]
     assert [*map(Work.from_json, sources)] == [Work(X, {"title": "A"})] * 4
-    assert Work.from_json({"DOI": "10.1000/primary", "title": "A"}, doi=X) == Work(X, csl), "an alias"
+    assert Work.from_json({"DOI": "10.1000/primary", "title": "A"}, doi=X) == Work(X, csl), (
+        "an alias"
+    )
 
 
 def test_html_is_escaped() -> None:
-    html = work(title="<x onclick=alert(1)> & <y>", author=[{"family": "<z>"}], publisher='"')._repr_html_()
+    html = work(
+        title="<x onclick=alert(1)> & <y>", author=[{"family": "<z>"}], publisher='"'
+    )._repr_html_()
     assert "&lt;x onclick=alert(1)&gt; &amp; &lt;y&gt;" in html
     assert "&lt;z&gt;" in html
     assert "<td>&quot;</td>" in html
@@ -225,7 +260,10 @@ def test_html_is_escaped() -> None:
 @pytest.mark.parametrize(
     ("csl", "empty"),
     [({}, True), ({"title": "(:unav)", "issued": 2006, "volume": "1"}, True)]
-    + [({member: "A"}, False) for member in ("title", "author", "editor", "container-title", "publisher")],
+    + [
+        ({member: "A"}, False)
+        for member in ("title", "author", "editor", "container-title", "publisher")
+    ],
 )
 def test_a_work_is_empty_if_there_is_nothing_to_cite(csl: dict[str, Any], empty: bool) -> None:
     assert work(**csl).is_empty is empty
@@ -275,7 +313,11 @@ def test_notices_are_in_order_whatever_order_they_are_sent_in() -> None:
         == read(**{"updated-by": sorted(sent, key=str)}).notices
     )
     assert [(one.type, one.source, one.date) for one in found] == [
-        (kind.replace("_", " "), "Retraction Watch" if source == "retraction-watch" else source, date)
+        (
+            kind.replace("_", " "),
+            "Retraction Watch" if source == "retraction-watch" else source,
+            date,
+        )
         for kind, source, date in order
     ]
 

@@ -29,7 +29,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of all limiters: what they wait for, they skip."""
     made = Clock()
     monkeypatch.setattr(time, "monotonic", made)
-    monkeypatch.setattr(threading.Condition, "wait", lambda self, timeout=None: made.wait(self, timeout))
+    monkeypatch.setattr(
+        threading.Condition, "wait", lambda self, timeout=None: made.wait(self, timeout)
+    )
     return made
 
 

@@ -34,7 +34,9 @@ def ticked() -> threading.Event:
 
 
 @pytest.fixture
-def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ticked: threading.Event) -> Iterator[Site]:
+def slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ticked: threading.Event
+) -> Iterator[Site]:
     """A resolver that answers when the event loop has ticked; it knows every second name."""
     known = resolver(dict.fromkeys(NAMES[::2], "https://x.example/"))
 
@@ -77,7 +79,9 @@ def test_outcomes_one_by_one_and_errors(slow: Site, ticked: threading.Event) -> 
         asyncio.run(recipe()["look_up"](NAMES[1:]))
 
 
-def test_a_cancelled_task_does_not_wait_for_its_request(slow: Site, ticked: threading.Event) -> None:
+def test_a_cancelled_task_does_not_wait_for_its_request(
+    slow: Site, ticked: threading.Event
+) -> None:
     async def main(own: Resolver) -> bool:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):

@@ -40,7 +40,9 @@ def test_a_name_that_comes_twice_is_asked_about_once() -> None:
         assert len(server.requests) == 2
         list(Resolver(server.url, store=None).verify(spellings))
         assert len(server.requests) == 2 + 1 + 2
-    assert [outcome.doi.name for outcome in outcomes if outcome.doi] == [doi.name for doi in spellings]
+    assert [outcome.doi.name for outcome in outcomes if outcome.doi] == [
+        doi.name for doi in spellings
+    ]
 
 
 @pytest.mark.parametrize("method", ["resolve_many", "verify", "check", "works"])
@@ -81,7 +83,9 @@ def test_streams_may_be_endless(method: str) -> None:
 def test_progress_is_reported() -> None:
     with handling(proxy()) as server:
         seen: list[tuple[int, int | None]] = []
-        resolver = Resolver(server.url, store=None, progress=lambda done, total: seen.append((done, total)))
+        resolver = Resolver(
+            server.url, store=None, progress=lambda done, total: seen.append((done, total))
+        )
         list(resolver.resolve_many(names(3)))
         assert seen == [(1, 3), (2, 3), (3, 3)]
         seen.clear()
@@ -116,7 +120,9 @@ def test_existence_takes_few_requests() -> None:
 
 
 @pytest.mark.parametrize(("confirm", "ends"), [(True, "a!?*+-"), (False, "a!")])
-def test_doubtful_answers_are_confirmed_unless_which_ra_is_to_be_believed(confirm: bool, ends: str) -> None:
+def test_doubtful_answers_are_confirmed_unless_which_ra_is_to_be_believed(
+    confirm: bool, ends: str
+) -> None:
     dois, store = [DOI(f"10.1000/{n}{end}") for end in ends for n in "01"], Kept()
     with handling(proxy({doi.key: () for doi in dois if doi.suffix[0] == "1"}, agencies)) as server:
         outcomes = list(Resolver(server.url, store=store).verify(dois, confirm=confirm))
@@ -127,19 +133,30 @@ def test_doubtful_answers_are_confirmed_unless_which_ra_is_to_be_believed(confir
     assert statuses == ["found", "found", *doubtful]
     assert len([target for target in asked if target.startswith("/doiRA/")]) == 1
     assert len(asked) == 1 + 10 * confirm
-    assert [outcome.status for outcome in again] == (statuses if confirm else ["found"] * 2 + ["unknown"] * 2)
+    assert [outcome.status for outcome in again] == (
+        statuses if confirm else ["found"] * 2 + ["unknown"] * 2
+    )
 
 
 def test_names_of_any_kind_are_verified() -> None:
-    dois = [*map(DOI, ("10.1000/a,b", "10.1000/../x", "10.1000/ü%")), ShortDOI("10/abcd"), Prefix("10.1000")]
+    dois = [
+        *map(DOI, ("10.1000/a,b", "10.1000/../x", "10.1000/ü%")),
+        ShortDOI("10/abcd"),
+        Prefix("10.1000"),
+    ]
     with handling(proxy(agencies=agencies)) as server:
         outcomes = list(Resolver(server.url, store=None).agencies(dois))
     crossref = [("found", None if isinstance(doi, ShortDOI) else "Crossref") for doi in dois]
     assert [(outcome.status, outcome.agency) for outcome in outcomes] == crossref
-    assert "10.1000/a%2Cb,10.1000/..%2Fx,10.1000/%C3%BC%25,10.1000" in targets(server)[0] + targets(server)[1]
+    assert (
+        "10.1000/a%2Cb,10.1000/..%2Fx,10.1000/%C3%BC%25,10.1000"
+        in targets(server)[0] + targets(server)[1]
+    )
 
 
-@pytest.mark.parametrize("status", ["400 a", "404 a", "405 a", "410 a", "414 a", "501 a", "200 OK", "403 a"])
+@pytest.mark.parametrize(
+    "status", ["400 a", "404 a", "405 a", "410 a", "414 a", "501 a", "200 OK", "403 a"]
+)
 def test_without_which_ra_the_rest_api_is_asked_but_a_refusal_is_unknown(status: str) -> None:
     usual, page = proxy({"10.1000/0": ()}), reply(status, b"<html>", kind="text/html")
     with handling(lambda target: page if target.startswith("/doiRA/") else usual(target)) as server:
@@ -171,13 +188,19 @@ INVALID: list[tuple[Any, str, str]] = [
 
 
 @pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
-@pytest.mark.parametrize(("item", "text", "reason"), INVALID, ids=[repr(item) for item, *_ in INVALID])
-def test_an_item_that_is_not_a_doi_is_invalid(method: str, item: Any, text: str, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("item", "text", "reason"), INVALID, ids=[repr(item) for item, *_ in INVALID]
+)
+def test_an_item_that_is_not_a_doi_is_invalid(
+    method: str, item: Any, text: str, reason: str
+) -> None:
     """Wherever it stands: first, last, or after a DOI that is looked up; whatever the budget."""
     seen: list[tuple[int, int | None]] = []
     items = [item, *names(3), item]
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, store=None, progress=lambda done, total: seen.append((done, total)))
+        resolver = Resolver(
+            server.url, store=None, progress=lambda done, total: seen.append((done, total))
+        )
         first, *valid, last = outcomes = list(getattr(resolver, method)(items))
         (hasty, *unknown) = getattr(resolver, method)(items[:2], budget=1e-9)
     assert [outcome.doi for outcome in outcomes] == [None, *names(3), None]

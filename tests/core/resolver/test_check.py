@@ -29,13 +29,17 @@ class Registry:
         self.asked[bool(names)] += 1
         if names:
             found = {"RA": "Crossref"}, {"status": "DOI does not exist"}
-            answer = [{"DOI": one, **found["dead" in one]} for one in map(unquote, names.split(","))]
+            answer = [
+                {"DOI": one, **found["dead" in one]} for one in map(unquote, names.split(","))
+            ]
             return Reply(200, {}, json.dumps(answer).encode(), request.url)
         if "alias-" in name:
             target = f"10.1000/{name.partition('alias-')[2]}"
             return Reply(200, {}, record(name, value("HS_ALIAS", target)), request.url)
         if "dead" in name:
-            return Reply(404, {}, json.dumps({"responseCode": 100, "handle": name}).encode(), request.url)
+            return Reply(
+                404, {}, json.dumps({"responseCode": 100, "handle": name}).encode(), request.url
+            )
         return Reply(200, {}, record(name), request.url)
 
     def resolver(self, store: MemoryStore | None = None, **options: object) -> Resolver:
@@ -68,7 +72,9 @@ COUNTS: dict[str, tuple[Layout, tuple[int, int]]] = {
 
 def arranged(layout: Layout, resolver: Resolver) -> list[str]:
     """Names as the layout lists them, each stored as its kind says."""
-    names = [f"10.1000/{number}{kind}" for number, (kind, many) in enumerate(layout) for _ in range(many)]
+    names = [
+        f"10.1000/{number}{kind}" for number, (kind, many) in enumerate(layout) for _ in range(many)
+    ]
     names = [name.replace("/", f"/{number}.") for number, name in enumerate(names)]
     list(resolver.verify(name for name in names if "exists" in name))
     list(resolver.resolve_many(name for name in names if "record" in name or "alias-" in name))
@@ -109,7 +115,9 @@ def test_three_thousand_new_names_get_an_answer_within_a_budget_for_a_hundred() 
     items = ["nonsense", *NAMES[:7], DEAD, *NAMES[7:], 7, *NAMES[:40]]
     registry = Registry()
     outcomes = list(registry.resolver(rate=2, budget=50).check(items))  # type: ignore[arg-type]
-    assert [one.doi.name if one.doi else one.text for one in outcomes] == [str(item) for item in items]
+    assert [one.doi.name if one.doi else one.text for one in outcomes] == [
+        str(item) for item in items
+    ]
     assert [count(outcomes, status) for status in ("found", "not-found", "invalid")] == [3040, 1, 2]
     assert sum(registry.asked) < 30
 

@@ -86,7 +86,11 @@ def usual_memory() -> int:
 def memory(server_url: str) -> tuple[str, int]:
     """Return the status, and the peak memory in kB, of a process that resolves a DOI."""
     run = subprocess.run(
-        [sys.executable, "-c", ASK, server_url, NAME], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", ASK, server_url, NAME],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     status, peak = run.stdout.split()
     return status, int(peak)

@@ -40,7 +40,11 @@ def test_the_interpreter_exits_without_waiting_for_requests(fault: object) -> No
     with fault.serve() as server:  # type: ignore[attr-defined]
         begun = time.monotonic()
         run = subprocess.run(
-            [sys.executable, "-c", EXIT, server.url], capture_output=True, text=True, timeout=300, check=True
+            [sys.executable, "-c", EXIT, server.url],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
         )
     assert (run.stdout, run.stderr) == ("unknown\n", "")
     assert time.monotonic() - begun < 100
@@ -65,7 +69,10 @@ def test_a_batch_that_is_open_at_exit_waits_for_no_lock_of_a_thread_that_is_gone
 
 
 def test_a_fork_starts_afresh(tmp_path: Path) -> None:
-    with handling(proxy()) as server, Resolver(server.url, store=tmp_path / "store.sqlite3") as resolver:
+    with (
+        handling(proxy()) as server,
+        Resolver(server.url, store=tmp_path / "store.sqlite3") as resolver,
+    ):
         resolver.resolve(DOI_)
 
         def work() -> None:
@@ -106,7 +113,9 @@ def test_a_fork_in_the_middle_of_a_request_does_no_harm(over: str) -> None:
     gate = threading.Event()
     transport = Direct(_gated(gate))
     with handling(_gated(gate)) as server:
-        options: dict[str, Any] = {"base": server.url} if over == "sockets" else {"transport": transport}
+        options: dict[str, Any] = (
+            {"base": server.url} if over == "sockets" else {"transport": transport}
+        )
         resolver = Resolver(**options, store=None, timeout=100, concurrency=1, rate=1000)
         asking = threading.Thread(target=lambda: list(resolver.resolve_many([DOI("10.1000/slow")])))
         asking.start()
@@ -160,7 +169,9 @@ over.set()
 
 def test_a_fork_while_other_threads_make_stores() -> None:
     """An exception in a fork hook is printed, and the remaining hooks are skipped."""
-    done = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS], capture_output=True, timeout=300, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -225,7 +236,9 @@ sys.meta_path.insert(0, Slow())
         (3, "next(resolver.check([f'10.1000/{n}' for n in range(190)])).status"),
     ],
 )
-def test_the_budget_does_not_pay_for_the_first_import_of_requests(rate: float, look_up: str) -> None:
+def test_the_budget_does_not_pay_for_the_first_import_of_requests(
+    rate: float, look_up: str
+) -> None:
     with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
         run = subprocess.run(
             [sys.executable, "-c", f"{SLOW_DISK}print({look_up})", server.url, str(rate)],

@@ -44,7 +44,9 @@ def test_a_request_has_the_name_untouched_a_user_agent_and_no_credentials(
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password x\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     names, usual = ["10.1000//x/../50%25off?b#c", "10.1000/überblick/.."], proxy()
-    with handling(lambda at: usual(at).replace(b"\r\n", b"\r\nSet-Cookie: a=b; Path=/\r\n", 1)) as server:
+    with handling(
+        lambda at: usual(at).replace(b"\r\n", b"\r\nSet-Cookie: a=b; Path=/\r\n", 1)
+    ) as server:
         first = Resolver(server.url, store=None, mailto="me@example.org").resolve(DOI(names[0]))
         second = Resolver(server.url, store=None, user_agent="mine/1").resolve(DOI(names[1]))
     assert [first.doi.name, second.doi.name] == names
@@ -56,7 +58,9 @@ def test_a_request_has_the_name_untouched_a_user_agent_and_no_credentials(
     assert agent.endswith("; mailto:me@example.org)")
     assert header(other, "User-Agent") == "mine/1"
     assert header(sent, "Accept") == "application/json"
-    assert {header(one, name) for one in server.requests for name in ("Cookie", "Authorization")} == {None}
+    assert {
+        header(one, name) for one in server.requests for name in ("Cookie", "Authorization")
+    } == {None}
 
 
 def test_parameters() -> None:
@@ -95,7 +99,9 @@ METADATA = {"metadata": {CSL_JSON: {"title": "A"}, RIS: "TY", "application/x-bib
 
 def lasting(*ttls: int) -> dict[str, object]:
     """A record whose values have these TTLs."""
-    return {"values": [value("URL", TARGET, index) | {"ttl": ttl} for index, ttl in enumerate(ttls, 1)]}
+    return {
+        "values": [value("URL", TARGET, index) | {"ttl": ttl} for index, ttl in enumerate(ttls, 1)]
+    }
 
 
 # What is asked, the members of the record, if there is one, and the seconds for which the answer is fresh
@@ -108,18 +114,26 @@ LIFETIMES: dict[str, tuple[Ask, dict[str, object] | None, float]] = {
     "the agency": (Resolver.verify, lasting(5), MONTH),
     "a work": (Resolver.works, METADATA | lasting(5), MONTH),
     "BibTeX": (Resolver.bibtex_many, METADATA | lasting(5), MONTH),
-    "metadata": (lambda resolver, dois: resolver.metadata_many(dois, RIS), METADATA | lasting(5), DAY),
+    "metadata": (
+        lambda resolver, dois: resolver.metadata_many(dois, RIS),
+        METADATA | lasting(5),
+        DAY,
+    ),
     "no metadata": (Resolver.works, lasting(DAY), DAY),
 }
 
 
 @pytest.mark.parametrize(("ask", "record", "seconds"), LIFETIMES.values(), ids=LIFETIMES)
-def test_how_long_an_answer_is_fresh(ask: Ask, record: dict[str, object] | None, seconds: float) -> None:
+def test_how_long_an_answer_is_fresh(
+    ask: Ask, record: dict[str, object] | None, seconds: float
+) -> None:
     """A well-formed name need not be registered (N-061)."""
     store, before = Kept(), time.time()
     items = [] if record is None else [{"handle": DOI_.name, **record}]
     resolver = resolver_for({"records": items, "agencies": {"10.1000": "Crossref"}}, store=store)
-    first, again = (list(ask(one, [DOI_])) for one in (resolver, Resolver(store=store, offline=True)))
+    first, again = (
+        list(ask(one, [DOI_])) for one in (resolver, Resolver(store=store, offline=True))
+    )
     assert [one.status for one in first] == [one.status for one in again]
     for entry in store.values():
         assert before + seconds <= entry.expires <= time.time() + seconds
@@ -130,7 +144,9 @@ def test_a_record_without_a_ttl_is_fresh_for_a_day() -> None:
     del bare["ttl"]
     with handling(lambda _target: found("10.1000/a", bare)) as server:
         Resolver(server.url, store=store).resolve(DOI_)
-    assert [before + DAY <= entry.expires <= time.time() + DAY for entry in store.values()] == [True]
+    assert [before + DAY <= entry.expires <= time.time() + DAY for entry in store.values()] == [
+        True
+    ]
 
 
 def test_the_same_name_in_another_case_is_in_the_store() -> None:
@@ -152,7 +168,9 @@ HANGS = next(fault for fault in FAULTS if fault.name == "a header byte a second"
     [(PORTAL, {}), (HANGS, {"timeout": 0.1}), (HANGS, {"budget": 0.1})],
     ids=["a captive portal", "a timeout", "a budget"],
 )
-def test_a_stale_record_serves_selections_and_aliases_too(fault: Fault, limits: dict[str, float]) -> None:
+def test_a_stale_record_serves_selections_and_aliases_too(
+    fault: Fault, limits: dict[str, float]
+) -> None:
     with fault.serve() as server:
         store = MemoryStore()
         bodies = {
@@ -165,7 +183,9 @@ def test_a_stale_record_serves_selections_and_aliases_too(fault: Fault, limits: 
             store.put_many({Key("record", server.url, key): entry})
         resolver = Resolver(server.url, store=store, **limits)  # type: ignore[arg-type]
         assert resolver.resolve(DOI_).url == TARGET
-        assert resolver.resolve(DOI_, type="URL").url == resolver.resolve(DOI_, index=1).url == TARGET
+        assert (
+            resolver.resolve(DOI_, type="URL").url == resolver.resolve(DOI_, index=1).url == TARGET
+        )
         both = [DOI_, DOI("10.1000/empty")]  # without values the name exists, too
         outcomes = [*resolver.resolve_many([DOI_]), *resolver.verify(both), *resolver.check(both)]
         assert [(one.status, one.stale) for one in outcomes] == [("found", True)] * 5
@@ -199,11 +219,18 @@ def alias(target: str) -> tuple[dict[str, object], ...]:
 
 
 def test_auth_bypasses_the_store_for_the_whole_chain() -> None:
-    with handling(proxy({"10.1000/0": alias("10.1000/1"), "10.1000/1": (value("URL", TARGET),)})) as server:
+    with handling(
+        proxy({"10.1000/0": alias("10.1000/1"), "10.1000/1": (value("URL", TARGET),)})
+    ) as server:
         resolver = Resolver(server.url, store=MemoryStore())
         resolver.resolve("10.1000/0")
         resolver.resolve("10.1000/0", auth=True)
-    assert [target.rpartition("/")[2] for target in targets(server)] == ["0", "1", "0?auth", "1?auth"]
+    assert [target.rpartition("/")[2] for target in targets(server)] == [
+        "0",
+        "1",
+        "0?auth",
+        "1?auth",
+    ]
 
 
 RECORDS = {f"10.1000/{n}": alias(f"10.1000/{n + 1}") for n in range(21)} | {
@@ -260,7 +287,9 @@ def test_aliases_lead_to_the_end_of_the_chain(doi: Handle, status: str, reason: 
         (lambda: pickle.dumps(Resolver(AWAY, store=None)), TypeError),
     ],
 )
-def test_impossible_arguments_are_refused(make: Callable[[], object], error: type[Exception]) -> None:
+def test_impossible_arguments_are_refused(
+    make: Callable[[], object], error: type[Exception]
+) -> None:
     with pytest.raises(error, match=r"positive|not|must"):
         make()
 
@@ -279,7 +308,13 @@ def test_a_batch_refuses_what_is_not_iterable_or_a_single_doi_at_the_call(method
 
 
 def test_settings_are_the_arguments_or_defaults() -> None:
-    given: dict[str, Any] = {"timeout": 3, "budget": 4.5, "concurrency": 2, "rate": 0.5, "user_agent": "me/1"}
+    given: dict[str, Any] = {
+        "timeout": 3,
+        "budget": 4.5,
+        "concurrency": 2,
+        "rate": 0.5,
+        "user_agent": "me/1",
+    }
     resolver = Resolver(AWAY, store=None, offline=True, mailto="me@example.org", **given)
     assert resolver.settings == Settings(AWAY, offline=True, mailto="me@example.org", **given)
     settings = Resolver(store=None).settings
@@ -366,7 +401,9 @@ def test_what_is_known_has_a_row() -> None:
 
 def test_unknown_values_have_no_row() -> None:
     offline = Outcome(X, "unknown", cause=Cause("offline", detail="offline: request not sent"))
-    rows = [shown(outcome).count("<tr>") for outcome in (offline, Outcome(X, "found", Record(X, [])))]
+    rows = [
+        shown(outcome).count("<tr>") for outcome in (offline, Outcome(X, "found", Record(X, [])))
+    ]
     assert rows == [2, 1]
 
 
@@ -376,17 +413,31 @@ def test_unknown_values_have_no_row() -> None:
         Outcome(None, "invalid", text=HOSTILE, cause=Cause("invalid", detail=HOSTILE)),
         Outcome(DOI("10.1000/</a><script>'\""), "found", agency=HOSTILE),
         Outcome(X, "found", Record(X, [Value(1, "URL", Data("string", "javascript:alert(1)"))])),
-        Outcome(X, "found", Record(X, [Value(1, "URL", Data("string", "https://a.example/'\"><script>"))])),
+        Outcome(
+            X,
+            "found",
+            Record(X, [Value(1, "URL", Data("string", "https://a.example/'\"><script>"))]),
+        ),
         Outcome(X, "found", work=Work(X, {"title": "&lt;script&gt; <x onclick=alert(1)>"})),
     ],
 )
 def test_hostile_answers_are_text(outcome: Outcome) -> None:
     table = ElementTree.fromstring(shown(outcome))
-    assert {element.tag for element in table.iter()} <= {"table", "caption", "tbody", "tr", "th", "td", "a"}
+    assert {element.tag for element in table.iter()} <= {
+        "table",
+        "caption",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "a",
+    }
     links = [element.attrib for element in table.iter() if element.attrib]
     assert all([*link] == ["href"] and link["href"].startswith("https://") for link in links)
 
 
 def test_long_texts_are_cut() -> None:
     long = "x" * 1_000_000
-    assert len(shown(Outcome(None, "invalid", text=long, cause=Cause("invalid", detail=long)))) < 700
+    assert (
+        len(shown(Outcome(None, "invalid", text=long, cause=Cause("invalid", detail=long)))) < 700
+    )

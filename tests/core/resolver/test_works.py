@@ -20,7 +20,11 @@ from support.servers.rest import header, proxy, targets
 from support.store_contract import Kept
 
 KAHN = DOI("10.1000/Kahn <1>#a;b")
-CSL = {"title": "A <i>framework</i>", "author": [{"family": "Kahn"}], "issued": {"date-parts": [[2006]]}}
+CSL = {
+    "title": "A <i>framework</i>",
+    "author": [{"family": "Kahn"}],
+    "issued": {"date-parts": [[2006]]},
+}
 BODY = json.dumps(CSL).encode()
 
 
@@ -74,7 +78,9 @@ def test_a_work_costs_two_requests_and_none_when_it_is_known(tmp_path: Path) -> 
         assert resolver.work(KAHN) == Work(KAHN, CSL)
         assert both.requests == 2
         assert targets(both.proxy) == ["/10.1000/Kahn%20%3C1%3E%23a;b"]
-        assert {header(r, "Accept") for r in both.proxy.requests + both.server.requests} == {CSL_JSON}
+        assert {header(r, "Accept") for r in both.proxy.requests + both.server.requests} == {
+            CSL_JSON
+        }
         assert resolver.work("doi:10.1000/KAHN%20%3C1%3E%23A;B").title == "A framework"
         (outcome,) = resolver.works([KAHN])
         assert (outcome.status, outcome.work, outcome.stale) == ("found", Work(KAHN, CSL), False)
@@ -116,7 +122,9 @@ NOTHING = {
     "406": reply("406 Not Acceptable", b""),
     "a page": reply("200 OK", PAGE, kind="text/html"),
     "a page that says it is JSON": reply("200 OK", PAGE, kind=CSL_JSON),
-    "a page in XHTML": reply("200 OK", b"<?xml version='1.0'?><html/>", kind="application/xhtml+xml"),
+    "a page in XHTML": reply(
+        "200 OK", b"<?xml version='1.0'?><html/>", kind="application/xhtml+xml"
+    ),
     "an empty object": csl(b"{}"),
     "codes for unknown text": csl(b'{"title":"(:unav)","author":[{"literal":":null"}]}'),
 }
@@ -126,8 +134,14 @@ UNKNOWN: dict[str, tuple[bytes, type[ResolutionError]]] = {
     "500": (reply("500 Internal Server Error", b'{"status":"error"}'), ResolverUnavailable),
     "401": (reply("401 Unauthorized", b""), ResolverUnavailable),
     "a reset": (b"", ResolverUnavailable),
-    "led into nothing": (reply("302 Found", b"", "Location: http://127.0.0.1:1/"), ResolverUnavailable),
-    "led to a script": (reply("302 Found", b"", "Location: javascript:alert(1)"), ResolverUnavailable),
+    "led into nothing": (
+        reply("302 Found", b"", "Location: http://127.0.0.1:1/"),
+        ResolverUnavailable,
+    ),
+    "led to a script": (
+        reply("302 Found", b"", "Location: javascript:alert(1)"),
+        ResolverUnavailable,
+    ),
     "no body": (csl(b""), BadRecord),
     "a list": (csl(b"[]"), BadRecord),
     "half of it": (csl(BODY[:20]), BadRecord),
@@ -177,7 +191,9 @@ def test_any_other_failure_is_unknown_and_not_stored_and_a_stale_work_serves(
         assert (outcome.status, outcome.work, outcome.stale) == ("found", Work(KAHN, CSL), True)
         assert both.requests >= 2
         both.answer = NOTHING["406"]
-        assert statuses(both.resolver(store)) == {"no-values"}, "a definite answer overrules a stale one"
+        assert statuses(both.resolver(store)) == {"no-values"}, (
+            "a definite answer overrules a stale one"
+        )
         store.put_many({key: Entry(b"null", "application/json", time.time() - 1)})
         both.answer = answer
         with pytest.raises(error):
@@ -199,7 +215,9 @@ def test_a_name_that_does_not_exist_is_not_found_and_costs_no_second_request() -
         ]
 
 
-@pytest.mark.parametrize("body", ["{}", "TY  - JOUR", "@" + "x" * 1_000_001], ids=lambda body: body[:2])
+@pytest.mark.parametrize(
+    "body", ["{}", "TY  - JOUR", "@" + "x" * 1_000_001], ids=lambda body: body[:2]
+)
 def test_answers_that_are_not_bibtex_or_too_long_raise_bad_record(body: str) -> None:
     with agency(text(body, "application/x-bibtex")) as both, pytest.raises(BadRecord):
         both.resolver().bibtex(KAHN)
@@ -211,7 +229,9 @@ def test_the_reduced_form_is_kept_and_a_damaged_one_is_asked_for_again() -> None
         both.resolver(store).work(KAHN)
         ((key, entry),) = store.items()
         assert key == Key("work", both.proxy.url, KAHN.key)
-        assert json.loads(entry.body)["title"] == "A <i>framework</i>", "what is kept is the reduced form"
+        assert json.loads(entry.body)["title"] == "A <i>framework</i>", (
+            "what is kept is the reduced form"
+        )
         for body in (b"\xff", b"[]", b"{", b""):
             store.put_many({key: Entry(body, CSL_JSON, time.time() + 60)})
             before = both.requests
@@ -220,7 +240,10 @@ def test_the_reduced_form_is_kept_and_a_damaged_one_is_asked_for_again() -> None
 
 
 def test_an_answer_of_sixteen_megabytes_is_refused() -> None:
-    with agency(csl(b'{"title":"%s"}' % (b"x" * 16_000_001))) as both, pytest.raises(ResolverUnavailable):
+    with (
+        agency(csl(b'{"title":"%s"}' % (b"x" * 16_000_001))) as both,
+        pytest.raises(ResolverUnavailable),
+    ):
         both.resolver().work(KAHN)
 
 

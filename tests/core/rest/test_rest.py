@@ -65,7 +65,9 @@ def test_the_request_of_a_record(name: str, path: str) -> None:
 def test_all_query_parameters() -> None:
     """N-025, N-032, N-035, P-111 to P-117: any number of types and indices; flags by their presence."""
     types = ["URL", "10320/loc", "ä&=+"]
-    url = record_url(X, type=types, index=[1, 700050], auth=True, cert=True, pretty=True, callback="f&g")
+    url = record_url(
+        X, type=types, index=[1, 700050], auth=True, cert=True, pretty=True, callback="f&g"
+    )
     assert url.partition("?")[2] == (
         "type=URL&type=10320%2Floc&type=%C3%A4%26%3D%2B&index=1&index=700050&auth&cert&pretty&callback=f%26g"
     )
@@ -101,7 +103,17 @@ def test_what_an_answer_means(case: dict[str, Any]) -> None:
         b"\0" * 1000,
         b'{"responseCode":100,"handle":"10.1000/x","a":1e999}',
     ],
-    ids=["bytes", "gzip", "Latin-1", "UTF-16", "lists", "objects", "5,000 digits", "NUL", "infinite"],
+    ids=[
+        "bytes",
+        "gzip",
+        "Latin-1",
+        "UTF-16",
+        "lists",
+        "objects",
+        "5,000 digits",
+        "NUL",
+        "infinite",
+    ],
 )
 def test_no_octets_pass_for_an_answer(body: bytes) -> None:
     """The body is one JSON object (U-46)."""
@@ -111,7 +123,9 @@ def test_no_octets_pass_for_an_answer(body: bytes) -> None:
 
 @given(
     st.binary()
-    | st.from_regex(r'\{"responseCode":1(00)?,"handle":"10.1000/x"(,"values":.{0,20})?\}').map(str.encode)
+    | st.from_regex(r'\{"responseCode":1(00)?,"handle":"10.1000/x"(,"values":.{0,20})?\}').map(
+        str.encode
+    )
 )
 def test_any_octets_give_a_record_or_a_typed_error(body: bytes) -> None:
     for status in (200, 404, 500):
@@ -120,7 +134,9 @@ def test_any_octets_give_a_record_or_a_typed_error(body: bytes) -> None:
 
 
 @pytest.mark.parametrize(("status", "start"), [(500, "HTTP status 500: "), (404, ""), (200, "")])
-def test_an_error_carries_the_status_the_message_and_how_long_to_wait(status: int, start: str) -> None:
+def test_an_error_carries_the_status_the_message_and_how_long_to_wait(
+    status: int, start: str
+) -> None:
     """P-91: an error may hold a message (U-50)."""
     body = b'{"responseCode":2,"handle":"10.1000/x","message":"it broke"}'
     with pytest.raises(ResolverUnavailable, match=rf"^10\.1000/x: {start}it broke$") as caught:
@@ -133,7 +149,9 @@ def test_an_error_carries_the_status_the_message_and_how_long_to_wait(status: in
 
 def test_the_request_of_the_agencies() -> None:
     """P-73, P-77, L-23: commas between names bare, inside a name escaped."""
-    url = agency_url([DOI("10.5240/B1FA-0EEC"), DOI("10.1000/a,b"), DOI("10.1000/.."), Prefix("10.1045")])
+    url = agency_url(
+        [DOI("10.5240/B1FA-0EEC"), DOI("10.1000/a,b"), DOI("10.1000/.."), Prefix("10.1045")]
+    )
     assert url == "https://doi.org/doiRA/10.5240/B1FA-0EEC,10.1000/a%2Cb,10.1000%2F..,10.1045"
     assert agency_url([X], base="http://h/") == "http://h/doiRA/10.1000/x"
 
@@ -177,7 +195,15 @@ def test_answers_belong_to_names_not_to_places() -> None:
     """Several DOIs in one URL: one result each (P-71, P-77). Two for a name count only if they agree."""
     found = {"a": ("A", "found"), "b": ("B", "found"), "c": (None, "unknown"), "A": ("A", "found")}
     found |= {"twice": ("T", "found"), "both": (None, "unknown")}
-    said = [("b", "B"), ("A", "A"), ("z", "Z"), ("twice", "T"), ("TWICE", "T"), ("both", "A"), ("both", "B")]
+    said = [
+        ("b", "B"),
+        ("A", "A"),
+        ("z", "Z"),
+        ("twice", "T"),
+        ("TWICE", "T"),
+        ("both", "A"),
+        ("both", "B"),
+    ]
     body = answer(*({"DOI": f"10.1000/{suffix}", "RA": agency} for suffix, agency in said))
     dois = [DOI(f"10.1000/{suffix}") for suffix in found]
     read = read_agencies(dois, 200, body)
@@ -187,7 +213,16 @@ def test_answers_belong_to_names_not_to_places() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"<html>", b"null", b"{}", b'{"DOI":"10.1000/x","RA":"A"}', b'[{"RA":"A"}]', b'[{"DOI":1}]', b"["],
+    [
+        b"",
+        b"<html>",
+        b"null",
+        b"{}",
+        b'{"DOI":"10.1000/x","RA":"A"}',
+        b'[{"RA":"A"}]',
+        b'[{"DOI":1}]',
+        b"[",
+    ],
 )
 def test_an_invalid_answer_of_which_ra_raises_bad_record(body: bytes) -> None:
     """Which RA answers in JSON (P-74)."""
@@ -207,13 +242,18 @@ def test_both_forms_of_retry_after(text: str, seconds: float | None) -> None:
     assert retry_after({"Content-Type": "x", "retry-AFTER": text}, NOW) == seconds
 
 
-def test_times_without_a_zone_are_utc_wherever_the_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_without_a_zone_are_utc_wherever_the_machine_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     value = Value(1, "URL", Data("string", ""), "2023-11-14T22:14:20")
     set_zone = getattr(time, "tzset", lambda: None)  # Windows has none
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "Asia/Tokyo")
         set_zone()
-        seconds = [value.lifetime(NOW), retry_after({"Retry-After": "Tue Nov 14 22:14:20 2023"}, NOW)]
+        seconds = [
+            value.lifetime(NOW),
+            retry_after({"Retry-After": "Tue Nov 14 22:14:20 2023"}, NOW),
+        ]
     set_zone()
     assert seconds == [60, 60]
 
@@ -238,7 +278,11 @@ def test_messages_of_the_server_are_escaped(status: int, code: int) -> None:
 @pytest.mark.parametrize(
     ("status", "length", "reason"),
     [
-        *((404, 1000, "x" * 1000), (404, 1001, "x" * 1000), (500, 10, f"HTTP status 500: {'x' * 10}")),
+        *(
+            (404, 1000, "x" * 1000),
+            (404, 1001, "x" * 1000),
+            (500, 10, f"HTTP status 500: {'x' * 10}"),
+        ),
         *((500, length, "HTTP status 500") for length in (1000, 1_000_000)),
     ],
     ids=ascii,
@@ -255,7 +299,14 @@ def test_a_message_has_a_thousand_characters_at_most_and_is_read_from_a_small_bo
 
 @pytest.mark.parametrize(
     "base",
-    ["javascript:alert(1)", "ftp://a.example", "a.example", "", "http://u@a.example", "http://a.example?x"],
+    [
+        "javascript:alert(1)",
+        "ftp://a.example",
+        "a.example",
+        "",
+        "http://u@a.example",
+        "http://a.example?x",
+    ],
 )
 def test_requests_go_to_http_and_https_only(base: str) -> None:
     for request in (record_url, lambda doi, base: agency_url([doi], base=base)):

@@ -61,12 +61,16 @@ def test_dead_and_invalid_ones_are_listed_with_their_places() -> None:
 
 
 def test_the_registered_doi_that_was_probably_meant_is_named() -> None:
-    with pytest.raises(AssertionError, match=r"10\.1000/l82 is not registered; write 10\.1000/182$"):
+    with pytest.raises(
+        AssertionError, match=r"10\.1000/l82 is not registered; write 10\.1000/182$"
+    ):
         assert_registered(["10.1000/l82"], resolver=resolver_for(RECORDS))
 
 
 @pytest.mark.parametrize("status", ["403 Forbidden", "429 Too Many Requests", None])
-def test_what_cannot_be_checked_never_fails(status: str | None, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_checked_never_fails(
+    status: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
     """One record says how many; an invalid one fails nevertheless."""
     dois = ["10.1000/1", "10.1000/2", "10.1000/1"]
     answer = reply(status or "", b"", "Retry-After: 999")  # longer than anybody waits
@@ -81,7 +85,9 @@ def test_what_cannot_be_checked_never_fails(status: str | None, caplog: pytest.L
                 assert_registered([*dois, "10.1000/"], resolver=resolver)
 
 
-def test_the_lock_file_answers_without_a_request(lock: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_lock_file_answers_without_a_request(
+    lock: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """The environment's resolver is asked about the others."""
     assert_registered(["10.1000/182", "10.1000/old"], lock=lock)
     with pytest.raises(AssertionError, match=r"1 of 2 .*\n  10\.1000/18–2 is not registered"):
@@ -102,7 +108,9 @@ def test_the_resolver_is_by_default_that_of_the_environment(
     assert all("10.1000/1" in target and "182" not in target for target in targets(server))
 
 
-@pytest.mark.parametrize("dois", ["10.1000/182", DOI("10.1000/182"), 5, [None], [("a", "10.1000/1", "b")]])
+@pytest.mark.parametrize(
+    "dois", ["10.1000/182", DOI("10.1000/182"), 5, [None], [("a", "10.1000/1", "b")]]
+)
 def test_wrong_arguments_are_type_errors(dois: object) -> None:
     with pytest.raises(TypeError, match="expected"):
         assert_registered(dois, resolver=offline())  # type: ignore[arg-type]
@@ -122,6 +130,8 @@ def test_only_resolver_for_needs_the_proxy() -> None:
         "doiuri.testing.assert_registered([])\n"
         "try:\n    doiuri.testing.resolver_for([])\nexcept ModuleNotFoundError as error:\n    print(error)"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert "doiuri_proxy" in run.stdout
     assert run.stdout.endswith(": pip install 'doiuri[testing]'\n")

@@ -71,7 +71,13 @@ def test_all_forms_of_records_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        *(["10.1000/1"], [{"values": []}], [{"handle": "10.1000/1", "values": [{}]}], None, {"records": 1}),
+        *(
+            ["10.1000/1"],
+            [{"values": []}],
+            [{"handle": "10.1000/1", "values": [{}]}],
+            None,
+            {"records": 1},
+        ),
         *([{"handle": "10.1000/1", "values": None}], {"records": [], "agencies": ["Crossref"]}),
         *(
             [record("10.1000/1") | {"metadata": one}]
@@ -85,7 +91,9 @@ def test_an_invalid_record_is_refused(bad: Any) -> None:
         resolver_for(bad)
 
 
-def test_a_server_of_the_same_name_in_trouble_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_of_the_same_name_in_trouble_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(_process, "_servers", {})
     _process.server("https://doi.org").limiter.failed(Cause("status"), asked=100)
     assert resolver_for(RECORDS).resolve(DOI_).url
@@ -114,11 +122,17 @@ def test_metadata_of_records() -> None:
         with pytest.raises(NoValues, match="style=ieee"):
             resolver.metadata(doi, "text/x-bibliography; style=ieee")
         names = [name, "10.1000/none", "10.1000/missing"]
-        assert [outcome.status for outcome in resolver.works(names)] == ["found", "no-values", "not-found"]
+        assert [outcome.status for outcome in resolver.works(names)] == [
+            "found",
+            "no-values",
+            "not-found",
+        ]
 
 
 def test_records_answer_where_requests_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
-    assert resolver_for([record("10.5555/1", URL)]).resolve("10.5555/1").url == "https://example.org/"
+    assert (
+        resolver_for([record("10.5555/1", URL)]).resolve("10.5555/1").url == "https://example.org/"
+    )
     with pytest.raises(ResolverUnavailable):
         resolver_for([], offline=True).resolve("10.5555/1")

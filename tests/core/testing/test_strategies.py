@@ -21,7 +21,9 @@ def examples(strategy: SearchStrategy[T]) -> list[T]:
     """Return the same 100 examples each time: what is counted is rare in fewer."""
     found = []
 
-    @settings(max_examples=100, database=None, derandomize=True, deadline=None, phases=[Phase.generate])
+    @settings(
+        max_examples=100, database=None, derandomize=True, deadline=None, phases=[Phase.generate]
+    )
     @given(strategy)
     def collect(example: T) -> None:
         found.append(example)
@@ -34,7 +36,14 @@ def test_prefixes_have_one_to_three_numbers_of_up_to_six_digits() -> None:
     found = examples(prefixes())
     assert all(re.fullmatch(r"10(\.[0-9]{1,6}){1,3}", prefix) for prefix in found)
     assert {prefix.count(".") for prefix in found} == {1, 2, 3}
-    assert {len(number) for prefix in found for number in prefix.split(".")[1:]} == {1, 2, 3, 4, 5, 6}
+    assert {len(number) for prefix in found for number in prefix.split(".")[1:]} == {
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    }
 
 
 def test_suffixes_are_as_long_as_asked_and_hold_what_breaks_programs() -> None:

@@ -31,14 +31,18 @@ DEAD = "doi:10.1000/none"
 LINK = ("https://doi.org/10.1000/none", "doi doi-not-found", DEAD)
 
 
-@pytest.mark.parametrize(("directories", "path"), [(True, "b/page/index.html"), (False, "b/page.html")])
+@pytest.mark.parametrize(
+    ("directories", "path"), [(True, "b/page/index.html"), (False, "b/page.html")]
+)
 def test_a_doi_that_does_not_exist_is_marked_and_reported(
     directories: bool, path: str, site: MakeSite
 ) -> None:
     built = site({"index.md": "# A\n\ndoi:10.1000/182", "b/page.md": f"# B\n\n{DEAD}"}, docs="text")
     built.build(docs_dir="text", use_directory_urls=directories)
     assert LINK in built.page(path).links
-    assert ("https://doi.org/10.1000/182", "doi", "doi:10.1000/182") in built.page("index.html").links
+    assert ("https://doi.org/10.1000/182", "doi", "doi:10.1000/182") in built.page(
+        "index.html"
+    ).links
     assert built.messages() == [f"b/page.md:3: {DEAD}: not found"]
     assert built.messages(logging.INFO) == []
 
@@ -140,7 +144,9 @@ def test_a_lock_file_of_a_local_proxy_serves_strict_builds_without_a_network(
     assert built.page("index.html").links == page
 
 
-@pytest.mark.parametrize(("given", "budget"), [({"budget": 50}, 50), ({}, 60), ({"budget": None}, 60)])
+@pytest.mark.parametrize(
+    ("given", "budget"), [({"budget": 50}, 50), ({}, 60), ({"budget": None}, 60)]
+)
 def test_the_budget_is_that_of_the_whole_build(
     given: dict[str, object], budget: float, site: MakeSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +172,9 @@ def test_an_unknown_option_is_reported(site: MakeSite) -> None:
     assert {*told} == {"resolv; did you mean resolve?", "bibliografy; did you mean bibliography?"}
 
 
-def test_an_invalid_variable_is_reported_once(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_variable_is_reported_once(
+    site: MakeSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DOIURI_RESOLVER", "ftp://example.org")
     built = site({"index.md": ""})
     with pytest.raises(Abort):
@@ -177,7 +185,9 @@ def test_an_invalid_variable_is_reported_once(site: MakeSite, monkeypatch: pytes
 @pytest.mark.parametrize("name", ["doiuri", "markdown_doiuri"])
 def test_the_extension_may_be_listed_too(name: str, site: MakeSite) -> None:
     built = site({"index.md": "See doi:10.1000/182"})
-    built.build(markdown_extensions=[name], plugins=[{"doiuri": {"resolve": False, "css_class": "mine"}}])
+    built.build(
+        markdown_extensions=[name], plugins=[{"doiuri": {"resolve": False, "css_class": "mine"}}]
+    )
     found = "https://doi.org/10.1000/182", "mine", "doi:10.1000/182"
     assert built.page("index.html").links.count(found) == 1
 
@@ -203,15 +213,25 @@ def test_a_wrong_option_ends_the_build(options: object, message: str, site: Make
 def test_the_extension_with_options_of_its_own_is_an_error(site: MakeSite) -> None:
     with pytest.raises(Abort):
         (built := site({})).build(markdown_extensions=[{"doiuri": {"text": "link"}}])
-    assert '"doiuri" is in markdown_extensions too, with options' in built.log.records[-1].getMessage()
+    assert (
+        '"doiuri" is in markdown_extensions too, with options' in built.log.records[-1].getMessage()
+    )
 
 
-TEXTS = {"index.md": "doi:10.1000/182", "a.md": "doi:10.1000/456 doi:10.1000/none", "b.md": "doi:10.1000/182"}
+TEXTS = {
+    "index.md": "doi:10.1000/182",
+    "a.md": "doi:10.1000/456 doi:10.1000/none",
+    "b.md": "doi:10.1000/182",
+}
 PAGES = {name: f"# A\n\n{text}\n" for name, text in TEXTS.items()}
 
 
 def test_in_properdocs_too(site: MakeSite, doi_proxy: Proxies) -> None:
-    settings = {"site_name": "Test", "theme": "mkdocs", "plugins": [{"doiuri": {"bibliography": "list.md"}}]}
+    settings = {
+        "site_name": "Test",
+        "theme": "mkdocs",
+        "plugins": [{"doiuri": {"bibliography": "list.md"}}],
+    }
     built = site({**PAGES, "../properdocs.yml": json.dumps(settings)})
     done = subprocess.run(
         [sys.executable, "-m", "properdocs", "build", "--strict"],
@@ -239,7 +259,9 @@ THERE = {
 
 
 @pytest.mark.parametrize("name", [None, *THERE])
-def test_an_option_does_what_it_does_in_markdown(name: str | None, site: MakeSite, render: Render) -> None:
+def test_an_option_does_what_it_does_in_markdown(
+    name: str | None, site: MakeSite, render: Render
+) -> None:
     built = site({"index.md": SHOWN, "../works.json": '[{"id": "own", "title": "Own"}]'})
     (built.folder / "theme").mkdir()
     (built.folder / "theme" / "main.html").write_text("{{ page.content }}")
@@ -249,4 +271,6 @@ def test_an_option_does_what_it_does_in_markdown(name: str | None, site: MakeSit
     works = str(built.folder / "works.json")
     shown = render(SHOWN, "toc", "tables", "fenced_code", works=works, **given).html
     assert built.source("index.html") == shown
-    assert (shown == render(SHOWN, "toc", "tables", "fenced_code", works=works).html) == (name is None)
+    assert (shown == render(SHOWN, "toc", "tables", "fenced_code", works=works).html) == (
+        name is None
+    )

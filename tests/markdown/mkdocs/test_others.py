@@ -36,7 +36,9 @@ def test_citations_of_mkdocs_bibtex_and_ours_stand_on_one_page(
     built = site({"index.md": TEXT, "../works.bib": BIB, "../works.json": json.dumps(WORKS)})
     bibtex = {"bib_file": str(built.folder / "works.bib"), "enable_inline_citations": inline}
     plugins = [{"bibtex": bibtex}, {"doiuri": {"resolve": False, "works": ["works.json"]}}]
-    built.build(plugins=plugins if bibtex_first else plugins[::-1], markdown_extensions=["footnotes"])
+    built.build(
+        plugins=plugins if bibtex_first else plugins[::-1], markdown_extensions=["footnotes"]
+    )
     html = built.source("index.html")
     citations = re.findall('<span class="doi-citation">.*?</span>', html)
     assert [Page(citation).text for citation in citations] == [
@@ -72,7 +74,10 @@ def test_citations_and_links_in_notebooks_are_reported_once(site: MakeSite) -> N
 
 def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
     pages = {"index.md": "# A\n\n[@own] and `@more`", "b.md": "# B\n\n@own"}
-    files = {"a.bib": "@book{own, author = {Abel}, year = 2001}", "more.json": json.dumps(WORKS[1:])}
+    files = {
+        "a.bib": "@book{own, author = {Abel}, year = 2001}",
+        "more.json": json.dumps(WORKS[1:]),
+    }
     built = site({**pages, **{f"../{name}": text for name, text in files.items()}})
     options = {"works": [*files], "nocite": ["@more"], "bibliography": "references.md"}
     built.build(plugins=[{"doiuri": {"resolve": False, **options}}], strict=True)
@@ -155,10 +160,17 @@ TEXTS: list[tuple[dict[str, object], str]] = [
 @pytest.mark.parametrize(("options", "shown"), TEXTS, ids=["page", "list", "numbers"])
 class TestTexts:
     def test_inside_a_page(self, options: dict[str, object], shown: str, site: MakeSite) -> None:
-        source = f"# On doi:10.1000/1\n\n{CITED} doi:10.1000/1\n\n::: text\n\n::: doi:10.1000/lost\n"
+        source = (
+            f"# On doi:10.1000/1\n\n{CITED} doi:10.1000/1\n\n::: text\n\n::: doi:10.1000/lost\n"
+        )
         hook = f"TEXTS = {{'text': {MIXED!r}}}\n{DOCSTRINGS}"
         built = site({"index.md": source, "works.json": json.dumps(WORKS), "../hook.py": hook})
-        doiuri = {"details": True, "works": "docs/works.json", "nocite": ["10.1000/gone"], **options}
+        doiuri = {
+            "details": True,
+            "works": "docs/works.json",
+            "nocite": ["10.1000/gone"],
+            **options,
+        }
         built.build(plugins=[{"doiuri": doiuri}], hooks=["hook.py"])
         html = built.source("index.html")
         [text, _] = re.findall('<div class="docstring">(.*?)</div>', html, re.DOTALL)
@@ -170,7 +182,9 @@ class TestTexts:
             "nocite: doi:10.1000/gone: not found",
         ]
 
-    def test_excerpts_of_posts(self, options: dict[str, object], shown: str, site: MakeSite) -> None:
+    def test_excerpts_of_posts(
+        self, options: dict[str, object], shown: str, site: MakeSite
+    ) -> None:
         post = "---\ndate: 2026-01-0{0}\n---\n# Post {0} on doi:10.1000/1\n\n{1}\n\n<!-- more -->\n\nEnd\n"
         posts = {f"blog/posts/{n}.md": post.format(n, MIXED) for n in (1, 2)}
         built = site({"blog/index.md": "# Blog\n", **posts, "works.json": json.dumps(WORKS)})

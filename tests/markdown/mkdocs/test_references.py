@@ -41,7 +41,9 @@ def options(**given: object) -> list[object]:
 def test_citations_link_to_the_list_and_entries_back_to_pages(
     directories: bool, own: bool, site: MakeSite
 ) -> None:
-    built = site({**PAGES, **({"references.md": "# Read\n\n///References Go Here///\n\nEnd"} if own else {})})
+    built = site(
+        {**PAGES, **({"references.md": "# Read\n\n///References Go Here///\n\nEnd"} if own else {})}
+    )
     built.build(
         plugins=options(),
         use_directory_urls=directories,
@@ -49,12 +51,18 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
         validation={"links": {"anchors": "warn"}},
     )
     html = "/index.html" if directories else ".html"
-    links = [(href.partition("#")[2], text) for href, _, text in built.page(f"sub/one & two{html}").links]
+    links = [
+        (href.partition("#")[2], text) for href, _, text in built.page(f"sub/one & two{html}").links
+    ]
     assert ("ref-10.1000_2fa", "Kahn (2006a)") in links
     assert ("ref-10.1000_2fb", "Kahn, 2006b") in links
     assert "doi-references" not in built.source(f"sub/one & two{html}")
     page = built.page(f"references{html}")
-    back = [(href.split("#")[1], text) for href, css_class, text in page.links if css_class == "doi-backref"]
+    back = [
+        (href.split("#")[1], text)
+        for href, css_class, text in page.links
+        if css_class == "doi-backref"
+    ]
     assert back == [
         ("cite-10.1000_2fc_231", "↩ One & two"), ("cite-10.1000_2fa", "↩ One & two"),
         ("cite-10.1000_2fb", "↩ Start"), ("cite-10.1000_2fb", "↩ One & two"),
@@ -85,9 +93,13 @@ def test_numbers_follow_the_order_of_pages_however_a_work_is_cited(
     plugins = options(citation="number", works="works.json")
     nav = [*pages][:1:-1]  # the first two are not in it, and follow
     built.build(nav=nav, markdown_extensions=["admonition"], plugins=plugins)
-    listed = re.findall(r'<li id="ref-(?:10.1000_2f|own)([^"]*)"', built.source("references/index.html"))
+    listed = re.findall(
+        r'<li id="ref-(?:10.1000_2f|own)([^"]*)"', built.source("references/index.html")
+    )
     assert listed == [numbers[-1], "last", *numbers[-2:1:-1], *numbers[:2]]
-    assert ("../references/#ref-10.1000_2flast", "", "2") in Page(built.source("0/index.html")).links
+    assert ("../references/#ref-10.1000_2flast", "", "2") in Page(
+        built.source("0/index.html")
+    ).links
 
 
 HOOK = """
@@ -120,7 +132,11 @@ def test_without_an_answer_citations_are_links(site: MakeSite, doi_proxy: Proxie
     built = site(PAGES)
     built.build(plugins=options(offline=True), strict=True)
     assert ("https://doi.org/10.1000/b", "doi", "doi:10.1000/b") in built.page("index.html").links
-    listed = [href for href, css_class, _ in built.page("references/index.html").links if css_class == "doi"]
+    listed = [
+        href
+        for href, css_class, _ in built.page("references/index.html").links
+        if css_class == "doi"
+    ]
     assert listed == [f"https://doi.org/10.1000/{name}" for name in ("b", "a", "c%231")]
     assert built.messages() == []
     assert built.messages(20) == ["3 of 3 DOIs could not be checked: offline: request not sent"]
@@ -165,7 +181,11 @@ def test_only_the_first_place_of_the_list_counts_and_none_in_code(site: MakeSite
     built.build(plugins=options())
     html = built.source("references/index.html")
     assert html.count('class="doi-references"') == html.count(marker) == 1
-    assert html.index(f"<code>{marker}") < html.index("<p>Before</p>") < html.index('class="doi-references"')
+    assert (
+        html.index(f"<code>{marker}")
+        < html.index("<p>Before</p>")
+        < html.index('class="doi-references"')
+    )
     assert built.messages() == [
         f"references.md:11: {marker}: the list of references is at the first of these lines"
     ]

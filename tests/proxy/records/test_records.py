@@ -22,7 +22,9 @@ X, Y = link("10.1000/x", "https://example.org/x"), link("10.1000/y", "https://ex
 def names(records: Any) -> list[str]:
     """Which of three names the records have."""
     found = Records(records)
-    return [name for name in "xyz" if answer(found, "GET", f"/api/handles/10.1000/{name}").status == 200]
+    return [
+        name for name in "xyz" if answer(found, "GET", f"/api/handles/10.1000/{name}").status == 200
+    ]
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -49,7 +51,11 @@ def written(folder: Path, name: str, text: str) -> Path:
         ),
         ("records", json.dumps([X]), ["x"]),
         ("r.jsonl", f"{json.dumps(X)}\n\n{json.dumps(Y)}\n", ["x", "y"]),
-        ("r.ndjson", json.dumps({"agencies": {"10.1000": "Crossref"}}) + "\n" + json.dumps(Y), ["y"]),
+        (
+            "r.ndjson",
+            json.dumps({"agencies": {"10.1000": "Crossref"}}) + "\n" + json.dumps(Y),
+            ["y"],
+        ),
         ("r.jsonl", json.dumps({"agencies": {}, **X}), ["x"]),
         ("r.jsonl", "", []),
     ],
@@ -83,11 +89,15 @@ def test_a_link_to_a_folder_is_said(tmp_path: Path, caplog: pytest.LogCaptureFix
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
     """Otherwise every name would be "not found" when a volume is not mounted."""
     written(tmp_path, "README.md", "not records")
-    with pytest.raises(RecordsError, match=r"no file in this folder ends in \.json, \.jsonl, \.ndjson"):
+    with pytest.raises(
+        RecordsError, match=r"no file in this folder ends in \.json, \.jsonl, \.ndjson"
+    ):
         names(tmp_path)
 
 
-def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written(tmp_path, "a.json", json.dumps(X))
     written(tmp_path, "closed/b.json", json.dumps(Y))
     scandir = os.scandir
@@ -163,12 +173,18 @@ def bad(**changes: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_bad_records_are_refused_with_place_and_reason(tmp_path: Path, item: Any, reason: str) -> None:
+def test_bad_records_are_refused_with_place_and_reason(
+    tmp_path: Path, item: Any, reason: str
+) -> None:
     lines = "\n".join(json.dumps(one) for one in (X, item, Y))
     listed = f"[{lines}]".replace("\n", ",")
     for path, line, place in (
         (written(tmp_path, "a.json", listed), 0, ": record 2"),
-        (written(tmp_path, "b.json", f'{{"agencies": {{}}, "records": {listed}}}'), 0, ": record 2"),
+        (
+            written(tmp_path, "b.json", f'{{"agencies": {{}}, "records": {listed}}}'),
+            0,
+            ": record 2",
+        ),
         (written(tmp_path, "c.jsonl", lines), 2, ":2"),
     ):
         with pytest.raises(RecordsError, match=rf"^{path}{place}: .*{reason}") as caught:
@@ -183,7 +199,11 @@ def test_bad_records_are_refused_with_place_and_reason(tmp_path: Path, item: Any
         ("none.json", None, ": No such file"),
         ("none.jsonl", None, ": No such file"),
         ("r.json", b"", ":1: not JSON: Expecting value"),
-        ("r.json", b"doi,url\n10.1000/x,https://example.org/", r":1: not JSON: Expecting value \(column 1\)"),
+        (
+            "r.json",
+            b"doi,url\n10.1000/x,https://example.org/",
+            r":1: not JSON: Expecting value \(column 1\)",
+        ),
         ("r.json", b"{}\n{}", ":2: not JSON: Extra data"),
         # newer Pythons report the comma, older ones the character after it
         ("r.json", b"[{},]", ":1: not JSON: .*comma|:1: not JSON: Expecting value"),
@@ -217,7 +237,9 @@ LOOP: dict[str, Any] = {}
 LOOP["self"] = LOOP
 
 
-@pytest.mark.parametrize("data", [b"x", float("nan"), {1, 2}, LOOP], ids=["bytes", "NaN", "a set", "a loop"])
+@pytest.mark.parametrize(
+    "data", [b"x", float("nan"), {1, 2}, LOOP], ids=["bytes", "NaN", "a set", "a loop"]
+)
 def test_python_data_that_is_not_json_is_refused(data: Any) -> None:
     in_a_value = record("10.1000/x", value(1, "X", data, "new"))
     in_metadata = {"handle": "10.1000/x", "values": [], "metadata": {CSL_JSON: {"title": data}}}
@@ -239,7 +261,9 @@ def test_a_lone_surrogate_is_escaped_or_replaced() -> None:
 
 
 def test_what_is_not_known_is_carried_through(doi_proxy: Proxies) -> None:
-    one = record("10.1000/x", {**value(1, "X", {"new": [1]}, "of-tomorrow"), "permission": {"a": None}})
+    one = record(
+        "10.1000/x", {**value(1, "X", {"new": [1]}, "of-tomorrow"), "permission": {"a": None}}
+    )
     proxy = doi_proxy([one])
     assert ask(proxy.url, "/api/handles/10.1000/x").json() == {"responseCode": 1, **one}
 
@@ -273,11 +297,15 @@ def filled(cache: Path, base: str = "https://doi.org") -> Path:
     return cache
 
 
-def test_old_records_are_served_and_what_is_not_known_is_an_error(cache: Path, doi_proxy: Proxies) -> None:
+def test_old_records_are_served_and_what_is_not_known_is_an_error(
+    cache: Path, doi_proxy: Proxies
+) -> None:
     proxy = doi_proxy(filled(cache))
     assert ask(proxy.url, "/api/handles/10.1000/182").json() == FIGURE_1
     assert ask(proxy.url, "/api/handles/10.1000/none").status == 404
-    assert ask(proxy.url, "/api/handles/10.1000/x").json()["responseCode"] == 200  # the value is hidden
+    assert (
+        ask(proxy.url, "/api/handles/10.1000/x").json()["responseCode"] == 200
+    )  # the value is hidden
     for name in ("10.1000/unknown", "10.1000/old", "10.1000/broken", "0.NA/10.1000"):
         answer = ask(proxy.url, f"/api/handles/{name}")
         assert (answer.status, answer.json()["responseCode"]) == (500, 2), name
@@ -289,16 +317,23 @@ def test_old_records_are_served_and_what_is_not_known_is_an_error(cache: Path, d
 @pytest.mark.parametrize(
     "damage", [b"SQLite format 3\0" + bytes(5000), None], ids=["damaged", "another program's"]
 )
-def test_an_sqlite_file_that_is_no_cache_is_refused_and_left_alone(cache: Path, damage: bytes | None) -> None:
+def test_an_sqlite_file_that_is_no_cache_is_refused_and_left_alone(
+    cache: Path, damage: bytes | None
+) -> None:
     if damage:
         cache.write_bytes(damage)
     else:
         with closing(sqlite3.connect(cache)) as db:
             db.execute("CREATE TABLE bookmarks (url)")
     before = cache.read_bytes()
-    with pytest.raises(RecordsError, match=r"an SQLite file, but not a cache|not JSON"), running(cache):
+    with (
+        pytest.raises(RecordsError, match=r"an SQLite file, but not a cache|not JSON"),
+        running(cache),
+    ):
         pass
-    assert [(path.name, path.read_bytes()) for path in cache.parent.iterdir()] == [(cache.name, before)]
+    assert [(path.name, path.read_bytes()) for path in cache.parent.iterdir()] == [
+        (cache.name, before)
+    ]
 
 
 def test_a_cache_given_as_records_beside_an_upstream_is_refused(cache: Path) -> None:

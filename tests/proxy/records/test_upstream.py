@@ -43,7 +43,9 @@ def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     monkeypatch.setattr(time, "time", lambda: now() + seconds)
 
 
-def test_for_as_long_as_its_ttl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies) -> None:
+def test_for_as_long_as_its_ttl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies
+) -> None:
     """The proxy caches values, each for its TTL (P-24)."""
     first, second = "https://example.org/1", "https://example.org/2"
     there = doi_proxy([link("10.1000/x", first, ttl=60)])
@@ -102,8 +104,14 @@ def test_one_request_for_many_waiting_clients(slow: str, gate: Gate) -> None:
         gate.opened.set()
         assert list(statuses) == [200] * 50 + [404] * 20 + [302] * 10
     handles = "/api/handles/10.1000"
-    late = gate.targets.count(f"{handles}/1?auth")  # on a busy machine, some arrive after the answer
-    assert sorted(gate.targets) == [f"{handles}/1", *[f"{handles}/1?auth"] * late, f"{handles}/NONE"]
+    late = gate.targets.count(
+        f"{handles}/1?auth"
+    )  # on a busy machine, some arrive after the answer
+    assert sorted(gate.targets) == [
+        f"{handles}/1",
+        *[f"{handles}/1?auth"] * late,
+        f"{handles}/NONE",
+    ]
     assert 0 < late < 10
 
 
@@ -153,7 +161,10 @@ def test_cached_names_are_answered_however_many_new_ones_wait(
         ("/api/handles/10.1000/known?cert", "*/*"),
     ]
     gate.answer = answering(
-        {"records": [known, link("10.1000/stale", url, ttl=60)], "agencies": {"10.1000": "Crossref"}}
+        {
+            "records": [known, link("10.1000/stale", url, ttl=60)],
+            "agencies": {"10.1000": "Crossref"},
+        }
     )
     gate.opened.set()
 
@@ -172,7 +183,9 @@ def test_cached_names_are_answered_however_many_new_ones_wait(
         late = {case: pool.submit(answer, *case) for case in stale + refused}
         let_them_wait(monkeypatch, slow, *late.values(), *waiting)
     seen |= {case: answer.result() for case, answer in late.items()}
-    assert {case: seen[case].body for case in before} == {case: one.body for case, one in before.items()}
+    assert {case: seen[case].body for case in before} == {
+        case: one.body for case, one in before.items()
+    }
     told = {case: (one.status, one.headers.get("retry-after")) for case, one in seen.items()}
     assert told == {case: (one.status, None) for case, one in before.items()} | dict.fromkeys(
         refused, (503, "20")
@@ -203,11 +216,15 @@ def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
     cases = [(path.format(name), accept) for name in range(8) for path, accept in accepts.items()]
     with ThreadPoolExecutor(len(cases)) as pool:
         for expected in (503, "20"), (404, None):
-            answers = [pool.submit(ask, slow, path, headers={"Accept": accept}) for path, accept in cases]
+            answers = [
+                pool.submit(ask, slow, path, headers={"Accept": accept}) for path, accept in cases
+            ]
             if not gate.opened.is_set():
                 let_them_wait(monkeypatch, slow, *answers)
                 gate.opened.set()
-            seen = {(one.result().status, one.result().headers.get("retry-after")) for one in answers}
+            seen = {
+                (one.result().status, one.result().headers.get("retry-after")) for one in answers
+            }
             assert seen == {expected}
     # look-ups continue when their clients have gone
     assert len(gate.targets) == len(set(gate.targets)) == 8, gate.targets
@@ -259,6 +276,9 @@ def test_agencies_are_asked_for_in_one_request(chain: Chain) -> None:
 
 def test_a_chain_of_aliases_through_upstream(doi_proxy: Proxies) -> None:
     there = [record("10.1000/b", value(1, "HS_ALIAS", "10.1000/c"))]
-    here = [record("10.1000/a", value(1, "HS_ALIAS", "10.1000/b")), link("10.1000/c", "https://example.org/")]
+    here = [
+        record("10.1000/a", value(1, "HS_ALIAS", "10.1000/b")),
+        link("10.1000/c", "https://example.org/"),
+    ]
     proxy = doi_proxy(here, upstream=doi_proxy(there).url, cache=":memory:")
     assert ask(proxy.url, "/10.1000/a").headers["location"] == "/10.1000/c"

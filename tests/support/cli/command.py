@@ -30,7 +30,9 @@ def doiuri(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in this process, as a new one would; return its exit code and what it wrote."""
     words = [*map(str, arguments)]
-    streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="") for content in (stdin, b"", b"")]
+    streams = [
+        io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="") for content in (stdin, b"", b"")
+    ]
     _process._after_fork()  # a new process knows no servers
     _process._stores.clear()
     threshold = gc.get_threshold()
@@ -61,12 +63,16 @@ def doiuri_process(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as a process; return its exit code and what it wrote."""
     words, environment = [*COMMAND, *map(str, arguments)], {**os.environ, **environ}
-    run = subprocess.run(words, cwd=cwd, input=stdin, capture_output=True, env=environment, check=False)
+    run = subprocess.run(
+        words, cwd=cwd, input=stdin, capture_output=True, env=environment, check=False
+    )
     decoded = (stream.decode(errors="surrogateescape") for stream in (run.stdout, run.stderr))
     return subprocess.CompletedProcess(words, run.returncode, *decoded)
 
 
-def findings(path: str, text: str | bytes, *options: object, **environ: str) -> list[dict[str, Any]]:
+def findings(
+    path: str, text: str | bytes, *options: object, **environ: str
+) -> list[dict[str, Any]]:
     """Return what ``doiuri check`` finds in a text, as a file of this name; nobody is asked."""
     lock = () if any(str(one).startswith("--lock") for one in options) else ("--lock=",)
     return _listed("check", path, text, "--offline", "-q", *lock, *options, **environ)
@@ -116,9 +122,13 @@ def _encoded(text: str | bytes) -> bytes:
 def register(folder: Path, module: str, code: str, readers: Mapping[str, str]) -> None:
     """Install a package with readers: the functions for some extensions."""
     (folder / f"{module}.py").write_text(code, "utf-8")
-    lines = "".join(f"{extension} = {module}:{function}\n" for extension, function in readers.items())
+    lines = "".join(
+        f"{extension} = {module}:{function}\n" for extension, function in readers.items()
+    )
     (folder / f"{module}-1.0.dist-info").mkdir()
-    (folder / f"{module}-1.0.dist-info" / "entry_points.txt").write_text(f"[doiuri.readers]\n{lines}")
+    (folder / f"{module}-1.0.dist-info" / "entry_points.txt").write_text(
+        f"[doiuri.readers]\n{lines}"
+    )
 
 
 def remember(
@@ -127,15 +137,23 @@ def remember(
     """Write into a cache which names are registered, as the resolver of this address answered."""
     store = SQLiteStore(str(cache))
     for name, is_found in answers.items():
-        answer: dict[str, object] = {"responseCode": 1 if is_found else 100, "handle": name, "values": []}
+        answer: dict[str, object] = {
+            "responseCode": 1 if is_found else 100,
+            "handle": name,
+            "values": [],
+        }
         expires = time.time() + 3600 if fresh else 1.0
         body = json.dumps(answer).encode()
-        store.put_many({Key("record", base, DOI(name).key): Entry(body, "application/json", expires)})
+        store.put_many(
+            {Key("record", base, DOI(name).key): Entry(body, "application/json", expires)}
+        )
     store.close()
 
 
 def piece(text: str, place: dict[str, Any]) -> str:
     """Return the piece of a text at a place that ``check`` or ``find`` names; not for cells of notebooks."""
     starts = [0, *(end.end() for end in re.finditer(r"\r\n?|\n", text))]
-    first, last = (starts[place[f"{end}line"] - 1] + place[f"{end}column"] - 1 for end in ("", "end_"))
+    first, last = (
+        starts[place[f"{end}line"] - 1] + place[f"{end}column"] - 1 for end in ("", "end_")
+    )
     return text[first:last]

@@ -11,10 +11,14 @@ BLOCK = re.compile(rf"^{NOW}\npython install.py .*\n{LATER}\npip install (.*)\n"
 
 def install_lines(*names: str) -> list[str]:
     """Return the lines that install packages: from a clone, and from PyPI."""
-    words = " ".join(f'"{name}"' if "[" in name else name for name in names)  # zsh expands bare brackets
+    words = " ".join(
+        f'"{name}"' if "[" in name else name for name in names
+    )  # zsh expands bare brackets
     return [NOW, f"python install.py {words}", LATER, f"pip install {words}"]
 
 
 def renewed_install(text: str) -> str:
     """Return a text with its block renewed; the packages are those of the line for PyPI."""
-    return BLOCK.sub(lambda block: "\n".join(install_lines(*block[1].replace('"', "").split())) + "\n", text)
+    return BLOCK.sub(
+        lambda block: "\n".join(install_lines(*block[1].replace('"', "").split())) + "\n", text
+    )

@@ -45,7 +45,9 @@ class Redis(socketserver.ThreadingTCPServer):
             case b"DEL", (name,):
                 return b":%d\r\n" % (self.values.pop(name, None) is not None)
             case b"SCAN", (b"0", b"MATCH", pattern, *_):
-                names = [name for name in self.values if name.startswith(pattern.removesuffix(b"*"))]
+                names = [
+                    name for name in self.values if name.startswith(pattern.removesuffix(b"*"))
+                ]
                 return b"*2\r\n$1\r\n0\r\n*%d\r\n%b" % (len(names), b"".join(map(_text, names)))
         return b"-ERR unknown command\r\n"
 
@@ -57,7 +59,10 @@ class _Connection(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         null = b"$-1\r\n"
         while head := self.rfile.readline():
-            words = [self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2] for _ in range(int(head[1:]))]
+            words = [
+                self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2]
+                for _ in range(int(head[1:]))
+            ]
             if [word.upper() for word in words[:2]] == [b"HELLO", b"3"]:
                 null = b"_\r\n"  # RESP3 from here on
             self.wfile.write(self.server.reply(*words) or null)

@@ -130,7 +130,9 @@ def reply(status: str, body: bytes, *headers: str, kind: str = "application/json
 
 def says(*parts: bytes) -> Callable[[], AbstractContextManager[Server]]:
     """A server with the same answer to every request."""
-    return lambda: serving(lambda _server, connection, _request: connection.sendall(b"".join(parts)))
+    return lambda: serving(
+        lambda _server, connection, _request: connection.sendall(b"".join(parts))
+    )
 
 
 def html(status: str, *headers: str) -> Callable[[], AbstractContextManager[Server]]:
@@ -174,7 +176,10 @@ def _flood(_server: Server, connection: socket.socket, _request: bytes) -> None:
 def _bomb() -> bytes:
     """100 MB that travel as 100 kB."""
     packer = zlib.compressobj(9, wbits=31)
-    pieces = [packer.compress(record()[:-1]), *(packer.compress(b" " * 1_000_000) for _ in range(100))]
+    pieces = [
+        packer.compress(record()[:-1]),
+        *(packer.compress(b" " * 1_000_000) for _ in range(100)),
+    ]
     return reply("200 OK", b"".join([*pieces, packer.flush()]), "Content-Encoding: gzip")
 
 
@@ -224,9 +229,7 @@ def _hanging_dns() -> Iterator[Place]:
 
 
 ENTITIES = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
-XML_BOMB = (
-    f'<!DOCTYPE locations [<!ENTITY e0 "boom">{ENTITIES}]><locations><location href="&e11;"/></locations>'
-)
+XML_BOMB = f'<!DOCTYPE locations [<!ENTITY e0 "boom">{ENTITIES}]><locations><location href="&e11;"/></locations>'
 XML_FILE = (
     '<!DOCTYPE locations [<!ENTITY f SYSTEM "file:///etc/passwd">]>'
     '<locations><location href="https://example.net/&f;"/></locations>'
@@ -263,7 +266,9 @@ FAULTS = (
     Fault("timeout in headers", lambda: serving(_silent), hangs=True),
     Fault("a header byte a second", trickles(b"", _OK.encode() * 9), hangs=True),
     Fault(
-        "a body byte a second", trickles(f"{_OK}Content-Length: 99\r\n\r\n".encode(), b" " * 99), hangs=True
+        "a body byte a second",
+        trickles(f"{_OK}Content-Length: 99\r\n\r\n".encode(), b" " * 99),
+        hangs=True,
     ),
     Fault("DNS that hangs", _hanging_dns, hangs=True),
     Fault("not HTTP", says(b"220 mail.example.org ESMTP\r\n")),
@@ -273,7 +278,10 @@ FAULTS = (
     Fault("429 in seconds", html("429 Too Many Requests", "Retry-After: 3600")),
     Fault("429 with a date", html("429 Too Many Requests", f"Retry-After: {_HTTP_DATE}")),
     Fault("500", html("500 Internal Server Error")),
-    Fault("500 in JSON", says(reply("500 Internal Server Error", b'{"responseCode":2,"message":"no"}'))),
+    Fault(
+        "500 in JSON",
+        says(reply("500 Internal Server Error", b'{"responseCode":2,"message":"no"}')),
+    ),
     Fault("code 2 with 200", says(reply("200 OK", record(code=2)))),
     Fault("503", html("503 Service Unavailable", "Retry-After: 3600")),
     Fault("HTML in place of JSON", html("200 OK"), BadRecord),
@@ -289,7 +297,11 @@ FAULTS = (
     Fault("JSON nested too deeply", says(reply("200 OK", b"[" * 100_000)), BadRecord),
     Fault("not UTF-8", says(reply("200 OK", record()[:-1] + b',"x":"\xff"}')), BadRecord),
     Fault("another name", says(reply("200 OK", record("10.1000/other"))), BadRecord),
-    Fault("no to another name", says(reply("404 Not Found", record("10.1000/other", code=100))), BadRecord),
+    Fault(
+        "no to another name",
+        says(reply("404 Not Found", record("10.1000/other", code=100))),
+        BadRecord,
+    ),
     Fault("a 100 MB body", lambda: serving(_flood), big=True),
     Fault("a gzip bomb", lambda: serving(_bombing), big=True),
     Fault("damaged gzip", says(reply("200 OK", record(), "Content-Encoding: gzip"))),
@@ -302,12 +314,18 @@ FAULTS = (
     Fault("an XML file entity", says(_location(XML_FILE)), None),
 )
 
-TYPICAL = [one for one in FAULTS if one.name in {"refused", "timeout in headers", "403", "HTML with 404"}]
+TYPICAL = [
+    one for one in FAULTS if one.name in {"refused", "timeout in headers", "403", "HTML with 404"}
+]
 """One of each kind, for hosts: the resolver, which they all use, survives every one."""
 
 # beyond what the hosts' own clients survive: they have no deadline for the whole of an exchange
 HARDER = (
-    Fault("100 Continue for ever", lambda: serving(_pour(b"HTTP/1.1 100 Continue\r\n\r\n" * 9)), hangs=True),
+    Fault(
+        "100 Continue for ever",
+        lambda: serving(_pour(b"HTTP/1.1 100 Continue\r\n\r\n" * 9)),
+        hangs=True,
+    ),
     Fault("headers without end", lambda: serving(_pour(_OK.encode()))),
     Fault("no TLS", _no_tls, hangs=True),
 )

@@ -36,7 +36,9 @@ class HTTPProxy:
                 _, *fields = request.decode("latin-1").rstrip("\r\n").split("\r\n")
                 kept = [one for one in fields if not one.lower().startswith(OWN)]
                 path = parts._replace(scheme="", netloc="").geturl() or "/"
-                upstream.sendall("\r\n".join([f"{method} {path} HTTP/1.0", *kept, "", ""]).encode("latin-1"))
+                upstream.sendall(
+                    "\r\n".join([f"{method} {path} HTTP/1.0", *kept, "", ""]).encode("latin-1")
+                )
                 upstream.recv(len(b"HTTP/1.1"), socket.MSG_WAITALL)
                 connection.sendall(b"HTTP/1.0")  # the connection ends with the answer
             tunnel(connection, upstream)

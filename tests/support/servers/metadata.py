@@ -20,7 +20,12 @@ UNAVAILABLE = [fault for fault in FAULTS if fault.name in {"403", "truncated bod
 
 
 _CSL = "application/vnd.citationstyles.csl+json"
-_KAHN = {"type": "book", "author": [{"family": "Kahn"}], "issued": {"date-parts": [[2001]]}, "title": "First"}
+_KAHN = {
+    "type": "book",
+    "author": [{"family": "Kahn"}],
+    "issued": {"date-parts": [[2001]]},
+    "title": "First",
+}
 STATES: dict[str, dict[str, Any] | None] = {
     "dead": None,
     "registered": {},
@@ -36,9 +41,9 @@ def changing_proxy(states: Callable[[], Mapping[str, str]]) -> Answering:
 
     def answer(asked: Asked) -> Answer:
         found = [(name, STATES[state]) for name, state in states().items()]
-        return metadata_proxy([{"handle": f"10.5555/{name}", **of} for name, of in found if of is not None])(
-            asked
-        )
+        return metadata_proxy(
+            [{"handle": f"10.5555/{name}", **of} for name, of in found if of is not None]
+        )(asked)
 
     return answer
 

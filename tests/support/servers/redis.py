@@ -32,9 +32,20 @@ class Server:
 
     def start(self) -> None:
         program = needs("redis-server", "valkey-server")
-        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        options = [
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen([program, *options], cwd=self.folder, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                [program, *options], cwd=self.folder, stdout=log, stderr=log
+            )
         until(self._answers, f"redis-server does not answer at {self.port}")
 
     def stop(self) -> None:

@@ -63,7 +63,9 @@ class Repository:
         if match is None:
             return Answer(200, {}, body)
         start, end = int(match[1]), int(match[2])
-        return Answer(206, {"Content-Range": f"bytes {start}-{end}/{len(body)}"}, body[start : end + 1])
+        return Answer(
+            206, {"Content-Range": f"bytes {start}-{end}/{len(body)}"}, body[start : end + 1]
+        )
 
     def _inveniordm(self, asked: Asked, path: str, _query: str) -> Answer:
         record = "/api/records/4924875"
@@ -72,11 +74,18 @@ class Repository:
         if path == record:
             parent = {"id": "4924874", "pids": {"doi": {"identifier": "10.5281/zenodo.4924874"}}}
             own = {"doi": {"identifier": DOIS[self.kind], "provider": "datacite"}}
-            return as_json({"id": "4924875", "parent": parent, "pids": own, "files": {"enabled": True}})
+            return as_json(
+                {"id": "4924875", "parent": parent, "pids": own, "files": {"enabled": True}}
+            )
         if path == f"{record}/files":
             usual = {"status": "completed", "access": {"hidden": False}}
             entries = (
-                {"key": key, "size": len(body), "checksum": md5(body, "md5:"), "mimetype": mimetype(key)}
+                {
+                    "key": key,
+                    "size": len(body),
+                    "checksum": md5(body, "md5:"),
+                    "mimetype": mimetype(key),
+                }
                 for key, body in self.files.items()
             )
             return invenio_files(*({**entry, **usual} for entry in entries))["/files$"]
@@ -90,7 +99,11 @@ class Repository:
         for number, (path_of_file, body) in enumerate(self.files.items(), 3000):
             folder, _, name = path_of_file.rpartition("/")
             # the uploader may be wrong
-            proof = {"size": len(body), "supplied_md5": md5(name.encode()), "computed_md5": md5(body)}
+            proof = {
+                "size": len(body),
+                "supplied_md5": md5(name.encode()),
+                "computed_md5": md5(body),
+            }
             entries.append({"id": number, "name": name, "mimetype": mimetype(name), **proof})
             folders.update({str(number): folder} if folder else {})
         if path == "/v2/articles":
@@ -109,7 +122,9 @@ class Repository:
     def _dataverse(self, asked: Asked, path: str, query: str) -> Answer:
         given = parse_qs(query)
         version = {"versionNumber": 1, "versionMinorNumber": 0, "versionState": "RELEASED"}
-        entries = [dataverse_entry(n, name, body) for n, (name, body) in enumerate(self.files.items(), 70)]
+        entries = [
+            dataverse_entry(n, name, body) for n, (name, body) in enumerate(self.files.items(), 70)
+        ]
         pid = given.get("persistentId", [""])[0]
         if path == "/api/datasets/:persistentId/versions/:latest-published":
             if pid != f"doi:{DOIS[self.kind]}":
@@ -152,7 +167,9 @@ def md5(body: bytes, prefix: str = "") -> str:
 
 
 def mimetype(name: str) -> str:
-    return {"csv": "text/csv", "txt": "text/plain"}.get(name.rpartition(".")[2], "application/octet-stream")
+    return {"csv": "text/csv", "txt": "text/plain"}.get(
+        name.rpartition(".")[2], "application/octet-stream"
+    )
 
 
 def as_json(value: object, status: int = 200) -> Answer:

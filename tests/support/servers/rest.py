@@ -63,9 +63,13 @@ def proxy(
         path = urlsplit(target).path
         if path.startswith("/doiRA/") and agencies is not None:
             names = [unquote(name) for name in path.removeprefix("/doiRA/").split(",")]
-            return reply("200 OK", json.dumps([{"DOI": name, **agencies(name)} for name in names]).encode())
+            return reply(
+                "200 OK", json.dumps([{"DOI": name, **agencies(name)} for name in names]).encode()
+            )
         name = unquote(path.removeprefix("/api/handles/"))
-        if not path.startswith("/api/handles/") or (records is not None and name.upper() not in records):
+        if not path.startswith("/api/handles/") or (
+            records is not None and name.upper() not in records
+        ):
             return not_found(name)
         return found(name, *(records[name.upper()] if records is not None else ()))
 

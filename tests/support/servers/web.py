@@ -71,10 +71,14 @@ def site(answer: Answering, *, tls: ssl.SSLContext | None = None) -> Iterator[Si
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # otherwise a body waits 40 ms for the acknowledgement of its head
+        disable_nagle_algorithm = (
+            True  # otherwise a body waits 40 ms for the acknowledgement of its head
+        )
 
         def do_GET(self) -> None:
-            request = Asked(self.command, self.path, {k.lower(): v for k, v in self.headers.items()})
+            request = Asked(
+                self.command, self.path, {k.lower(): v for k, v in self.headers.items()}
+            )
             asked.append(request)
             status, headers, body = answer(request)
             self.send_response(status)
@@ -97,7 +101,9 @@ def site(answer: Answering, *, tls: ssl.SSLContext | None = None) -> Iterator[Si
 def serving(server: ThreadingHTTPServer, tls: ssl.SSLContext | None = None) -> Iterator[int]:
     """Run ``server`` in a thread, and yield its port."""
     if tls is not None:
-        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        server.socket = tls.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
@@ -110,7 +116,10 @@ def serving(server: ThreadingHTTPServer, tls: ssl.SSLContext | None = None) -> I
 
 def record(name: str, *urls: str) -> dict[str, object]:
     """Return a record in the form of the REST API, with these URL values."""
-    return {"handle": name, "values": [value("URL", url, index) for index, url in enumerate(urls, 1)]}
+    return {
+        "handle": name,
+        "values": [value("URL", url, index) for index, url in enumerate(urls, 1)],
+    }
 
 
 def answering(records: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Answering:
@@ -118,7 +127,9 @@ def answering(records: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Answe
     known = Records(records)
 
     def reply(asked: Asked) -> Answer:
-        status, body, kind, headers = astuple(answer(known, asked.method, asked.target, asked.headers))
+        status, body, kind, headers = astuple(
+            answer(known, asked.method, asked.target, asked.headers)
+        )
         return Answer(status, {"Content-Type": kind, **dict(headers)}, body)
 
     return reply
@@ -130,7 +141,9 @@ def resolver(targets: Mapping[str, str]) -> Answering:
     def reply(asked: Asked) -> Answer:
         path = urlsplit(asked.target).path
         if path.startswith("/api/"):
-            return answering([record(*item) for item in targets.items()])(asked)._replace(headers=JSON)
+            return answering([record(*item) for item in targets.items()])(asked)._replace(
+                headers=JSON
+            )
         name = unquote(path[1:])
         return Answer(302, {"Location": targets[name]}) if name in targets else Answer(404)
 

@@ -25,7 +25,9 @@ ROWS = 1_000_000
 """Rows of a partition of a frame that is in memory."""
 
 
-def find_known(data: Data, column: Hashable, known: dd.DataFrame | pd.DataFrame) -> tuple[Data, Any]:
+def find_known(
+    data: Data, column: Hashable, known: dd.DataFrame | pd.DataFrame
+) -> tuple[Data, Any]:
     """Return the data, and data whose partitions have the known keys of its partitions, with their agencies.
 
     The keys are joined, and what matches returns to its partition: so neither side needs to fit into the
@@ -103,7 +105,9 @@ def _read_keys(part: pd.DataFrame, dtype: Any) -> pd.DataFrame:
 
 
 def _key_frame(keys: Sequence[object], agencies: Sequence[object], dtype: Any) -> pd.DataFrame:
-    return pd.DataFrame({KEY: pd.array([*keys], dtype=dtype), AGENCY: pd.array([*agencies], dtype=dtype)})
+    return pd.DataFrame(
+        {KEY: pd.array([*keys], dtype=dtype), AGENCY: pd.array([*agencies], dtype=dtype)}
+    )
 
 
 class _Partition:
@@ -130,7 +134,9 @@ def _read_twice(frame: dd.DataFrame) -> tuple[dd.DataFrame, dd.DataFrame]:
     if found is None:
         same = dd.from_delayed(frame.to_delayed(), **options, verify_meta=False)
         return same, same
-    once, again = (dd.from_map(_Partition.read, found, **options, label=label) for label in ("once", "again"))
+    once, again = (
+        dd.from_map(_Partition.read, found, **options, label=label) for label in ("once", "again")
+    )
     return once, again
 
 

@@ -73,7 +73,9 @@ def rows_of(items: Iterable[object]) -> list[Row]:
     """Return the name, key and reason for each item."""
     # a tenth of the time of found.key
     return [
-        (None, None, found) if isinstance(found, str) else (found.name, ascii_upper(found.name), None)
+        (None, None, found)
+        if isinstance(found, str)
+        else (found.name, ascii_upper(found.name), None)
         for found in map(read, items)
     ]
 
@@ -81,7 +83,9 @@ def rows_of(items: Iterable[object]) -> list[Row]:
 def check_data(data: object, column: Hashable, names: Iterable[str]) -> None:
     """Raise TypeError or ValueError unless columns can be added to the data."""
     if isinstance(data, (pd.DataFrame, pd.Series)):
-        raise TypeError("expected data of Dask; use dask.dataframe.from_pandas(data, npartitions=…)")
+        raise TypeError(
+            "expected data of Dask; use dask.dataframe.from_pandas(data, npartitions=…)"
+        )
     if isinstance(data, dd.Series):
         raise TypeError("expected a Dask bag or data frame, not a series; use to_frame()")
     if not isinstance(data, (db.Bag, dd.DataFrame)):
@@ -90,12 +94,18 @@ def check_data(data: object, column: Hashable, names: Iterable[str]) -> None:
         found = list(data.columns).count(column)
         if found != 1:
             problem = f"{found} columns are named" if found else "there is no column"
-            raise ValueError(f"{problem} {column!r}; the columns are {', '.join(map(repr, data.columns))}")
+            raise ValueError(
+                f"{problem} {column!r}; the columns are {', '.join(map(repr, data.columns))}"
+            )
         _check_free(data.columns, names)
 
 
 def add_columns(
-    data: Data, column: Hashable, names: Sequence[str], answer: Callable[..., list[Row]], known: Any = None
+    data: Data,
+    column: Hashable,
+    names: Sequence[str],
+    answer: Callable[..., list[Row]],
+    known: Any = None,
 ) -> Data:
     """Return the data with new columns of text.
 
@@ -113,12 +123,19 @@ def add_columns(
 
 
 def _add_to_frame(
-    part: pd.DataFrame, *known: pd.DataFrame, column: Hashable, names: Sequence[str], answer: Any, dtype: Any
+    part: pd.DataFrame,
+    *known: pd.DataFrame,
+    column: Hashable,
+    names: Sequence[str],
+    answer: Any,
+    dtype: Any,
 ) -> pd.DataFrame:
     return _with_rows(part, names, answer(items_in(part, column), *known), dtype)
 
 
-def _with_rows(part: pd.DataFrame, names: Sequence[str], rows: list[Row], dtype: Any) -> pd.DataFrame:
+def _with_rows(
+    part: pd.DataFrame, names: Sequence[str], rows: list[Row], dtype: Any
+) -> pd.DataFrame:
     values = zip(*rows, strict=True) if rows else [()] * len(names)
     return part.assign(
         **{name: pd.array([*each], dtype=dtype) for name, each in zip(names, values, strict=True)}

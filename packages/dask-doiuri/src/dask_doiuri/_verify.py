@@ -100,7 +100,13 @@ def verify(
     unknown offline: request not sent
     """
     check_data(data, column, VERIFIED)
-    given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache, "timeout": timeout}
+    given = {
+        "resolver": resolver,
+        "offline": offline,
+        "mailto": mailto,
+        "cache": cache,
+        "timeout": timeout,
+    }
     if budget is not None:
         given["budget"] = budget
     answer = partial(_answer, asking=_Asking.settle(given, rate, concurrency))
@@ -116,7 +122,9 @@ def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> lis
     :param names: the keys of names that are known, each with its agency.
     """
     found = [read(item) for item in items]
-    answers: dict[str, Row] = {key: ("found", agency, None) for key, agency in agencies_of(names).items()}
+    answers: dict[str, Row] = {
+        key: ("found", agency, None) for key, agency in agencies_of(names).items()
+    }
     new: dict[str, Handle] = {}
     for one in found:
         if isinstance(one, Handle) and (key := ascii_upper(one.name)) not in answers:
@@ -124,7 +132,9 @@ def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> lis
     for key, outcome in zip(new, asking.outcomes([*new.values()]), strict=True):
         answers[key] = (outcome.status, outcome.agency, outcome.reason or None)
     return [
-        (None, "invalid", None, one) if isinstance(one, str) else (one.name, *answers[ascii_upper(one.name)])
+        (None, "invalid", None, one)
+        if isinstance(one, str)
+        else (one.name, *answers[ascii_upper(one.name)])
         for one in found
     ]
 
@@ -168,7 +178,9 @@ class _Asking:
         store = self.cache or SQLiteStore(None).path
         for start in range(0, len(dois), AT_ONCE):
             with Resolver(store=store, rate=self.share, **self.resolver) as resolver:
-                yield from resolver.verify(dois[start : start + AT_ONCE], budget=time_left(deadline))
+                yield from resolver.verify(
+                    dois[start : start + AT_ONCE], budget=time_left(deadline)
+                )
 
     @property
     def share(self) -> float | None:

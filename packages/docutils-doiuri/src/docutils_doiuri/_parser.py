@@ -36,14 +36,21 @@ if TYPE_CHECKING:
 
     from docutils_doiuri.nodes import Target
 
-_CITES = {"citation", "reference_style", "reference_locale", "works"}  # plain docutils has no citations
+_CITES = {
+    "citation",
+    "reference_style",
+    "reference_locale",
+    "works",
+}  # plain docutils has no citations
 _SETTINGS = {f"doi_{option.name}": option for option in OPTIONS if option.name not in _CITES}
 _ATTRIBUTE = "_doiuri_options"
 
 _logger = logging.getLogger("doiuri")
 
 
-def _check(setting: str, value: object, *_: object, config_parser: object = None, **__: object) -> object:
+def _check(
+    setting: str, value: object, *_: object, config_parser: object = None, **__: object
+) -> object:
     """Refuse an invalid value on the command line: docutils names the option as it is written there."""
     try:
         _SETTINGS[setting].read({setting: value}, prefix="doi_")
@@ -68,7 +75,9 @@ def _prepare(document: nodes.document) -> Options:
     attributes = vars(document)
     if _ATTRIBUTE not in attributes:
         document.transformer.add_transform(VerifyDOIs)
-        given = {name: value for name, value in vars(document.settings).items() if value is not None}
+        given = {
+            name: value for name, value in vars(document.settings).items() if value is not None
+        }
         try:
             attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_")
         except ValueError as error:
@@ -92,14 +101,18 @@ def _report(document: nodes.document, level: int, text: str, **place: Any) -> no
             messages.remove(message)
     if level > allowed:
         where = ":".join(str(part) for part in (message.get("source"), message.get("line")) if part)
-        _logger.log(min(10 * level + 10, logging.WARNING), "%s: %s" if where else "%s%s", where, text)
+        _logger.log(
+            min(10 * level + 10, logging.WARNING), "%s: %s" if where else "%s%s", where, text
+        )
     return message
 
 
 class VerifyDOIs(Transform):
     """Look up the DOIs of a document in one batch, mark those that do not exist, and report what is wrong."""
 
-    default_priority = 858  # after SmartQuotes (855), before Messages (860), which puts errors on the page
+    default_priority = (
+        858  # after SmartQuotes (855), before Messages (860), which puts errors on the page
+    )
 
     def apply(self) -> None:
         """Change and report the links; a DOI without an answer is left as it is."""
@@ -128,7 +141,9 @@ class VerifyDOIs(Transform):
     def _becomes_html(self) -> bool:
         """Return whether the document is written as HTML, and not kept for any format."""
         writer = self.document.transformer.components.get("writer")
-        return isinstance(writer, Writer) and "html" in writer.supported  # supports() also looks elsewhere
+        return (
+            isinstance(writer, Writer) and "html" in writer.supported
+        )  # supports() also looks elsewhere
 
     def _not_found(self, links: list[nodes.reference], options: Options) -> dict[DOI, DOI | None]:
         """Return the DOIs that do not exist, with what was probably meant; report how many are unknown."""
@@ -140,13 +155,17 @@ class VerifyDOIs(Transform):
             survey.meet(needs)
         if text := survey.sentence(needs):
             reporter = self.document.reporter
-            _report(self.document, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
+            _report(
+                self.document, reporter.INFO_LEVEL, text, source=reporter.source
+            )  # about no line
         return survey.missing
 
     def _report_all(self, links: list[nodes.reference], missing: Mapping[DOI, DOI | None]) -> None:
         """Report what is not a DOI, DOIs that do not exist, and advice, each once where it is written."""
         ids = {id(link) for link in links}
-        inline = [n for n in self.document.findall(nodes.Element) if "doi_error" in n or id(n) in ids]
+        inline = [
+            n for n in self.document.findall(nodes.Element) if "doi_error" in n or id(n) in ids
+        ]
         set_lines(self.document, inline)
         reporter = self.document.reporter
         warn = partial(_report, self.document, reporter.WARNING_LEVEL)
@@ -176,7 +195,9 @@ def _problems(node: nodes.Element, missing: Mapping[DOI, DOI | None]) -> list[st
     return [f"DOI not found: {text}; did you mean {meant}?" if meant else f"DOI not found: {text}"]
 
 
-def _show_problem(document: nodes.document, node: nodes.Element, message: nodes.system_message) -> None:
+def _show_problem(
+    document: nodes.document, node: nodes.Element, message: nodes.system_message
+) -> None:
     """Show the source of a node in its place, linked with the message about it."""
     problem = node
     if not isinstance(node, nodes.problematic):

@@ -41,12 +41,16 @@ __all__ = [
     "source_text",
 ]
 
-_OPENING = re.compile(r"(?<!\x00)<")  # docutils writes a backslash escape as a NUL before the character
+_OPENING = re.compile(
+    r"(?<!\x00)<"
+)  # docutils writes a backslash escape as a NUL before the character
 ARXIV = "https://arxiv.org/abs/"
 """What the links of the role ``arxiv`` begin with."""
 
 # Until March 2007, an archive and perhaps a subject class precede the number
-_EPRINT = re.compile(r"(?i:arxiv: ?)?((?:([a-z-]+)(?:\.[A-Z]{2})?/)?((?(2)\d{7}|\d{4}\.\d{4,5}))(?:v\d+)?)")
+_EPRINT = re.compile(
+    r"(?i:arxiv: ?)?((?:([a-z-]+)(?:\.[A-Z]{2})?/)?((?(2)\d{7}|\d{4}\.\d{4,5}))(?:v\d+)?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,9 @@ def parse_arxiv_target(text: str) -> Target:
     return Target(doi, doi.name, title, ARXIV + found[1])
 
 
-def reference(rawtext: str, target: Target, options: Options, classes: Sequence[str] = ()) -> nodes.reference:
+def reference(
+    rawtext: str, target: Target, options: Options, classes: Sequence[str] = ()
+) -> nodes.reference:
     """Return the link to a target.
 
     :param rawtext: the source of the link.
@@ -218,7 +224,9 @@ def describe(
 def doi_references(document: nodes.Element) -> Iterator[nodes.reference]:
     """Yield the links to DOIs in a document or title; those of substitutions where these are used."""
     for link in document.findall(nodes.reference):
-        if isinstance(link.get("doi"), DOI) and not isinstance(link.parent, nodes.substitution_definition):
+        if isinstance(link.get("doi"), DOI) and not isinstance(
+            link.parent, nodes.substitution_definition
+        ):
             yield link
 
 
@@ -271,7 +279,10 @@ def source_text(link: nodes.Element) -> str:
     """Return the source of a reference, to show instead of a link if its URI is not a DOI."""
     if link.rawsource.endswith("_"):  # reStructuredText
         return link.rawsource
-    text, uri = link.astext(), link["refuri"]  # MyST keeps only these two, and percent-encodes the URI
+    text, uri = (
+        link.astext(),
+        link["refuri"],
+    )  # MyST keeps only these two, and percent-encodes the URI
     if not text or unquote(text) == unquote(uri):
         return text or uri
     return f"{text} <{uri}>"

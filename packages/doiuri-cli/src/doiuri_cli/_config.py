@@ -189,7 +189,9 @@ def _values(table: Values, file: Path) -> Values:
             checked = _below(checked, folder, where, _INSTEAD[key])
         # as a table, it is for DOIs
         is_for_dois = key == "ignore" and isinstance(checked, tuple)
-        values["ignored_dois" if is_for_dois else key.replace("-", "_")] = place(key, checked, folder)
+        values["ignored_dois" if is_for_dois else key.replace("-", "_")] = place(
+            key, checked, folder
+        )
     return values
 
 
@@ -197,7 +199,9 @@ def _below(address: str, folder: str, where: str, instead: str) -> str:
     """Return a path that a stranger may have named: nothing outside of the tree is written because of it."""
     path = Path(folder, address)
     if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
-        raise ValueError(f"{where}: {address!r} is not a path below {folder}; name it with {instead}")
+        raise ValueError(
+            f"{where}: {address!r} is not a path below {folder}; name it with {instead}"
+        )
     return _relative(path) if instead == "--lock" else str(path)
 
 
@@ -215,7 +219,9 @@ def _columns(value: object) -> tuple[str, ...]:
     """Return the names of columns in lines of CSV."""
     import csv  # rarely needed
 
-    found = [name for line in csv.reader(texts(value), skipinitialspace=True) for name in line or [""]]
+    found = [
+        name for line in csv.reader(texts(value), skipinitialspace=True) for name in line or [""]
+    ]
     if "" in found:
         raise ValueError("the name of a column is empty")
     return tuple(dict.fromkeys(found))
@@ -276,20 +282,38 @@ _INSTEAD = {"cache": "--cache or DOIURI_CACHE", "lock": "--lock"}  # to name pat
 OPTIONS = {
     option.name: option
     for option in (
-        Option("include", (), "in folders, read only files that match; patterns as in .gitignore", _patterns),
-        Option("exclude", (), "in folders, leave out what matches; patterns as in .gitignore", _patterns),
+        Option(
+            "include",
+            (),
+            "in folders, read only files that match; patterns as in .gitignore",
+            _patterns,
+        ),
+        Option(
+            "exclude",
+            (),
+            "in folders, leave out what matches; patterns as in .gitignore",
+            _patterns,
+        ),
         Option("extensions", (), "more extensions, each with the type of such files", _extensions),
-        Option("force-exclude", False, "also leave out named files that match --exclude; for hooks"),
+        Option(
+            "force-exclude", False, "also leave out named files that match --exclude; for hooks"
+        ),
         Option("select", None, "report only these codes, separated by commas", _codes),
         Option("ignore", (), "do not report these codes, separated by commas", _ignore),
-        Option("per-file-ignores", (), "codes not to report in files that match a pattern", _per_file),
-        Option("fail-on", "error", "the lowest severity for which the exit code is 1", choice(*FAIL_ON)),
+        Option(
+            "per-file-ignores", (), "codes not to report in files that match a pattern", _per_file
+        ),
+        Option(
+            "fail-on", "error", "the lowest severity for which the exit code is 1", choice(*FAIL_ON)
+        ),
         Option("tex-escape", "any", "how BibTeX has to write `_`", choice("any", "raw", "escape")),
         Option("max-size", 50_000_000, "bytes of files in folders", number("bytes", whole=True)),
         Option("lock", LOCK_NAME, "the lock file, if it exists; '' for none", _lock),
         Option("locked", False, "send no requests: all answers have to come from the lock file"),
         Option("records", False, "compare entries with the registry's metadata"),
-        Option("max-age", DEFAULT_MAX_AGE, "days that locked works are fresh; 0: ask for all", _DAYS),
+        Option(
+            "max-age", DEFAULT_MAX_AGE, "days that locked works are fresh; 0: ask for all", _DAYS
+        ),
         *map(option, _SHARED),
         option("budget", default=None),
         option("rate"),
@@ -297,5 +321,7 @@ OPTIONS = {
 }
 """The options that a configuration file may set: the fields of ``Config``, with hyphens."""
 
-COLUMNS = Option("columns", (), "read only these columns of CSV and TSV, and keys of JSON and YAML", _columns)
+COLUMNS = Option(
+    "columns", (), "read only these columns of CSV and TSV, and keys of JSON and YAML", _columns
+)
 """An option of the command line only: a file of a project has other columns than the next."""

@@ -12,7 +12,15 @@ from doiuri import DOI
 
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
-from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, Place, finding_at, place_in_file
+from doiuri_cli.rules import (
+    LOCK_CODES,
+    RECORD_CODES,
+    RULES,
+    Finding,
+    Place,
+    finding_at,
+    place_in_file,
+)
 from doiuri_cli.rules._ignores import apply_ignores, ignores_in, tag_of, unused_ignores
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
@@ -146,7 +154,10 @@ def _is_ignored(code: str, ignored: frozenset[str]) -> bool:
 
 
 def judge(
-    report: FileReport, config: Config, answers: Answers | None = None, works: Mapping[str, Work] = NOTHING
+    report: FileReport,
+    config: Config,
+    answers: Answers | None = None,
+    works: Mapping[str, Work] = NOTHING,
 ) -> FileReport:
     """Return the report on a file with all findings, in order, that are not ignored.
 
@@ -185,7 +196,9 @@ def _answered(place: Place, config: Config, answers: Answers) -> Iterator[Findin
         import shlex  # rarely needed
 
         command = shlex.join(["doiuri", "lock", "--lock", config.lock or "", at.path])
-        yield at._replace(code="lock-missing", message=f"{at.doi} is not in the lock file; run {command}")
+        yield at._replace(
+            code="lock-missing", message=f"{at.doi} is not in the lock file; run {command}"
+        )
 
 
 def _is_test_data(source: Source, folders: Iterable[str]) -> bool:
@@ -194,7 +207,8 @@ def _is_test_data(source: Source, folders: Iterable[str]) -> bool:
     What is above the searched folder does not count; for a file that was named, above the current folder.
     """
     path = PurePath(os.path.abspath(source.path))  # noqa: PTH100 - without ".."
-    top = next((top for top in (*sorted(folders), os.getcwd()) if path.is_relative_to(top)), path.parent)  # noqa: PTH109
+    tops = [*sorted(folders), os.getcwd()]  # noqa: PTH109 - as the folders, a str
+    top = next((top for top in tops if path.is_relative_to(top)), path.parent)
     if _TEST_DATA.search(f"/{path.relative_to(top).parent.as_posix()}/"):
         return True
     return type_of(source.path) == "yaml" and _RECORDED_HTTP.search(source.text) is not None
@@ -225,12 +239,17 @@ def _entries(
                 lacking.append(entry)
             else:
                 part = Part(source.text, entry=entry.key)
-                found.append((entry, finding_at(source, part, entry.span, "", "", doi=entry.doi.name)))
+                found.append(
+                    (entry, finding_at(source, part, entry.span, "", "", doi=entry.doi.name))
+                )
     return found, lacking
 
 
 def _checker(
-    codes: Collection[str], places: Iterable[Place], statuses: Mapping[str, str], works: Mapping[str, Work]
+    codes: Collection[str],
+    places: Iterable[Place],
+    statuses: Mapping[str, str],
+    works: Mapping[str, Work],
 ) -> Callable[[Ignore, str], bool]:
     """Return a function that says whether a code was checked on the lines that a comment is for."""
     undescribed: set[tuple[int | None, int | None]] = set()
@@ -259,9 +278,15 @@ def _ignores(source: Source, parts: list[Part]) -> list[Ignore]:
     if not cells:
         return ignores_in(source.path, source.text)
     tags = {part.cell: part.ignored for part in parts if part.cell is not None and part.ignored}
-    found = [tag_of(source.path, cell, codes, cells[cell].partition("\n")[0]) for cell, codes in tags.items()]
+    found = [
+        tag_of(source.path, cell, codes, cells[cell].partition("\n")[0])
+        for cell, codes in tags.items()
+    ]
     found += (one for cell, text in cells.items() for one in ignores_in(source.path, text, cell))
-    return [one._replace(at=one.at._replace(in_file=place_in_file(source, parts, one.at))) for one in found]
+    return [
+        one._replace(at=one.at._replace(in_file=place_in_file(source, parts, one.at)))
+        for one in found
+    ]
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -40,8 +40,12 @@ class Fixed(NamedTuple):
     """A file that was fixed, or could be."""
 
     first: FileReport  # what was found in it
-    report: FileReport  # what is left; its ``problem`` says why the file was not read or not written
-    before: Source | None = None  # the file as it was; None if it was not read, or is not needed any more
+    report: (
+        FileReport  # what is left; its ``problem`` says why the file was not read or not written
+    )
+    before: Source | None = (
+        None  # the file as it was; None if it was not read, or is not needed any more
+    )
     after: Source | None = None  # the file with its fixes, likewise
     applied: int = 0  # the number of fixes
     refused: str | None = None  # why a fix was left out; None if none was
@@ -91,7 +95,13 @@ def _names(finding: Finding) -> list[str]:
 
 
 def fix_file(
-    config: Config, answers: Answers | None, policy: FixPolicy, content: Content, *, dry: bool, keep: bool
+    config: Config,
+    answers: Answers | None,
+    policy: FixPolicy,
+    content: Content,
+    *,
+    dry: bool,
+    keep: bool,
 ) -> Fixed:
     """Fix a file, and return what became of it.
 
@@ -109,7 +119,11 @@ def fix_file(
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             fixed = Fixed(fixed.first, fixed.first._replace(problem=f"not fixed: {reason}"))
-    return fixed._replace(links=links) if keep else fixed._replace(links=links, before=None, after=None)
+    return (
+        fixed._replace(links=links)
+        if keep
+        else fixed._replace(links=links, before=None, after=None)
+    )
 
 
 def mend(source: Source, config: Config, answers: Answers | None, policy: FixPolicy) -> Fixed:
@@ -127,7 +141,9 @@ def mend(source: Source, config: Config, answers: Answers | None, policy: FixPol
         report = judge(version.report, config, answers)
     left = (one._replace(fix=None) if one.fix in refused else one for one in report.findings)
     reason = next(reversed(refused.values()), None)
-    return Fixed(first, report._replace(findings=tuple(left)), source, version.source, count, reason)
+    return Fixed(
+        first, report._replace(findings=tuple(left)), source, version.source, count, reason
+    )
 
 
 def _proved(
@@ -187,21 +203,32 @@ def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
     try:
         again = Source.from_bytes(source.path, source.to_bytes(text))
     except UnicodeError:
-        raise ProofError(f"the encoding {source.encoding} cannot represent the fixed text") from None
+        raise ProofError(
+            f"the encoding {source.encoding} cannot represent the fixed text"
+        ) from None
     if again.text != text:
         raise ProofError("the fixed text would be read in another encoding")
     try:
         report = examine(again, config)
     except Exception as error:  # noqa: BLE001 - readers may be others'
-        raise ProofError(f"the fixed text could not be read: {type(error).__name__}: {error}") from None
+        raise ProofError(
+            f"the fixed text could not be read: {type(error).__name__}: {error}"
+        ) from None
     if report.note != version.report.note:
         raise ProofError(f"the fixed text could not be read: {report.note}")
     if report.parts != version.report.parts or _outline(again) != _outline(source):
         raise ProofError("the fixed text has other parts")
-    expected, names = _expected(version.report.places, fixes), [place.at.doi for place in report.places]
+    expected, names = (
+        _expected(version.report.places, fixes),
+        [place.at.doi for place in report.places],
+    )
     if expected != names:
-        differing = ((one, other) for one, other in zip(expected, names, strict=False) if one != other)
-        what = next((f": {other or 'none'} instead of {one or 'none'}" for one, other in differing), "")
+        differing = (
+            (one, other) for one, other in zip(expected, names, strict=False) if one != other
+        )
+        what = next(
+            (f": {other or 'none'} instead of {one or 'none'}" for one, other in differing), ""
+        )
         raise ProofError(f"the fixed text would mention other DOIs{what}")
     return Version(again, report)
 
@@ -215,7 +242,9 @@ def _expected(places: Sequence[Place], fixes: Sequence[Fix]) -> list[str | None]
     """Return the names after the fixes: those before, but for those that a fix changes on purpose."""
     names = [place.at.doi for place in places]
     for fix in (one for one in fixes if one.name is not None):
-        touched = (n for n, one in enumerate(places) if one.start <= fix.end and fix.start <= one.end)
+        touched = (
+            n for n, one in enumerate(places) if one.start <= fix.end and fix.start <= one.end
+        )
         if (first := next(touched, None)) is not None:
             names[first] = fix.name
     return names

@@ -79,7 +79,9 @@ class Commands(click.Group):
         except OSError as error:  # such as a full disk
             _discard_output()
             raise click.ClickException(str(error)) from None
-        except ValueError as error:  # in an option, a setting, a lock file or a bibliography, which it names
+        except (
+            ValueError
+        ) as error:  # in an option, a setting, a lock file or a bibliography, which it names
             raise click.ClickException(str(error)) from None
         return result
 
@@ -122,7 +124,9 @@ def _prepare_streams() -> None:
     warnings.showwarning = _show_warning
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
     """Show a warning of ours, such as that the cache cannot be written, as a message."""
     if category.__module__.partition(".")[0] == "doiuri":
         _write_message(str(message))

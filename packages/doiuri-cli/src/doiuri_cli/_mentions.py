@@ -27,7 +27,9 @@ _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"(?i:\.org)/(?:api/handles/)?(?=10[./])"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
 _HOST_LENGTH = len("https://www.")
-_BOUND = "{1,1000}+"  # of what has to be closed: otherwise a run of labels would take quadratic time
+_BOUND = (
+    "{1,1000}+"  # of what has to be closed: otherwise a run of labels would take quadratic time
+)
 # Where a DOI is meant, whatever stands there: what follows "doi", and in _BEFORE what must stand before it
 _INTENDED = {
     "text": rf"{_HOST}(?P<link>[^\s<>\"'`|\\]*)",
@@ -42,13 +44,19 @@ _INTENDED |= {"xml": _INTENDED["html"], "bibtex": _INTENDED["tex"]}
 _BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
     "markdown": {"uri": ("](", "](<", "<", "]: "), "role": ("{",)},
     "rst": {"uri": (" <",), "role": (":",)},
-    "html": {"uri": ('="', "='"), "content": ("_", ".", '="', "='"), "element": ('-id-type="', "-id-type='")},
+    "html": {
+        "uri": ('="', "='"),
+        "content": ("_", ".", '="', "='"),
+        "element": ('-id-type="', "-id-type='"),
+    },
     "tex": {"role": ("\\",)},
 }
 _BEFORE |= {"xml": _BEFORE["html"], "bibtex": _BEFORE["tex"]}
 _BEFORE_LENGTH = 40
 # The definition of a TeX command, or what a style of CSL puts around a DOI
-_NO_MENTION = re.compile(r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z|\s(?:pre|suf)fix=[\"']\Z")
+_NO_MENTION = re.compile(
+    r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z|\s(?:pre|suf)fix=[\"']\Z"
+)
 # Roles for e-prints of arXiv, with or without a title; what follows the name of the archive is its DOI's
 _EPRINT = (
     r"`(?:[^`]{0,300}<)?\s*(?P<id>(?i:arxiv: ?)?(?:(?P<archive>[a-z-]+)(?:\.[A-Z]{2})?/)?"
@@ -219,7 +227,11 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
         is_target = text[first - 1 : first] in {"(", "<", '"', "'", "{"}
         link = token["link"].rstrip(_TAIL)
         end -= len(token["link"]) - len(link)
-        if text[first - 1 : first].isalnum() or not (is_target or _SUFFIX.match(link)) or link == "10":
+        if (
+            text[first - 1 : first].isalnum()
+            or not (is_target or _SUFFIX.match(link))
+            or link == "10"
+        ):
             return None  # in running text, a prefix alone may be meant
         return first, end
     before = text[max(0, start - _BEFORE_LENGTH) : start]

@@ -110,7 +110,9 @@ class Run(NamedTuple):
                 raise ValueError(f"no file has the column {name!r}; known are {words}")
         return reports
 
-    def map(self, function: Callable[[Content], R], contents: Iterable[Content], what: str) -> Iterator[R]:
+    def map(
+        self, function: Callable[[Content], R], contents: Iterable[Content], what: str
+    ) -> Iterator[R]:
         """Yield what a function returns for each file, in order.
 
         :param function: the function; it must not raise an error.
@@ -121,7 +123,9 @@ class Run(NamedTuple):
             yield result
             self.progress(what, done, len(asked))
 
-    def _map(self, function: Callable[[Content], R], contents: list[Content], jobs: int) -> Iterator[R]:
+    def _map(
+        self, function: Callable[[Content], R], contents: list[Content], jobs: int
+    ) -> Iterator[R]:
         if jobs <= 1 or len(contents) <= 1:
             yield from map(function, contents)
             return

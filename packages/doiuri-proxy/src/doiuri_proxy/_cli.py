@@ -53,14 +53,19 @@ def _serve(options: argparse.Namespace) -> None:
     choice = Choice(random.Random() if options.pick == "random" else "highest", options.country)  # noqa: S311
     app = App(source, choice)
     listener = bind(options.host, options.port)
-    serve(app, listener, configure(app, access_log=options.access_log), lambda: reload(app, records))
+    serve(
+        app, listener, configure(app, access_log=options.access_log), lambda: reload(app, records)
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="doiuri-proxy", description="A local DOI proxy.")
     add = parser.add_argument
     add("--version", action="version", version=f"%(prog)s {version('doiuri-proxy')}")
-    add("--records", help="JSON or JSON Lines file, a folder of them, or a build's cache (an SQLite file)")
+    add(
+        "--records",
+        help="JSON or JSON Lines file, a folder of them, or a build's cache (an SQLite file)",
+    )
     add("--base", default=DOI_ORG, help="base URL of the records in a cache (default: %(default)s)")
     add("--upstream", metavar="URL", help="proxy to ask for DOIs that are not in the records")
     add("--cache", help="store for the answers of --upstream (default: DOIURI_CACHE)")

@@ -39,7 +39,9 @@ _log = logging.getLogger("doiuri_proxy")
 
 def app_of_environ() -> App:
     """Return the application with the source that environment variables name, for uvicorn's own command."""
-    records, upstream = (os.environ.get(f"DOIURI_PROXY_{name}") or None for name in ("RECORDS", "UPSTREAM"))
+    records, upstream = (
+        os.environ.get(f"DOIURI_PROXY_{name}") or None for name in ("RECORDS", "UPSTREAM")
+    )
     try:
         return App(open_source(records, upstream=upstream), Choice(random.Random()))  # noqa: S311
     except (ValueError, OSError) as error:
@@ -66,12 +68,17 @@ def configure(app: App, *, access_log: bool = False) -> uvicorn.Config:
     )
 
 
-def serve(app: App, listener: socket.socket, config: uvicorn.Config, reload: Callable[[], None]) -> None:
+def serve(
+    app: App, listener: socket.socket, config: uvicorn.Config, reload: Callable[[], None]
+) -> None:
     """Serve until SIGTERM or SIGINT; print the ready line when connections are accepted."""
 
     async def run() -> None:
         server = uvicorn.Server(config)
-        tasks = [asyncio.create_task(announce(server)), asyncio.create_task(reload_at_hang_ups(reload))]
+        tasks = [
+            asyncio.create_task(announce(server)),
+            asyncio.create_task(reload_at_hang_ups(reload)),
+        ]
         for name in _STOP_SIGNALS:
             if hasattr(signal, name):  # uvicorn raises it again after the stop, which is no failure
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -205,7 +212,9 @@ def running(
     listener = bind(host, port)  # the system keeps connections until the thread accepts them
     server = uvicorn.Server(configure(app))
     thread = threading.Thread(
-        target=lambda: asyncio.run(server.serve(sockets=[listener])), name="doiuri-proxy", daemon=True
+        target=lambda: asyncio.run(server.serve(sockets=[listener])),
+        name="doiuri-proxy",
+        daemon=True,
     )
     thread.start()
     try:

@@ -66,7 +66,9 @@ class Proxies:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark."""
-    config.addinivalue_line("markers", "doi_records(records): the records that the fixture doi_proxy serves")
+    config.addinivalue_line(
+        "markers", "doi_records(records): the records that the fixture doi_proxy serves"
+    )
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._patterns import lazy
 
-_DASHES = "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
+_DASHES = (
+    "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
+)
 _LOOK_ALIKES = str.maketrans(
     {
         **dict.fromkeys(_DASHES, "-"),
@@ -28,7 +30,9 @@ _LOOK_ALIKES = str.maketrans(
     }
 )
 # Cyrillic and Greek letters that look like Latin ones: suspicious only in names with Latin letters
-_TWINS = str.maketrans("АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo")
+_TWINS = str.maketrans(
+    "АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo"
+)
 _ESCAPE = lazy("%[0-9A-Fa-f]{2}")
 _ALPHANUMERIC = lazy("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
 _STRAY = lazy("%(?![0-9A-Fa-f]{2})")
@@ -41,7 +45,19 @@ _HARMLESS = lazy(
     r"(?:[Dd][Oo][Ii]:)?10(?:\.[0-9]+)+/(?!./)[\w.:;/-]*+(?>(?:\([\w.:;/-]*+\)[\w.:;/-]*+)*)(?<=[0-9A-Za-z)])",
     re.ASCII,
 )
-_PAGE_ENDS = ("abstract", "full", "text", "html", "htm", "pdf", "epub", "meta", "summary", "toc", "svg")
+_PAGE_ENDS = (
+    "abstract",
+    "full",
+    "text",
+    "html",
+    "htm",
+    "pdf",
+    "epub",
+    "meta",
+    "summary",
+    "toc",
+    "svg",
+)
 _REPAIRS = 15  # at most: one for each check of the name
 _LONG = 5000  # characters; composing longer names can take quadratic time
 _MARKS = ".,;:!?'\"’…。、，．；：！？"
@@ -57,7 +73,9 @@ _PAGE_END = lazy(
     re.IGNORECASE,
 )
 _QUERY = lazy(r"(?<=.)\?[A-Za-z_][\w.-]*=.*", re.DOTALL)
-_COLOUR = "-(?:blue|(?:bright|yellow)?green|yellow|orange|red|(?:light)?gr[ea]y|success|[0-9a-f]{6})"
+_COLOUR = (
+    "-(?:blue|(?:bright|yellow)?green|yellow|orange|red|(?:light)?gr[ea]y|success|[0-9a-f]{6})"
+)
 _BADGE_END = lazy(rf"({_COLOUR})?(?:(/status)?\.svg(?:\?.*)?)?$", re.IGNORECASE)
 _JSON_FIELDS = lazy(r'"\s?[,:]\s?"')
 _SECOND_NAME = lazy(r"(?<![0-9.])10\.[0-9]{4,9}/(?=.)")
@@ -178,11 +196,31 @@ def _escaped_marks(text: str) -> str:
 
 
 def _on_name(doi: DOI) -> tuple[Advice, ...]:
-    left = (_page, _query, _badge, _fields, _second, _placeholder, _lost)  # by copying, scripts and badges
-    checks = (*left, _look_alikes, _composition, _entities, _tex, _spaces, _punctuation, _slash, _escapes)
+    left = (
+        _page,
+        _query,
+        _badge,
+        _fields,
+        _second,
+        _placeholder,
+        _lost,
+    )  # by copying, scripts and badges
+    checks = (
+        *left,
+        _look_alikes,
+        _composition,
+        _entities,
+        _tex,
+        _spaces,
+        _punctuation,
+        _slash,
+        _escapes,
+    )
     found = [remark for check in checks if (remark := check(doi))]
     if doi.suffix[1:2] == "/":
-        message = "a suffix of one character followed by a slash is reserved for future use (Z39.84 §4.3)"
+        message = (
+            "a suffix of one character followed by a slash is reserved for future use (Z39.84 §4.3)"
+        )
         found.append(Advice("reserved-suffix", message, None))
     if unknown := [c for c in dict.fromkeys(doi.name) if unicodedata.category(c) == "Cn"]:
         message = f"{_listed(unknown)} is not in Unicode {unicodedata.unidata_version}"
@@ -240,7 +278,9 @@ def _placeholder(doi: DOI) -> Advice | None:
     placeholder = _PLACEHOLDER.search(doi.name)
     if placeholder is None:
         return None
-    return Advice("placeholder", f"{placeholder[0][:40]!r} looks like a placeholder of a template", None)
+    return Advice(
+        "placeholder", f"{placeholder[0][:40]!r} looks like a placeholder of a template", None
+    )
 
 
 def _lost(doi: DOI) -> Advice | None:
@@ -261,7 +301,9 @@ def _look_alikes(doi: DOI) -> Advice | None:
     strange = [c for c in dict.fromkeys(doi.name) if not c.isascii() and c not in kept]
     if not strange:
         return None
-    return Advice("look-alike", f"{_listed(strange)} looks like another character", _suggested(better))
+    return Advice(
+        "look-alike", f"{_listed(strange)} looks like another character", _suggested(better)
+    )
 
 
 def _plain(character: str) -> str:
@@ -278,21 +320,34 @@ def _composition(doi: DOI) -> Advice | None:
     composed = unicodedata.normalize("NFC", doi.name)
     if len(composed) == len(doi.name):
         return None
-    return Advice("composition", "letters with combining marks, not in composed form", _suggested(composed))
+    return Advice(
+        "composition", "letters with combining marks, not in composed form", _suggested(composed)
+    )
 
 
 def _entities(doi: DOI) -> Advice | None:
     if not re.search(r"&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);", doi.name):
         return None
     plain = unescape_html(doi.name)
-    return Advice("entity", "an HTML entity in the name", _suggested(plain)) if plain != doi.name else None
+    return (
+        Advice("entity", "an HTML entity in the name", _suggested(plain))
+        if plain != doi.name
+        else None
+    )
 
 
 def _tex(doi: DOI) -> Advice | None:
     plain = _TEX.sub(
-        lambda match: match[1] or match[2] or (f"_{match[4]}" if match[4] else _TEX_SIGNS[match[3]]), doi.name
+        lambda match: (
+            match[1] or match[2] or (f"_{match[4]}" if match[4] else _TEX_SIGNS[match[3]])
+        ),
+        doi.name,
     )
-    return Advice("tex-escape", "a TeX escape in the name", _suggested(plain)) if plain != doi.name else None
+    return (
+        Advice("tex-escape", "a TeX escape in the name", _suggested(plain))
+        if plain != doi.name
+        else None
+    )
 
 
 def _spaces(doi: DOI) -> Advice | None:
@@ -308,13 +363,16 @@ def _punctuation(doi: DOI) -> Advice | None:
     name, end = doi.name, len(doi.name)
     counts = Counter(name)
     while (
-        name[end - 1] in _MARKS or counts[name[end - 1]] > counts[_CLOSERS.get(name[end - 1], name[end - 1])]
+        name[end - 1] in _MARKS
+        or counts[name[end - 1]] > counts[_CLOSERS.get(name[end - 1], name[end - 1])]
     ):
         end -= 1
         counts[name[end]] -= 1
     if end == len(name):
         return None
-    return Advice("trailing-punctuation", f"the name ends in {name[end:][-9:]!r}", _suggested(name[:end]))
+    return Advice(
+        "trailing-punctuation", f"the name ends in {name[end:][-9:]!r}", _suggested(name[:end])
+    )
 
 
 def _slash(doi: DOI) -> Advice | None:

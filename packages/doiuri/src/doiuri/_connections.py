@@ -42,12 +42,17 @@ class Guard:
     """Whether the connection was open before the request."""
 
     def __init__(
-        self, url: str = "", check: TargetCheck | None = None, remaining: Callable[[], float] | None = None
+        self,
+        url: str = "",
+        check: TargetCheck | None = None,
+        remaining: Callable[[], float] | None = None,
     ) -> None:
         self._url = url
         self._check = check
         self._remaining = remaining
-        self._connection: HTTPConnection | None = None  # the last one in use, from before it connects
+        self._connection: HTTPConnection | None = (
+            None  # the last one in use, from before it connects
+        )
         self._looked_up = False
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()  # of _in_time
 
@@ -110,7 +115,10 @@ _current: ContextVar[Guard | None] = ContextVar("guard", default=None)  # inside
 
 @contextmanager
 def guarding(
-    manager: PoolManager, url: str, check: TargetCheck | None, remaining: Callable[[], float] | None = None
+    manager: PoolManager,
+    url: str,
+    check: TargetCheck | None,
+    remaining: Callable[[], float] | None = None,
 ) -> Iterator[Guard]:
     """Check where the connections that this thread uses in the block lead, except those to a proxy.
 
@@ -123,7 +131,9 @@ def guarding(
         it tries, and one for each piece of an answer.
     :raises TargetError: in the block, if a peer must not be connected to.
     """
-    classes = {scheme: _guarded_pool(kind) for scheme, kind in manager.pool_classes_by_scheme.items()}
+    classes = {
+        scheme: _guarded_pool(kind) for scheme, kind in manager.pool_classes_by_scheme.items()
+    }
     if classes != manager.pool_classes_by_scheme:
         manager.pool_classes_by_scheme = classes
         manager.clear()  # its pools make connections that are not guarded
@@ -185,7 +195,9 @@ class _Guarded(HTTPConnection):
 class _Timed(io.RawIOBase):
     """What a socket receives within the time that is left."""
 
-    def __init__(self, raw: io.RawIOBase, sock: socket.socket, remaining: Callable[[], float]) -> None:
+    def __init__(
+        self, raw: io.RawIOBase, sock: socket.socket, remaining: Callable[[], float]
+    ) -> None:
         self._raw = raw
         self._sock = sock
         self._remaining = remaining
@@ -220,7 +232,9 @@ def pieces(raw: BaseHTTPResponse, limit: int) -> Iterator[bytes]:
 def chain_of(error: BaseException) -> list[BaseException]:
     """Return an error, its cause, and so on."""
     chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
+    while (
+        cause := chain[-1].__cause__ or chain[-1].__context__
+    ) is not None and cause not in chain:
         chain.append(cause)
     return chain
 

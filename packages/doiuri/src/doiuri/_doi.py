@@ -144,7 +144,9 @@ class Handle(Immutable):
         """
         base = base if base == DOI_ORG else check_base("not a base for links", base)
         path = f"{base}/{encode(self.name, LINK)}"
-        return f"{path}?{fields}" if query and (fields := query_string(query.items(), ":/")) else path
+        return (
+            f"{path}?{fields}" if query and (fields := query_string(query.items(), ":/")) else path
+        )
 
     def _comparable(self, other: object) -> "TypeGuard[Handle]":
         return isinstance(other, Handle) and other._kind == self._kind

@@ -39,7 +39,9 @@ class Profile(Immutable):
     slashes: "Callable[[str], str] | None"
     """A function that escapes slashes in the encoded text, or None if all slashes stay."""
 
-    def __init__(self, name: str, safe: bytes, slashes: "Callable[[str], str] | None" = None) -> None:
+    def __init__(
+        self, name: str, safe: bytes, slashes: "Callable[[str], str] | None" = None
+    ) -> None:
         unsafe = bytes(range(256)).translate(None, safe)
         put = object.__setattr__  # past Immutable
         put(self, "name", name)
@@ -143,7 +145,9 @@ def encode_many(names: "Iterable[str]", profile: Profile = URI) -> list[str]:
     :raises DOISyntaxError: if a name has a lone surrogate, which UTF-8 cannot represent.
     """
     if isinstance(names, str):
-        raise TypeError(f"expected an iterable of names, not the str {names!r:.80}; use encode for one name")
+        raise TypeError(
+            f"expected an iterable of names, not the str {names!r:.80}; use encode for one name"
+        )
     if not isinstance(profile, Profile):
         raise _wrong_type("", profile)
     names = list(names)

@@ -39,7 +39,12 @@ class DOISyntaxError(DOIError, ValueError):
     """What was expected, such as "DOI" or "doi: URI"."""
 
     def __init__(
-        self, text: str, position: int, reason: str, suggestion: str | None = None, kind: str = "DOI"
+        self,
+        text: str,
+        position: int,
+        reason: str,
+        suggestion: str | None = None,
+        kind: str = "DOI",
     ) -> None:
         super().__init__(text, position, reason, suggestion, kind)
         self.text = text

@@ -11,7 +11,11 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from doiuri._urls import host_of, server_of
 
-_LOCAL_DOMAINS = (".local", ".internal", ".home.arpa")  # RFC 6762, RFC 8375, and ICANN's reservation of 2024
+_LOCAL_DOMAINS = (
+    ".local",
+    ".internal",
+    ".home.arpa",
+)  # RFC 6762, RFC 8375, and ICANN's reservation of 2024
 # Deprecated; Python takes them for global: IPv4-compatible (RFC 4291 §2.5.5.1) and site-local (RFC 3879)
 _OLD_PRIVATE = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("fec0::/10"))
 # First 96 bits of IPv6 addresses that reach an IPv4 one: mapped, translated (RFC 2765), NAT64 (RFC 6052)
@@ -54,7 +58,9 @@ def is_private(host: str) -> bool:
 def addresses_of(host: str, port: int | None) -> list[str]:
     """Return the addresses that a host's name resolves to; none if it does not resolve."""
     try:
-        return [str(found[0]) for *_, found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+        return [
+            str(found[0]) for *_, found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        ]
     except (OSError, ValueError):
         return []
 
@@ -71,7 +77,11 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         address = ipaddress.IPv6Address(host)
     except ValueError:
         return None
-    return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF) if int(address) >> 32 in _OF_IPV4 else address
+    return (
+        ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        if int(address) >> 32 in _OF_IPV4
+        else address
+    )
 
 
 class TargetError(ValueError):
@@ -92,7 +102,11 @@ def _host_to_request(url: str) -> str:
         raise TargetError(f"redirected to an invalid URL: {url[:80]!r}") from None
     if parts.scheme not in {"http", "https"}:
         raise TargetError(f"redirected to {url[:80]!r}, which is not an http or https URL")
-    if host in {"", "%"} or not parts.netloc.isprintable() or not _NOT_IN_NETLOC.isdisjoint(parts.netloc):
+    if (
+        host in {"", "%"}
+        or not parts.netloc.isprintable()
+        or not _NOT_IN_NETLOC.isdisjoint(parts.netloc)
+    ):
         raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
     return host
 
@@ -179,7 +193,9 @@ class TargetCheck:
 
     def _check(self, host: str, url: str, place: str) -> None:
         if is_private(host) and not self._allows(url):
-            raise TargetError(f"redirected to {place:.300}, in a private network; private=True allows it")
+            raise TargetError(
+                f"redirected to {place:.300}, in a private network; private=True allows it"
+            )
 
     def _allows(self, url: str) -> bool:
         """Return whether a URL may be in a private network."""

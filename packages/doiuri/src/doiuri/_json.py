@@ -20,7 +20,9 @@ def load(source: str | bytes) -> Any:
         numbers out of range and nesting deeper than Python's recursion limit
     """
     try:
-        text = source.removeprefix("\ufeff") if isinstance(source, str) else source.decode("utf-8-sig")
+        text = (
+            source.removeprefix("\ufeff") if isinstance(source, str) else source.decode("utf-8-sig")
+        )
         return _decoder.decode(text)
     except UnicodeDecodeError:
         raise Malformed("not JSON: not UTF-8") from None
@@ -53,7 +55,11 @@ def dump(value: object, *, indent: int | None = None, sort: bool = False) -> str
 def _encoder(indent: int | None, sort: bool, *, ensure_ascii: bool) -> json.JSONEncoder:
     separators = None if indent else (",", ":")
     return json.JSONEncoder(
-        ensure_ascii=ensure_ascii, allow_nan=False, indent=indent, separators=separators, sort_keys=sort
+        ensure_ascii=ensure_ascii,
+        allow_nan=False,
+        indent=indent,
+        separators=separators,
+        sort_keys=sort,
     )
 
 

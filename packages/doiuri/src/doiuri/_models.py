@@ -49,13 +49,17 @@ class DOIForm:
         if self.form not in _SCHEMAS:
             raise ValueError(f'{self.form!r} is not "name", "uri" or "url"')
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], CoreSchema]) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: Callable[[Any], CoreSchema]
+    ) -> CoreSchema:
         schema = handler(source)
         if getattr(source, "_kind", None) != "DOI" or schema["type"] != "lax-or-strict":
             raise TypeError(
                 f"DOIForm follows DOI, as in Annotated[DOI, DOIForm({self.form!r})], not {source}"
             )
-        return cast("CoreSchema", {**schema, **core_schema(source, self.form)})  # schema may say "strict"
+        return cast(
+            "CoreSchema", {**schema, **core_schema(source, self.form)}
+        )  # schema may say "strict"
 
     def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, Any]:
         return json_schema(self.form)
@@ -111,4 +115,6 @@ def _error(position: int, reason: str, suggestion: str | None) -> PydanticCustom
 
     better = "" if suggestion is None else "; write {suggestion}"
     context = {"position": position, "reason": reason, "suggestion": suggestion}
-    return PydanticCustomError("doi_syntax", "not a DOI: {reason} (position {position})" + better, context)
+    return PydanticCustomError(
+        "doi_syntax", "not a DOI: {reason} (position {position})" + better, context
+    )

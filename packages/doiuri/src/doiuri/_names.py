@@ -28,7 +28,9 @@ NOT_GRAPHIC = "".join(_OTHERS.values())
 INVISIBLE = _OTHERS["format character"] + r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
 """Those of them that nobody sees, and that separate nothing."""
 
-OTHER_HANDLE = 'a DOI begins with "10."; if this is another handle, link to it at https://hdl.handle.net/'
+OTHER_HANDLE = (
+    'a DOI begins with "10."; if this is another handle, link to it at https://hdl.handle.net/'
+)
 _RESERVED = 'a suffix of one character followed by "/" is reserved (Z39.84 §4.3)'
 
 
@@ -107,7 +109,10 @@ def prefix_flaw(prefix: str) -> "Flaw | None":
     for group in registrant.split("."):
         if not (group.isdecimal() and group.isascii()):
             digits = len(group) - len(group.lstrip("0123456789"))
-            return position + digits, "the registrant code is numeric, in groups separated by single dots"
+            return (
+                position + digits,
+                "the registrant code is numeric, in groups separated by single dots",
+            )
         position += len(group) + 1
     return None
 
@@ -123,7 +128,9 @@ def lone_prefix_flaw(name: str) -> "Flaw | None":
 
 def is_handle_prefix(prefix: str) -> bool:
     """Tell whether this may be the prefix of a handle that is not a DOI, such as 20.500.12345."""
-    if prefix == "10" or prefix.startswith("10.") or prefix.count(".") == 3:  # four numbers: an IP address
+    if (
+        prefix == "10" or prefix.startswith("10.") or prefix.count(".") == 3
+    ):  # four numbers: an IP address
         return False
     return all(group.isdecimal() for group in prefix.split("."))
 

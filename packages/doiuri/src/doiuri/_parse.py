@@ -24,7 +24,9 @@ _WHITE = " \t\n\r\f\v"
 _OUTER = _WHITE + "<"
 _BLANKS = _WHITE + FIXED_SPACES
 # RFC 3986 §3.3: the characters of a path, and "#" and "?", which end it
-_URI_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/%#?"
+_URI_CHARACTERS = (
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/%#?"
+)
 _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
 _LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
@@ -32,7 +34,9 @@ _LINK_HEAD_LENGTH = len("www.doi.org/")
 _PROXY_LINKS = tuple(f"{scheme}{host}/" for scheme in ("https://", "http://", "") for host in HOSTS)
 _PROXY_LINK_LENGTH = max(map(len, _PROXY_LINKS))
 # For bytes.translate: it changes all octets but those that are never decoded, stripped or cut off
-LITERAL = bytes(byte if 0x21 <= byte < 0x7F and byte not in b"%#?" else byte ^ 0x80 for byte in range(256))
+LITERAL = bytes(
+    byte if 0x21 <= byte < 0x7F and byte not in b"%#?" else byte ^ 0x80 for byte in range(256)
+)
 _EXPECTED = 'expected "10.", a label such as "doi:", or a link to doi.org'
 _URI = "doi: URI"
 _LINK = "link to a DOI"
@@ -56,12 +60,21 @@ class Spelling:
         """Raise the error for the ``flaw`` of the name, or for an ambiguous end; ``text`` is as given."""
         if flaw is not None:
             place = source_position(text, self.start, flaw[0])
-            better = _without_invisible(self.name.replace("%", "%25"))  # the name is decoded already
+            better = _without_invisible(
+                self.name.replace("%", "%25")
+            )  # the name is decoded already
             raise DOISyntaxError(text, place, flaw[1], better, kind)
         if self.ambiguous is not None:
-            mark, name = text[self.ambiguous], self.name if self.name.isprintable() else repr(self.name)
-            reason = f'"{mark}" must be %{ord(mark):X} here, unless the name stands alone: {name:.200}'
-            raise DOISyntaxError(text, self.ambiguous, reason, f"doi:{encode(self.name)}", kind=_URI)
+            mark, name = (
+                text[self.ambiguous],
+                self.name if self.name.isprintable() else repr(self.name),
+            )
+            reason = (
+                f'"{mark}" must be %{ord(mark):X} here, unless the name stands alone: {name:.200}'
+            )
+            raise DOISyntaxError(
+                text, self.ambiguous, reason, f"doi:{encode(self.name)}", kind=_URI
+            )
 
 
 def _without_invisible(text: str) -> "str | None":
@@ -118,7 +131,9 @@ def strict_uri(text: str) -> Spelling:
     if text.startswith("//", 4):
         raise DOISyntaxError(text, 4, 'no "//" may follow "doi:"', _repaired(text, 6), kind=_URI)
     if text.strip(_URI_CHARACTERS):
-        place = next(place for place, character in enumerate(text) if character not in _URI_CHARACTERS)
+        place = next(
+            place for place, character in enumerate(text) if character not in _URI_CHARACTERS
+        )
         reason = f"{text[place]!r} must be percent-encoded"
         raise DOISyntaxError(text, place, reason, _repaired(text, 4), kind=_URI)
     return Spelling(unescape(text, 4, kind=_URI), 4, _query_or_fragment(text, 4, len(text)))
@@ -127,7 +142,9 @@ def strict_uri(text: str) -> Spelling:
 def link(text: str, hosts: "Iterable[str]") -> Spelling:
     """Read a link, with or without its scheme, to one of the proxy ``hosts``."""
     if text.endswith(tuple(_WHITE)):
-        raise DOISyntaxError(text, len(text.rstrip(_WHITE)), "white space after the link", kind=_LINK)
+        raise DOISyntaxError(
+            text, len(text.rstrip(_WHITE)), "white space after the link", kind=_LINK
+        )
     hosts = (hosts,) if isinstance(hosts, str) else tuple(hosts)
     return _read_link(text, 0, len(text), hosts, lenient=False)
 
@@ -153,11 +170,17 @@ def label_end(text: str, start: int, end: int) -> int:
     head = text[start : min(start + 9, end)].lower()
     if head.startswith("doi:1"):
         return start + 4  # the most frequent label; the general case below gives the same
-    if text[start : start + 3].lower() == "doi":  # not head: "doİ" in lower case begins with "doi", too
+    if (
+        text[start : start + 3].lower() == "doi"
+    ):  # not head: "doİ" in lower case begins with "doi", too
         after = text[start + 3 : end].lstrip(_BLANKS)
         rest = after.removeprefix(":").lstrip(_BLANKS)
         place = end - len(rest)
-        if after[:1] == ":" or rest.startswith("10") or (place > start + 3 and is_link(text, place, end)):
+        if (
+            after[:1] == ":"
+            or rest.startswith("10")
+            or (place > start + 3 and is_link(text, place, end))
+        ):
             return place
         return start
     return start + _label_length(head)
@@ -209,7 +232,9 @@ def _repaired(text: str, start: int) -> str | None:
     return None if doi_flaw(name) else f"doi:{encode(name)}"
 
 
-def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool) -> Spelling:
+def _read_link(
+    text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool
+) -> Spelling:
     kind = "DOI" if lenient else _LINK
     if start == end:
         raise DOISyntaxError(text, start, "the text is empty", kind=kind)
@@ -221,7 +246,9 @@ def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenie
         if scheme == 0 and 0 <= slash < end - 1 and is_handle_prefix(authority):
             raise DOISyntaxError(text, start, OTHER_HANDLE, kind=kind)
         better = _without_invisible(text) if lenient else None
-        raise DOISyntaxError(text, start, _why_no_link(authority, scheme > 0, lenient), better, kind)
+        raise DOISyntaxError(
+            text, start, _why_no_link(authority, scheme > 0, lenient), better, kind
+        )
     start = min(start + len(authority) + 1, end)
     stop = _query_or_fragment(text, start, end)
     path = unescape(text, start, end if stop is None else stop, lenient=lenient, kind=kind)

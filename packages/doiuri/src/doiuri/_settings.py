@@ -72,7 +72,10 @@ class Option:
     """The environment variable that is read if the option is not given."""
 
     def read(
-        self, given: Mapping[str, object], prefix: str = "", environ: Mapping[str, str] | None = None
+        self,
+        given: Mapping[str, object],
+        prefix: str = "",
+        environ: Mapping[str, str] | None = None,
     ) -> Any:
         """Return the value: the one given, or that of the variable, or the default.
 
@@ -130,7 +133,9 @@ def flag(value: object) -> bool:
     word = str(value).strip().lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
-    raise ValueError(f"{value!r:.80} is neither true (1, true, yes, on) nor false (0, false, no, off)")
+    raise ValueError(
+        f"{value!r:.80} is neither true (1, true, yes, on) nor false (0, false, no, off)"
+    )
 
 
 def number(unit: str, *, whole: bool = False, zero: bool = False) -> Callable[[object], float]:
@@ -143,11 +148,16 @@ def number(unit: str, *, whole: bool = False, zero: bool = False) -> Callable[[o
 
     def read(value: object) -> float:
         found: float = -1
-        if isinstance(value, int | str if whole else int | float | str) and not isinstance(value, bool):
+        if isinstance(value, int | str if whole else int | float | str) and not isinstance(
+            value, bool
+        ):
             with suppress(ValueError, OverflowError):
                 found = int(value) if whole else float(value)
         if not (0 < found < inf or (zero and found == 0)):
-            kind, least = "whole number" if whole else "number", ", 0 or more" if zero else " above 0"
+            kind, least = (
+                "whole number" if whole else "number",
+                ", 0 or more" if zero else " above 0",
+            )
             raise ValueError(f"{value!r:.80} is not a {kind} of {unit}{least}")
         return found
 
@@ -210,9 +220,13 @@ def check_display(text: str) -> str:
         raise ValueError(f"not a template for DOIs: {text!r} ({error})") from None
     for _, field, spec, conversion in fields:
         if field not in _FIELDS or spec or conversion:
-            raise ValueError(f"not a template for DOIs: {text!r} (fields are {', '.join(sorted(_FIELDS))})")
+            raise ValueError(
+                f"not a template for DOIs: {text!r} (fields are {', '.join(sorted(_FIELDS))})"
+            )
     if not fields:
-        raise ValueError(f'not a template for DOIs: {text!r} (use "name", "link", or text with {{name}})')
+        raise ValueError(
+            f'not a template for DOIs: {text!r} (use "name", "link", or text with {{name}})'
+        )
     return text
 
 
@@ -225,7 +239,12 @@ def _user_agent(value: object) -> str:
 
 SETTINGS = (
     Option("resolver", DOI_ORG, "base URL of the DOI proxy", _base, variable="DOIURI_RESOLVER"),
-    Option("offline", False, "send no requests; use the cache and the lock file", variable="DOIURI_OFFLINE"),
+    Option(
+        "offline",
+        False,
+        "send no requests; use the cache and the lock file",
+        variable="DOIURI_OFFLINE",
+    ),
     Option("mailto", None, "mail address sent with requests", _address, variable="DOIURI_MAILTO"),
     Option("cache", None, "path or URL of the cache", _cache, variable="DOIURI_CACHE"),
 )
@@ -250,9 +269,18 @@ OPTIONS = (
         "how citations look, if not as the style says: `author-year`, `number`",
         choice("author-year", "number"),
     ),
-    Option("reference_style", None, "style of the list: `author-date`, `numeric` or the path of a .csl file"),
+    Option(
+        "reference_style",
+        None,
+        "style of the list: `author-date`, `numeric` or the path of a .csl file",
+    ),
     Option("reference_locale", None, "locale of the list of references, such as `de-DE`"),
-    Option("works", (), "files of works without a DOI and of corrections: BibTeX, CSL-JSON, CSL-YAML", texts),
+    Option(
+        "works",
+        (),
+        "files of works without a DOI and of corrections: BibTeX, CSL-JSON, CSL-YAML",
+        texts,
+    ),
 )
 """The options of all plugins that show DOIs, each declared here only: hosts translate this table."""
 
@@ -382,7 +410,9 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
     path = address
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", address):
         if scheme.lower() != "sqlite":
-            raise ValueError(f"no store is known for {scheme}: (a path, {MEMORY}, redis://… or rediss://…)")
+            raise ValueError(
+                f"no store is known for {scheme}: (a path, {MEMORY}, redis://… or rediss://…)"
+            )
         path = rest.removeprefix("//")
     if not path.strip() or "\0" in path or os.path.expanduser(path).startswith("~"):  # noqa: PTH111
         raise ValueError(f"{path!r} is not a path for a store")

@@ -45,7 +45,9 @@ def read_base(base: str) -> str:
     if parts.scheme not in _PORTS or not parts.hostname or not plain:
         raise ValueError(f"{base!r} is not an http or https URL such as {DOI_ORG}")
     if not text.isascii():
-        raise ValueError(f"{base!r} is not ASCII: write its host as xn--…, and percent-encode its path")
+        raise ValueError(
+            f"{base!r} is not ASCII: write its host as xn--…, and percent-encode its path"
+        )
     if "?" in text or "#" in text or "@" in parts.netloc:
         raise ValueError(f"{base!r} must have neither user, query nor fragment")
     return text.rstrip("/")
@@ -89,7 +91,9 @@ def query_string(query: "Iterable[tuple[object, object]]", safe: str = "") -> st
 
     fields = []
     for name, value in query:
-        for item in value if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [value]:
+        for item in (
+            value if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [value]
+        ):
             if item is True:
                 fields.append(quoted(name))
             elif item is not None and item is not False:

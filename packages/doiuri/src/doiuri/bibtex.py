@@ -190,13 +190,21 @@ def _name(text: str) -> dict[str, str]:
     if text[0] == "{" and closing(text, 0, len(text)) == len(text) and text[1] != "\\":
         name = {"literal": text}
     elif re.match(r"(?:family|given|prefix|suffix)\s*=", text):  # BibLaTeX's own form
-        name = {member.strip(): value for member, _, value in (part.partition("=") for part in parts)}
+        name = {
+            member.strip(): value for member, _, value in (part.partition("=") for part in parts)
+        }
         name["family"] = f"{name.pop('prefix', '')} {name.get('family', '')}"
     elif len(parts) > 1:
-        name = {"family": parts[0], "given": parts[-1], "suffix": parts[1] if len(parts) > 2 else ""}
+        name = {
+            "family": parts[0],
+            "given": parts[-1],
+            "suffix": parts[1] if len(parts) > 2 else "",
+        }
     else:
         words = [word for word in _split(text, _SPACE) if word]
-        start = next((at for at, word in enumerate(words[:-1]) if _is_particle(word)), len(words) - 1)
+        start = next(
+            (at for at, word in enumerate(words[:-1]) if _is_particle(word)), len(words) - 1
+        )
         name = {"family": " ".join(words[start:]), "given": " ".join(words[:start])}
     name["given"] = _INITIAL.sub(" ", name.get("given", ""))
     return {part: shown for part, tex in name.items() if (shown := plain_text(tex))}

@@ -53,7 +53,9 @@ _RAW = lazy(
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _NEW_BLOCK = r"\n(?=[ \t\r>]*+(?:\n|[*+-][ ]|[0-9]++\.[ ]|#|\Z))"
-_SPAN = lazy(rf"(?<![`\\])(?>(?:\\\\)*)(`++)(?>(?:[^`\n]++|(?!{_NEW_BLOCK})\n|(?!\1(?!`))`++)*)\1(?!`)")
+_SPAN = lazy(
+    rf"(?<![`\\])(?>(?:\\\\)*)(`++)(?>(?:[^`\n]++|(?!{_NEW_BLOCK})\n|(?!\1(?!`))`++)*)\1(?!`)"
+)
 _COMMENT = lazy(rf"<!--(?:(?!<!--|{_NEW_BLOCK}).)*?-->", re.DOTALL)
 _ELEMENTS = {
     myst: lazy(rf"<({names})(?=[\s/>])(?:[^<]++|<(?!\1\b))*?</\1\s*>", re.IGNORECASE)
@@ -105,7 +107,9 @@ def _without_role(span: re.Match[str]) -> str:
 
 def _without_text(element: re.Match[str]) -> str:
     return (
-        _blank(element[0]) if element[0].lstrip().startswith("<!--") else _TEXT.sub(_blank_match, element[0])
+        _blank(element[0])
+        if element[0].lstrip().startswith("<!--")
+        else _TEXT.sub(_blank_match, element[0])
     )
 
 
@@ -129,7 +133,9 @@ def _fence(line: str) -> _Fence | None:
     margin = fence["margin"].expandtabs(_TAB)
     blanks = margin.rpartition(">")[2]
     blanks = blanks.removeprefix(" ") if ">" in margin else blanks
-    return _Fence(margin.count(">"), len(blanks), bool(blanks.strip()), fence["run"], fence["info"].rstrip())
+    return _Fence(
+        margin.count(">"), len(blanks), bool(blanks.strip()), fence["run"], fence["info"].rstrip()
+    )
 
 
 def _without_fences(source: str, myst: bool) -> str:
@@ -178,7 +184,9 @@ def _end(lines: list[str], fences: list[_Fence | None], number: int, myst: bool)
 def _without_indented(text: str, source: str) -> str:
     """Return ``text``, in which other code of ``source`` is blank, without indented code blocks."""
     lines = text.split("\n")
-    depths = {0: 0}  # of the lists and similar blocks that contain the line, by the depth of its quotation
+    depths = {
+        0: 0
+    }  # of the lists and similar blocks that contain the line, by the depth of its quotation
     begins, code = True, False  # whether the line begins a block, or continues code
     for number, (line, written) in enumerate(zip(lines, source.split("\n"), strict=True)):
         inner, level, quotes, margin = _content(line)

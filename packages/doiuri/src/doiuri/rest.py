@@ -129,17 +129,25 @@ def record_url(
     """
     types = (type,) if isinstance(type, str) else type
     indexes = (index,) if isinstance(index, int) else index
-    if not all(isinstance(number, int) for number in indexes) or isinstance(indexes, bytes | bytearray):
+    if not all(isinstance(number, int) for number in indexes) or isinstance(
+        indexes, bytes | bytearray
+    ):
         raise TypeError(f"index: expected int or a sequence of int, not {index!r:.60}")
-    fields = [f"type={quote(name, safe='')}" for name in types] + [f"index={number:d}" for number in indexes]
-    fields += [name for name, wanted in (("auth", auth), ("cert", cert), ("pretty", pretty)) if wanted]
+    fields = [f"type={quote(name, safe='')}" for name in types] + [
+        f"index={number:d}" for number in indexes
+    ]
+    fields += [
+        name for name, wanted in (("auth", auth), ("cert", cert), ("pretty", pretty)) if wanted
+    ]
     if callback is not None:
         fields.append(f"callback={quote(callback, safe='')}")
     query = f"?{'&'.join(fields)}" if fields else ""
     return f"{_root(base)}/api/handles/{encode(doi.name, PATH)}{query}"
 
 
-def read_record(doi: Handle, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Record:
+def read_record(
+    doi: Handle, status: int, body: bytes, headers: Mapping[str, str] | None = None
+) -> Record:
     """Return the record in the answer to ``record_url``.
 
     :param doi: the DOI asked for
@@ -157,7 +165,9 @@ def read_record(doi: Handle, status: int, body: bytes, headers: Mapping[str, str
         answer = read_object(load(body))
         code = integer(answer.get("responseCode"))
         if code not in _OF_HTTP_STATUS[status]:
-            raise Malformed(f"responseCode is {brief(answer.get('responseCode'))} with HTTP status {status}")
+            raise Malformed(
+                f"responseCode is {brief(answer.get('responseCode'))} with HTTP status {status}"
+            )
         if code == ResponseCode.SUCCESS:
             return Record.from_json(answer, doi=doi)
         if "handle" in answer:
@@ -243,7 +253,9 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     >>> retry_after({"Retry-After": "120"})
     120.0
     """
-    text = next((value.strip() for name, value in headers.items() if name.lower() == "retry-after"), "")
+    text = next(
+        (value.strip() for name, value in headers.items() if name.lower() == "retry-after"), ""
+    )
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return min(float(text), MAX_TTL)
     try:
@@ -265,7 +277,9 @@ def _items_by_name(answer: object) -> dict[str, list[dict[str, Any]]]:
     for item in answer:
         name = item.get("DOI") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise Malformed(f"an item in the answer of Which RA does not name its DOI: {brief(item)}")
+            raise Malformed(
+                f"an item in the answer of Which RA does not name its DOI: {brief(item)}"
+            )
         items.setdefault(ascii_upper(name), []).append(item)
     return items
 

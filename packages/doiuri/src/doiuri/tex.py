@@ -93,7 +93,9 @@ def _finished(text: str) -> str:
 
 def _is_lowered(text: str, word: re.Match[str]) -> bool:
     is_capitalized = word[0] == "A" or (word[0][0].isupper() and word[0][1:].islower())
-    has_stop = text[word.end() : word.end() + 1] == "." and text[word.end() + 1 : word.end() + 2].strip()
+    has_stop = (
+        text[word.end() : word.end() + 1] == "." and text[word.end() + 1 : word.end() + 2].strip()
+    )
     before = text[max(0, word.start() - 30) : word.start()]
     return is_capitalized and not has_stop and not _SENTENCE_START.search(before)
 
@@ -106,7 +108,10 @@ def _shown(tex: str) -> Iterator[tuple[str, str]]:
     opening = ""  # the format of the brace that comes next
     is_math = follows_command = False
     for token in _TOKEN.finditer(tex):
-        name, kind = token["name"] or "", "protected" if is_math or any(p for _, p in closers) else ""
+        name, kind = (
+            token["name"] or "",
+            "protected" if is_math or any(p for _, p in closers) else "",
+        )
         command, follows_command = follows_command, bool(name)
         if token["open"]:
             closers.append((f"</{opening}>" if opening else "", not command))
@@ -135,7 +140,9 @@ def _shown(tex: str) -> Iterator[tuple[str, str]]:
 
 def _meaning(token: re.Match[str]) -> str:
     if token["accent"]:
-        return unicodedata.normalize("NFC", (token["braced"] or token["bare"]) + ACCENTS[token["accent"]])
+        return unicodedata.normalize(
+            "NFC", (token["braced"] or token["bare"]) + ACCENTS[token["accent"]]
+        )
     if token["name"]:
         return SYMBOLS.get(token["name"], "")
     if token["dash"]:

@@ -26,7 +26,9 @@ def normalize(address: str) -> str:
     '10.1000/x/100%25%20of%20%C3%BC%231.csv'
     """
     segments = address.removeprefix("doi://").rstrip("/").split("/")
-    return "/".join(_NO_PATTERN.sub(lambda match: escape(unescape(match[0])), each) for each in segments)
+    return "/".join(
+        _NO_PATTERN.sub(lambda match: escape(unescape(match[0])), each) for each in segments
+    )
 
 
 def escape(name: str) -> str:

@@ -56,10 +56,14 @@ class Dataset:
     repository: str  # "inveniordm", "figshare" or "dataverse"
     version: str  # the DOI of the version; for Dataverse its number, such as "1.0"
     files: list[File]
-    parts: dict[str, str] = field(default_factory=dict)  # folders that are data sets: where they are listed
+    parts: dict[str, str] = field(
+        default_factory=dict
+    )  # folders that are data sets: where they are listed
     locked: bool = False  # whether this comes from a lock file
     by_path: dict[str, File] = field(init=False, repr=False)  # with the aliases
-    folders: dict[str, dict[str, File | None]] = field(init=False, repr=False)  # by path; None for a folder
+    folders: dict[str, dict[str, File | None]] = field(
+        init=False, repr=False
+    )  # by path; None for a folder
 
     def __post_init__(self) -> None:
         if self.repository not in TOKENS or not isinstance(self.version, str):
@@ -89,7 +93,11 @@ def _check(file: File) -> None:
         if not isinstance(value, int | None if name == "size" else str):
             raise TypeError(f"the {name} of a file is {value!r:.200}")
     segments = file.path.split("/")
-    if _UNSAFE.search(file.path) or len(segments) > MAX_DEPTH or not {"", ".", ".."}.isdisjoint(segments):
+    if (
+        _UNSAFE.search(file.path)
+        or len(segments) > MAX_DEPTH
+        or not {"", ".", ".."}.isdisjoint(segments)
+    ):
         raise ValueError(f"the name of a file is unsafe: {file.path!r:.200}")
     if urlsplit(file.url).scheme not in {"http", "https"}:
         raise ValueError(f"{file.url!r:.200} is not an http or https URL")
@@ -98,7 +106,9 @@ def _check(file: File) -> None:
 def write_locked(path: str | os.PathLike[str], doi: DOI, dataset: Dataset) -> None:
     """Write a listing into a lock file; raises OSError, or ValueError if it is not a lock file."""
     ordered = [asdict(file) for file in sorted(dataset.files, key=lambda file: file.path)]
-    files = [{name: value for name, value in file.items() if value not in (None, "")} for file in ordered]
+    files = [
+        {name: value for name, value in file.items() if value not in (None, "")} for file in ordered
+    ]
     listing = {"repository": dataset.repository, "version": dataset.version, "files": files}
     entry = Entry(json.dumps(listing).encode(), "application/json", inf)
     LockFile(path).edit(lambda content: content.add({Key(_KIND, DOI_ORG, doi.key): entry}))
@@ -118,5 +128,7 @@ def read_locked(path: Path) -> dict[str, Dataset]:
                 files = [File(**file) for file in value["files"]]
                 found[key.doi] = Dataset(value["repository"], value["version"], files, locked=True)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{path}: the listing of {key.doi} cannot be used: {error}") from None
+                raise ValueError(
+                    f"{path}: the listing of {key.doi} cannot be used: {error}"
+                ) from None
     return found

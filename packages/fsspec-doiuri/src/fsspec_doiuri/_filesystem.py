@@ -42,7 +42,14 @@ WHOLE = 16 * 2**20
 _BUDGET = 20.0  # seconds for one question to the resolver
 _VISIBLE = re.compile("[!-~]+")
 # Options that fsspec has for all filesystems
-_OF_FSSPEC = {"asynchronous", "batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
+_OF_FSSPEC = {
+    "asynchronous",
+    "batch_size",
+    "loop",
+    "use_listings_cache",
+    "listings_expiry_time",
+    "max_paths",
+}
 
 
 class DOIFileSystem(AbstractFileSystem):
@@ -90,7 +97,12 @@ class DOIFileSystem(AbstractFileSystem):
         settings = Settings.from_environ(resolver, offline, mailto, cache)
         agent = user_agent("fsspec-doiuri", settings.mailto)
         own: dict[str, Any] = {} if settings.cache is None else {"store": settings.cache}
-        own |= {"mailto": settings.mailto, "user_agent": agent, "private": private, "budget": _BUDGET}
+        own |= {
+            "mailto": settings.mailto,
+            "user_agent": agent,
+            "private": private,
+            "budget": _BUDGET,
+        }
         self._resolver = Resolver(settings.base, offline=settings.offline, **own)
         self._stored = Resolver(settings.base, offline=True, **own)
         self._repositories = _by_host("repositories", repositories)
@@ -126,7 +138,9 @@ class DOIFileSystem(AbstractFileSystem):
         """Return the DOI that an address begins with, and all its files, those of the data sets in it too."""
         doi, dataset, _ = self._locate(self._strip_protocol(path))
         parts = [(name, self._listed(doi, url)) for name, url in dataset.parts.items()]
-        files = [replace(file, path=f"{name}/{file.path}") for name, part in parts for file in part.files]
+        files = [
+            replace(file, path=f"{name}/{file.path}") for name, part in parts for file in part.files
+        ]
         return doi, Dataset(dataset.repository, dataset.version, dataset.files + files)
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
@@ -141,7 +155,9 @@ class DOIFileSystem(AbstractFileSystem):
         dataset, inner = self._find(path)
         found = {path: dataset.by_path.get(inner)}
         if inner in dataset.folders:
-            found = {f"{path}/{escape(name)}": file for name, file in dataset.folders[inner].items()}
+            found = {
+                f"{path}/{escape(name)}": file for name, file in dataset.folders[inner].items()
+            }
         return [_info(name, dataset, file) for name, file in found.items()] if detail else [*found]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
@@ -172,7 +188,9 @@ class DOIFileSystem(AbstractFileSystem):
         """Return 1970-01-01: repositories do not list the dates of files, but DuckDB asks for one."""
         return datetime.fromtimestamp(0, UTC)
 
-    def walk(self, path: str, maxdepth: int | None = None, topdown: bool = True, **options: Any) -> Any:
+    def walk(
+        self, path: str, maxdepth: int | None = None, topdown: bool = True, **options: Any
+    ) -> Any:
         """Yield what is in each folder, as fsspec does, but raise errors by default."""
         options.setdefault("on_error", _raise_unless_missing)
         return super().walk(path, maxdepth, topdown, **options)
@@ -237,7 +255,9 @@ class DOIFileSystem(AbstractFileSystem):
 
     def _find(self, path: str) -> tuple[Dataset, str]:
         """Return the data set that has a file or folder, and its path there; raises FileNotFoundError."""
-        with self._guards.setdefault(os.getpid(), threading.RLock()):  # one thread lists, the others wait
+        with self._guards.setdefault(
+            os.getpid(), threading.RLock()
+        ):  # one thread lists, the others wait
             doi, dataset, inner = self._locate(path)
             folder, _, rest = inner.partition("/")
             if folder in dataset.parts:
@@ -251,10 +271,14 @@ class DOIFileSystem(AbstractFileSystem):
         rests = dict(names(path))  # longest name first
         doi = next((doi for doi in rests if doi.key in self._listings), None)
         if self._lock is not None and doi is None:
-            raise OSError(f"{path}: its listing is not in {self._lock}; fsspec_doiuri.lock() adds it")
+            raise OSError(
+                f"{path}: its listing is not in {self._lock}; fsspec_doiuri.lock() adds it"
+            )
         doi = doi or self._registered(path, [*rests])
         inner, dataset = rests[doi], self._listed(doi)
-        is_there = not inner or inner in dataset.by_path or inner.partition("/")[0] in dataset.folders[""]
+        is_there = (
+            not inner or inner in dataset.by_path or inner.partition("/")[0] in dataset.folders[""]
+        )
         if not is_there and self._lock is None:
             # a listing or the cache may know only the shorter one of two names
             doi = self._longest([other for other in rests if len(rests[other]) < len(inner)]) or doi
@@ -382,7 +406,12 @@ def _raise_unless_missing(error: OSError) -> None:
 def _info(path: str, dataset: Dataset, file: File | None) -> dict[str, Any]:
     entry = {"name": path, "size": 0, "type": "directory", "version": dataset.version}
     if file is not None:
-        entry |= {"size": file.size, "type": "file", "checksum": file.checksum, "mimetype": file.mimetype}
+        entry |= {
+            "size": file.size,
+            "type": "file",
+            "checksum": file.checksum,
+            "mimetype": file.mimetype,
+        }
     return entry
 
 
@@ -390,13 +419,21 @@ def _by_host(option: str, given: Any) -> dict[str, str]:
     """Return an option that has a text for each host, checked; hosts in lower case."""
     items = {} if given is None else given
     is_mapping = isinstance(items, Mapping)
-    if not is_mapping or not all(isinstance(text, str) and text for pair in items.items() for text in pair):
-        raise ValueError(f"{option} must be a mapping of hosts to strings")  # not its value: it may be secret
+    if not is_mapping or not all(
+        isinstance(text, str) and text for pair in items.items() for text in pair
+    ):
+        raise ValueError(
+            f"{option} must be a mapping of hosts to strings"
+        )  # not its value: it may be secret
     for host, text in items.items():
         if "/" in host or "@" in host:
-            raise ValueError(f'{option}: the keys are hosts, such as "example.org" or "localhost:8000"')
+            raise ValueError(
+                f'{option}: the keys are hosts, such as "example.org" or "localhost:8000"'
+            )
         if not _VISIBLE.fullmatch(text.strip()):
-            raise ValueError(f"{option}: the value for {host!r} contains characters other than visible ASCII")
+            raise ValueError(
+                f"{option}: the value for {host!r} contains characters other than visible ASCII"
+            )
     return {host.strip().lower().rstrip("."): text.strip() for host, text in items.items()}
 
 

@@ -51,7 +51,9 @@ def find_place(doi: DOI, landing: str, given: Mapping[str, str]) -> Place:
     host = parts.hostname or ""
     kind = of_host(given, landing)
     if kind is not None:
-        return Place(kind, f"{parts.scheme}://{server}/{'v2' if kind == 'figshare' else 'api'}", landing)
+        return Place(
+            kind, f"{parts.scheme}://{server}/{'v2' if kind == 'figshare' else 'api'}", landing
+        )
     if "persistentId" in parse_qs(parts.query):
         return Place("dataverse", f"https://{server}/api", landing)
     if f".{host}".endswith(".figshare.com") or _ARTICLE.fullmatch(parts.path):
@@ -72,7 +74,9 @@ def _is_invenio(doi: DOI, path: str) -> bool:
     return "-" in record[1] and _ID.fullmatch(record[1]) is not None
 
 
-def list_files(doi: DOI, landing: str, given: Mapping[str, str], web: Web, part: str = "") -> Dataset:
+def list_files(
+    doi: DOI, landing: str, given: Mapping[str, str], web: Web, part: str = ""
+) -> Dataset:
     """Return the listing of a DOI.
 
     :param landing: the URL in the DOI's record.
@@ -82,14 +86,20 @@ def list_files(doi: DOI, landing: str, given: Mapping[str, str], web: Web, part:
     """
     place = find_place(doi, landing, given)
     get = web.listing(place.repository)
-    list_own = {"inveniordm": _invenio, "figshare": _figshare, "dataverse": _dataverse}[place.repository]
+    list_own = {"inveniordm": _invenio, "figshare": _figshare, "dataverse": _dataverse}[
+        place.repository
+    ]
     try:
         return _article(get, place.api, part) if part else list_own(doi, place, get)
     except OSError as error:
-        raise type(error)(f"{doi.name}: {error}; its landing page is {place.landing:.500}") from error
+        raise type(error)(
+            f"{doi.name}: {error}; its landing page is {place.landing:.500}"
+        ) from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         host = urlsplit(place.api).netloc
-        reason = str(error) if type(error) is ValueError else f"its form is unexpected ({error!r:.200})"
+        reason = (
+            str(error) if type(error) is ValueError else f"its form is unexpected ({error!r:.200})"
+        )
         raise OSError(f"{doi.name}: the listing of {host} is refused: {reason}") from error
 
 
@@ -119,11 +129,15 @@ def _invenio(doi: DOI, place: Place, get: Get) -> Dataset:
 
 def _figshare(doi: DOI, place: Place, get: Get) -> Dataset:
     landing = _ARTICLE.fullmatch(urlsplit(place.landing).path)
-    is_collection = "/collections/" in place.landing or re.search(r"figshare\.c\.", doi.suffix) is not None
+    is_collection = (
+        "/collections/" in place.landing or re.search(r"figshare\.c\.", doi.suffix) is not None
+    )
     kind = "collections" if is_collection else "articles"
     # the API may know the DOI of the latest version only
     found = get(f"{place.api}/{kind}?doi={quote(doi.name, safe='/')}")
-    number = next((int(item["id"]) for item in found if _same(item["doi"], doi)), landing and landing[1])
+    number = next(
+        (int(item["id"]) for item in found if _same(item["doi"], doi)), landing and landing[1]
+    )
     if number is None:
         raise MissingError(f"{urlsplit(place.api).netloc} has no article with this DOI")
     version = _VERSION.search(doi.suffix)
@@ -156,7 +170,11 @@ def _article(get: Get, api: str, url: str, doi: DOI | None = None) -> Dataset:
             path = f"{stem} ({entry['id']}){extension}"
         used.add(path)
         url, size = f"{api}/file/download/{int(entry['id'])}", _size(entry.get("size"))
-        error = f"it is only a link, to {entry.get('download_url')}" if entry.get("is_link_only") else ""
+        error = (
+            f"it is only a link, to {entry.get('download_url')}"
+            if entry.get("is_link_only")
+            else ""
+        )
         md5 = "" if error else entry.get("computed_md5") or entry.get("supplied_md5")
         kind = str(entry.get("mimetype") or "")
         listed.append(File(path, url, size, f"md5:{md5}" if md5 else "", kind, error=error))
@@ -196,7 +214,9 @@ def _dataverse(doi: DOI, place: Place, get: Get) -> Dataset:
     except MissingError:
         entry = _dataverse_file(place, get, query)
         data = {**entry.get("datasetVersion", {}), "files": [entry]}
-    version = f"{data['versionNumber']}.{data['versionMinorNumber']}" if "versionNumber" in data else ""
+    version = (
+        f"{data['versionNumber']}.{data['versionMinorNumber']}" if "versionNumber" in data else ""
+    )
     files = [_dataverse_entry(place, entry) for entry in data["files"]]
     # an original may have the name of another file; then it keeps that of its table
     taken = {file.path for file in files if not file.alias}
@@ -224,16 +244,22 @@ def _dataverse_entry(place: Place, entry: dict[str, Any]) -> File:
     url = f"{place.api}/access/datafile/{int(data['id'])}"
     checksum = data.get("checksum") or {"type": "MD5", "value": data.get("md5")}
     digest = (
-        f"{checksum['type']}:{checksum['value']}".lower().replace("-", "") if checksum.get("value") else ""
+        f"{checksum['type']}:{checksum['value']}".lower().replace("-", "")
+        if checksum.get("value")
+        else ""
     )
     path = f"{folder}/{label}" if folder else label
     if not (data.get("tabularData") or data.get("originalFileFormat")):
-        return File(path, url, _size(data.get("filesize")), digest, str(data.get("contentType") or ""))
+        return File(
+            path, url, _size(data.get("filesize")), digest, str(data.get("contentType") or "")
+        )
     name = data.get("originalFileName") or label
     original = f"{folder}/{name}" if folder else name
     size = _size(data.get("originalFileSize")) or None  # old entries may have 0 or -1
     kind = str(data.get("originalFileFormat") or "")
-    return File(original, f"{url}?format=original", size, digest, kind, "" if name == label else path)
+    return File(
+        original, f"{url}?format=original", size, digest, kind, "" if name == label else path
+    )
 
 
 def _size(value: object) -> int | None:

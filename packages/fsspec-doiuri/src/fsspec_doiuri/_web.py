@@ -71,7 +71,9 @@ class Web:
                 return json.loads(body)
             except (ValueError, RecursionError):
                 kind = response.headers.get("Content-Type", "no media type")
-                raise OSError(f"{host_of(url)} sent {kind:.80} in place of a listing in JSON") from None
+                raise OSError(
+                    f"{host_of(url)} sent {kind:.80} in place of a listing in JSON"
+                ) from None
 
         return get
 
@@ -101,14 +103,23 @@ class Web:
         with self._answer(file.url, dataset.repository, headers, 200, 206, file=file) as response:
             if response.headers.get("Content-Range") != f"bytes {start}-{end - 1}/{file.size}":
                 return None
-            data = response.raw.read(end - start + 1, decode_content=False)  # one more: none must follow
+            data = response.raw.read(
+                end - start + 1, decode_content=False
+            )  # one more: none must follow
         if len(data) != end - start:
-            raise OSError(f"{file.path}: {host_of(file.url)} sent {len(data):,} of {end - start:,} bytes")
+            raise OSError(
+                f"{file.path}: {host_of(file.url)} sent {len(data):,} of {end - start:,} bytes"
+            )
         return data
 
     @contextmanager
     def _answer(
-        self, url: str, repository: str, headers: Mapping[str, str], *expected: int, file: File | None = None
+        self,
+        url: str,
+        repository: str,
+        headers: Mapping[str, str],
+        *expected: int,
+        file: File | None = None,
     ) -> Iterator[requests.Response]:
         """Yield the answer at the end of the redirects; raises OSError for another status, and a web page."""
         of_file = "" if file is None else f"{file.path}: "
@@ -116,27 +127,42 @@ class Web:
             raise OSError(f"{of_file}{host_of(url)}: offline: request not sent")
         token, (name, scheme) = of_host(self.tokens, url), TOKENS[repository]
         if token and not url.startswith("https:") and not self.check.private:
-            raise OSError(f"the token for {host_of(url)} is not sent over http; private=True allows it")
+            raise OSError(
+                f"the token for {host_of(url)} is not sent over http; private=True allows it"
+            )
         try:
             with self._followed(url, headers, {name: scheme + token} if token else {}) as response:
                 if response.status_code not in expected:
                     may_need_token = not token and host_of(response.url) == host_of(url)
                     raise _failure(response, of_file, may_need_token=may_need_token)
                 if file is not None and _is_page(response, file):
-                    raise OSError(f"{of_file}{host_of(response.url)} sent a web page in place of the file")
+                    raise OSError(
+                        f"{of_file}{host_of(response.url)} sent a web page in place of the file"
+                    )
                 yield response
         except (ValueError, requests.RequestException, HTTPError) as error:
             request = getattr(error, "request", None)  # maybe that of a redirect
             host = host_of(url if request is None else request.url)
             raise OSError(f"{of_file}{host}: {sentence(error)}") from error
 
-    def _followed(self, url: str, headers: Mapping[str, str], secret: Mapping[str, str]) -> requests.Response:
+    def _followed(
+        self, url: str, headers: Mapping[str, str], secret: Mapping[str, str]
+    ) -> requests.Response:
         self.check.check_url(url)
         first = urlsplit(url)[:2]  # the scheme, host and port
         # identity: checksums are those of the files, whatever a server may do to save bytes
-        usual = {"User-Agent": self.user_agent, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
-        adapter = self.adapters.get(os.getpid()) or self.adapters.setdefault(os.getpid(), _new_adapter())
-        session = requests.Session()  # only for what the environment says of proxies and certificates
+        usual = {
+            "User-Agent": self.user_agent,
+            "Accept": "*/*",
+            "Accept-Encoding": "identity",
+            **headers,
+        }
+        adapter = self.adapters.get(os.getpid()) or self.adapters.setdefault(
+            os.getpid(), _new_adapter()
+        )
+        session = (
+            requests.Session()
+        )  # only for what the environment says of proxies and certificates
         for _ in range(MAX_REDIRECTS + 1):
             sent = {**usual, **(secret if urlsplit(url)[:2] == first else {})}
             # not Session.get: it reads netrc, keeps cookies, and reads a redirect's body without limit
@@ -199,7 +225,9 @@ def check_digest(file: File, dataset: Dataset, digest: hashlib._Hash | None) -> 
     """Check that a file's bytes have its checksum; raises OSError."""
     if digest is not None and digest.hexdigest() != file.checksum.partition(":")[2].lower():
         own = f"{digest.name}:{digest.hexdigest()}"
-        raise _mismatch(file, dataset, f"sent bytes with the checksum {own}, expected {file.checksum}")
+        raise _mismatch(
+            file, dataset, f"sent bytes with the checksum {own}, expected {file.checksum}"
+        )
 
 
 def _mismatch(file: File, dataset: Dataset, reason: str) -> OSError:

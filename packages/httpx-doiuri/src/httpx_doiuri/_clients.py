@@ -70,7 +70,9 @@ class Redirects:
             yield
         except TargetError as error:
             raise httpx.ConnectError(f"{self._chain.doi.name}: {error}", request=request) from error
-        except httpx.InvalidURL as error:  # which is no HTTPError, as if the caller's URL were wrong
+        except (
+            httpx.InvalidURL
+        ) as error:  # which is no HTTPError, as if the caller's URL were wrong
             message = f"{self._chain.doi.name}: redirected to an invalid URL: {error}"
             raise httpx.RemoteProtocolError(message, request=request) from error
         finally:
@@ -85,7 +87,9 @@ class Redirects:
         response.history = [*self._history, *response.history]
         following = response.next_request
         if following is None:
-            if self._follow and response.has_redirect_location:  # httpx2 ignores an invalid Location
+            if (
+                self._follow and response.has_redirect_location
+            ):  # httpx2 ignores an invalid Location
                 message = f"{self._chain.doi.name}: redirected to an invalid URL"
                 raise self._httpx.RemoteProtocolError(message, request=self.request)
             return False
@@ -144,7 +148,10 @@ class _Trace:
     def _note(self, name: str, info: dict[str, Any]) -> None:
         if name.endswith(".connect_tcp.started"):
             port = self._url.port or {"http": 80, "https": 443}.get(self._url.scheme)
-            self._is_direct = (info["host"], info["port"]) == (self._url.raw_host.decode("ascii"), port)
+            self._is_direct = (info["host"], info["port"]) == (
+                self._url.raw_host.decode("ascii"),
+                port,
+            )
         elif name.endswith(".connect_tcp.complete") and self._is_direct:
             peer = info["return_value"].get_extra_info("server_addr")
             self._check.check_peer(str(self._url), str(peer[0]))
@@ -215,14 +222,22 @@ class DOIClient(Generic[RequestT, ResponseT]):
         query = self._query(options.pop("params", None))
         location = self.doi_options.request_url(doi, headers.get("Accept"), query)
         request = above.build_request(method, location, **options)
-        has_body = request.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in request.headers
+        has_body = (
+            request.headers.get("Content-Length", "0") != "0"
+            or "Transfer-Encoding" in request.headers
+        )
         if request.method not in {"GET", "HEAD"} or has_body:
             message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
             raise httpx.UnsupportedProtocol(message, request=request)
         request.url = httpx.URL(location)  # without the client's params, as httpx encodes them
         request.headers["Host"] = request.url.netloc.decode("ascii")  # a doi: URI has no other
-        if request.headers.get("User-Agent") in {None, f"python-{httpx.__name__}/{httpx.__version__}"}:
-            request.headers["User-Agent"] = user_agent("httpx-doiuri", self.doi_options.settings.mailto)
+        if request.headers.get("User-Agent") in {
+            None,
+            f"python-{httpx.__name__}/{httpx.__version__}",
+        }:
+            request.headers["User-Agent"] = user_agent(
+                "httpx-doiuri", self.doi_options.settings.mailto
+            )
         Chain(doi).set_on(request)
         return cast("RequestT", request)
 

@@ -72,7 +72,12 @@ class DOIExtension(Extension):
             # Before raw HTML (90), for names with angle brackets.
             citations = CitationPattern(md, self.options, links, report)
             md.inlinePatterns.register(citations, "doiuri-citation", 126)
-        if self.options.bare or self.options.bare_names or self.options.bare_links or self.options.citations:
+        if (
+            self.options.bare
+            or self.options.bare_names
+            or self.options.bare_links
+            or self.options.citations
+        ):
             # After raw HTML (90), before magiclink (85) and emphasis (60).
             mentions = MentionPattern(md, self.options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
@@ -85,7 +90,9 @@ class DOIExtension(Extension):
         if self.options.citations:
             # After attr_list (8), abbr (7) and smarty (6), which change text; before toc (5), which reads it.
             # Before paragraphs (10), after all other blocks
-            md.parser.blockprocessors.register(PlaceProcessor(md.parser, report), "doiuri-place", 12)
+            md.parser.blockprocessors.register(
+                PlaceProcessor(md.parser, report), "doiuri-place", 12
+            )
             processor.citations.entries = self.entries
             references = ReferencesTreeprocessor(md, processor.citations, self._writer, report)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
@@ -143,7 +150,9 @@ def register() -> None:
 
     def add(readers: Readers) -> None:
         readers.reader_classes |= {
-            name: Reader for name, reader in readers.reader_classes.items() if reader is MarkdownReader
+            name: Reader
+            for name, reader in readers.reader_classes.items()
+            if reader is MarkdownReader
         }
 
     def plain_summary(content: Any) -> None:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 # Angle brackets in pairs belong to the name (SICI); without pairs the first ">" ends it.
 # A match never extends past the start of another autolink: time is linear if none is closed.
-_AUTOLINK = r"([dD][oO][iI]:(?:[^<>]*+(?:<[^<>]*+>[^<>]*+)*(?=>)|[^<>]*+(?:<(?![dD][oO][iI]:)[^<>]*+)*))>"
+_AUTOLINK = (
+    r"([dD][oO][iI]:(?:[^<>]*+(?:<[^<>]*+>[^<>]*+)*(?=>)|[^<>]*+(?:<(?![dD][oO][iI]:)[^<>]*+)*))>"
+)
 # Raw tags and comments are matched too, and left alone: a "<doi:…>" inside an attribute is not a link.
 _TAG = r"/?[a-zA-Z][^<>\"']*+(?:\"[^\"]*+\"[^<>\"']*+|'[^']*+'[^<>\"']*+)*>"
 _COMMENT = r"!--[^<-]*+(?:(?:<(?!!--)|-(?!->))[^<-]*+)*-->"
@@ -106,7 +108,9 @@ class _AllAtOncePattern(Pattern, ABC):
 class MentionPattern(_AllAtOncePattern):
     """Links ``doi:…`` in running text, names without a label and ``@doi:…``, as the options say."""
 
-    def __init__(self, md: Markdown, options: MarkdownOptions, links: Links, report: Problems) -> None:
+    def __init__(
+        self, md: Markdown, options: MarkdownOptions, links: Links, report: Problems
+    ) -> None:
         super().__init__(md)
         self._links = links
         self._mentions = Mentions(self._stash, options, report)
@@ -129,7 +133,9 @@ class MentionPattern(_AllAtOncePattern):
 class CitationPattern(_AllAtOncePattern):
     """Reads ``[see @doi:…, p. 12; @doi:…]``, ``@{doi:…}`` and the ids of works."""
 
-    def __init__(self, md: Markdown, options: MarkdownOptions, links: Links, report: Problems) -> None:
+    def __init__(
+        self, md: Markdown, options: MarkdownOptions, links: Links, report: Problems
+    ) -> None:
         super().__init__(md)
         self._links = links
         self._reader = CitationReader(self._stash, options.citing, report)

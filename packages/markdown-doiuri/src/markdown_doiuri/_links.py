@@ -107,7 +107,10 @@ class LooksTreeprocessor(Treeprocessor):
 
     def run(self, root: Element) -> None:
         """Change the links in ``root``, in place."""
-        texts = {link: "".join(link.itertext()).replace(AMP_SUBSTITUTE, "&") for link in self._links.cards}
+        texts = {
+            link: "".join(link.itertext()).replace(AMP_SUBSTITUTE, "&")
+            for link in self._links.cards
+        }
         finish_links(root, self._base)
         parents = [(parent, link) for parent in root.iter() for link in parent if link in texts]
         for number, (parent, link) in enumerate(parents):

@@ -71,7 +71,12 @@ class CitationReader:
             if cites and name:
                 cites, end = self.with_locator(data, end, cites[0])
             if cites:
-                yield start, end, Citation(cites, "t" if name else "p"), self._stash.source(match[0])[0]
+                yield (
+                    start,
+                    end,
+                    Citation(cites, "t" if name else "p"),
+                    self._stash.source(match[0])[0],
+                )
 
     def with_locator(self, data: str, end: int, cite: Cite) -> tuple[tuple[Cite], int]:
         """Return a citation in a sentence, with the locator that follows its end, and where that ends."""
@@ -99,7 +104,9 @@ class CitationReader:
                 self._report.bad(written, DOISyntaxError(written, 0, str(error)))
             return ()
         ours = _AT if ids is not None else _AT_DOI
-        if all(ours.match(one.typed) and not _MARKUP.search(one.prefix + one.suffix) for one in cites):
+        if all(
+            ours.match(one.typed) and not _MARKUP.search(one.prefix + one.suffix) for one in cites
+        ):
             return cites
         return ()
 
@@ -176,7 +183,9 @@ class Mentions:
 
     def plain(self, data: str, names: list[int]) -> list[BareMention] | None:
         """Return the mentions whose names begin at ``names``, if all are too plain to need a search."""
-        if not self._options.bare or "$" in data or "{" in data:  # they may be in math, or in an attribute
+        if (
+            not self._options.bare or "$" in data or "{" in data
+        ):  # they may be in math, or in an attribute
             return None
         mentions: list[BareMention] = []
         for name in names:
@@ -186,7 +195,9 @@ class Mentions:
             if cites and not self._options.citations:
                 return None
             start, end = name - (5 if cites or data[name - 1] == " " else 4), match.end()
-            mentions.append(BareMention(start, name, end, data[start:end], DOI.parse(match[0]), cites))
+            mentions.append(
+                BareMention(start, name, end, data[start:end], DOI.parse(match[0]), cites)
+            )
         return mentions
 
     def _mention(self, match: Match, rendered: RenderedText) -> BareMention | None:
@@ -195,7 +206,10 @@ class Mentions:
         name = text.find("10", start, match.end)
         labelled = _LABEL.match(match.text) is not None
         if not labelled and (label := _label_before(text, start)):
-            start, labelled = start - label, True  # if a raw "#" follows, the match is without its label
+            start, labelled = (
+                start - label,
+                True,
+            )  # if a raw "#" follows, the match is without its label
         if self._options.citations and (citation := self._citation(match, rendered)):
             return citation
         if _URL.match(match.text):
@@ -227,8 +241,15 @@ class Mentions:
 
     def _url(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the mention for a bare link to the DOI proxy."""
-        data_start, data_end = rendered.data_position(match.start), rendered.data_position(match.end)
-        if data_start is None or data_end is None or _in_word(rendered.text, match.start, labelled=True):
+        data_start, data_end = (
+            rendered.data_position(match.start),
+            rendered.data_position(match.end),
+        )
+        if (
+            data_start is None
+            or data_end is None
+            or _in_word(rendered.text, match.start, labelled=True)
+        ):
             return None
         return BareMention(data_start, data_start, data_end, match.text, match.doi)
 

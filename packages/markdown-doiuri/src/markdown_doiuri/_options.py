@@ -33,14 +33,30 @@ OWN = (
     Option("bare", True, "link `doi:10.1000/182` in running text", none=False),
     Option("bare_names", False, "link `10.1000/182` in running text, without a label"),
     Option("bare_links", False, "link `https://doi.org/10.1000/182` in running text"),
-    Option("citations", True, "read `[@doi:10.1000/182]` and `@doi:10.1000/182` as citations", none=False),
+    Option(
+        "citations",
+        True,
+        "read `[@doi:10.1000/182]` and `@doi:10.1000/182` as citations",
+        none=False,
+    ),
     option("works", name="nocite", help="DOIs and ids of works that are listed, but not cited"),
     option("details"),
-    Option("css_class", "doi", "class of the links", lambda value: " ".join(text(value).split()), none=""),
+    Option(
+        "css_class",
+        "doi",
+        "class of the links",
+        lambda value: " ".join(text(value).split()),
+        none="",
+    ),
     Option("tidy_links", False, "change links to `dx.doi.org` and `http` to `https://doi.org`"),
     Option("locked", False, "send no requests; report DOIs that the lock file lacks"),
     Option("warn", None, "function called with each problem", _callback, none=_warn),
-    Option("file", None, "path of the source, which problems and ids name", lambda value: str(value) or None),
+    Option(
+        "file",
+        None,
+        "path of the source, which problems and ids name",
+        lambda value: str(value) or None,
+    ),
 )
 """The options that only Markdown has."""
 
@@ -52,7 +68,8 @@ OPTIONS = (*_SHARED, *OWN)
 def default_config() -> dict[str, list[object]]:
     """Return the ``config`` of the extension: each option's default and description."""
     return {
-        option.name: [None if option.variable else option.default, option.describe()] for option in OPTIONS
+        option.name: [None if option.variable else option.default, option.describe()]
+        for option in OPTIONS
     }
 
 
@@ -87,7 +104,9 @@ class MarkdownOptions:
         own = {option.name: option.read(values) for option in OWN}
         citing = Citing(shared, "markdown-doiuri")
         try:
-            cites = [parse_citation(text, citing.locale, citing.library.ids) for text in own["nocite"]]
+            cites = [
+                parse_citation(text, citing.locale, citing.library.ids) for text in own["nocite"]
+            ]
         except ValueError as error:
             raise ValueError(f"nocite: {error}") from None
         own["nocite"] = tuple(cite.key for text in cites for cite in text)

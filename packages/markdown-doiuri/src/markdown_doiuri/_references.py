@@ -69,7 +69,9 @@ class PlaceProcessor(BlockProcessor):
 def marked_places(root: Element) -> list[tuple[Element, Element]]:
     """Return the paragraphs that mark places of the list, each after its parent."""
     children = ((parent, child) for parent in root.iter() for child in parent)
-    return [(parent, p) for parent, p in children if p.tag == "p" and p.text == MARKER and not len(p)]
+    return [
+        (parent, p) for parent, p in children if p.tag == "p" and p.text == MARKER and not len(p)
+    ]
 
 
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
@@ -189,7 +191,9 @@ class Writer:
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
         for element, citation in self._citations.cited.items():
-            parts = self._bibliography.citation(citation.cites, citation.form, self._options.shared.display)
+            parts = self._bibliography.citation(
+                citation.cites, citation.form, self._options.shared.display
+            )
             element.tag, element.text = "span", None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
             self._fill(element, parts, self._link_to_entry)
@@ -205,7 +209,11 @@ class Writer:
             return None
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
         numbered = citing.styles()[0].numbered
-        entries = SubElement(section, "ol") if numbered else SubElement(section, "ul", {"style": _HANGING})
+        entries = (
+            SubElement(section, "ol")
+            if numbered
+            else SubElement(section, "ul", {"style": _HANGING})
+        )
         section.text = entries.text = entries.tail = section.tail = "\n"
         known = self._citations.entries
         formatted = citing.entries(references, citing.styles()[1], known)
@@ -227,7 +235,9 @@ class Writer:
             heading.text, heading.tail = self._bibliography.heading, "\n"
             entries.insert(0, heading)
 
-    def _fill(self, element: Element, parts: Iterable[Part], link: Callable[[Element, Key], None]) -> None:
+    def _fill(
+        self, element: Element, parts: Iterable[Part], link: Callable[[Element, Key], None]
+    ) -> None:
         """Add the parts to an element; ``link`` makes an element a link."""
         for target, run in groupby(parts, key=lambda part: part.link):
             inside = element
@@ -311,14 +321,18 @@ class HeadingTreeprocessor(Treeprocessor):
         """Set the ids of the headings in ``root``, in place, before metadata replaces DOIs."""
         untitled = self._citations.untitled
         changing = untitled.keys() | self._citations.cited.keys()
-        without_id = (item for item in root.iter() if item.tag in HEADINGS and "id" not in item.attrib)
+        without_id = (
+            item for item in root.iter() if item.tag in HEADINGS and "id" not in item.attrib
+        )
         headings = [heading for heading in without_id if not changing.isdisjoint(heading.iter())]
         processor = toc_of(self.md)
         if headings and processor is not None:
             used = used_ids(root, self.md)
             for heading in headings:
                 text = toc.strip_tags(toc.render_inner_html(toc.remove_fnrefs(heading), self.md))
-                heading.set("id", toc.unique(processor.slugify(html.unescape(text), processor.sep), used))
+                heading.set(
+                    "id", toc.unique(processor.slugify(html.unescape(text), processor.sep), used)
+                )
         works = works_of(self._citations.answers)
         for link, doi in untitled.items():
             link.text = AtomicString(literal(self._display(doi, works.get(doi))))

@@ -102,7 +102,9 @@ def conversions(scope: Scope) -> Iterator[Scope]:
 class Problems:
     """Finds the problems of a document, each one once in each line; all documents may share a scope."""
 
-    def __init__(self, warn: Callable[[Problem], object], file: str | None, scope: Scope | None) -> None:
+    def __init__(
+        self, warn: Callable[[Problem], object], file: str | None, scope: Scope | None
+    ) -> None:
         self._warn, self._file, self._shared = warn, file, scope
         self._begin([], Scope())
 
@@ -169,12 +171,18 @@ class Problems:
                 )
                 self._add(text, error.reason, error.suggestion, places)
 
-    def _add(self, doi: str, reason: str, suggestion: str | None, lines: Sequence[int | None]) -> None:
+    def _add(
+        self, doi: str, reason: str, suggestion: str | None, lines: Sequence[int | None]
+    ) -> None:
         file = self._scope.file or self._file
         places = [(None, "nocite")] if doi in self.nocite else [(line, file) for line in lines]
-        self._scope.found += [(Problem(doi, reason, suggestion, *place), self._warn) for place in places]
+        self._scope.found += [
+            (Problem(doi, reason, suggestion, *place), self._warn) for place in places
+        ]
 
-    def _lines_with(self, source: str, text: str, times: int, starts: Sequence[str] = ("",)) -> list[int]:
+    def _lines_with(
+        self, source: str, text: str, times: int, starts: Sequence[str] = ("",)
+    ) -> list[int]:
         """Return the lines in which ``text`` follows one of ``starts``, at most ``times`` of them."""
         positions: list[int] = []
         for start in starts:
@@ -208,7 +216,9 @@ class Problems:
     def _line(self, text: str) -> int | None:
         """Return the first line that has ``text``, as written or once decoded."""
         if self._sources is None:
-            plain = (unescape_html(line).replace("\n", " ").replace("\\", "") for line in self._lines)
+            plain = (
+                unescape_html(line).replace("\n", " ").replace("\\", "") for line in self._lines
+            )
             self._sources = "\n".join(self._lines), "\n".join(plain)
         for source in self._sources:
             position = self._find(source, text, 0)

@@ -47,7 +47,9 @@ _MAX_ID = 80  # characters of a name in an id
 def slug(key: Handle | str) -> str:
     """Return a part of an id for a work or path: "_" and two hexadecimal digits stand for special bytes."""
     text = key if isinstance(key, str) else key.key
-    plain = _NOT_IN_ID.sub(lambda found: "".join(f"_{byte:02x}" for byte in found[0].encode()), text)
+    plain = _NOT_IN_ID.sub(
+        lambda found: "".join(f"_{byte:02x}" for byte in found[0].encode()), text
+    )
     plain = plain if isinstance(key, str) else plain.lower()
     if len(plain) <= _MAX_ID:
         return plain
@@ -134,7 +136,9 @@ class RenderedText:
         self._nodes = stash.nodes
         self._open: dict[str, int] = {}  # delimiters of emphasis that are open, by character
         self._starts: list[int] = []  # of each replacement in the text, in order
-        self._replaced: list[tuple[int, int, int]] = []  # its end in the text, start and end in the data
+        self._replaced: list[
+            tuple[int, int, int]
+        ] = []  # its end in the text, start and end in the data
         self._spaces: list[int] = []  # positions in the text of the replacements that are spaces
         self.text = (self._build() if _ANY_SPECIAL.search(data) else data).replace("\n", " ")
 
@@ -192,7 +196,9 @@ class RenderedText:
             self._open[delimiter] = max(0, opened - (end - start))
             return True
         # Non-ASCII characters without case are punctuation, or letters of scripts without spaces.
-        opens = before in _BEFORE_OPENING or (not before.isascii() and before.lower() == before.upper())
+        opens = before in _BEFORE_OPENING or (
+            not before.isascii() and before.lower() == before.upper()
+        )
         if not opens or after.isspace():
             return False
         self._open[delimiter] = opened + end - start

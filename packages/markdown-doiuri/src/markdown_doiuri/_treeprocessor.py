@@ -144,7 +144,9 @@ class LinkTreeprocessor(Treeprocessor):
         answers = self._look_up(needs) if needs else {}
         self._report.nocite = {f"doi:{doi.name}" for doi in needs.keys() - page.links.keys()}
         missing = [
-            doi for doi in {**page.links, **needs} if doi in answers and answers[doi].status == "not-found"
+            doi
+            for doi in {**page.links, **needs}
+            if doi in answers and answers[doi].status == "not-found"
         ]
         for link in (link for doi in missing for link in page.links.get(doi, ())):
             link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
@@ -171,7 +173,9 @@ class LinkTreeprocessor(Treeprocessor):
             needs |= dict.fromkeys([*self.citations.untitled.values(), *dois], Need.WORK)
         return needs
 
-    def _cards(self, page: _Page, answers: Mapping[DOI, Answer]) -> Iterator[tuple[Element, Details]]:
+    def _cards(
+        self, page: _Page, answers: Mapping[DOI, Answer]
+    ) -> Iterator[tuple[Element, Details]]:
         """Yield links, and the text of their cards; images have a name, and headings become titles."""
         if not self._options.details or not self._report.page:
             return
@@ -187,7 +191,9 @@ class LinkTreeprocessor(Treeprocessor):
         page = _Page(in_headings=_links_in(root, HEADINGS))
         made, cited = self._links.take()
         toc = toc_of(self.md)
-        unlinked = _links_in(root, _CLICKED) | (page.in_headings if toc and toc.use_anchors else set())
+        unlinked = _links_in(root, _CLICKED) | (
+            page.in_headings if toc and toc.use_anchors else set()
+        )
         citations = self.citations
         citations.cited, citations.untitled, citations.unlinked = {}, {}, unlinked
         citations.page = self._report.page

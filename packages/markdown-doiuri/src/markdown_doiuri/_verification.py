@@ -73,8 +73,12 @@ class Verifier:
         """
         now = time.monotonic()
         known = {doi: old for doi, old in self._known.items() if old.expires > now}
-        if new := {doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need}:
-            known |= self._request(new, options, now + options.budget if deadline is None else deadline)
+        if new := {
+            doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need
+        }:
+            known |= self._request(
+                new, options, now + options.budget if deadline is None else deadline
+            )
             self._known = known
         accepted = self._lock_file.read().accepted if self._lock_file else {}
         answers = {doi: known[doi].answer for doi in needs}
@@ -85,8 +89,12 @@ class Verifier:
             for doi, answer in answers.items()
         }
 
-    def _request(self, needs: Mapping[DOI, Need], options: Options, deadline: float) -> dict[DOI, _Known]:
-        store = self._lock_file if options.resolve else None  # None: the lock file only, without requests
+    def _request(
+        self, needs: Mapping[DOI, Need], options: Options, deadline: float
+    ) -> dict[DOI, _Known]:
+        store = (
+            self._lock_file if options.resolve else None
+        )  # None: the lock file only, without requests
         with open_resolver(options, "markdown-doiuri", store) as resolver:
             survey = Survey(resolver, deadline - time.monotonic())
             survey.meet(needs, checks=options.resolve)

@@ -64,12 +64,16 @@ class Redirects:
         if not response.is_redirect or self.check is None:
             return
         with self.refusals(response.request, response):
-            target = self.check.redirect_target(response.url, response.headers["Location"], downgrade=True)
+            target = self.check.redirect_target(
+                response.url, response.headers["Location"], downgrade=True
+            )
             if not select_proxy(target, options.get("proxies")):
                 self.check.check_addresses(target)
 
     @contextmanager
-    def refusals(self, request: PreparedRequest, response: Response | None = None) -> Iterator[None]:
+    def refusals(
+        self, request: PreparedRequest, response: Response | None = None
+    ) -> Iterator[None]:
         """Raise ConnectionError, which names the DOI, for a target that is refused."""
         try:
             yield
@@ -134,13 +138,17 @@ class DOIAdapter(HTTPAdapter):
             raise exceptions.InvalidSchema(message, request=request)
         settings = self.options.settings
         if settings.offline:
-            raise exceptions.ConnectionError(f"{doi.name}: offline: request not sent", request=request)
+            raise exceptions.ConnectionError(
+                f"{doi.name}: offline: request not sent", request=request
+            )
         if request.headers.get("User-Agent") in {None, default_user_agent()}:
             request.headers["User-Agent"] = user_agent("requests-doiuri", settings.mailto)
         # the encoded form: requests appends the fragment of a request's URL to the target
         request.url = doi.uri
         query = prepared.query if prepared is not None and prepared.doi == doi else ""
-        redirects = Redirects(doi, query, self.options.target_check(), _own_cookies(request, settings.base))
+        redirects = Redirects(
+            doi, query, self.options.target_check(), _own_cookies(request, settings.base)
+        )
         redirects.set_on(request)
         # At a redirect requests would send cookies without a domain to every host, and a header to none
         request.headers.pop("Cookie", None)
@@ -157,7 +165,9 @@ class DOIAdapter(HTTPAdapter):
         return response
 
 
-def mount(session: AnySession, resolver: str | None = None, **options: Unpack[ClientArguments]) -> AnySession:
+def mount(
+    session: AnySession, resolver: str | None = None, **options: Unpack[ClientArguments]
+) -> AnySession:
     """Make ``session`` get ``doi:`` URIs, and return it. A second call replaces the options.
 
     Beyond ``session.mount("doi:", DOIAdapter())`` this passes ``params=`` on to the resolver, which requests
@@ -180,7 +190,9 @@ def mount(session: AnySession, resolver: str | None = None, **options: Unpack[Cl
     if not isinstance(vars(session).get("send"), partial):
         session.prepare_request = partial(_prepare, session, session.prepare_request)  # type: ignore[method-assign]
         session.send = partial(_send, session, session.send)  # type: ignore[method-assign]
-        requests_cache = sys.modules.get("requests_cache")  # its sessions exist only once it is imported
+        requests_cache = sys.modules.get(
+            "requests_cache"
+        )  # its sessions exist only once it is imported
         if requests_cache is not None and isinstance(session, requests_cache.CacheMixin):
             own = session.settings.key_fn or requests_cache.create_key
             session.settings.key_fn = partial(_key, session, own)
@@ -216,12 +228,19 @@ def _send(
             jar.set_cookie(cookie)
     request.headers.pop("Cookie", None)
     request.prepare_cookies(jar)
-    manager = getattr(session.get_adapter(url), "poolmanager", None)  # an adapter of the user's may have none
-    with redirects.refusals(request), guarding(manager, url, redirects.check) if manager else nullcontext():
+    manager = getattr(
+        session.get_adapter(url), "poolmanager", None
+    )  # an adapter of the user's may have none
+    with (
+        redirects.refusals(request),
+        guarding(manager, url, redirects.check) if manager else nullcontext(),
+    ):
         return send(request, **options)
 
 
-def _key(session: Session, own: Callable[..., str], *, request: PreparedRequest, **options: object) -> str:
+def _key(
+    session: Session, own: Callable[..., str], *, request: PreparedRequest, **options: object
+) -> str:
     """Return the key of a requests-cache session, and what that ignores or normalizes of a DOI's request."""
     key, redirects = own(request=request, **options), Redirects.of(request)
     adapter = session.get_adapter("doi:")

@@ -86,12 +86,16 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     add_nodes(app)
     app.add_builder(LockBuilder)
     app.add_builder(LinkChecker, override=True)
-    app.connect("config-inited", check_options, priority=900)  # after extensions that change options
+    app.connect(
+        "config-inited", check_options, priority=900
+    )  # after extensions that change options
     app.connect("config-inited", replace_extlinks)
     app.connect("config-inited", allow_doi_urls_in_myst)
     app.connect("builder-inited", replace_role, priority=900)
     app.connect("builder-inited", check_lock)
-    app.connect("env-updated", _finish_reading, priority=600)  # after sphinxcontrib-bibtex chose entries
+    app.connect(
+        "env-updated", _finish_reading, priority=600
+    )  # after sphinxcontrib-bibtex chose entries
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", leave_out_dois)
     return {

@@ -99,7 +99,9 @@ def _titles_with_citations(document: nodes.document) -> dict[str, nodes.TextElem
     titles = {}
     for citation in citations_in(document):
         title: nodes.Node | None = citation
-        while title is not None and not isinstance(title, nodes.title | nodes.caption | nodes.rubric):
+        while title is not None and not isinstance(
+            title, nodes.title | nodes.caption | nodes.rubric
+        ):
             title = title.parent
         if title is not None:
             owner = title if isinstance(title, nodes.rubric) else title.parent
@@ -162,7 +164,9 @@ class CitationRole(SphinxRole):
         except ValueError as error:
             advised = with_suggestion(error) if isinstance(error, DOISyntaxError) else error
             return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(advised))
-        citation = nodes.inline(self.rawtext, "", classes=["doi-citation", *classes], doi_form=self._form)
+        citation = nodes.inline(
+            self.rawtext, "", classes=["doi-citation", *classes], doi_form=self._form
+        )
         citation["doi_cites"] = cites  # also for copies in tables of contents, which have no links
         for number, link in enumerate(plain_links(cites, self.config)):
             if number:
@@ -226,7 +230,9 @@ class BibliographyDirective(SphinxDirective):
         style, listed = self.options.get("style", "").strip(), self.options.get("nocite", "")
         try:
             citing(self.config).styles(style)
-            cites = read_cites(re.sub(r";?\s*\n\s*", "; ", listed.strip()), self.env) if listed else ()
+            cites = (
+                read_cites(re.sub(r";?\s*\n\s*", "; ", listed.strip()), self.env) if listed else ()
+            )
         except ValueError as error:
             raise self.error(str(error)) from None
         if style.endswith(".csl"):
@@ -289,7 +295,9 @@ class DOIDomain(Domain):
                 node["doi_id"] = id_ = f"doi-cite-{_slug(docname)}-{len(citations) + 1}"
                 location, conditions = get_node_location(node) or docname, conditions_of(node)
                 citations.append(
-                    Citation(docname, id_, node["doi_form"], node["doi_cites"], location, conditions)
+                    Citation(
+                        docname, id_, node["doi_form"], node["doi_cites"], location, conditions
+                    )
                 )
         lists = []
         for place in document.findall(bibliography_list):
@@ -302,7 +310,9 @@ class DOIDomain(Domain):
             if value:
                 self.data[name][docname] = value
 
-    def resolve_any_xref(self, *_arguments: object, **_options: object) -> list[tuple[str, nodes.reference]]:
+    def resolve_any_xref(
+        self, *_arguments: object, **_options: object
+    ) -> list[tuple[str, nodes.reference]]:
         """Return nothing: no cross-reference leads to a DOI."""
         return []
 

@@ -49,7 +49,9 @@ def replace_extlinks(app: Sphinx, config: Config) -> None:
         return
     config.extlinks = {name: link for name, link in links.items() if name not in ours}
     logger.warning(
-        __("extlinks[%r] is ignored because sphinx_doiuri provides the role; remove it from extlinks"),
+        __(
+            "extlinks[%r] is ignored because sphinx_doiuri provides the role; remove it from extlinks"
+        ),
         ours[0],
         type="doi",
         subtype="extlinks",
@@ -125,7 +127,12 @@ def leave_out_dois(app: Sphinx, uri: str) -> str | None:
     config, document = app.config, app.env.docname
     ignored = any(re.match(pattern, uri) for pattern in config.linkcheck_ignore)
     excluded = any(re.match(pattern, document) for pattern in config.linkcheck_exclude_documents)
-    if ignored or excluded or not isinstance(app.builder, LinkChecker) or not switch(config, "doi_linkcheck"):
+    if (
+        ignored
+        or excluded
+        or not isinstance(app.builder, LinkChecker)
+        or not switch(config, "doi_linkcheck")
+    ):
         return None
     if uri.startswith(ARXIV):
         with suppress(DOISyntaxError):
@@ -171,9 +178,15 @@ def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
     """Warn if sphinxcontrib-bibtex shows numbers from [1], too."""
     listings = listings_of(env)
     theirs = {
-        citation.formatted_entry.label for citation in env.domaindata.get("cite", {}).get("citations", ())
+        citation.formatted_entry.label
+        for citation in env.domaindata.get("cite", {}).get("citations", ())
     }
-    if "1" in theirs and app.config.bibtex_reference_style == "label" and listings and listings.are_numbered:
+    if (
+        "1" in theirs
+        and app.config.bibtex_reference_style == "label"
+        and listings
+        and listings.are_numbered
+    ):
         message = __(
             "sphinx_doiuri and sphinxcontrib-bibtex both number from [1]; set doi_citation or"
             " bibtex_reference_style to authors and years"

@@ -51,7 +51,9 @@ def add_options(app: Sphinx) -> None:
     for name, declared in _ALL.items():
         # With a number or a bool as the default, Sphinx would refuse -D doi_timeout=2.5 or -D doi_details=yes
         is_word = isinstance(declared.default, str | float | int) and not declared.variable
-        default = LOCK_NAME if declared.name == "lock" else str(declared.default) if is_word else None
+        default = (
+            LOCK_NAME if declared.name == "lock" else str(declared.default) if is_word else None
+        )
         # Any type: check_options has better messages.
         app.add_config_value(name, default, _REBUILDS.get(declared.name, ""), types=Any)
 
@@ -68,7 +70,9 @@ def check_options(app: Sphinx, config: Config) -> None:
         for path in options(config).works:
             if "\0" in path:
                 raise ValueError(f"doi_works: {path!r} contains a NUL, so it is not a path")  # noqa: TRY301
-        vars(config)[_CITING] = Citing(options(config), PRODUCT, app.confdir, config.language, "doi_")
+        vars(config)[_CITING] = Citing(
+            options(config), PRODUCT, app.confdir, config.language, "doi_"
+        )
     except ValueError as error:
         raise ConfigError(str(error)) from None
     _report_misspelt(config)
@@ -76,7 +80,11 @@ def check_options(app: Sphinx, config: Config) -> None:
 
 def _report_misspelt(config: Config) -> None:
     """Warn of names in conf.py that are almost those of options; Sphinx ignores unknown names."""
-    ours = [name for name in vars(config)["_raw_config"] if name.startswith("doi_") and name not in config]
+    ours = [
+        name
+        for name in vars(config)["_raw_config"]
+        if name.startswith("doi_") and name not in config
+    ]
     for name in ours:
         if near := get_close_matches(name, _ALL, 1, _ALIKE):
             message = __("%s is not an option; did you mean %s?")

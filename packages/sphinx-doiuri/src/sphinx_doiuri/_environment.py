@@ -105,7 +105,9 @@ class DOIData:
         """Keep those of the last answers that were not renewed."""
         self.outcomes = last.outcomes | self.outcomes
         works = last.works | self.works
-        self.works = {doi: work for doi, work in works.items() if self.outcomes.get(doi) != "not-found"}
+        self.works = {
+            doi: work for doi, work in works.items() if self.outcomes.get(doi) != "not-found"
+        }
 
 
 def doi_data(env: BuildEnvironment) -> DOIData:
@@ -131,7 +133,9 @@ class DOICollector(EnvironmentCollector):
     ) -> None:
         """Add the uses in documents that another process has read."""
         theirs = doi_data(other).uses
-        doi_data(env).uses.update((name, theirs[name]) for name in sorted(docnames) if name in theirs)
+        doi_data(env).uses.update(
+            (name, theirs[name]) for name in sorted(docnames) if name in theirs
+        )
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
         """Record the uses in a document."""
@@ -147,7 +151,9 @@ class DOICollector(EnvironmentCollector):
 def _use(link: nodes.reference) -> Use:
     typed = link.attributes.pop("doi_typed", None)
     advised = typed and remarks(typed, link["doi"])
-    return Use(link["doi"], get_node_location(link) or "", typed if advised else None, conditions_of(link))
+    return Use(
+        link["doi"], get_node_location(link) or "", typed if advised else None, conditions_of(link)
+    )
 
 
 def conditions_of(node: nodes.Element) -> Conditions:

@@ -72,7 +72,11 @@ class Listings:
         self.words = Words(*map(str, (_("and"), _("et al."), _("n.d."), *states)))
         self._order = _reading_order(app, env)
         self.citations = {
-            name: [citation for citation in domain.citations[name] if is_shown(app, citation.conditions)]
+            name: [
+                citation
+                for citation in domain.citations[name]
+                if is_shown(app, citation.conditions)
+            ]
             for name in self._order
             if name in domain.citations
         }
@@ -84,8 +88,12 @@ class Listings:
         self._listings: dict[tuple[str, Scope, str], Listing] = {}
         # Also those of the last build; those that this one shows are set in the first map
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
-        scopes = [(place.docname, place.scope) for places in self.places.values() for place in places]
-        self._project_docname = min((name for name, scope in scopes if scope == "project"), default="")
+        scopes = [
+            (place.docname, place.scope) for places in self.places.values() for place in places
+        ]
+        self._project_docname = min(
+            (name for name, scope in scopes if scope == "project"), default=""
+        )
 
     def title(self, docname: str) -> str:
         """Return the title of a document; its name if it has none."""
@@ -95,7 +103,9 @@ class Listings:
     @property
     def are_numbered(self) -> bool:
         """Whether any citation is a number."""
-        return any(self.of_citations_in(name).numbered for name, found in self.citations.items() if found)
+        return any(
+            self.of_citations_in(name).numbered for name, found in self.citations.items() if found
+        )
 
     def of_citations_in(self, docname: str) -> Listing:
         """Return the listing that the citations in a document belong to."""
@@ -111,13 +121,17 @@ class Listings:
         listing = self.of_list(place)
         references = listing.bibliography.references
         shown = [reference for reference in references if place.lists(reference.work)]
-        formatted = zip(shown, self._citing.entries(shown, listing.style, self._entries), strict=True)
+        formatted = zip(
+            shown, self._citing.entries(shown, listing.style, self._entries), strict=True
+        )
         entries = [
             ListEntry(one.key, one.number, (*parts, *retraction_mark(one.work, self.words)))
             for one, parts in formatted
         ]
         if not place.types or place == self._places(place.docname, place.scope)[0]:
-            waiting = [key for key in listing.cited if isinstance(key, DOI) and self._data.is_waiting(key)]
+            waiting = [
+                key for key in listing.cited if isinstance(key, DOI) and self._data.is_waiting(key)
+            ]
             for number, doi in enumerate(waiting, len(references) + 1):
                 entries.append(ListEntry(doi, number, (Part(doi.url, link=doi),)))
         return entries
@@ -176,7 +190,9 @@ class Listings:
         if key not in self._listings:
             names = [docname] if scope == "page" else self._order
             cited: dict[Key, list[Citation]] = {}
-            for citation in (citation for name in names for citation in self.citations.get(name, ())):
+            for citation in (
+                citation for name in names for citation in self.citations.get(name, ())
+            ):
                 for work in dict.fromkeys(cite.key for cite in citation.cites):
                     cited.setdefault(work, []).append(citation)
             for place in self._places(docname, scope):
@@ -184,7 +200,9 @@ class Listings:
                     cited.setdefault(cite.key, [])
             manner, of_entries = self._citing.styles(style)
             bibliography = self._citing.bibliography(cited, self.works, manner)
-            self._listings[key] = Listing(docname, scope, cited, bibliography, of_entries, manner.numbered)
+            self._listings[key] = Listing(
+                docname, scope, cited, bibliography, of_entries, manner.numbered
+            )
         return self._listings[key]
 
 
@@ -236,7 +254,9 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
             for citation in citations_in(element):
                 show_text(citation, listings)
     titles, changed = _update_labels(env, domain, listings), []
-    showing = domain.citations.keys() | domain.places.keys() | data.uses.keys() | domain.targets.keys()
+    showing = (
+        domain.citations.keys() | domain.places.keys() | data.uses.keys() | domain.targets.keys()
+    )
     for name in sorted(showing):
         targets = domain.targets.get(name, set()) & titles.keys()
         digest = listings.digest(name, [(target, titles[target]) for target in sorted(targets)])
@@ -260,7 +280,9 @@ def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings)
     The ids of these titles contain the names, whatever the metadata is.
     """
     labels = env.domaindata["std"]["labels"]
-    shown = {name: clean_astext(title) for name, title in env.titles.items() if any(citations_in(title))}
+    shown = {
+        name: clean_astext(title) for name, title in env.titles.items() if any(citations_in(title))
+    }
     for name, (docname, address, _title) in labels.items():
         title = domain.titles.get(docname, {}).get(address)
         if title is not None:

@@ -92,7 +92,9 @@ def accepted_dois(app: Sphinx) -> AbstractSet[str]:
     return file.read().accepted.keys() if file is not None else frozenset()
 
 
-def report_differences(app: Sphinx, data: DOIData, lock: LockFile, incomplete: AbstractSet[DOI]) -> None:
+def report_differences(
+    app: Sphinx, data: DOIData, lock: LockFile, incomplete: AbstractSet[DOI]
+) -> None:
     """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
 
     :param incomplete: the DOIs whose metadata is needed and is not in the lock file.
@@ -101,9 +103,13 @@ def report_differences(app: Sphinx, data: DOIData, lock: LockFile, incomplete: A
     missing = set(data.unanswered())
     message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
     _warn_missing(uses, missing, message)
-    message = __("the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it")
+    message = __(
+        "the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it"
+    )
     _warn_missing(uses, incomplete - missing, message)
-    message = __("%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it")
+    message = __(
+        "%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it"
+    )
     content = lock.read()
     unused = content.unused(doi.key for doi in data.dois())
     for key, name in content.names().items():
@@ -115,7 +121,9 @@ def report_differences(app: Sphinx, data: DOIData, lock: LockFile, incomplete: A
 def _warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> None:
     for use in uses:
         if use.doi in dois:
-            logger.warning(message, use.doi.name, type="doi", subtype="lock-missing", location=use.location)
+            logger.warning(
+                message, use.doi.name, type="doi", subtype="lock-missing", location=use.location
+            )
 
 
 class LockBuilder(Builder):
@@ -159,7 +167,9 @@ class LockBuilder(Builder):
             raise SphinxError(__("cannot write the lock file: %s") % error) from None
         missing = {doi for doi in data.unanswered() if doi.key not in content.dois()}
         incomplete = self.survey.incomplete.keys() if self.survey is not None else ()
-        undescribed = {doi for doi in incomplete if content.get(Key("work", DOI_ORG, doi.key)) is None}
+        undescribed = {
+            doi for doi in incomplete if content.get(Key("work", DOI_ORG, doi.key)) is None
+        }
         message = __("the metadata of %s is not in the lock file: no answer from the resolver")
         _warn_missing(data.all_uses(), undescribed - missing, message)
         message = __("%s is not in the lock file: no answer from the resolver")

@@ -129,7 +129,9 @@ def add_nodes(app: Sphinx) -> None:
     """Tell the builders how to write the nodes of this module."""
     app.add_node(link_with_card, html=(visit_link_with_card, depart_link_with_card))
     app.add_node(
-        line_break, html=(_writes("<wbr />"), _writes("")), latex=(_writes(r"\allowbreak{}"), _writes(""))
+        line_break,
+        html=(_writes("<wbr />"), _writes("")),
+        latex=(_writes(r"\allowbreak{}"), _writes("")),
     )
     app.add_node(struck, html=(_writes("<s>"), _writes("</s>")))
 
@@ -158,7 +160,9 @@ def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
 
 def copy_style(app: Sphinx, env: BuildEnvironment) -> None:
     """Make Sphinx copy the style sheet if there are cards or lists of references."""
-    if app.builder.format == "html" and (switch(app.config, "doi_details") or domain_of(env).places):
+    if app.builder.format == "html" and (
+        switch(app.config, "doi_details") or domain_of(env).places
+    ):
         app.config.html_static_path = [*app.config.html_static_path, str(STYLE_SHEET.parent)]
 
 

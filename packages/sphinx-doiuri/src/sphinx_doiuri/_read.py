@@ -38,7 +38,9 @@ _EMBEDDED = re.compile(r"<(doi:[^<>]*)>`__?\Z", re.IGNORECASE)
 _EXPLICIT = re.compile(r"(?:\.\. _.*?:|\.\. __:|__)\s+(doi:.*)\Z", re.IGNORECASE | re.DOTALL)
 _SPECIAL = frozenset("%\\`")  # characters that have a meaning in a role
 _TAIL = re.compile(r"[?#].+")  # of a URL: its query and fragment
-_INNER_SPACE = re.compile(r"(?<=[^\s\\])[ \t]+(?=\S)")  # not at the end of a line, where it wraps the text
+_INNER_SPACE = re.compile(
+    r"(?<=[^\s\\])[ \t]+(?=\S)"
+)  # not at the end of a line, where it wraps the text
 
 
 class DOIRole(SphinxRole):
@@ -86,7 +88,9 @@ class ReadDOIs(SphinxTransform):
     What the author typed stays in the attribute ``doi_typed``, until ``DOICollector`` has noted it.
     """
 
-    default_priority = 700  # after ExternalTargets (640), which resolves references; before SmartQuotes (750)
+    default_priority = (
+        700  # after ExternalTargets (640), which resolves references; before SmartQuotes (750)
+    )
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document."""
@@ -109,7 +113,9 @@ class ReadDOIs(SphinxTransform):
             node
             for node in self.document.findall(nodes.Element)
             if _is_candidate(node)
-            and not isinstance(node.parent, nodes.substitution_definition)  # it is checked where it is used
+            and not isinstance(
+                node.parent, nodes.substitution_definition
+            )  # it is checked where it is used
         ]
 
     def _warn(self, node: nodes.Element, subtype: str, message: str) -> None:
@@ -158,7 +164,9 @@ class ReadDOIs(SphinxTransform):
         self._warn(
             node,
             "target-space",
-            __("reStructuredText removes white space from a target, so this links to %s; for %r write doi:%s")
+            __(
+                "reStructuredText removes white space from a target, so this links to %s; for %r write doi:%s"
+            )
             % (uri[4:], meant, encode(meant)),
         )
 
@@ -173,7 +181,11 @@ class ReadDOIs(SphinxTransform):
         role = f"{{doi}}`{content}`" if self._is_markdown(node) else f":doi:`{content}`"
         message = __("hardcoded link %s could be replaced by %s") % (uri, role)
         if lost := _TAIL.search(uri):
-            message = __("hardcoded link %s could be replaced by %s, which drops %s") % (uri, role, lost[0])
+            message = __("hardcoded link %s could be replaced by %s, which drops %s") % (
+                uri,
+                role,
+                lost[0],
+            )
         self._warn(node, "hardcoded", message)
 
     def _is_markdown(self, node: nodes.Element) -> bool:
@@ -204,5 +216,7 @@ def _is_candidate(node: nodes.Element) -> bool:
     if "doi_error" in node:
         return True
     if isinstance(node, nodes.reference):
-        return isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or hardcoded_doi(node) is not None
+        return (
+            isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or hardcoded_doi(node) is not None
+        )
     return isinstance(node, nodes.target) and _is_doi_uri(uri)

@@ -37,7 +37,9 @@ _HANGING = r"\hangindent=2em\hangafter=1\noindent{}"
 class ResolveCitations(SphinxPostTransform):
     """Give citations their labels and links, to entries or else to the DOIs; put lists in their places."""
 
-    default_priority = 60  # after OnlyNodeTransform (50), before the transforms that show URLs (400)
+    default_priority = (
+        60  # after OnlyNodeTransform (50), before the transforms that show URLs (400)
+    )
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document before it is written."""
@@ -49,7 +51,9 @@ class ResolveCitations(SphinxPostTransform):
         for node in list(self.document.findall(bibliography_list)):
             place, index = node["doi_place"], node.parent.index(node)
             lists: list[nodes.Node] = []
-            if listings and place in listings.places.get(place.docname, ()):  # ifconfig removes its own later
+            if listings and place in listings.places.get(
+                place.docname, ()
+            ):  # ifconfig removes its own later
                 lists = _Lists(listings, node, done).written()
             node.parent[index : index + 1] = lists
 
@@ -61,12 +65,23 @@ class ResolveCitations(SphinxPostTransform):
         cites, docname = node["doi_cites"], node["doi_docname"]
         plain = dict(zip((cite.key for cite in cites), node.findall(nodes.reference), strict=True))
         node.children = []
-        for key, parts in groupby(listings.parts(docname, node["doi_form"], cites), attrgetter("link")):
+        for key, parts in groupby(
+            listings.parts(docname, node["doi_form"], cites), attrgetter("link")
+        ):
             text = [_node(part) for part in parts]
-            node += text if key is None else self._link(plain[key].deepcopy(), text, key, docname, listings)
+            node += (
+                text
+                if key is None
+                else self._link(plain[key].deepcopy(), text, key, docname, listings)
+            )
 
     def _link(
-        self, link: nodes.reference, text: list[nodes.Node], key: Key, docname: str, listings: Listings
+        self,
+        link: nodes.reference,
+        text: list[nodes.Node],
+        key: Key,
+        docname: str,
+        listings: Listings,
     ) -> list[nodes.Node]:
         """Return the link of a work: to its entry, or else to its DOI or URL; without any its text."""
         listing = listings.of_citations_in(docname)
@@ -115,7 +130,9 @@ class _Lists:
         first = entries[0].number
         start = {"start": first} if first > 1 else {}
         shape = {"enumtype": "arabic", "prefix": "", "suffix": ".", **start}
-        return nodes.enumerated_list("", *map(self._item, entries), classes=[*self._classes], **shape)
+        return nodes.enumerated_list(
+            "", *map(self._item, entries), classes=[*self._classes], **shape
+        )
 
     def _item(self, entry: ListEntry) -> nodes.list_item:
         paragraph = self._entry(entry)
@@ -156,7 +173,9 @@ class _Lists:
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
             title = _("Cited in %s") % self._listings.title(citation.docname)
             link = nodes.reference("", text, reftitle=title)
-            if _lead_to(link, self._listings.builder, self._place.docname, citation.docname, citation.id):
+            if _lead_to(
+                link, self._listings.builder, self._place.docname, citation.docname, citation.id
+            ):
                 back += [nodes.Text("\N{NO-BREAK SPACE}" if number == 1 else " "), link]
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []
 
@@ -188,7 +207,9 @@ class NameWorks(SphinxPostTransform):
                 del link["support_smartquotes"]
 
 
-def _lead_to(link: nodes.reference, builder: Builder, from_docname: str, docname: str, address: str) -> bool:
+def _lead_to(
+    link: nodes.reference, builder: Builder, from_docname: str, docname: str, address: str
+) -> bool:
     """Make a link lead to a place in a document; False if this build does not contain it."""
     try:
         uri = builder.get_relative_uri(from_docname, docname)

@@ -96,7 +96,8 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
         return
     shown = dict.fromkeys(use.doi for use in data.all_uses() if is_shown(app, use.conditions))
     unknown, incomplete = (
-        [causes[doi] for doi in shown if doi in causes] for causes in (survey.unknown, survey.incomplete)
+        [causes[doi] for doi in shown if doi in causes]
+        for causes in (survey.unknown, survey.incomplete)
     )
     if unknown:
         cause = common_cause(unknown)
@@ -115,7 +116,9 @@ def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
         needed: Iterable[DOI] = data.dois()
     else:
         needed = dict.fromkeys(doi for _, doi, _ in _cited(app))
-    return [doi for doi in needed if doi not in data.works and data.outcomes.get(doi) != "not-found"]
+    return [
+        doi for doi in needed if doi not in data.works and data.outcomes.get(doi) != "not-found"
+    ]
 
 
 def _cited(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
@@ -126,7 +129,9 @@ def _cited(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
         for one in found:
             if is_shown(app, one.conditions):
                 yield from (
-                    (docname, cite.key, one.location) for cite in one.cites if isinstance(cite.key, DOI)
+                    (docname, cite.key, one.location)
+                    for cite in one.cites
+                    if isinstance(cite.key, DOI)
                 )
 
 
@@ -150,12 +155,16 @@ def _report_cards(data: DOIData, known: AbstractSet[DOI]) -> None:
 
 
 @contextmanager
-def _progress(app: Sphinx, stage: str, dois: Sequence[DOI]) -> Iterator[Callable[[int, int | None], None]]:
+def _progress(
+    app: Sphinx, stage: str, dois: Sequence[DOI]
+) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function that shows how many DOIs are done, in at most 100 steps: each redraws a line."""
     summary = __("fetching DOI metadata... ") if stage == "works" else __("checking DOIs... ")
     step = len(dois) // 100 + 1
     shown = dois[::step]
-    line = status_iterator(shown, summary, "darkgreen", len(shown), app.verbosity, attrgetter("name"))
+    line = status_iterator(
+        shown, summary, "darkgreen", len(shown), app.verbosity, attrgetter("name")
+    )
 
     def show(done: int, _total: int | None) -> None:
         if (done - 1) % step == 0:
@@ -171,7 +180,9 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
     Each is said once, as long as the document is the same.
     """
     accepted, outcomes = accepted_dois(app), data.outcomes if shows_pages(app) else {}
-    missing = {doi for doi, status in outcomes.items() if status == "not-found" and doi.key not in accepted}
+    missing = {
+        doi for doi, status in outcomes.items() if status == "not-found" and doi.key not in accepted
+    }
     for docname, uses in sorted(data.uses.items()):
         reported, seen = data.reported.get(docname, set()), data.seen.setdefault(docname, set())
         now_reported = reported & missing

@@ -88,7 +88,9 @@ def _checked(handler: Any, check: Callable[[str], None]) -> Any:
         if isinstance(http_class, type) and request.host == Request(request.full_url).host:  # noqa: S310
             # HTTPSConnection.connect calls that of its superclass, and then starts TLS
             is_plain = http_class is HTTPConnection
-            http_class = Checked if is_plain else type(http_class.__name__, (http_class, Checked), {})
+            http_class = (
+                Checked if is_plain else type(http_class.__name__, (http_class, Checked), {})
+            )
         return handler.do_open(http_class, request, **options)  # type: ignore[no-any-return]
 
     copied = copy.copy(handler)
@@ -129,10 +131,14 @@ class DOIHandler(BaseHandler):
         :raises HTTPError: if the response is an HTTP error.
         :raises URLError: if there is no usable response.
         """
-        doi = DOI.from_uri(req.full_url + ("#" if vars(req)["fragment"] == "" else ""))  # urllib drops it
+        doi = DOI.from_uri(
+            req.full_url + ("#" if vars(req)["fragment"] == "" else "")
+        )  # urllib drops it
         method = req.get_method()
         if method not in {"GET", "HEAD"} or req.data:
-            raise ValueError(f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {method}")
+            raise ValueError(
+                f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {method}"
+            )
         request = self._replacing(req, doi)
         try:
             return self.parent.open(request, timeout=req.timeout)  # type: ignore[no-any-return]
@@ -190,7 +196,11 @@ class DOIHandler(BaseHandler):
         with self._checking(redirects) as check:
             for handler in handlers[handlers.index(self) + 1 :]:
                 is_http = isinstance(handler, AbstractHTTPHandler)
-                opening = _checked(handler, partial(check.check_peer, req.full_url)) if is_http else handler
+                opening = (
+                    _checked(handler, partial(check.check_peer, req.full_url))
+                    if is_http
+                    else handler
+                )
                 method = getattr(opening, f"{req.type}_open", None)
                 response: HTTPResponse | None = method and method(req)
                 if response is not None:
@@ -221,7 +231,9 @@ class DOIHandler(BaseHandler):
         except TargetError as error:
             raise URLError(f"{redirects.doi.name}: {error}") from error
 
-    def http_error_default(self, req: Request, fp: IO[bytes], code: int, msg: str, hdrs: Message) -> None:
+    def http_error_default(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, hdrs: Message
+    ) -> None:
         """Raise an HTTPError that names the DOI, with the resolver's explanation as its cause."""
         redirects = Redirects.of(req)
         if redirects is None:

@@ -112,7 +112,9 @@ def record_request(
 
     handle = doiuri.Handle.parse(doi) if isinstance(doi, str) else doi
     options = _handler_for(resolver).options
-    url = record_url(handle, base=options.settings.base, type=type, index=index, auth=auth, cert=cert)
+    url = record_url(
+        handle, base=options.settings.base, type=type, index=index, auth=auth, cert=cert
+    )
     return Redirects(handle, url, options, record=True).request()
 
 
@@ -125,7 +127,10 @@ def _handler_for(resolver: str | None, **options: Unpack[ClientArguments]) -> DO
 
 def _opener(handler: DOIHandler, context: ssl.SSLContext | None = None) -> OpenerDirector:
     """Return a copy of the global opener with ``handler`` as its only DOIHandler, or one for a context."""
-    present, new = _global_opener() or _default_opener(tuple(getproxies().items())), OpenerDirector()
+    present, new = (
+        _global_opener() or _default_opener(tuple(getproxies().items())),
+        OpenerDirector(),
+    )
     new.addheaders = present.addheaders
     replaced = (DOIHandler,) if context is None else (DOIHandler, HTTPSHandler)
     for other in present.handlers:  # type: ignore[attr-defined]

@@ -87,7 +87,10 @@ def test_no_request_is_sent_at_its_deadline(clock: Clock, budget: float, status:
 
 ATTEMPTS: dict[str, tuple[Result, int]] = {
     **{f"{status}": (replied(status), 3) for status in (429, 502, 503, 504)},
-    **{f"{status}": (replied(status), 1) for status in (200, 400, 401, 403, 404, 407, 408, 500, 501, 505)},
+    **{
+        f"{status}": (replied(status), 1)
+        for status in (200, 400, 401, 403, 404, 407, 408, 500, 501, 505)
+    },
     "429 for 30 s": (replied(429, after="30"), 3),
     "429 for 31 s": (replied(429, after="31"), 1),
     "429 of another server": (replied(429, after="7", url="https://agency.example/"), 3),
@@ -109,9 +112,9 @@ def test_what_soon_passes_is_tried_three_times(
     limits = [] if held else [(0.25, 0.5), (0.5, 1.0)][: attempts - 1]
     if isinstance(result, Reply) and result.url:
         limits = [(7, 7)] * 2
-    assert [least <= pause <= most for pause, (least, most) in zip(pauses, limits, strict=True)] == [
-        True for _ in limits
-    ]
+    assert [
+        least <= pause <= most for pause, (least, most) in zip(pauses, limits, strict=True)
+    ] == [True for _ in limits]
 
 
 @pytest.mark.parametrize("result", [replied(503), replied(503, after="20")])
@@ -149,9 +152,9 @@ def test_a_shorter_retry_after_does_not_end_a_longer_one() -> None:
 
 def test_a_retry_after_holds_back_everybody_even_whom_the_server_told_to_wait_less() -> None:
     transport, begun = Together(replied(429, after="1"), replied(429, after="0")), time.monotonic()
-    assert [outcome.status for outcome in asked(Resolver(store=None, rate=None, transport=transport), 2)] == [
-        "found"
-    ] * 2
+    assert [
+        outcome.status for outcome in asked(Resolver(store=None, rate=None, transport=transport), 2)
+    ] == ["found"] * 2
     assert min(transport.retried) >= begun + 1
 
 
@@ -186,7 +189,9 @@ LEFT_ALONE: dict[str, tuple[Result, str, int]] = {
 
 @pytest.mark.usefixtures("now")
 @pytest.mark.parametrize(("result", "method", "requests"), LEFT_ALONE.values(), ids=LEFT_ALONE)
-def test_a_server_without_usable_answers_is_left_alone(result: Result, method: str, requests: int) -> None:
+def test_a_server_without_usable_answers_is_left_alone(
+    result: Result, method: str, requests: int
+) -> None:
     transport = Told(result)
     outcomes = list(getattr(transport.resolver(store=MemoryStore()), method)(NAMES))
     assert {outcome.status for outcome in outcomes} == {"unknown"}
@@ -200,7 +205,10 @@ def test_the_last_of_five_failures_starts_a_pause_that_names_it(now: list[float]
     asked(resolver)
     (outcome,) = asked(resolver)
     assert outcome.cause == Cause(
-        "connection", "doi.org", detail="Connection refused; not asked again for 5 s", retry_after=PAUSE
+        "connection",
+        "doi.org",
+        detail="Connection refused; not asked again for 5 s",
+        retry_after=PAUSE,
     )
     now[0] += PAUSE
     assert (pause_of(resolver), transport.requests) == (None, 6)
@@ -344,7 +352,10 @@ def test_one_error_is_no_refusal_and_its_message_is_told() -> None:
     broken = replied(500, b'{"responseCode":2,"message":"no answer of the local service"}')
     transport = Told(*[broken] * 9, None)
     outcomes = asked(transport.resolver(), 100)
-    assert ([outcome.status for outcome in outcomes].count("found"), transport.requests) == (10, 100)
+    assert ([outcome.status for outcome in outcomes].count("found"), transport.requests) == (
+        10,
+        100,
+    )
     assert "no answer of the local service" in outcomes[0].reason
 
 
@@ -373,8 +384,12 @@ def test_each_request_is_reported_once_with_what_came_of_it(result: Result) -> N
     assert len(seen) == transport.requests == (2 if result is None else 4)
 
 
-@pytest.mark.parametrize("error", [TimeoutError("of the metrics"), TransportError("mine"), ValueError("bug")])
-@pytest.mark.parametrize("ask", [asked, lambda resolver: resolver.resolve(NAMES[0])], ids=["many", "one"])
+@pytest.mark.parametrize(
+    "error", [TimeoutError("of the metrics"), TransportError("mine"), ValueError("bug")]
+)
+@pytest.mark.parametrize(
+    "ask", [asked, lambda resolver: resolver.resolve(NAMES[0])], ids=["many", "one"]
+)
 def test_what_a_report_raises_ends_the_call_and_is_not_the_servers_failure(
     error: Exception, ask: Callable[[Resolver], object]
 ) -> None:

@@ -67,7 +67,10 @@ class Crowd:
 def test_so_many_requests_at_once_by_all_resolvers_of_a_process(resolvers: int, width: int) -> None:
     crowd = Crowd(width)
     with handling(crowd) as server, ThreadPoolExecutor(resolvers) as pool:
-        made = [Resolver(server.url, store=None, timeout=100, concurrency=width) for _ in range(resolvers)]
+        made = [
+            Resolver(server.url, store=None, timeout=100, concurrency=width)
+            for _ in range(resolvers)
+        ]
         outcomes = list(pool.map(lambda one: list(one.resolve_many(names(16))), made))
         assert {outcome.status for each in outcomes for outcome in each} == {"found"}
         assert len(server.requests) == 16 * resolvers
@@ -96,7 +99,10 @@ def test_leaving_early_is_no_refusal() -> None:
 
 
 def test_spellings_of_a_base_are_one_server() -> None:
-    with handling(lambda _target: reply("403 Forbidden", b"")) as server, handling(proxy()) as other:
+    with (
+        handling(lambda _target: reply("403 Forbidden", b"")) as server,
+        handling(proxy()) as other,
+    ):
         _, port = server.url.rsplit(":", 1)
         list(Resolver(f"http://localhost:{port}", store=None, concurrency=1).resolve_many(names(5)))
         (late,) = Resolver(f"http://LOCALHOST:{port}/some/path", store=None).resolve_many(names(1))

@@ -49,7 +49,9 @@ def test_the_environment_names_who_is_trusted(
         assert Resolver(server.url, store=None).resolve(DOI_).url == TARGET
 
 
-def test_a_hanging_request_is_broken_off(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_request_is_broken_off(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
     with serving(trickles, authority.server()) as server:
         # in real time: within the timeout the connection has to be made

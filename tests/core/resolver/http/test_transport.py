@@ -36,14 +36,19 @@ def test_a_client_certificate_goes_to_no_other_host_and_the_user_agent_is_ours()
     seen: list[tuple[str | None, object, bytes | str]] = []
 
     class Spy(requests.adapters.HTTPAdapter):
-        def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
+        def send(
+            self, request: requests.PreparedRequest, *args: Any, **options: Any
+        ) -> requests.Response:
             seen.append((request.url, options.pop("cert"), request.headers["User-Agent"][:7]))
             return super().send(request, *args, **options)
 
     mine = requests.Session()
     mine.cert = "mine.pem"
     mine.mount("http://", Spy())
-    with says(reply("200 OK", b"", kind="text/plain"))() as agency, moved(elsewhere(agency))() as server:
+    with (
+        says(reply("200 OK", b"", kind="text/plain"))() as agency,
+        moved(elsewhere(agency))() as server,
+    ):
         Resolver(server.url, store=None, private=True, session=mine).metadata(DOI_, "text/plain")
         assert seen == [
             (f"{server.url}/10.1000/a", "mine.pem", "doiuri/"),
@@ -126,7 +131,9 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         ("http://me:secret@:99999999", "Failed to parse|AttributeError"),
     ],
 )
-def test_errors_say_what_was_wrong(monkeypatch: pytest.MonkeyPatch, proxy_url: str, reason: str) -> None:
+def test_errors_say_what_was_wrong(
+    monkeypatch: pytest.MonkeyPatch, proxy_url: str, reason: str
+) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("http_proxy", proxy_url)
@@ -137,7 +144,9 @@ def test_errors_say_what_was_wrong(monkeypatch: pytest.MonkeyPatch, proxy_url: s
 
 def test_what_is_no_http_is_shown() -> None:
     with says(b"220 mail \x1b[31m\r\n")() as server:
-        assert reason(server.url).endswith(rf" 127.0.0.1:{server.port}: BadStatusLine: '220 mail \x1b[31m'")
+        assert reason(server.url).endswith(
+            rf" 127.0.0.1:{server.port}: BadStatusLine: '220 mail \x1b[31m'"
+        )
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
@@ -175,7 +184,9 @@ def test_a_server_that_sends_what_was_not_asked_for(sent: str, reason: str) -> N
         resolver = Resolver(server.url, store=store, private=True)
         with pytest.raises(BadRecord) as caught:
             resolver.metadata(DOI_, ris)
-        assert caught.value.reason == f"localhost:{publisher.port} sent {reason} in place of {ris!r}"
+        assert (
+            caught.value.reason == f"localhost:{publisher.port} sent {reason} in place of {ris!r}"
+        )
         assert store == {}
         if sent:
             assert resolver.metadata(DOI_, sent).content_type == sent
@@ -231,7 +242,9 @@ def test_a_connection_that_is_closed_when_it_is_used_again(pauses: list[float]) 
         connection.recv(65_536)  # the next request, which nobody answers
 
     with serving(answer) as server:
-        outcomes = list(Resolver(server.url, store=None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
+        outcomes = list(
+            Resolver(server.url, store=None).resolve_many(DOI(f"10.1000/{n}") for n in range(20))
+        )
         assert [outcome.status for outcome in outcomes] == ["found"] * 20
         assert (len(server.requests), pauses) == (20, [])
 
@@ -274,7 +287,11 @@ ERRORS: dict[str, tuple[Exception, str, int]] = {
         r"h.example:81: ValueError: 'http://h.example/\x1b[2J is bad'",
         1,
     ),
-    "reset": (caused_by(ConnectionResetError(104, "Connection reset")), "h.example:81: Connection reset", 3),
+    "reset": (
+        caused_by(ConnectionResetError(104, "Connection reset")),
+        "h.example:81: Connection reset",
+        3,
+    ),
     "broken pipe": (caused_by(BrokenPipeError(32, "Broken pipe")), "h.example:81: Broken pipe", 3),
     "broken": (caused_by(ProtocolError("Broken")), "h.example:81: ProtocolError: Broken", 3),
     "refused": (caused_by(ConnectionRefusedError(111, "Refused")), "h.example:81: Refused", 1),
@@ -297,10 +314,13 @@ def is_left_alone(resolver: Resolver) -> bool:
 
 @pytest.mark.usefixtures("now")
 @pytest.mark.parametrize(
-    "location", ["ftp://a.example/", "http://a\0b/", "http://[::1", "http://127.0.0.1/", "/10.1000/a"]
+    "location",
+    ["ftp://a.example/", "http://a\0b/", "http://[::1", "http://127.0.0.1/", "/10.1000/a"],
 )
 @pytest.mark.parametrize("of_record", [False, True], ids=["of the resolver", "of the record"])
-def test_only_the_resolvers_own_bad_redirect_counts_against_it(location: str, of_record: bool) -> None:
+def test_only_the_resolvers_own_bad_redirect_counts_against_it(
+    location: str, of_record: bool
+) -> None:
     moved = requests.Response()
     moved.status_code, moved.headers["Location"], moved.raw = 302, location, io.BytesIO()
     resolver = resolver_of(Canned(moved))
@@ -325,7 +345,10 @@ GZIP = "Content-Encoding: gzip"
 ELSEWHERE: dict[str, tuple[Callable[[Server, socket.socket, bytes], object], float]] = {
     # in real time: within the timeout, which all wait for at once, our server has to answer
     "slow": (lambda server, _connection, _request: server.stopped.wait(), 1),
-    "no gzip": (lambda _server, connection, _: connection.sendall(reply("200 OK", b"no gzip", GZIP)), 9),
+    "no gzip": (
+        lambda _server, connection, _: connection.sendall(reply("200 OK", b"no gzip", GZIP)),
+        9,
+    ),
     "away": (lambda _server, connection, _request: connection.close(), 9),
 }
 
@@ -338,7 +361,9 @@ def test_the_behaviour_of_another_server_does_not_silence_ours(
     with serving(answer) as agency:
         moved_there = reply("302 Found", b"", f"Location: http://localhost:{agency.port}/")
         with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
-            resolver = Resolver(server.url, store=None, private=True, timeout=timeout, concurrency=5)
+            resolver = Resolver(
+                server.url, store=None, private=True, timeout=timeout, concurrency=5
+            )
             outcomes = list(resolver.works(f"10.1000/{n}" for n in range(5)))
             expected = f"localhost:{agency.port}|damaged"
             wrong = [str(each) for each in outcomes if not re.search(expected, each.reason)]

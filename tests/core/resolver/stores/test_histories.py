@@ -41,11 +41,18 @@ DOIS = [DOI(name) for name in NAMES]
 TARGET = "10.1000/target"
 LINK = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
 ALIAS = {"index": 1, "type": "HS_ALIAS", "data": {"format": "string", "value": TARGET}}
-METADATA = {CSL: {"type": "book", "title": "A"}, RIS: "TY  - BOOK\r\n", "application/x-bibtex": "@book{a}"}
+METADATA = {
+    CSL: {"type": "book", "title": "A"},
+    RIS: "TY  - BOOK\r\n",
+    "application/x-bibtex": "@book{a}",
+}
 # What is registered, if anything. "new" has other content than "old".
 FACTS: dict[str, dict[str, Any] | None] = {
     "old": {"values": [LINK], "metadata": METADATA},
-    "new": {"values": [LINK | {"index": 2}], "metadata": METADATA | {CSL: {"type": "book", "title": "B"}}},
+    "new": {
+        "values": [LINK | {"index": 2}],
+        "metadata": METADATA | {CSL: {"type": "book", "title": "B"}},
+    },
     "bare": {"values": [LINK]},
     "empty": {"values": []},
     "alias": {"values": [ALIAS]},
@@ -92,9 +99,12 @@ class Noting:
 
 def registry(facts: Facts, store: Noting | None = None) -> Resolver:
     """A resolver whose server knows these facts."""
-    items = [{"handle": name, **FACTS[fact]} for name, fact in facts.items() if FACTS[fact] is not None]  # type: ignore[dict-item]
+    registered = {name: FACTS[fact] for name, fact in facts.items()}
+    items = [{"handle": name, **known} for name, known in registered.items() if known is not None]
     target = {"handle": TARGET, "values": [LINK]}
-    return resolver_for({"records": [*items, target], "agencies": {"10.1000": "Crossref"}}, store=store)
+    return resolver_for(
+        {"records": [*items, target], "agencies": {"10.1000": "Crossref"}}, store=store
+    )
 
 
 def without_server(store: Noting | AnyStore, *, offline: bool) -> Resolver:
@@ -149,16 +159,23 @@ class Stored(RuleBasedStateMachine):
             for one, (said, day) in self.asked.items()
             if one[1] not in dois or day == len(self.past)
         }
-        self.asked |= {(what, doi): (said, len(self.past)) for doi, said in zip(dois, true, strict=True)}
+        self.asked |= {
+            (what, doi): (said, len(self.past)) for doi, said in zip(dois, true, strict=True)
+        }
 
     @rule(what=st.sampled_from([*ASKS]), number=st.integers(0, 1), offline=st.booleans())
     def ask_without_a_server(self, what: str, number: int, offline: bool) -> None:
         resolver = without_server(self.stores[number], offline=offline)
         ever = [answers(what, registry(facts), DOIS) for facts in self.past]
-        for doi, outcome, true in zip(DOIS, ASKS[what](resolver, DOIS), zip(*ever, strict=True), strict=True):
+        for doi, outcome, true in zip(
+            DOIS, ASKS[what](resolver, DOIS), zip(*ever, strict=True), strict=True
+        ):
             said, (known, _) = answer(what, outcome), self.asked.get((what, doi), (None, 0))
             if known is None:
-                today = any(one == doi and day == len(self.past) for (_, one), (_, day) in self.asked.items())
+                today = any(
+                    one == doi and day == len(self.past)
+                    for (_, one), (_, day) in self.asked.items()
+                )
                 assert outcome.status == "unknown" or (said in true and (outcome.found or today))
             else:
                 assert said == known
@@ -220,7 +237,9 @@ class StoredInALockFile(Stored):
         self.asked.clear()
 
 
-changes = st.fixed_dictionaries({name: st.sampled_from(["old", "new", "bare", "gone"]) for name in NAMES})
+changes = st.fixed_dictionaries(
+    {name: st.sampled_from(["old", "new", "bare", "gone"]) for name in NAMES}
+)
 several = st.lists(st.sampled_from(DOIS), min_size=2, unique=True)
 cache = st.integers(0, 1)
 
@@ -277,11 +296,16 @@ class Locked(RuleBasedStateMachine):
                 true = self.true("check", doi).status
                 assert after[doi][0] == ("not-found" if true == "not-found" else "found")
                 assert after[doi][1] == (None if true == "not-found" else work)
-                assert (doi.key in self.file.read().accepted) == (doi.key in accepted and true == "not-found")
+                assert (doi.key in self.file.read().accepted) == (
+                    doi.key in accepted and true == "not-found"
+                )
             elif doi in survey.stale and status is None:
                 assert after[doi] == ("found", work)
             elif doi not in dois or doi in survey.unknown or doi in survey.stale:
-                assert (after[doi], self.records()[doi]) == (before[doi], records[doi] or self.records()[doi])
+                assert (after[doi], self.records()[doi]) == (
+                    before[doi],
+                    records[doi] or self.records()[doi],
+                )
 
     @rule(dois=several, number=cache, up=st.booleans())
     def renew_works(self, dois: list[DOI], number: int, up: bool) -> None:
@@ -296,7 +320,9 @@ class Locked(RuleBasedStateMachine):
                 true = self.true("works", doi)
                 now = after[doi][1]
                 found = {"found": true.work, "no-values": b"null", "not-found": None}[true.status]
-                assert found == (now if now in {None, b"null"} else Work.from_json(now or b"", doi=doi))
+                assert found == (
+                    now if now in {None, b"null"} else Work.from_json(now or b"", doi=doi)
+                )
             elif doi in survey.stale and work is None:
                 assert after[doi][1] is not None
             elif doi not in dois or doi in survey.incomplete or doi in survey.stale:
@@ -311,7 +337,9 @@ class Locked(RuleBasedStateMachine):
         """The status and the work of each DOI in the file."""
         content = self.file.read()
         works = {doi: content.get(Key("work", "https://doi.org", doi.key)) for doi in DOIS}
-        return {doi: (content.status(doi.key), entry and entry.body) for doi, entry in works.items()}
+        return {
+            doi: (content.status(doi.key), entry and entry.body) for doi, entry in works.items()
+        }
 
     def records(self) -> dict[DOI, Entry | None]:
         content = self.file.read()

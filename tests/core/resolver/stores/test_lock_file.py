@@ -49,9 +49,7 @@ EMPTY_LINE = (
     '"record https://doi.org 10.1000/EMPTY": {"json":'
     '{"handle":"10.1000/empty","responseCode":200,"values":[]}},'
 )
-WORK = (
-    '{"author":[{"literal":"Kahn"}],"retrieved":"2026-03-31","title":"A <i>framework</i>","type":"document"}'
-)
+WORK = '{"author":[{"literal":"Kahn"}],"retrieved":"2026-03-31","title":"A <i>framework</i>","type":"document"}'
 CONTENT = f"""{{"doiuri-lock": 1, "entries": {{
 "bibtex https://doi.org 10.1000/KäHN <1>": {{"text":"@misc{{a}}","type":"application/x-bibtex"}},
 "metadata text/plain https://doi.org 10.1000/1": {{"text":"Knuth\\n","type":"text/plain"}},
@@ -106,7 +104,9 @@ def test_a_change_of_an_entry_changes_one_line(path: Path) -> None:
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
     LockFile(path).put_many({TEXT: Entry(b"Liang\n", "text/plain", 7.0)})
     old, new = CONTENT.splitlines(), path.read_text("utf-8").splitlines()
-    assert [number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other] == [2]
+    assert [
+        number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other
+    ] == [2]
 
 
 def test_only_a_new_answer_changes_the_day_on_which_a_work_was_retrieved(path: Path) -> None:
@@ -115,7 +115,11 @@ def test_only_a_new_answer_changes_the_day_on_which_a_work_was_retrieved(path: P
     file = LockFile(path)
     assert file.read().retrieved == {}
     entry = file.get_many([work])[work]
-    for expires, day in ((entry.expires, None), (EXPIRES, "2026-03-31"), (EXPIRES + 9e5, "2026-04-10")):
+    for expires, day in (
+        (entry.expires, None),
+        (EXPIRES, "2026-03-31"),
+        (EXPIRES + 9e5, "2026-04-10"),
+    ):
         file.put_many({work: entry._replace(expires=expires)})
         assert LockFile(path).read().retrieved.get(KAHN.key) == day
     assert not any(file.edit(lambda content: content.add({work: entry._replace(expires=EXPIRES)})))
@@ -139,18 +143,24 @@ def test_it_answers_offline_for_every_resolver(path: Path, base: str) -> None:
     assert path.read_text("utf-8") == CONTENT
 
 
-@pytest.mark.parametrize("body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", "\u2028\n\r\0".encode()])
+@pytest.mark.parametrize(
+    "body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", "\u2028\n\r\0".encode()]
+)
 def test_bodies_that_are_not_json_are_kept_byte_for_byte(path: Path, body: bytes) -> None:
     entries = {
         TEXT: Entry(body, "text/x-bibliography", math.inf),
-        RECORD: Entry(b'{"a":"\\ud800"}', JSON, math.inf),  # JSON as we write it, with a lone surrogate
+        RECORD: Entry(
+            b'{"a":"\\ud800"}', JSON, math.inf
+        ),  # JSON as we write it, with a lone surrogate
     }
     LockFile(path).put_many(entries)
     assert LockFile(path).get_many([TEXT, RECORD]) == entries
 
 
 def test_another_editors_line_ends_and_letter_cases_are_read(path: Path) -> None:
-    path.write_bytes(b"\xef\xbb\xbf" + CONTENT.replace("KäHN", "käHn").replace("\n", "\r\n").encode())
+    path.write_bytes(
+        b"\xef\xbb\xbf" + CONTENT.replace("KäHN", "käHn").replace("\n", "\r\n").encode()
+    )
     assert LockFile(path).get_many(list(answers())).keys() == answers().keys()
     LockFile(path).edit(lambda content: content.accepted.update({"10.1000/x": "lower case"}))
     content = LockFile(path).read()
@@ -170,7 +180,9 @@ def test_an_entry_that_contradicts_its_key_is_left_out(path: Path, body: bytes) 
 def record_of(code: int, alias: str = "") -> Entry:
     values = [value("HS_ALIAS", alias)] if alias else []
     return Entry(
-        json.dumps({"responseCode": code, "handle": "10.1000/a", "values": values}).encode(), JSON, 0.0
+        json.dumps({"responseCode": code, "handle": "10.1000/a", "values": values}).encode(),
+        JSON,
+        0.0,
     )
 
 
@@ -211,7 +223,9 @@ def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", script, str(path)]
     processes = [subprocess.Popen([*command, name]) for name in "ABCD"]
     assert [process.wait(300) for process in processes] == [0] * 4
-    assert LockFile(path).read().dois() == {f"10.1000/{name}-{n:02}" for name in "ABCD" for n in range(30)}
+    assert LockFile(path).read().dois() == {
+        f"10.1000/{name}-{n:02}" for name in "ABCD" for n in range(30)
+    }
     assert [file.name for file in path.parent.iterdir()] == ["doi.lock"], "nothing is left behind"
 
 
@@ -249,12 +263,18 @@ NAME = '"record https://doi.org 10.1000/1"'
         ('{"doiuri-lock": 1, "entries": {"k": {"json": {}}}}', "'k' is not the name of an entry"),
         ('{"doiuri-lock": 1, "entries": {}, "works": []}', "contains an invalid entry"),
         ('{"doiuri-lock": 1, "works": {"10.1000/1": "text"}}', "a work must be an object"),
-        ('{"doiuri-lock": 1, "accepted": {"10.1/1": null}}', "the reason for 10.1/1 must be a string"),
+        (
+            '{"doiuri-lock": 1, "accepted": {"10.1/1": null}}',
+            "the reason for 10.1/1 must be a string",
+        ),
         *(
             (f'{{"doiuri-lock": 1, "entries": {{{NAME}: {entry}}}}}', "contains an invalid entry")
             for entry in ("null", "7", "{}", '{"text": 1}', '{"json": {}, "type": 5}')
         ),
-        (CONTENT.replace(RECORD_LINE, f"<<<<<<< HEAD\n{RECORD_LINE}\n>>>>>>> x"), "an unresolved merge"),
+        (
+            CONTENT.replace(RECORD_LINE, f"<<<<<<< HEAD\n{RECORD_LINE}\n>>>>>>> x"),
+            "an unresolved merge",
+        ),
         (CONTENT.replace(RECORD_LINE, f"{RECORD_LINE},\n{RECORD_LINE}"), "repeats a member"),
         (CONTENT[:200], "not JSON"),
     ],
@@ -282,7 +302,9 @@ def test_a_folder_or_a_device_is_refused_as_a_lock_file(tmp_path: Path) -> None:
     device = tmp_path / "link"
     device.symlink_to("/dev/zero")
     for path in (tmp_path, device):
-        with pytest.raises(ValueError, match=f"{path} cannot be read as a lock file: not a regular file"):
+        with pytest.raises(
+            ValueError, match=f"{path} cannot be read as a lock file: not a regular file"
+        ):
             LockFile(path)
 
 

@@ -25,7 +25,10 @@ KEYS = list(ENTRIES)
 NEW = json_entries(["new"])
 
 HEAD = (
-    b"SQLite format 3\0\x10\0\2\2\0\x40\x20\x20" + bytes(44) + APPLICATION_ID.to_bytes(4, "big") + bytes(28)
+    b"SQLite format 3\0\x10\0\2\2\0\x40\x20\x20"
+    + bytes(44)
+    + APPLICATION_ID.to_bytes(4, "big")
+    + bytes(28)
 )
 GARBAGE = HEAD + b"garbage" * 1000
 """A store of which only the header is left."""
@@ -46,7 +49,11 @@ def script(text: str) -> list[str]:
 
 def run(text: str, *arguments: str | Path) -> str:
     done = subprocess.run(
-        [*script(text), *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
+        [*script(text), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -54,7 +61,11 @@ def run(text: str, *arguments: str | Path) -> str:
 
 def theirs(*names: str, count: int) -> list[Key]:
     """The keys that the processes use."""
-    return [key(f"10.1000/{name}-{number}", base="http://h") for name in names for number in range(count)]
+    return [
+        key(f"10.1000/{name}-{number}", base="http://h")
+        for name in names
+        for number in range(count)
+    ]
 
 
 @pytest.fixture
@@ -106,7 +117,8 @@ def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
             store.close()
     """
     processes = [
-        subprocess.Popen([*script(text), str(tmp_path), name], stderr=subprocess.PIPE) for name in "abcd"
+        subprocess.Popen([*script(text), str(tmp_path), name], stderr=subprocess.PIPE)
+        for name in "abcd"
     ]
     for process in processes:
         _, errors = process.communicate(timeout=300)
@@ -165,7 +177,9 @@ def damage_pages(content: bytes) -> bytes:
 
 def damage_schema(content: bytes) -> bytes:
     """The message about it quotes it, whatever its bytes are."""
-    return content.replace(b"CREATE INDEX entries_stored", b"CREATE \xff\xfe\xff\xfe\xff entries_stored")
+    return content.replace(
+        b"CREATE INDEX entries_stored", b"CREATE \xff\xfe\xff\xfe\xff entries_stored"
+    )
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -191,7 +205,9 @@ def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
     damaged, use = damage(stored.read_bytes()), USES[what]
     stored.write_bytes(damaged)
     with closing(SQLiteStore(stored)) as store:
-        with pytest.warns(StoreWarning, match=f"{stored} cannot be {what} .*; it is damaged: delete it"):
+        with pytest.warns(
+            StoreWarning, match=f"{stored} cannot be {what} .*; it is damaged: delete it"
+        ):
             assert not use(store)
         for _ in range(2):
             now[0] += 10
@@ -203,11 +219,15 @@ def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
         assert store.get_many(KEYS) == ENTRIES
 
 
-@pytest.mark.parametrize("content", [b"The only copy of a thesis.\n" * 999, b"x", GARBAGE[1:]], ids=len)
+@pytest.mark.parametrize(
+    "content", [b"The only copy of a thesis.\n" * 999, b"x", GARBAGE[1:]], ids=len
+)
 def test_a_file_of_another_kind_is_an_error_and_stays(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     for make in (SQLiteStore, lambda path: Resolver(store=path)):
-        with pytest.raises(ValueError, match=re.escape(f"{path} is not a store but some other file")):
+        with pytest.raises(
+            ValueError, match=re.escape(f"{path} is not a store but some other file")
+        ):
             make(path)
     assert path.read_bytes() == content
     assert list(path.parent.iterdir()) == [path]
@@ -297,10 +317,15 @@ def test_a_writer_waits_for_its_turn_and_readers_do_not_wait(stored: Path) -> No
 
 
 @pytest.mark.parametrize(("how", "what"), [("IMMEDIATE", "written"), ("EXCLUSIVE", "read")])
-def test_it_pauses_after_the_file_was_locked(stored: Path, how: str, what: str, now: list[float]) -> None:
+def test_it_pauses_after_the_file_was_locked(
+    stored: Path, how: str, what: str, now: list[float]
+) -> None:
     use = USES[what]
     with closing(SQLiteStore(stored, timeout=0.1)) as store:
-        with locking(stored, how), pytest.warns(StoreWarning, match=f"cannot be {what} .database is locked"):
+        with (
+            locking(stored, how),
+            pytest.warns(StoreWarning, match=f"cannot be {what} .database is locked"),
+        ):
             assert not use(store)
         assert not use(store)  # no attempt
         if what == "written":  # what is there is still read
@@ -318,7 +343,10 @@ def test_explicit_operations_on_a_locked_file_raise_oserror(stored: Path) -> Non
                 store.clear()
         assert store.get_many([*NEW, *KEYS]) == ENTRIES
         store.close()
-        with locking(stored, "EXCLUSIVE"), pytest.raises(OSError, match=r"cannot read the .*: database is l"):
+        with (
+            locking(stored, "EXCLUSIVE"),
+            pytest.raises(OSError, match=r"cannot read the .*: database is l"),
+        ):
             store.usage()
         assert store.clear().entries == len(ENTRIES)
 
@@ -360,7 +388,9 @@ def test_entries_that_were_not_renewed_for_half_a_year_are_deleted(path: Path) -
 
 
 @pytest.mark.parametrize("batch", [5, 20])
-def test_beyond_the_limit_the_oldest_entries_are_deleted_in_small_steps(path: Path, batch: int) -> None:
+def test_beyond_the_limit_the_oldest_entries_are_deleted_in_small_steps(
+    path: Path, batch: int
+) -> None:
     limit, counts = 200_000, []
     with closing(SQLiteStore(path, limit=limit)) as store:
         for start in range(0, 3_200, batch):

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,14 +41,18 @@ def server() -> Iterator[Redis]:
         yield server
 
 
-@pytest.mark.parametrize("where", [":memory:", "new/s", "new/s.lock", "redis", "redis?decode_responses=1"])
+@pytest.mark.parametrize(
+    "where", [":memory:", "new/s", "new/s.lock", "redis", "redis?decode_responses=1"]
+)
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
 def test_a_store_keeps_the_contract(
     where: str, check: Callable[[AnyStore], None], tmp_path: Path, server: Redis
 ) -> None:
     redis = f"{server.url}{where.removeprefix('redis')}"
     path = tmp_path / where if "/" in where else where
-    with closing(RedisStore(redis, timeout=60) if where.startswith("redis") else open_store(path)) as store:
+    with closing(
+        RedisStore(redis, timeout=60) if where.startswith("redis") else open_store(path)
+    ) as store:
         check(store)
 
 
@@ -105,14 +110,18 @@ def test_a_path_stays_where_it_was_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    stores = [open_store(where) for where in ("x.sqlite3", "x.json", "new/", "~/home.sqlite3", None)]
+    stores = [
+        open_store(where) for where in ("x.sqlite3", "x.json", "new/", "~/home.sqlite3", None)
+    ]
     monkeypatch.chdir("/")
     for store in stores:
         store.put_many(ENTRIES)
         store.close()
     files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     named = {"x.sqlite3", "x.json", "new/doiuri.sqlite3", "home.sqlite3"}
-    assert files - named == ({"cache/doiuri/store-3.sqlite3"} if sys.platform == "linux" else files - named)
+    assert files - named == (
+        {"cache/doiuri/store-3.sqlite3"} if sys.platform == "linux" else files - named
+    )
     assert named <= files
 
 
@@ -146,10 +155,21 @@ def test_an_invalid_address_of_a_store_is_an_error(where: str, complaint: str) -
 
 
 PASSWORDS = [
-    *("redis://user:sec/ret@localhost/0", "redis://:12/ret@localhost/0", "redis://:p@ss/ret@localhost"),
-    *("redis://:sec?ret@localhost", "redis://localhost?password=sec@ret", "unix://:sec/ret@/run/redis.sock"),
+    *(
+        "redis://user:sec/ret@localhost/0",
+        "redis://:12/ret@localhost/0",
+        "redis://:p@ss/ret@localhost",
+    ),
+    *(
+        "redis://:sec?ret@localhost",
+        "redis://localhost?password=sec@ret",
+        "unix://:sec/ret@/run/redis.sock",
+    ),
     *("valkeys://me:secret@localhost:1/0?password=secret", "redis://user:secret@localhost?db=x"),
-    *("redis://localhost?password=secret&db=secret", "redis://u:secret@localhost/0?socket_timeout=secret"),
+    *(
+        "redis://localhost?password=secret&db=secret",
+        "redis://u:secret@localhost/0?socket_timeout=secret",
+    ),
 ]
 
 
@@ -214,7 +234,9 @@ def test_a_server_that_takes_no_answers_is_still_read(server: Redis, now: list[f
         server.is_full = True
         with pytest.warns(StoreWarning, match="cannot be written .*maxmemory") as caught:
             store.put_many({NONE: Entry(b"2" * 400, "", 0)})
-        store.put_many({NONE: Entry(b"2" * 400, "", 0)})  # no second warning, which would be an error
+        store.put_many(
+            {NONE: Entry(b"2" * 400, "", 0)}
+        )  # no second warning, which would be an error
         assert len(str(caught[0].message)) < 400, "it quotes the answer"
         assert store.get_many([*KEYS, NONE]) == ENTRIES
         server.is_full = False
@@ -228,7 +250,9 @@ def test_a_server_that_is_away_costs_one_warning(now: list[float]) -> None:
         refusing() as port,
         closing(RedisStore(f"redis://u:secret@127.0.0.1:{port}?username=secret")) as store,
     ):
-        with pytest.warns(StoreWarning, match="redis://127.* cannot be read .*not used for 30 s") as told:
+        with pytest.warns(
+            StoreWarning, match="redis://127.* cannot be read .*not used for 30 s"
+        ) as told:
             assert store.get_many(KEYS) == {}
         with pytest.raises(OSError, match="cannot read the store at redis://127") as error:
             store.usage()
@@ -275,8 +299,19 @@ BODIES = {
     "no agency": b'{"DOI":"10.1000/b"}',
 }
 ROWS = [
-    *("body = x'ff00'", "body = 'text'", "body = NULL", "media_type = CAST(x'ff' AS TEXT), body = x''"),
-    *("doi = CAST(x'ff' AS TEXT)", "kind = 5", "doi = '10.1000/A'", "expires = 'never'", "expires = x'00'"),
+    *(
+        "body = x'ff00'",
+        "body = 'text'",
+        "body = NULL",
+        "media_type = CAST(x'ff' AS TEXT), body = x''",
+    ),
+    *(
+        "doi = CAST(x'ff' AS TEXT)",
+        "kind = 5",
+        "doi = '10.1000/A'",
+        "expires = 'never'",
+        "expires = x'00'",
+    ),
     "expires = 'never', body = zeroblob(2000000)",
 ]
 LINES: list[dict[str, object]] = [
@@ -288,9 +323,9 @@ LINES: list[dict[str, object]] = [
 ]
 
 
-def change_row(store: SQLiteStore, key: Key, change: str) -> None:
+def change_row(store: SQLiteStore, key: Key, *, row: str) -> None:
     with closing(sqlite3.connect(store.path)) as db, db:
-        query = f"UPDATE entries SET {change} WHERE kind = ? AND base = ? AND doi = ?"
+        query = f"UPDATE entries SET {row} WHERE kind = ? AND base = ? AND doi = ?"
         assert db.execute(query, key[:3]).rowcount == 1
 
 
@@ -301,13 +336,16 @@ def change_line(store: LockFile, key: Key, line: dict[str, object]) -> None:
 
 
 Spoil = Callable[[AnyStore, Key], object]
+
+
+def spoils_body(body: bytes) -> Spoil:
+    return lambda store, key: store.put_many({key: Entry(body, JSON, 1e11)})
+
+
 SPOILED: dict[str, tuple[str, Spoil]] = {
-    **{
-        name: (":memory:", lambda store, key, body=body: store.put_many({key: Entry(body, JSON, 1e11)}))  # type: ignore[misc]
-        for name, body in BODIES.items()
-    },
-    **{row: ("a.sqlite3", lambda store, key, row=row: change_row(store, key, row)) for row in ROWS},  # type: ignore[misc]
-    **{str(line): ("a.lock", lambda store, key, line=line: change_line(store, key, line)) for line in LINES},  # type: ignore[misc]
+    **{name: (":memory:", spoils_body(body)) for name, body in BODIES.items()},
+    **{row: ("a.sqlite3", partial(change_row, row=row)) for row in ROWS},
+    **{str(line): ("a.lock", partial(change_line, line=line)) for line in LINES},
 }
 
 

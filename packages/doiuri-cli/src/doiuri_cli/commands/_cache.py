@@ -45,7 +45,9 @@ def _open(cache: str | None) -> tuple[str, Cache]:
     except (ValueError, ImportError) as error:
         raise click.ClickException(f"cache: {error}") from None
     if isinstance(store, LockFile):
-        raise click.ClickException(f"cache: {store.path} is a lock file; doiuri lock --prune drops entries")
+        raise click.ClickException(
+            f"cache: {store.path} is a lock file; doiuri lock --prune drops entries"
+        )
     if isinstance(store, SQLiteStore):
         return str(store.path), store
     return ":memory:" if isinstance(store, MemoryStore) else store.address, store

@@ -70,7 +70,9 @@ def check(files: FileOptions, outputs: Sequence[Output], *, quiet: bool, **optio
     write_report(report, outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         sys.stderr.writelines(f"{line}\n" for line in summary_lines(report))
-    return PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)
+    return (
+        PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)
+    )
 
 
 def _unused(
@@ -86,7 +88,9 @@ def _unused(
         return ()
     from doiuri_cli.registry._lock import unused_findings
 
-    found = unused_findings(lock, config.lock, result.answers.statuses.keys() | result.answers.missing)
+    found = unused_findings(
+        lock, config.lock, result.answers.statuses.keys() | result.answers.missing
+    )
     return [finding for finding in found if not config.ignores(finding)]
 
 
@@ -121,9 +125,13 @@ def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
 
 def _references(result: Result) -> Bibliographies | None:
     """Return the entries of bibliographies; None if there are none, or they were not compared."""
-    names = dict.fromkeys(entry.doi.name for report in result.reports for entry, _ in report.entries)
+    names = dict.fromkeys(
+        entry.doi.name for report in result.reports for entry, _ in report.entries
+    )
     lacking = [entry for report in result.reports for entry in report.lacking]
     if not (names or lacking):
         return None
     statuses = result.answers.statuses
-    return Bibliographies([name for name in names if statuses.get(DOI(name).key) == "found"], lacking)
+    return Bibliographies(
+        [name for name in names if statuses.get(DOI(name).key) == "found"], lacking
+    )

@@ -27,7 +27,9 @@ FORMATS = ("concise", "json", "jsonl")
 @click.command()
 @file_options
 @config_options
-@click.option("--unique", is_flag=True, help="List each DOI once; in the concise format, without its place.")
+@click.option(
+    "--unique", is_flag=True, help="List each DOI once; in the concise format, without its place."
+)
 @click.option(
     "-o",
     "--output-format",

@@ -44,7 +44,9 @@ _NO_LINE_END = b"\n\\ No newline at end of file\n"
 @file_options
 @columns_option
 @click.option("--diff", "show", is_flag=True, help="Write the changes as a diff; change no file.")
-@click.option("--check", "only", is_flag=True, help="Only say how many changes are due; change no file.")
+@click.option(
+    "--check", "only", is_flag=True, help="Only say how many changes are due; change no file."
+)
 @click.option(
     "--unsafe-fixes",
     "unsafe",
@@ -102,16 +104,26 @@ def fix(
             write_message(one.report.path, f"a fix was left out: {one.refused}")
         if one.links > 1:
             write_message(
-                one.report.path, f"no longer one of {one.links} hard links; the others stay as they were"
+                one.report.path,
+                f"no longer one of {one.links} hard links; the others stay as they were",
             )
     if write_problems(selection, (one.report for one in results)):
         return PROBLEM
     is_due = dry and any(one.applied for one in results)
-    return 1 if is_due else exit_code((left for one in results for left in one.report.findings), config)
+    return (
+        1
+        if is_due
+        else exit_code((left for one in results for left in one.report.findings), config)
+    )
 
 
 def _fixed(
-    config: Config, jobs: int | None, contents: Sequence[Content], unsafe: bool, dry: bool, keep: bool
+    config: Config,
+    jobs: int | None,
+    contents: Sequence[Content],
+    unsafe: bool,
+    dry: bool,
+    keep: bool,
 ) -> Iterator[Fixed]:
     """Yield what became of each file, in order; for unsafe fixes, the registry is asked about all at once."""
     answers, policy, run = None, FixPolicy(), Run(config, jobs)
@@ -123,8 +135,12 @@ def _fixed(
         policy.look_up(finding for report in reports for finding in report.findings)
         run = run._replace(jobs=1)  # all ask through one policy
     elif config.columns:
-        run.read(contents)  # before any file is changed: raises an error for a column that no file has
-    return run.map(partial(fix_file, config, answers, policy, dry=dry, keep=keep), contents, "Fixing files")
+        run.read(
+            contents
+        )  # before any file is changed: raises an error for a column that no file has
+    return run.map(
+        partial(fix_file, config, answers, policy, dry=dry, keep=keep), contents, "Fixing files"
+    )
 
 
 def _write(octets: bytes) -> None:
@@ -142,7 +158,9 @@ def diff(source: Source, text: str) -> bytes:
     encoding = "utf-8" if source.encoding.startswith(("utf-16", "utf-32")) else source.encoding
     old, new = (_lines(mark + version, encoding) for version in (source.text, text))
     path = source.path.removeprefix("./").lstrip("/")
-    lines = difflib.diff_bytes(difflib.unified_diff, old, new, _name(f"a/{path}"), _name(f"b/{path}"))
+    lines = difflib.diff_bytes(
+        difflib.unified_diff, old, new, _name(f"a/{path}"), _name(f"b/{path}")
+    )
     return b"".join(line if line.endswith(b"\n") else line + _NO_LINE_END for line in lines)
 
 

@@ -48,12 +48,18 @@ class Locking:
 @click.option("--lock", metavar="FILE", help="The lock file (doi.lock.json).")
 @click.option("--check", is_flag=True, help="Only say which changes are due; change no file.")
 @click.option("--prune", is_flag=True, help="Drop DOIs that no file mentions.")
-@click.option("--refresh", is_flag=True, help="Look up all DOIs again, even those in the lock file.")
-@click.option("--existence", is_flag=True, help="Lock only that DOIs exist, not their records; few requests.")
+@click.option(
+    "--refresh", is_flag=True, help="Look up all DOIs again, even those in the lock file."
+)
+@click.option(
+    "--existence", is_flag=True, help="Lock only that DOIs exist, not their records; few requests."
+)
 @click.option("--works", is_flag=True, help="Also lock the works, which citations need.")
 @click.option("--bib", metavar="FILE", help="Also write a BibTeX file whose keys are the DOIs.")
 @click.option("--accept", metavar="NAME", help="Accept that this DOI does not exist.")
-@click.option("--reason", metavar="TEXT", help="Why the DOI is accepted; the lock file keeps the reason.")
+@click.option(
+    "--reason", metavar="TEXT", help="Why the DOI is accepted; the lock file keeps the reason."
+)
 @registry_options
 @config_options
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
@@ -168,7 +174,10 @@ def _update(
         differences = locking.file.read().differences(draft.content)
         lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
         lines |= {key: f"{key} changes" for key in differences.added | differences.changed}
-        lines |= {key: f"{key} is in the lock file, but no file mentions it" for key in differences.removed}
+        lines |= {
+            key: f"{key} is in the lock file, but no file mentions it"
+            for key in differences.removed
+        }
         for _, line in sorted(lines.items()):
             click.echo(visible(line))
         return bool(lines)
@@ -202,7 +211,9 @@ def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[st
     else:
         text = f"{name} was not written: it would be empty."
     content = draft.content
-    if dead := sum(content.status(key) == "not-found" for key in locking.dois if key not in content.accepted):
+    if dead := sum(
+        content.status(key) == "not-found" for key in locking.dois if key not in content.accepted
+    ):
         text += f" {dead:,} {'is' if dead == 1 else 'are'} not registered."
     if draft.unknown:
         text += f" {len(draft.unknown):,} without an answer: {visible(str(common_cause(draft.unknown)))}."

@@ -13,7 +13,15 @@ import click
 
 from doiuri_cli._config import COLUMNS, FAIL_ON, OPTIONS, Config, place, read_config
 from doiuri_cli.commands import write_message
-from doiuri_cli.files._select import STDIN, Filter, GitError, Selection, changed_files, select, select_changed
+from doiuri_cli.files._select import (
+    STDIN,
+    Filter,
+    GitError,
+    Selection,
+    changed_files,
+    select,
+    select_changed,
+)
 from doiuri_cli.readers import configure, is_read
 
 if TYPE_CHECKING:
@@ -98,11 +106,15 @@ code_options = _decorate(
 """The options that choose findings."""
 
 registry_options = _decorate(
-    option("resolver", "URL"), option("offline", None, "--offline/--online"), option("cache", "PATH")
+    option("resolver", "URL"),
+    option("offline", None, "--offline/--online"),
+    option("cache", "PATH"),
 )
 """The options that say whom to ask, and how."""
 
-lock_options = _decorate(option("lock", "FILE"), option("locked"))  # the options about the lock file
+lock_options = _decorate(
+    option("lock", "FILE"), option("locked")
+)  # the options about the lock file
 
 
 def make_config(config_file: str | None, *, isolated: bool = False, **options: object) -> Config:
@@ -114,7 +126,11 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
     values = read_config(config_file, isolated=isolated)
     for declared in _TABLE.values():
         # a stranger may have written the file
-        if declared.variable and os.environ.get(declared.variable) and options.get(declared.name) is None:
+        if (
+            declared.variable
+            and os.environ.get(declared.variable)
+            and options.get(declared.name) is None
+        ):
             values[declared.name] = declared.read({})
     for name, value in options.items():
         if value is None or value == ():
@@ -131,7 +147,9 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
     config = config._replace(lock=config.lock or None)
     configure(config.extensions, config.columns)
     if config.locked and config.lock is None:
-        raise ValueError("--locked needs a lock file; write one with doiuri lock, or name it with --lock")
+        raise ValueError(
+            "--locked needs a lock file; write one with doiuri lock, or name it with --lock"
+        )
     return config
 
 
@@ -154,13 +172,17 @@ class FileOptions(NamedTuple):
             paths = [os.curdir]
         if STDIN in paths and self.files_from == STDIN:
             raise click.UsageError("standard input cannot be both a file and a list of files")
-        wanted = Filter(is_read, config.include, config.exclude, config.max_size, config.force_exclude)
+        wanted = Filter(
+            is_read, config.include, config.exclude, config.max_size, config.force_exclude
+        )
         try:
             selection = (
                 select(paths, wanted)
                 if self.changed is None
                 else select_changed(
-                    changed_files(None if self.changed == _LAST_COMMIT else self.changed), paths, wanted
+                    changed_files(None if self.changed == _LAST_COMMIT else self.changed),
+                    paths,
+                    wanted,
                 )
             )
         except GitError as error:

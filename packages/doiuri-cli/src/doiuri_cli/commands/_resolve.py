@@ -32,14 +32,18 @@ _LONGEST = 500  # characters of a name in a message
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--as", "form", type=click.Choice(FORMS), default="url", help="What to look up (url).")
+@click.option(
+    "--as", "form", type=click.Choice(FORMS), default="url", help="What to look up (url)."
+)
 @click.option(
     "--style",
     default="author-date",
     metavar="NAME",
     help="The style of citations: author-date, numeric or a .csl file.",
 )
-@click.option("--locale", default="en-US", metavar="NAME", help="The language of citations (en-US).")
+@click.option(
+    "--locale", default="en-US", metavar="NAME", help="The language of citations (en-US)."
+)
 @registry_options
 @config_options
 def resolve(names: tuple[str, ...], form: str, style: str, locale: str, **options: object) -> int:
@@ -101,7 +105,9 @@ def _formatter(name: str, locale: str) -> Formatter:
         check_locale(locale)
         format_entries([], style, locale)
     except ModuleNotFoundError:
-        raise click.UsageError('citations need an extra: pip install "doiuri-cli[citations]"') from None
+        raise click.UsageError(
+            'citations need an extra: pip install "doiuri-cli[citations]"'
+        ) from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
@@ -128,7 +134,10 @@ def _answers(
             outcomes = resolver.bibtex_many(asked)
         case _:
             outcomes = resolver.metadata_many(asked, RIS)
-    return (_answer(name, outcome, form, formatter) for name, outcome in zip(given, outcomes, strict=True))
+    return (
+        _answer(name, outcome, form, formatter)
+        for name, outcome in zip(given, outcomes, strict=True)
+    )
 
 
 def _answer(name: str, outcome: Outcome, form: str, formatter: Formatter | None) -> Answer:
@@ -151,13 +160,19 @@ def _text(outcome: Outcome, form: str) -> tuple[str, str]:
         case "agency":
             return outcome.agency or "", "the registration agency is not known"
         case "csl" if work is not None and work.doi is not None:
-            return dumps({"id": work.doi.name, "DOI": work.doi.name, **work.csl}, ensure_ascii=False), ""
+            return dumps(
+                {"id": work.doi.name, "DOI": work.doi.name, **work.csl}, ensure_ascii=False
+            ), ""
         case "bibtex":
             return metadata.text if metadata else "", ""
         case "ris":
             answer = metadata.text if metadata else ""
             text = _CONTROLS.sub("", answer).strip("\ufeff \n")
-            return (text, "") if text.startswith("TY  -") else ("", f"the answer is not RIS: {text[:40]!r}")
+            return (
+                (text, "")
+                if text.startswith("TY  -")
+                else ("", f"the answer is not RIS: {text[:40]!r}")
+            )
     return "", "there is no metadata"
 
 

@@ -28,14 +28,18 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 def rule(code: str) -> None:
     """Explain a code: what it reports and why, with an example."""
     if code not in RULES:
-        raise click.UsageError(f"{code!r} is not a code{hint(code.lower().replace('_', '-'), RULES)}")
+        raise click.UsageError(
+            f"{code!r} is not a code{hint(code.lower().replace('_', '-'), RULES)}"
+        )
     click.echo(_text(RULES[code]))
 
 
 def _text(rule: Rule) -> str:
     from textwrap import wrap
 
-    words = wrap(f"{rule.summary} {rule.reason}", 80, break_long_words=False, break_on_hyphens=False)
+    words = wrap(
+        f"{rule.summary} {rule.reason}", 80, break_long_words=False, break_on_hyphens=False
+    )
     lines = [f"{rule.code} ({rule.severity.label})", "", *words]
     lines += ["", "Example:", *_indented(rule.example)]
     if rule.instead:

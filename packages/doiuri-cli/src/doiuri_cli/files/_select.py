@@ -39,7 +39,10 @@ class Patterns(NamedTuple):
 
         :param path: an absolute path; outside of the folder, only patterns without a slash can match.
         """
-        inside = path[len(self.folder) :] if _is_below(path, self.folder) else os.path.basename(path)  # noqa: PTH119 - for speed
+        if _is_below(path, self.folder):
+            inside = path[len(self.folder) :]
+        else:
+            inside = os.path.basename(path)  # noqa: PTH119 - for speed
         name = inside.replace(os.sep, "/").lstrip("/")
         return bool(_spec(self.lines).check_file(f"{name}/" if folder else name).include)
 
@@ -86,7 +89,16 @@ def ignored_in(folder: str) -> set[str]:
     """
     try:
         names = _git(
-            *("-C", folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+            *(
+                "-C",
+                folder,
+                "ls-files",
+                "-z",
+                "--others",
+                "--ignored",
+                "--exclude-standard",
+                "--directory",
+            )
         )
     except GitError:
         return set()
@@ -101,7 +113,9 @@ def changed_files(reference: str | None) -> list[str]:
     """
     top = _git("rev-parse", "--show-toplevel").removesuffix("\n")
     if reference is None and not _is_commit("HEAD"):
-        return _paths(top, _git("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard"))
+        return _paths(
+            top, _git("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        )
     reference = reference or "HEAD"
     is_range = ".." in reference.strip(".")
     if reference.startswith("-") or not (is_range or _is_commit(reference)):
@@ -168,7 +182,9 @@ class Filter(NamedTuple):
         name = os.path.basename(path)  # noqa: PTH119
         extension = os.path.splitext(name)[1].lower()  # noqa: PTH122
         lines = [line for patterns in self.include for line in patterns.lines]
-        return name in lines or any(extension and line.lower().endswith(extension) for line in lines)
+        return name in lines or any(
+            extension and line.lower().endswith(extension) for line in lines
+        )
 
     def excludes(self, path: str, *, folder: bool = False) -> bool:
         """Return whether an absolute path is excluded."""
@@ -178,7 +194,9 @@ class Filter(NamedTuple):
         """Return whether a file is read, by its absolute path."""
         if not (self.is_known(path) or self._names(path)) or self.excludes(path):
             return False
-        return not self.include or any(_included(patterns).match(_folded(path)) for patterns in self.include)
+        return not self.include or any(
+            _included(patterns).match(_folded(path)) for patterns in self.include
+        )
 
 
 @cache
@@ -230,7 +248,9 @@ def select_changed(changed: Sequence[str], arguments: Iterable[str], wanted: Fil
     # git resolves symbolic links in the path of its top folder
     places = [os.path.realpath(argument) for argument in arguments]
     for path in changed:
-        inside = any(path == place or path.startswith(place.rstrip(os.sep) + os.sep) for place in places)
+        inside = any(
+            path == place or path.startswith(place.rstrip(os.sep) + os.sep) for place in places
+        )
         if inside and not os.path.islink(path) and os.path.isfile(path) and wanted.takes(path):  # noqa: PTH113, PTH114
             shown = os.path.relpath(path, os.path.realpath("."))
             _add(shown, os.path.getsize(path), wanted, selection)  # noqa: PTH202
@@ -249,10 +269,15 @@ def _built(names: Container[str]) -> str | None:
     """Return the name that shows that a folder holds a built site; None if there is none among its names."""
     if ".buildinfo" in names:  # Sphinx
         return ".buildinfo"
-    for name in ("doctrees", ".doctrees"):  # of all builders of Sphinx, unless it is beside the sources
+    for name in (
+        "doctrees",
+        ".doctrees",
+    ):  # of all builders of Sphinx, unless it is beside the sources
         if name in names and "conf.py" not in names:
             return name
-    marks = (name for name in ("objects.inv", "sitemap.xml") if name in names and "index.html" in names)
+    marks = (
+        name for name in ("objects.inv", "sitemap.xml") if name in names and "index.html" in names
+    )
     return next(marks, None)
 
 
@@ -275,7 +300,9 @@ def _walk(top: str, wanted: Filter, selection: Selection) -> None:
             continue
         names = {entry.name for entry in entries}
         if path != start and (mark := _built(names)):
-            selection.left_out.append((shown, f"a site that a program built ({mark}); name it to read it"))
+            selection.left_out.append(
+                (shown, f"a site that a program built ({mark}); name it to read it")
+            )
             continue
         if ".git" in names and path != start:
             ignored |= ignored_in(path)  # another repository, such as a submodule

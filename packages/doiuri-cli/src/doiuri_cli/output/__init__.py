@@ -30,7 +30,9 @@ class Output(NamedTuple):
     path: str | None = None
 
 
-def parse_outputs(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) -> list[Output]:
+def parse_outputs(
+    _ctx: click.Context, _param: click.Parameter, values: Sequence[str]
+) -> list[Output]:
     """Return the outputs that the values of the option name.
 
     :raises click.BadParameter: if one names no format, or two are for one place.
@@ -40,7 +42,9 @@ def parse_outputs(_ctx: click.Context, _param: click.Parameter, values: Sequence
     for path in places:
         if places.count(path) > 1:
             where = path or "standard output"
-            raise click.BadParameter(f"two formats for {where}; write FORMAT:FILE, each with its own file")
+            raise click.BadParameter(
+                f"two formats for {where}; write FORMAT:FILE, each with its own file"
+            )
     return outputs
 
 
@@ -49,7 +53,9 @@ def _parse_output(value: str) -> Output:
     if name not in FORMATS:
         raise click.BadParameter(f"{name!r} is not a format; choose from {', '.join(FORMATS)}")
     if colon and not path:
-        raise click.BadParameter(f"{value!r} names no file; write {name}:FILE, or {name} for standard output")
+        raise click.BadParameter(
+            f"{value!r} names no file; write {name}:FILE, or {name} for standard output"
+        )
     if path and not (folder := Path(path).resolve().parent).is_dir():  # known before the long work
         raise click.BadParameter(f"cannot write {path}: there is no folder {folder}")
     if path and Path(path).is_dir():

@@ -168,11 +168,16 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
         "check_name": finding.code,
         "fingerprint": fingerprint,
         "severity": _LEVELS[finding.severity][1],
-        "location": {"path": encodable(relative(finding.path)), "lines": {"begin": line, "end": end_line}},
+        "location": {
+            "path": encodable(relative(finding.path)),
+            "lines": {"begin": line, "end": end_line},
+        },
     }
 
 
-_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 _INDEX = {code: index for index, code in enumerate(RULES)}
 
 
@@ -246,7 +251,12 @@ def _location(finding: Finding) -> dict[str, object]:
     line, column, end_line, end_column = region(finding)
     place = {
         "artifactLocation": _artifact(finding),
-        "region": {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column},
+        "region": {
+            "startLine": line,
+            "startColumn": column,
+            "endLine": end_line,
+            "endColumn": end_column,
+        },
     }
     names = [] if finding.cell is None else [f"cell {finding.cell}"]
     names += [encodable(finding.entry)] if finding.entry else []
@@ -259,7 +269,11 @@ def _location(finding: Finding) -> dict[str, object]:
 def _artifact(finding: Finding) -> dict[str, str]:
     """Return an artifactLocation (§3.4): relative to the folder in which the command ran."""
     address = uri(finding.path)
-    return {"uri": address} if address.startswith("file:") else {"uri": address, "uriBaseId": "%SRCROOT%"}
+    return (
+        {"uri": address}
+        if address.startswith("file:")
+        else {"uri": address, "uriBaseId": "%SRCROOT%"}
+    )
 
 
 def _fix(finding: Finding, fix: Fix) -> dict[str, object]:
@@ -271,5 +285,7 @@ def _fix(finding: Finding, fix: Fix) -> dict[str, object]:
     effect = "The DOI stays the same." if fix.name is None else "The DOI becomes another one."
     return {
         "description": {"text": f"Replace by {encodable(fix.replacement)}. {effect}"},
-        "artifactChanges": [{"artifactLocation": _artifact(finding), "replacements": [replacement]}],
+        "artifactChanges": [
+            {"artifactLocation": _artifact(finding), "replacements": [replacement]}
+        ],
     }

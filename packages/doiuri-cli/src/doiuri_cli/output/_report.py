@@ -30,7 +30,9 @@ class Counts(NamedTuple):
     unknown: Mapping[str, int] = _NOTHING
     # how many works in the lock file are too old and could not be renewed, by cause
     old: Mapping[str, int] = _NOTHING
-    skipped: Mapping[str, int] = _NOTHING  # how many files were not read, by reason, such as "binary"
+    skipped: Mapping[str, int] = (
+        _NOTHING  # how many files were not read, by reason, such as "binary"
+    )
 
 
 class Bibliographies(NamedTuple):
@@ -58,15 +60,21 @@ def summary_lines(report: Report) -> list[str]:
         works = number(sum(counts.old.values()), "old work")
         lines.append(f"{works} in the lock file could not be renewed: {_reasons(counts.old)}.")
     if counts.skipped:
-        lines.append(f"{number(sum(counts.skipped.values()), 'file')} skipped: {_reasons(counts.skipped)}.")
+        lines.append(
+            f"{number(sum(counts.skipped.values()), 'file')} skipped: {_reasons(counts.skipped)}."
+        )
     return [*lines, _found(report), *recorded_lines(report.findings)]
 
 
 def recorded_lines(findings: Iterable[Finding]) -> list[str]:
     """Return the line on fixes that are left out because they would change test data, if there are any."""
-    count = sum(one.fix is not None and one.fix.name is None and not one.fix.safe for one in findings)
+    count = sum(
+        one.fix is not None and one.fix.name is None and not one.fix.safe for one in findings
+    )
     return (
-        [f"{count} {'fix' if count == 1 else 'fixes'} in test data left to --unsafe-fixes."] if count else []
+        [f"{count} {'fix' if count == 1 else 'fixes'} in test data left to --unsafe-fixes."]
+        if count
+        else []
     )
 
 
@@ -94,9 +102,13 @@ def _found(report: Report) -> str:
     safe, unsafe = sum(fix.safe for fix in fixes), sum(fix.name is not None for fix in fixes)
     if safe:
         text += f" [*] {safe} can be fixed with doiuri fix"
-        text += f", {unsafe} more with --unsafe-fixes if the corrected DOI exists." if unsafe else "."
+        text += (
+            f", {unsafe} more with --unsafe-fixes if the corrected DOI exists." if unsafe else "."
+        )
     elif unsafe:
-        text += f" {unsafe} can be fixed with doiuri fix --unsafe-fixes if the corrected DOI exists."
+        text += (
+            f" {unsafe} can be fixed with doiuri fix --unsafe-fixes if the corrected DOI exists."
+        )
     return text
 
 
@@ -172,7 +184,9 @@ _MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")
 def members(finding: Finding, **more: object) -> dict[str, object]:
     """Return what JSON says of a place and more, without the lone surrogates of file names and texts."""
     found = {name: getattr(finding, name) for name in _MEMBERS} | more
-    return {name: encodable(value) if isinstance(value, str) else value for name, value in found.items()}
+    return {
+        name: encodable(value) if isinstance(value, str) else value for name, value in found.items()
+    }
 
 
 def place(finding: Finding) -> str:

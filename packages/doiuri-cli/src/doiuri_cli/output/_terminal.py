@@ -63,7 +63,11 @@ def excerpt(finding: Finding) -> list[str]:
     """Return the line of a finding, a piece of a long one, and a line of carets below its place."""
     line = finding.excerpt
     start = finding.column - finding.excerpt_column
-    end = finding.end_column - finding.excerpt_column if finding.end_line == finding.line else len(line)
+    end = (
+        finding.end_column - finding.excerpt_column
+        if finding.end_line == finding.line
+        else len(line)
+    )
     first = max(0, start - _BEFORE) if len(line) > _WIDTH else 0
     last = first + _WIDTH
     cells = [_cell(character) for character in line[first:last]]
@@ -73,7 +77,11 @@ def excerpt(finding: Finding) -> list[str]:
     text = "".join(shown for shown, _ in cells) + (_CUT if len(line) > last else "")
     before, place = cells[: start - first], cells[start - first : max(end, start + 1) - first]
     carets = _line(" ", before) + (_line("^", place) or "^")
-    return [f"{finding.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"] if text.strip() else []
+    return (
+        [f"{finding.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"]
+        if text.strip()
+        else []
+    )
 
 
 def _line(mark: str, cells: list[tuple[str, int]]) -> str:
@@ -133,7 +141,9 @@ def _references(report: Report, references: Bibliographies) -> Iterator[str]:
 
 def _row(finding: Finding) -> str:
     text = f"{_shortened(message(finding))}{_escaped(mark(finding))}"
-    return f"| {_shortened(place(finding))} | {finding.severity.label} | {finding.code} | {text} |\n"
+    return (
+        f"| {_shortened(place(finding))} | {finding.severity.label} | {finding.code} | {text} |\n"
+    )
 
 
 def _shortened(text: str) -> str:

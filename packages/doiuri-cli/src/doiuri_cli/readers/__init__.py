@@ -66,7 +66,11 @@ def reads_columns() -> bool:
 def type_of(path: str) -> str | None:
     """Return the type of a file by its name, such as "markdown"; None if we have no reader for it."""
     extension = _extension(path)
-    return _added.get(extension) or _TYPES.get(extension) or (_TABLES.get(extension) if _wanted else None)
+    return (
+        _added.get(extension)
+        or _TYPES.get(extension)
+        or (_TABLES.get(extension) if _wanted else None)
+    )
 
 
 def is_read(path: str) -> bool:
@@ -96,7 +100,9 @@ def reader_for(path: str) -> Reader | None:
 
         return partial(read_columns, columns=frozenset(_wanted), kind=kind)
     if kind is not None:
-        return cast("Reader", getattr(import_module(f"{__name__}.{_READERS[kind][0]}"), f"read_{kind}"))
+        return cast(
+            "Reader", getattr(import_module(f"{__name__}.{_READERS[kind][0]}"), f"read_{kind}")
+        )
     plugin = _plugin(path)
     return None if plugin is None else partial(_read_with, plugin)
 
@@ -128,7 +134,9 @@ def _read_with(plugin: EntryPoint, source: Source) -> Iterator[Part]:
     except ReadError:
         raise
     except Exception as error:
-        message = f"the reader for {plugin.name} ({plugin.value}) failed: {type(error).__name__}: {error}"
+        message = (
+            f"the reader for {plugin.name} ({plugin.value}) failed: {type(error).__name__}: {error}"
+        )
         raise ReadError(message) from error
 
 

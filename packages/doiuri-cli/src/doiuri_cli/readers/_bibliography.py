@@ -77,8 +77,12 @@ class CitedWork(NamedTuple):
     doi: DOI  # the DOI
     title: str  # the title, as plain text; empty if it has none
     year: int | None  # the year of publication; None if it has none
-    first_author_family: str  # with its particle; of an organization, the name; empty if it has no author
-    span: tuple[int, int]  # offsets in the file of the DOI's first character, and after its last one
+    first_author_family: (
+        str  # with its particle; of an organization, the name; empty if it has no author
+    )
+    span: tuple[
+        int, int
+    ]  # offsets in the file of the DOI's first character, and after its last one
 
 
 class Lacking(NamedTuple):
@@ -126,14 +130,23 @@ def _bibtex(source: Source) -> Iterator[Fields]:
             if field.name == "doi" and "doi" not in values:
                 first, last = field.value[0], field.value[-1]
                 span = first.start + (first.text is None), last.end - (last.text is None)
-            values.setdefault(field.name, scanner.text_of(field.value))  # BibTeX ignores a second one
+            values.setdefault(
+                field.name, scanner.text_of(field.value)
+            )  # BibTeX ignores a second one
         doi = plain_text(values.get("doi", ""))
         if not (doi or scanner.is_closed):
             continue  # a broken entry may have one
         published = values.get("year") or values.get("date", "")
         family = _family(names(values.get("author") or values.get("editor", "")))
         title = plain_text(values.get("title", ""))
-        yield span if doi else (entry.start(), scanner.end), doi, entry["key"], title, published, family
+        yield (
+            span if doi else (entry.start(), scanner.end),
+            doi,
+            entry["key"],
+            title,
+            published,
+            family,
+        )
 
 
 def _cff(source: Source) -> Iterator[Fields]:
@@ -141,7 +154,9 @@ def _cff(source: Source) -> Iterator[Fields]:
     works: dict[Keys, _Values] = {}
     for one in scalars(source.text):
         if not (one.is_key or one.style == "#"):
-            size = {"references": 2, "preferred-citation": 1}.get(str(one.path[0]) if one.path else "", 0)
+            size = {"references": 2, "preferred-citation": 1}.get(
+                str(one.path[0]) if one.path else "", 0
+            )
             work = works.setdefault(one.path[:size], {})
             value = decoded(source.text, one).text
             work.setdefault(one.path[size:], (value, (one.start, one.end)))

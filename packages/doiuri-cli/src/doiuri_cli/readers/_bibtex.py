@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _SYNTAX = "bibtex"
 # Paths of files, which may look like names
-_FILES = re.compile(r"(?<![\w-])(?:file|pdf|local-url)\s*=\s*(?:\{[^{}]*\}|\"[^\"]*\")", re.IGNORECASE)
+_FILES = re.compile(
+    r"(?<![\w-])(?:file|pdf|local-url)\s*=\s*(?:\{[^{}]*\}|\"[^\"]*\")", re.IGNORECASE
+)
 _COMMENT_LINE = re.compile(r"\n[ \t]*%[^\r\n]*")
 
 
@@ -60,7 +62,11 @@ def _field(text: str, value: list[Piece], key: str) -> Part | None:
         places += range(start + 1, end - 1) if macro is None else [start] * len(macro)
     last = value[-1]
     return Part(
-        "".join(content), _SYNTAX, places=(*places, last.end - (last.text is None)), entry=key, field=True
+        "".join(content),
+        _SYNTAX,
+        places=(*places, last.end - (last.text is None)),
+        entry=key,
+        field=True,
     )
 
 
@@ -76,4 +82,6 @@ def _between(text: str, start: int, end: int, key: str) -> Iterator[Part]:
 
 
 def _names_file(content: str) -> bool:
-    return "file" in content or "pdf" in content or "local-url" in content  # faster than the expression
+    return (
+        "file" in content or "pdf" in content or "local-url" in content
+    )  # faster than the expression

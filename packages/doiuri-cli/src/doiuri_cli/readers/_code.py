@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 from doiuri_cli.readers._bibtex import parts
 from doiuri_cli.readers._json import encoder, loaded, strings, undo_all
 from doiuri_cli.readers._markup import parts_of_markdown, quoted, rst_without_code
-from doiuri_cli.readers._part import Part, ReadError, inner_places, may_mention, moved, one_line, undo
+from doiuri_cli.readers._part import (
+    Part,
+    ReadError,
+    inner_places,
+    may_mention,
+    moved,
+    one_line,
+    undo,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,7 +53,9 @@ _CALL = re.compile(
     r"\b(?P<call>Doi|BibTeX)\(\s*+(?P<prefix>[rRuU]{0,2})\Z"
 )  # what duecredit calls a reference
 _AFTER, _AFTER_ARGUMENT = re.compile(r"[ \t]*+(?:[\r\n;#]|\Z)"), re.compile(r"\s*+[),]")
-_DEFINITION = re.compile(r"^[ \t]*+(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE)  # is within no brackets
+_DEFINITION = re.compile(
+    r"^[ \t]*+(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE
+)  # is within no brackets
 _LONGEST_LINE = 1000  # characters before a string that are looked at
 _MARGIN = re.compile(r"\n([ \t]*+)(?=\S)")
 _ESCAPE = re.compile(
@@ -70,7 +80,9 @@ def parts_of_code(text: str) -> Iterator[Part]:
         place = token.end()
         kind = "comment" if token["comment"] is not None else "long" if token["quotes"] else "short"
         content = token[kind]
-        if content is None or not (may_mention(content) or (cites and _cites_doi(text, token.start()))):
+        if content is None or not (
+            may_mention(content) or (cites and _cites_doi(text, token.start()))
+        ):
             continue
         if kind == "comment":
             yield Part(content, start=token.start(kind), encode=one_line)

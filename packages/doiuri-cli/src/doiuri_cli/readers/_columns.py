@@ -35,7 +35,9 @@ def read_columns(source: Source, columns: frozenset[str], kind: str | None) -> I
         case "yaml":
             return _yaml(source, columns)
         case _:
-            raise ReadError("no columns in this type of file: not CSV, TSV, JSON, JSON lines or YAML")
+            raise ReadError(
+                "no columns in this type of file: not CSV, TSV, JSON, JSON lines or YAML"
+            )
 
 
 def _csv(source: Source, columns: frozenset[str], delimiter: str) -> Iterator[Part]:
@@ -44,12 +46,15 @@ def _csv(source: Source, columns: frozenset[str], delimiter: str) -> Iterator[Pa
     for count, (column, cell) in enumerate(_cells(source.text, delimiter)):
         if cell["close"] == "":
             raise ReadError(
-                "this quotation mark is not closed", *source.lines.position(cell.start("quoted") - 1)
+                "this quotation mark is not closed",
+                *source.lines.position(cell.start("quoted") - 1),
             )
         if count < len(names) or column >= len(names) or names[column] not in columns:
             continue
         if cell["quoted"] is None:
-            part = Part(cell["plain"], start=cell.start("plain"), encode=partial(_encode_plain, delimiter))
+            part = Part(
+                cell["plain"], start=cell.start("plain"), encode=partial(_encode_plain, delimiter)
+            )
         else:
             text, places = undo(source.text, [cell.span("quoted")], re.compile('""'), lambda _: '"')
             part = Part(text, places=places, encode=lambda text: text.replace('"', '""'))
@@ -68,7 +73,9 @@ def _cells(text: str, delimiter: str) -> Iterator[tuple[int, re.Match[str]]]:
 def _cell(delimiter: str) -> re.Pattern[str]:
     other = rf"[^{re.escape(delimiter)}\r\n]*"
     quoted = rf' *"(?P<quoted>[^"]*(?:""[^"]*)*)(?P<close>"|\Z){other}'
-    return re.compile(rf"(?:{quoted}|(?P<plain>{other}))(?P<end>{re.escape(delimiter)}|\r\n?|\n|\Z)")
+    return re.compile(
+        rf"(?:{quoted}|(?P<plain>{other}))(?P<end>{re.escape(delimiter)}|\r\n?|\n|\Z)"
+    )
 
 
 def _header(text: str, delimiter: str) -> list[str]:
@@ -83,7 +90,9 @@ def _header(text: str, delimiter: str) -> list[str]:
 def _delimiter(text: str, columns: frozenset[str]) -> str:
     """Return the delimiter with which the header has most of the columns, or else most cells."""
     headers = {delimiter: _header(text, delimiter) for delimiter in ",;\t|"}
-    return max(headers, key=lambda one: (len(columns.intersection(headers[one])), len(headers[one])))
+    return max(
+        headers, key=lambda one: (len(columns.intersection(headers[one])), len(headers[one]))
+    )
 
 
 def _encode_plain(delimiter: str, text: str) -> str:

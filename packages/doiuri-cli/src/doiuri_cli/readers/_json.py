@@ -33,7 +33,9 @@ _HTML = {"description", "notes"}
 _DOI = re.compile(r'"doi"', re.IGNORECASE)
 _MARKS = {"type", "types", "title", "titles", "author", "creators"}
 _SCHEMES = ("type", "scheme", "propertyID", "identifierType", "relatedIdentifierType")
-SKIPPED = frozenset(("author", "editor", "translator", "issued", "accessed", "reference", "link", "license"))
+SKIPPED = frozenset(
+    ("author", "editor", "translator", "issued", "accessed", "reference", "link", "license")
+)
 """Keys of works whose values hold no DOI of the work itself."""
 
 
@@ -85,7 +87,9 @@ def is_work(value: object) -> bool:
     )
 
 
-def _values(source: Source, value: object, kind_of: Kind, skip: Container[str] = ()) -> Iterator[Part]:
+def _values(
+    source: Source, value: object, kind_of: Kind, skip: Container[str] = ()
+) -> Iterator[Part]:
     encode = encoder(source)
     for string in strings(source, skip):
         holder = at(value, string.path[:-1])
@@ -117,7 +121,9 @@ def _key(item: object) -> str:
 
 def _says_doi(holder: object) -> bool:
     """Return whether an object says of what type an identifier in it is: a DOI."""
-    return isinstance(holder, dict) and any(str(holder.get(key)).lower().endswith("doi") for key in _SCHEMES)
+    return isinstance(holder, dict) and any(
+        str(holder.get(key)).lower().endswith("doi") for key in _SCHEMES
+    )
 
 
 def _work(path: Keys, holder: object) -> str:
@@ -154,7 +160,15 @@ def _linked(path: Keys, holder: object) -> str:
             return "field"
         case ["value"] if "identifier" in names:
             return "text"
-        case ["identifier" | "@id" | "sameAs" | "url" | "citation" | "referencePublication" | "description"]:
+        case [
+            "identifier"
+            | "@id"
+            | "sameAs"
+            | "url"
+            | "citation"
+            | "referencePublication"
+            | "description"
+        ]:
             return "text"
         case _:
             return ""
@@ -190,7 +204,9 @@ def undo_all(text: str, strings: Iterable[String]) -> Decoded:
     return undo(text, spans, _ESCAPE, lambda escape: str(json.loads(f'"{escape[0]}"')))
 
 
-def strings(source: Source, skip: Container[str] = (), keys: set[str] | None = None) -> Iterator[String]:
+def strings(
+    source: Source, skip: Container[str] = (), keys: set[str] | None = None
+) -> Iterator[String]:
     """Return the strings that are values, in order.
 
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.

@@ -31,7 +31,9 @@ FIELD = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _LINE_WITH_ENTRY = re.compile(r"(?:^[ \t>]*+|>)@(?=[A-Za-z]+[ \t]*\{)", re.MULTILINE)
-_VALUE = re.compile(r"(?<=[ \t\"'])(?:https?://\S{1,99}?/|doi:)?10\.[0-9]{4,9}/\S+")  # not the URI doi:10.…
+_VALUE = re.compile(
+    r"(?<=[ \t\"'])(?:https?://\S{1,99}?/|doi:)?10\.[0-9]{4,9}/\S+"
+)  # not the URI doi:10.…
 _COMMENT = 5000  # characters before a place in which a comment around it begins
 
 
@@ -51,7 +53,11 @@ def quoted(text: str, shown: str) -> Iterator[Part]:
                 yield moved(part, range(start, end + 1))
     for field in FIELD.finditer(text):
         start, end = field.span(field.lastgroup or 0)
-        if shown[start:end].isspace() and _VALUE.fullmatch(text, start, end) and not _in_comment(text, start):
+        if (
+            shown[start:end].isspace()
+            and _VALUE.fullmatch(text, start, end)
+            and not _in_comment(text, start)
+        ):
             yield Part(text[start:end], start=start, field=True)
 
 
@@ -61,11 +67,15 @@ def _in_comment(text: str, place: int) -> bool:
 
 
 _CODE_TAGS = ("pre", "code", "samp", "kbd", "textarea", "script", "style")
-_HTML_OPENER = re.compile(rf"<(?:!--|(?P<tag>{'|'.join(_CODE_TAGS)})(?=[\s>])[^<>]*>)", re.IGNORECASE)
+_HTML_OPENER = re.compile(
+    rf"<(?:!--|(?P<tag>{'|'.join(_CODE_TAGS)})(?=[\s>])[^<>]*>)", re.IGNORECASE
+)
 _HTML_CLOSERS = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _CODE_TAGS}
 _COMMENT_END = re.compile("-->")
 _JSON_LD = "application/ld+json"
-_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?P<end>\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+_FRONT_MATTER = re.compile(
+    r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?P<end>\1|\.\.\.)[ \t]*(?:\r?\n|\Z)"
+)
 # No schema says what the field holds, and templates of sites often use it as the address of a link
 _LINK = re.compile(r"(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
 # What YAML or TOML may read otherwise, with or without quotes
@@ -127,7 +137,9 @@ def _front_matter(text: str) -> Iterator[Part]:
     for field in FIELD.finditer(text):
         start, end = field.span(field.lastgroup or 0)
         yield Part(text[last:start], start=last, encode=_plain)
-        yield Part(text[start:end], start=start, field=not _LINK.match(text, start, end), encode=_plain)
+        yield Part(
+            text[start:end], start=start, field=not _LINK.match(text, start, end), encode=_plain
+        )
         last = end
     if last < len(text):
         yield Part(text[last:], start=last, encode=_plain)
@@ -152,8 +164,12 @@ _EXPLICIT = re.compile(r"\n[ \t]*\.\.(?=[ \t\r\n])")
 _DOCTEST = re.compile(r"\n[ \t]*>>> [^\n]*(?:\n[ \t]*[^\s][^\n]*)*")
 _IS_CODE = re.compile(rf"\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?(?:{_CODE})::")
 # A directive, a target, a footnote or citation, or a substitution
-_IS_MARKUP = re.compile(r"\.\.[ \t]+(?:[A-Za-z0-9][\w.:+-]*?[ \t]?::(?!\S)|_|\[[^\]\n]+\](?!\S)|\|)")
-_MARGIN = re.compile(r"[ \t]*(?:(?:[-*+]|•|[0-9A-Za-z#]{1,9}[.)]|\([0-9A-Za-z#]{1,9}\)|:[^:\n]+:)[ \t]+)*")
+_IS_MARKUP = re.compile(
+    r"\.\.[ \t]+(?:[A-Za-z0-9][\w.:+-]*?[ \t]?::(?!\S)|_|\[[^\]\n]+\](?!\S)|\|)"
+)
+_MARGIN = re.compile(
+    r"[ \t]*(?:(?:[-*+]|•|[0-9A-Za-z#]{1,9}[.)]|\([0-9A-Za-z#]{1,9}\)|:[^:\n]+:)[ \t]+)*"
+)
 _BLANK_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _LITERAL = re.compile(r"``(?=\S)[^`]*(?:`(?!`)[^`]*)*``")
 
@@ -177,7 +193,9 @@ def rst_without_code(text: str) -> str:
 
 
 def _rst_blocks(text: str) -> Iterator[tuple[int, int]]:
-    blocks = merge(_literal_blocks(text), _explicit_blocks(text), (t.span() for t in _DOCTEST.finditer(text)))
+    blocks = merge(
+        _literal_blocks(text), _explicit_blocks(text), (t.span() for t in _DOCTEST.finditer(text))
+    )
     last = 0
     for start, end in blocks:
         if end > last:
@@ -192,7 +210,9 @@ def _literal_blocks(text: str) -> Iterator[tuple[int, int]]:
         if mark.start() < last:
             continue
         line = text.rfind("\n", 0, mark.start()) + 1
-        if text.startswith("..", _indented(text, line)) or not _BLANK_LINE.match(text, mark.end() + 1):
+        if text.startswith("..", _indented(text, line)) or not _BLANK_LINE.match(
+            text, mark.end() + 1
+        ):
             continue
         margin = _MARGIN.match(text, line)
         end = block_end(text, mark.end() + 1, margin.end() - line if margin else 0)

@@ -225,7 +225,9 @@ def stretches(text: str, separator: str) -> Iterator[Span]:
     while True:
         for sign, place in signs.items():
             if place < position:
-                signs[sign] = _next_name(text, position) if sign == "10" else text.find(sign, position)
+                signs[sign] = (
+                    _next_name(text, position) if sign == "10" else text.find(sign, position)
+                )
                 if signs[sign] < 0:
                     signs[sign] = len(text)
         place = min(signs.values())

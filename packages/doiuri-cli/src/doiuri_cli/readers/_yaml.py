@@ -27,7 +27,9 @@ _CROSSREF_KEY = re.compile(
     r'"key": ?"10\.[^"]*+"'
 )  # of a reference, in recorded JSON; it only begins like a DOI
 _BRACKETS = -2  # the column of what is within brackets or braces
-_NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)  # plain, it is no string
+_NO_TEXT = re.compile(
+    r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE
+)  # plain, it is no string
 _FIELDS = {"doi", "DOI"}  # their values may be no DOI
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 _WHITE = r"[ \t\r\n]"
@@ -59,7 +61,10 @@ _TOKENS = tuple(  # in blocks, and within brackets or braces
         (_WORDS_IN_FLOW, ""),
     )
 )
-_COLONS = re.compile(r"[ \t]*+:(?=[ \t\r\n]|\Z)"), re.compile(r"[ \t]*+:(?=[ \t\r\n,\[\]{}]|\Z|(?<=[\"']:))")
+_COLONS = (
+    re.compile(r"[ \t]*+:(?=[ \t\r\n]|\Z)"),
+    re.compile(r"[ \t]*+:(?=[ \t\r\n,\[\]{}]|\Z|(?<=[\"']:))"),
+)
 _SINGLE = re.compile("''")
 _DOUBLE = re.compile(
     r"""\\(?:
@@ -71,13 +76,15 @@ _DOUBLE = re.compile(
     )""",
     re.VERBOSE,
 )
-_MEANINGS = dict(zip('0abt\tnvfre "/\\N_LP', '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True))
+_MEANINGS = dict(
+    zip('0abt\tnvfre "/\\N_LP', '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True)
+)
 # What would end a plain scalar, also within brackets, or make it something else (YAML 1.2.2 §7.3.3).
 # Compiling these two takes a tenth of the time that the command takes to start, so their first use does it.
-_NOT_PLAIN = (
-    r"\A[-?:#&*!|>'\"%@`\s]|[,\[\]{}]|:\s|:\Z|\s#|\s\Z|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd]"
+_NOT_PLAIN = r"\A[-?:#&*!|>'\"%@`\s]|[,\[\]{}]|:\s|:\Z|\s#|\s\Z|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd]"
+_NOT_PRINTABLE = (
+    r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-_NOT_PRINTABLE = r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 
 
 class Scalar(NamedTuple):
@@ -128,14 +135,18 @@ def is_text(text: str, scalar: Scalar) -> bool:
 
 def _entries(text: str, found: list[Scalar]) -> dict[Keys, str]:
     ids = {one.path[:-1]: one for one in found if one.path[-1:] == ("id",) and not one.is_key}
-    named = {one.path[:-1] for one in found if one.path and one.path[-1] in _NAMES} if ids else set()
+    named = (
+        {one.path[:-1] for one in found if one.path and one.path[-1] in _NAMES} if ids else set()
+    )
     return {path: decoded(text, one).text for path, one in ids.items() if path in named}
 
 
 def _entry(path: Keys, entries: dict[Keys, str]) -> str:
     if not entries:
         return ""
-    return next((entries[path[:end]] for end in range(len(path), -1, -1) if path[:end] in entries), "")
+    return next(
+        (entries[path[:end]] for end in range(len(path), -1, -1) if path[:end] in entries), ""
+    )
 
 
 def part_of(text: str, scalar: Scalar, entry: str) -> Part:
@@ -173,7 +184,9 @@ def encode(style: str, text: str) -> str:
     if not style:
         wrong = re.search(_NOT_PLAIN, text) is not None
     else:  # white space would change the indentation of a block
-        wrong = bool(re.search(_NOT_PRINTABLE, text)) or (style in {"|", ">"} and text[:1].isspace())
+        wrong = bool(re.search(_NOT_PRINTABLE, text)) or (
+            style in {"|", ">"} and text[:1].isspace()
+        )
     if wrong:
         raise ValueError(f"this scalar cannot hold the text {text!r}")
     return one_line(text.replace("'", "''") if style == "'" else text)
@@ -223,7 +236,9 @@ def scalars(text: str) -> Iterator[Scalar]:
                 elif colon:
                     _enter(levels, start - len(style) - line, text[start:end])
                 elif not style and not flow:
-                    lines = _continued(min(levels[-1][0], _DEEPEST) if levels else 0).match(text, end)
+                    lines = _continued(min(levels[-1][0], _DEEPEST) if levels else 0).match(
+                        text, end
+                    )
                     end = place = lines.end() if lines else end
                 place = colon.end() if colon else place
                 yield Scalar(_path(levels), style, start, end, colon is not None, document)

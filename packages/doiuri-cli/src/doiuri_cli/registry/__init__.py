@@ -40,13 +40,20 @@ class Answers:
     known: int = 0  # how many answers are from the lock file and the store
     asked: int = 0  # for how many DOIs the registry was asked
     requests: int = 0  # how many were sent
-    unknown: list[Cause] = field(default_factory=list)  # for each DOI that could not be checked, why
-    old: list[Cause] = field(default_factory=list)  # for each outdated work that could not be renewed, why
+    unknown: list[Cause] = field(
+        default_factory=list
+    )  # for each DOI that could not be checked, why
+    old: list[Cause] = field(
+        default_factory=list
+    )  # for each outdated work that could not be renewed, why
     meant: dict[str, str] = field(default_factory=dict)  # registered names that were probably meant
 
 
 def check_names(
-    names: Iterable[str], config: Config, lock: LockContent | None = None, progress: Progress | None = None
+    names: Iterable[str],
+    config: Config,
+    lock: LockContent | None = None,
+    progress: Progress | None = None,
 ) -> Answers:
     """Return what is known about some DOIs, each by its name.
 
@@ -97,7 +104,9 @@ def look_up_works(
             entry = lock.get(Key("work", DOI_ORG, doi.key))
             if entry is not None and not entry.says_none:
                 works[doi.key] = Work.from_json(entry.body, doi=doi)
-            is_fresh = entry is not None and (entry.says_none or lock.retrieved.get(doi.key, "") >= oldest)
+            is_fresh = entry is not None and (
+                entry.says_none or lock.retrieved.get(doi.key, "") >= oldest
+            )
             if not (is_fresh and config.max_age):
                 left[doi.key] = doi
     if not left:
@@ -112,7 +121,11 @@ def look_up_works(
     with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
         survey.look_up_works([*left.values()], progress=progress)
-    new = {doi: work for doi, work in survey.works.items() if not (doi in survey.stale and doi.key in works)}
+    new = {
+        doi: work
+        for doi, work in survey.works.items()
+        if not (doi in survey.stale and doi.key in works)
+    }
     works |= {doi.key: work for doi, work in new.items() if work is not None}
     causes, unanswered = survey.stale | survey.incomplete, Cause("unknown", detail="no answer")
     answers.old = [causes.get(doi) or unanswered for doi in old if doi not in new]

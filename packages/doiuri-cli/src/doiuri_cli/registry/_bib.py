@@ -40,7 +40,9 @@ def read_bib(path: str) -> dict[str, str]:
             doi = DOI(key)
         except DOISyntaxError:
             what = f"the entry {key}" if key else "more than entries whose keys are DOIs"
-            raise ValueError(f"{path} contains {what}; name a file that only doiuri writes") from None
+            raise ValueError(
+                f"{path} contains {what}; name a file that only doiuri writes"
+            ) from None
         entries[doi.key] = entry
     return entries
 

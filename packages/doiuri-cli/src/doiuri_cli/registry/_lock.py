@@ -23,11 +23,15 @@ def read_lock(path: str) -> LockContent:
     try:
         return LockContent.read(Path(path))
     except FileNotFoundError:
-        raise ValueError(f"the lock file {path} does not exist; run doiuri lock to write it") from None
+        raise ValueError(
+            f"the lock file {path} does not exist; run doiuri lock to write it"
+        ) from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read as a lock file: {error.strerror}") from None
     except ValueError as error:
-        raise ValueError(f"{error}; restore it, or delete it and run doiuri lock to write it anew") from None
+        raise ValueError(
+            f"{error}; restore it, or delete it and run doiuri lock to write it anew"
+        ) from None
 
 
 def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterator[Finding]:

@@ -87,7 +87,9 @@ class Draft:
             return
         with open_resolver(config) as resolver:
             survey = Survey(resolver, config.budget, record=True)
-            survey.check(asked, progress, resolver.resolve_many if wanted.records else resolver.verify)
+            survey.check(
+                asked, progress, resolver.resolve_many if wanted.records else resolver.verify
+            )
             unknown = dict(survey.unknown)
             dead = {doi.key for doi, status in survey.statuses.items() if status == "not-found"}
             survey.look_up_works([doi for doi in works if doi.key not in dead], progress=progress)
@@ -97,7 +99,10 @@ class Draft:
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
         if wanted.refresh:
             return True
-        return doi.key not in self.content.accepted and self.content.status(doi.key) in {None, "not-found"}
+        return doi.key not in self.content.accepted and self.content.status(doi.key) in {
+            None,
+            "not-found",
+        }
 
     def _change(self, change: Change) -> None:
         change(self.content)

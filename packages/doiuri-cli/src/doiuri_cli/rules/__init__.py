@@ -63,7 +63,9 @@ RECORD_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "
 """The codes that are checked only against the registry's metadata."""
 
 
-_MARGIN = 500  # characters of a line that an excerpt keeps before a finding, and half of those after it
+_MARGIN = (
+    500  # characters of a line that an excerpt keeps before a finding, and half of those after it
+)
 
 
 class Fix(NamedTuple):
@@ -103,7 +105,11 @@ class Flaw(NamedTuple):
 
 
 def flaw(
-    mention: Mention, code: str, message: str, fix: Fix | None = None, span: tuple[int, int] | None = None
+    mention: Mention,
+    code: str,
+    message: str,
+    fix: Fix | None = None,
+    span: tuple[int, int] | None = None,
 ) -> Flaw:
     """Return what is wrong with a mention; ``span`` is for a piece other than the mention."""
     return Flaw(span or mention.span, code, message, mention.doi.name if mention.doi else None, fix)
@@ -123,7 +129,9 @@ class Finding(NamedTuple):
     cell: int | None = None  # the number of the notebook's cell, from 1
     entry: str | None = None  # the key of the entry in a bibliography
     fix: Fix | None = None  # what would put it right; None if nothing is known to
-    excerpt: str = ""  # the line on which it starts; of a very long line, the piece around the place
+    excerpt: str = (
+        ""  # the line on which it starts; of a very long line, the piece around the place
+    )
     excerpt_column: int = 1  # the column of the excerpt's first character
     # line, column, end line and end column in the notebook's file; None for other files
     in_file: tuple[int, int, int, int] | None = None

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 _MARK = "<!--"
 # not a quoted comment, as in documentation
-_HASH, _PERCENT, _MARKUP, _RST = r"(?<!\S)\#", r"(?<![\\`])%", f"(?<!`){_MARK}", r"(?m:^)[ \t]*\.\.[ \t]"
+_HASH, _PERCENT, _MARKUP, _RST = (
+    r"(?<!\S)\#",
+    r"(?<![\\`])%",
+    f"(?<!`){_MARK}",
+    r"(?m:^)[ \t]*\.\.[ \t]",
+)
 _OPENINGS = {
     "bibtex": _PERCENT,
     "code": rf"{_HASH}|(?<!\S)//",
@@ -37,9 +42,7 @@ _OPENINGS = {
 
 _LONGEST = 1000  # characters of a line that are looked at
 # The bounds keep the time linear in a line with many comments
-_COMMAND = (
-    r"[ \t]*doiuri:[ \t]*ignore(-file)?(?![\w-])[ \t]*(?:\[([^\]\r\n]{0,1000}+)\])?(?:[^\r\n]{0,1000}?-->)?"
-)
+_COMMAND = r"[ \t]*doiuri:[ \t]*ignore(-file)?(?![\w-])[ \t]*(?:\[([^\]\r\n]{0,1000}+)\])?(?:[^\r\n]{0,1000}?-->)?"
 
 
 @cache
@@ -53,14 +56,18 @@ class Ignore(NamedTuple):
     """A comment, or a tag of a notebook's cell, that lets findings be ignored."""
 
     at: Finding  # where it is
-    target: int | None  # the line that it is for; None: the whole file, or the whole cell if it is a tag
+    target: (
+        int | None
+    )  # the line that it is for; None: the whole file, or the whole cell if it is a tag
     codes: tuple[str, ...]  # if there are none, it is for all codes
     is_tag: bool = False
 
     @property
     def area(self) -> tuple[int | None, int | None]:
         """The cell and the line that it is for; None for all of them."""
-        return (self.at.cell, self.target) if self.is_tag or self.target is not None else (None, None)
+        return (
+            (self.at.cell, self.target) if self.is_tag or self.target is not None else (None, None)
+        )
 
     def names(self, code: str) -> bool:
         """Return whether the comment is for a code."""
@@ -87,7 +94,9 @@ def tag_of(path: str, cell: int, codes: Iterable[str], excerpt: str) -> Ignore:
     :param codes: the codes; "*" stands for all.
     """
     found = sorted(codes)
-    at = Finding(path, 1, 1, 1, 1, "unused-ignore", "the tag of the cell: ", cell=cell, excerpt=excerpt)
+    at = Finding(
+        path, 1, 1, 1, 1, "unused-ignore", "the tag of the cell: ", cell=cell, excerpt=excerpt
+    )
     return Ignore(at, None, () if "*" in found else tuple(found), is_tag=True)
 
 
@@ -95,7 +104,9 @@ def _targets(lines: Lines, alone: Iterable[int]) -> dict[int, int]:
     """Return the next line with text for each line that holds nothing but a comment."""
     targets: dict[int, int] = {}
     for line in sorted(alone, reverse=True):
-        following = (number for number in range(line + 1, lines.count + 1) if lines.line(number).strip())
+        following = (
+            number for number in range(line + 1, lines.count + 1) if lines.line(number).strip()
+        )
         target = next(following, line)
         targets[line] = targets.get(target, target)
     return targets
@@ -107,7 +118,9 @@ def _is_alone(match: re.Match[str], lines: Lines) -> bool:
     first = max(column - len(match[0]), 1)
     if first > _LONGEST or lines.line(line, 1, first - 1).strip():
         return False
-    return not (match[0].lstrip().startswith(_MARK) and lines.line(line, column, column + _LONGEST).strip())
+    return not (
+        match[0].lstrip().startswith(_MARK) and lines.line(line, column, column + _LONGEST).strip()
+    )
 
 
 def _ignore(
@@ -142,7 +155,9 @@ def apply_ignores(
     for finding in findings:
         lines = range(finding.line, finding.end_line + 1)
         areas = ((None, None), (finding.cell, None), *((finding.cell, line) for line in lines))
-        verdicts = [is_ignored(*area, finding.code) for area in areas]  # each comment that fits is used
+        verdicts = [
+            is_ignored(*area, finding.code) for area in areas
+        ]  # each comment that fits is used
         if not any(verdicts):
             kept.append(finding)
     return kept, used

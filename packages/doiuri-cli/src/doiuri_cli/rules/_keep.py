@@ -18,7 +18,8 @@ _SITE = r"(?:(?:https?:)?//)?(?:dx\.|www\.)?doi\.org\.?(?::[0-9]{0,5})?"
 WEB = rf"{_SITE}/+(?:api/handles/)?"  # what a link to a DOI proxy starts with
 _OTHER_SITE = r"https?://[^\s/?#:]+/(?:[\w.~-]+/)*?(?=10\.)"
 _HEADS = re.compile(
-    rf"\s*(?:{WEB}|{_SITE}\Z|{_OTHER_SITE}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi\s*:?\s*)*", re.IGNORECASE
+    rf"\s*(?:{WEB}|{_SITE}\Z|{_OTHER_SITE}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi\s*:?\s*)*",
+    re.IGNORECASE,
 )
 # What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx
 _USUAL = re.compile(r"#(?:[A-Za-z_!/:~]\S*)?|\?(?:[\w.\[\]%+~-]*(?:[=&;]\S*)?)?(?:#\S*)?")
@@ -26,7 +27,13 @@ _USUAL = re.compile(r"#(?:[A-Za-z_!/:~]\S*)?|\?(?:[\w.\[\]%+~-]*(?:[=&;]\S*)?)?(
 _SICI = re.compile(r"[0-9]\.[0-9]\.[A-Z]{2};[0-9]-\\?\Z", re.IGNORECASE)
 _URN = re.compile(r"(10\.[0-9.]+):")
 _TEX_ESCAPE = re.compile(r"\\(?:([A-Za-z]+)(?:\{\}|[ ]+)?|(.))|\$([<>])\$|[{}]", re.DOTALL)
-_TEX_COMMANDS = {"textless": "<", "textgreater": ">", "textbar": "|", "textunderscore": "_", "slash": "/"}
+_TEX_COMMANDS = {
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+    "textunderscore": "_",
+    "slash": "/",
+}
 _TEX_COMMANDS |= {"textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^"}
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PERCENT = re.compile(r"(?<!\\)%")
@@ -40,7 +47,9 @@ _NEAR = 300  # characters of a label
 _RST_TARGET = re.compile(r"(?<![^\s`])<[^\s<>`]*\Z")
 _RST_REFERENCE_END = re.compile(r"[^`]*[^\s`]`(?:_(?![_\w])|:(?!\S))")
 # An inline target, or what a target without backticks is called
-_RST_NAME_START = re.compile(r"(?:(?<![^\s'\"(\[{<:/-])_`[^`]*|(?<!\S)\.\. _(?!_)(?:[^:`\\\n]|\\.)*)\Z")
+_RST_NAME_START = re.compile(
+    r"(?:(?<![^\s'\"(\[{<:/-])_`[^`]*|(?<!\S)\.\. _(?!_)(?:[^:`\\\n]|\\.)*)\Z"
+)
 _LABEL_START, _LABEL_END = re.compile(r"\[([^\[\]]*)\Z"), re.compile(r"[^\[\]]*(?=\])")
 _DEFINITION = re.compile(r"^[ \t>]*\[([^\[\]\n]+)\]:", re.MULTILINE)
 
@@ -95,7 +104,11 @@ def is_fixed_text(part: Part, start: int, end: int) -> bool:
 
     It must in a table or a title of reStructuredText, and in the label of a reference.
     """
-    text, before, after = part.text, part.text[max(0, start - _NEAR) : start], part.text[end : end + _NEAR]
+    text, before, after = (
+        part.text,
+        part.text[max(0, start - _NEAR) : start],
+        part.text[end : end + _NEAR],
+    )
     if part.syntax in _RST:
         starts, laid_out = _layout(text)
         if laid_out[bisect_right(starts, start) - 1]:
@@ -118,7 +131,9 @@ def _layout(text: str) -> tuple[list[int], list[bool]]:
     for number, line in enumerate(lines):
         is_border = _BORDER.match(line) is not None
         borders += is_border
-        laid_out.append(borders > 0 or any(adorned[number : number + 3]) or _GRID.match(line) is not None)
+        laid_out.append(
+            borders > 0 or any(adorned[number : number + 3]) or _GRID.match(line) is not None
+        )
         is_end = not "".join(lines[number + 1 : number + 2]).strip()
         if is_border and (borders == _MOST_BORDERS or (borders > 1 and is_end)):
             borders = 0
@@ -140,7 +155,9 @@ _TEX_ESCAPES = str.maketrans(
     | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
 )
 _MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9])")
-_MARKDOWN_MARKS = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|!(?=\[)")
+_MARKDOWN_MARKS = re.compile(
+    r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|!(?=\[)"
+)
 _RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
 
 

@@ -33,21 +33,53 @@ _MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _SUBTITLE = re.compile(r"\s*[:;.?!–—]\s+|\s+[-–—]+\s+|\s*[–—:]\s*|\s*\(")
 # Accents are dropped; these letters have none, or are also written with two letters
 _LETTERS = str.maketrans(
-    {"æ": "a", "œ": "o", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ŋ": "n", "&": " and "}
-    | {"α": " alpha ", "β": " beta ", "γ": " gamma ", "δ": " delta ", "ε": " epsilon ", "κ": " kappa "}
+    {
+        "æ": "a",
+        "œ": "o",
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "ı": "i",
+        "ŋ": "n",
+        "&": " and ",
+    }
+    | {
+        "α": " alpha ",
+        "β": " beta ",
+        "γ": " gamma ",
+        "δ": " delta ",
+        "ε": " epsilon ",
+        "κ": " kappa ",
+    }
     | {"λ": " lambda ", "μ": " mu ", "π": " pi ", "σ": " sigma ", "τ": " tau ", "ω": " omega "}
 )
 _TWO_LETTERS = re.compile(r"a[ae]|o[e]|u[e]")
-_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
+_ROMAN = {
+    "i": "1",
+    "ii": "2",
+    "iii": "3",
+    "iv": "4",
+    "v": "5",
+    "vi": "6",
+    "vii": "7",
+    "viii": "8",
+    "ix": "9",
+}
 _ROMAN_NUMBER = re.compile(
     r"\b(?:part|volume|vol|chapter|section|teil|band|partie|tome)\s+([ivx]+)\b|\b([ivx]{2,4})\b"
 )
-_RETRACTED = re.compile(r"(?:retracted|withdrawn|removed)(?: (?:article|paper|chapter|manuscript))? ")
+_RETRACTED = re.compile(
+    r"(?:retracted|withdrawn|removed)(?: (?:article|paper|chapter|manuscript))? "
+)
 _PARTICLES = _words(
     "van von vom zu zum zur de der den del della dello des di da das do dos du la le las les lo los el al bin"
     " ibn ben ter ten te af av y e und and the of jr sr ii iii iv phd dr st saint"
 )
-_NOBODY = frozenset({"others", "anonymous", "anon", "unknown", "na", "n a", "n n", "none", "author"})
+_NOBODY = frozenset(
+    {"others", "anonymous", "anon", "unknown", "na", "n a", "n n", "none", "author"}
+)
 _GROUPS = _words(
     "agency association bank board bureau center centre collaboration commission committee company community"
     " consortium corporation council department developers foundation gmbh government group inc initiative"
@@ -63,7 +95,9 @@ def record_findings(
     """Yield a finding for each difference between an entry and the work that its DOI names."""
     for entry, at in entries:
         if (work := works.get(entry.doi.key)) is not None:
-            yield from (at._replace(code=code, message=text) for code, text in _differences(entry, work))
+            yield from (
+                at._replace(code=code, message=text) for code, text in _differences(entry, work)
+            )
 
 
 def _differences(entry: CitedWork, work: Work) -> Iterator[tuple[str, str]]:
@@ -71,14 +105,21 @@ def _differences(entry: CitedWork, work: Work) -> Iterator[tuple[str, str]]:
         if notice.type != "correction":
             yield "retracted" if work.retraction else "concern", f"{entry.doi.name}: {notice}"
     if work.published_version is not None:
-        yield "preprint-published", f"{entry.doi.name} is a preprint of {work.published_version.name}"
+        yield (
+            "preprint-published",
+            f"{entry.doi.name} is a preprint of {work.published_version.name}",
+        )
     if entry.title and work.title and not same_title(entry.title, work.title):
         yield "title-differs", f"the title of {entry.doi.name} is {_quoted(work.title)}"
     if entry.year is not None and work.year is not None and not same_year(entry.year, work.year):
         yield "year-differs", f"the year of {entry.doi.name} is {work.year}, not {entry.year}"
     names = [*work.authors[:1], *work.editors]
     written = entry.first_author_family
-    if written and names and not any(same_author(written, name.family, str(name)) for name in names):
+    if (
+        written
+        and names
+        and not any(same_author(written, name.family, str(name)) for name in names)
+    ):
         yield "author-differs", f"the first author of {entry.doi.name} is {names[0]}, not {written}"
 
 
@@ -133,7 +174,8 @@ def same_author(written: str, family: str, whole: str) -> bool:
     :param whole: the whole name in the metadata.
     """
     first, second, full = (
-        folded(re.sub(r"\bet al\b\.?.*", "", name, flags=re.IGNORECASE)) for name in (written, family, whole)
+        folded(re.sub(r"\bet al\b\.?.*", "", name, flags=re.IGNORECASE))
+        for name in (written, family, whole)
     )
     if first in _NOBODY or second in _NOBODY or not _comparable(first, second):
         return True
@@ -203,11 +245,16 @@ def _is_group(words: str) -> bool:
 
 def _same_group(written: str, first: str, family: str, second: str) -> bool:
     """Return whether institutions share half of their words, or one is the acronym of the other."""
-    if not (_is_group(first) or _is_acronym(written)) or not (_is_group(second) or _is_acronym(family)):
+    if not (_is_group(first) or _is_acronym(written)) or not (
+        _is_group(second) or _is_acronym(family)
+    ):
         return True
     for short, long in ((first, second), (second, first)):
         words = long.split()
-        initials = (word[0] for word in words), (word[0] for word in words if word not in _PARTICLES)
+        initials = (
+            (word[0] for word in words),
+            (word[0] for word in words if word not in _PARTICLES),
+        )
         if short in {folded("".join(letters)) for letters in initials}:  # NOAA is folded, too
             return True
     one, other = _name(first), _name(second)

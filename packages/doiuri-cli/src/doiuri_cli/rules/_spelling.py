@@ -100,7 +100,9 @@ _PORT = re.compile(r":[0-9]{0,5}")
 _ENDS_LINK = re.compile(r"[<>\"{}|\\^`]")
 _ESCAPES_ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
 _AUTHORITY = re.compile(r"(?:https?:)?//[^/\\?#]*[/\\]?(?:api/handles/)?", re.IGNORECASE)
-_LONGEST_REST = 1000  # characters; more belong to no name, and looking at all would take quadratic time
+_LONGEST_REST = (
+    1000  # characters; more belong to no name, and looking at all would take quadratic time
+)
 _REST = re.compile(rf"[?#][^\s<>\"'`|\\^{{}}\[\])]{{0,{_LONGEST_REST}}}+")
 _PUNCTUATION = ".,;:!?"
 
@@ -123,7 +125,9 @@ _TITLE_FIRST = {
     "rst": _Link(before=r"`\Z", between=r"\s+<\Z", after=r">`"),
 }
 _HTML = _Link(
-    before=r"\bhref\s*=\s*[\"']?\Z", between=rf"[\"']?[^<>]*>\s*{_MARKUP}\Z", after=rf"{_END}</a\s*>"
+    before=r"\bhref\s*=\s*[\"']?\Z",
+    between=rf"[\"']?[^<>]*>\s*{_MARKUP}\Z",
+    after=rf"{_END}</a\s*>",
 )
 _TEX = _Link(before=r"\\href\s*\{\Z", between=rf"\}}\s*\{{{_MARKUP}\Z", after=rf"{_END}\}}")
 _TARGET_FIRST = {"html": _HTML, "xml": _HTML, "markdown": _HTML, "tex": _TEX, "bibtex": _TEX}
@@ -380,7 +384,9 @@ def _differs(title: Mention, shown: DOI, target: DOI) -> Flaw:
 
 
 # Their suggestions drop text, or guess at what is lost
-_NOT_FIXED = frozenset({"run-on", "lost-character", "placeholder", "dropped-query", "dropped-fragment"})
+_NOT_FIXED = frozenset(
+    {"run-on", "lost-character", "placeholder", "dropped-query", "dropped-fragment"}
+)
 
 
 def advice_findings(mention: Mention) -> Iterator[Flaw]:

@@ -85,7 +85,8 @@ def _is_loose(path: str, part: Part) -> bool:
         return False
     name = os.path.basename(path).lower()  # noqa: PTH119
     return part.syntax == "text" and (
-        name == "codemeta.json" or (type_of(name) in {"yaml", "markdown"} and not name.endswith(".cff"))
+        name == "codemeta.json"
+        or (type_of(name) in {"yaml", "markdown"} and not name.endswith(".cff"))
     )
 
 
@@ -99,7 +100,10 @@ def _is_usual(mention: Mention) -> bool:
 
 def _is_usual_field(mention: Mention) -> bool:
     """Return whether a field is a name, written as nearly all are."""
-    return mention.text == mention.part.text.strip() and _USUAL_NAME.fullmatch(mention.text) is not None
+    return (
+        mention.text == mention.part.text.strip()
+        and _USUAL_NAME.fullmatch(mention.text) is not None
+    )
 
 
 def part_findings(part: Part, mentions: Sequence[Mention]) -> Iterator[Flaw]:

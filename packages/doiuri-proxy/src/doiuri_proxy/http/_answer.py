@@ -23,7 +23,9 @@ _log = logging.getLogger("doiuri_proxy")
 _METHODS = "GET,POST,HEAD"
 
 
-def answer(records: Records, method: str, target: str, headers: Mapping[str, str] | None = None) -> Response:
+def answer(
+    records: Records, method: str, target: str, headers: Mapping[str, str] | None = None
+) -> Response:
     """Answer a request as a proxy with these records does, without a server.
 
     :param records: the records
@@ -67,7 +69,9 @@ async def respond(request: Request, source: Source, choice: Choice) -> Response:
     except BadRequestError as problem:
         return _pages.error(400, "Bad Request", str(problem))
     except SourceError as problem:
-        return _pages.error(problem.status, problem.title, str(problem)).with_headers(*problem.headers)
+        return _pages.error(problem.status, problem.title, str(problem)).with_headers(
+            *problem.headers
+        )
     except Exception:  # noqa: BLE001 - a bug: the client gets a response, the log the traceback
         _log.exception("cannot answer %s", request.target)
         return error(request, 500, "Internal error")

@@ -61,7 +61,9 @@ class App:
             if body is None:
                 return None
             if len(body) > MAX_FORM:
-                return error(request, 413, f"the body is longer than {MAX_FORM} bytes").with_headers(_CLOSE)
+                return error(
+                    request, 413, f"the body is longer than {MAX_FORM} bytes"
+                ).with_headers(_CLOSE)
             if request.headers.get("content-type", FORM).partition(";")[0].strip().lower() == FORM:
                 request = replace(request, form=body)
         response = await respond(request, self.source, self.choice)

@@ -60,7 +60,9 @@ class Request:
         In a form, ``+`` is a space.
         """
         params: dict[str, list[str]] = {}
-        parts = re.split(f"[{separators}]".encode(), self.query) + self.form.replace(b"+", b" ").split(b"&")
+        parts = re.split(f"[{separators}]".encode(), self.query) + self.form.replace(
+            b"+", b" "
+        ).split(b"&")
         for part in filter(None, parts):
             name, _, value = part.partition(b"=")
             params.setdefault(unescape(name), []).append(unescape(value))

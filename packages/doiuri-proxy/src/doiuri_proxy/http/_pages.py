@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 _FOLDER = "templates"
 _SLOT = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a page that is rendered once gets its text
-_STYLE = "".join((files(__package__) / _FOLDER / "style.css").read_text(encoding="utf-8").splitlines())
+_STYLE = "".join(
+    (files(__package__) / _FOLDER / "style.css").read_text(encoding="utf-8").splitlines()
+)
 
 #: the source of the pages' only style sheet in a Content-Security-Policy
 _STYLE_SOURCE = f"'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'"
@@ -39,7 +41,10 @@ HEADERS = (
         ),
     ),
     ("X-Content-Type-Options", "nosniff"),
-    ("Access-Control-Allow-Origin", "*"),  # not the request's Origin: caches keep the answer for any
+    (
+        "Access-Control-Allow-Origin",
+        "*",
+    ),  # not the request's Origin: caches keep the answer for any
 )
 
 
@@ -67,7 +72,12 @@ def not_found(handle: str) -> Response:
     if shorter == handle or not is_handle(shorter):
         shorter = ""
     return _page(
-        404, "not_found", "DOI Name Not Found", handle=handle, shorter=shorter, path=path_of(shorter)
+        404,
+        "not_found",
+        "DOI Name Not Found",
+        handle=handle,
+        shorter=shorter,
+        path=path_of(shorter),
     )
 
 

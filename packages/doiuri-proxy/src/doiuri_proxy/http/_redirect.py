@@ -38,7 +38,10 @@ _ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
 _LABEL = re.compile("info:(?:doi|hdl)/|(urn:doi:)|hdl:|doi:", re.ASCII | re.IGNORECASE)
 _URN_PREFIX = re.compile(r"\A(10\.[0-9.]+):")
-_VARY = ("Vary", "Accept")  # every record may have metadata, or be refused as metadata that it lacks
+_VARY = (
+    "Vary",
+    "Accept",
+)  # every record may have metadata, or be refused as metadata that it lacks
 _NEGOTIATION = {"ctype", "http_role", "media-type"}  # attributes of locations
 
 
@@ -63,7 +66,9 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     if record is None:
         return _pages.not_found(handle)
     accept = request.headers.get("accept", "")
-    negotiated = accept not in _ANYTHING and (record.has_metadata or citation_type(accept) is not None)
+    negotiated = accept not in _ANYTHING and (
+        record.has_metadata or citation_type(accept) is not None
+    )
     if not negotiated and not params and len(record.body) <= MAX_CACHED:
         fixed = _fixed_redirect(handle, record.body)
         if fixed is not None:
@@ -98,13 +103,16 @@ def _name_in_path(path: str) -> str:
     return _URN_PREFIX.sub(r"\1/", name, count=1) if label and label[1] else name
 
 
-async def _negotiated(handle: str, record: PublicValues, accept: str, source: Source) -> Response | None:
+async def _negotiated(
+    handle: str, record: PublicValues, accept: str, source: Source
+) -> Response | None:
     """Return metadata, or 406 if none of it is accepted; None if the answer is a redirect.
 
     Raises SourceError.
     """
     redirects = any(
-        _NEGOTIATION & location.attributes.keys() for location in locations_of(record.values, handle)
+        _NEGOTIATION & location.attributes.keys()
+        for location in locations_of(record.values, handle)
     )
     if redirects and not record.has_metadata:
         return None
@@ -117,7 +125,9 @@ async def _negotiated(handle: str, record: PublicValues, accept: str, source: So
     return _expiring(Response(200, body, content_type, (*_pages.HEADERS, _VARY)), record.values)
 
 
-async def _follow(record: PublicValues, request: Request, params: Params, source: Source) -> Response:
+async def _follow(
+    record: PublicValues, request: Request, params: Params, source: Source
+) -> Response:
     """Return a redirect to the end of a chain of aliases, on this proxy and with the same query."""
     used: list[Value] = []
     handle = ""
@@ -125,7 +135,9 @@ async def _follow(record: PublicValues, request: Request, params: Params, source
     for _ in range(MAX_ALIASES + 1):
         alias = next(_aliases(end.values), None) if end is not None else None
         if alias is None:
-            target = _pages.path_of(handle) + (f"?{request.query.decode('latin-1')}" if request.query else "")
+            target = _pages.path_of(handle) + (
+                f"?{request.query.decode('latin-1')}" if request.query else ""
+            )
             return _expiring(_pages.moved(301, target), used)
         used.append(alias)
         handle = alias.data.text or ""
@@ -138,7 +150,9 @@ def _aliases(values: Iterable[Value]) -> Iterator[Value]:
     return (value for value in values if value.has_type("HS_ALIAS") and is_handle(value.data.text))
 
 
-def _show(handle: str, values: Sequence[Value], request: Request, params: Params, choice: Choice) -> Response:
+def _show(
+    handle: str, values: Sequence[Value], request: Request, params: Params, choice: Choice
+) -> Response:
     """Return a redirect to a location, the list of locations, or the table of values."""
     show_urls = "showurls" in params.get("action", ())
     if "noredirect" in params and not show_urls:
@@ -149,7 +163,9 @@ def _show(handle: str, values: Sequence[Value], request: Request, params: Params
     if show_urls:
         return Response(200, locations_xml(locations), "text/xml;charset=utf-8", _pages.HEADERS)
     accept, locatt = request.headers.get("accept"), params.get("locatt", ())
-    location = choose(locations, accept=accept, locatt=locatt, country=choice.country, pick=choice.pick)
+    location = choose(
+        locations, accept=accept, locatt=locatt, country=choice.country, pick=choice.pick
+    )
     redirect = _redirect(values, locations, location, params.get("urlappend", [""])[0])
     return _expiring(*redirect) if redirect else _pages.values_table(handle, values)
 

@@ -55,7 +55,9 @@ async def _record(name: str, params: Params, source: Source) -> Response:
     indexes = _indexes(params)
     record = await source.lookup(name, auth="auth" in params, cert="cert" in params)
     if record is None:
-        return _response(404, {"responseCode": ResponseCode.HANDLE_NOT_FOUND, "handle": name}, params)
+        return _response(
+            404, {"responseCode": ResponseCode.HANDLE_NOT_FOUND, "handle": name}, params
+        )
     if not params and record.body != b"[]":  # nothing to select, so the values need not be parsed
         body = b'{"responseCode":1,"handle":%b,"values":%b}' % (write_json(name), record.body)
         return Response(200, body, JSON_TYPE)
@@ -82,7 +84,9 @@ def _response(status: int, answer: object, params: Params) -> Response:
     if not callback:
         return Response(status, body, JSON_TYPE)
     function = _NOT_IN_CALLBACK.sub("_", callback)
-    return Response(status, b"%b(%b);" % (function.encode(), body), "application/javascript;charset=utf-8")
+    return Response(
+        status, b"%b(%b);" % (function.encode(), body), "application/javascript;charset=utf-8"
+    )
 
 
 async def which_ra(request: Request, source: Source) -> Response:

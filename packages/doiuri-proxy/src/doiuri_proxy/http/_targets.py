@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 MAX_LINK_HEADER = 4096  # characters: clients refuse long header lines
 
-_HTTP_URL = re.compile(r"(https?://)([^/?#\\\s]+)([/?#\\].*|)", re.IGNORECASE | re.ASCII | re.DOTALL)
+_HTTP_URL = re.compile(
+    r"(https?://)([^/?#\\\s]+)([/?#\\].*|)", re.IGNORECASE | re.ASCII | re.DOTALL
+)
 _BROWSER_AUTHORITY = re.compile(r"https?:[/\\]*([^/\\?#]*)", re.IGNORECASE | re.ASCII)
 _CONTROLS = "".join(map(chr, range(0x21)))  # browsers drop these around a URL
 _ILLEGAL = re.compile(rb"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]")  # RFC 3986 §2; escapes are kept
@@ -59,7 +61,9 @@ def link_header(locations: Locations) -> str:
 
 def locations_xml(locations: Locations) -> bytes:
     """Return all locations to which the proxy could redirect, as XML."""
-    elements = "".join(f"<location {_xml_attributes(location)} />" for location in locations.candidates)
+    elements = "".join(
+        f"<location {_xml_attributes(location)} />" for location in locations.candidates
+    )
     return f"<locations>{elements}</locations>".encode()
 
 
@@ -81,7 +85,9 @@ def _host(authority: str) -> str | None:
 
 
 def _escape(text: str) -> str:
-    return _ILLEGAL.sub(lambda match: b"%%%02X" % match[0][0], text.encode("utf-8", "replace")).decode()
+    return _ILLEGAL.sub(
+        lambda match: b"%%%02X" % match[0][0], text.encode("utf-8", "replace")
+    ).decode()
 
 
 def _link(location: Location) -> str | None:

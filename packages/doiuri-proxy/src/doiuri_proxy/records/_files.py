@@ -43,7 +43,11 @@ class RecordsError(ValueError):
         self.source, self.line, self.reason = source, line, reason
 
     def __str__(self) -> str:
-        return f"{self.source}:{self.line}: {self.reason}" if self.line else f"{self.source}: {self.reason}"
+        return (
+            f"{self.source}:{self.line}: {self.reason}"
+            if self.line
+            else f"{self.source}: {self.reason}"
+        )
 
 
 class Origin(NamedTuple):
@@ -89,7 +93,9 @@ def _files(folder: Path) -> list[Path]:
         files += [Path(parent, name) for name in names if not name.startswith(".")]
     files = sorted(file for file in files if file.suffix in _EXTENSIONS)
     if not files:
-        raise RecordsError(str(folder), 0, f"no file in this folder ends in {', '.join(sorted(_EXTENSIONS))}")
+        raise RecordsError(
+            str(folder), 0, f"no file in this folder ends in {', '.join(sorted(_EXTENSIONS))}"
+        )
     return files
 
 

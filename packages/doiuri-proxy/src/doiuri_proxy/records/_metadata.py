@@ -33,7 +33,9 @@ def write_json(value: object, *, pretty: bool = False) -> bytes:
 @cache  # json.dumps creates an encoder for each call, which costs more than most answers take to write
 def _encoder(pretty: bool, *, escape: bool) -> json.JSONEncoder:
     indent, separators = (2, None) if pretty else (None, (",", ":"))
-    return json.JSONEncoder(ensure_ascii=escape, allow_nan=False, indent=indent, separators=separators)
+    return json.JSONEncoder(
+        ensure_ascii=escape, allow_nan=False, indent=indent, separators=separators
+    )
 
 
 def read_metadata(metadata: object) -> dict[str, bytes]:
@@ -53,7 +55,9 @@ def read_metadata(metadata: object) -> dict[str, bytes]:
         if not isinstance(content, str | dict | list):
             raise ValueError(f"metadata as {name} is {content!r:.60}, expected text or an object")  # noqa: TRY004
     return {
-        name: content.encode("utf-8", "replace") if isinstance(content, str) else write_json(content)
+        name: content.encode("utf-8", "replace")
+        if isinstance(content, str)
+        else write_json(content)
         for name, content in metadata.items()
     }
 
@@ -84,7 +88,9 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> tuple[int, str
         if not quality or quality <= html or quality < wildcard:
             break
         for own, limits, _, body in available:
-            if own == wanted and all(parameters.get(name, limit) == limit for name, limit in limits.items()):
+            if own == wanted and all(
+                parameters.get(name, limit) == limit for name, limit in limits.items()
+            ):
                 return 200, f"{own};charset=utf-8" if own.startswith("text/") else own, body
     return 302 if html or wildcard or not ranges else 406, "", b""
 

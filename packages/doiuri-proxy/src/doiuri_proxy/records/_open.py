@@ -38,13 +38,17 @@ def open_source(
     """
     is_stored = is_cache(records)
     if is_stored and upstream is not None:
-        raise RecordsError(str(records), 0, "a cache: with an upstream, give it as the cache, not as records")
+        raise RecordsError(
+            str(records), 0, "a cache: with an upstream, give it as the cache, not as records"
+        )
     local = Records([] if is_stored or records is None else records)
     if upstream is None and not is_stored:
         return local
     from doiuri_proxy.records._upstream import UpstreamSource
 
-    return UpstreamSource(local, upstream or base, str(records) if is_stored else cache, offline=is_stored)
+    return UpstreamSource(
+        local, upstream or base, str(records) if is_stored else cache, offline=is_stored
+    )
 
 
 def is_cache(records: object) -> bool:
@@ -57,7 +61,9 @@ def is_cache(records: object) -> bool:
     if not isinstance(records, (str, os.PathLike)):
         return False
     if "://" in str(records):
-        raise RecordsError(str(records), 0, "records are read from a file or a folder, not from a URL")
+        raise RecordsError(
+            str(records), 0, "records are read from a file or a folder, not from a URL"
+        )
     path = Path(records)
     try:
         # opening a pipe would block; SQLite takes a file of one octet for an empty database
@@ -68,7 +74,9 @@ def is_cache(records: object) -> bool:
     except sqlite3.Error as error:
         if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}:
             return False
-        raise RecordsError(str(path), 0, f"an SQLite file, but not a cache of records: {error}") from None
+        raise RecordsError(
+            str(path), 0, f"an SQLite file, but not a cache of records: {error}"
+        ) from None
     except OSError:
         return False
     return True

@@ -22,7 +22,9 @@ MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times
 WAIT_TIME = 8  # seconds that a request may wait for upstream: clients have a timeout of 10
 RETRY_AFTER = 20  # seconds after which a client may ask again
 
-_DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
+_DEFAULT_PERMISSIONS = (
+    "1110"  # administrators may read and write, the public may read; omitted in answers
+)
 
 
 class SourceError(Exception):
@@ -52,7 +54,9 @@ class PublicValues:
     @classmethod
     def of(cls, values: Iterable[Value], *, has_metadata: bool = False) -> PublicValues:
         """Return the public ones of ``values``."""
-        return cls(write_json([_members(value) for value in values if _is_public(value)]), has_metadata)
+        return cls(
+            write_json([_members(value) for value in values if _is_public(value)]), has_metadata
+        )
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -95,12 +99,22 @@ class Records:
                 raise ValueError(f"{handle} already exists")
             try:
                 self._records[key] = PublicValues.of(values, has_metadata=bool(metadata))
-            except (TypeError, ValueError, RecursionError) as error:  # Python data that JSON cannot express
+            except (
+                TypeError,
+                ValueError,
+                RecursionError,
+            ) as error:  # Python data that JSON cannot express
                 raise ValueError(f"{handle}: {error}") from None
             if metadata:
                 self._metadata[key] = metadata
 
-    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
+    async def lookup(
+        self,
+        handle: str,
+        *,
+        auth: bool = False,  # noqa: ARG002
+        cert: bool = False,  # noqa: ARG002
+    ) -> PublicValues | None:
         """Return the values of a handle; None if it is not registered.
 
         ``auth`` bypasses caches, ``cert`` asks for an authenticated answer; neither makes a difference here.
@@ -126,7 +140,9 @@ class Records:
         key = ascii_upper(name)
         exists = key in self._records
         if "/" not in key:  # a bare prefix
-            exists = key in self._prefixes or key in self._agencies or f"0.NA/{key}" in self._records
+            exists = (
+                key in self._prefixes or key in self._agencies or f"0.NA/{key}" in self._records
+            )
         return Registration(exists, self._agency(name) if exists else None)
 
     def _agency(self, handle: str) -> str | None:

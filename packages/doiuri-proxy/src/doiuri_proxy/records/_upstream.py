@@ -16,7 +16,13 @@ from doiuri.records import ascii_upper
 from doiuri.resolver import Resolver, open_store
 
 from doiuri_proxy.records._metadata import citation_type
-from doiuri_proxy.records._source import WAIT_TIME, BusyError, PublicValues, Registration, SourceError
+from doiuri_proxy.records._source import (
+    WAIT_TIME,
+    BusyError,
+    PublicValues,
+    Registration,
+    SourceError,
+)
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -43,7 +49,9 @@ class UpstreamSource:
     found".
     """
 
-    def __init__(self, local: Records, base: str, cache: str | None, *, offline: bool = False) -> None:
+    def __init__(
+        self, local: Records, base: str, cache: str | None, *, offline: bool = False
+    ) -> None:
         """Open the cache, a store's path or URL. Raises ValueError for a bad ``base`` or ``cache``.
 
         ``offline`` sends no requests: what the cache lacks is not known.
@@ -55,7 +63,9 @@ class UpstreamSource:
         agent = user_agent("doiuri-proxy", settings.mailto)
         self._resolver = Resolver(base, store=store, user_agent=agent)
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
-        self._fresh = self._cached if offline else Resolver(base, store=_FreshEntries(store), offline=True)
+        self._fresh = (
+            self._cached if offline else Resolver(base, store=_FreshEntries(store), offline=True)
+        )
         self._close_store = store.close
         self._pool = ThreadPoolExecutor(THREADS, "upstream")
         self._waiting: dict[Hashable, Future[Any]] = {}
@@ -65,7 +75,9 @@ class UpstreamSource:
         self.local = local
         return self
 
-    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
+    async def lookup(
+        self, handle: str, *, auth: bool = False, cert: bool = False
+    ) -> PublicValues | None:
         """Return the values of a handle. Upstream is asked about DOIs and short DOIs only."""
         doi = _resolvable(handle)
         values = await self.local.lookup(handle)
@@ -73,7 +85,9 @@ class UpstreamSource:
             return values
         if doi is None:
             raise SourceError(f"{handle} is not in the cache")
-        flags = (False, False) if self._offline else (auth, cert)  # past a build's cache there is nothing
+        flags = (
+            (False, False) if self._offline else (auth, cert)
+        )  # past a build's cache there is nothing
         return await self._answer((ascii_upper(handle), *flags), partial(_resolve, doi, *flags))
 
     async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
@@ -81,7 +95,9 @@ class UpstreamSource:
         doi = _resolvable(handle)
         if doi is None or await self.local.lookup(handle) is not None:
             return await self.local.metadata(handle, accept)
-        return await self._answer(("metadata", ascii_upper(handle), accept), partial(_negotiate, doi, accept))
+        return await self._answer(
+            ("metadata", ascii_upper(handle), accept), partial(_negotiate, doi, accept)
+        )
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix; ask upstream about those not known here."""
@@ -158,7 +174,9 @@ class _FreshEntries:
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         now = time.time()
-        return {key: entry for key, entry in self._store.get_many(keys).items() if entry.expires > now}
+        return {
+            key: entry for key, entry in self._store.get_many(keys).items() if entry.expires > now
+        }
 
 
 def _resolve(doi: Handle, auth: bool, cert: bool, resolver: Resolver) -> PublicValues | None:

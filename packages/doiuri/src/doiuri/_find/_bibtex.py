@@ -94,7 +94,9 @@ class BibTeX(Scanner):
             first, end = first + 1, end - 1
         remains = _REMAINS.search(text, first, end)
         stop = remains.start() if remains else end
-        mention = Rendered.replacing(text, (first, stop), _IN_VALUE, _unescaped).whole(labelled=labelled)
+        mention = Rendered.replacing(text, (first, stop), _IN_VALUE, _unescaped).whole(
+            labelled=labelled
+        )
         return ((), start) if mention is None else ((mention,), end)
 
     def _value_end(self, start: int) -> int:
@@ -133,7 +135,9 @@ def _unescaped(token: re.Match[str]) -> str:
     ``$_2$``, which programs write for "_2".
     """
     if token["accent"]:
-        return unicodedata.normalize("NFC", (token["letter"] or token["bare"]) + ACCENTS[token["accent"]])
+        return unicodedata.normalize(
+            "NFC", (token["letter"] or token["bare"]) + ACCENTS[token["accent"]]
+        )
     if token["symbol"]:
         return SYMBOLS[token["symbol"]]
     character: str = token["escaped"] or token["math"] or ""

@@ -28,7 +28,9 @@ _TAG = lazy(
     r"<(?:\\?/|!--|(?:[aip]|br|em|li|t[dhr]|div|span|strong|su[bp]|ref|cite|code|italic|bold|img|hr)(?:[\s/][^<>]{0,200})?>)",
     re.IGNORECASE,
 )
-_ENTITY = lazy(r"&(?:(?:quot|apos|nbsp|rdquo|rsquo|raquo|#0{0,4}(?:34|39|160));|lt;/|gt;(?!\.?[A-Za-z0-9]))")
+_ENTITY = lazy(
+    r"&(?:(?:quot|apos|nbsp|rdquo|rsquo|raquo|#0{0,4}(?:34|39|160));|lt;/|gt;(?!\.?[A-Za-z0-9]))"
+)
 _SICI = lazy(rf"<[0-9](?>(?:[^{_HARD}{_SOFT}]++|:(?!//)){{0,200}})>")
 _IN_SICI = lazy(";[0-9]-")
 _IN_ENTITY = lazy(r"&#?[A-Za-z0-9]+;\Z")
@@ -97,7 +99,9 @@ def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
     match character:
         case "(" | "[" | "{" | "<":
             opened.append(place)
-            is_markup = text.startswith("[^", place) or (character == "<" and _TAG.match(text, place))
+            is_markup = text.startswith("[^", place) or (
+                character == "<" and _TAG.match(text, place)
+            )
             return bool(is_markup) or (not _SICI.match(text, place) and _next_follows(text, place))
         case ")" | "]" | "}" | ">":
             if opened and text[opened[-1]] == _OPENER_OF[character]:
@@ -225,7 +229,8 @@ _FILE = lazy(
 _PREPRINT = lazy(r"(?i:10\.1101/.*[0-9])(v[0-9]{1,2})\Z")  # bioRxiv appends the version
 _ARTICLE_NUMBER = lazy(r"10\.1093/[^/]+/[^/]+(/[0-9]{5,})\Z")  # OUP appends a number of its own
 _JOURNAL = lazy(  # Wiley's pages of a journal
-    r"10\.[0-9]+(?:/|%2F)(?:\(|%28)ISSN(?:\)|%29)[0-9]{4}-[0-9]{3}[0-9X](/.*)\Z", re.IGNORECASE | re.DOTALL
+    r"10\.[0-9]+(?:/|%2F)(?:\(|%28)ISSN(?:\)|%29)[0-9]{4}-[0-9]{3}[0-9X](/.*)\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 # Silverchair's hosts append a number of the article and words of its title
 _SILVERCHAIR = lazy(r"/(?:article|chapter|book|proceeding)[a-z-]*/doi/\Z", re.IGNORECASE)

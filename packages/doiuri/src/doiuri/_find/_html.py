@@ -39,10 +39,16 @@ _ESCAPED_SLASH = lazy(r"\\/")  # JSON in scripts writes it, so that no "</" occu
 _ATTRIBUTE = lazy(r"([^\s=<>\"'/]++)(?:\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _ENTITY = lazy(rf"{ENTITY}|{INVISIBLE_ONE}")
 _JATS_DOI = lazy(r"<(?:pub|article|object)-id\b[^<>]*\spub-id-type\s*=\s*[\"']doi[\"']")
-_BROKEN_NAME = lazy(r"\s*(10\.[0-9]{4,9}/?(?:[^\s<>&]{0,99}\s{1,9}(?!10\.|doi)[^\s<>&]{1,99}))\s*</")
+_BROKEN_NAME = lazy(
+    r"\s*(10\.[0-9]{4,9}/?(?:[^\s<>&]{0,99}\s{1,9}(?!10\.|doi)[^\s<>&]{1,99}))\s*</"
+)
 _SPACE = lazy(r"\s+")
-_IN_URL = lazy(rf"{ENTITY}|{INVISIBLE_ONE}|[\t\n\r]")  # WHATWG URL, basic parser: removes tabs and newlines
-_URLS = frozenset({"href", "xlink:href", "src", "cite", "action", "resource", "about", "rdf:about", "itemid"})
+_IN_URL = lazy(
+    rf"{ENTITY}|{INVISIBLE_ONE}|[\t\n\r]"
+)  # WHATWG URL, basic parser: removes tabs and newlines
+_URLS = frozenset(
+    {"href", "xlink:href", "src", "cite", "action", "resource", "about", "rdf:about", "itemid"}
+)
 
 
 class HTML(Scanner):
@@ -110,7 +116,9 @@ def _in_attributes(text: str, start: int, end: int) -> Iterator[Mention]:
         if text.find("10", *span) < 0:
             continue
         if attribute[1].lower() in _URLS:
-            yield from Rendered.replacing(text, span, _IN_URL, unescaped).whole_or_mentions(link=True)
+            yield from Rendered.replacing(text, span, _IN_URL, unescaped).whole_or_mentions(
+                link=True
+            )
         else:
             yield from Rendered.replacing(text, span, _ENTITY, unescaped).mentions()
 

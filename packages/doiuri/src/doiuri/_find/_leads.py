@@ -40,7 +40,9 @@ _ESCAPE = lazy(r"%[0-9A-Fa-f]{2}\Z")
 _ESCAPED_OR_SUBFIELD = lazy(
     r"(?:%[0-9A-Fa-f]{2}|\\.|\\u[0-9A-Fa-f]{4}|\$\$[A-Z])\Z", re.DOTALL
 )  # %2F, \n, $$U
-_SPRINGER = frozenset(["/art:", "/chp:", "/bok:"])  # kinds of a publication, before its name in a URL
+_SPRINGER = frozenset(
+    ["/art:", "/chp:", "/bok:"]
+)  # kinds of a publication, before its name in a URL
 _BADGE = "shields.io/badge/"
 _BADGE_LENGTH = 200  # how far back its URL is looked for
 _URL_LENGTH = 500  # how far back the start of a URL is looked for; a bound keeps the time linear
@@ -87,7 +89,11 @@ def frequent_lead(text: str, start: int, last: int) -> int:
         return start
     for spelling in _FREQUENT.get(before, ()):
         first = start - len(spelling)
-        if first >= last and text.startswith(spelling, first) and text[first - 1 : first] in _STARTS_OR_BLANK:
+        if (
+            first >= last
+            and text.startswith(spelling, first)
+            and text[first - 1 : first] in _STARTS_OR_BLANK
+        ):
             return first
     return -1
 
@@ -113,7 +119,9 @@ def lead(text: str, start: int, last: int = 0) -> Lead | None:
 def _label_or_link(text: str, start: int, last: int) -> Lead | None:
     first = max(last, start - _LONGEST)
     window = text[first:start].lower()
-    match = _LABEL_OR_LINK.search(text, first, start) if "doi" in window or "hdl" in window else None
+    match = (
+        _LABEL_OR_LINK.search(text, first, start) if "doi" in window or "hdl" in window else None
+    )
     if match is None:
         return None
     place = _place(text, match.start())
@@ -161,4 +169,7 @@ def _is_inside_word(text: str, start: int, before: str) -> bool:
 def label_nearby(source: str, place: int) -> bool:
     """Return whether the word "doi" stands before ``place`` with nothing but markup between."""
     start = max(0, place - _NEARBY)
-    return "doi" in source[start:place].lower() and _LABEL_NEARBY.search(source, start, place) is not None
+    return (
+        "doi" in source[start:place].lower()
+        and _LABEL_NEARBY.search(source, start, place) is not None
+    )

@@ -154,7 +154,9 @@ class Markdown(Scanner):
             return None
         closer = _exactly(backticks).search(self.text, opener.end(), end)
         if closer is None:
-            self._unclosed.add((backticks, end))  # not searched for again, or the time would be quadratic
+            self._unclosed.add(
+                (backticks, end)
+            )  # not searched for again, or the time would be quadratic
         return closer
 
     def _definition(self, start: int) -> Part | None:

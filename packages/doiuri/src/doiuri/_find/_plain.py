@@ -83,7 +83,9 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
         candidates = _CANDIDATE.finditer(text, end)
 
 
-def _prefix(text: str, start: int, before: Lead, label_nearby: Callable[[int], bool]) -> re.Match[str] | None:
+def _prefix(
+    text: str, start: int, before: Lead, label_nearby: Callable[[int], bool]
+) -> re.Match[str] | None:
     """Return the prefix and slash at ``start``; None for a decimal, a version, a port or a time."""
     prefix = _PREFIX.match(text, start)
     if prefix is None or (prefix[2] == ":" and text[start - 8 : start].lower() != "urn:doi:"):
@@ -96,7 +98,10 @@ def _prefix(text: str, start: int, before: Lead, label_nearby: Callable[[int], b
 
 def _is_no_name(prefix: re.Match[str], end: int) -> bool:
     text = prefix.string
-    return _NO_NAME.search(text, prefix.end(), end) is not None or _NO_NAME.match(text, end) is not None
+    return (
+        _NO_NAME.search(text, prefix.end(), end) is not None
+        or _NO_NAME.match(text, end) is not None
+    )
 
 
 def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
@@ -152,7 +157,9 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
         return None
     if _LINE_BREAK.search(value) or (not link and len(value.split(maxsplit=1)) > 1):
         return None
-    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS) or _is_no_name(prefix, len(value)):
+    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS) or _is_no_name(
+        prefix, len(value)
+    ):
         return None
     end = len(value)
     if link or before.place == "link":

@@ -20,7 +20,8 @@ _DOI_ROLE = lazy(r"(?:^|[:_-])doi\Z", re.IGNORECASE)
 _NEARBY = 120  # how far back the name of a role and the margin of a target are looked for
 _MARGIN = lazy(r"^([ \t]*)(?:\.\.[ ]_|__)\Z", re.MULTILINE)
 _TARGET_NAME = lazy(
-    r"(?:_?(?:`[^`\n]*`|[^\\:\n`]*+(?:\\.[^\\:\n`]*+)*):|(?<=__))([ \t]+|[ \t]*\n[ \t]+)(?=\S)", re.DOTALL
+    r"(?:_?(?:`[^`\n]*`|[^\\:\n`]*+(?:\\.[^\\:\n`]*+)*):|(?<=__))([ \t]+|[ \t]*\n[ \t]+)(?=\S)",
+    re.DOTALL,
 )
 _EMBEDDED_URI = lazy(r"(?:^|(?<=\s))<")
 _PHRASE_END = lazy(r"[^`\\]*+(?:\\.[^`\\]*+)*`", re.DOTALL)
@@ -29,7 +30,9 @@ _ESCAPE = lazy(r"\\(.)", re.DOTALL)
 _BREAK = r"\n(?<=[-:]\n)[ \t]*(?=[^\s<>`]{1,40}>[0-9]\.[0-9]\.(?:CO|TX);)"
 _ESCAPE_OR_BREAK = lazy(rf"\\(.)|{_BREAK}", re.DOTALL)
 _SICI_BREAK = lazy(_BREAK)
-_ESCAPE_OR_SPACE = lazy(r"\\(.)|\s+", re.DOTALL)  # docutils drops white space in the URI of a target
+_ESCAPE_OR_SPACE = lazy(
+    r"\\(.)|\s+", re.DOTALL
+)  # docutils drops white space in the URI of a target
 
 _BLANKS = r"\s+[0-9./:%\\]"
 
@@ -39,7 +42,9 @@ class RST(Scanner):
 
     # The second is for URIs of targets: docutils drops white space there
     names = lazy(name_start(r"\\")), lazy(name_start(_BLANKS) + "(?<=[/<:]1)")
-    boundary = lazy(r"\n(?=[ \t]*+(?:\.\. |\r?(?:\n|\Z)))")  # before explicit markup or a blank line
+    boundary = lazy(
+        r"\n(?=[ \t]*+(?:\.\. |\r?(?:\n|\Z)))"
+    )  # before explicit markup or a blank line
     first = lazy(r"[\\`_]")
     token = lazy(
         r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)(?<!\S__)))",
@@ -50,7 +55,9 @@ class RST(Scanner):
 
     def stretch(self, start: int, end: int, edits: list[Piece]) -> Rendered:
         if self.text.find("<", start, end) >= 0:
-            breaks = [Piece(*line.span(), "") for line in _SICI_BREAK.finditer(self.text, start, end)]
+            breaks = [
+                Piece(*line.span(), "") for line in _SICI_BREAK.finditer(self.text, start, end)
+            ]
             edits = sorted(edits + breaks)
         return super().stretch(start, end, edits)
 
@@ -127,7 +134,9 @@ def _delimited(
     if mention is not None:
         yield mention
     else:
-        yield from Rendered.replacing(text, (start, end), _ESCAPE_OR_BREAK, _unescaped).mentions(_TAIL)
+        yield from Rendered.replacing(text, (start, end), _ESCAPE_OR_BREAK, _unescaped).mentions(
+            _TAIL
+        )
 
 
 def _unescaped(token: re.Match[str]) -> str:

@@ -602,7 +602,9 @@ def _entry_key(reference: Reference, style: Style, locale: str, substitute: str)
     return reference.work, reference.letter, digest, locale
 
 
-def _format_entry(reference: Reference, style: Style, locale: str, substitute: str) -> tuple[Part, ...]:
+def _format_entry(
+    reference: Reference, style: Style, locale: str, substitute: str
+) -> tuple[Part, ...]:
     """Return an entry as citeproc-py formats it.
 
     :param substitute: what stands for people who are those of the entry before, such as "———"

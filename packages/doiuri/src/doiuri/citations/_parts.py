@@ -96,7 +96,9 @@ def marked(name: Format, text: str) -> str:
 def from_rich(text: str) -> str:
     """Return CSL's rich text with marks in place of its tags."""
     if "<" in text:
-        text = "".join(_MARK_OF.get(token, token) for token in RICH_TAGS.split(text)).replace("<", _LESS)
+        text = "".join(_MARK_OF.get(token, token) for token in RICH_TAGS.split(text)).replace(
+            "<", _LESS
+        )
     return _APOSTROPHE.sub("’", text)
 
 
@@ -147,7 +149,11 @@ def parts_of(text: str, link: Handle | str | None = None) -> tuple[Part, ...]:
             depth[_FORMATS[place - 0x10]] -= 1
         else:
             # Emphasis in emphasis is upright
-            formats = (name for name, times in depth.items() if (times % 2 if name == "emphasis" else times))
+            formats = (
+                name
+                for name, times in depth.items()
+                if (times % 2 if name == "emphasis" else times)
+            )
             characters.append((frozenset(formats), _CHARACTERS.get(character, character)))
     return tuple(
         Part("".join(character for _, character in run), formats, link)

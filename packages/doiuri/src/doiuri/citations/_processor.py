@@ -49,7 +49,10 @@ _RANGE = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]+\s*(?=\w)")
 _SHORT_RANGE = re.compile(r"(?<!\S)(\d+)-(\d+)(?![^\s,])")
 _DIGITS = re.compile(r"\d+")
 _DATES = ("issued", *OTHER_DATES)
-_OTHER_FORMS = {"symbol": "short", "verb-short": "verb"}  # of a term; None, the long one, for any other
+_OTHER_FORMS = {
+    "symbol": "short",
+    "verb-short": "verb",
+}  # of a term; None, the long one, for any other
 
 
 class Item(citeproc.CitationItem):
@@ -93,7 +96,9 @@ def _values(work: Work, letter: str, style: Style, demotes: bool) -> dict[str, A
     if link_of(work):
         texts["URL" if work.doi is None else "DOI"] = LINK
     values: dict[str, Any] = {name: model.String(text) for name, text in texts.items() if text}
-    values |= {name: [Person(**_name(one, demotes)) for one in csl[name]] for name in NAMES if name in csl}
+    values |= {
+        name: [Person(**_name(one, demotes)) for one in csl[name]] for name in NAMES if name in csl
+    }
     for name in _DATES:
         if name in csl:
             date = dict(zip(("year", "month", "day"), csl[name]["date-parts"][0], strict=False))
@@ -121,7 +126,9 @@ def _name(name: dict[str, str], demotes: bool) -> dict[str, str]:
         capitals = _AFTER_HYPHEN.sub(lambda letter: letter[0].upper(), given)
         if given.islower():
             capitals = " ".join(word[:1].upper() + word[1:] for word in capitals.split())
-        words = [(low, [*run]) for low, run in groupby(capitals.split(), lambda word: word[0].islower())]
+        words = [
+            (low, [*run]) for low, run in groupby(capitals.split(), lambda word: word[0].islower())
+        ]
         if words[-1][0]:
             name["dropping-particle"] = " ".join(words.pop()[1])
         name["given"] = " ".join((SPACE if low else " ").join(run) for low, run in words)
@@ -186,7 +193,9 @@ class Names(model.Names):
         if self.name is None and within:
             kwargs["names_context"] = item["names"]
         elif self.name is None:
-            self.insert(0, self.makeelement(f"{NAMESPACE}name"))  # citeproc-py would insert one of its own
+            self.insert(
+                0, self.makeelement(f"{NAMESPACE}name")
+            )  # citeproc-py would insert one of its own
         text = super().render(item, context=context, **kwargs)
         if text and not item.get("author") and not within:
             item["author"] = str(text)
@@ -199,7 +208,12 @@ class Name(model.Name):
     """Initials also where ``initialize`` is inherited; "and" for "&" in a sentence; "et al." for "others"."""
 
     def process(
-        self, item: Item, variable: str, context: Any = None, sort_options: Any = None, **kwargs: Any
+        self,
+        item: Item,
+        variable: str,
+        context: Any = None,
+        sort_options: Any = None,
+        **kwargs: Any,
     ) -> Any:
         if item.get("sort") is not None:
             sort_options = item.get("sort")
@@ -208,10 +222,15 @@ class Name(model.Name):
         names = item.reference.get(variable, [])
         if len(names) > 1 and names[-1].get("literal") == "others":
             least, first = (
-                self.get_option(f"et-al-{name}", context, sort_options) for name in ("min", "use-first")
+                self.get_option(f"et-al-{name}", context, sort_options)
+                for name in ("min", "use-first")
             )
             shown = min(first if least and len(names) >= least else len(names), len(names) - 1)
-            sort_options = {**(sort_options or {}), "et-al-min": len(names), "et-al-use-first": shown}
+            sort_options = {
+                **(sort_options or {}),
+                "et-al-min": len(names),
+                "et-al-use-first": shown,
+            }
             sort_options["et-al-use-last"] = "false"
         text = super().process(item, variable, context=context, sort_options=sort_options, **kwargs)
         if "\ue023" in str(text):
@@ -252,7 +271,9 @@ class _Termed:
 
     def get_term(self, name: str, form: str | None = None, **kwargs: Any) -> Any:
         term = super().get_term(name, form, **kwargs)  # type: ignore[misc]
-        return self.get_term(name, _OTHER_FORMS.get(form), **kwargs) if term is None and form else term
+        return (
+            self.get_term(name, _OTHER_FORMS.get(form), **kwargs) if term is None and form else term
+        )
 
 
 class Text(_Cased, _Numbered, _Termed, model.Text):
@@ -291,7 +312,11 @@ class Label(_Cased, _Termed, model.Label):
             if own.startswith("number-of"):
                 kwargs["plural"] = str(value) != "1"
         # Labels do not sort
-        return None if item.get("sort") is not None else super().process(item, variable, *args, **kwargs)
+        return (
+            None
+            if item.get("sort") is not None
+            else super().process(item, variable, *args, **kwargs)
+        )
 
 
 class Name_Part(_Cased, model.Name_Part):  # noqa: N801 (citeproc-py's names are those of the elements)
@@ -321,8 +346,14 @@ class Date(model.Date):
 
     def _sortable(self, date: Any) -> str:
         """Return the parts of a date that are shown, as they sort (CSL 1.0.2, Sorting)."""
-        shown = self.get("date-parts") or "-".join(part.get("name") for part in self) or "year-month-day"
-        return "".join(f"{date.get(part, 0):04}" for part in ("year", "month", "day") if part in shown)
+        shown = (
+            self.get("date-parts")
+            or "-".join(part.get("name") for part in self)
+            or "year-month-day"
+        )
+        return "".join(
+            f"{date.get(part, 0):04}" for part in ("year", "month", "day") if part in shown
+        )
 
 
 class _Condition:
@@ -360,7 +391,12 @@ def _titled(text: str, match: re.Match[str]) -> str:
     before = re.sub(rf"[{MARKS}]+$", "", before).rstrip()
     if not word.islower():
         return word
-    if word.strip('.,;:)”’"') in _SMALL and before and before[-1] not in ":?!.—" and match.end() < len(text):
+    if (
+        word.strip('.,;:)”’"') in _SMALL
+        and before
+        and before[-1] not in ":?!.—"
+        and match.end() < len(text)
+    ):
         return word
     return word[0].upper() + word[1:]
 
@@ -395,7 +431,14 @@ def _layout(reference: Reference, style: Style, locale: str, area: Area) -> Iter
     """Yield what renders an item; errors say what cannot be formatted."""
     try:
         yield _layouts(style, locale)[area]
-    except (AttributeError, LookupError, RuntimeError, TypeError, ValueError, VariableError) as error:
+    except (
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        VariableError,
+    ) as error:
         # the depth at which Python stops varies, and so does its message
         reason = "a macro calls itself" if isinstance(error, RecursionError) else repr(error)
         raise ValueError(
@@ -430,7 +473,9 @@ def cited(
     :param in_sentence: whether "&" between names is "and"
     """
     with _layout(reference, style, locale, "citation") as layout:
-        item = Item(reference, style, number=reference.number, no_author=no_author, in_sentence=in_sentence)
+        item = Item(
+            reference, style, number=reference.number, no_author=no_author, in_sentence=in_sentence
+        )
         if locator[1]:
             item["locator"] = citeproc.Locator(*locator)
         text = str(layout.render_children(item) or "")
@@ -456,7 +501,10 @@ def _sort_text(reference: Reference, style: Style, layout: Any, key: Any) -> str
     item = Item(reference, style, sort={"name-as-sort-order": "all", **options})
     try:
         text = str(
-            (key[0] if variable else layout.get_macro(key.get("macro"))).render(item, context=layout) or ""
+            (key[0] if variable else layout.get_macro(key.get("macro"))).render(
+                item, context=layout
+            )
+            or ""
         )
     except VariableError:
         return ""

@@ -102,16 +102,22 @@ class Style:
             raise ValueError(": not a CSL style")
         for link in self._root.iter(f"{NAMESPACE}link"):
             if link.get("rel") == "independent-parent":
-                raise ValueError(f": only refers to another style; get that one: {link.get('href')}")
+                raise ValueError(
+                    f": only refers to another style; get that one: {link.get('href')}"
+                )
         if self._root.find(f"{NAMESPACE}bibliography") is None:
             raise ValueError(": a CSL style without a bibliography, so it has no entries")
         folder = citeproc_folder()
         from lxml import etree
 
-        schema = etree.RelaxNG(file=str(folder / "data" / "schema" / "schemas" / "styles" / "csl.rng"))
+        schema = etree.RelaxNG(
+            file=str(folder / "data" / "schema" / "schemas" / "styles" / "csl.rng")
+        )
         if not schema.validate(etree.fromstring(self.xml)):
             error = schema.error_log[0]
-            raise ValueError(f":{error.line}: not a valid CSL style: {error.message.replace(NAMESPACE, '')}")
+            raise ValueError(
+                f":{error.line}: not a valid CSL style: {error.message.replace(NAMESPACE, '')}"
+            )
         for element in self._root.iter():
             if element.get("macro", "") not in {"", *self._macros}:
                 raise ValueError(f": there is no macro {element.get('macro')!r}")
@@ -230,7 +236,9 @@ def check_locale(name: str) -> str:
     files, dialects = _locales()
     wanted = name.replace("_", "-")
     language = wanted.partition("-")[0].lower()
-    found = {locale.lower(): locale for locale in files}.get(wanted.lower()) or dialects.get(language)
+    found = {locale.lower(): locale for locale in files}.get(wanted.lower()) or dialects.get(
+        language
+    )
     if found is None:
         citeproc_folder()
         close = get_close_matches(wanted, files, 1)
@@ -268,7 +276,9 @@ def terms_of(locale: str) -> Terms:
         return Terms({**english, **terms}, name == ENGLISH)
     root = ET.parse(file).getroot()  # noqa: S314 (citeproc-py's own file)
     for element in root.iter(f"{NAMESPACE}term"):
-        single, multiple = (element.findtext(f"{NAMESPACE}{number}") for number in ("single", "multiple"))
+        single, multiple = (
+            element.findtext(f"{NAMESPACE}{number}") for number in ("single", "multiple")
+        )
         one = (single or "") if len(element) else (element.text or "")
         terms[element.get("name", ""), element.get("form", "long")] = one, multiple or one
     options = root.find(f"{NAMESPACE}style-options")

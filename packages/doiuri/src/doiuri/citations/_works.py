@@ -88,7 +88,9 @@ def read_works(paths: Iterable[str], folder: str | os.PathLike[str] = ".") -> Li
             if items.get(key) == item:
                 continue
             if key in items or id_ in ids:
-                raise ValueError(f"{place}: {id_ or item['DOI']!r} occurs twice in the files of works")
+                raise ValueError(
+                    f"{place}: {id_ or item['DOI']!r} occurs twice in the files of works"
+                )
             items[key] = item
             if id_:
                 ids[id_] = key
@@ -109,7 +111,9 @@ def _key(item: dict[str, Any], place: str, problems: list[str]) -> Handle | str:
     if not id_:
         raise ValueError(problem)
     problems.append(f"{problem}; the work is read without a DOI")
-    item.setdefault("URL", f"https://doi.org/{name}" if short_doi_flaw(str(name)) is None else str(name))
+    item.setdefault(
+        "URL", f"https://doi.org/{name}" if short_doi_flaw(str(name)) is None else str(name)
+    )
     return id_
 
 
@@ -216,7 +220,9 @@ _MEMBERS = _table("""
     event-place venue
 """)
 _PUBLISHERS = ["school", "institution", "organization", "howpublished", "publisher"]
-_ROLES = {role: role for role in ("author", "editor", "translator")} | {"bookauthor": "container-author"}
+_ROLES = {role: role for role in ("author", "editor", "translator")} | {
+    "bookauthor": "container-author"
+}
 _DATES = {"urldate": "accessed", "eventdate": "event-date", "origdate": "original-date"}
 _GENRES = {
     "phdthesis": "PhD thesis",
@@ -263,10 +269,14 @@ def _entries(file: Path, text: str) -> Iterator[_Entry]:
         place = f"{file}:{line}: {match['key'] or 'the entry'}"
         fields: dict[str, str] = {}
         for field in scanner.fields(limit):
-            fields.setdefault(field.name, scanner.text_of(field.value))  # BibTeX ignores a second one
+            fields.setdefault(
+                field.name, scanner.text_of(field.value)
+            )  # BibTeX ignores a second one
         if not scanner.is_closed:
             after = f" after the field {[*fields][-1]!r}" if fields else ""
-            raise ValueError(f"{place}: expected a field or the end of the entry{after}; is a brace missing?")
+            raise ValueError(
+                f"{place}: expected a field or the end of the entry{after}; is a brace missing?"
+            )
         yield _Entry(place, line, match["type"].lower(), match["key"], fields)
         last = scanner.end
     _check_between(file, text, last, len(text))
@@ -295,7 +305,9 @@ def _inherited(entry: _Entry, by_key: Mapping[str, _Entry]) -> Fields:
             for key in filter(None, map(str.strip, source.fields.get(reference, "").split(","))):
                 parent = by_key.get(key.lower())
                 if parent is None:
-                    raise ValueError(f"{source.place}: {reference} names no entry of the file: {key!r}")
+                    raise ValueError(
+                        f"{source.place}: {reference} names no entry of the file: {key!r}"
+                    )
                 if parent in sources:
                     continue
                 sources.append(parent)
@@ -307,7 +319,9 @@ def _inherited(entry: _Entry, by_key: Mapping[str, _Entry]) -> Fields:
 
 
 def _item(entry: _Entry, fields: Fields) -> dict[str, Any]:
-    language = plain_text(fields.get("langid") or fields.get("hyphenation") or fields.get("language") or "")
+    language = plain_text(
+        fields.get("langid") or fields.get("hyphenation") or fields.get("language") or ""
+    )
     if language.lower().startswith(_ENGLISH):
         language = "en"
     in_english = language in ("", "en")  # BibTeX knows no other language
@@ -317,18 +331,24 @@ def _item(entry: _Entry, fields: Fields) -> dict[str, Any]:
         if name.endswith("title"):
             for part, mark in ((name.replace("title", "subtitle"), ":"), (f"{name}addon", ".")):
                 more = rich_text(fields.get(part, ""), sentence_case=sentence_case and in_english)
-                text += f"{'' if text.endswith(('?', '!', ':', '.')) else mark} {more}" if more else ""
+                text += (
+                    f"{'' if text.endswith(('?', '!', ':', '.')) else mark} {more}" if more else ""
+                )
         return text
 
     item: dict[str, Any] = {"id": entry.key, "type": _TYPES.get(entry.kind, entry.kind)}
     for member, sources in _MEMBERS.items():
         item[member] = next(filter(None, map(text_of, sources)), "")
-    if item["container-title"] == text_of("booktitle"):  # the title of a work, not a name as of a journal
+    if item["container-title"] == text_of(
+        "booktitle"
+    ):  # the title of a work, not a name as of a journal
         item["container-title"] = text_of("booktitle", sentence_case=True)
     item["title"] = text_of("title", sentence_case=True)
     item["page"] = _DASHES.sub("-", item["page"])
     item["publisher"] = "; ".join(
-        rich_text(fields[name]) for name in _PUBLISHERS if name in fields and not _URL.search(fields[name])
+        rich_text(fields[name])
+        for name in _PUBLISHERS
+        if name in fields and not _URL.search(fields[name])
     )
     item |= {role: names(fields[source]) for source, role in _ROLES.items() if source in fields}
     item |= {member: _date(fields.get(source, "")) for source, member in _DATES.items()}
@@ -354,7 +374,9 @@ def _issued(fields: Fields) -> Any:
     month, day = plain_text(fields.get("month", "")), fields.get("day")
     if named := _MONTH.search(month):
         found = _DAY.search(month)
-        return {"date-parts": [[year, _MONTHS.index(named[0].lower()) + 1, found[0] if found else day]]}
+        return {
+            "date-parts": [[year, _MONTHS.index(named[0].lower()) + 1, found[0] if found else day]]
+        }
     return {"date-parts": [[year, month, day]]}
 
 

@@ -16,7 +16,14 @@ from doiuri.rest import record_url
 if TYPE_CHECKING:
     from doiuri._doi import Handle
 
-    Params = Mapping[str, object] | Mapping[bytes, object] | Iterable[tuple[str, object]] | str | bytes | None
+    Params = (
+        Mapping[str, object]
+        | Mapping[bytes, object]
+        | Iterable[tuple[str, object]]
+        | str
+        | bytes
+        | None
+    )
 
 __all__ = ["ClientArguments", "ClientOptions", "TargetCheck", "TargetError"]
 

@@ -28,7 +28,9 @@ STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
 """The style sheet of cards, and of Sphinx's lists of references; the only file in its folder."""
 
 # After a mark or before a bracket, but not in "doi:10." and "https://doi.org"
-_BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)(?<!https:)(?<!http:)(?<!:/)(?<!//doi\.)|(?=[(<])")
+_BREAK = re.compile(
+    r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)(?<!https:)(?<!http:)(?<!:/)(?<!//doi\.)|(?=[(<])"
+)
 _WIDTH = 36  # characters: what fits into a line on a phone
 
 _LONGEST = 300  # characters of a title or a name in a card
@@ -73,7 +75,9 @@ def needs_work(text: str) -> bool:
 
     :raises ValueError: if ``text`` is not valid.
     """
-    return not OF_WORKS.isdisjoint(field for _, field, _, _ in Formatter().parse(check_display(text)))
+    return not OF_WORKS.isdisjoint(
+        field for _, field, _, _ in Formatter().parse(check_display(text))
+    )
 
 
 def display(
@@ -103,7 +107,13 @@ def display(
     url = doi.link(base)
     if text == "link":
         return url
-    fields = {"name": doi.name, "prefix": doi.prefix, "suffix": doi.suffix, "uri": doi.uri, "url": url}
+    fields = {
+        "name": doi.name,
+        "prefix": doi.prefix,
+        "suffix": doi.suffix,
+        "uri": doi.uri,
+        "url": url,
+    }
     if work is not None:
         words = words or Words()
         fields["authors"] = _authors(work, words) or work.title or doi.name
@@ -185,7 +195,9 @@ def card(details: Details, id: str, label: str) -> str:  # noqa: A002
     :param id: an id that nothing else on the page has
     :param label: the accessible name of the button, such as "About doi:10.1000/182"
     """
-    lines = "".join(f'<span class="doi-card-byline">{escape(text)}</span>' for text in details[1:] if text)
+    lines = "".join(
+        f'<span class="doi-card-byline">{escape(text)}</span>' for text in details[1:] if text
+    )
     return (
         f'<button type="button" class="doi-more" popovertarget="{id}"'
         f' aria-label="{escape(" ".join(label.split()))}">i</button>'
@@ -216,4 +228,6 @@ def link_to_handle(error: DOISyntaxError, base: str = DOI_ORG) -> str | None:
     """
     if error.reason != OTHER_HANDLE:
         return None
-    return f"{base}/{encode(unescape(error.text[error.position :].strip(' >'), lenient=True), LINK)}"
+    return (
+        f"{base}/{encode(unescape(error.text[error.position :].strip(' >'), lenient=True), LINK)}"
+    )

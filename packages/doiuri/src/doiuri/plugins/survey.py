@@ -28,7 +28,16 @@ _PAGE = re.compile(r"(?:\.pdf|/(?:data|e?pdf|full(?:text)?|html|abstract|meta))+
 _DIGITS = {"O": "0", "o": "0", "l": "1", "I": "1"}
 _LETTER = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
 
-__all__ = ["Answer", "Need", "Survey", "common_cause", "deadline_in", "tally", "time_left", "unchecked"]
+__all__ = [
+    "Answer",
+    "Need",
+    "Survey",
+    "common_cause",
+    "deadline_in",
+    "tally",
+    "time_left",
+    "unchecked",
+]
 
 
 class Need(IntEnum):
@@ -107,7 +116,9 @@ class Survey:
         self.statuses, self.works = {}, {}
         self.unknown, self.incomplete, self.stale, self.meant = {}, {}, {}, {}
         self.entries = resolver._recorded() if record else {}
-        self._fallbacks: set[tuple[str, bool]] = set()  # which DOI is stale, and whether its work is
+        self._fallbacks: set[tuple[str, bool]] = (
+            set()
+        )  # which DOI is stale, and whether its work is
         self._resolver = resolver
         self._started = time.time()
         self._deadline = deadline_in(budget)
@@ -160,12 +171,18 @@ class Survey:
         """Return what is known about a DOI now."""
         default = "no-values" if doi in self.works else "unknown"
         cause = self.incomplete.get(doi) or self.unknown.get(doi)
-        return Answer(self.statuses.get(doi, default), cause, self.works.get(doi), self.meant.get(doi))
+        return Answer(
+            self.statuses.get(doi, default), cause, self.works.get(doi), self.meant.get(doi)
+        )
 
     @property
     def missing(self) -> dict[DOI, DOI | None]:
         """The DOIs that do not exist, each with the registered one that was probably meant, or None."""
-        return {doi: self.meant.get(doi) for doi, status in self.statuses.items() if status == "not-found"}
+        return {
+            doi: self.meant.get(doi)
+            for doi, status in self.statuses.items()
+            if status == "not-found"
+        }
 
     def _lacks_work(self, doi: DOI) -> bool:
         return doi not in self.works and self.statuses.get(doi) != "not-found"
@@ -245,7 +262,9 @@ class Survey:
         content.add(stale | new)
         dead = {doi for doi in answered if content.status(doi) == "not-found"}
         content.remove(dead)
-        content.add({key: entry for key, entry in new.items() if key.kind == "record" and key.doi in dead})
+        content.add(
+            {key: entry for key, entry in new.items() if key.kind == "record" and key.doi in dead}
+        )
         for doi in answered - dead:
             content.accepted.pop(doi, None)
 
@@ -305,7 +324,11 @@ def tally(causes: Iterable[Cause]) -> dict[Cause, int]:
 
 def unchecked(causes: Sequence[Cause], total: int) -> str:
     """Return how many of so many DOIs could not be checked, and why; "" if there are no causes."""
-    return f"{len(causes)} of {total} DOIs could not be checked: {common_cause(causes)}" if causes else ""
+    return (
+        f"{len(causes)} of {total} DOIs could not be checked: {common_cause(causes)}"
+        if causes
+        else ""
+    )
 
 
 def common_cause(causes: Iterable[Cause]) -> Cause:

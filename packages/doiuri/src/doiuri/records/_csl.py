@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 # Characters of a title, of any other text, of a URL and of a name
 MAX_TITLE, MAX_TEXT, _MAX_URL, _MAX_NAME = 1000, 300, 2000, 200
-_MAX_NAMES = 100  # that are kept of a list, the last one among them; those of collaborations have thousands
+_MAX_NAMES = (
+    100  # that are kept of a list, the last one among them; those of collaborations have thousands
+)
 _MAX_NESTING = 5  # lists around a date; there should be one
 # The members that may hold the date of publication, the best first; only the first is CSL's. Crossref's
 # "created" is the date on which the DOI was registered, often decades later.
@@ -169,7 +171,9 @@ def _text(value: object, limit: int, read: Callable[[object, int], str] = plain_
 
 def _title(csl: Mapping[str, Any]) -> str:
     """Return the title with the subtitle, which Crossref sends apart from it, and sometimes in it, too."""
-    title, subtitle = (_text(csl.get(member), MAX_TITLE, rich_text) for member in ("title", "subtitle"))
+    title, subtitle = (
+        _text(csl.get(member), MAX_TITLE, rich_text) for member in ("title", "subtitle")
+    )
     plain = plain_text(title, MAX_TITLE)
     if not title or plain_text(subtitle, MAX_TITLE).casefold() in plain.casefold():
         return title or subtitle
@@ -270,11 +274,15 @@ def _name_in_text(text: str) -> Name | None:
 
 def _joined(person: Mapping[str, object], part: str) -> str:
     """Return the given or the family name together with its particle."""
-    before, after = ("non-dropping-particle", part) if part == "family" else (part, "dropping-particle")
+    before, after = (
+        ("non-dropping-particle", part) if part == "family" else (part, "dropping-particle")
+    )
     texts = list(_texts(person, before, after))
     if len(texts) == 2 and part == "family" and texts[1].startswith(f"{texts[0]} "):
         return texts[1]  # the family name repeats the particle
-    elided = part == "family" and len(texts) == 2 and texts[0].endswith(("'", "’", "-"))  # d'Alembert
+    elided = (
+        part == "family" and len(texts) == 2 and texts[0].endswith(("'", "’", "-"))
+    )  # d'Alembert
     return shortened(("" if elided else " ").join(texts), _MAX_NAME)
 
 

@@ -117,7 +117,9 @@ class Templates:
         paths, names = template.count("{hdl:path}"), template.count("{hdl}")
         self._room -= len(template) + paths * len(self._path) + names * len(self._name)
         if self._room < 0:
-            raise ValueError(f"10320/loc is too large: at most {_MAX_FILLED} characters in filled templates")
+            raise ValueError(
+                f"10320/loc is too large: at most {_MAX_FILLED} characters in filled templates"
+            )
         return template.replace("{hdl:path}", self._path).replace("{hdl}", self._name)
 
 
@@ -145,7 +147,11 @@ def read_locations(xml: str | bytes, templates: Templates) -> Locations:
         depth -= 1
 
     parser = expat.ParserCreate()  # no tree is built: values may be deep
-    parser.StartDoctypeDeclHandler, parser.StartElementHandler, parser.EndElementHandler = refuse, start, end
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler, parser.EndElementHandler = (
+        refuse,
+        start,
+        end,
+    )
     try:
         parser.Parse(xml.lstrip() if isinstance(xml, str) else xml, True)
     except (expat.ExpatError, UnicodeError, LookupError) as error:
@@ -195,7 +201,9 @@ def choose(
         if len(candidates) < 2 or step == "weighted":
             break
         if step == "locatt":
-            candidates = _with_attributes(candidates, (locatt,) if isinstance(locatt, str) else locatt)
+            candidates = _with_attributes(
+                candidates, (locatt,) if isinstance(locatt, str) else locatt
+            )
             candidates = _negotiate(candidates, accept)
         elif step == "country" and code:
             candidates = _narrow(
@@ -239,17 +247,23 @@ def _negotiate(candidates: list[Location], accept: str | None) -> list[Location]
 
 def _roles(accept: str | None) -> list[tuple[str, str]]:
     """Return the attributes that content negotiation looks for, in order of preference."""
-    wanted = [(name, quality) for name, _, quality in media_ranges(accept or _ANY_TYPE) if quality > 0]
+    wanted = [
+        (name, quality) for name, _, quality in media_ranges(accept or _ANY_TYPE) if quality > 0
+    ]
     types = [name for name, _ in sorted(wanted, key=lambda entry: -entry[1])]
     if not types or types[0] in _BROWSER_TYPES:
         return [("http_role", "browser"), ("http_role", "no_conneg")]
-    return [(key, name) for name in types for key in ("ctype", "media-type")] + [("http_role", "conneg")]
+    return [(key, name) for name in types for key in ("ctype", "media-type")] + [
+        ("http_role", "conneg")
+    ]
 
 
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:
     if not any(location.weight for location in candidates):
         # all zero: any may be chosen, so prefer a page to what content negotiation is for
-        candidates = _narrow(candidates, lambda location: location.attributes.get("http_role") != "conneg")
+        candidates = _narrow(
+            candidates, lambda location: location.attributes.get("http_role") != "conneg"
+        )
         return candidates[0] if pick == "highest" else pick.choice(candidates)
     if pick == "highest":
         return max(candidates, key=lambda location: location.weight)

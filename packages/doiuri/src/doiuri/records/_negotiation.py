@@ -11,7 +11,9 @@ _RECORD_TYPE = "application/json"
 _WILDCARDS = {"*/*", "application/*"}
 _PARTS = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*"?)+')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"?')
-_RANGE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|$)", re.IGNORECASE)
+_RANGE = re.compile(
+    r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|$)", re.IGNORECASE
+)
 _QUALITY = re.compile(r";\s*q\s*=\s*(0?\.\d+|[01](?:\.0*)?)\s*(?:;|$)", re.IGNORECASE)
 
 CSL_JSON = "application/vnd.citationstyles.csl+json"
@@ -20,7 +22,9 @@ CSL_JSON = "application/vnd.citationstyles.csl+json"
 BIBTEX = "application/x-bibtex"
 """The media type of BibTeX entries."""
 
-_STYLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # the file names of the CSL styles' repository
+_STYLE = re.compile(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+)  # the file names of the CSL styles' repository
 _LOCALE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")  # RFC 5646 section 2.1
 _PARAMETER = re.compile(r';\s*([A-Za-z0-9_-]+)\s*=\s*("[^"]*"|[^\s;,"]*)')
 
@@ -39,7 +43,9 @@ def media_ranges(accept: str) -> list[tuple[str, dict[str, str], float]]:
         name = _RANGE.match(part)
         if name is not None:
             quality = _QUALITY.search(_QUOTED.sub("", part))
-            found = {key.lower(): value.strip('"').lower() for key, value in _PARAMETER.findall(part)}
+            found = {
+                key.lower(): value.strip('"').lower() for key, value in _PARAMETER.findall(part)
+            }
             found.pop("q", None)
             ranges.append((name[1].lower(), found, float(quality[1]) if quality else 1.0))
     return ranges
@@ -94,7 +100,9 @@ def wants_record(accept: str | bytes | None) -> bool:
     if not accept:
         return True
     best: dict[str, float] = {}
-    for name, _, quality in media_ranges(accept if isinstance(accept, str) else accept.decode("latin-1")):
+    for name, _, quality in media_ranges(
+        accept if isinstance(accept, str) else accept.decode("latin-1")
+    ):
         kind = name if name == _RECORD_TYPE else "*" if name in _WILDCARDS else "other"
         best[kind] = max(quality, best.get(kind, 0.0))
     json, wildcard, other = (best.get(kind, 0.0) for kind in (_RECORD_TYPE, "*", "other"))

@@ -31,7 +31,8 @@ _ALIASES = {"erratum": "correction", "corrigendum": "correction"}
 _SOURCES = ("Retraction Watch", "publisher")  # the more reliable first
 # "RETRACTED: …", "RETRACTED ARTICLE: …", "[Retracted] …"; not "Retraction: …", which is the notice
 _BEFORE_TITLE = re.compile(
-    r"\[?(retracted|withdrawn|removed)(?:\]|(?:\s+(?:article|paper|chapter|manuscript))?\s*:)", re.IGNORECASE
+    r"\[?(retracted|withdrawn|removed)(?:\]|(?:\s+(?:article|paper|chapter|manuscript))?\s*:)",
+    re.IGNORECASE,
 )
 _MAX_NOTICES = 1000  # that are read
 
@@ -81,14 +82,20 @@ def read_notices(csl: Mapping[str, Any], title: str) -> tuple[Notice, ...]:
     own, updates = _key(csl.get("DOI")), list(_items(csl.get("update-to")))
     about = {_key(item.get("DOI")) for item in updates if _source(item) != "publisher"} - {own, ""}
     items = [*_items(_custom(csl).get("updated-by")), *_items(csl.get("updated-by"))]
-    items = [item for item in items if _source(item) != "publisher" or _key(item.get("DOI")) not in about]
+    items = [
+        item for item in items if _source(item) != "publisher" or _key(item.get("DOI")) not in about
+    ]
     items += (item for item in updates if own and _key(item.get("DOI")) == own)
     found = [notice for item in items if (notice := _read(item, own)) is not None]
     word = _BEFORE_TITLE.match(title)
-    if not any(notice.type in RETRACTIONS for notice in found) and (word or csl.get("status") == "retracted"):
+    if not any(notice.type in RETRACTIONS for notice in found) and (
+        word or csl.get("status") == "retracted"
+    ):
         said = word[1].lower() if word else "retracted"
         found.append(Notice(next(kind for kind, state in RETRACTIONS.items() if state == said)))
-    found.sort(key=lambda notice: (_TYPES.index(notice.type), _SOURCES.index(notice.source), notice.date))
+    found.sort(
+        key=lambda notice: (_TYPES.index(notice.type), _SOURCES.index(notice.source), notice.date)
+    )
     first: dict[DOI | str, Notice] = {}
     for notice in found:
         first.setdefault(notice.doi or notice.type, notice)

@@ -29,7 +29,9 @@ MAX_TTL = 2**31 - 1  # seconds: a signed integer of 32 bits (RFC 3651 section 3.
 _UPPER = {ord(letter): letter.upper() for letter in ascii_lowercase}
 _FORMATS = {"string": str, "base64": str, "hex": str, "admin": dict, "vlist": list, "site": dict}
 _DATA_MEMBERS = frozenset({"format", "value"})
-_VALUE_MEMBERS = frozenset({"index", "type", "data", "permissions", "ttl", "timestamp", "references"})
+_VALUE_MEMBERS = frozenset(
+    {"index", "type", "data", "permissions", "ttl", "timestamp", "references"}
+)
 _RECORD_MEMBERS = frozenset({"responseCode", "handle", "values"})
 _set = object.__setattr__
 
@@ -166,7 +168,9 @@ class Value:
             raise Malformed(f"a value is {brief(source)}, expected an object")
         index, ttl = integer(source.get("index")), source.get("ttl")
         if index is None:
-            raise Malformed(f"the index of a value is {brief(source.get('index'))}, expected an integer")
+            raise Malformed(
+                f"the index of a value is {brief(source.get('index'))}, expected an integer"
+            )
         seconds = ttl if isinstance(ttl, str | None) else integer(ttl)
         if seconds is None and ttl is not None:
             raise Malformed(f"the ttl of a value is {brief(ttl)}, expected seconds or a time")
@@ -195,7 +199,9 @@ class Value:
             "timestamp": self.timestamp,
             "references": self.references,
         }
-        return {name: member for name, member in members.items() if member is not None} | dict(self.extra)
+        return {name: member for name, member in members.items() if member is not None} | dict(
+            self.extra
+        )
 
 
 def ascii_upper(text: str) -> str:
@@ -218,8 +224,12 @@ def _read_data(source: Mapping[str, Any]) -> Data:
     name, value = _member(source, "format", str, "a string"), source.get("value")
     kind = _FORMATS.get(name, object)
     if "value" not in source or not isinstance(value, kind):
-        raise Malformed(f"the data of format {brief(name)} is {brief(value)}, expected a {kind.__name__}")
-    return Data(name, value, {key: member for key, member in source.items() if key not in _DATA_MEMBERS})
+        raise Malformed(
+            f"the data of format {brief(name)} is {brief(value)}, expected a {kind.__name__}"
+        )
+    return Data(
+        name, value, {key: member for key, member in source.items() if key not in _DATA_MEMBERS}
+    )
 
 
 def _base64(text: str) -> bytes:
@@ -285,7 +295,9 @@ class Record(Immutable):
         return record
 
     @classmethod
-    def from_json(cls, source: str | bytes | Mapping[str, Any], *, doi: Handle | None = None) -> Record:
+    def from_json(
+        cls, source: str | bytes | Mapping[str, Any], *, doi: Handle | None = None
+    ) -> Record:
         """Read a record from an answer of the REST API, or from a file of records.
 
         :param source: JSON, or parsed JSON: ``handle``, ``values`` and, optionally, a ``responseCode`` of 1
@@ -408,7 +420,9 @@ def select(
     """
     if not types and not indexes:
         return tuple(values)
-    return tuple(value for value in values if value.index in indexes or any(map(value.has_type, types)))
+    return tuple(
+        value for value in values if value.index in indexes or any(map(value.has_type, types))
+    )
 
 
 def locations_of(values: Iterable[Value], handle: str) -> Locations:
@@ -438,7 +452,9 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
             candidates += locations
             for name, attribute in locations.attributes.items():
                 attributes.setdefault(name, attribute)
-    for number, url in enumerate(urls):  # a 10320/loc value overrules them, and the first one the others
+    for number, url in enumerate(
+        urls
+    ):  # a 10320/loc value overrules them, and the first one the others
         weight = "0" if parsed or number else "1"
         legacy = {"href": url, "weight": weight, "mode": "legacy"}
         candidates.append(Location(url.strip(BLANK), float(weight), legacy))

@@ -47,8 +47,12 @@ _AMPERSANDS = re.compile(r"&(?:amp;)+", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _INVISIBLE = re.compile(f"(?![\u200c\u200d])[{NOT_GRAPHIC}]")  # scripts need the two joiners
 _WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE | re.ASCII)
-_NOT_IN_HOSTS = re.compile(r"[\s\\]")  # a browser ends the host at a backslash, and urlsplit does not
-_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[1-9][0-9]{0,3})?(?:[/?#][!-~]*)?")  # nearly all
+_NOT_IN_HOSTS = re.compile(
+    r"[\s\\]"
+)  # a browser ends the host at a backslash, and urlsplit does not
+_PLAIN_URL = re.compile(
+    r"https?://[A-Za-z0-9.-]+(?::[1-9][0-9]{0,3})?(?:[/?#][!-~]*)?"
+)  # nearly all
 _LONGEST_CELL = 200  # characters
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML or in headers
 
@@ -206,7 +210,9 @@ def is_web(url: str) -> bool:
 
 def html_table(caption: str, cells: Mapping[str, str]) -> str:
     """Return a table for notebooks, without the cells that are empty; caption and cells are HTML."""
-    rows = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in cells.items() if cell)
+    rows = "".join(
+        f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in cells.items() if cell
+    )
     return f"<table><caption>{caption}</caption><tbody>{rows}</tbody></table>"
 
 

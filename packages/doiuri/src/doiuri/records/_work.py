@@ -94,7 +94,9 @@ class Work(Immutable):
         issued = reduced.get("issued")
         title = plain_text(reduced.get("title"), MAX_TITLE)
         notices, published = read_notices(csl, title), read_published_version(csl)
-        custom: dict[str, object] = {"updated-by": [one.to_json() for one in notices]} if notices else {}
+        custom: dict[str, object] = (
+            {"updated-by": [one.to_json() for one in notices]} if notices else {}
+        )
         if published is not None:
             custom["is-preprint-of"] = published.name
         if custom:  # CSL's own place for members that it does not define
@@ -112,7 +114,9 @@ class Work(Immutable):
         _set(self, "_json", dump(reduced))
 
     @classmethod
-    def from_json(cls, source: str | bytes | Mapping[str, Any], *, doi: Handle | None = None) -> Work:
+    def from_json(
+        cls, source: str | bytes | Mapping[str, Any], *, doi: Handle | None = None
+    ) -> Work:
         """Read a work from CSL-JSON.
 
         :param source: JSON, or parsed JSON: an object, or a list that contains one
@@ -175,11 +179,17 @@ class Work(Immutable):
     def _repr_html_(self) -> str:
         """Return a table for notebooks, in which everything is escaped."""
         names = self.authors or self.editors
-        shown = [str(names[0]), "et al."] if is_shortened(names, _AUTHORS_SHOWN) else map(str, names)
+        shown = (
+            [str(names[0]), "et al."] if is_shortened(names, _AUTHORS_SHOWN) else map(str, names)
+        )
         year = "" if self.year is None else str(self.year)
         cells = {"title": self.title, "authors": ", ".join(shown), "year": year}
         cells |= {"container": self.container, "publisher": self.publisher, "type": self.type}
-        link = html_text(self.key) if isinstance(self.key, str) else html_link(self.key.url, self.key.uri)
+        link = (
+            html_text(self.key)
+            if isinstance(self.key, str)
+            else html_link(self.key.url, self.key.uri)
+        )
         return html_table(link, {name: html_text(text) for name, text in cells.items()})
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -5,7 +5,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 for _needed in ("requests", "platformdirs"):
-    if find_spec(_needed) is None:  # found, not imported: that takes long, and stored answers need neither
+    if (
+        find_spec(_needed) is None
+    ):  # found, not imported: that takes long, and stored answers need neither
         raise ModuleNotFoundError(
             f'doiuri.resolver needs {_needed}: pip install "doiuri[resolver]"', name=_needed
         )

@@ -41,7 +41,9 @@ class _Pending:
 
     __slots__ = ("doi", "entries", "fallback", "outcome")
 
-    def __init__(self, doi: Handle, entries: dict[Key, Entry | None], fallback: Outcome | None) -> None:
+    def __init__(
+        self, doi: Handle, entries: dict[Key, Entry | None], fallback: Outcome | None
+    ) -> None:
         self.doi = doi
         self.entries = entries  # what the store has, even if it is stale
         self.fallback = fallback  # a stale outcome
@@ -62,7 +64,11 @@ class Pipeline:
     """
 
     def __init__(
-        self, question: Question, client: Client, store: Store | ReadStore | None, seconds: float | None
+        self,
+        question: Question,
+        client: Client,
+        store: Store | ReadStore | None,
+        seconds: float | None,
     ) -> None:
         self._question = question
         self._client = client

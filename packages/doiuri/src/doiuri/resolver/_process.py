@@ -79,10 +79,15 @@ def new_client(
     def opened() -> Transport:
         if transport is not None:
             return transport
-        from doiuri.resolver.http._transport import HTTPTransport  # imports requests, which takes long
+        from doiuri.resolver.http._transport import (
+            HTTPTransport,
+        )  # imports requests, which takes long
 
         return HTTPTransport(
-            lambda: server(settings.base).session, session, settings.user_agent, private=settings.private
+            lambda: server(settings.base).session,
+            session,
+            settings.user_agent,
+            private=settings.private,
         )
 
     return Client(settings, opened, limiter, on_reply)

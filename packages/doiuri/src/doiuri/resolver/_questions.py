@@ -81,7 +81,9 @@ MAX_ALIASES = 20
 
 _SUCCESS = b'{"responseCode":1,'
 _NO_METADATA = frozenset({204, 404, 406})  # HTTP statuses of a server without such metadata
-_NO_WHICH_RA = frozenset({400, 404, 405, 410, 414, 501})  # of one without it, or not for so many names
+_NO_WHICH_RA = frozenset(
+    {400, 404, 405, 410, 414, 501}
+)  # of one without it, or not for so many names
 _MEDIA_TYPE = re.compile(
     r"""
     [!#$&\-^_.+*\w]+ / [!#$&\-^_.+*\w]+  # RFC 6838 section 4.2; "*" for any type
@@ -89,10 +91,14 @@ _MEDIA_TYPE = re.compile(
     """,
     re.ASCII | re.VERBOSE,
 )
-_UNKNOWN_TYPE = "application/octet-stream"  # without a Content-Type, it may be assumed (RFC 9110 section 8.3)
+_UNKNOWN_TYPE = (
+    "application/octet-stream"  # without a Content-Type, it may be assumed (RFC 9110 section 8.3)
+)
 _WEB_PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
 _BEGINNING = 1000  # bytes of an answer in which a web page shows that it is one
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # but "\t" and "\n"
+_CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
+)  # but "\t" and "\n"
 
 
 @dataclass(slots=True)
@@ -200,7 +206,9 @@ class Question(ABC):
 
         if is_whole:
             lifetime = DAY if record.ttl is None else min(record.ttl, MAX_AGE)
-            call.entries[self.record_key(doi)] = new_entry(record.to_json().encode(), JSON, lifetime)
+            call.entries[self.record_key(doi)] = new_entry(
+                record.to_json().encode(), JSON, lifetime
+            )
         return record
 
     def _store_absence(self, doi: Handle, code: ResponseCode, call: Call) -> None:
@@ -301,7 +309,9 @@ class RecordQuestion(Question):
                 raise BadRecord(doi, f"it is an alias of an invalid name: {error}") from None
 
             if target.key in seen or len(seen) > MAX_ALIASES:
-                raise BadRecord(doi, f"alias loop or too many aliases: {len(seen)} followed, last to {name}")
+                raise BadRecord(
+                    doi, f"alias loop or too many aliases: {len(seen)} followed, last to {name}"
+                )
             seen.add(target.key)
 
             try:
@@ -371,7 +381,9 @@ class ExistenceQuestion(Question):
             return False
         return len(agency_url([doi], base=self.base)) <= MAX_AGENCY_URL
 
-    def _ask_which_ra(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
+    def _ask_which_ra(
+        self, url: str, dois: Sequence[Handle], call: Call
+    ) -> Sequence[Outcome | None]:
         """Ask Which RA; None for each name about which the REST API has to be asked."""
         try:
             agencies = self._request_agencies(url, dois, call)
@@ -381,7 +393,9 @@ class ExistenceQuestion(Question):
             if error.status in _NO_WHICH_RA:
                 return [None] * len(dois)
             return [Outcome.from_error(doi, error) for doi in dois]
-        return [self._outcome(doi, agency, call) for doi, agency in zip(dois, agencies, strict=True)]
+        return [
+            self._outcome(doi, agency, call) for doi, agency in zip(dois, agencies, strict=True)
+        ]
 
     def _request_agencies(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Agency]:
         """Request the answer of Which RA about some DOIs."""
@@ -410,7 +424,9 @@ class CheckQuestion(ExistenceQuestion):
         super().__init__(base)
         self._records = RecordQuestion(base)
         self._new = 0  # names that were asked about
-        self._aliases: set[Handle] = set()  # names that exist; whether their targets do is not known
+        self._aliases: set[Handle] = (
+            set()
+        )  # names that exist; whether their targets do is not known
 
     def waits(self, new: int) -> bool:
         return 0 < new <= FEW - self._new
@@ -563,7 +579,9 @@ class ContentQuestion(Question):
             raise NoValues(doi, f"not available as {self.accept} ({detail})")
         if reply.status != 200:
             wait = retry_after(reply.headers, time.time())
-            raise Unanswered(doi, Cause("status", host, reply.status, f"HTTP status {reply.status}", wait))
+            raise Unanswered(
+                doi, Cause("status", host, reply.status, f"HTTP status {reply.status}", wait)
+            )
         if self.any_format:
             return reply
 
@@ -631,7 +649,9 @@ class MetadataQuestion(ContentQuestion):
         content_type = _content_type(reply)
         if not is_accepted(content_type, self.accept):
             received = repr(content_type[:100]) if content_type else "no media type"
-            raise BadRecord(doi, f"{host_of(reply.url)} sent {received} in place of {self.accept!r:.200}")
+            raise BadRecord(
+                doi, f"{host_of(reply.url)} sent {received} in place of {self.accept!r:.200}"
+            )
         return reply.body
 
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:

@@ -224,7 +224,9 @@ class Resolver:
 
         The agency of an existing DOI is None if Which RA does not know it.
         """
-        return self._many(ExistenceQuestion(self.settings.base, agency=True), dois, budget, progress)
+        return self._many(
+            ExistenceQuestion(self.settings.base, agency=True), dois, budget, progress
+        )
 
     def check(
         self,
@@ -330,13 +332,17 @@ class Resolver:
         self._store = store
         return store.entries
 
-    def _one(self, question: Question, doi: Handle | str, budget: float | Default | None) -> Outcome:
+    def _one(
+        self, question: Question, doi: Handle | str, budget: float | Default | None
+    ) -> Outcome:
         """Return the outcome for one DOI, a batch of one.
 
         :raises ResolutionError: unless it is found.
         """
         seconds = self.settings.seconds(budget)
-        (outcome,) = Pipeline(question, self._client, self._store, seconds).outcomes([as_handle(doi)])
+        (outcome,) = Pipeline(question, self._client, self._store, seconds).outcomes(
+            [as_handle(doi)]
+        )
         outcome.raise_for_status()
         return outcome
 
@@ -353,14 +359,20 @@ class Resolver:
         total = len(dois) if isinstance(dois, Sized) else None
         report = progress or self._progress
         counted = None if report is None else lambda done: report(done, total)
-        return Pipeline(question, self._client, self._store, seconds).outcomes(as_handles(dois), counted)
+        return Pipeline(question, self._client, self._store, seconds).outcomes(
+            as_handles(dois), counted
+        )
 
-    def _too_many_works(self, dois: Sequence[Handle], others: Collection[Handle], deadline: float) -> bool:
+    def _too_many_works(
+        self, dois: Sequence[Handle], others: Collection[Handle], deadline: float
+    ) -> bool:
         """Return whether the metadata of DOIs, and checking others, take too many requests."""
         if self.settings.rate is None or deadline == inf or self.settings.offline:
             return False
         few = len(others) <= FEW
-        requests = len(others) if few else sum(1 for _ in agency_batches(others, base=self.settings.base))
+        requests = (
+            len(others) if few else sum(1 for _ in agency_batches(others, base=self.settings.base))
+        )
         allowed = max((deadline - time.monotonic()) * self.settings.rate - requests, 0)
         if len(dois) <= allowed:  # without reading the store
             return False
@@ -409,6 +421,10 @@ def as_handles(dois: Iterable[object]) -> Iterator[Handle | Outcome]:
         try:
             yield as_handle(doi)
         except DOISyntaxError as error:
-            yield Outcome(None, "invalid", text=error.text, cause=Cause("invalid", detail=error.reason))
+            yield Outcome(
+                None, "invalid", text=error.text, cause=Cause("invalid", detail=error.reason)
+            )
         except TypeError as error:
-            yield Outcome(None, "invalid", text=repr(doi), cause=Cause("invalid", detail=str(error)))
+            yield Outcome(
+                None, "invalid", text=repr(doi), cause=Cause("invalid", detail=str(error))
+            )

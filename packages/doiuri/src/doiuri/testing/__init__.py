@@ -70,7 +70,9 @@ def resolver_for(records: Records, **options: Any) -> Resolver:
     try:
         import doiuri_proxy  # the only function that needs it
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"{error}: pip install 'doiuri[testing]'", name=error.name) from None
+        raise ModuleNotFoundError(
+            f"{error}: pip install 'doiuri[testing]'", name=error.name
+        ) from None
 
     transport = _RecordsTransport(partial(doiuri_proxy.answer, doiuri_proxy.Records(records)))
     defaults = {"store": None, "rate": None, "offline": False, "transport": transport}

@@ -20,7 +20,9 @@ __all__ = ["case_pairs", "dois", "names", "prefixes", "spelled_texts", "spelled_
 
 _TRICKY = "/./..//%%2F%41#?&;:,+<>()[]{}\\|^`\"'~-_= \u00a0éÁ\u0301\u212aſ日😀"
 _ENTITIES = ("&amp;", "&lt;", "&#60;", "&#x3C;", "&lt", "&#60", "&#0;", "&nosuch;")
-_SEGMENTS = st.lists(st.sampled_from((".", "..", "", "...", "a", ".a", "%2E")), min_size=2, max_size=7)
+_SEGMENTS = st.lists(
+    st.sampled_from((".", "..", "", "...", "a", ".a", "%2E")), min_size=2, max_size=7
+)
 _DIGIT = st.sampled_from("0123456789abcdefABCDEF")
 _PIECES = st.one_of(
     _SEGMENTS.map("/".join),  # runs of dot segments and slashes
@@ -109,7 +111,10 @@ def spelled_texts(draw: st.DrawFn) -> tuple[str, DOI]:
 
 def _cases(character: str) -> list[str]:
     """Return the character, and its other case if that is one character."""
-    return [character, *(other for other in {character.swapcase()} - {character} if len(other) == 1)]
+    return [
+        character,
+        *(other for other in {character.swapcase()} - {character} if len(other) == 1),
+    ]
 
 
 def _tokens(text: str) -> list[str]:

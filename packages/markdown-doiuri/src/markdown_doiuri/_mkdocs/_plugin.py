@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 _AT_NAME = re.compile(rf"@(\{{?)({ID})")
 _OURS = re.compile(r"(?:@\{?|\]\(<?|\]: <?|<)doi:10\.", re.IGNORECASE)
 _HIDDEN_AT = "\ue0ff"
-_LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)|(?:https?:)?//(?:dx\.|www\.)?doi\.org|<", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:urn:|info:)?(?:doi|hdl)|(?:https?:)?//(?:dx\.|www\.)?doi\.org|<", re.IGNORECASE
+)
 
 
 class Read(NamedTuple):
@@ -95,7 +97,9 @@ class ExtensionOption(BaseConfigOption[object]):
 
     def __init__(self, option: Option) -> None:
         super().__init__()
-        self.default = None if option.variable else BUDGET if option.name == "budget" else option.default
+        self.default = (
+            None if option.variable else BUDGET if option.name == "budget" else option.default
+        )
         self._option = option
 
     def run_validation(self, value: object) -> object:
@@ -121,8 +125,14 @@ class PageOption(BaseConfigOption[str]):
         """Return ``value``; raises ValidationError if it is not the path of a page."""
         if not value:
             return ""
-        if not isinstance(value, str) or not value.endswith(".md") or value.startswith(("/", "../")):
-            raise ValidationError(f"{value!r} is not the path of a page in docs_dir, such as references.md")
+        if (
+            not isinstance(value, str)
+            or not value.endswith(".md")
+            or value.startswith(("/", "../"))
+        ):
+            raise ValidationError(
+                f"{value!r} is not the path of a page in docs_dir, such as references.md"
+            )
         return posixpath.normpath(value)
 
 
@@ -170,7 +180,8 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         errors, warnings = super().load_config(options, config_file_path)
         names = [name for name, _ in self.config_scheme]
         return errors, [
-            (name, text if name in names else f"{text}{hint(name, names)}") for name, text in warnings
+            (name, text if name in names else f"{text}{hint(name, names)}")
+            for name, text in warnings
         ]
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002
@@ -213,7 +224,8 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         cited = [key for page in pages for key in page.cited]
         cited += extension.options.nocite
         extension.site.prepare(
-            (doi for page in pages for doi in page.dois), (key for key in cited if isinstance(key, DOI))
+            (doi for page in pages for doi in page.dois),
+            (key for key in cited if isinstance(key, DOI)),
         )
         if extension.references is not None:
             extension.references.add(cited)
@@ -263,7 +275,14 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         page.present_anchor_ids = (page.present_anchor_ids or set()) | references.ids
 
     @event_priority(_FIRST)
-    def _join_names(self, context: TemplateContext, *, page: Page, config: Config, nav: Navigation) -> None:  # noqa: ARG002
+    def _join_names(
+        self,
+        context: TemplateContext,  # noqa: ARG002
+        *,
+        page: Page,
+        config: Config,  # noqa: ARG002
+        nav: Navigation,  # noqa: ARG002
+    ) -> None:
         """Join names where they may be broken, and leave out cards, for MkDocs' search.
 
         It would take the parts of names for words, and find each card.
@@ -272,7 +291,14 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         page.content = _joined(page.content)
 
     @event_priority(_LAST)
-    def _break_names(self, context: TemplateContext, *, page: Page, config: Config, nav: Navigation) -> None:  # noqa: ARG002
+    def _break_names(
+        self,
+        context: TemplateContext,  # noqa: ARG002
+        *,
+        page: Page,
+        config: Config,  # noqa: ARG002
+        nav: Navigation,  # noqa: ARG002
+    ) -> None:
         """Undo this, unless another plugin has changed the page."""
         if page.content == _joined(self._content):
             page.content = self._content

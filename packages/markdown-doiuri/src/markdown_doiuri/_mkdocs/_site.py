@@ -74,7 +74,11 @@ class SiteReferences:
     def __init__(self, path: str, extension: SiteExtension) -> None:
         self.path = path
         """The path of the page with the list, in the folder of pages."""
-        self.options, self._site, self._entries = extension.options, extension.site, extension.entries
+        self.options, self._site, self._entries = (
+            extension.options,
+            extension.site,
+            extension.entries,
+        )
         self._listed: dict[Key, None] = {}
         self._last: tuple[int, References] | None = None
         self.places: dict[Key, dict[File, str]] = {}
@@ -105,7 +109,9 @@ class SiteReferences:
             for entry in [entry for entry in entries[0] if entry.get("id") not in listed]:
                 entries[0].remove(entry)
         finish_links(entries, self.options.shared.link)
-        return page.replace(_PLACE, to_xhtml_string(entries).replace(AMP_SUBSTITUTE, "&").rstrip(), 1)
+        return page.replace(
+            _PLACE, to_xhtml_string(entries).replace(AMP_SUBSTITUTE, "&").rstrip(), 1
+        )
 
     @property
     def ids(self) -> set[str]:
@@ -138,13 +144,17 @@ class PageWriter(Writer):
     def _link_to_entry(self, link: Element, key: Key) -> None:
         super()._link_to_entry(link, key)
         if key in self._ids:
-            self._site_references.places.setdefault(key, {}).setdefault(self._file, link.get("id") or "")
+            self._site_references.places.setdefault(key, {}).setdefault(
+                self._file, link.get("id") or ""
+            )
 
     def _link_back(self, entry: Element, key: Key) -> None:
         for file, place in self._site_references.places.get(key, {}).items():
             add_text(entry, " ")
             url = literal(f"{get_relative_url(file.url, self._file.url)}#{place}")
-            link = SubElement(entry, "a", {"class": "doi-backref", "href": url, "role": "doc-backlink"})
+            link = SubElement(
+                entry, "a", {"class": "doi-backref", "href": url, "role": "doc-backlink"}
+            )
             title = file.page.title if file.page else None  # HTML, unlike the text of an element
             add_text(link, f"↩ {unescape_html(title or file.name)}")
 

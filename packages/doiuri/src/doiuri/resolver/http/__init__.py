@@ -50,7 +50,9 @@ class TransportError(Exception):
     :param host: the host that failed, if it is not the resolver.
     """
 
-    def __init__(self, reason: str, *, transient: bool = False, counts: bool = True, host: str = "") -> None:
+    def __init__(
+        self, reason: str, *, transient: bool = False, counts: bool = True, host: str = ""
+    ) -> None:
         super().__init__(reason)
         self.transient = transient
         self.counts = counts
@@ -80,7 +82,9 @@ class Request:
         self._deadline = time.monotonic() + min(self.timeout, MAX_TIMEOUT)
         self._guard: Guard | None = None  # of the connection that carries it
         self._hop = self.url  # the URL of the redirect that is being followed
-        self._left = False  # whether a redirect has led to another host; a later one may have led back
+        self._left = (
+            False  # whether a redirect has led to another host; a later one may have led back
+        )
 
     def remaining(self) -> float:
         """Return the seconds that are left.

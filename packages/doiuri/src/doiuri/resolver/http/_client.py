@@ -84,7 +84,9 @@ class Limiter:
         self._next_pause = PAUSE
 
     @contextmanager
-    def slot(self, rate: float | None, concurrency: int, deadline: Callable[[], float]) -> Iterator[None]:
+    def slot(
+        self, rate: float | None, concurrency: int, deadline: Callable[[], float]
+    ) -> Iterator[None]:
         """Wait for permission to send a request; within, the request is in flight.
 
         :param deadline: returns when to stop waiting: a call may end early.
@@ -131,7 +133,12 @@ class Limiter:
                 self._next_pause = PAUSE
 
     def failed(
-        self, cause: Cause, weight: int = REFUSED, asked: float | None = None, *, blocks: bool = False
+        self,
+        cause: Cause,
+        weight: int = REFUSED,
+        asked: float | None = None,
+        *,
+        blocks: bool = False,
     ) -> None:
         """Note a failure; after several in a row the server gets no requests for a while.
 
@@ -146,7 +153,9 @@ class Limiter:
                 self._pause(inf, cause)
                 import logging  # slow, and rarely needed
 
-                message = "%s: HTTP status %s, %d times in a row: this process sends it no more requests"
+                message = (
+                    "%s: HTTP status %s, %d times in a row: this process sends it no more requests"
+                )
                 logging.getLogger("doiuri").warning(message, cause.host, cause.status, MAX_BLOCKS)
                 return
             if asked is not None:
@@ -240,12 +249,20 @@ class Client:
             result = self._attempt(doi, request, budget)
             if budget.ended:
                 raise Unanswered(doi, BUDGET)
-            asked = None if isinstance(result, TransportError) else retry_after(result.headers, time.time())
+            asked = (
+                None
+                if isinstance(result, TransportError)
+                else retry_after(result.headers, time.time())
+            )
             delay = retry_delay(result, attempt, asked)
             if delay is None or time.monotonic() + delay >= budget.deadline:
                 break
             self._note(result, request, retried=True)
-            if isinstance(result, TransportError) or asked is None or is_elsewhere(result.url, request.url):
+            if (
+                isinstance(result, TransportError)
+                or asked is None
+                or is_elsewhere(result.url, request.url)
+            ):
                 time.sleep(delay)
             else:
                 self._limiter().hold(delay)
@@ -276,7 +293,9 @@ class Client:
         result: Reply | TransportError | TimeoutError
         try:
             with (
-                self._limiter().slot(self._settings.rate, self.concurrency, lambda: budget.deadline),
+                self._limiter().slot(
+                    self._settings.rate, self.concurrency, lambda: budget.deadline
+                ),
                 budget.attempt(request, self._settings.timeout) as attempt,
             ):
                 try:
@@ -331,7 +350,9 @@ class _NoReplyError(TransportError):
 
 def retry_delay(result: Reply | TransportError, attempt: int, asked: float | None) -> float | None:
     """Return the seconds before the next attempt: at least those that the server asked for; None: give up."""
-    transient = result.transient if isinstance(result, TransportError) else result.status in TRANSIENT
+    transient = (
+        result.transient if isinstance(result, TransportError) else result.status in TRANSIENT
+    )
     if not transient or attempt >= MAX_ATTEMPTS:
         return None
     if asked is None:
@@ -341,7 +362,9 @@ def retry_delay(result: Reply | TransportError, attempt: int, asked: float | Non
     return asked if asked <= MAX_RETRY_WAIT else None
 
 
-def failure_weight(result: Reply | TransportError, request: Request, *, usable: bool = True) -> int | None:
+def failure_weight(
+    result: Reply | TransportError, request: Request, *, usable: bool = True
+) -> int | None:
     """Return how much a result counts as a failure; 0: it is an answer; None: it says nothing."""
     if isinstance(result, TransportError):
         return REFUSED if result.counts else None

@@ -59,7 +59,9 @@ class HTTPTransport:
                 if location is None:
                     return reply
                 # the resolver's own redirects stay on its host
-                url = check.redirect_target(url, location, same_host=not anywhere, downgrade=anywhere)
+                url = check.redirect_target(
+                    url, location, same_host=not anywhere, downgrade=anywhere
+                )
         except (HTTPError, OSError, ValueError) as error:
             raise _failure(error, request) from error
         # an address in a record may loop: then the server is not to blame
@@ -77,7 +79,10 @@ class HTTPTransport:
 
     def _sent(self, url: str, request: Request, check: TargetCheck) -> requests.Response:
         """Send one request; again at once if the server had closed a kept connection (RFC 9112 §9.3.1)."""
-        adapter, proxies = (self._given or self._own()).get_adapter(url), self._settings_for(url)["proxies"]
+        adapter, proxies = (
+            (self._given or self._own()).get_adapter(url),
+            self._settings_for(url)["proxies"],
+        )
         if not isinstance(adapter, HTTPAdapter):  # it has to keep to the timeout itself
             return self._send(url, request, adapter)
         proxy = select_proxy(url, proxies)
@@ -99,7 +104,11 @@ class HTTPTransport:
 
         Session.send is bypassed: it keeps cookies, and reads the body of a redirect without a limit.
         """
-        headers = {"User-Agent": self._user_agent, "Accept": request.accept, "Accept-Encoding": "identity"}
+        headers = {
+            "User-Agent": self._user_agent,
+            "Accept": request.accept,
+            "Accept-Encoding": "identity",
+        }
         plain = requests.Request("GET", url, headers)
         session = self._given or self._own()
         settings = self._settings_for(url)
@@ -131,7 +140,9 @@ def _failure(error: BaseException, request: Request) -> TransportError | Timeout
         return TransportError(sentence(error), counts=False)
     if any(isinstance(each, TimeoutError | requests.Timeout) for each in chain):
         return TimeoutError()
-    transient = any(isinstance(e, ProtocolError | ConnectionResetError | BrokenPipeError) for e in chain)
+    transient = any(
+        isinstance(e, ProtocolError | ConnectionResetError | BrokenPipeError) for e in chain
+    )
     host = host_of(request._hop)
     return TransportError(sentence(error), transient=transient, counts=counts, host=host)
 

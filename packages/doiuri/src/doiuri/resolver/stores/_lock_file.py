@@ -68,7 +68,9 @@ class LockContent:
         self = cls()
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-            raise OSError(errno.EINVAL, f"not a regular file of at most {_LARGEST:,} bytes", str(path))
+            raise OSError(
+                errno.EINVAL, f"not a regular file of at most {_LARGEST:,} bytes", str(path)
+            )
         try:
             file = load(path.read_bytes())
         except ValueError as error:
@@ -76,7 +78,9 @@ class LockContent:
             raise ValueError(f"{path} {what}: {error}") from None
         version = file.get("doiuri-lock") if isinstance(file, dict) else None
         if version != FORMAT:
-            raise ValueError(f"{path} is not a lock file of format {FORMAT}: its format is {version!r:.40}")
+            raise ValueError(
+                f"{path} is not a lock file of format {FORMAT}: its format is {version!r:.40}"
+            )
         try:
             for section in _SECTIONS:
                 for name, value in file.get(section, {}).items():
@@ -94,15 +98,23 @@ class LockContent:
                 value = value | {"retrieved": self.retrieved[key.doi]}
             section = "works" if key.kind == "work" else "entries"
             rows[section].append(f"{dump(name_of(key))}: {dump(value, sort=True)}")
-        rows["accepted"] = [f"{dump(doi)}: {dump(reason)}" for doi, reason in sorted(self.accepted.items())]
+        rows["accepted"] = [
+            f"{dump(doi)}: {dump(reason)}" for doi, reason in sorted(self.accepted.items())
+        ]
         written = [section for section in _SECTIONS if rows[section] or section == "entries"]
-        objects = ",\n".join('"{}": {{\n{}\n}}'.format(one, ",\n".join(rows[one])) for one in written)
+        objects = ",\n".join(
+            '"{}": {{\n{}\n}}'.format(one, ",\n".join(rows[one])) for one in written
+        )
         return f'{{"doiuri-lock": {FORMAT}, {objects}}}\n'.encode()
 
     def copy(self) -> LockContent:
         """Return a copy."""
         copy = LockContent()
-        copy._values, copy.accepted, copy.retrieved = {**self._values}, {**self.accepted}, {**self.retrieved}
+        copy._values, copy.accepted, copy.retrieved = (
+            {**self._values},
+            {**self.accepted},
+            {**self.retrieved},
+        )
         return copy
 
     @property
@@ -126,7 +138,9 @@ class LockContent:
 
     def remove(self, dois: Collection[str], kinds: Collection[str] = ()) -> None:
         """Remove the entries about DOIs, given by their keys; only those of some kinds, if any are given."""
-        for key in [key for key in self._values if key.doi in dois and (not kinds or key.kind in kinds)]:
+        for key in [
+            key for key in self._values if key.doi in dois and (not kinds or key.kind in kinds)
+        ]:
             del self._values[key]
 
     def dois(self) -> set[str]:
@@ -142,7 +156,9 @@ class LockContent:
         if isinstance(record, dict):
             code = record.get("responseCode")
             return _STATUSES.get(code) if isinstance(code, int) else None
-        is_known = Key("exists", DOI_ORG, doi) in self._values or self._values.get(Key("work", DOI_ORG, doi))
+        is_known = Key("exists", DOI_ORG, doi) in self._values or self._values.get(
+            Key("work", DOI_ORG, doi)
+        )
         return "found" if is_known else None
 
     def unused(self, used: Iterable[str]) -> set[str]:
@@ -173,11 +189,17 @@ class LockContent:
     def differences(self, new: LockContent) -> Differences:
         """Return how another content differs from this one; days do not count."""
         before, after, old, now = self._lines(), new._lines(), self.dois(), new.dois()
-        changed = {key.doi for key in before.keys() | after.keys() if before.get(key, 0) != after.get(key, 0)}
+        changed = {
+            key.doi
+            for key in before.keys() | after.keys()
+            if before.get(key, 0) != after.get(key, 0)
+        }
         return Differences(*map(frozenset, (now - old, changed & old & now, old - now)))
 
     def _lines(self) -> dict[Key, Any]:
-        return self._values | {Key("accepted", DOI_ORG, doi): why for doi, why in self.accepted.items()}
+        return self._values | {
+            Key("accepted", DOI_ORG, doi): why for doi, why in self.accepted.items()
+        }
 
     def _alias(self, doi: str) -> str | None:
         """Return the key of the name that a DOI is an alias of."""
@@ -280,13 +302,19 @@ class LockFile(ForkSafe):
             try:
                 self._content = LockContent() if stamp is None else LockContent.read(self.path)
             except OSError as error:
-                raise ValueError(f"{self.path} cannot be read as a lock file: {error.strerror}") from None
+                raise ValueError(
+                    f"{self.path} cannot be read as a lock file: {error.strerror}"
+                ) from None
             self._stamp = stamp
 
 
 def name_of(key: Key) -> str:
     """Return the name of the line about a key; that of a work is the DOI."""
-    return key.doi if key.kind == "work" else " ".join(filter(None, (key.kind, key.detail, DOI_ORG, key.doi)))
+    return (
+        key.doi
+        if key.kind == "work"
+        else " ".join(filter(None, (key.kind, key.detail, DOI_ORG, key.doi)))
+    )
 
 
 def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
@@ -308,7 +336,9 @@ def _described(key: Key, entry: Entry) -> Any:
     """Return an entry as the file has it: as JSON, so that a reviewer sees what changed, or as text."""
     if key.kind == "work":
         work = None if entry.says_none else read_object(load(entry.body))
-        return work and {name: member for name, member in work.items() if name != "DOI"}  # names the line
+        return work and {
+            name: member for name, member in work.items() if name != "DOI"
+        }  # names the line
     if entry.media_type == JSON:
         content = load(entry.body)
         for value in content.get("values", ()) if key.kind == "record" else ():

@@ -45,7 +45,9 @@ class RedisStore:
                 socket_connect_timeout=timeout,
             )
             pool = self._client.connection_pool
-            pool.connection_kwargs["decode_responses"] = False  # answers are bytes, whatever the URL says
+            pool.connection_kwargs["decode_responses"] = (
+                False  # answers are bytes, whatever the URL says
+            )
             pool.connection_class(**pool.connection_kwargs)  # refuses options that it does not know
         except (ValueError, TypeError, AttributeError):  # its text may quote the password
             raise ValueError(f"not a URL of a Redis server: {self.address}") from None
@@ -91,7 +93,9 @@ class RedisStore:
             # a server that is full or read-only still answers reads
             paused = [what] if isinstance(error, self._refusal) else ["read", "written"]
             self._paused_until |= dict.fromkeys(paused, time.monotonic() + PAUSE)
-            warn(f"the DOI store at {self.address} cannot be {what} ({error}); not used for {PAUSE:g} s")
+            warn(
+                f"the DOI store at {self.address} cannot be {what} ({error}); not used for {PAUSE:g} s"
+            )
             return {}
 
     def _visit(self, what: str, *, remove: bool) -> Usage:
@@ -103,7 +107,9 @@ class RedisStore:
                 self._send(names, lambda pipe, name: pipe.delete(name))
         except self._failures as error:
             raise OSError(f"cannot {what} the store at {self.address}: {error}") from None
-        known = [size for size in sizes.values() if isinstance(size, int) and size]  # 0: deleted meanwhile
+        known = [
+            size for size in sizes.values() if isinstance(size, int) and size
+        ]  # 0: deleted meanwhile
         return Usage(len(known), sum(known))
 
     def _send(self, names: Collection[str], command: Command) -> dict[str, object]:

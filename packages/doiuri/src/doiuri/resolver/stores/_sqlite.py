@@ -28,7 +28,11 @@ DELETED = 5_000  # entries that one write deletes at most: others wait for it
 
 _OVERHEAD = 150  # approximate bytes that an entry takes besides its DOI and body
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError)  # the last for messages that quote damaged names
+_FAILURES = (
+    sqlite3.Error,
+    OSError,
+    UnicodeDecodeError,
+)  # the last for messages that quote damaged names
 # The id is a hash of the key: a look-up in this one shallow tree of integers reads one page.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -44,7 +48,9 @@ COMMIT;
 _HEADER = """SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
     FROM pragma_application_id, pragma_user_version"""
 _COUNT = "SELECT count(*) FROM entries"
-_SELECT = "SELECT id, kind, base, doi, detail, body, media_type, expires FROM entries WHERE id IN ({})"
+_SELECT = (
+    "SELECT id, kind, base, doi, detail, body, media_type, expires FROM entries WHERE id IN ({})"
+)
 _CONTENT_SIZE = """SELECT (page_count - freelist_count) * page_size
     FROM pragma_page_count, pragma_freelist_count, pragma_page_size"""
 _OLDEST = "SELECT id, stored, length(doi) + length(body) FROM entries ORDER BY stored LIMIT ?"
@@ -69,12 +75,18 @@ class SQLiteStore(ForkSafe):
     _db: Connection | None = None
 
     def __init__(
-        self, path: str | os.PathLike[str] | None = None, *, timeout: float = 1.0, limit: int = 1_000_000_000
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        timeout: float = 1.0,
+        limit: int = 1_000_000_000,
     ) -> None:
         if path is None:
             import platformdirs
 
-            self.path = platformdirs.user_cache_path("doiuri", appauthor=False) / f"store-{FORMAT}.sqlite3"
+            self.path = (
+                platformdirs.user_cache_path("doiuri", appauthor=False) / f"store-{FORMAT}.sqlite3"
+            )
         else:
             # absolute, so that a later change of directory does not matter
             self.path = Path(os.path.abspath(path))  # noqa: PTH100
@@ -101,7 +113,9 @@ class SQLiteStore(ForkSafe):
         """
         if not self.path.exists():
             return Usage(0, 0)
-        return Usage(self._require("read", lambda db: int(db.execute(_COUNT).fetchone()[0])), self._size())
+        return Usage(
+            self._require("read", lambda db: int(db.execute(_COUNT).fetchone()[0])), self._size()
+        )
 
     def clear(self) -> Usage:
         """Delete all entries; return how much that was. Other processes may use the store meanwhile.
@@ -167,7 +181,9 @@ class SQLiteStore(ForkSafe):
 
     def _open(self) -> Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        db = sqlite3.connect(self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(
+            self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
+        )
         db.text_factory = lambda text: text.decode(errors="replace")  # one bad row hides no other
         try:
             _prepare(db)
@@ -179,11 +195,17 @@ class SQLiteStore(ForkSafe):
 
     def _write(self, db: Connection, entries: Mapping[Key, Entry]) -> None:
         now = time.time()
-        rows = [(_id(key), *key, e.body, e.media_type, e.expires, now) for key, e in entries.items()]
+        rows = [
+            (_id(key), *key, e.body, e.media_type, e.expires, now) for key, e in entries.items()
+        ]
         with db:
             db.execute("BEGIN IMMEDIATE")
-            db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            added = sum(_OVERHEAD + len(key.doi) + len(entry.body) for key, entry in entries.items())
+            db.executemany(
+                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+            )
+            added = sum(
+                _OVERHEAD + len(key.doi) + len(entry.body) for key, entry in entries.items()
+            )
             is_full = db.execute(_CONTENT_SIZE).fetchone()[0] > self._limit
             _delete_oldest(db, now - KEEP, 1.5 * added if is_full else 0)
 
@@ -208,7 +230,11 @@ def _read(db: Connection, keys: Sequence[Key]) -> dict[Key, Entry]:
         query = _SELECT.format(",".join("?" * len(batch)))
         for number, *columns in db.execute(query, tuple(batch)):
             key, types = Key(*columns[:4]), [type(column) for column in columns[4:]]
-            if key == batch[number] and types == [bytes, str, float]:  # SQLite does not enforce the types
+            if key == batch[number] and types == [
+                bytes,
+                str,
+                float,
+            ]:  # SQLite does not enforce the types
                 found[key] = Entry(*columns[4:])
     return found
 
@@ -254,8 +280,12 @@ def _prepare(db: Connection) -> None:
     if application_id != APPLICATION_ID:
         raise sqlite3.OperationalError("the database belongs to another program")
     if version != FORMAT:
-        raise sqlite3.OperationalError(f"its format is {version}; this version of doiuri reads {FORMAT}")
-    with suppress(sqlite3.OperationalError):  # another process is switching it, or it cannot be written
+        raise sqlite3.OperationalError(
+            f"its format is {version}; this version of doiuri reads {FORMAT}"
+        )
+    with suppress(
+        sqlite3.OperationalError
+    ):  # another process is switching it, or it cannot be written
         db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not block each other
     db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe if the process is killed
 

@@ -28,6 +28,7 @@ PAGES = sorted([*DOCS.rglob("*.rst"), *DOCS.rglob("*.md")])
 PUBLIC = [
     *("dask_doiuri", "doiuri", "doiuri.plugins", "doiuri.plugins.clients"),
     *("doiuri.plugins.connections", "doiuri.plugins.display", "doiuri.plugins.survey"),
+    "doiuri.plugins.sentences",
     *("doiuri.records", "doiuri.resolver", "doiuri.rest", "doiuri.testing"),
     *("doiuri.testing.strategies", "docutils_doiuri", "docutils_doiuri.nodes", "doiuri_cli"),
     *("doiuri_proxy", "fsspec_doiuri", "httpx_doiuri", "httpx_doiuri.httpx2", "markdown_doiuri"),

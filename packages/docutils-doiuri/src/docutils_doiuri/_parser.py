@@ -14,14 +14,13 @@ from docutils.writers import Writer
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import OPTIONS, Options, open_resolver
 from doiuri.plugins.display import breakable
+from doiuri.plugins.sentences import dead_doi, remarks
 from doiuri.plugins.survey import Need, Survey
 
 from docutils_doiuri.nodes import (
-    describe,
     doi_references,
     link_uri,
     parse_arxiv_target,
-    remarks,
     restore_contents,
     role_node,
     set_lines,
@@ -191,8 +190,7 @@ def _problems(node: nodes.Element, missing: Mapping[DOI, DOI | None]) -> list[st
     if doi not in missing:
         return [text for _, text in remarks(typed, doi)] if typed else []
     node["classes"].append("doi-not-found")
-    text, meant = describe(doi, typed, known=missing[doi])
-    return [f"DOI not found: {text}; did you mean {meant}?" if meant else f"DOI not found: {text}"]
+    return [str(dead_doi(doi, typed, meant=missing[doi]))]
 
 
 def _show_problem(

@@ -14,27 +14,25 @@ from urllib.parse import unquote
 from docutils import nodes
 from docutils.transforms.parts import ContentsFilter
 from docutils.utils import unescape
-from doiuri import DOI, DOISyntaxError, advise, suggest
+from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import with_suggestion
 from doiuri.plugins.display import link_to_handle
 
 from docutils_doiuri._lines import set_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from doiuri.plugins import Options
 
 __all__ = [
     "ARXIV",
     "Target",
-    "describe",
     "doi_references",
     "link_uri",
     "parse_arxiv_target",
     "parse_target",
     "reference",
-    "remarks",
     "restore_contents",
     "role_node",
     "set_lines",
@@ -180,45 +178,6 @@ def role_node(
         node = reference(rawtext, target, options, classes)
         node["doi_typed"] = target.typed
     return node
-
-
-def remarks(typed: str, doi: DOI) -> list[tuple[str, str]]:
-    """Return the advice on a DOI as pairs of code and message.
-
-    :param typed: the DOI as the author typed it.
-    :param doi: what ``DOI.parse`` made of it.
-    """
-    found = []
-    for code, message, meant in advise(typed):
-        hint = f"; did you mean {meant}?" if meant and code != "decoded-escape" else ""
-        found.append((code, f"{_subject(typed, doi)}: {message}{hint}"))
-    return found
-
-
-def _subject(typed: str, doi: DOI) -> str:
-    return typed if typed == doi.name else f"{typed} is read as {doi.name}"
-
-
-def describe(
-    doi: DOI, typed: str | None = None, ignored: Container[str] = (), known: DOI | None = None
-) -> tuple[str, str | None]:
-    """Return what to say of a DOI that was not found: its name with the advice on it, and a suggestion.
-
-    >>> describe(DOI("10.1000/182."), "10.1000/182.")
-    ("10.1000/182.: the name ends in '.'", '10.1000/182')
-
-    :param doi: the DOI.
-    :param typed: the DOI as the author typed it; by default there is no advice with the name.
-    :param ignored: the codes of advice to leave out.
-    :param known: the registered DOI that was probably meant, if it is known.
-    """
-    meant = known.name if known else suggest(doi)
-    found = [advice for advice in advise(typed) if advice.code not in ignored] if typed else []
-    if not (typed and found):
-        return doi.name, meant
-    others = (advice.suggestion for advice in found if advice.code != "decoded-escape")
-    text = f"{_subject(typed, doi)}: {', '.join(advice.message for advice in found)}"
-    return text, meant or next(filter(None, others), None)
 
 
 def doi_references(document: nodes.Element) -> Iterator[nodes.reference]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from doiuri import advise, find
 from doiuri.markdown import without_code
 from doiuri.plugins import unescape_html, with_suggestion
+from doiuri.plugins.sentences import dead_doi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -149,8 +150,8 @@ class Problems:
         for doi, meant in dois.items():
             advice = next((advice for advice in advise(doi) if advice.suggestion), None)
             reason = "not found" if advice is None else f"not found ({advice.message})"
-            suggestion = meant.name if meant else advice and advice.suggestion
-            self._add(f"doi:{doi.name}", reason, suggestion, lines[doi])
+            dead = dead_doi(doi, meant=meant)
+            self._add(f"doi:{doi.name}", reason, dead.suggestion, lines[doi])
 
     def plain(self, reasons: Iterable[str]) -> None:
         """Note why entries are only links, or citations plain."""

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 
 from docutils import nodes
 from docutils.parsers.rst import roles
-from docutils_doiuri.nodes import ARXIV, parse_arxiv_target, remarks
+from docutils_doiuri.nodes import ARXIV, parse_arxiv_target
 from doiuri import DOI, DOISyntaxError, find
 from doiuri.plugins import with_suggestion
+from doiuri.plugins.sentences import remarks
 from sphinx.builders.linkcheck import CheckExternalLinksBuilder
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging

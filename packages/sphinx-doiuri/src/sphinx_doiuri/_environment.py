@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
-from docutils_doiuri.nodes import doi_references, remarks
+from docutils_doiuri.nodes import doi_references
 from doiuri import DOI, DOISyntaxError, find
+from doiuri.plugins.sentences import remarks
 from sphinx import addnodes
 from sphinx.environment.collectors import EnvironmentCollector
 from sphinx.ext.ifconfig import ifconfig

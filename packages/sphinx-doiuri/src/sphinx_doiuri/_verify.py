@@ -9,10 +9,10 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from docutils_doiuri.nodes import describe, remarks
 from doiuri import DOI
 from doiuri.plugins import open_resolver
 from doiuri.plugins.display import details_of, needs_work
+from doiuri.plugins.sentences import dead_doi, remarks
 from doiuri.plugins.survey import Need, Survey, common_cause
 from sphinx.errors import ConfigError
 from sphinx.util import logging
@@ -202,15 +202,19 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
             data.reported[docname] = now_reported
 
 
-def _warn_not_found(app: Sphinx, use: Use, known: DOI | None) -> None:
+def _warn_not_found(app: Sphinx, use: Use, meant: DOI | None) -> None:
     codes = {code for code, _ in remarks(use.typed, use.doi)} if use.typed else set()
     ignored = {code for code in codes if _is_suppressed(app, code)}
-    name, meant = describe(use.doi, use.typed, ignored, known)
+    dead = dead_doi(use.doi, use.typed, ignored=ignored, meant=meant)
+
+    subject = dead.subject
     if use.entry:
-        name = __("%s (entry %s)") % (name, use.entry)
-    message = __("DOI not found: %s; did you mean %s?") if meant else __("DOI not found: %s")
-    names = (name, meant) if meant else (name,)
-    logger.warning(message, *names, type="doi", subtype="not-found", location=use.location)
+        subject = __("%s (entry %s)") % (subject, use.entry)
+    if dead.suggestion is None:
+        message = __("DOI not found: %s") % subject
+    else:
+        message = __("DOI not found: %s; did you mean %s?") % (subject, dead.suggestion)
+    logger.warning("%s", message, type="doi", subtype="not-found", location=use.location)
 
 
 def _is_suppressed(app: Sphinx, subtype: str) -> bool:

@@ -1,7 +1,8 @@
 """For authors of plugins: shared options, the resolver that they ask for, and helpers.
 
-What a document needs from the registry is in ``doiuri.plugins.survey``, the text of links in
-``doiuri.plugins.display``, and what HTTP clients need in ``doiuri.plugins.clients``.
+What a document needs from the registry is in ``doiuri.plugins.survey``, what to tell its author in
+``doiuri.plugins.sentences``, the text of links in ``doiuri.plugins.display``, and what HTTP clients need
+in ``doiuri.plugins.clients``.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from doiuri import DOI
+    from doiuri.plugins.survey import Show
     from doiuri.records import Work
     from doiuri.resolver import Cause, LockContent, Resolver
 
@@ -89,7 +91,7 @@ def look_up_works(
     :raises ValueError: if the resolver or the cache is not configured rightly.
     """
     from doiuri.plugins import DOI_ORG
-    from doiuri.plugins.survey import Survey
+    from doiuri.plugins.survey import Need, Survey
     from doiuri.records import Work
     from doiuri.resolver import Cause, Key, LockContent, MemoryStore
 
@@ -120,7 +122,8 @@ def look_up_works(
     store = MemoryStore() if config.max_age < DEFAULT_MAX_AGE and not config.offline else None
     with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
-        survey.look_up_works([*left.values()], progress=progress)
+        needs = dict.fromkeys(left.values(), Need.WORK)
+        survey.meet(needs, checks=False, guesses=False, show=_showing(progress))
     new = {
         doi: work
         for doi, work in survey.works.items()
@@ -144,27 +147,31 @@ def open_resolver(config: Config, **arguments: Any) -> Resolver:
 
 def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progress | None) -> None:
     """Add what the store knows, and what the registry answers for the others."""
-    from doiuri.plugins.survey import Survey
+    from doiuri.plugins.survey import Need, Survey
 
-    with open_resolver(config, offline=True) as stored:
-        survey = Survey(stored, None)
-        survey.check(dois)
-    left = [doi for doi in dois if doi in survey.unknown or doi in survey.stale]
-    answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in dois}
-    answers.known += len(dois) - len(left)
-    if config.offline or not (left or _dead(dois, answers)):
-        answers.unknown += survey.unknown.values()
+    needs = dict.fromkeys(dois, Need.EXISTENCE)
+    with open_resolver(config, offline=True) as store:
+        stored = Survey(store, None)
+        stored.meet(needs, guesses=False)
+    answers.statuses |= {doi.key: stored.answer(doi).status for doi in dois}
+    known = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
+    left = [doi for doi in dois if doi not in known]
+    answers.known += len(known)
+    if config.offline or not (left or stored.missing):
+        answers.unknown += stored.unknown.values()
         return
+
     replies: list[None] = []  # one for each request
     with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
-        survey.check(left, progress)
-        answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
-        answers.unknown += survey.unknown.values()
-        meant = survey.look_for_meant(_dead(dois, answers))
+        survey.statuses = known
+        survey.meet(needs, show=_showing(progress))
+    answers.statuses |= {doi.key: survey.answer(doi).status for doi in left}
+    answers.unknown += survey.unknown.values()
     answers.asked, answers.requests = len(left), len(replies)
-    answers.meant = {doi.key: one.name for doi, one in meant.items()}
+    answers.meant = {doi.key: meant.name for doi, meant in survey.meant.items()}
 
 
-def _dead(dois: Iterable[DOI], answers: Answers) -> list[DOI]:
-    return [doi for doi in dois if answers.statuses[doi.key] == "not-found"]
+def _showing(progress: Progress | None) -> Show:
+    """Return the argument ``show`` of ``Survey.meet`` for one progress function."""
+    return lambda _stage, _dois: nullcontext(progress)

@@ -168,6 +168,9 @@ class CitationRole(SphinxRole):
             self.rawtext, "", classes=["doi-citation", *classes], doi_form=self._form
         )
         citation["doi_cites"] = cites  # also for copies in tables of contents, which have no links
+        citation["doi_docname"] = (
+            self.env.docname
+        )  # also for copies that an extension makes at once
         for number, link in enumerate(plain_links(cites, self.config)):
             if number:
                 citation += nodes.Text("; ")

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
 from doiuri.plugins.display import needs_work
+from sphinx import addnodes
 from sphinx.errors import NoUri
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from sphinx_doiuri._citations import bibliography_list, citations_in, entry_id, is_copy
+from sphinx_doiuri._citations import (
+    bibliography_list,
+    citations_in,
+    entry_id,
+    is_copy,
+    plain_links,
+)
 from sphinx_doiuri._config import options
 from sphinx_doiuri._listings import listings_of, show_text
 from sphinx_doiuri._locale import _
@@ -20,9 +27,10 @@ from sphinx_doiuri._locale import _
 if TYPE_CHECKING:
     from doiuri.citations import Part
     from sphinx.builders import Builder
+    from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._citations import Key, Place
-    from sphinx_doiuri._listings import ListEntry, Listings
+    from sphinx_doiuri._listings import ListEntry, Listing, Listings
 
 _BACK = "\N{UPWARDS ARROW}"
 _FORMATS: dict[str, type[nodes.TextElement]] = {
@@ -44,36 +52,55 @@ class ResolveCitations(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document before it is written."""
         listings = listings_of(self.env)
+        done: set[str] = set()
         if listings:
             for citation in list(citations_in(self.document)):
-                self._resolve(citation, listings)
-        done: set[str] = set()
+                self._resolve(citation, listings, done)
         for node in list(self.document.findall(bibliography_list)):
             place, index = node["doi_place"], node.parent.index(node)
             lists: list[nodes.Node] = []
-            if listings and place in listings.places.get(
-                place.docname, ()
-            ):  # ifconfig removes its own later
-                lists = _Lists(listings, node, done).written()
+            # ifconfig removes its own later
+            if listings and place in listings.places.get(place.docname, ()):
+                lists = _Lists(listings, node, _docname_at(node, self.env), done).written()
             node.parent[index : index + 1] = lists
 
-    def _resolve(self, node: nodes.inline, listings: Listings) -> None:
+    def _resolve(self, node: nodes.inline, listings: Listings, done: set[str]) -> None:
+        """Write a citation where it stands, which need not be the document that it was written in.
+
+        Other extensions copy citations, such as ``todolist`` into another document. The copy may have been
+        resolved already, so all is made anew from the attributes.
+        """
         if is_copy(node):
             show_text(node, listings)
             return
-        node["ids"].append(node["doi_id"])  # not earlier: titles are copied with their ids
-        cites, docname = node["doi_cites"], node["doi_docname"]
-        plain = dict(zip((cite.key for cite in cites), node.findall(nodes.reference), strict=True))
+
+        docname = _docname_at(node, self.env)
+        self._set_id(node, docname, done)
+
+        home, cites = node["doi_docname"], node["doi_cites"]
+        listing = listings.of_citations_in(home)
+        links = dict(
+            zip((cite.key for cite in cites), plain_links(cites, self.config), strict=True)
+        )
         node.children = []
         for key, parts in groupby(
-            listings.parts(docname, node["doi_form"], cites), attrgetter("link")
+            listings.parts(home, node["doi_form"], cites), attrgetter("link")
         ):
             text = [_node(part) for part in parts]
-            node += (
-                text
-                if key is None
-                else self._link(plain[key].deepcopy(), text, key, docname, listings)
-            )
+            if key is None:
+                node += text
+            else:
+                node += self._link(links[key].deepcopy(), text, key, docname, listing, listings)
+
+    def _set_id(self, node: nodes.inline, docname: str, done: set[str]) -> None:
+        """Give a citation its id; a copy has none, as entries link back to the original."""
+        id_ = node.get("doi_id")
+        node["ids"] = [other for other in node["ids"] if other != id_]
+        # Extensions resolve copies in a document of their own, which has no source
+        is_original = docname == node["doi_docname"] and bool(self.document.get("source"))
+        if id_ is not None and is_original and id_ not in done:
+            done.add(id_)
+            node["ids"].append(id_)
 
     def _link(
         self,
@@ -81,10 +108,13 @@ class ResolveCitations(SphinxPostTransform):
         text: list[nodes.Node],
         key: Key,
         docname: str,
+        listing: Listing,
         listings: Listings,
     ) -> list[nodes.Node]:
         """Return the link of a work: to its entry, or else to its DOI or URL; without any its text."""
-        listing = listings.of_citations_in(docname)
+        link.attributes.pop(
+            "doi_typed", None
+        )  # as DOICollector, which has noted it when it was read
         entry = listing.bibliography.get(key)
         if entry is None:
             return [link]
@@ -98,14 +128,28 @@ class ResolveCitations(SphinxPostTransform):
         return [link] if "refuri" in link or "refid" in link else text
 
 
+def _docname_at(node: nodes.Node, env: BuildEnvironment) -> str:
+    """Return the document that a node stands in, also where a builder puts documents together."""
+    parent = node.parent
+    while parent is not None:
+        # inline_all_toctrees marks both; a section may have another parent than the start_of_file
+        if isinstance(parent, addnodes.start_of_file | nodes.section) and "docname" in parent:
+            return str(parent["docname"])
+        parent = parent.parent
+    return env.docname
+
+
 class _Lists:
     """One list of references as nodes.
 
+    :param docname: the document that the list stands in.
     :param done: the ids of the entries in the document so far: citations lead to the first.
     """
 
-    def __init__(self, listings: Listings, node: nodes.Element, done: set[str]) -> None:
-        self._listings, self._done = listings, done
+    def __init__(
+        self, listings: Listings, node: nodes.Element, docname: str, done: set[str]
+    ) -> None:
+        self._listings, self._docname, self._done = listings, docname, done
         self._place: Place = node["doi_place"]
         self._classes = node["classes"]
         self._listing = listings.of_list(self._place)
@@ -144,7 +188,7 @@ class _Lists:
         if self._format == "latex" and not self._listing.numbered:
             paragraph += nodes.raw("", _HANGING, format="latex")
         address = entry_id(entry.key, self._place.docname, self._place.scope)
-        if address not in self._done:
+        if self._docname == self._place.docname and address not in self._done:
             self._done.add(address)
             if self._format == "html":
                 paragraph["ids"] = [address]
@@ -173,9 +217,7 @@ class _Lists:
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
             title = _("Cited in %s") % self._listings.title(citation.docname)
             link = nodes.reference("", text, reftitle=title)
-            if _lead_to(
-                link, self._listings.builder, self._place.docname, citation.docname, citation.id
-            ):
+            if _lead_to(link, self._listings.builder, self._docname, citation.docname, citation.id):
                 back += [nodes.Text("\N{NO-BREAK SPACE}" if number == 1 else " "), link]
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []
 
@@ -201,7 +243,7 @@ class NameWorks(SphinxPostTransform):
             return
         for link in doi_references(self.document):
             work = listings.works.get(link["doi"])
-            is_name = link.get("support_smartquotes") is False and "doi_form" not in link.parent
+            is_name = link.get("support_smartquotes") is False and "doi_cites" not in link.parent
             if work is not None and is_name:
                 link[:] = [nodes.Text(shared.display(link["doi"], work, listings.words))]
                 del link["support_smartquotes"]
@@ -216,7 +258,9 @@ def _lead_to(
     except NoUri:
         return False
     link.attributes.pop("refuri", None)
-    if from_docname == docname or builder.name == "singlehtml":
+    # In LaTeX, a refid would mean another place once an extension moves the link to another document
+    is_near = from_docname == docname and builder.format != "latex"
+    if is_near or builder.name == "singlehtml":
         link["refid"] = address
     else:
         link["refuri"] = f"{uri}#{address}"

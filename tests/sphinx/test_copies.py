@@ -1,0 +1,93 @@
+"""Other extensions store nodes, copy them, and insert them elsewhere: citations go on working."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.servers.web import Site
+from support.sphinx_build import Build, build, text_in, write
+
+CONF = """\
+extensions = ["sphinx_doiuri", "sphinx.ext.todo", "support.keeping"]
+todo_include_todos = True
+project, version, copyright = "Book", "1", "us"
+"""
+CITED = ":doi:p:`10.5555/kahn-2006, p. 5` and :doi:`10.5555/kahn-a`"
+BIBLIOGRAPHY = "\n.. doi:bibliography::\n"
+FILES = {
+    "conf.py": CONF,
+    # The kept nodes are inserted in the documents that are read and written before it and after it
+    "index.rst": "T\n=\n\n.. toctree::\n\n   a/early\n   b/page\n   c/late\n\n.. todolist::\n",
+    "a/early.rst": "A\n=\n\n.. insert:: early\n\n.. insert:: late\n",
+    "b/page.rst": f"B\n=\n\n.. keep::\n\n   {CITED}\n\n.. insert:: now\n\n.. insert:: late\n\n"
+    f".. todo::\n\n   {CITED}\n\n.. todolist::\n{BIBLIOGRAPHY}",
+    "c/late.rst": "C\n=\n\n.. insert:: early\n\n.. todolist::\n",
+}
+CITATION = "(Kahn & Wilensky, 2006, p. 5)"
+# On each page, how often the citation stands there
+SHOWN = {"index": 1, "a/early": 2, "b/page": 5, "c/late": 2}
+
+
+def built(folder: Path, builder: str, *options: str) -> Build:
+    """The project, built without a warning; in HTML, ``build`` follows each link to a citation or entry."""
+    result = build(write(folder / "src", FILES), folder, builder, "-W", *options)
+    assert result.status == 0, result.warnings
+    return result
+
+
+@pytest.mark.parametrize("builder", ["html", "dirhtml", "epub"])
+def test_copies_on_pages(tmp_path: Path, server: Site, builder: str) -> None:
+    result = built(tmp_path, builder)
+
+    suffix = {"html": ".html", "dirhtml": "/index.html", "epub": ".xhtml"}[builder]
+    for name, count in SHOWN.items():
+        path = f"{name}{suffix}".replace("index/index", "index")
+        page = result.text(path)
+        assert text_in(page).count(CITATION) == count, path
+        to_entry = re.findall(r'href="([^"]*)#doi-kahn-2006-[^"]*"', page)
+        assert len(to_entry) == count, path
+
+
+def test_copies_on_one_page(tmp_path: Path, server: Site) -> None:
+    page = built(tmp_path, "singlehtml").text()
+
+    assert text_in(page).count(CITATION) == sum(SHOWN.values())
+    to_entry = re.findall(r'href="([^"]*)#doi-kahn-2006-[^"]*"', page)
+    assert to_entry == [""] * sum(SHOWN.values())
+
+
+def test_copies_in_latex_lead_to_labels(tmp_path: Path, server: Site) -> None:
+    text = built(tmp_path, "latex").text("book.tex")
+
+    linked = re.findall(r"\\hyperref\[\\detokenize\{([^}]*doi-kahn-2006[^}]*)\}\]", text)
+    labels = re.findall(r"\\label\{\\detokenize\{([^}]+)\}\}", text)
+    assert len(linked) == sum(SHOWN.values())
+    assert set(linked) <= set(labels)
+    ours = [label for label in labels if "doi-" in label]
+    assert sorted(ours) == sorted(set(ours)), "a label stands twice"
+
+
+@pytest.mark.parametrize(
+    ("builder", "name", "count"),
+    [
+        ("text", "b/page.txt", SHOWN["b/page"]),
+        ("xml", "b/page.xml", SHOWN["b/page"]),
+        ("man", "book.1", sum(SHOWN.values())),
+        ("texinfo", "book.texi", sum(SHOWN.values())),
+    ],
+)
+def test_copies_in_other_formats(
+    tmp_path: Path, server: Site, builder: str, name: str, count: int
+) -> None:
+    text = " ".join(built(tmp_path, builder).text(name).split()).replace("@comma{}", ",")
+    # The end of a link: none in text, then that of XML, of a manual page and of Texinfo
+    end_of_link = r"(?:</reference>| \\%<[^>]*>|\})?"
+    assert len(re.findall(f"Wilensky, 2006{end_of_link}, p. 5", text)) == count
+
+
+def test_copies_are_numbered_as_where_they_were_written(tmp_path: Path, server: Site) -> None:
+    result = built(tmp_path, "html", "-D", "doi_reference_style=numeric")
+    for name, count in SHOWN.items():
+        assert text_in(result.text(f"{name}.html")).count("[1, p. 5]") == count, name

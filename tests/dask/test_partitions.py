@@ -42,6 +42,7 @@ EXPECTED: dict[str | None, tuple[str | None, ...]] = {
     None: (None, None, "invalid", None, NO_DOI),
     "": (None, None, "invalid", None, "the text is empty"),
     "nonsense": (None, None, "invalid", None, NO_LABEL),
+    "10.1000": (None, None, "invalid", None, 'no "/" after the prefix'),
 }
 TEXTS = [*EXPECTED, "10.1000/gone", "doi:10.1000/crossref", None]
 ORDERS = {"given": TEXTS, "reversed": TEXTS[::-1], "interleaved": TEXTS[::2] + TEXTS[1::2]}

@@ -11,6 +11,7 @@ import dask.dataframe as dd
 import pandas as pd
 from dask.dataframe.utils import pyarrow_strings_enabled
 from doiuri import DOISyntaxError, Handle
+from doiuri.plugins import parse_name
 from doiuri.records import ascii_upper
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def parse(data: Data, column: Hashable = "doi") -> Data:
     ``doi_reason``
         why the text is not a DOI; missing if it is one.
 
-    Each value is read as by ``doiuri.Handle.parse``: a name, a link, a label, a ``doi:`` URI.
+    Each value is a DOI or a short DOI, in all the spellings of ``DOI.parse``: a name, a link, a label, a
+    ``doi:`` URI.
 
     :param data: a frame; or a bag of DOIs or of dicts, which becomes a bag of dicts.
     :param column: the column, or the member of the dicts, with the DOIs.
@@ -59,7 +61,7 @@ def read(item: object) -> Handle | str:
     """Return a DOI as it is or parsed from text; or why there is none."""
     if isinstance(item, str):
         try:
-            return Handle.parse(item)
+            return parse_name(item)
         except DOISyntaxError as error:
             return error.reason
     if isinstance(item, Handle):

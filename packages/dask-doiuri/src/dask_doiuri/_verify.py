@@ -97,7 +97,7 @@ def verify(
     >>> for row in verify(dois, offline=True, cache=":memory:").compute(scheduler="sync"):
     ...     print(row["doi_status"], row["doi_reason"])
     unknown offline: request not sent
-    unknown offline: request not sent
+    invalid no "/" after the prefix
     """
     check_data(data, column, VERIFIED)
     given = {

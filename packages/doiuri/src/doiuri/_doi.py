@@ -334,3 +334,17 @@ class ShortDOI(Handle):
     __slots__ = ()
     _kind = "short DOI"
     _flaw = staticmethod(short_doi_flaw)
+
+
+def parse_name(text: str) -> "DOI | ShortDOI":
+    """Return the DOI or short DOI in what a person types or pastes; a prefix alone names nothing.
+
+    >>> parse_name("doi:10/abcd"), parse_name("https://doi.org/10.1000/182")
+    (ShortDOI('10/abcd'), DOI('10.1000/182'))
+
+    :raises DOISyntaxError: if it is neither.
+    """
+    handle = Handle.parse(text)
+    if isinstance(handle, ShortDOI | DOI):
+        return handle
+    return DOI.parse(text)  # raises the error for a name without a slash

@@ -8,8 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.request import HTTPSHandler, OpenerDirector, ProxyHandler, build_opener, getproxies
 
-import doiuri
-
 from urllib_doiuri._handler import DOIHandler, Redirects
 
 if TYPE_CHECKING:
@@ -103,14 +101,15 @@ def record_request(
     >>> record_request("10.1000/182", type="URL", resolver="https://doi.org").full_url
     'https://doi.org/api/handles/10.1000/182?type=URL'
 
-    :param doi: a DOI, or text for :meth:`doiuri.Handle.parse`. The parameters are those of
+    :param doi: a DOI, or the text of a DOI or short DOI. The parameters are those of
         :func:`doiuri.rest.record_url`.
     :param resolver: base URL of the DOI resolver; default that of :func:`install`, else the environment's.
     :raises DOISyntaxError: if ``doi`` cannot be parsed.
     """
+    from doiuri.plugins import parse_name
     from doiuri.rest import record_url
 
-    handle = doiuri.Handle.parse(doi) if isinstance(doi, str) else doi
+    handle = parse_name(doi) if isinstance(doi, str) else doi
     options = _handler_for(resolver).options
     url = record_url(
         handle, base=options.settings.base, type=type, index=index, auth=auth, cert=cert

@@ -338,8 +338,12 @@ def change_line(store: LockFile, key: Key, line: dict[str, object]) -> None:
 Spoil = Callable[[AnyStore, Key], object]
 
 
+def new_entry(body: bytes) -> Entry:
+    return Entry(body, JSON, time.time() + 1000)
+
+
 def spoils_body(body: bytes) -> Spoil:
-    return lambda store, key: store.put_many({key: Entry(body, JSON, 1e11)})
+    return lambda store, key: store.put_many({key: new_entry(body)})
 
 
 SPOILED: dict[str, tuple[str, Spoil]] = {
@@ -363,8 +367,8 @@ def test_an_entry_that_we_did_not_write_counts_as_missing(
             for doi in DOIS:
                 record, exists = key(doi.key, base=base), key(doi.key, "exists", base)
                 agency = json.dumps({"DOI": doi.name, "RA": "Crossref"}).encode()
-                store.put_many({record: Entry(stored(doi.name), JSON, 1e11)})
-                store.put_many({exists: Entry(agency, JSON, 1e11)})
+                store.put_many({record: new_entry(stored(doi.name))})
+                store.put_many({exists: new_entry(agency)})
                 if doi == DOIS[1]:
                     spoil(store, record)
                     spoil(store, exists)

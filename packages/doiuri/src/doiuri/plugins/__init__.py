@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from doiuri._advice import unescape_html
+from doiuri._doi import parse_name
 from doiuri._errors import DOISyntaxError
 from doiuri._files import replacing
 from doiuri._settings import (
@@ -51,6 +52,7 @@ __all__ = [
     "number",
     "open_resolver",
     "option",
+    "parse_name",
     "path",
     "replacing",
     "text",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from doiuri._doi import Handle
+from doiuri._doi import Handle, parse_name
 from doiuri._errors import BadRecord, DOINotFound, DOISyntaxError, NoValues, ResolverUnavailable
 from doiuri.records._text import html_link, html_table, html_text
 
@@ -15,6 +16,33 @@ if TYPE_CHECKING:
     from doiuri.records._work import Work
 
     Status = Literal["found", "not-found", "no-values", "unknown", "invalid"]
+
+
+# Beside UTF-8; any other name may be that of a codec which is no character set, or none at all
+_CHARSETS = frozenset(
+    [
+        "iso-8859-1",
+        "iso-8859-2",
+        "iso-8859-9",
+        "iso-8859-15",
+        "windows-1250",
+        "windows-1251",
+        "windows-1252",
+        "windows-1254",
+        "koi8-r",
+        "utf-16",
+        "utf-16le",
+        "utf-16be",
+        "shift_jis",
+        "euc-jp",
+        "iso-2022-jp",
+        "gb2312",
+        "gbk",
+        "gb18030",
+        "big5",
+        "euc-kr",
+    ]
+)
 
 
 class Cause(NamedTuple):
@@ -29,8 +57,8 @@ class Cause(NamedTuple):
 
     If the DOI is unknown: ``"offline"``, ``"budget"`` (there was no time left), ``"timeout"``,
     ``"connection"``, ``"status"`` (the server refused or failed), ``"unusable"`` (the answer is not what the
-    API promises), ``"too-long"`` (the name) or ``"lock"`` (not in the lock file). Otherwise the outcome's
-    status.
+    API promises), ``"too-long"`` (the name), ``"lock"`` (not in the lock file) or ``"error"`` (an unforeseen
+    error, whose type is the detail). Otherwise the outcome's status.
     """
 
     host: str = ""
@@ -95,13 +123,15 @@ class Metadata:
         """The content as text; UTF-8 that is declared as something else is read as UTF-8."""
         from email.message import Message  # slow to import, and rarely needed
 
+        with suppress(UnicodeDecodeError):
+            return self.content.decode("utf-8-sig")
+
         message = Message()
         message["Content-Type"] = self.content_type
-        for encoding in ("utf-8-sig", message.get_content_charset("utf-8")):
-            try:
-                return self.content.decode(encoding)
-            except (UnicodeError, LookupError):
-                continue
+        declared = message.get_content_charset("")
+        if declared in _CHARSETS:
+            with suppress(UnicodeDecodeError):
+                return self.content.decode(declared)
         return self.content.decode("latin-1")
 
 
@@ -213,7 +243,7 @@ class Outcome(NamedTuple):
 def _syntax_error(text: str, reason: str) -> DOISyntaxError:
     """Return the error of parsing ``text``, with its position and suggestion if it has that reason."""
     try:
-        Handle.parse(text)
+        parse_name(text)
     except DOISyntaxError as error:
         if error.reason == reason:
             return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -13,9 +14,9 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from doiuri._settings import deadline_in
-from doiuri.resolver._outcome import BUDGET, Outcome
+from doiuri.resolver._outcome import BUDGET, Cause, Outcome
 from doiuri.resolver._questions import AHEAD, Call, fresh_entries
-from doiuri.resolver.http._client import Budget
+from doiuri.resolver.http._client import Budget, CallbackError
 from doiuri.resolver.stores._store import read, write
 
 if TYPE_CHECKING:
@@ -53,6 +54,18 @@ class _Pending:
         """End without an answer: with the stale outcome, if there is one, which then says why it is stale."""
         stale = self.fallback
         self.outcome = stale._replace(cause=stale.cause or unknown.cause) if stale else unknown
+
+
+def _after_error(dois: Sequence[Handle], error: Exception) -> Sequence[Answer]:
+    """Return the answers about names after an unforeseen error: unknown, or each to be asked about alone.
+
+    The message of the error is not repeated: it may contain credentials.
+    """
+    logging.getLogger("doiuri").debug("unforeseen error", exc_info=error)
+    if len(dois) > 1:
+        return [None] * len(dois)
+    cause = Cause("error", detail=f"unforeseen {type(error).__name__}")
+    return [Outcome(doi, "unknown", cause=cause) for doi in dois]
 
 
 class Pipeline:
@@ -139,7 +152,7 @@ class Pipeline:
         answers: list[Outcome | _Pending] = []
         for doi, own in zip(dois, keys, strict=True):
             stored = [entries.get(key) for key in own]
-            outcome = self._question.read(doi, fresh_entries(stored, now))
+            outcome = self._question.read(doi, fresh_entries(own, stored, now))
             if outcome is None and doi.key not in self._recent:
                 stale = self._question.read_stale(doi, stored)  # to use if there is no answer
                 fallback = None if stale is None else stale._replace(stale=True)
@@ -179,10 +192,13 @@ class Pipeline:
                 return known[key] if key in known else read(self._store, [key]).get(key)
 
             call = Call(partial(self._client.get, self._budget), stored, self._fresh)
+            answers: Sequence[Answer]
             try:
-                answers: Sequence[Answer] = ask([pending.doi for pending in names], call)
-            except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
-                answers = [error] * len(names)
+                answers = ask([pending.doi for pending in names], call)
+            except CallbackError as error:
+                answers = [error.cause] * len(names)  # the caller's thread raises it
+            except Exception as error:  # noqa: BLE001 - what is wrong with one name ends no batch
+                answers = _after_error([pending.doi for pending in names], error)
             self._answered.put((names, answers))
 
     def _next(self) -> Outcome:

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._doi import Handle, ShortDOI
@@ -108,7 +109,7 @@ class Call:
     get: Callable[[Handle, Request, Callable[[Reply], Any]], Any]  # see Client.get
     stored: Callable[[Key], Entry | None]  # entries of the store, even stale ones
     entries: dict[Key, Entry]  # new ones, to store
-    stale: bool = False  # whether a stale record was used, because there was no answer
+    stale: Cause | None = None  # why a stale record was used: there was no answer
 
 
 class Question(ABC):
@@ -225,7 +226,7 @@ class Question(ABC):
             return self.request_record(doi, call, **flags)
 
         entry = call.stored(self.record_key(doi))
-        known = self.stored_record(doi, fresh_entry(entry, time.time()))
+        known = self.stored_record(doi, fresh_entry(self.record_key(doi), entry, time.time()))
         if known is not None:
             known.raise_for_status()
             if known.record is not None:
@@ -233,12 +234,41 @@ class Question(ABC):
 
         try:
             return self.request_record(doi, call)
-        except (ResolverUnavailable, BadRecord):
+        except (ResolverUnavailable, BadRecord) as error:
             stale = self.stored_record(doi, entry)
             if stale is None or stale.record is None:
                 raise
-            call.stale = True
+            call.stale = Cause.of(error)
             return stale.record
+
+    def chain_of_aliases(
+        self, doi: Handle, record: Record, call: Call, **flags: bool
+    ) -> Iterator[Record]:
+        """Yield the record of a DOI and, if it is an alias, those that it leads to, one after the other.
+
+        :param flags: as for ``current_record``.
+        :raises DOINotFound: if a name that it is an alias of does not exist.
+        :raises BadRecord: if the chain does not end.
+        """
+        yield record
+
+        seen = {doi.key}
+        while (name := record.alias) is not None:
+            try:
+                target = Handle.from_name(name)
+            except DOISyntaxError as error:
+                raise BadRecord(doi, f"it is an alias of an invalid name: {error}") from None
+
+            if target.key in seen or len(seen) > MAX_ALIASES:
+                followed = f"{len(seen)} followed, last to {name}"
+                raise BadRecord(doi, f"alias loop or too many aliases: {followed}")
+            seen.add(target.key)
+
+            try:
+                record = self.current_record(target, call, **flags)
+            except DOINotFound:
+                raise DOINotFound(doi, f"it is an alias of {name}, which does not exist") from None
+            yield record
 
 
 class RecordQuestion(Question):
@@ -296,29 +326,8 @@ class RecordQuestion(Question):
         else:
             record = self.current_record(doi, call, **self._flags)
             if self._follow:
-                record = self._end_of_aliases(doi, record, call)
-        return Outcome(doi, "found", record, stale=call.stale)
-
-    def _end_of_aliases(self, doi: Handle, record: Record, call: Call) -> Record:
-        """Return the record at the end of the chain of aliases that begins with ``record``."""
-        seen = {doi.key}
-        while (name := record.alias) is not None:
-            try:
-                target = Handle.from_name(name)
-            except DOISyntaxError as error:
-                raise BadRecord(doi, f"it is an alias of an invalid name: {error}") from None
-
-            if target.key in seen or len(seen) > MAX_ALIASES:
-                raise BadRecord(
-                    doi, f"alias loop or too many aliases: {len(seen)} followed, last to {name}"
-                )
-            seen.add(target.key)
-
-            try:
-                record = self.current_record(target, call, **self._flags)
-            except DOINotFound:
-                raise DOINotFound(doi, f"it is an alias of {name}, which does not exist") from None
-        return record
+                *_, record = self.chain_of_aliases(doi, record, call, **self._flags)
+        return Outcome(doi, "found", record, cause=call.stale, stale=call.stale is not None)
 
 
 class ExistenceQuestion(Question):
@@ -445,11 +454,15 @@ class CheckQuestion(ExistenceQuestion):
         return outcome
 
     def read_stale(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
-        _, record = entries
+        """Return the record or the answer of Which RA; None for an alias, which may lead nowhere."""
+        exists, record = entries
         outcome = self._records.read_stale(doi, [record])
         if outcome is not None:
             return outcome
-        return _if_found(super().read(doi, entries))
+
+        stored = self.stored_record(doi, record)
+        is_alias = stored is not None and stored.record is not None
+        return _if_found(super().read(doi, [exists, None if is_alias else record]))
 
     def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
         """Yield each DOI alone, or batches for Which RA as soon as more than a few are new.
@@ -545,7 +558,8 @@ class ContentQuestion(Question):
     def request(self, doi: Handle, call: Call) -> Outcome:
         """Request the metadata of a DOI.
 
-        :raises NoValues: only if the DOI exists: a captive portal answers any request.
+        :raises NoValues: only if the resolver then says that the DOI exists. A portal or a filter answers any
+            request, perhaps with a redirect, but not with a record; one in the store is from before.
         """
         key = self.content_key(doi)
         try:
@@ -554,11 +568,30 @@ class ContentQuestion(Question):
             outcome = self.outcome(doi, entry)
         except NoValues:
             with suppress(NoValues):  # the name exists
-                self.current_record(doi, call)
+                self.request_record(doi, call)
             call.entries[key] = self.none_entry()
             raise
+
+        named = self.named_doi(reply)
+        if named is not None and not self._leads_to(doi, named, call):
+            raise BadRecord(doi, f"{host_of(reply.url)} sent the metadata of {named.name}")
         call.entries[key] = entry
         return outcome
+
+    def named_doi(self, reply: Reply) -> Handle | None:  # noqa: ARG002
+        """Return the DOI that metadata name as their own, or None if they name none."""
+        return None
+
+    def _leads_to(self, doi: Handle, named: Handle, call: Call) -> bool:
+        """Return whether a DOI is another one, or an alias of it: only then their metadata are the same."""
+        if named.key == doi.key:
+            return True
+        with suppress(NoValues):
+            record = self.current_record(doi, call)
+            for linked in self.chain_of_aliases(doi, record, call):
+                if ascii_upper(linked.alias or "") == named.key:
+                    return True
+        return False
 
     def _reply(self, doi: Handle, call: Call) -> Reply:
         """Return the reply to a request for metadata, whose HTTP status is 200.
@@ -606,6 +639,12 @@ class WorkQuestion(ContentQuestion):
 
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:
         return Outcome(doi, "found", work=Work.from_json(entry.body.decode(), doi=doi))
+
+    def named_doi(self, reply: Reply) -> Handle | None:
+        """Return the member ``DOI`` of CSL-JSON."""
+        with suppress(BadRecord):
+            return Work.from_json(reply.body).doi
+        return None
 
 
 class BibTeXQuestion(ContentQuestion):
@@ -669,16 +708,33 @@ class MetadataQuestion(ContentQuestion):
         return super().none_entry()._replace(media_type="")
 
 
-def fresh_entry(entry: Entry | None, now: float) -> Entry | None:
-    """Return an entry if it is fresh at the time ``now``, and None if it is stale."""
+def fresh_entry(key: Key, entry: Entry | None, now: float) -> Entry | None:
+    """Return an entry if it is fresh at the time ``now``, and None if it is stale.
+
+    One that would be fresh for longer than its kind may be was stored while the clock was ahead: it is stale.
+    An entry that never expires is that of a lock file.
+    """
     if entry is None or entry.expires <= now:
+        return None
+    if entry.expires < inf and entry.expires - now > _longest(key, entry):
         return None
     return entry
 
 
-def fresh_entries(entries: Sequence[Entry | None], now: float) -> list[Entry | None]:
-    """Return the entries that are fresh at the time ``now``, and None in place of stale ones."""
-    return [fresh_entry(entry, now) for entry in entries]
+def fresh_entries(
+    keys: Sequence[Key], entries: Sequence[Entry | None], now: float
+) -> list[Entry | None]:
+    """Return the entries of keys that are fresh at the time ``now``, and None in place of stale ones."""
+    return [fresh_entry(key, entry, now) for key, entry in zip(keys, entries, strict=True)]
+
+
+def _longest(key: Key, entry: Entry) -> float:
+    """Return the seconds for which an answer is fresh at most."""
+    if key.kind == "record" and not entry.body.startswith(_SUCCESS):
+        return NEGATIVE_TTL
+    if key.kind == "metadata" or entry.says_none:
+        return DAY
+    return MAX_AGE
 
 
 def _if_found(outcome: Outcome | None) -> Outcome | None:

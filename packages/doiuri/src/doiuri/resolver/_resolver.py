@@ -8,7 +8,7 @@ from collections.abc import Sized
 from math import inf
 from typing import TYPE_CHECKING
 
-from doiuri._doi import Handle
+from doiuri._doi import Handle, parse_name
 from doiuri._errors import DOISyntaxError
 from doiuri._settings import DEFAULT, Default, Settings
 from doiuri.resolver import _process
@@ -380,7 +380,9 @@ class Resolver:
         keys = {doi: question.keys(doi) for doi in dois}
         entries = read(self._store, [key for own in keys.values() for key in own])
         stored = {doi: [entries.get(key) for key in own] for doi, own in keys.items()}
-        answers = [question.read(doi, fresh_entries(own, now)) for doi, own in stored.items()]
+        answers = [
+            question.read(doi, fresh_entries(keys[doi], own, now)) for doi, own in stored.items()
+        ]
         return answers.count(None) > allowed
 
 
@@ -411,7 +413,7 @@ def as_handle(doi: object) -> Handle:
     if isinstance(doi, Handle):
         return doi
     if isinstance(doi, str):
-        return Handle.parse(doi)
+        return parse_name(doi)
     raise TypeError(f"expected a DOI or a str, not {doi!r:.80}")
 
 

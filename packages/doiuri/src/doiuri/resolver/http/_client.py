@@ -68,6 +68,14 @@ class Paused(Exception):  # noqa: N818 - a state of the limiter, not an error of
         self.cause = cause
 
 
+class CallbackError(Exception):
+    """The caller's ``on_reply`` raised ``cause``, which ends the call."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
 class Limiter:
     """Limits all requests of this process to one server.
 
@@ -308,7 +316,10 @@ class Client:
             cause = BUDGET._replace(detail=f"{BUDGET.detail}: request not sent")
             raise Unanswered(doi, cause) from None
         if self._on_reply is not None:  # not above: a TimeoutError that it raises is the caller's
-            self._on_reply(result)
+            try:
+                self._on_reply(result)
+            except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
+                raise CallbackError(error) from None
         if isinstance(result, TimeoutError):
             # a server that had less time than usual did not fail
             long_enough = attempt.timeout >= min(self._settings.timeout, MIN_TIMEOUT)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from doiuri import DOI
 from doiuri.resolver import Outcome, Reply, Request, Resolver, SQLiteStore
-from support.processes import in_child
+from support.processes import forked, in_child, status_of
 from support.servers.faults import FAULTS
 from support.servers.rest import handling, proxy
 from support.waiting import until
@@ -248,3 +249,25 @@ def test_the_budget_does_not_pay_for_the_first_import_of_requests(
             check=False,
         )
     assert (run.stdout, run.stderr) == ("found\n", "")
+
+
+def test_a_users_session_is_not_shared_with_the_child_of_a_fork() -> None:
+    """Both processes would read each other's answers from the same connections."""
+    names = [f"10.1000/{number}" for number in range(40)]
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, store=None, session=requests.Session(), rate=None)
+        resolver.resolve("10.1000/first")
+
+        def refuses() -> None:
+            with pytest.raises(
+                RuntimeError, match="make the session and the Resolver after the fork"
+            ):
+                list(resolver.resolve_many(names))
+            with pytest.raises(RuntimeError, match="after the fork"):
+                resolver.work("10.1000/first")
+
+        child = forked(refuses)
+        outcomes = list(resolver.resolve_many(names))
+
+        assert status_of(child) == 0
+    assert [outcome.record and outcome.record.doi.name for outcome in outcomes] == names

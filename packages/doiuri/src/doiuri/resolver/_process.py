@@ -75,6 +75,17 @@ def new_client(
             return server(settings.base).limiter
         return own.get(os.getpid()) or own.setdefault(os.getpid(), Limiter())
 
+    made_in = os.getpid()
+
+    def usable() -> Transport:
+        if session is not None and os.getpid() != made_in:
+            # its connections belong to both processes, and each would read the other's answers
+            raise RuntimeError(
+                "the session of this Resolver belongs to the parent process;"
+                " make the session and the Resolver after the fork"
+            )
+        return opened()
+
     @cache
     def opened() -> Transport:
         if transport is not None:
@@ -90,7 +101,7 @@ def new_client(
             private=settings.private,
         )
 
-    return Client(settings, opened, limiter, on_reply)
+    return Client(settings, usable, limiter, on_reply)
 
 
 def shared_store(where: str | os.PathLike[str] | None) -> AnyStore:

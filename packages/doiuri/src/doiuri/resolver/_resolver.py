@@ -47,7 +47,7 @@ class Resolver:
     """Resolves DOIs: asks a DOI proxy, and keeps the answers in a store.
 
     All Resolvers of a process share one rate limit and one set of connections per server, and one store
-    per address. A Resolver is safe to use in several threads and after a fork.
+    per address. A Resolver is safe to use in several threads and, without a ``session``, after a fork.
 
     :param base: URL of the DOI proxy; by default ``DOIURI_RESOLVER`` or https://doi.org.
     :param store: a Store or ReadStore; a path or an address as in ``DOIURI_CACHE``; None: no store. By
@@ -62,7 +62,8 @@ class Resolver:
         machine or into a private network; by default False. The resolver itself may always be there.
     :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
         goes to no other host; its response hooks, such as that of Digest authentication, are not called. An
-        adapter that is not an ``HTTPAdapter`` has to observe the timeout itself.
+        adapter that is not an ``HTTPAdapter`` has to observe the timeout itself. In the child of a fork, a
+        request raises RuntimeError: the session's connections are those of the parent.
     :param progress: called in a batch with the number of items done, and of all items if it is known.
     :param user_agent: the User-Agent header; by default the version of doiuri and ``mailto``.
     :param transport: sends the requests instead of HTTP; see ``Transport``.

@@ -6,17 +6,20 @@ import io
 import re
 import socket
 import threading
+import zlib
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache, partial
-from http.client import HTTPResponse, IncompleteRead
+from http.client import BadStatusLine, HTTPResponse, IncompleteRead
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from urllib3.connection import HTTPConnection
-from urllib3.exceptions import ProxyError
+from urllib3.exceptions import LocationParseError, LocationValueError, ProxyError
+from urllib3.util import parse_url
 
 from doiuri._hosts import TargetError
+from doiuri._json import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,11 +31,34 @@ if TYPE_CHECKING:
     from doiuri._hosts import TargetCheck
 
 CHUNK = 16_384
-"""Bytes of a body that are read at once; compressed, they may be a thousand times as many."""
+"""Bytes of a body that are read or decoded at once."""
+
+
+# What zlib calls the formats: with a header of zlib or gzip, which it tells apart
+_ZLIB_FORMATS = {"gzip": 47, "x-gzip": 47, "deflate": 47}
 
 
 class TooLongError(ValueError):
     """An answer is longer than allowed."""
+
+
+class CodingError(ValueError):
+    """The content coding of an answer cannot be undone."""
+
+
+class ProxyURLError(ValueError):
+    """The URL of a proxy is invalid."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the URL of the proxy is invalid; see http_proxy and https_proxy in the environment,"
+            ' and write "/", "?", "#" and "@" in a password as %2F, %3F, %23 and %40'
+        )
+
+
+_PROXY_SCHEMES = frozenset({"http", "https", "socks4", "socks4a", "socks5", "socks5h"})
+# From the OSError of http.client: "Tunnel connection failed: 407 Proxy Authentication Required"
+_REFUSED_TUNNEL = re.compile("Tunnel connection failed: ([0-9]{3})")
 
 
 class Guard:
@@ -215,18 +241,47 @@ class _Timed(io.RawIOBase):
 
 
 def pieces(raw: BaseHTTPResponse, limit: int) -> Iterator[bytes]:
-    """Yield the decoded body of an answer in pieces.
+    """Yield the body of an answer in pieces, decoded if it is compressed once; servers do so unasked.
 
     :param limit: bytes that it may have, as sent and decoded.
     :raises TooLongError: if it has more.
+    :raises CodingError: if it is compressed twice, or in a way that was not asked for, or damaged.
     """
+    decoded = _decoded(raw, raw.headers.get("Content-Encoding", ""))
     size = 0
-    while piece := raw.read(CHUNK, decode_content=True):
+    for piece in decoded:
         size += len(piece)
         # also the bytes as sent: what decodes to nothing would never be too long
         if max(size, raw.tell()) > limit:
             raise TooLongError(f"the answer is longer than {limit:,} bytes")
         yield piece
+
+
+def _decoded(raw: BaseHTTPResponse, coding: str) -> Iterator[bytes]:
+    """Yield a body in pieces of a bounded size, decoded as a Content-Encoding says (RFC 9110 section 8.4.1).
+
+    Not by urllib3: it decodes any number of codings, and a few kilobytes become gigabytes at once.
+    """
+    name = coding.strip().lower()
+    if name in {"", "identity"}:
+        while piece := raw.read(CHUNK, decode_content=False):
+            yield piece
+        return
+    if name not in _ZLIB_FORMATS:
+        raise CodingError(f"the answer is compressed as {coding!r:.80}, which was not asked for")
+
+    inflating = zlib.decompressobj(_ZLIB_FORMATS[name])
+    rest = b""
+    while piece := rest or raw.read(CHUNK, decode_content=False):
+        try:
+            yield inflating.decompress(piece, CHUNK)
+        except zlib.error as error:
+            raise CodingError(f"the answer is damaged: {error}") from None
+        rest = inflating.unconsumed_tail
+        if inflating.eof and inflating.unused_data:
+            raise CodingError("the answer goes on after its compressed data")
+    if not inflating.eof:
+        raise CodingError("the answer was cut off")
 
 
 def chain_of(error: BaseException) -> list[BaseException]:
@@ -239,17 +294,24 @@ def chain_of(error: BaseException) -> list[BaseException]:
     return chain
 
 
+def is_of_proxy(error: BaseException) -> bool:
+    """Return whether an error is about the way to a proxy, and not about the server behind it."""
+    return any(isinstance(each, ProxyError) for each in chain_of(error))
+
+
 def sentence(error: BaseException) -> str:
-    """Return what went wrong: the root cause, on a line of printable text, without passwords in URLs.
+    """Return what went wrong: the root cause, on a line of printable text.
+
+    Of an error that may show a URL, which may have a password, only the type is told.
 
     >>> sentence(ConnectionRefusedError(111, "Connection refused"))
     'Connection refused'
     """
     chain = chain_of(error)
     for each in chain:
-        if isinstance(each, TargetError | TooLongError):
+        if isinstance(each, TargetError | TooLongError | CodingError | ProxyURLError):
             return str(each)
-    proxy = "through a proxy: " if any(isinstance(each, ProxyError) for each in chain) else ""
+    proxy = "proxy: " if is_of_proxy(error) else ""
     words = [each.strerror for each in chain if isinstance(each, OSError) and each.strerror]
     if words:
         return f"{proxy}{words[-1]}"
@@ -257,5 +319,36 @@ def sentence(error: BaseException) -> str:
         return f"{proxy}the answer was cut off"
     if isinstance(chain[-1], TimeoutError):
         return f"{proxy}no answer in time"
-    text = " ".join(re.sub(r"//[^/\s]*@", "//", str(chain[-1])).split())
-    return f"{proxy}{type(chain[-1]).__name__}: {text if text.isprintable() else ascii(text):.200}"
+    refusal = _REFUSED_TUNNEL.match(str(chain[-1]))
+    if refusal is not None:
+        return f"{proxy}HTTP status {refusal[1]}"
+    if isinstance(chain[-1], BadStatusLine):
+        return f"{proxy}the answer is not HTTP: {str(chain[-1]).strip()!a:.200}"
+    if any(isinstance(each, LocationValueError | UnicodeError) for each in chain):
+        return f"{proxy}the URL is invalid"
+    kind = type(chain[-1]).__name__
+    text = " ".join(str(chain[-1]).split())
+    if text == "" or "//" in text or "@" in text:
+        return f"{proxy}{kind}"
+    return f"{proxy}{kind}: {printable(text):.200}"
+
+
+def checked_proxy(url: str) -> str:
+    """Return the URL of a proxy with its scheme.
+
+    :raises ProxyURLError: if it cannot be read for certain: a "/", "?" or "#" in a password ends the host.
+    """
+    scheme, colon, rest = url.partition("://")
+    if not colon:
+        scheme, rest = "http", url
+    host = re.split("[/?#]", rest, maxsplit=1)[0]
+    if "@" in rest[len(host) :]:
+        raise ProxyURLError
+    whole = f"{scheme}://{rest}"
+    try:
+        known = parse_url(whole)
+    except LocationParseError:
+        raise ProxyURLError from None
+    if not known.host or known.scheme not in _PROXY_SCHEMES:
+        raise ProxyURLError
+    return whole

@@ -8,13 +8,15 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
 import pytest
 import requests
+import urllib3
 from doiuri import DOI, BadRecord, ResolverUnavailable
+from doiuri.plugins.connections import pieces
 from doiuri.resolver import Outcome, Resolver
 from requests.adapters import BaseAdapter
 from support.processes import all_threads_ended
@@ -123,29 +125,66 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(way.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("proxy_url", "reason"),
-    [
-        ("http://me:secret@127.0.0.1:1", "through a proxy: Connection refused"),
-        ("foo://me:secret@127.0.0.1", "unsupported scheme foo"),
-        ("http://me:secret@:99999999", "Failed to parse|AttributeError"),
-    ],
-)
-def test_errors_say_what_was_wrong(
-    monkeypatch: pytest.MonkeyPatch, proxy_url: str, reason: str
+INVALID = "the URL of the proxy is invalid"
+PROXIES = {
+    "nobody there": ("http://me:secret@127.0.0.1:1", "127.0.0.1:1: proxy: Connection refused"),
+    "another scheme": ("foo://me:secret@127.0.0.1", INVALID),
+    "no host": ("http://me:secret@:99999999", INVALID),
+    "no host at all": ("http://", INVALID),
+    "a slash in the password": ("http://me:S3cret/secret@127.0.0.1:1", INVALID),
+    "a number and a slash": ("http://me:53/secret@127.0.0.1:1", INVALID),
+    "a question mark": ("http://me:S3cret?secret@127.0.0.1:1", INVALID),
+    "a number sign": ("http://me:S3cret#secret@127.0.0.1:1", INVALID),
+    "no scheme": ("me:53/secret@127.0.0.1:1", INVALID),
+    "a bracket": ("http://me:secret@[127.0.0.1:1", INVALID),
+    "a blank": ("http://me:sec ret@127.0.0.1:1", "Connection refused|invalid"),
+}
+ASKED: dict[str, Callable[[Resolver], Iterable[Outcome]]] = {
+    "a record": lambda resolver: resolver.resolve_many([DOI_]),
+    "Which RA": lambda resolver: resolver.verify([DOI_]),
+    "metadata": lambda resolver: resolver.works([DOI_]),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize(("proxy_url", "reason"), PROXIES.values(), ids=PROXIES)
+def test_errors_of_a_proxy_say_what_was_wrong_without_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    proxy_url: str,
+    reason: str,
+    asked: Callable[[Resolver], Iterable[Outcome]],
 ) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("http_proxy", proxy_url)
-    with pytest.raises(ResolverUnavailable, match=reason) as caught:
-        Resolver("http://resolver.test", store=None).resolve(DOI_)
-    assert "secret" not in str(caught.value)
+
+    with caplog.at_level("DEBUG", "doiuri"):
+        (outcome,) = asked(Resolver("http://resolver.test", store=None))
+
+    assert outcome.status == "unknown"
+    assert re.search(reason, outcome.reason), outcome.reason
+    told = f"{outcome.reason} {caplog.text}"
+    assert not re.search("secret|S3cret|53/|me:", told, re.IGNORECASE), told
+
+
+def test_a_proxy_that_wants_credentials_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the resolver: its user would look at the wrong machine."""
+    wants = reply("407 Proxy Authentication Required", b"")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with says(wants)() as server:
+        monkeypatch.setenv("http_proxy", server.url)
+        monkeypatch.setenv("https_proxy", server.url)
+        expected = f" 127.0.0.1:{server.port}: proxy: HTTP status 407"
+        assert reason("http://resolver.test").endswith(expected)
+        assert reason("https://resolver.test").endswith(expected)
 
 
 def test_what_is_no_http_is_shown() -> None:
     with says(b"220 mail \x1b[31m\r\n")() as server:
         assert reason(server.url).endswith(
-            rf" 127.0.0.1:{server.port}: BadStatusLine: '220 mail \x1b[31m'"
+            rf" 127.0.0.1:{server.port}: the answer is not HTTP: '220 mail \x1b[31m'"
         )
 
 
@@ -164,10 +203,33 @@ def test_the_limit_of_a_body_is_exact_even_in_an_encoding_that_was_not_asked_for
     assert header(server.requests[0], "Accept-Encoding") == "identity"
 
 
-def test_gzip_members_without_content_are_too_long_some_day() -> None:
-    content = gzip.compress(record()) + gzip.compress(b"") * 100_000
-    with says(reply("200 OK", content, "Content-Encoding: gzip"))() as server:
-        assert "longer than" in reason(server.url)
+NESTED = gzip.compress(gzip.compress(b" " * 10_000_000, 9), 9)
+CODED = {
+    "gzip in gzip": (NESTED, "gzip, gzip", "compressed as 'gzip, gzip', which was not asked for"),
+    "a coding that is not asked for": (b"\x00", "br", "compressed as 'br'"),
+    "two members": (gzip.compress(record()) + gzip.compress(b""), "gzip", "goes on after"),
+    "cut off": (gzip.compress(record())[:-9], "gzip", "the answer was cut off"),
+    "no gzip": (record(), "gzip", "the answer is damaged"),
+}
+
+
+@pytest.mark.parametrize(("content", "coding", "why"), CODED.values(), ids=CODED)
+def test_what_is_not_compressed_once_is_refused(content: bytes, coding: str, why: str) -> None:
+    with says(reply("200 OK", content, f"Content-Encoding: {coding}"))() as server:
+        assert why in reason(server.url)
+
+
+def test_a_body_is_decoded_in_pieces_of_a_bounded_size() -> None:
+    with pytest.raises(ValueError, match=r"longer than 1,000,000 bytes"):
+        list(pieces(whole(b" " * 10_000_000), 1_000_000))
+    sizes = [len(piece) for piece in pieces(whole(b" " * 1_000_000), 1_000_000)]
+    assert sum(sizes) == 1_000_000
+    assert max(sizes) <= 16_384
+
+
+def whole(body: bytes) -> urllib3.HTTPResponse:
+    content = io.BytesIO(gzip.compress(body))
+    return urllib3.HTTPResponse(content, {"Content-Encoding": "gzip"}, preload_content=False)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +291,7 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "no answer from www.hanging.test within 0.2 s" in outcome.reason
     assert host in reason(f"http://{host}")
     monkeypatch.setenv("http_proxy", f"http://{host}")
-    assert "dou.example: through a proxy: " in reason("http://dou.example")
+    assert f"{host}: proxy: " in reason("http://dou.example")
 
 
 def test_a_connection_that_is_closed_when_it_is_used_again(pauses: list[float]) -> None:
@@ -284,7 +346,7 @@ def caused_by(cause: Exception) -> Exception:
 ERRORS: dict[str, tuple[Exception, str, int]] = {
     "a password and control characters": (
         ValueError("http://me:secret@h.example/\x1b[2J\nis bad"),
-        r"h.example:81: ValueError: 'http://h.example/\x1b[2J is bad'",
+        "h.example:81: ValueError",
         1,
     ),
     "reset": (

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.utils import prepend_scheme_if_needed, select_proxy
+from requests.utils import select_proxy
 from urllib3.exceptions import HTTPError, ProtocolError
 
-from doiuri._connections import TooLongError, chain_of, guarding, pieces, sentence
+from doiuri._connections import (
+    TooLongError,
+    chain_of,
+    checked_proxy,
+    guarding,
+    is_of_proxy,
+    pieces,
+    sentence,
+)
 from doiuri._hosts import TargetCheck, TargetError
 from doiuri._urls import host_of, origin
 from doiuri.resolver.http import Reply, TransportError
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from doiuri.resolver.http import Request
 
 MAX_REDIRECTS = 10
+_PROXY_WANTS_CREDENTIALS = 407
 
 
 class HTTPTransport:
@@ -71,6 +80,8 @@ class HTTPTransport:
         """Return one reply, and its Location if it is a redirect."""
         response = self._sent(url, request, check)
         try:
+            if response.status_code == _PROXY_WANTS_CREDENTIALS and request._proxy:
+                raise TransportError("proxy: HTTP status 407", host=request._proxy)
             location = response.headers["Location"] if response.is_redirect else None
             body = b"" if location is not None else b"".join(pieces(response.raw, request.max_size))
             return Reply(response.status_code, response.headers, body, url), location
@@ -88,8 +99,9 @@ class HTTPTransport:
         proxy = select_proxy(url, proxies)
         manager = adapter.poolmanager
         if proxy:
-            key: str = prepend_scheme_if_needed(proxy, "http")  # type: ignore[no-untyped-call]
-            manager = adapter.proxy_manager_for(key)
+            proxy = checked_proxy(proxy)
+            request._proxy = host_of(proxy)
+            manager = adapter.proxy_manager_for(proxy)
         while True:
             with guarding(manager, url, check, request.remaining) as guard:
                 request._guard = guard
@@ -143,7 +155,7 @@ def _failure(error: BaseException, request: Request) -> TransportError | Timeout
     transient = any(
         isinstance(e, ProtocolError | ConnectionResetError | BrokenPipeError) for e in chain
     )
-    host = host_of(request._hop)
+    host = request._proxy if is_of_proxy(error) else host_of(request._hop)
     return TransportError(sentence(error), transient=transient, counts=counts, host=host)
 
 

@@ -108,11 +108,14 @@ def test_a_target_must_be_a_url(url: str, private: bool) -> None:
 PRIVATE = (
     "localhost. a.localhost printer.local x.internal home.arpa 0.0.0.0 fe80::1 :: ::127.0.0.1 "
     "::ffff:0:10.0.0.1 64:ff9b::10.0.0.1 fec0::1 10.0.0.1. 169.254.169.254. 192.168.0.1 "
-    "100.64.0.0 100.127.255.255"
-)  # the last two: RFC 6598, shared address space of carriers, and of VPNs
+    # RFC 6598, shared address space of carriers, and of VPNs
+    "100.64.0.0 100.127.255.255 "
+    # Python's releases disagree about these
+    "2002:7f00:1:: 2002:808:808:: 64:ff9b:1::7f00:1 192.0.0.9 192.0.0.10 2001:1::1 2001:20::1 3fff::1 5f00::1"
+)
 PUBLIC = (
     "doi.org 100.63.255.255 100.128.0.0 8.8.8.8 2001:4860:4860::8888 ::ffff:8.8.8.8 64:ff9b::808:808 "
-    "8.8.8.8. alocal.org"
+    "8.8.8.8. alocal.org 2001:200:: 2003:: 192.0.1.1"
 )
 
 

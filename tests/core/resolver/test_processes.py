@@ -271,3 +271,36 @@ def test_a_users_session_is_not_shared_with_the_child_of_a_fork() -> None:
 
         assert status_of(child) == 0
     assert [outcome.record and outcome.record.doi.name for outcome in outcomes] == names
+
+
+IN_CASSETTES = """
+import sys, vcr
+url, folder, mode = sys.argv[1:]
+from doiuri.resolver import Resolver  # without requests: that is imported inside the first cassette
+
+def ask(name):
+    (outcome,) = Resolver(url, store=None, rate=None).resolve_many([name])
+    return outcome.status
+
+for number in range(2):
+    with vcr.use_cassette(f"{folder}/{number}.yaml", record_mode=mode):
+        print(ask(f"10.1000/{number}"))
+"""
+
+
+def test_a_recorder_sees_all_requests_of_a_process_whose_first_is_in_a_cassette(
+    tmp_path: Path,
+) -> None:
+    def statuses(url: str, mode: str) -> list[str]:
+        command = [sys.executable, "-W", "ignore", "-c", IN_CASSETTES, url, str(tmp_path), mode]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+        return run.stdout.split()
+
+    with handling(proxy()) as server:
+        assert statuses(server.url, "once") == ["found", "found"]
+        assert len(server.requests) == 2
+        assert statuses(server.url, "none") == ["found", "found"], "both are played back"
+        for cassette in tmp_path.iterdir():
+            cassette.unlink()
+        assert statuses(server.url, "none") == ["unknown", "unknown"]
+        assert len(server.requests) == 2, "nothing is sent"

@@ -14,7 +14,6 @@ from http.client import BadStatusLine, HTTPResponse, IncompleteRead
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from urllib3.connection import HTTPConnection
 from urllib3.exceptions import LocationParseError, LocationValueError, ProxyError
 from urllib3.util import parse_url
 
@@ -25,10 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from urllib3 import PoolManager
+    from urllib3.connection import HTTPConnection
     from urllib3.connectionpool import HTTPConnectionPool
     from urllib3.response import BaseHTTPResponse
 
     from doiuri._hosts import TargetCheck
+
+    _Connection = HTTPConnection
+else:
+    # The class that a pool uses is added when a connection is made: if this module is imported while a
+    # recorder such as vcrpy replaces HTTPConnection, its class would stay a base for ever.
+    _Connection = object
 
 CHUNK = 16_384
 """Bytes of a body that are read or decoded at once."""
@@ -184,7 +190,7 @@ def _guarded(kind: type[HTTPConnection]) -> type[HTTPConnection]:
     return type(kind.__name__, (_Guarded, kind), {})
 
 
-class _Guarded(HTTPConnection):
+class _Guarded(_Connection):
     """A connection that checks its peer before it sends a request."""
 
     _guard: Guard  # of the current request

@@ -16,8 +16,23 @@ _LOCAL_DOMAINS = (
     ".internal",
     ".home.arpa",
 )  # RFC 6762, RFC 8375, and ICANN's reservation of 2024
-# Deprecated; Python takes them for global: IPv4-compatible (RFC 4291 §2.5.5.1) and site-local (RFC 3879)
-_OLD_PRIVATE = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("fec0::/10"))
+# Not global, though Python says so, or some of its releases do (CPython's gh-113171): they knew other states of
+# IANA's special-purpose registries.
+_NOT_GLOBAL = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "192.0.0.0/24",  # IETF protocol assignments (RFC 6890), with the anycast addresses in them
+            "::/96",  # IPv4-compatible, deprecated (RFC 4291 section 2.5.5.1)
+            "fec0::/10",  # site-local, deprecated (RFC 3879)
+            "64:ff9b:1::/48",  # NAT64 for local use (RFC 8215)
+            "2001::/23",  # IETF protocol assignments (RFC 2928), among them Teredo
+            "2002::/16",  # 6to4 (RFC 3056), which leads to any IPv4 address
+            "3fff::/20",  # documentation (RFC 9637)
+            "5f00::/16",  # identifiers of segment routing (RFC 9602)
+        ),
+    )
+)
 # First 96 bits of IPv6 addresses that reach an IPv4 one: mapped, translated (RFC 2765), NAT64 (RFC 6052)
 _OF_IPV4 = frozenset({0xFFFF, 0xFFFF_0000, 0x0064_FF9B << 64})
 _NOT_IN_NETLOC = frozenset("\\ ")  # clients disagree about where the host ends
@@ -51,7 +66,7 @@ def is_private(host: str) -> bool:
     name = host.rstrip(".")  # some clients and proxies also read an address with a final dot
     address = _address(name)
     if address is not None:
-        return not address.is_global or any(address in network for network in _OLD_PRIVATE)
+        return not address.is_global or any(address in network for network in _NOT_GLOBAL)
     return "." not in name or is_loopback(name) or f".{name}".endswith(_LOCAL_DOMAINS)
 
 

@@ -33,8 +33,8 @@ def kinds(shelf: Shelf) -> list[str]:
 def test_every_file_is_listed_under_an_address_that_opens_it(shelf: Shelf) -> None:
     fs, root = shelf.fs(), shelf.doi
     assert fs.find(shelf.address()) == [f"{root}/{NOTES}", f"{root}/{ESCAPED}"]
-    assert fs.ls(shelf.address(), detail=False) == [f"{root}/tables", f"{root}/{NOTES}"]
-    assert fs.ls(f"{shelf.address()}/", detail=False) == [f"{root}/tables", f"{root}/{NOTES}"]
+    assert fs.ls(shelf.address(), detail=False) == [f"{root}/{NOTES}", f"{root}/tables"]
+    assert fs.ls(f"{shelf.address()}/", detail=False) == [f"{root}/{NOTES}", f"{root}/tables"]
     assert fs.glob(f"{shelf.address()}/**/*.csv") == [f"{root}/{ESCAPED}"]
     for name, path in (f"{root}/{NOTES}", NOTES), (f"{root}/{ESCAPED}", TABLE):
         assert fs.cat_file(name) == FILES[path]
@@ -65,7 +65,7 @@ def test_a_name_is_understood_raw_and_escaped(shelf: Shelf, written: str) -> Non
     assert shelf.fs().cat_file(f"doi://{doi}/tables/{written}") == FILES[TABLE]
     assert kinds(shelf) == ["api"]
     assert shelf.fs().cat(f"{shelf.address('tables')}/{written}") == FILES[TABLE]
-    assert shelf.fs().ls(f"doi://{doi}", detail=False) == [f"{doi}/tables", f"{doi}/{NOTES}"]
+    assert shelf.fs().ls(f"doi://{doi}", detail=False) == [f"{doi}/{NOTES}", f"{doi}/tables"]
 
 
 def test_text_and_ranges_are_read(shelf: Shelf) -> None:

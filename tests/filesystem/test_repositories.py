@@ -248,7 +248,6 @@ SHA1 = "a9993e364706816aba3e25717850c26c9cd0d89d"
         ({"checksum": {"type": "MD5", "value": "900150983CD24FB0D6963F7D28E17F72"}}, None),
         ({"md5": "900150983cd24fb0d6963f7d28e17f73"}, "md5:900150983cd24fb0d6963f7d28e17f73"),
         ({"md5": "", "filesize": 4}, "4"),
-        ({"checksum": {"type": "UNF", "value": "6:x"}}, None),
         ({"originalFileFormat": "text/csv", "originalFileSize": 0}, None),
         ({"originalFileFormat": "text/csv", "originalFileSize": -1}, None),
     ],
@@ -266,3 +265,13 @@ def test_every_checksum_and_size_is_proved(
         return
     with pytest.raises(OSError, match=f"expected {wrong}"):
         shelf.fs().cat_file(shelf.address("x"))
+
+
+def test_a_checksum_of_an_unknown_kind_is_told(start: Start) -> None:
+    data = {"id": 70, "filesize": 3, "checksum": {"type": "UNF", "value": "6:x"}}
+    entry = {"label": "x", "dataFile": data}
+    listing = as_json({"data": {"versionNumber": 1, "versionMinorNumber": 0, "files": [entry]}})
+    answers = {"latest-published": listing, "datafile": Answer(200, {}, b"abc")}
+    shelf = start("dataverse", answers=answers)
+    with pytest.warns(UserWarning, match="'unf:6:x' is of an unknown kind"):
+        assert shelf.fs().cat_file(shelf.address("x")) == b"abc"

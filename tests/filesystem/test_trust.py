@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import re
-import time
+import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 import requests
 from fsspec_doiuri import DOIFileSystem
+from fsspec_doiuri._dataset import Dataset, File
 from requests.adapters import HTTPAdapter
 from support.ports import refusing
-from support.servers.faults import value
+from support.servers.faults import reply, trickles, value
 from support.servers.httpproxy import http_proxy
 from support.servers.repositories import (
     CONTENT,
@@ -24,6 +28,7 @@ from support.servers.repositories import (
     Repository,
     Shelf,
     Start,
+    as_json,
     error,
     invenio_files,
 )
@@ -31,6 +36,7 @@ from support.servers.rest import handling, proxy
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, site
 from support.targets import PRIVATE_HOSTS, resolve_as
+from support.waiting import until
 
 LeadingTo = Callable[..., DOIFileSystem]
 
@@ -113,11 +119,6 @@ UNSAFE = [
 ]
 # Names, or one entry, that InvenioRDM lists
 ENTRIES: list[tuple[Any, str]] = [
-    *((["good", name], "is refused: the name of a file is unsafe") for name in UNSAFE),
-    (["/".join("x" * 101)], "the name of a file is unsafe"),
-    (["a", "a"], "is refused: two files are named 'a'"),
-    (["a", "a/b"], "'a' is both a file and a folder"),
-    (["a/b", "a"], "'a' is both a file and a folder"),
     ({"key": "a", "size": 1e999}, "is refused"),
     ({"key": 7, "size": 1}, "is refused"),
     ({"size": 1}, "is refused"),
@@ -157,7 +158,7 @@ def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(
 
 
 @pytest.mark.parametrize(("listed", "says"), ENTRIES, ids=repr)
-def test_a_listing_with_unsafe_or_odd_names_is_refused_whole(
+def test_a_listing_of_another_form_or_length_is_refused_whole(
     start: Start, listed: Any, says: str
 ) -> None:
     entries = (
@@ -410,24 +411,157 @@ def test_the_repository_is_recognized_by_the_landing_page(
     assert asked == ([url] if url else [])
 
 
-def test_four_downloads_at_most_come_from_one_host(start: Start) -> None:
-    now: list[Asked] = []
-    most: list[int] = []
+def test_slow_files_do_not_block_other_files_of_their_host(start: Start) -> None:
+    served = threading.Event()
 
-    def slow(asked: Asked) -> Answer:
-        now.append(asked)
-        most.append(len(now))
-        time.sleep(0.05)
-        now.pop()
+    def answer(asked: Asked) -> Answer:
+        if asked.headers.get("range") or asked.target.endswith("notes.txt/content"):
+            served.wait(60)
         return Answer(200, {}, NOTE)
 
-    shelf = start("inveniordm", answers={CONTENT: slow})
+    files = {NOTES: NOTE, "quick.txt": NOTE}
+    shelf = start("inveniordm", files=files, answers={NOTE_URL["inveniordm"]: answer})
     fs = shelf.fs()
     with ThreadPoolExecutor(12) as pool:
-        assert [*pool.map(fs.cat_file, [shelf.address(NOTES)] * 12)] == [NOTE] * 12
-    assert max(most) == 4
+        slow = [pool.submit(fs.cat_file, shelf.address(NOTES)) for _ in range(12)]
+        until(lambda: sum("notes.txt" in asked.target for asked in shelf.server.seen) == 12)
+        assert fs.cat_file(shelf.address("quick.txt")) == NOTE
+        served.set()
+        assert [each.result() for each in slow] == [NOTE] * 12
     listings = [asked.target for asked in shelf.server.seen if "/content" not in asked.target]
     assert len(listings) == len({*listings}), "threads listed the same"
+
+
+# Files that are left out beside "good", each with the reason
+LEFT_OUT: dict[str, tuple[list[str], str, str]] = {
+    **{repr(name): ([name], name, "its name is unsafe") for name in UNSAFE},
+    "too deep": (["/".join("x" * 101)], "/".join("x" * 101), "its name is unsafe"),
+    "a name twice": (["twice", "twice"], "twice", "another file has its name"),
+    "a file before its folder": (["a", "a/b"], "a", "a folder has its name"),
+    "a file after its folder": (["a/b", "a"], "a", "a folder has its name"),
+}
+
+
+@pytest.mark.parametrize(("names", "bad", "why"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_a_data_set_with_a_bad_file_is_the_data_set_without_it(
+    start: Start, names: list[str], bad: str, why: str
+) -> None:
+    def listing(keys: list[str]) -> Shelf:
+        entries = [{"key": key, "size": 1} for key in keys]
+        return start("inveniordm", answers=invenio_files(*entries))
+
+    kept = [name for place, name in enumerate(names) if name != bad or bad in names[:place]]
+    whole, without = listing(["good", *names]), listing(["good", *kept])
+    fs = whole.fs()
+    with pytest.warns(UserWarning, match=rf"1 of its files left out, .*: {why}"):
+        found = fs.find(whole.address(), withdirs=True, detail=True)
+
+    expected = without.fs().find(without.address(), withdirs=True, detail=True)
+    assert [*found] == [*expected]
+    assert [each["type"] for each in found.values()] == [each["type"] for each in expected.values()]
+    if why == "its name is unsafe" and bad.strip("/.") and "//" not in bad:
+        with pytest.raises(OSError, match=r"unsafe|no such file"):
+            fs.open(whole.address(bad))
+
+
+def test_a_listing_that_trickles_ends(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte comes within the timeout of its own."""
+    monkeypatch.setattr("fsspec_doiuri._web.LISTING_TIME", 0.3)
+    body = trickles(reply("200 OK", b"[" + b" " * 1000 + b"]")[:-1002], b" " * 1000)
+    with body() as repository:
+        shelf = start("inveniordm", records={"10.5281/zenodo.7": "/x"})
+        answer = Answer(302, {"Location": f"{repository.url}/api"})
+        shelf.repository.answers["."] = answer
+        with pytest.raises(OSError, match="no answer in time"):
+            shelf.fs().ls(shelf.address())
+
+
+def test_deep_folders_take_the_memory_of_their_text(start: Start) -> None:
+    """A table of all folders would take a hundred times as much."""
+    deep = "/".join("d" * 98)
+    keys = [f"{number}/{deep}/file" for number in range(2_000)]
+    files = [File(key, "https://example.org/") for key in keys]
+    size = sum(map(len, keys))
+
+    tracemalloc.start()
+    dataset = Dataset("inveniordm", "1", files)
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert used < 5 * size
+    assert len(dataset.entries("")) == 2_000
+    assert dataset.entries("7/d") == {"d": None}
+    assert [*dataset.entries(f"7/{deep}")] == ["file"]
+
+
+def test_bytes_are_unpacked_only_if_the_checksum_asks_for_it(start: Start) -> None:
+    packed = gzip.compress(NOTE)
+    answer = Answer(200, {"Content-Encoding": "gzip"}, packed)
+    asked, sent = (
+        start("dataverse", answers={"latest-published": table(body), "datafile": answer})
+        for body in (NOTE, packed)
+    )
+    assert asked.fs().cat_file(asked.address("x")) == NOTE
+    assert sent.fs().cat_file(sent.address("x")) == packed
+
+
+def table(body: bytes, checksum: str = "") -> Answer:
+    digest = checksum or hashlib.md5(body, usedforsecurity=False).hexdigest()
+    entry = {"label": "x", "dataFile": {"id": 70, "filesize": len(body), "md5": digest}}
+    return as_json({"data": {"versionNumber": 1, "versionMinorNumber": 0, "files": [entry]}})
+
+
+def test_a_file_without_proof_is_opened_on_request_with_a_warning(
+    start: Start, tmp_path: Path
+) -> None:
+    answers = {"latest-published": table(NOTE, "0" * 32), "datafile": Answer(200, {}, NOTE)}
+    shelf = start("dataverse", answers=answers)
+    with pytest.raises(OSError, match="expected md5:000"):
+        shelf.fs().cat_file(shelf.address("x"))
+
+    fs = shelf.fs(checksums=False)
+    with pytest.warns(UserWarning, match="expected md5:0+; opened without proof"):
+        assert fs.cat_file(shelf.address("x")) == NOTE
+    with pytest.warns(UserWarning, match="opened without proof"):
+        fs.get(shelf.address("x"), str(tmp_path / "copy"))
+    assert (tmp_path / "copy").read_bytes() == NOTE
+
+
+def test_a_token_does_not_come_back_with_a_request_that_another_host_chose(
+    shelf: Shelf,
+) -> None:
+    tokens = {shelf.host: "secret"}
+
+    def away(asked: Asked) -> Answer:
+        if "back" in asked.target:
+            return Answer(200, {}, NOTE)
+        return Answer(302, {"Location": f"{other.url}/away"})
+
+    with site(lambda _: Answer(302, {"Location": f"{shelf.server.url}/back"})) as other:
+        shelf.repository.answers["/back"] = away
+        shelf.repository.answers[CONTENT] = away
+        shelf.fs(tokens=tokens).cat_file(shelf.address(NOTES))
+    sent = {asked.target: "secret" in str(asked.headers) for asked in shelf.server.seen}
+    assert sent["/back"] is False
+    assert sum(sent.values()) == len(sent) - 1
+
+
+def test_what_the_environment_decides_belongs_to_a_kept_instance(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {name: value for name, value in shelf.options.items() if name != "resolver"}
+    monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:9")
+    before = fsspec.filesystem("doi", **options)
+    assert fsspec.filesystem("doi", **options) is before
+
+    monkeypatch.setenv("DOIURI_RESOLVER", shelf.proxy.url)
+    now = fsspec.filesystem("doi", **options)
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    offline = fsspec.filesystem("doi", **options)
+
+    assert now.cat_file(shelf.address(NOTES)) == NOTE
+    with pytest.raises(OSError, match="offline"):
+        offline.cat_file(shelf.address(NOTES))
 
 
 def test_a_folder_in_place_of_the_copy_is_an_error(shelf: Shelf, tmp_path: Path) -> None:

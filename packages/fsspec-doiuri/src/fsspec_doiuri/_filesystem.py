@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 import threading
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -28,7 +29,7 @@ from fsspec.utils import isfilelike
 from fsspec_doiuri._addresses import escape, local, names, normalize, readable
 from fsspec_doiuri._dataset import TOKENS, Dataset, File, read_locked, write_locked
 from fsspec_doiuri._repositories import list_files
-from fsspec_doiuri._web import Web, check_digest, new_digest
+from fsspec_doiuri._web import Web, new_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
 WHOLE = 16 * 2**20
 """Bytes up to which a file is read whole when it is opened, so that it is proved before anything is read."""
 
+_VARIABLES = (
+    "DOIURI_RESOLVER",
+    "DOIURI_OFFLINE",
+    "DOIURI_MAILTO",
+    "DOIURI_CACHE",
+    "DOIURI_TOKENS",
+)
 _BUDGET = 20.0  # seconds for one question to the resolver
 _VISIBLE = re.compile("[!-~]+")
 # Options that fsspec has for all filesystems
@@ -50,6 +58,16 @@ _OF_FSSPEC = {
     "listings_expiry_time",
     "max_paths",
 }
+
+
+class _Environment:
+    """The variables that decide what a filesystem does, as they are now.
+
+    fsspec keeps an instance for each set of options; one from before a variable changed is another.
+    """
+
+    def __get__(self, _instance: object, _owner: type) -> tuple[str | None, ...]:
+        return tuple(map(os.environ.get, _VARIABLES))
 
 
 class DOIFileSystem(AbstractFileSystem):
@@ -69,6 +87,8 @@ class DOIFileSystem(AbstractFileSystem):
     :param cache: address of the cache of DOIs' records; default ``DOIURI_CACHE``, else the user's.
     :param lock: path of a lock file that :func:`lock` wrote; nothing else is then asked for listings.
     :param private: whether repositories may be on this machine or in a private network; default false.
+    :param checksums: whether a file whose bytes do not have the checksum in the listing is an error; if false,
+        it is opened with a warning. Some repositories list the checksum of another form of a table.
     :param repositories: what runs at a host, if its landing pages do not show it: a mapping of ``"HOST"`` or
         ``"HOST:PORT"`` to ``"inveniordm"``, ``"figshare"`` or ``"dataverse"``.
     :param tokens: tokens by ``"HOST"`` or ``"HOST:PORT"``, sent to that host only; also from
@@ -79,6 +99,9 @@ class DOIFileSystem(AbstractFileSystem):
     protocol = "doi"
     """The protocol."""
 
+    _environment = _Environment()
+    _extra_tokenize_attributes = ("_environment",)  # fsspec's: part of the key of a kept instance
+
     def __init__(
         self,
         resolver: str | None = None,
@@ -87,6 +110,7 @@ class DOIFileSystem(AbstractFileSystem):
         cache: str | os.PathLike[str] | None = None,
         lock: str | os.PathLike[str] | None = None,
         private: bool | None = None,
+        checksums: bool = True,
         repositories: Mapping[str, str] | None = None,
         tokens: Mapping[str, str] | None = None,
         **storage_options: Any,
@@ -110,7 +134,7 @@ class DOIFileSystem(AbstractFileSystem):
             raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(TOKENS)}")
         secrets = _tokens_of(os.environ.get("DOIURI_TOKENS", "")) | _by_host("tokens", tokens)
         check = TargetCheck(settings.base, self._resolver.settings.private)
-        self._web = Web(check, agent, secrets, settings.offline)
+        self._web = Web(check, agent, secrets, settings.offline, checksums)
         locked = option("lock").read({"lock": lock})
         self._lock = Path(locked) if locked else None
         self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
@@ -154,10 +178,9 @@ class DOIFileSystem(AbstractFileSystem):
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
         found = {path: dataset.by_path.get(inner)}
-        if inner in dataset.folders:
-            found = {
-                f"{path}/{escape(name)}": file for name, file in dataset.folders[inner].items()
-            }
+        if dataset.is_folder(inner):
+            entries = dataset.entries(inner)
+            found = {f"{path}/{escape(name)}": file for name, file in entries.items()}
         return [_info(name, dataset, file) for name, file in found.items()] if detail else [*found]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
@@ -262,9 +285,11 @@ class DOIFileSystem(AbstractFileSystem):
             folder, _, rest = inner.partition("/")
             if folder in dataset.parts:
                 dataset, inner = self._listed(doi, dataset.parts[folder]), rest
-        if inner not in dataset.by_path and inner not in dataset.folders:
-            raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
-        return dataset, inner
+        if inner in dataset.by_path or dataset.is_folder(inner):
+            return dataset, inner
+        if inner in dataset.refused:
+            raise OSError(f"{path} cannot be opened: {dataset.refused[inner]}")
+        raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
 
     def _locate(self, path: str) -> tuple[DOI, Dataset, str]:
         """Return the DOI that an address begins with, its listing, and the path after it."""
@@ -277,7 +302,9 @@ class DOIFileSystem(AbstractFileSystem):
         doi = doi or self._registered(path, [*rests])
         inner, dataset = rests[doi], self._listed(doi)
         is_there = (
-            not inner or inner in dataset.by_path or inner.partition("/")[0] in dataset.folders[""]
+            inner in dataset.by_path
+            or inner in dataset.refused
+            or dataset.is_folder(inner.partition("/")[0])
         )
         if not is_there and self._lock is None:
             # a listing or the cache may know only the shorter one of two names
@@ -320,8 +347,13 @@ class DOIFileSystem(AbstractFileSystem):
             raise OSError(str(error)) from error
         if url is None:
             raise OSError(f"{doi.name}: its record has no http or https URL")
-        self._listings[key] = list_files(doi, url, self._repositories, self._web, part)
-        return self._listings[key]
+        dataset = list_files(doi, url, self._repositories, self._web, part)
+        if dataset.refused:
+            name, reason = next(iter(dataset.refused.items()))
+            left_out = f"{len(dataset.refused)} of its files left out, such as {name!r:.200}"
+            warnings.warn(f"{doi.name}: {left_out}: {reason}", stacklevel=2)
+        self._listings[key] = dataset
+        return dataset
 
 
 class DOIFile(AbstractBufferedFile):
@@ -334,7 +366,7 @@ class DOIFile(AbstractBufferedFile):
     def __init__(self, fs: DOIFileSystem, path: str, **options: Any) -> None:
         self.fs = fs
         self._dataset, self._file = fs._file(path)
-        self._digest, self._digested = new_digest(self._file.checksum), 0
+        self._digest, self._digested = new_digest(self._file), 0
         self._whole: IO[bytes] | None = None
         options["size"] = self._file.size
         if self._file.size is None or self._file.size <= WHOLE:
@@ -376,7 +408,7 @@ class DOIFile(AbstractBufferedFile):
             self._digest.update(data[self._digested - start :])
             self._digested = start + len(data)
             if self._digested == self.size:
-                check_digest(self._file, self._dataset, self._digest)
+                self.fs._web.check_digest(self._file, self._dataset, self._digest)
 
 
 def lock(url: str, path: str | os.PathLike[str] = "doi.lock.json", **storage_options: Any) -> None:

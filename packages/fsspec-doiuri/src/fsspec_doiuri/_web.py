@@ -5,6 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import tempfile
+import time
+import warnings
+import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -33,10 +38,13 @@ MAX_SIZE = 64 * 2**20
 TIMEOUT = (10, 60)
 """Seconds to connect, and to wait for more of an answer: large listings take a repository long."""
 MAX_REDIRECTS = 10
-DOWNLOADS = 4
-"""Connections to one host at the same time, which a filesystem shares between its threads."""
+LISTING_TIME = 120.0
+"""Seconds for all answers of one listing."""
+KEPT = 4
+"""Connections to one host that are kept; more are opened if as many files are read at the same time."""
 
 _CHUNK = 2**18
+_GZIP_OR_ZLIB = 47  # what zlib calls the two formats, which it tells apart
 _ALGORITHMS = frozenset({"md5", "sha1", "sha256", "sha512"})
 
 
@@ -52,6 +60,7 @@ class Web:
     user_agent: str
     tokens: Mapping[str, str] = field(repr=False)  # by host, with a port or without
     offline: bool
+    checksums: bool = True  # whether a wrong checksum is an error; else it is a warning
     # by process: connections do not survive a fork
     adapters: dict[int, HTTPAdapter] = field(default_factory=dict, repr=False)
 
@@ -61,10 +70,17 @@ class Web:
         It raises MissingError for 404 and 410, and OSError for all else that is not JSON.
         """
         left = MAX_SIZE
+        deadline = time.monotonic() + LISTING_TIME
+
+        def remaining() -> float:
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"the listing took more than {LISTING_TIME:.0f} s")
+            return deadline - time.monotonic()
 
         def get(url: str) -> Any:
             nonlocal left
-            with self._answer(url, repository, {"Accept": "application/json"}, 200) as response:
+            headers = {"Accept": "application/json"}
+            with self._answer(url, repository, headers, 200, remaining=remaining) as response:
                 body = b"".join(pieces(response.raw, left))
             left -= len(body)
             try:
@@ -81,8 +97,9 @@ class Web:
         self, file: File, dataset: Dataset, out: IO[bytes], progress: Callable[[int], object]
     ) -> None:
         """Write a whole file; raises OSError if it is not what the listing says: then forget ``out``."""
-        digest, size = new_digest(file.checksum), 0
+        digest, size = new_digest(file), 0
         with self._answer(file.url, dataset.repository, {}, 200, file=file) as response:
+            coding = response.headers.get("Content-Encoding", "")
             said = response.raw.length_remaining if file.size is None else file.size
             limit = MAX_SIZE if said is None else said
             while size <= limit and (piece := response.raw.read(_CHUNK, decode_content=False)):
@@ -91,11 +108,57 @@ class Web:
                 if digest is not None:
                     digest.update(piece)
                 progress(len(piece))
+        if coding and self._unpacked(file, out):
+            return
         if size > limit or file.size not in {None, size}:
             sent = f"more than {limit:,}" if size > limit else f"{size:,}"
             more = " without saying how many there are" if said is None else f", expected {said:,}"
             raise _mismatch(file, dataset, f"sent {sent} bytes{more}")
-        check_digest(file, dataset, digest)
+        self.check_digest(file, dataset, digest)
+
+    def _unpacked(self, file: File, out: IO[bytes]) -> bool:
+        """Undo a compression that nobody asked for, if only then the bytes have the file's checksum.
+
+        Otherwise the bytes stay as they were sent: they may be those of a compressed file.
+        """
+        digest = new_digest(file)
+        if digest is None:
+            return False
+        limit = MAX_SIZE if file.size is None else file.size
+        with tempfile.SpooledTemporaryFile(max_size=MAX_SIZE) as unpacked:
+            out.seek(0)
+            inflating, size = zlib.decompressobj(_GZIP_OR_ZLIB), 0
+            rest = b""
+            while piece := rest or out.read(_CHUNK):
+                try:
+                    data = inflating.decompress(piece, _CHUNK)
+                except zlib.error:
+                    return False
+                rest = inflating.unconsumed_tail
+                size += len(data)
+                if size > limit:
+                    return False
+                digest.update(data)
+                unpacked.write(data)
+            if digest.hexdigest() != file.digest:
+                return False
+            unpacked.seek(0)
+            out.seek(0)
+            out.truncate()
+            shutil.copyfileobj(unpacked, out)
+        return True
+
+    def check_digest(self, file: File, dataset: Dataset, digest: hashlib._Hash | None) -> None:
+        """Check that a file's bytes have its checksum; raises OSError, or warns without ``checksums``."""
+        if digest is None or digest.hexdigest() == file.digest:
+            return
+        sent = f"{digest.name}:{digest.hexdigest()}"
+        error = _mismatch(
+            file, dataset, f"sent bytes with the checksum {sent}, expected {file.checksum}"
+        )
+        if self.checksums:
+            raise error
+        warnings.warn(f"{error}; opened without proof", stacklevel=2)
 
     def read(self, file: File, dataset: Dataset, start: int, end: int) -> bytes | None:
         """Return a range of a file's bytes; None if the repository does not send ranges of it."""
@@ -120,6 +183,7 @@ class Web:
         headers: Mapping[str, str],
         *expected: int,
         file: File | None = None,
+        remaining: Callable[[], float] | None = None,
     ) -> Iterator[requests.Response]:
         """Yield the answer at the end of the redirects; raises OSError for another status, and a web page."""
         of_file = "" if file is None else f"{file.path}: "
@@ -131,7 +195,8 @@ class Web:
                 f"the token for {host_of(url)} is not sent over http; private=True allows it"
             )
         try:
-            with self._followed(url, headers, {name: scheme + token} if token else {}) as response:
+            secret = {name: scheme + token} if token else {}
+            with self._followed(url, headers, secret, remaining) as response:
                 if response.status_code not in expected:
                     may_need_token = not token and host_of(response.url) == host_of(url)
                     raise _failure(response, of_file, may_need_token=may_need_token)
@@ -146,7 +211,11 @@ class Web:
             raise OSError(f"{of_file}{host}: {sentence(error)}") from error
 
     def _followed(
-        self, url: str, headers: Mapping[str, str], secret: Mapping[str, str]
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        secret: Mapping[str, str],
+        remaining: Callable[[], float] | None,
     ) -> requests.Response:
         self.check.check_url(url)
         first = urlsplit(url)[:2]  # the scheme, host and port
@@ -164,11 +233,13 @@ class Web:
             requests.Session()
         )  # only for what the environment says of proxies and certificates
         for _ in range(MAX_REDIRECTS + 1):
-            sent = {**usual, **(secret if urlsplit(url)[:2] == first else {})}
+            if urlsplit(url)[:2] != first:
+                secret = {}  # for good: another host may send it back with a request of its choice
+            sent = {**usual, **secret}
             # not Session.get: it reads netrc, keeps cookies, and reads a redirect's body without limit
             request = requests.Request("GET", url, sent).prepare()
             settings: Any = session.merge_environment_settings(url, {}, True, None, None)
-            with guarding(adapter.poolmanager, url, self.check):
+            with guarding(adapter.poolmanager, url, self.check, remaining):
                 response = adapter.send(request, timeout=TIMEOUT, **settings)
             if not response.is_redirect:
                 return response
@@ -180,7 +251,7 @@ class Web:
 def _new_adapter() -> HTTPAdapter:
     # once more if the connection fails (a server may have closed a kept one), never after an answer
     retries = Retry(1, status=0, redirect=0, respect_retry_after_header=False)
-    return HTTPAdapter(pool_maxsize=DOWNLOADS, pool_block=True, max_retries=retries)
+    return HTTPAdapter(pool_maxsize=KEPT, max_retries=retries)
 
 
 def of_host(table: Mapping[str, str], url: str) -> str | None:
@@ -215,19 +286,18 @@ def _is_page(response: requests.Response, file: File) -> bool:
     return kind.startswith(("text/html", "application/xhtml")) and not is_html
 
 
-def new_digest(checksum: str) -> hashlib._Hash | None:
-    """Return a new digest for a checksum; None if there is none, or its algorithm is unknown."""
-    name, _, value = checksum.lower().replace("-", "").partition(":")  # also "SHA-1:…"
-    return hashlib.new(name, usedforsecurity=False) if value and name in _ALGORITHMS else None
-
-
-def check_digest(file: File, dataset: Dataset, digest: hashlib._Hash | None) -> None:
-    """Check that a file's bytes have its checksum; raises OSError."""
-    if digest is not None and digest.hexdigest() != file.checksum.partition(":")[2].lower():
-        own = f"{digest.name}:{digest.hexdigest()}"
-        raise _mismatch(
-            file, dataset, f"sent bytes with the checksum {own}, expected {file.checksum}"
+def new_digest(file: File) -> hashlib._Hash | None:
+    """Return a new digest for a file's checksum; None if it has none, or, with a warning, an unknown kind."""
+    name, _, value = file.checksum.lower().replace("-", "").partition(":")  # also "SHA-1:…"
+    if not value:
+        return None
+    if name not in _ALGORITHMS:
+        warnings.warn(
+            f"{file.path}: opened without proof: its checksum {file.checksum!r:.100} is of an unknown kind",
+            stacklevel=2,
         )
+        return None
+    return hashlib.new(name, usedforsecurity=False)
 
 
 def _mismatch(file: File, dataset: Dataset, reason: str) -> OSError:

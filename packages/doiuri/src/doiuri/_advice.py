@@ -12,6 +12,7 @@ from doiuri import _parse
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._patterns import lazy
+from doiuri._urls import PROXY_PATTERN
 
 _DASHES = (
     "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
@@ -79,7 +80,7 @@ _COLOUR = (
 _BADGE_END = lazy(rf"({_COLOUR})?(?:(/status)?\.svg(?:\?.*)?)?$", re.IGNORECASE)
 _JSON_FIELDS = lazy(r'"\s?[,:]\s?"')
 _SECOND_NAME = lazy(r"(?<![0-9.])10\.[0-9]{4,9}/(?=.)")
-_LEAD = lazy(r"(?:https?://(?:dx\.|www\.)?doi\.org/|doi:?)$", re.IGNORECASE)
+_LEAD = lazy(rf"(?:{PROXY_PATTERN}/|doi:?)$", re.IGNORECASE)
 _SEPARATORS = "/,;:|+&\"'"
 _PLACEHOLDER = lazy(r"\{\{?[A-Za-z_ ][\w. ]*\}|(?<![A-Za-z])\{\}")
 _LOST = "\ufffd"

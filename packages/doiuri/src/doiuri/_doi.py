@@ -4,7 +4,7 @@ from doiuri import _parse
 from doiuri._encoding import LINK, encode, escape_dot_segments, escaped
 from doiuri._errors import DOISyntaxError
 from doiuri._names import Immutable, doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
-from doiuri._urls import DOI_ORG, HOSTS, check_base, query_string
+from doiuri._urls import DOI_ORG, PROXY_HOSTS, check_base, query_string
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -261,7 +261,9 @@ class DOI(Handle):
         return cls._checked(uri, spelling, doi_flaw(spelling.name, strict))
 
     @classmethod
-    def from_url(cls, url: str, *, hosts: "Iterable[str]" = HOSTS, strict: bool = False) -> "Self":
+    def from_url(
+        cls, url: str, *, hosts: "Iterable[str]" = PROXY_HOSTS, strict: bool = False
+    ) -> "Self":
         """Return the DOI of a link to a DOI proxy; its query and its fragment are dropped.
 
         :param hosts: the proxy's hosts, by default ``doi.org``, ``dx.doi.org`` and ``www.doi.org``. A host

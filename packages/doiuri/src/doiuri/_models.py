@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from doiuri._errors import DOISyntaxError
 from doiuri._names import NOT_GRAPHIC, exact
+from doiuri._urls import DOI_ORG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 _NOT_GRAPHIC = re.sub(r"\\U([0-9a-f]{8})", lambda match: chr(int(match[1], 16)), NOT_GRAPHIC)
 _END = r"$(?![\s\S])"
 _NAME = rf"^10\.[0-9]+(?:\.[0-9]+)*/[^{_NOT_GRAPHIC}]+{_END}"
+_URL = rf"^{re.escape(DOI_ORG)}/10\.[!-~]+{_END}"
 _SCHEMAS = {
     "name": {"type": "string", "format": "doi", "pattern": _NAME},
     "uri": {"type": "string", "format": "uri", "pattern": rf"^doi:10\.[!-~]+{_END}"},
-    "url": {"type": "string", "format": "uri", "pattern": rf"^https://doi\.org/10\.[!-~]+{_END}"},
+    "url": {"type": "string", "format": "uri", "pattern": _URL},
 }
 
 

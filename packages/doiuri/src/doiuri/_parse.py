@@ -3,7 +3,7 @@
 from doiuri._encoding import encode, quickly_unescaped, source_position, unescape
 from doiuri._errors import DOISyntaxError
 from doiuri._names import INVISIBLE, OTHER_HANDLE, doi_flaw, is_handle_prefix
-from doiuri._urls import HOSTS
+from doiuri._urls import PROXY_HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ _URI_CHARACTERS = (
 )
 _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
-_LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
+_LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in PROXY_HOSTS))
 _LINK_HEAD_LENGTH = len("www.doi.org/")
-_PROXY_LINKS = tuple(f"{scheme}{host}/" for scheme in ("https://", "http://", "") for host in HOSTS)
+_PROXY_LINKS = tuple(
+    f"{scheme}{host}/" for scheme in ("https://", "http://", "") for host in PROXY_HOSTS
+)
 _PROXY_LINK_LENGTH = max(map(len, _PROXY_LINKS))
 # For bytes.translate: it changes all octets but those that are never decoded, stripped or cut off
 LITERAL = bytes(
@@ -116,7 +118,7 @@ def typed(text: str) -> Spelling:
 def _labelled(text: str, start: int, end: int) -> Spelling:
     after = label_end(text, start, end)
     if after == start or (text[start] in "dD" and is_link(text, after, end)):
-        return _read_link(text, after, end, HOSTS, lenient=True)
+        return _read_link(text, after, end, PROXY_HOSTS, lenient=True)
     label = text[start:after]
     name = unescape(text, after, end, lenient=True)
     if label[:3].lower() == "urn":
@@ -195,7 +197,7 @@ def _second_head(text: str, start: int, end: int) -> int:
     else:
         scheme = _scheme_length(text[start : start + 8].lower())
         slash = text.find("/", start + scheme, start + scheme + _LINK_HEAD_LENGTH)
-        if text[start + scheme : slash].lower() not in HOSTS:
+        if text[start + scheme : slash].lower() not in PROXY_HOSTS:
             return 0
         second = slash + 1
     rest = text[second : min(second + _PROXY_LINK_LENGTH, end)].lower()

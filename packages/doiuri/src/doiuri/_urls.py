@@ -11,8 +11,18 @@ if TYPE_CHECKING:
 DOI_ORG = "https://doi.org"
 """The DOI Foundation's proxy: the default resolver, and the default base of links."""
 
-HOSTS = ("doi.org", "dx.doi.org", "www.doi.org")
-"""The DOI Foundation's hosts, in lower case."""
+PROXY_HOSTS = ("doi.org", "dx.doi.org", "www.doi.org")
+"""The hosts of the DOI Foundation's proxy, in lower case."""
+
+# "doi\.org|dx\.doi\.org|www\.doi\.org", without importing re
+PROXY_HOST_PATTERN = "|".join(host.replace(".", r"\.") for host in PROXY_HOSTS)
+"""The source of a pattern for these hosts, as alternatives."""
+
+PROXY_PATTERN = rf"(?:(?:https?:)?//)?(?:{PROXY_HOST_PATTERN})\.?(?::[0-9]{{0,5}})?"
+"""The source of a pattern for what links to the proxy begin with: scheme, host and port.
+
+Only the host is required. Use the pattern with ``re.IGNORECASE``.
+"""
 
 _PORTS = {"http": 80, "https": 443}
 _NOT_IN_URLS = frozenset(' "<>\\^`{|}')  # RFC 3986 appendix A, and what is not printable

@@ -7,6 +7,7 @@ import re
 from doiuri._find._leads import UNSPACED, Lead, in_query
 from doiuri._names import NOT_GRAPHIC
 from doiuri._patterns import lazy
+from doiuri._urls import PROXY_HOST_PATTERN
 
 # Always the end: white space, what no name holds, typographic quotation marks, other scripts' punctuation
 _HARD = (
@@ -20,8 +21,8 @@ _IS_SOFT = lazy(f"[{_SOFT}]")
 
 # Before one of these, a comma, a semicolon, a dash or a bracket ends the name
 _NEXT = lazy(
-    r" ?(?:https?:|//|www\.|dx\.doi\.org/|(?:issue:)*doi\b|urn:|info:|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b"
-    r"|ISBN\b|Google\b|10\.[0-9]{4,}+(?![0-9.]*?\.(?![0-9]))[0-9.]*+(?:/|%2F))",
+    rf" ?(?:https?:|//|www\.|(?:{PROXY_HOST_PATTERN})/|(?:issue:)*doi\b|urn:|info:"
+    r"|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b|ISBN\b|Google\b|10\.[0-9]{4,}+(?![0-9.]*?\.(?![0-9]))[0-9.]*+(?:/|%2F))",
     re.IGNORECASE,
 )
 _TAG = lazy(

@@ -7,21 +7,20 @@ from typing import NamedTuple
 
 from doiuri._parse import FIXED_SPACES, LABELS, PATHS
 from doiuri._patterns import lazy
-from doiuri._urls import DOI_ORG, HOSTS
+from doiuri._urls import DOI_ORG, PROXY_HOST_PATTERN
 
 _BLANKS = " \t" + FIXED_SPACES
 _BLANK = f"[{_BLANKS}]{{0,4}}"
 # Of scripts that put spaces between words; a set of both ranges would take long to compile
 _LETTERS = "A-Za-z0-9"
 _NO_LETTER_BEFORE = "(?<![\u00c0-\u024f])"
-_HOST = "|".join(map(re.escape, HOSTS))
 _LABEL = "|".join(map(re.escape, LABELS))
 _PATH = "|".join(map(re.escape, PATHS))
 # As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the paths in lower case
 _LABEL_OR_LINK = lazy(
     rf"(?:(?P<link>(?:(?ai:https?)://|{_NO_LETTER_BEFORE}(?<![{_LETTERS}]_)(?:(?<![{_LETTERS}:/])//|(?<![{_LETTERS}.@/:%-])))"
-    rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{_PATH}|(?ai:/?(?:{_LABEL})?))"
-    rf"|(?ai:https?:\\/\\/(?:{_HOST})\\/))"  # in JSON
+    rf"(?ai:(?:{PROXY_HOST_PATTERN})\.?)(?::[0-9]{{1,4}})?/(?:{_PATH}|(?ai:/?(?:{_LABEL})?))"
+    rf"|(?ai:https?:\\/\\/(?:{PROXY_HOST_PATTERN})\\/))"  # in JSON
     rf"|{_NO_LETTER_BEFORE}(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"
 )
 _LONGEST = 64  # characters of a label or link

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
+from doiuri._urls import PROXY_PATTERN
 from doiuri.citations._style import ENGLISH, terms_of
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ _ALIASES |= {"§§": "section", "§": "section", "¶¶": "paragraph", "¶": "par
 _NUMBER = r"(?:[^\s,;&]*\d[^\s,;&]*|[ivxlcdm]+\b|[A-Z]\b)"
 _VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*[-–&,]\s*{_NUMBER})*)")
 _BETWEEN = re.compile(  # works
-    r"""
+    rf"""
     ;\s+ | ;\Z
     | ,\s+(?=-?(?:
         @  # an id, or any DOI
-        | (?:(?:urn:)?(?:doi|hdl): | info:(?:doi|hdl)/ | (?:https?://)?(?:(?:dx|www)\.)?doi\.org/)?
+        | (?:(?:urn:)?(?:doi|hdl): | info:(?:doi|hdl)/ | {PROXY_PATTERN}/)?
           10\.[\d.]+(?:/|%2f)\S
     ))
     """,

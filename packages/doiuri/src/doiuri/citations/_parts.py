@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from doiuri._urls import DOI_ORG, PROXY_PATTERN
 from doiuri.records._text import RICH_TAGS, SMALL_CAPS, closing
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ _STRAIGHT_END = re.compile(r'(?<=[^\s(\[“])"')
 _STOPPED = re.compile(rf"(\.\.\.|(?<!\.)[.!?…])(?P<marks>[{MARKS}”’»“]*)\.(?![.\w])")
 _DOUBLE = re.compile(rf"([,;:])([{MARKS}]*)\1")
 _SPACES = re.compile(rf" ([{MARKS}]*) +")
-_BEFORE_LINK = re.compile(rf"(?:https?://(?:dx\.)?doi\.org/)?{LINK}")
+_BEFORE_LINK = re.compile(rf"(?:(?=https?:){PROXY_PATTERN}/)?{LINK}")
 
 
 def marked(name: Format, text: str) -> str:
@@ -171,7 +172,7 @@ def linked_parts(text: str, link: Handle | str | None) -> tuple[Part, ...]:
     if link is None:
         return parts_of(text.replace(LINK, ""))
     if LINK not in text:
-        text = f"{text} https://doi.org/{LINK}"
+        text = f"{text} {DOI_ORG}/{LINK}"
     shown: list[Part] = []
     end = 0
     for match in _BEFORE_LINK.finditer(text):

@@ -30,7 +30,7 @@ from doiuri._settings import (
     user_agent,
     with_defaults,
 )
-from doiuri._urls import DOI_ORG
+from doiuri._urls import DOI_ORG, PROXY_HOSTS, PROXY_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DOI_ORG",
     "OPTIONS",
+    "PROXY_HOSTS",
+    "PROXY_PATTERN",
     "Option",
     "Options",
     "Settings",

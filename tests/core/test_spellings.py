@@ -135,8 +135,9 @@ def test_every_spelling_is_found_whole(doi: DOI) -> None:
                 for place in PLACES[syntax]:
                     text = place.format(written)
                     found = [
-                        (match.text, match.doi.name, match.doi.key) for match in find(text, syntax)
+                        (match.text, match.label, match.doi.name, match.doi.key)
+                        for match in find(text, syntax)
                     ]
-                    if found != [(html.unescape(written), name, naive.key(name))]:
+                    if found != [(html.unescape(written), start, name, naive.key(name))]:
                         wrong.append(f"{found} in {syntax}: {text}")
     assert not wrong, "\n".join(wrong[:5])

@@ -1,4 +1,5 @@
-"""What all source files keep to: true examples, and no group that is repeated possessively.
+"""What all source files keep to: true examples, one spelling of the proxy's hosts in patterns, and no
+group that is repeated possessively.
 
 Python 3.11.0 to 3.11.4 then match the wrong text: the position after a failed repetition may be kept
 (CPython's gh-106052). Single characters and atomic groups are right.
@@ -102,3 +103,12 @@ def test_the_examples_in_docstrings_are_true() -> None:
                 runner.run(test)
     failed, attempted = runner.summarize(verbose=False)
     assert (failed, attempted > 100) == (0, True)
+
+
+def test_patterns_take_the_hosts_of_the_proxy_from_one_file() -> None:
+    """All others are made from ``PROXY_PATTERN``, so that they know the same hosts."""
+    escaped_host = re.compile(r"doi\\{1,2}\.org")
+    files = {
+        name.as_posix() for file, name in FILES if escaped_host.search(file.read_text("utf-8"))
+    }
+    assert files <= {"doiuri/_urls.py"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from doiuri import DOI, find
+from doiuri import DOI, Match, find
 from hypothesis import given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS, SYNTAXES, repeated
@@ -29,6 +30,14 @@ def names(text: str, syntax: str = "text") -> list[str]:
     return [match.doi.name for match in find(text, syntax)]
 
 
+def read_without_label(match: Match) -> DOI:
+    """Return the DOI of a mention without its label; in a URN, a colon may stand for the first slash."""
+    written = match.text.removeprefix(match.label)
+    if match.label.lower().endswith("urn:doi:"):
+        written = re.sub(r"\A(10\.[0-9.]+):", r"\1/", written)
+    return DOI.parse(written)
+
+
 @pytest.mark.parametrize("case", PARAGRAPHS, ids=lambda case: ascii(case["about"]))
 def test_each_mention_is_found_as_written(case: dict[str, Any]) -> None:
     text, syntax = case["text"], case["syntax"]
@@ -36,8 +45,53 @@ def test_each_mention_is_found_as_written(case: dict[str, Any]) -> None:
     assert [[match.text, match.doi.name] for match in matches] == case["found"]
     assert [text[start:end] for start, end, *_ in matches] == [match.text for match in matches]
     assert list(find(text, ALIASES.get(syntax, syntax))) == matches
+    assert all(match.text.startswith(match.label) for match in matches)
     if syntax == "text" and not case.get("notation"):
-        assert [DOI.parse(match.text) for match in matches] == [match.doi for match in matches]
+        assert [read_without_label(match) for match in matches] == [match.doi for match in matches]
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text", "label"),
+    [
+        ("text", "10.1000/182", ""),
+        ("text", "doi:10.1000/182", "doi:"),
+        ("text", "doi:10.1000/a#b", "doi:"),
+        ("text", "doi:10.1000/a?b", "doi:"),
+        ("text", "DOI 10.1000/182", "DOI "),
+        ("text", "info:doi/10.1000/182", "info:doi/"),
+        ("text", "urn:doi:10.1000:182", "urn:doi:"),
+        ("text", "doi.org/10.1000/182", "doi.org/"),
+        ("text", "HTTPS://DX.DOI.ORG:443/doi:10.1000/182", "HTTPS://DX.DOI.ORG:443/doi:"),
+        ("text", "https://example.org/10.1000/182", ""),
+        ("html", "doi&#58;10.1000/a&lt;b", "doi&#58;"),
+        ("html", '<a href="https://doi.org/10.1000/182">', "https://doi.org/"),
+        ("html", '<pub-id pub-id-type="doi">10.1000/18 2</pub-id>', ""),
+        ("markdown", "[a](https://doi.org/10.1000/a\\_b)", "https://doi.org/"),
+        ("markdown", "doi\\:10.1000/182", "doi\\:"),
+        ("rst", ":doi:`10.1000/182`", ""),
+        ("rst", ".. _a: https://doi.org/\n   10.1000/182", "https://doi.org/\n   "),
+        ("bibtex", "doi = {doi:{10.1000}/182}", "doi:{"),
+    ],
+)
+def test_the_label_is_what_stands_before_the_name(syntax: str, text: str, label: str) -> None:
+    assert [match.label for match in find(text, syntax)] == [label]
+
+
+@pytest.mark.parametrize("link", ["", "doi:", "https://doi.org/"])
+@pytest.mark.parametrize(
+    ("syntax", "context"),
+    [
+        ("html", '<a href="{}">'),
+        ("markdown", "[a]({})"),
+        ("rst", "`a <{}>`_"),
+        ("bibtex", "doi = {{{}}}"),
+    ],
+)
+def test_the_label_is_known_of_a_name_that_is_taken_at_once(
+    syntax: str, context: str, link: str
+) -> None:
+    [match] = find(context.format(f"{link}10.1000/182"), syntax)
+    assert (match.label, match.text) == (link, f"{link}10.1000/182")
 
 
 def test_an_unknown_syntax_raises_before_iteration() -> None:
@@ -114,8 +168,9 @@ def test_matches_are_in_order_and_do_not_overlap(text: str, syntax: str) -> None
     places = [place for match in matches for place in (match.start, match.end)]
     assert places == sorted(places)
     assert [match.text for match in matches] == [text[match.start : match.end] for match in matches]
+    assert all(match.text.startswith(match.label) for match in matches)
     if syntax == "text":
-        assert [DOI.parse(match.text).name for match in matches] == [
+        assert [read_without_label(match).name for match in matches] == [
             match.doi.name for match in matches
         ]
 

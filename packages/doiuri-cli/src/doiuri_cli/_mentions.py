@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
+from doiuri.plugins import PROXY_PATTERN
 
 from doiuri_cli.readers._part import may_mention
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
+# The labels and links that stand before a name
+WEB = rf"{PROXY_PATTERN}/+(?:api/handles/)?"  # what a link to a DOI proxy starts with
+HEAD = rf"(?:{WEB}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi:)"
+_HEADS = re.compile(rf"{HEAD}+", re.IGNORECASE)
+_LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
 _SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"(?i:\.org)/(?:api/handles/)?(?=10[./])"
@@ -83,6 +89,7 @@ class Mention(NamedTuple):
     start: int  # offset of its first character in the text of the part
     end: int  # offset after its last character
     text: str  # the mention as the part has it, with its label or link
+    label: str  # what the text has before the name; empty if the DOI is invalid
     doi: DOI | None  # the DOI; None if it is invalid
     error: DOISyntaxError | None = None  # what is wrong if it is invalid
     is_eprint: bool = False  # whether it is an identifier of arXiv, in a role for them
@@ -91,6 +98,11 @@ class Mention(NamedTuple):
     def span(self) -> Span:
         """Its offsets in the text of the part: of its first character, and after its last one."""
         return self.start, self.end
+
+    @property
+    def name(self) -> str:
+        """The name as the part has it."""
+        return self.text.removeprefix(self.label)
 
     @property
     def handle(self) -> Handle | None:
@@ -125,7 +137,7 @@ def _eprints(part: Part) -> Iterator[Mention]:
     """Yield the e-prints in roles; the DOI is that of all versions."""
     for role in _compiled(_EPRINTS[part.syntax]).finditer(part.text):
         doi = DOI("10.48550/arXiv." + "/".join(filter(None, role.group("archive", "number"))))
-        yield Mention(part, *role.span("id"), role["id"], doi, is_eprint=True)
+        yield Mention(part, *role.span("id"), role["id"], "", doi, is_eprint=True)
 
 
 def _in_text(part: Part) -> Iterator[Mention]:
@@ -153,18 +165,18 @@ def _field(part: Part) -> Iterator[Mention]:
         return
     start = part.text.index(text)
     if _SIMPLE_FIELD.match(text):
-        yield Mention(part, start, start + len(text), text, DOI.parse(text))
+        yield Mention(part, start, start + len(text), text, "", DOI.parse(text))
         return
     place = start, start + len(text), text
     if escaped := _with_entities(text):
-        yield Mention(part, *place, escaped)
+        yield Mention(part, *place, label_of(text), escaped)
         return
     is_read = not _has_invisible(text)
     if is_read and (matches := list(_found(part))):
         yield from (Mention(part, *match) for match in matches)
         return
     try:
-        yield Mention(part, *place, DOI.parse(text))
+        yield Mention(part, *place, label_of(text), DOI.parse(text))
     except DOISyntaxError as error:
         # a doubled link, or one to another site
         if is_read and (found := list(find(part.text, part.syntax))):
@@ -172,7 +184,13 @@ def _field(part: Part) -> Iterator[Mention]:
             return
         # Styles of BibTeX would make a link of a text that says that there is no DOI
         if not (_is_placeholder(text) or (part.syntax != "bibtex" and _says_none(text))):
-            yield Mention(part, *place, None, error)
+            yield Mention(part, *place, "", None, error)
+
+
+def label_of(text: str) -> str:
+    """Return the labels and links that a text begins with."""
+    heads = _HEADS.match(text) or _LABEL.match(text)
+    return heads[0] if heads else ""
 
 
 def _with_entities(text: str) -> DOI | None:
@@ -252,7 +270,7 @@ def _invalid(part: Part, start: int, end: int) -> Mention | None:
     try:
         DOI.parse(text)
     except DOISyntaxError as error:
-        return None if _is_placeholder(text) else Mention(part, start, end, text, None, error)
+        return None if _is_placeholder(text) else Mention(part, start, end, text, "", None, error)
     return None
 
 

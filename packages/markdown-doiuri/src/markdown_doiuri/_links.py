@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI, LINK, DOISyntaxError, encode
-from doiuri.plugins import DOI_ORG, unescape_html
+from doiuri.plugins import DOI_ORG, PROXY_PATTERN, unescape_html
 from doiuri.plugins.display import breakable, card
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AMP_SUBSTITUTE, AtomicString
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._mentions import Citation
     from markdown_doiuri._options import MarkdownOptions
 
-_PROXY = re.compile(r"(?:https?:)?//(?:(dx\.|www\.)?doi\.org)(?::\d+)?/", re.IGNORECASE)
+_PROXY = re.compile(rf"(?=https?:|//){PROXY_PATTERN}/", re.IGNORECASE)
 _ANCHOR = re.compile(
     r"""<a\s(?:[^<>]*?\s)?href\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.IGNORECASE
 )

@@ -127,9 +127,8 @@ def is_in_word(data: str, at: int) -> bool:
     return before != "" and before in _WORD_BEFORE
 
 
-_LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)(?![.\w])", re.IGNORECASE)
 _LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi[:\uff1a][ ]?", re.IGNORECASE)
-_URL = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
+_SCHEMES = ("https://", "http://")
 _NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
 # Most mentions: a common label and name between spaces, without characters that mean something in Markdown.
 _PLAIN = re.compile(
@@ -203,16 +202,16 @@ class Mentions:
     def _mention(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the mention for a match in the rendered text, or None if it is not to be linked."""
         text, start = rendered.text, match.start
-        name = text.find("10", start, match.end)
-        labelled = _LABEL.match(match.text) is not None
-        if not labelled and (label := _label_before(text, start)):
-            start, labelled = (
-                start - label,
-                True,
-            )  # if a raw "#" follows, the match is without its label
+        name = start + len(match.label)
+        label = match.label.lower()
+        is_link = "doi.org" in label
+        labelled = label != "" and not is_link
+        if not label:
+            start -= _label_before(text, start)  # with a full-width colon
+            labelled = start < name
         if self._options.citations and (citation := self._citation(match, rendered)):
             return citation
-        if _URL.match(match.text):
+        if label.startswith(_SCHEMES):
             return self._url(match, rendered) if self._options.bare_links else None
         if not (self._options.bare if labelled else self._options.bare_names and name == start):
             return None
@@ -230,8 +229,6 @@ class Mentions:
     def _citation(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the citation if a match is one: ``@doi:`` and a name, and not in a word."""
         text, at = rendered.text, match.start - 1
-        if match.text.startswith("10"):
-            at -= len("doi:")  # if a raw "#" follows, the match is without its label
         if text[at : at + 7].lower() != "@doi:10" or at < 0 or is_in_word(text, at):
             return None
         start, end = rendered.data_position(at), rendered.data_position(match.end)

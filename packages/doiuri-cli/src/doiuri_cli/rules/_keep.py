@@ -10,15 +10,15 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from doiuri.plugins import PROXY_PATTERN
+
 if TYPE_CHECKING:
     from doiuri_cli.readers import Part
 
 
-_SITE = r"(?:(?:https?:)?//)?(?:dx\.|www\.)?doi\.org\.?(?::[0-9]{0,5})?"
-WEB = rf"{_SITE}/+(?:api/handles/)?"  # what a link to a DOI proxy starts with
 _OTHER_SITE = r"https?://[^\s/?#:]+/(?:[\w.~-]+/)*?(?=10\.)"
 _HEADS = re.compile(
-    rf"\s*(?:{WEB}|{_SITE}\Z|{_OTHER_SITE}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi\s*:?\s*)*",
+    rf"\s*(?:{PROXY_PATTERN}/+(?:api/handles/)?|{PROXY_PATTERN}\Z|{_OTHER_SITE}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi\s*:?\s*)*",
     re.IGNORECASE,
 )
 # What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx

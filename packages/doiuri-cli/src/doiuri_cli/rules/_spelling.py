@@ -8,11 +8,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, LINK, DOISyntaxError, advise, encode
+from doiuri.plugins import PROXY_PATTERN
 
-from doiuri_cli._mentions import mentions_in
+from doiuri_cli._mentions import HEAD, WEB, label_of, mentions_in
 from doiuri_cli.readers import Part
 from doiuri_cli.rules import fix_at, flaw
-from doiuri_cli.rules._keep import WEB, escape, is_usual, keeps_name
+from doiuri_cli.rules._keep import escape, is_usual, keeps_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,35 +27,31 @@ if TYPE_CHECKING:
 
 _PROXY = "https://doi.org/"
 
-# Heads: the labels and links that stand before a name
-_HEAD = rf"(?:{WEB}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi:)"
-_HEADS = re.compile(rf"{_HEAD}+", re.IGNORECASE)
 _LONGEST_HEADS = 120  # characters
 _HEADS_BEFORE = re.compile(
     rf"""
     (?<! [A-Za-z0-9_.@/:=&?%+-] )  # not in the path or the query of a link, as in those of web archives
-    ( {_HEAD}+ )
+    ( {HEAD}+ )
     \Z
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 # The other labels may stand in the path of a link (DOI Handbook, note on URNs)
 _DOUBLED = re.compile(rf"(?:{WEB}|doi:){{2,}}", re.IGNORECASE)
-_LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
 
 # What stands before a mention that is a part of something else
 _AROUND_LINK = re.compile(r"[\s\"'<>()\[\]{}|]")
 _IN_LINK = re.compile(
-    r"""
+    rf"""
     # In the path or the query of a link; but after a comma or a semicolon, another link may start
       (?: [/?] | %2f ) .* (?<! [,;] ) \Z
 
     # In a link to another site, with or without its scheme
-    | (?: :// | \A (?= (?: [\w-]+\. )+ [a-z]{2,} / ) )
-      (?! (?: dx\. | www\. )? doi\.org )
+    | (?: :// | \A (?= (?: [\w-]+\. )+ [a-z]{{2,}} / ) )
+      (?! {PROXY_PATTERN} )
 
     # In a link to a page of this site
-    | \A / (?! / (?: dx\. | www\. )? doi\.org )
+    | \A (?! {PROXY_PATTERN} ) /
 
     # In a link to mail or to data
     | \A (?: mailto: | data: )
@@ -84,18 +81,11 @@ _BROKEN_SCHEME = re.compile(
 )
 
 # Links
-_WEB = re.compile(r"(?:https?:)?//|(?:dx|www)\.doi\.org", re.IGNORECASE)
+_WEB = re.compile(rf"(?:https?:)?//|(?=dx|www){PROXY_PATTERN}", re.IGNORECASE)
+# With http, or with an old host
 _OLD = re.compile(
-    r"""
-    (?: http:// (?: (?: dx | www ) \. )?             # not https, on any host
-    |   (?: (?: https: )? // )? (?: dx | www ) \.    # an old host
-    )
-    doi\.org \.?
-    (?= [:/] )
-    """,
-    re.IGNORECASE | re.VERBOSE,
+    rf"(?! (?: (?: https: )? // )? doi ) {PROXY_PATTERN} (?= / )", re.IGNORECASE | re.VERBOSE
 )
-_PORT = re.compile(r":[0-9]{0,5}")
 # No URI has these characters (RFC 3986 section 2), and programs that recognize links end them there
 _ENDS_LINK = re.compile(r"[<>\"{}|\\^`]")
 _ESCAPES_ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
@@ -133,19 +123,13 @@ _TEX = _Link(before=r"\\href\s*\{\Z", between=rf"\}}\s*\{{{_MARKUP}\Z", after=rf
 _TARGET_FIRST = {"html": _HTML, "xml": _HTML, "markdown": _HTML, "tex": _TEX, "bibtex": _TEX}
 
 
-def head_length(text: str) -> int:
-    """Return the length of the labels and links that a mention begins with."""
-    head = _HEADS.match(text) or _LABEL.match(text)
-    return head.end() if head else 0
-
-
 def _has_proxy(head: str) -> bool:
     """Return whether a head is a link to the DOI proxy, and not only a label."""
     return "doi.org" in head.lower()
 
 
 def is_web_link(text: str) -> bool:
-    """Return whether a mention is a link that browsers open."""
+    """Return whether a text begins with a link that browsers open."""
     return _WEB.match(text) is not None
 
 
@@ -188,9 +172,9 @@ def _doubled(mention: Mention) -> Flaw | None:
     """Return the finding on several labels or links before a name."""
     text = mention.part.text
     start = heads_before(mention)
-    name_start = mention.start + head_length(mention.text)
+    name_start = mention.start + len(mention.label)
     heads = text[start:name_start]
-    if not _DOUBLED.fullmatch(heads):
+    if not _DOUBLED.fullmatch(heads.rstrip()):
         return None
 
     head = _PROXY if _has_proxy(heads) else "doi:"
@@ -205,9 +189,6 @@ def _not_https(mention: Mention) -> Flaw | None:
     if old is None:
         return None
     end = mention.start + old.end()
-    port = _PORT.match(mention.part.text, end)
-    if port is not None:
-        end = port.end()
     fix = _link_fix(mention, (mention.start, end), _PROXY.removesuffix("/"))
     return flaw(mention, "not-https", mention.text, fix)
 
@@ -232,7 +213,7 @@ def _follows_broken_scheme(text: str, start: int) -> bool:
 
 def _raw_link(mention: Mention) -> Flaw | None:
     """Return the finding on a link that browsers or plugins read as another DOI."""
-    if not is_web_link(mention.text):
+    if not is_web_link(mention.label):
         rest = _after_uri(mention)
         return _cut(mention, rest) if rest else None
 
@@ -246,7 +227,7 @@ def _raw_link(mention: Mention) -> Flaw | None:
     reason = _misread(mention, doi)
     if reason is None:
         return None
-    name_start = mention.start + head_length(mention.text)
+    name_start = mention.start + len(mention.label)
     fix = fix_at(mention.part, (name_start, mention.end), doi.url.removeprefix(_PROXY))
     return flaw(mention, "raw-link", f"{reason}; write {doi.url}", fix)
 
@@ -284,7 +265,7 @@ def dropped(mention: Mention) -> str:
 
 def _after_uri(mention: Mention) -> str:
     """Return the query or fragment of a ``doi:`` URI in a link; it can have neither, so plugins refuse it."""
-    if not mention.text.lower().startswith("doi:"):
+    if not mention.label.lower().startswith("doi:"):
         return ""
     rest = _REST.match(mention.part.text, mention.end)
     return rest[0] if rest else ""
@@ -444,12 +425,12 @@ def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | 
         if shorter != text and reads_as(part, shorter, better):
             return shorter
 
-    head = text[: head_length(text)]
-    if _has_proxy(head):
+    label = mention.label
+    if _has_proxy(label):
         name = encode(better.name, LINK)
     else:
-        name = spelling[head_length(spelling) :]
-    for written in (head + name, head + escape(name, part.syntax)):
+        name = spelling.removeprefix(label_of(spelling))
+    for written in (label + name, label + escape(name, part.syntax)):
         if reads_as(part, written, better):
             return written
     return None
@@ -466,10 +447,10 @@ def reads_as(part: Part, text: str, doi: DOI) -> bool:
 
 
 _WITHOUT_DIRECTORY = re.compile(
-    r"""
-    (?: doi: \s* | https?:// (?: dx\. )? doi\.org / )?
+    rf"""
+    (?: doi: \s* | {PROXY_PATTERN} / )?
     (?: 1?0? [.,:] )?        # missing or mistyped: 1000/182, .1000/182, 0.1000/182, 10,1000/182
-    ( [0-9]{4,9} / \S+ )
+    ( [0-9]{{4,9}} / \S+ )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -500,9 +481,8 @@ def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
         yield _not_all(mention, doi, before, after)
         return
 
-    head = mention.text[: head_length(mention.text)]
-    if head:
-        what = "holds a link" if _has_proxy(head) else "holds a label"
+    if mention.label:
+        what = "holds a link" if _has_proxy(mention.label) else "holds a label"
         yield _form(mention, what, _bare(mention, doi, mention.span))
         return
 
@@ -575,10 +555,10 @@ def _not_all(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
     value = part.text.strip()
 
     if not before:
-        rest = dropped(mention) if is_web_link(mention.text) else ""
+        rest = dropped(mention) if is_web_link(mention.label) else ""
         if rest:
             return _form(mention, "holds a link", _longer_fix(mention, rest))
-        if head_length(mention.text) == 0 and _NOT_OF_NAME.fullmatch(after):
+        if not mention.label and _NOT_OF_NAME.fullmatch(after):
             fix = fix_at(part, span, mention.text, doi.name)
             message = f"the name ends in {after[-9:]!r}"
             finding = flaw(mention, "trailing-punctuation", message, fix, span)
@@ -599,7 +579,7 @@ def _longer_fix(mention: Mention, rest: str) -> Fix | None:
 
 def _contents(value: str, before: str, after: str) -> str:
     """Return what a field holds besides a DOI, in words."""
-    has_only_heads = not after and head_length(before) == len(before)
+    has_only_heads = not after and label_of(before) == before
     if has_only_heads:
         return "holds a link" if "doi.org" in before else "holds a label"
 
@@ -616,7 +596,7 @@ def _form(mention: Mention, what: str, fix: Fix | None) -> Flaw:
 
 def _bare(mention: Mention, doi: DOI, span: Span) -> Fix | None:
     """Return the fix that leaves the name as the mention writes it, or else escaped for the part."""
-    name = mention.text[head_length(mention.text) :]
+    name = mention.name
     is_readable = name != "" and "%" not in name and reads_as(mention.part, name, doi)
     written = name if is_readable else _written(mention.part, doi)
     return fix_at(mention.part, span, written) if written else None

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from doiuri_cli.readers import Part
     from doiuri_cli.rules import Finding, Flaw, Place
 
-_USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
-_USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9.:;()/-]+")  # needs no escape in TeX
+_USUAL_LABELS = frozenset({"", "https://doi.org/", "doi:", "DOI", "DOI:", "DOI ", "DOI: "})
+_USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
 _ENDS_PATH = frozenset("#?")
 _ENDS_HEAD = frozenset("/:")
 _ATTEMPT = re.compile(r"10\.|/|doi\s*:", re.IGNORECASE)
@@ -95,13 +95,16 @@ def _is_usual(mention: Mention) -> bool:
     text, start, end = mention.part.text, mention.start, mention.end
     if text[end : end + 1] in _ENDS_PATH or text[start - 1 : start] in _ENDS_HEAD:
         return False
-    return _USUAL.fullmatch(mention.text) is not None and "/." not in mention.text
+    if mention.label not in _USUAL_LABELS or "/." in mention.name:
+        return False
+    return _USUAL_NAME.fullmatch(mention.name) is not None
 
 
 def _is_usual_field(mention: Mention) -> bool:
     """Return whether a field is a name, written as nearly all are."""
     return (
         mention.text == mention.part.text.strip()
+        and "_" not in mention.text  # which may need an escape in TeX
         and _USUAL_NAME.fullmatch(mention.text) is not None
     )
 

@@ -21,7 +21,7 @@ class Match(NamedTuple):
 
     >>> from doiuri import find
     >>> next(find("As doi:10.1000/182 says."))
-    Match(start=3, end=18, text='doi:10.1000/182', doi=DOI('10.1000/182'))
+    Match(start=3, end=18, text='doi:10.1000/182', label='doi:', doi=DOI('10.1000/182'))
     """
 
     start: int
@@ -30,6 +30,11 @@ class Match(NamedTuple):
     """Position after its last character."""
     text: str
     """The mention as written, with its label or link."""
+    label: str
+    """What ``text`` has before the name, such as "doi:", "DOI: " or "https://doi.org/"; "" for a bare name.
+
+    In plain text, ``DOI.parse(text.removeprefix(label))`` is the DOI. A URN may have a colon for the slash.
+    """
     doi: DOI
     """The DOI."""
 
@@ -59,8 +64,8 @@ def find(text: str, syntax: str = "text") -> Iterator[Match]:
 
 def _matches(text: str, mentions: Iterable[Mention]) -> Iterator[Match]:
     new = tuple.__new__  # takes half the time of Match(…)
-    for start, end, doi in mentions:
-        yield new(Match, (start, end, text[start:end], doi))
+    for start, name, end, doi in mentions:
+        yield new(Match, (start, end, text[start:end], text[start:name], doi))
 
 
 def _mentions(text: str, syntax: str) -> Iterator[Mention]:

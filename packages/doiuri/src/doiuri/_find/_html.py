@@ -80,7 +80,8 @@ class HTML(Scanner):
             return mentions, end
         broken = _broken_name(self.text, token)
         if broken is not None:
-            return (broken,), broken[1]
+            _, _, broken_end, _ = broken
+            return (broken,), broken_end
         raw_end = self._raw_end(token)
         raw = Rendered.replacing(self.text, (end, raw_end), _ESCAPED_SLASH, lambda _: "/")
         return chain(mentions, raw.mentions()), raw_end

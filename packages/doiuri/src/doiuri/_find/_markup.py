@@ -83,11 +83,11 @@ class Rendered:
         if len(self._pieces) == 1:
             # As nearly always. The text is only shifted, so its places need not be searched for.
             shift = self._pieces[0].start
-            for start, end, doi in mentions:
-                yield shift + start, shift + end, doi
+            for start, name, end, doi in mentions:
+                yield shift + start, shift + name, shift + end, doi
         else:
-            for start, end, doi in mentions:
-                yield self._source_start(start), self._source_end(end), doi
+            for mention in mentions:
+                yield self._in_source(mention, 0)
 
     def whole(self, *, labelled: bool = False, link: bool = False) -> Mention | None:
         """Return the mention that the text is as a whole, but for outer white space, or None.
@@ -107,8 +107,15 @@ class Rendered:
         if not link and self._is_list(value):
             return None
 
-        start, end, doi = mention
-        return self._source_start(offset + start), self._source_end(offset + end), doi
+        return self._in_source(mention, offset)
+
+    def _in_source(self, mention: Mention, offset: int) -> Mention:
+        """Return a mention in the text from ``offset`` on, placed in the source."""
+        start, name, end, doi = mention
+        source_start = source_name = self._source_start(offset + start)
+        if name != start:
+            source_name = self._source_start(offset + name)
+        return source_start, source_name, self._source_end(offset + end), doi
 
     def _is_list(self, value: str) -> bool:
         """Return whether a value holds several mentions."""
@@ -271,7 +278,7 @@ class Scanner(ABC):
         while (place := self._next_name(max(read_to, last_end))) < len(self.text):
             delimited = _plain.delimited(self.text, place, self.delimiters)
             if delimited is not None:
-                _, last_end, _ = delimited
+                _, _, last_end, _ = delimited
                 yield delimited
                 continue
 

@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 _AT_NAME = re.compile(rf"@(\{{?)({ID})")
 _OURS = re.compile(r"(?:@\{?|\]\(<?|\]: <?|<)doi:10\.", re.IGNORECASE)
 _HIDDEN_AT = "\ue0ff"
-_LABEL = re.compile(
-    r"(?:urn:|info:)?(?:doi|hdl)|(?:https?:)?//(?:dx\.|www\.)?doi\.org|<", re.IGNORECASE
-)
 
 
 class Read(NamedTuple):
@@ -69,11 +66,11 @@ def read(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> Read:
     for name in _AT_NAME.finditer(text) if ids else ():
         if name[2] in ids:
             cited[name.start()] = ids[name[2]]
-    for start, _, written, doi in find(text, "markdown"):
-        if bare_names or _LABEL.match(written):
-            dois[doi] = None
-        if text[max(0, start - 2) : start].rstrip("{").endswith("@"):
-            cited[start] = doi
+    for match in find(text, "markdown"):
+        if bare_names or match.label:
+            dois[match.doi] = None
+        if text[max(0, match.start - 2) : match.start].rstrip("{").endswith("@"):
+            cited[match.start] = match.doi
     return Read(list(dois), list(dict.fromkeys(cited[start] for start in sorted(cited))))
 
 

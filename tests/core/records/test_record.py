@@ -16,6 +16,7 @@ from doiuri.records import Data, Value, ascii_upper, choose, select
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.cases import DATA, table
+from support.growth import is_linear
 from support.proxy_records import FIGURE_1
 
 X = DOI("10.1000/x")
@@ -330,6 +331,30 @@ def test_types_and_indexes_select_their_union_in_record_order(
     assert [value.index for value in select(VALUES, types, indexes)] == selected
     if len(types) == 1 and not indexes:
         assert [value.index for value in Record(X, VALUES).of_type(types[0])] == selected
+
+
+NAMES = st.text("aB.é", max_size=4)
+
+
+@given(st.lists(NAMES), st.lists(NAMES))
+def test_values_are_selected_that_have_one_of_the_types(kinds: list[str], types: list[str]) -> None:
+    values = [Value(index, kind, Data("string", "")) for index, kind in enumerate(kinds, start=1)]
+
+    selected = select(values, types, [1])
+
+    expected = [
+        value for value in values if value.index == 1 or any(value.has_type(name) for name in types)
+    ]
+    assert [*selected] == (expected if types else values[:1])
+
+
+@pytest.mark.parametrize("name", ["TYPE{}", "FAMILY{}."])
+def test_the_time_to_select_grows_with_the_types_and_the_values_not_with_their_product(
+    name: str,
+) -> None:
+    values = [Value(index, f"URL.{index}", Data("string", "")) for index in range(1, 5000)]
+    types = [name.format(index) for index in range(5000)]
+    assert is_linear(lambda size: select(values[:size], types[:size]), 500, 4000)
 
 
 @given(st.text() | st.text(st.characters(categories=("Cs", "L", "P"))))

@@ -69,12 +69,12 @@ async def _record(name: str, params: Params, source: Source) -> Response:
     return _response(200, answer, params)
 
 
-def _indexes(params: Params) -> list[int]:
+def _indexes(params: Params) -> set[int]:
     texts = params.get("index", ())
     for text in texts:
         if not _INDEX.fullmatch(text):
             raise BadRequestError(f"index {text!r} is not a number")
-    return [int(text) for text in texts]
+    return {int(text) for text in texts}
 
 
 def _response(status: int, answer: object, params: Params) -> Response:

@@ -420,9 +420,21 @@ def select(
     """
     if not types and not indexes:
         return tuple(values)
-    return tuple(
-        value for value in values if value.index in indexes or any(map(value.has_type, types))
-    )
+
+    # Looked up in sets: a request may name hundreds of types, and a record have thousands of values
+    names = {ascii_upper(name) for name in types}
+    families = {name for name in names if name.endswith(".")}
+    lengths = {len(family) for family in families}
+
+    def is_selected(value: Value) -> bool:
+        if value.index in indexes:
+            return True
+        name = ascii_upper(value.type)
+        if name in names:
+            return True
+        return any(f"{name}."[:length] in families for length in lengths)
+
+    return tuple(filter(is_selected, values))
 
 
 def locations_of(values: Iterable[Value], handle: str) -> Locations:

@@ -15,7 +15,8 @@ from doiuri_proxy.pytest_plugin import Proxies
 from hypothesis import given
 from hypothesis import strategies as st
 from support.http import ask
-from support.proxy_records import link, record, value
+from support.ports import refusing
+from support.proxy_records import AGENCIES, link, record, value
 
 X = DOI("10.1000/x")
 TEXTS = st.text() | st.text(st.characters(categories=("Cs", "L", "P")))
@@ -114,13 +115,19 @@ def test_which_ra_takes_as_many_names_as_a_request_may_hold(url: str) -> None:
     assert ask(url, f"/doiRA/{names},{names}").status == 414
 
 
-def test_an_agency_that_cannot_be_asked_for_is_unknown(doi_proxy: Proxies) -> None:
-    proxy = doi_proxy([], upstream="http://127.0.0.1:9")
-    found = ask(proxy.url, "/doiRA/10.1000/1,10.1000")
-    assert (found.status, [item["status"] for item in found.json()]) == (
-        200,
-        ["Unknown", "Unknown"],
-    )
+def test_agencies_that_cannot_be_asked_for_are_unknown(doi_proxy: Proxies) -> None:
+    """Without any answer there is no list, so that clients do not ask about each name alone."""
+    records = {"records": [link("10.1000/1", "https://example.org/")], "agencies": AGENCIES}
+    with refusing() as port:
+        proxy = doi_proxy(records, upstream=f"http://127.0.0.1:{port}")
+        some = ask(proxy.url, "/doiRA/10.1000/1,10.5555/x")
+        none = ask(proxy.url, "/doiRA/10.5555/x,10.5555")
+
+    assert some.json() == [
+        {"DOI": "10.1000/1", "RA": "Crossref"},
+        {"DOI": "10.5555/x", "status": "Unknown"},
+    ]
+    assert (none.status, none.headers["retry-after"]) == (503, "20")
 
 
 def test_big_records_do_not_fill_the_memory() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import Metadata, Resolver
+from doiuri.resolver import Resolver
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
@@ -171,15 +171,6 @@ def test_what_upstream_sends_is_of_its_own_type(doi_proxy: Proxies) -> None:
         for others in ("text/html;q=0.5", "*/*;q=0.1"):
             answer = accepting(proxy.url, f"{BIBTEX}, {others}", "/10.1000/page")
             assert (answer.status, answer.headers["location"]) == (302, "https://example.org/")
-
-
-def test_upstream_may_use_another_name_of_a_type(
-    here: str, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer = Metadata(b"Kahn, R. (n.d.).", "text/plain;charset=UTF-8")
-    monkeypatch.setattr(Resolver, "metadata", lambda *_args, **_options: answer)
-    proxy = doi_proxy([], upstream=here, cache=":memory:")
-    assert accepting(proxy.url, reference_type("apa")).text == "Kahn, R. (n.d.)."
 
 
 def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path, doi_proxy: Proxies) -> None:

@@ -260,10 +260,20 @@ def test_loading_other_records_keeps_upstream_and_what_it_said(chain: Chain) -> 
 
 
 def test_what_is_no_doi_is_not_asked_for(chain: Chain) -> None:
+    """Whether another handle exists is not known; what has not the form of a handle does not exist."""
     there, here = chain
-    names = "favicon.ico", "0.NA/10.2000", "10.1000", "10.1000/%00", "20.500.1/x"
-    codes = [ask(here.url, f"/api/handles/{name}").json()["responseCode"] for name in names]
-    assert (codes, there.log) == ([100] * len(names), [])
+    handles = "0.NA/10.2000", "10.1000/%00", "20.500.1/x"
+    others = "favicon.ico", "10.1000"
+
+    codes = {
+        name: ask(here.url, f"/api/handles/{name}").json()["responseCode"]
+        for name in (*handles, *others)
+    }
+    pages = {name: ask(here.url, f"/{name}").status for name in (*handles, *others)}
+
+    assert codes == dict.fromkeys(handles, 2) | dict.fromkeys(others, 100)
+    assert pages == dict.fromkeys(handles, 500) | dict.fromkeys(others, 404)
+    assert there.log == []
 
 
 def test_agencies_are_asked_for_in_one_request(chain: Chain) -> None:

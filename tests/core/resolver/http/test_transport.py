@@ -17,7 +17,7 @@ import requests
 import urllib3
 from doiuri import DOI, BadRecord, ResolverUnavailable
 from doiuri.plugins.connections import pieces
-from doiuri.resolver import Outcome, Resolver
+from doiuri.resolver import Metadata, Outcome, Resolver
 from requests.adapters import BaseAdapter
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
@@ -249,6 +249,8 @@ def test_a_server_that_sends_what_was_not_asked_for(sent: str, reason: str) -> N
         assert (
             caught.value.reason == f"localhost:{publisher.port} sent {reason} in place of {ris!r}"
         )
+        [outcome] = resolver.metadata_many([DOI_], ris)
+        assert (outcome.status, outcome.metadata) == ("unknown", Metadata(b"TY  - JOUR", sent))
         assert store == {}
         if sent:
             assert resolver.metadata(DOI_, sent).content_type == sent

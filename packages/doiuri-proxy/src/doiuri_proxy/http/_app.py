@@ -83,11 +83,9 @@ def _join(fields: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _start(response: Response) -> Message:
-    fields = (
-        ("Content-Type", response.content_type),
-        ("Content-Length", str(len(response.body))),
-        *response.headers,
-    )
+    fields = [("Content-Length", str(len(response.body))), *response.headers]
+    if response.content_type:
+        fields.insert(0, ("Content-Type", response.content_type))
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
     return {"type": "http.response.start", "status": response.status, "headers": headers}
 

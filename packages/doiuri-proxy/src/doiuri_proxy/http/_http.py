@@ -77,7 +77,7 @@ class Response:
     status: int
     #: the body
     body: bytes = b""
-    #: the header Content-Type
+    #: the header Content-Type; "" to send none
     content_type: str = HTML
     #: the names and values of the other headers, without Content-Length
     headers: Headers = ()

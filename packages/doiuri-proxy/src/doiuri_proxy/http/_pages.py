@@ -47,6 +47,15 @@ HEADERS = (
     ),  # not the request's Origin: caches keep the answer for any
 )
 
+# Of metadata: another server may have sent a page with scripts in its place, which browsers must not run.
+CONTENT_HEADERS = (
+    (
+        "Content-Security-Policy",
+        "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox",
+    ),
+    *HEADERS[1:],
+)
+
 
 def path_of(handle: str) -> str:
     """Return the path of a handle on this proxy, encoded as in links."""

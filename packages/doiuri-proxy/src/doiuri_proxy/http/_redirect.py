@@ -18,8 +18,8 @@ from doiuri_proxy.http import _pages
 from doiuri_proxy.http._http import Response, unescape
 from doiuri_proxy.http._targets import append, header_url, link_header, locations_xml
 from doiuri_proxy.records._files import is_handle
-from doiuri_proxy.records._metadata import citation_type, write_metadata
-from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError
+from doiuri_proxy.records._metadata import accepts_page, citation_type
+from doiuri_proxy.records._source import MAX_CACHED, BusyError, PublicValues, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from doiuri.records import Location, Locations, Value
 
     from doiuri_proxy.http._http import Params, Request
+    from doiuri_proxy.records._metadata import Content
     from doiuri_proxy.records._open import Source
 
 MAX_ALIASES = 20  # followed in a chain
@@ -37,6 +38,7 @@ _RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})  # ask abo
 _ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
 _LABEL = re.compile("info:(?:doi|hdl)/|(urn:doi:)|hdl:|doi:", re.ASCII | re.IGNORECASE)
+_NOT_PRINTABLE = re.compile("[^ -~]")  # what another server sends need not be valid in our headers
 _URN_PREFIX = re.compile(r"\A(10\.[0-9.]+):")
 _VARY = (
     "Vary",
@@ -62,20 +64,26 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     handle = _requested_handle(request, params)
     if not handle:
         return _pages.front()
-    record = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
+    accept = request.headers.get("accept", "")
+    try:
+        record = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
+    except BusyError:
+        raise
+    except SourceError:  # what is wrong with the record need not be wrong with the metadata
+        metadata = await _without_record(handle, params, accept, source)
+        if metadata is None:
+            raise
+        return metadata
     if record is None:
         return _pages.not_found(handle)
-    accept = request.headers.get("accept", "")
-    negotiated = accept not in _ANYTHING and (
-        record.has_metadata or citation_type(accept) is not None
-    )
+    negotiated = _is_negotiated(accept, record)
     if not negotiated and not params and len(record.body) <= MAX_CACHED:
         fixed = _fixed_redirect(handle, record.body)
         if fixed is not None:
             return _expiring(*fixed).with_headers(_VARY)
     if "ignore_aliases" not in params and any(_aliases(record.values)):
         return await _follow(record, request, params, source)
-    indexes = [int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)]
+    indexes = {int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)}
     values = select(record.values, params.get("type", ()), indexes)
     if negotiated and not params.keys() & _RECORD_PARAMS:
         content = await _negotiated(handle, record, accept, source)
@@ -103,6 +111,34 @@ def _name_in_path(path: str) -> str:
     return _URN_PREFIX.sub(r"\1/", name, count=1) if label and label[1] else name
 
 
+def _is_negotiated(accept: str, record: PublicValues) -> bool:
+    """Return whether metadata may be the answer to an Accept header."""
+    if accept in _ANYTHING:
+        return False
+    if record.has_metadata or citation_type(accept) is not None:
+        return True
+    return record.is_upstreams and not accepts_page(accept)
+
+
+async def _without_record(
+    handle: str, params: Params, accept: str, source: Source
+) -> Response | None:
+    """Return metadata of a DOI whose record cannot be had; None if it is not what the client asks for."""
+    if params.keys() & _RECORD_PARAMS or (citation_type(accept) is None and accepts_page(accept)):
+        return None
+    content = await source.metadata(handle, accept)
+    if content.status != 200:
+        return None
+    return _with_content(content, ())
+
+
+def _with_content(content: Content, values: Iterable[Value]) -> Response:
+    """Return metadata, which expires with the values of the record."""
+    content_type = _NOT_PRINTABLE.sub("?", content.content_type)
+    response = Response(200, content.body, content_type, (*_pages.CONTENT_HEADERS, _VARY))
+    return _expiring(response, values)
+
+
 async def _negotiated(
     handle: str, record: PublicValues, accept: str, source: Source
 ) -> Response | None:
@@ -116,13 +152,12 @@ async def _negotiated(
     )
     if redirects and not record.has_metadata:
         return None
-    metadata = await source.metadata(handle, accept)
-    status, content_type, body = write_metadata(metadata, accept)
-    if status == 302 or (status == 406 and redirects):
+    content = await source.metadata(handle, accept)
+    if content.status == 302 or (content.status == 406 and redirects):
         return None
-    if status == 406:
-        return _pages.not_acceptable(handle, metadata).with_headers(_VARY)
-    return _expiring(Response(200, body, content_type, (*_pages.HEADERS, _VARY)), record.values)
+    if content.status == 406:
+        return _pages.not_acceptable(handle, content.available).with_headers(_VARY)
+    return _with_content(content, record.values)
 
 
 async def _follow(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri.rest import BIBTEX, CSL_JSON, media_ranges
 
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 _PAGE_RANGES = frozenset({"*/*", "text/*", "application/*"})
 _CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
+
+
+class Content(NamedTuple):
+    """The answer to a request for metadata."""
+
+    #: 200; 406 if there is nothing that the Accept header names; 302 if the web page will do
+    status: int
+    #: the header Content-Type; "" if another server sent none
+    content_type: str = ""
+    body: bytes = b""
+    #: with status 406, the media types of the metadata that there is
+    available: tuple[str, ...] = ()
 
 
 def write_json(value: object, *, pretty: bool = False) -> bytes:
@@ -62,21 +74,20 @@ def read_metadata(metadata: object) -> dict[str, bytes]:
     }
 
 
-def write_metadata(metadata: Mapping[str, bytes], accept: str) -> tuple[int, str, bytes]:
-    """Return the HTTP status, the Content-Type and the body of the answer to a request for metadata.
+def write_metadata(metadata: Mapping[str, bytes], accept: str) -> Content:
+    """Return the answer to a request for metadata.
 
     A media type in the Accept header selects one in ``metadata`` whose parameters do not contradict its own:
     ``text/x-bibliography; style=apa; locale=de-DE`` selects ``text/x-bibliography; style=apa``.
 
     :param metadata: the bodies by media type
     :param accept: the Accept header
-    :returns: the status 406, "" and no body if there is nothing that it accepts; the status 302, "" and no
-        body if it accepts the web page at least as well: HTML and wildcards do
+    :returns: with status 302 if the header accepts the web page at least as well: HTML and wildcards do
 
-    >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "application/x-bibtex")
-    (200, 'application/x-bibtex', b'@misc{a}')
-    >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "text/html, */*;q=0.8")
-    (302, '', b'')
+    >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "application/x-bibtex").content_type
+    'application/x-bibtex'
+    >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "text/html, */*;q=0.8").status
+    302
     """
     available = [(*media_ranges(name)[0], body) for name, body in metadata.items()]
     ranges = sorted(media_ranges(accept), key=lambda item: -item[2])
@@ -91,11 +102,24 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> tuple[int, str
             if own == wanted and all(
                 parameters.get(name, limit) == limit for name, limit in limits.items()
             ):
-                return 200, f"{own};charset=utf-8" if own.startswith("text/") else own, body
-    return 302 if html or wildcard or not ranges else 406, "", b""
+                content_type = f"{own};charset=utf-8" if own.startswith("text/") else own
+                return Content(200, content_type, body)
+    if html or wildcard or not ranges:
+        return Content(302)
+    return Content(406, available=tuple(metadata))
 
 
 @lru_cache(maxsize=256)  # clients send a few different headers
 def citation_type(accept: str) -> str | None:
     """Return the media type of metadata for citations that an Accept header prefers to a page, or None."""
-    return write_metadata(_CITATION_TYPES, accept)[1].partition(";")[0] or None
+    return write_metadata(_CITATION_TYPES, accept).content_type.partition(";")[0] or None
+
+
+def accepts_page(accept: str) -> bool:
+    """Return whether the web page will do for an Accept header."""
+    return write_metadata({}, accept).status == 302
+
+
+def is_page(content_type: str) -> bool:
+    """Return whether a Content-Type is that of a web page."""
+    return any(name in _PAGES for name, _, _ in media_ranges(content_type))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from doiuri.records import Value, ascii_upper
 
 from doiuri_proxy.records._files import check_agencies, check_record, read_items
-from doiuri_proxy.records._metadata import write_json
+from doiuri_proxy.records._metadata import Content, write_json, write_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,6 +35,13 @@ class SourceError(Exception):
     headers: ClassVar[tuple[tuple[str, str], ...]] = ()
 
 
+class AcceptError(SourceError):
+    """An Accept header cannot be sent to upstream."""
+
+    status = 400
+    title = "Bad Request"
+
+
 class BusyError(SourceError):
     """Upstream is unavailable or too slow. Clients may ask again after ``RETRY_AFTER`` seconds."""
 
@@ -50,13 +57,16 @@ class PublicValues:
     body: bytes
     #: whether the record has metadata, too
     has_metadata: bool = False
+    #: whether the record comes from upstream, which alone knows whether there is metadata
+    is_upstreams: bool = False
 
     @classmethod
-    def of(cls, values: Iterable[Value], *, has_metadata: bool = False) -> PublicValues:
+    def of(
+        cls, values: Iterable[Value], *, has_metadata: bool = False, is_upstreams: bool = False
+    ) -> PublicValues:
         """Return the public ones of ``values``."""
-        return cls(
-            write_json([_members(value) for value in values if _is_public(value)]), has_metadata
-        )
+        body = write_json([_members(value) for value in values if _is_public(value)])
+        return cls(body, has_metadata, is_upstreams)
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -121,9 +131,9 @@ class Records:
         """
         return self._records.get(ascii_upper(handle))
 
-    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
-        """Return all metadata of a handle by media type."""
-        return self._metadata.get(ascii_upper(handle), {})
+    async def metadata(self, handle: str, accept: str) -> Content:
+        """Return the metadata of a handle that an Accept header asks for."""
+        return write_metadata(self._metadata.get(ascii_upper(handle), {}), accept)
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix, in order."""

@@ -10,14 +10,23 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from doiuri import BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
+from doiuri import (
+    DOINotFound,
+    DOISyntaxError,
+    Handle,
+    NoValues,
+    Prefix,
+    ResolutionError,
+)
 from doiuri.plugins import Settings, user_agent
 from doiuri.records import ascii_upper
-from doiuri.resolver import Resolver, open_store
+from doiuri.resolver import Outcome, Resolver, open_store
 
-from doiuri_proxy.records._metadata import citation_type
+from doiuri_proxy.records._files import is_handle
+from doiuri_proxy.records._metadata import Content, accepts_page, is_page
 from doiuri_proxy.records._source import (
     WAIT_TIME,
+    AcceptError,
     BusyError,
     PublicValues,
     Registration,
@@ -26,9 +35,9 @@ from doiuri_proxy.records._source import (
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
-    from doiuri.resolver import Entry, Key, LockFile, Store
+    from doiuri.resolver import Cause, Entry, Key, LockFile, Store
 
     from doiuri_proxy.records._source import Records
 
@@ -37,6 +46,10 @@ if TYPE_CHECKING:
 THREADS = 32  # look-ups at a time; the Resolver sends only a few of their requests at a time
 MAX_LOOKUPS = 2000  # under way and waiting
 LOOKUP_TIME = 60  # seconds for a look-up; clients that ask again get its answer
+
+# HTTP statuses of a server that may soon answer; 500 and 403 tend to persist
+_TRANSIENT = frozenset({429, 502, 503, 504})
+_EXISTS = {"found": True, "no-values": True, "not-found": False}
 
 _deadline: ContextVar[float] = ContextVar("deadline")  # of a request, with all its look-ups
 
@@ -78,33 +91,47 @@ class UpstreamSource:
     async def lookup(
         self, handle: str, *, auth: bool = False, cert: bool = False
     ) -> PublicValues | None:
-        """Return the values of a handle. Upstream is asked about DOIs and short DOIs only."""
-        doi = _resolvable(handle)
+        """Return the values of a handle. Upstream is asked about DOIs and short DOIs only.
+
+        Raises SourceError for any other handle: nobody says whether it exists.
+        """
         values = await self.local.lookup(handle)
-        if values is not None or (doi is None and not self._offline):
+        if values is not None or not is_handle(handle):
             return values
+        doi = _resolvable(handle)
         if doi is None:
-            raise SourceError(f"{handle} is not in the cache")
+            raise SourceError(f"{handle} is not a DOI, so upstream is not asked about it")
         flags = (
             (False, False) if self._offline else (auth, cert)
         )  # past a build's cache there is nothing
         return await self._answer((ascii_upper(handle), *flags), partial(_resolve, doi, *flags))
 
-    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
-        """Return the metadata of a handle: all that local records have, or what upstream answers."""
+    async def metadata(self, handle: str, accept: str) -> Content:
+        """Return the metadata of a local record, or what upstream sends, of whatever media type it is."""
         doi = _resolvable(handle)
         if doi is None or await self.local.lookup(handle) is not None:
             return await self.local.metadata(handle, accept)
-        return await self._answer(
-            ("metadata", ascii_upper(handle), accept), partial(_negotiate, doi, accept)
-        )
+        wanted = accept.replace("\t", " ").strip(" ,")  # RFC 9110 §5.6.1: an element may be empty
+        key = ("metadata", ascii_upper(handle), wanted)
+        return await self._answer(key, partial(_negotiate, doi, wanted))
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each DOI or bare prefix; ask upstream about those not known here."""
+        """Return the registration of each DOI or bare prefix; ask upstream about those not known here.
+
+        Raises SourceError if nothing is known about any of them.
+        """
         known = dict(zip(names, await self.local.registrations(names), strict=True))
         missing = [name for name, registration in known.items() if not registration.exists]
-        if missing:
-            known.update(zip(missing, await self._ask_agencies(missing), strict=True))
+        if not missing:
+            return [known[name] for name in names]
+
+        try:
+            answers = await self._ask_agencies(missing)
+        except SourceError:
+            if len(missing) == len(known):
+                raise
+            answers = [Registration(None)] * len(missing)
+        known.update(zip(missing, answers, strict=True))
         return [known[name] for name in names]
 
     def close(self) -> None:
@@ -119,9 +146,9 @@ class UpstreamSource:
         """
         try:
             return await asyncio.to_thread(ask, self._fresh)
-        except SourceError as error:  # not in the cache, which "auth" and "cert" bypass
-            if self._offline:  # to ask again does not help, as a BusyError would say
-                raise SourceError(str(error)) from None
+        except SourceError:  # not in the cache, which "auth" and "cert" bypass
+            if self._offline:
+                raise
         try:
             return await self._request(key, ask)
         except BusyError:
@@ -155,15 +182,23 @@ class UpstreamSource:
             answer.exception()  # nobody may be left to take it, which asyncio would log
 
     async def _ask_agencies(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each name: from the cache, else from upstream, else a stale one."""
+        """Return the registration of each name: from the cache, else from upstream, else a stale one.
+
+        Raises SourceError if nothing is known about any of them.
+        """
         ask = partial(_agencies, names)
-        fresh = await asyncio.to_thread(ask, self._fresh)
-        if self._offline or all(registration.exists is not None for registration in fresh):
-            return fresh
+        if self._offline:
+            return await asyncio.to_thread(ask, self._cached)
+        with suppress(SourceError):  # nothing fresh
+            fresh = await asyncio.to_thread(ask, self._fresh)
+            if all(registration.exists is not None for registration in fresh):
+                return fresh
         try:
             return await self._request(("agencies", *names), ask)
         except SourceError:
-            return await asyncio.to_thread(ask, self._cached)
+            with suppress(SourceError):  # no stale answer
+                return await asyncio.to_thread(ask, self._cached)
+            raise
 
 
 class _FreshEntries:
@@ -180,37 +215,65 @@ class _FreshEntries:
 
 
 def _resolve(doi: Handle, auth: bool, cert: bool, resolver: Resolver) -> PublicValues | None:
+    """Return the values of a DOI; None if it does not exist."""
     try:
         record = resolver.resolve(doi, auth=auth, cert=cert, follow=False, budget=LOOKUP_TIME)
-        return PublicValues.of(record.values)
+        return PublicValues.of(record.values, is_upstreams=True)
     except DOINotFound:
         return None
     except NoValues:
-        return PublicValues.of(())
+        return PublicValues.of((), is_upstreams=True)
     except ResolutionError as error:
-        raise (SourceError if isinstance(error, BadRecord) else BusyError)(str(error)) from error
+        raise _failure(Outcome.from_error(doi, error), resolver) from error
 
 
-def _negotiate(doi: Handle, accept: str, resolver: Resolver) -> Mapping[str, bytes]:
-    media_type = citation_type(accept)
-    if media_type is None:
-        return {}
+def _negotiate(doi: Handle, accept: str, resolver: Resolver) -> Content:
+    """Return what upstream sends for an Accept header, of whatever media type it is."""
     try:
-        metadata = resolver.metadata(doi, accept, budget=LOOKUP_TIME)
-    except (DOINotFound, NoValues, BadRecord, ValueError):
-        return {}
-    except ResolutionError as error:
-        raise BusyError(str(error)) from error
-    own = citation_type(metadata.content_type)
-    if own is None and "," not in accept:  # the answer has another name of the only type
-        own = media_type
-    return {} if own is None else {own: metadata.content}
+        outcomes = resolver.metadata_many([doi], accept, budget=LOOKUP_TIME)
+    except ValueError as error:
+        raise AcceptError(f"Accept header: {error}") from None
+    (outcome,) = outcomes
+
+    metadata = outcome.metadata
+    if metadata is None and outcome.status == "unknown":
+        raise _failure(outcome, resolver)
+    has_no_metadata = metadata is None or is_page(metadata.content_type)
+    if has_no_metadata and accepts_page(accept):
+        return Content(302)
+    if metadata is None:
+        return Content(406)
+    return Content(200, metadata.content_type, metadata.content)
 
 
 def _agencies(names: Sequence[str], resolver: Resolver) -> list[Registration]:
-    exists = {"found": True, "no-values": True, "not-found": False}
-    outcomes = resolver.agencies(map(Handle.from_name, names), budget=LOOKUP_TIME)
-    return [Registration(exists.get(outcome.status), outcome.agency) for outcome in outcomes]
+    """Return the registration of each name. Raises SourceError if nothing is known about any of them."""
+    outcomes = [*resolver.agencies(map(Handle.from_name, names), budget=LOOKUP_TIME)]
+    if all(outcome.status == "unknown" for outcome in outcomes):
+        raise _failure(outcomes[0], resolver)
+    return [Registration(_EXISTS.get(outcome.status), outcome.agency) for outcome in outcomes]
+
+
+def _failure(unknown: Outcome, resolver: Resolver) -> SourceError:
+    """Return the error for a DOI about which nothing is known.
+
+    BusyError if upstream may soon answer: clients then wait, and ask again.
+    """
+    assert unknown.doi is not None  # noqa: S101 - only text that is not a DOI has none
+    message = f"{unknown.doi.name}: {unknown.reason}"
+    if resolver.settings.offline or _is_lasting(unknown.cause):
+        return SourceError(message)
+    return BusyError(message)
+
+
+def _is_lasting(cause: Cause | None) -> bool:
+    """Return whether to ask again at once would give the same answer."""
+    if cause is None:
+        return False
+    if cause.kind in {"unusable", "too-long"}:
+        return True
+    asks_to_wait = cause.status in _TRANSIENT or cause.retry_after is not None
+    return cause.status is not None and not asks_to_wait
 
 
 def _resolvable(handle: str) -> Handle | None:

@@ -178,7 +178,10 @@ class Outcome(NamedTuple):
     """The metadata, from ``works``."""
 
     metadata: Metadata | None = None
-    """The metadata, from ``metadata_many`` and ``bibtex_many``."""
+    """The metadata, from ``metadata_many`` and ``bibtex_many``.
+
+    With the status ``"unknown"``, it is an answer of another media type than ``metadata_many`` asked for.
+    """
 
     @property
     def reason(self) -> str:

@@ -665,6 +665,14 @@ class BibTeXQuestion(ContentQuestion):
         return Outcome(doi, "found", metadata=Metadata(entry.body, entry.media_type))
 
 
+class _OtherMediaTypeError(BadRecord):
+    """An answer is of a media type that was not asked for."""
+
+    def __init__(self, doi: Handle, reason: str, metadata: Metadata) -> None:
+        super().__init__(doi, reason)
+        self.metadata = metadata
+
+
 class MetadataQuestion(ContentQuestion):
     """The metadata of a DOI in any media type.
 
@@ -684,13 +692,19 @@ class MetadataQuestion(ContentQuestion):
     def content_key(self, doi: Handle) -> Key:
         return super().content_key(doi)._replace(detail=self.accept)
 
+    def request(self, doi: Handle, call: Call) -> Outcome:
+        """Request the metadata of a DOI. An answer of another media type is in the outcome, too."""
+        try:
+            return super().request(doi, call)
+        except _OtherMediaTypeError as error:
+            return Outcome.from_error(doi, error)._replace(metadata=error.metadata)
+
     def write(self, doi: Handle, reply: Reply) -> bytes:
         content_type = _content_type(reply)
         if not is_accepted(content_type, self.accept):
             received = repr(content_type[:100]) if content_type else "no media type"
-            raise BadRecord(
-                doi, f"{host_of(reply.url)} sent {received} in place of {self.accept!r:.200}"
-            )
+            reason = f"{host_of(reply.url)} sent {received} in place of {self.accept!r:.200}"
+            raise _OtherMediaTypeError(doi, reason, Metadata(reply.body, content_type))
         return reply.body
 
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:

@@ -11,7 +11,7 @@ import pytest
 import urllib_doiuri
 from support.clients import ALL_CLIENTS, KINDS, Client, HTTPXClients, client_of
 from support.servers.tls import Authority
-from support.servers.web import JSON, Answer, Site, site
+from support.servers.web import Site, any_record, site
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -50,12 +50,12 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(scope="module")
 def _any_site() -> Iterator[Site]:
-    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+    with site(any_record) as server:
         yield server
 
 
 @pytest.fixture
 def anything(_any_site: Site) -> Site:
-    """A server that answers everything, and has seen nothing yet."""
+    """A server that has a record of each name, and has seen nothing yet."""
     _any_site.seen.clear()
     return _any_site

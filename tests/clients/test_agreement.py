@@ -39,7 +39,6 @@ BASE, LANDING = "http://doi.example", "http://landing.example/a"
 FIRST = f"{BASE}/…{ALL}"
 BACK = [FIRST, LANDING + OWN, f"{BASE}/c{COOKIE}"]
 COOKIES = r" \+cookie"  # which know no ports
-UPGRADED = r" \+(cookie|authorization)"  # clients know this host
 
 
 class Case(NamedTuple):
@@ -98,7 +97,7 @@ CASES = [
     away("http://[2001:4860::9]:80/a", "an IPv6 address", "http://[2001:4860::9]/a"),
     away("https://[2001:4860::9]:8443/a", "an IPv6 address with a port"),
     away("http://doi.example:81/a", "another port", may=COOKIES),
-    away("https://doi.example/a", "TLS at the same host", may=UPGRADED),
+    away("https://doi.example/a", "TLS at the same host", may=COOKIES),
     away("https://landing.example/a", "TLS at another host"),
     away("http://doi.example/a", "TLS is left at the same host", base="https://doi.example", may=COOKIES),
     away(LANDING, "TLS is left for another host", base="https://doi.example"),
@@ -123,7 +122,7 @@ CASES = [
     refused("http://intranet:81/", "another port of a resolver inside", base="http://intranet"),
     refused("http://inside.example/", "a host beside a resolver inside", base="http://intranet"),
     refused("https://intranet:8443/", "TLS at another port of a resolver inside", base="http://intranet"),
-    away("https://intranet/a", "TLS at a resolver inside", base="http://intranet", may=UPGRADED),
+    away("https://intranet/a", "TLS at a resolver inside", base="http://intranet", may=COOKIES),
     Case("away and inside", BASE, [LANDING, "http://inside.example/"], [FIRST, LANDING + OWN], INSIDE),
     away("http://inside.example/a", "inside where that is allowed", private=True),
     away("http://10.0.0.1/a", "an address inside where that is allowed", private=True),
@@ -157,15 +156,13 @@ DOORS += [
     (kind, f"target, {how}") for kind in ("requests", "httpx Client") for how in ("by hand", *AUTHS)
 ]
 DOORS += [(kind, "target, own headers") for kind in ("urllib", "requests", "httpx Client")]
-DOORS += [(ASYNC[0], "target, a function"), ("requests", "target, adapter alone")]
+DOORS += [(ASYNC[0], "target, a function")]
 ASKED = [
     (case, *door)
     for case in CASES
     for door in DOORS
-    # where the secrets come from makes no difference to a request that is not sent, and
-    # httpx has no place to check a connection that the caller's own request has opened before
+    # where the secrets come from makes no difference to a request that is not sent
     if not (case.refused and re.search("auth|function|headers", door[1]))
-    and not (case.before and "httpx" in door[0])
 ]
 
 
@@ -262,15 +259,13 @@ def test_every_client_sends_the_same_requests_or_refuses(
 ) -> None:
     with client_of(kind) as client:
         follow, _, how = follow.partition(", ")
-        alone = how == "adapter alone"
-        # urllib's cookies always have a domain, and the adapter alone knows no others
-        jar: dict[str, Any] = {} if kind == "urllib" or alone else {"cookie": "s3cret"}
+        # urllib's cookies always have a domain
+        jar: dict[str, Any] = {} if kind == "urllib" else {"cookie": "s3cret"}
         options: dict[str, Any] = {
             "follow": follow,
             "by_hand": "by hand" in how,
             "private": case.private,
         }
-        options |= {"mounted": False} if alone else {}
         headers, given = SECRET | ({} if jar else {"Cookie": "s3cret"}), dict[str, Any]()
         if how in AUTHS:
             del headers["Authorization"]

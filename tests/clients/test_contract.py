@@ -29,7 +29,7 @@ from support.servers import faults
 from support.servers.faults import FAULTS, NAME, Fault
 from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
-from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site
+from support.servers.web import JSON, Answer, Asked, Site, any_record, record, resolver, site
 from support.targets import resolve_as
 
 # ---- names and URIs
@@ -44,7 +44,7 @@ tidied = st.lists(
 @pytest.fixture(scope="module", params=CLIENTS)
 def asking(request: pytest.FixtureRequest) -> Iterator[tuple[Site, dict[str, Get]]]:
     """A server that answers everything, and by the start of the path what gets a record or a target."""
-    with site(lambda _: Answer(200, JSON, b"{}")) as server, client_of(request.param) as client:
+    with site(any_record) as server, client_of(request.param) as client:
         record, target = client.open(server.url), client.open(server.url, follow="target")
         yield server, {"/api/handles/": record, "/": target}
 
@@ -203,7 +203,7 @@ def test_the_clients_own_accept_header_counts_unless_the_request_has_one(
 def test_certificates_are_verified_unless_the_caller_does_not_want_it(
     client: Client, authority: Authority
 ) -> None:
-    with site(lambda _: Answer(200, JSON, b"{}"), tls=authority.server()) as server:
+    with site(any_record, tls=authority.server()) as server:
         with pytest.raises(client.errors.failed):
             client.open(server.url)(URI)
         assert client.open(server.url, insecure=True)(URI).status == 200

@@ -19,7 +19,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from doiuri import DOISyntaxError
 from httpx_doiuri import AsyncClient
 from httpx_doiuri import Client as HTTPXClient
-from requests_doiuri import DOIAdapter, mount
+from requests_doiuri import mount
 from support.servers.web import Answer
 from urllib_doiuri import DOIHandler
 
@@ -161,7 +161,8 @@ class Client:
         elif kind == "requests":
             wrong = requests.exceptions
             self.errors = Errors(wrong.InvalidURL, wrong.InvalidSchema, requests.ConnectionError)
-            self.options, self.digest = DOIAdapter, requests.auth.HTTPDigestAuth
+            self.options = partial(mount, requests.Session())
+            self.digest = requests.auth.HTTPDigestAuth
         else:
             self._clients = stack.enter_context(HTTPXClients(kind))
             library, self.options = self._clients.httpx, self._clients.type
@@ -180,7 +181,6 @@ class Client:
         own: Mapping[str, str] | None = None,
         by_hand: bool = False,
         auth: Any = None,
-        mounted: bool = True,
         **options: Any,
     ) -> Get:
         """Return a function that gets a URI.
@@ -190,7 +190,6 @@ class Client:
         :param cookie: the value of a cookie ``own`` of the client, which has no domain.
         :param own: headers of the client, sent with each of its requests.
         :param auth: the client's own authentication.
-        :param mounted: whether ``mount`` sets up the session of requests.
         :param by_hand: send the request of each redirect in a call of its own, and pickle it before.
         :param options: the client's own ones for DOIs.
         """
@@ -201,10 +200,7 @@ class Client:
         follow: Callable[..., Any]
         if self.kind == "requests":
             session = self._stack.enter_context(requests.Session())
-            if mounted:
-                mount(session, resolver, **options)
-            else:
-                session.mount("doi:", DOIAdapter(resolver, **options))
+            mount(session, resolver, **options)
             session.proxies = {"http": proxy, "https": proxy} if proxy else {}
             session.verify = not insecure
             session.cookies.update(cookies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -120,6 +121,16 @@ def record(name: str, *urls: str) -> dict[str, object]:
         "handle": name,
         "values": [value("URL", url, index) for index, url in enumerate(urls, 1)],
     }
+
+
+def any_record(asked: Asked) -> Answer:
+    """Answer as a DOI proxy that has an empty record of each name."""
+    path = urlsplit(asked.target).path
+    if not path.startswith("/api/handles/"):
+        return Answer(200, JSON, b"{}")
+    name = unquote(path.removeprefix("/api/handles/"))
+    body = json.dumps({"responseCode": 1, "handle": name, "values": []})
+    return Answer(200, JSON, body.encode())
 
 
 def answering(records: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Answering:

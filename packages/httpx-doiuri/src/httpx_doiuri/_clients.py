@@ -5,14 +5,18 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
-from doiuri import DOI, DOISyntaxError
+from doiuri import DOI, BadRecord, DOISyntaxError
 from doiuri.plugins import user_agent
-from doiuri.plugins.clients import ClientOptions, TargetCheck, TargetError
+from doiuri.plugins.clients import ClientOptions, TargetError, check_record, is_about_the_doi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
     from typing import Literal
+
+    from doiuri.plugins.clients import TargetCheck
+
+    Server = tuple[str, int]
 
 RequestT = TypeVar("RequestT")
 ResponseT = TypeVar("ResponseT")
@@ -22,8 +26,12 @@ class Chain(NamedTuple):
     """What is known of a request for a DOI: the first one, or one that follows a redirect."""
 
     doi: DOI
+    record: bool
+    """Whether the request is for the record."""
     left: bool = False
     """Whether a redirect has led to another host; a later one may have led back to the resolver."""
+    auth_headers: frozenset[str] = frozenset()
+    """The names of the headers that an authentication has set, for the resolver."""
 
     def set_on(self, request: Any) -> None:
         vars(request)["_doiuri"] = self  # pickle keeps attributes, but not extensions
@@ -55,28 +63,30 @@ class Redirects:
 
     @contextmanager
     def sending(self) -> Iterator[None]:
-        """Check the request, and each connection that is opened for it.
+        """Check the request, and the peer of its connection.
 
         :raises httpx.ConnectError: if ``offline`` is set, or if the target must not be requested.
+        :raises httpx.RemoteProtocolError: if the URL of a redirect is invalid.
         """
-        httpx, request, given = self._httpx, self.request, self.request.extensions
+        httpx, request = self._httpx, self.request
+        name = self._chain.doi.name
         if self._client.doi_options.settings.offline:
-            message = f"{self._chain.doi.name}: offline: request not sent"
-            raise httpx.ConnectError(message, request=request)
-        trace = self._client._trace(self._check, request.url, given.get("trace"))
+            raise httpx.ConnectError(f"{name}: offline: request not sent", request=request)
+        headers = request.headers.copy()
+        watch = GuardedPeers(self._client._private_peers, self._check, request.url)
         try:
             self._check.check_url(str(request.url))
-            request.extensions = {**given, "trace": trace}
-            yield
+            with self._client._traced(request, watch):
+                yield
         except TargetError as error:
-            raise httpx.ConnectError(f"{self._chain.doi.name}: {error}", request=request) from error
-        except (
-            httpx.InvalidURL
-        ) as error:  # which is no HTTPError, as if the caller's URL were wrong
-            message = f"{self._chain.doi.name}: redirected to an invalid URL: {error}"
+            raise httpx.ConnectError(f"{name}: {error}", request=request) from error
+        # InvalidURL is no HTTPError, as if the caller's URL were wrong; UnicodeError comes from idna
+        except (httpx.InvalidURL, UnicodeError) as error:
+            message = f"{name}: redirected to an invalid URL: {error}"
             raise httpx.RemoteProtocolError(message, request=request) from error
-        finally:
-            request.extensions = given  # another client may send it later
+        changed = {key for key, value in request.headers.items() if headers.get(key) != value}
+        changed -= {"cookie", "host"}  # which each redirect sets anew
+        self._chain = self._chain._replace(auth_headers=self._chain.auth_headers | changed)
 
     def follow(self, response: Any) -> bool:
         """Take a response; return whether another request is to be sent.
@@ -95,10 +105,13 @@ class Redirects:
             return False
         following.extensions = {**self.request.extensions}  # without our trace
         at_resolver = self._client.doi_options.is_at_resolver(str(following.url))
-        self._chain = Chain(self._chain.doi, self._chain.left or not at_resolver)
-        self._chain.set_on(following)
         if not at_resolver:
+            self._chain = self._chain._replace(left=True)
             self._keep_cookies(following)
+        if self._chain.left:
+            for name in ("Authorization", *self._chain.auth_headers):
+                following.headers.pop(name, None)
+        self._chain.set_on(following)
         if not self._follow:
             return False
         response.next_request = None
@@ -109,6 +122,27 @@ class Redirects:
             message = f"{self._chain.doi.name}: Exceeded maximum allowed redirects."
             raise self._httpx.TooManyRedirects(message, request=following)
         return True
+
+    def is_record(self, response: Any) -> bool:
+        """Return whether a response should be the record, or the statement that there is none."""
+        return self._chain.record and is_about_the_doi(response.status_code)
+
+    def check_record(self, response: Any) -> None:
+        """Check the response that should be the record, whose body has been read.
+
+        :raises httpx.RemoteProtocolError: if it is not; the message names the host.
+        """
+        try:
+            check_record(
+                self._chain.doi,
+                url=str(response.url),
+                method=self.request.method,
+                status=response.status_code,
+                content_type=response.headers.get("Content-Type", ""),
+                body=response.content,
+            )
+        except BadRecord as error:
+            raise self._httpx.RemoteProtocolError(str(error), request=self.request) from error
 
     def _drop_auth(self) -> None:
         """Send no credentials to other hosts, nor to the resolver with a request that such a host chose."""
@@ -125,44 +159,86 @@ class Redirects:
         cookies.set_cookie_header(following)
 
 
-class _Trace:
-    """A callback of httpcore's ``trace`` extension: it refuses a new connection before anything is sent.
+class Peers:
+    """Notes which servers a client has connected to in a private network, for its later requests.
 
-    The peer of a connection to a proxy, or to a Unix socket, is not checked.
+    It takes the events of httpcore's ``trace`` extension. httpcore keeps connections, and has no event that
+    shows the peer of a kept one.
+
+    :param private: the address of each such server, by its host and port.
     """
 
-    def __init__(self, check: TargetCheck, url: Any, given: Any) -> None:
+    def __init__(self, private: dict[Server, str], check: TargetCheck) -> None:
+        self._private = private
         self._check = check
-        self._url = url
+        self._server = ("", 0)  # of the connection that is being made
+
+    def __call__(self, name: str, info: dict[str, Any]) -> None:
+        if name.endswith(".connect_tcp.started"):
+            self._server = info["host"], info["port"]
+        elif name.endswith(".connect_tcp.complete"):
+            peer = info["return_value"].get_extra_info("server_addr")
+            self.connected(self._server, str(peer[0]))
+
+    def connected(self, server: Server, address: str) -> None:
+        host, port = server
+        place = f"[{host}]" if ":" in host else host
+        try:
+            self._check.check_peer(f"http://{place}:{port}", address)
+        except TargetError:
+            self._private[server] = address
+
+
+class GuardedPeers(Peers):
+    """Also refuses the connection of a request for a DOI, before anything is sent.
+
+    The peer of a connection to a proxy, or to a Unix socket, is not checked.
+
+    :param url: the URL of the request.
+    """
+
+    def __init__(self, private: dict[Server, str], check: TargetCheck, url: Any) -> None:
+        super().__init__(private, check)
+        self._url = str(url)
+        port = url.port or {"http": 80, "https": 443}.get(url.scheme)
+        self._target = url.raw_host.decode("ascii"), port
+
+    def __call__(self, name: str, info: dict[str, Any]) -> None:
+        super().__call__(name, info)
+        if name.endswith(".send_request_headers.started") and self._target in self._private:
+            self._check.check_peer(self._url, self._private[self._target])
+
+    def connected(self, server: Server, address: str) -> None:
+        if server == self._target:
+            self._check.check_peer(self._url, address)
+        else:
+            super().connected(server, address)
+
+
+class _Trace:
+    """A callback of httpcore's ``trace`` extension; it closes a new connection that is refused."""
+
+    def __init__(self, peers: Peers, given: Any) -> None:
+        self._peers = peers
         self._given = given  # the caller's own callback
-        self._is_direct = False
 
     def __call__(self, name: str, info: dict[str, Any]) -> Any:
         try:
-            self._note(name, info)
+            self._peers(name, info)
         except TargetError:
-            info["return_value"].close()
+            if "return_value" in info:
+                info["return_value"].close()
             raise
         return None if self._given is None else self._given(name, info)
-
-    def _note(self, name: str, info: dict[str, Any]) -> None:
-        if name.endswith(".connect_tcp.started"):
-            port = self._url.port or {"http": 80, "https": 443}.get(self._url.scheme)
-            self._is_direct = (info["host"], info["port"]) == (
-                self._url.raw_host.decode("ascii"),
-                port,
-            )
-        elif name.endswith(".connect_tcp.complete") and self._is_direct:
-            peer = info["return_value"].get_extra_info("server_addr")
-            self._check.check_peer(str(self._url), str(peer[0]))
 
 
 class _AsyncTrace(_Trace):
     async def __call__(self, name: str, info: dict[str, Any]) -> None:
         try:
-            self._note(name, info)
+            self._peers(name, info)
         except TargetError:
-            await info["return_value"].aclose()
+            if "return_value" in info:
+                await info["return_value"].aclose()
             raise
         if self._given is not None:
             await self._given(name, info)
@@ -187,6 +263,7 @@ class DOIClient(Generic[RequestT, ResponseT]):
         self.doi_options = ClientOptions.read(resolver, offline, mailto, follow, private)
         """The options for DOIs in use, those from the environment included."""
         self._doi_params = options.get("params")
+        self._private_peers: dict[Server, str] = {}
         super().__init__(**options)
 
     if not TYPE_CHECKING:  # each library has its own type
@@ -238,7 +315,7 @@ class DOIClient(Generic[RequestT, ResponseT]):
             request.headers["User-Agent"] = user_agent(
                 "httpx-doiuri", self.doi_options.settings.mailto
             )
-        Chain(doi).set_on(request)
+        Chain(doi, self.doi_options.wants_record(headers.get("Accept"))).set_on(request)
         return cast("RequestT", request)
 
     def _query(self, given: Any) -> str:
@@ -256,6 +333,29 @@ class DOIClient(Generic[RequestT, ResponseT]):
         if isinstance(url, self._httpx.URL) and url.scheme == "doi":
             how = "pass the doi: URI to the client as a string: httpx.URL changes names such as 10.1000/../x"
             raise self._httpx.InvalidURL(f"{str(url)!r:.200}: {how}")
+
+    @contextmanager
+    def _traced(self, request: Any, peers: Peers) -> Iterator[None]:
+        """Give a request our callback of the trace extension while it is sent: others may send it later."""
+        given = request.extensions
+        request.extensions = {**given, "trace": self._trace(peers, given.get("trace"))}
+        try:
+            yield
+        finally:
+            request.extensions = given
+
+    def _peers(self) -> Peers:
+        """Return what notes the peers of a request that is not for a DOI."""
+        return Peers(self._private_peers, self.doi_options.target_check())
+
+    @staticmethod
+    def _untraced(response: Any, request: Any) -> Any:
+        """Return a response; the requests that followed redirects get the extensions of the first one."""
+        for earlier in (*response.history, response):
+            earlier.request.extensions = {**request.extensions}
+        if response.next_request is not None:
+            response.next_request.extensions = {**request.extensions}
+        return response
 
     def _redirects(self, request: Any, options: dict[str, Any]) -> Redirects | None:
         """Return the requests to send for a DOI; None if the request is for something else."""
@@ -279,14 +379,19 @@ class SyncDOIClient(DOIClient[RequestT, ResponseT]):
         above: Any = super()
         redirects = self._redirects(request, options)
         if redirects is None:
-            return cast("ResponseT", above.send(request, stream=stream, **options))
+            with self._traced(request, self._peers()):
+                response = above.send(request, stream=stream, **options)
+            return cast("ResponseT", self._untraced(response, request))
         while True:
             with redirects.sending():
                 response = above.send(redirects.request, **redirects.options)
             try:
                 goes_on = redirects.follow(response)
-                if goes_on or not stream:
+                is_record = redirects.is_record(response)
+                if goes_on or is_record or not stream:
                     response.read()
+                if is_record:
+                    redirects.check_record(response)
             except BaseException:
                 response.close()
                 raise
@@ -304,14 +409,19 @@ class AsyncDOIClient(DOIClient[RequestT, ResponseT]):
         above: Any = super()
         redirects = self._redirects(request, options)
         if redirects is None:
-            return cast("ResponseT", await above.send(request, stream=stream, **options))
+            with self._traced(request, self._peers()):
+                response = await above.send(request, stream=stream, **options)
+            return cast("ResponseT", self._untraced(response, request))
         while True:
             with redirects.sending():
                 response = await above.send(redirects.request, **redirects.options)
             try:
                 goes_on = redirects.follow(response)
-                if goes_on or not stream:
+                is_record = redirects.is_record(response)
+                if goes_on or is_record or not stream:
                     await response.aread()
+                if is_record:
+                    redirects.check_record(response)
             except BaseException:
                 await response.aclose()
                 raise

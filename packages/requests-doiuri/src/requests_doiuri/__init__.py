@@ -8,6 +8,6 @@
 'https://doi.org/api/handles/10.1000/182'
 """
 
-from requests_doiuri._adapter import DOIAdapter, mount
+from requests_doiuri._adapter import mount
 
-__all__ = ["DOIAdapter", "mount"]
+__all__ = ["mount"]

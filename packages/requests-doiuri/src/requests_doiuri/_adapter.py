@@ -1,23 +1,28 @@
-"""The requests adapter for ``doi:`` URIs, sessions that have it, and where the redirects of a DOI may lead.
+"""Sessions of requests that get ``doi:`` URIs, and where the redirects of a DOI may lead.
+
+What is known of a request for a DOI is in a response hook, because requests hands hooks on to the requests that
+follow redirects: ``Prepared`` until the request is sent, and ``Redirects`` from then on. The caller's request
+itself is never changed: a copy of it is sent.
 
 requests has no hook between connecting and sending. So the addresses of a host are looked up before a
-redirect is followed; a session that ``mount`` has set up also checks the peer of each new connection.
+redirect is followed, and the session checks the peer of the connection before each request.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import sys
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from doiuri import DOI
+from doiuri import DOI, BadRecord
 from doiuri.plugins import user_agent
-from doiuri.plugins.clients import ClientOptions, TargetError
+from doiuri.plugins.clients import ClientOptions, TargetError, check_record, is_about_the_doi
 from doiuri.plugins.connections import guarding
 from requests import Session, exceptions
 from requests.adapters import HTTPAdapter
@@ -30,58 +35,138 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Unpack
 
-    from doiuri.plugins.clients import ClientArguments, TargetCheck
+    from doiuri.plugins.clients import ClientArguments
     from requests import PreparedRequest, Request, Response
 
+    Hook = Callable[..., Any]
+
 AnySession = TypeVar("AnySession", bound=Session)
+AnyHook = TypeVar("AnyHook", bound="Prepared | Redirects")
+
+_MOUNTED = "_doiuri_mounted"  # an attribute of a session; its copies do not have it
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A response hook that does nothing: it keeps what a prepared ``doi:`` request has no place for."""
+
+    doi: DOI
+    query: str = ""
+    """The parameters for the resolver, encoded."""
+    hooks: tuple[Hook, ...] = ()
+    """The caller's own hooks, which see all responses. Those of an authentication see the resolver's only."""
+    auth_headers: tuple[str, ...] = ()
+    """The names of the headers that an authentication has set."""
+
+    def __call__(self, response: Response, **_options: object) -> None:
+        """Leave the response as it is."""
 
 
 @dataclass(frozen=True, eq=False)
 class Redirects:
-    """A response hook of the requests for one DOI, which requests hands on with each redirect."""
+    """A response hook that checks where the redirects for a DOI lead, and the record at their end."""
 
-    doi: DOI
-    query: str  # the parameters for the resolver, encoded
-    check: TargetCheck | None = None
-    cookies: RequestsCookieJar | None = None  # those that only the resolver gets
+    prepared: Prepared
+    options: ClientOptions
+    cookies: RequestsCookieJar
+    """Those of the request; only the resolver gets them."""
+    record: bool
+    """Whether the request is for the record."""
+    left: bool = False
+    """Whether a redirect has led to another host; a later one may have led back to the resolver."""
 
-    def set_on(self, request: PreparedRequest) -> None:
-        """Make this the hook of a request."""
-        others = [hook for hook in request.hooks["response"] if not isinstance(hook, Redirects)]
-        request.hooks = {**request.hooks, "response": [*others, self]}
-
-    @classmethod
-    def of(cls, request: PreparedRequest) -> Redirects | None:
-        """Return the hook of a request; None if it is not for a DOI."""
-        hooks = getattr(request, "hooks", {"response": ()})  # requests-cache has requests without
-        return next((hook for hook in hooks["response"] if isinstance(hook, cls)), None)
+    @property
+    def doi(self) -> DOI:
+        return self.prepared.doi
 
     def __call__(self, response: Response, **options: Mapping[str, str] | None) -> None:
-        """Check where a redirect leads.
+        """Check a response.
 
-        :raises requests.exceptions.ConnectionError: if it must not be followed.
+        :raises requests.exceptions.ConnectionError: if it is a redirect that must not be followed, or is not
+            the record that was asked for.
         """
-        if not response.is_redirect or self.check is None:
-            return
         with self.refusals(response.request, response):
-            target = self.check.redirect_target(
-                response.url, response.headers["Location"], downgrade=True
-            )
-            if not select_proxy(target, options.get("proxies")):
-                self.check.check_addresses(target)
+            if response.is_redirect:
+                self._check_redirect(response, options.get("proxies"))
+            elif self.record and is_about_the_doi(response.status_code):
+                self._check_record(response)
+
+    def _check_redirect(self, response: Response, proxies: Mapping[str, str] | None) -> None:
+        location = response.headers["Location"]
+        if not location:  # requests would take the redirect for the answer
+            raise TargetError("redirected to an invalid URL: ''")
+        check = self.options.target_check()
+        target = check.redirect_target(response.url, location, downgrade=True)
+        if not select_proxy(target, proxies):
+            check.check_addresses(target)
+
+    def _check_record(self, response: Response) -> None:
+        check_record(
+            self.doi,
+            url=response.url,
+            method=response.request.method or "",
+            status=response.status_code,
+            content_type=response.headers.get("Content-Type", ""),
+            body=response.content,
+        )
 
     @contextmanager
     def refusals(
         self, request: PreparedRequest, response: Response | None = None
     ) -> Iterator[None]:
-        """Raise ConnectionError, which names the DOI, for a target that is refused."""
+        """Raise ConnectionError, which names the DOI, for a target or an answer that is refused."""
         try:
             yield
-        except TargetError as error:
+        except (TargetError, BadRecord) as error:
             if response is not None:
                 response.close()
-            message = f"{self.doi.name}: {error}"
+            message = str(error)
+            if isinstance(error, TargetError):
+                message = f"{self.doi.name}: {message}"
             raise exceptions.ConnectionError(message, request=request, response=response) from error
+
+    def drop_authentication(self, request: PreparedRequest) -> None:
+        """Take from a request what the caller or an authentication has added for the resolver."""
+        for name in ("Authorization", *self.prepared.auth_headers):
+            request.headers.pop(name, None)
+        _set_hooks(request, *self.prepared.hooks, self)
+
+    def set_cookies(self, request: PreparedRequest, session: Session) -> None:
+        """Set the cookies of the request, and those of the session except for the ones without a domain.
+
+        requests would send the latter to every host.
+        """
+        jar = RequestsCookieJar()
+        jar.update(self.cookies)
+        for cookie in session.cookies:
+            if cookie.domain:
+                jar.set_cookie(cookie)
+        request.headers.pop("Cookie", None)
+        request.prepare_cookies(jar)
+
+
+def _hook(request: PreparedRequest, kind: type[AnyHook]) -> AnyHook | None:
+    """Return the hook of ours that a request has; None if it is not for a DOI."""
+    hooks = getattr(request, "hooks", {"response": ()})  # requests-cache has requests without
+    return next((hook for hook in hooks["response"] if isinstance(hook, kind)), None)
+
+
+def _prepared(request: PreparedRequest, doi: DOI) -> Prepared:
+    """Return what is known of a ``doi:`` request: it may be prepared elsewhere, or have another URL since."""
+    prepared = _hook(request, Prepared)
+    redirects = _hook(request, Redirects)
+    if redirects is not None:  # it has been sent: it is one of a history
+        prepared = redirects.prepared
+    if prepared is None or prepared.doi != doi:
+        return Prepared(doi)
+    return prepared
+
+
+def _set_hooks(request: PreparedRequest, *hooks: Hook) -> None:
+    """Set the response hooks of a request, with ours in place of an earlier one of ours."""
+    *others, ours = hooks
+    kept = [hook for hook in others if not isinstance(hook, Prepared | Redirects)]
+    request.hooks = {**request.hooks, "response": [*kept, ours]}  # copies share the dictionary
 
 
 def _own_cookies(request: PreparedRequest, base: str) -> RequestsCookieJar:
@@ -101,17 +186,7 @@ class DOIAdapter(HTTPAdapter):
     """A transport adapter that answers a ``doi:`` request with a redirect to the resolver.
 
     The session follows the redirect with its own adapters, proxies, certificates, timeouts and hooks, and
-    shows it in ``history``. :func:`mount` is the usual way to add one to a session;
-    ``session.mount("doi:", DOIAdapter())`` alone lacks what that adds.
-
-    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
-    :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
-    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
-    :param follow: what to get: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
-        ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
-        content negotiation instead of the record.
-    :param private: whether redirects may lead to this machine or into a private network; default false.
-    :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
+    shows it in ``history``. :func:`mount` adds one to a session.
     """
 
     __attrs__ = (*HTTPAdapter.__attrs__, "options")  # what a copy has
@@ -121,48 +196,55 @@ class DOIAdapter(HTTPAdapter):
         self.options = ClientOptions.read(resolver, **options)
         """The options in use, those from the environment included."""
 
-    def send(self, request: PreparedRequest, *_: object, **_options: object) -> Response:
-        """Return a redirect to the resolver, without any traffic.
+    def started(self, request: PreparedRequest) -> PreparedRequest:
+        """Return a copy of a ``doi:`` request that checks its redirects.
 
         :raises requests.exceptions.InvalidURL: if the URL is not a strict ``doi:`` URI.
         :raises requests.exceptions.InvalidSchema: if the method is not GET or HEAD, or there is a body.
-        :raises requests.exceptions.ConnectionError: if ``offline`` is set.
         """
-        prepared = Redirects.of(request)
-        try:
-            doi = DOI.from_uri(request.url or "")
-        except ValueError as error:
-            raise exceptions.InvalidURL(str(error), request=request) from error
+        doi = _doi_of(request)
         if request.method not in {"GET", "HEAD"} or request.body is not None:
             message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
             raise exceptions.InvalidSchema(message, request=request)
+
         settings = self.options.settings
-        if settings.offline:
+        redirects = Redirects(
+            _prepared(request, doi),
+            self.options,
+            cookies=_own_cookies(request, settings.base),
+            record=self.options.wants_record(request.headers.get("Accept")),
+        )
+        started = request.copy()
+        # the encoded form: requests appends the fragment of a request's URL to the target
+        started.url = doi.uri
+        if started.headers.get("User-Agent") in {None, default_user_agent()}:
+            started.headers["User-Agent"] = user_agent("requests-doiuri", settings.mailto)
+        _set_hooks(started, *request.hooks["response"], redirects)
+        return started
+
+    def send(self, request: PreparedRequest, *_: object, **_options: object) -> Response:
+        """Return a redirect to the resolver, without any traffic.
+
+        :raises requests.exceptions.InvalidSchema: if the session is not mounted.
+        :raises requests.exceptions.ConnectionError: if ``offline`` is set.
+        """
+        redirects = _hook(request, Redirects)
+        if redirects is None:
+            message = (
+                f"{request.url}: the session was copied, or its method send was replaced;"
+                " call requests_doiuri.mount(session) again"
+            )
+            raise exceptions.InvalidSchema(message, request=request)
+        doi = redirects.doi
+        if self.options.settings.offline:
             raise exceptions.ConnectionError(
                 f"{doi.name}: offline: request not sent", request=request
             )
-        if request.headers.get("User-Agent") in {None, default_user_agent()}:
-            request.headers["User-Agent"] = user_agent("requests-doiuri", settings.mailto)
-        # the encoded form: requests appends the fragment of a request's URL to the target
-        request.url = doi.uri
-        query = prepared.query if prepared is not None and prepared.doi == doi else ""
-        redirects = Redirects(
-            doi, query, self.options.target_check(), _own_cookies(request, settings.base)
-        )
-        redirects.set_on(request)
-        # At a redirect requests would send cookies without a domain to every host, and a header to none
-        request.headers.pop("Cookie", None)
-        request.headers.pop("Host", None)  # which it would send to all
-        request.prepare_cookies(redirects.cookies)
-        location = self.options.request_url(doi, request.headers.get("Accept"), query)
+        accept = request.headers.get("Accept")
+        location = self.options.request_url(doi, accept, redirects.prepared.query)
         headers = {"Location": location, "Content-Length": "0"}
         raw = HTTPResponse(io.BytesIO(), headers, 302, 11, reason="Found", preload_content=False)
-        response = self.build_response(request, raw)
-        if "Authorization" in request.headers:
-            # requests drops it if a redirect leads to another host; a doi: URI has none
-            response.request = request.copy()
-            response.request.url = location
-        return response
+        return self.build_response(request, raw)
 
 
 def mount(
@@ -170,10 +252,7 @@ def mount(
 ) -> AnySession:
     """Make ``session`` get ``doi:`` URIs, and return it. A second call replaces the options.
 
-    Beyond ``session.mount("doi:", DOIAdapter())`` this passes ``params=`` on to the resolver, which requests
-    drops for such URIs, sends the session's cookies without a domain to no other host, checks the address of
-    each connection to a target, and keeps the cache of a requests-cache session from taking one DOI for
-    another. A copy of the session, or one that was pickled, has the adapter only; mount it again.
+    A copy of the session, or one that was pickled, has to be mounted again.
 
     >>> import requests
     >>> session = mount(requests.Session(), resolver="https://doi.org")
@@ -181,72 +260,150 @@ def mount(
     >>> response.next.url
     'https://doi.org/api/handles/10.1000/182?type=URL'
 
+    Authentication ends if a redirect leads to another host: its headers are removed, and the hooks that it has
+    registered are not called any more. The session knows the hooks of your own only if it has prepared the
+    request; else no hook sees the responses of other hosts.
+
     :param session: a ``requests.Session``, or one of a subclass, as those of requests-cache and CacheControl.
-    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``. The
-        other options are those of :class:`DOIAdapter`.
+    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+    :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
+    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+    :param follow: what to get: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
+        ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
+        content negotiation instead of the record.
+    :param private: whether redirects may lead to this machine or into a private network; default false.
     :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
     session.mount("doi:", DOIAdapter(resolver, **options))
-    if not isinstance(vars(session).get("send"), partial):
-        session.prepare_request = partial(_prepare, session, session.prepare_request)  # type: ignore[method-assign]
-        session.send = partial(_send, session, session.send)  # type: ignore[method-assign]
-        requests_cache = sys.modules.get(
-            "requests_cache"
-        )  # its sessions exist only once it is imported
-        if requests_cache is not None and isinstance(session, requests_cache.CacheMixin):
-            own = session.settings.key_fn or requests_cache.create_key
-            session.settings.key_fn = partial(_key, session, own)
+    if _MOUNTED in vars(session):
+        return session
+
+    vars(session)[_MOUNTED] = True
+    session.prepare_request = partial(_prepare, session, session.prepare_request)  # type: ignore[method-assign]
+    session.send = partial(_send, session, session.send)  # type: ignore[method-assign]
+    session.rebuild_auth = partial(_rebuild_auth, session, session.rebuild_auth)  # type: ignore[method-assign]
+    requests_cache = sys.modules.get(
+        "requests_cache"
+    )  # its sessions exist only once it is imported
+    if requests_cache is not None and isinstance(session, requests_cache.CacheMixin):
+        own = session.settings.key_fn or requests_cache.create_key
+        session.settings.key_fn = partial(_key, session, own)
     return session
+
+
+def _is_doi(url: object) -> bool:
+    """Return whether a URL, as requests takes them, is a ``doi:`` URI."""
+    text = url.decode("utf-8", "replace") if isinstance(url, bytes) else str(url)
+    return text.lstrip()[:4].lower() == "doi:"
+
+
+def _doi_of(request: PreparedRequest) -> DOI:
+    """Return the DOI of a ``doi:`` request.
+
+    :raises requests.exceptions.InvalidURL: if it is not a strict URI.
+    """
+    try:
+        return DOI.from_uri(request.url or "")
+    except ValueError as error:
+        raise exceptions.InvalidURL(str(error), request=request) from error
+
+
+class _NotedAuth:
+    """An authentication that notes which headers it sets, and which hooks it registers."""
+
+    def __init__(self, auth: Any) -> None:
+        self._auth = auth
+        self.headers: tuple[str, ...] = ()
+        self.hooks: list[Hook] = []
+
+    def __call__(self, request: PreparedRequest) -> PreparedRequest:
+        before = request.headers.copy()
+        request.prepare_auth(self._auth)
+        self.headers = tuple(
+            name for name, value in request.headers.items() if before.get(name) != value
+        )
+        self.hooks = list(request.hooks["response"])  # the caller's are registered later
+        return request
 
 
 def _prepare(
     session: Session, prepare: Callable[[Request], PreparedRequest], request: Request
 ) -> PreparedRequest:
     """Prepare a request; one for a DOI keeps its parameters, which a ``doi:`` URI cannot hold."""
-    prepared = prepare(request)
-    url = prepared.url or ""
-    if url[:4].lower() == "doi:":
-        params = merge_setting(request.params, session.params)  # type: ignore[no-untyped-call]
-        try:
-            Redirects(DOI.from_uri(url), ClientOptions.query(params)).set_on(prepared)
-        except ValueError as error:
-            raise exceptions.InvalidURL(str(error), request=request) from error
+    if not _is_doi(request.url):
+        return prepare(request)
+
+    auth = _NotedAuth(session.auth if request.auth is None else request.auth)
+    noted = copy.copy(request)
+    noted.auth = auth
+    prepared = prepare(noted)
+    hooks = prepared.hooks["response"]
+    params = merge_setting(request.params, session.params)  # type: ignore[no-untyped-call]
+    ours = Prepared(
+        _doi_of(prepared),
+        ClientOptions.query(params),
+        hooks=tuple(hook for hook in hooks if hook not in auth.hooks),
+        auth_headers=auth.headers,
+    )
+    _set_hooks(prepared, *hooks, ours)
     return prepared
 
 
 def _send(
     session: Session, send: Callable[..., Response], request: PreparedRequest, **options: Any
 ) -> Response:
-    """Send a request; one for a DOI with the cookies that may go there, and with checked connections."""
-    redirects, url = Redirects.of(request), request.url or ""
-    if redirects is None or redirects.cookies is None or url[:4].lower() == "doi:":
+    """Send a request; one for a DOI as a copy that checks its redirects, and over checked connections."""
+    url = request.url or ""
+    redirects = _hook(request, Redirects)
+    if not _is_doi(url) and redirects is None:
         return send(request, **options)
-    jar = RequestsCookieJar()
-    jar.update(redirects.cookies)
-    for cookie in session.cookies:
-        if cookie.domain:
-            jar.set_cookie(cookie)
-    request.headers.pop("Cookie", None)
-    request.prepare_cookies(jar)
-    manager = getattr(
-        session.get_adapter(url), "poolmanager", None
-    )  # an adapter of the user's may have none
-    with (
-        redirects.refusals(request),
-        guarding(manager, url, redirects.check) if manager else nullcontext(),
-    ):
+
+    adapter = session.get_adapter(url)
+    if isinstance(adapter, DOIAdapter):
+        return send(adapter.started(request), **options)
+    if redirects is None:  # an adapter of the user's for some DOIs
         return send(request, **options)
+    with redirects.refusals(request):
+        manager = getattr(adapter, "poolmanager", None)  # an adapter of the user's may have none
+        if manager is None:
+            return send(request, **options)
+        with guarding(manager, url, redirects.options.target_check()):
+            return send(request, **options)
+
+
+def _rebuild_auth(
+    session: Session,
+    rebuild: Callable[[PreparedRequest, Response], None],
+    request: PreparedRequest,
+    response: Response,
+) -> None:
+    """Take from a request that follows a redirect what its host must not get; requests calls this."""
+    redirects = _hook(request, Redirects)
+    if redirects is None:
+        rebuild(request, response)
+        return
+
+    if not redirects.options.is_at_resolver(request.url or ""):
+        redirects = replace(redirects, left=True)
+    if redirects.left:
+        redirects.drop_authentication(request)
+    elif "Authorization" not in request.headers:
+        rebuild(request, response)  # netrc may have an entry for the resolver
+    request.headers.pop("Host", None)  # a doi: URI has none
+    redirects.set_cookies(request, session)
 
 
 def _key(
     session: Session, own: Callable[..., str], *, request: PreparedRequest, **options: object
 ) -> str:
     """Return the key of a requests-cache session, and what that ignores or normalizes of a DOI's request."""
-    key, redirects = own(request=request, **options), Redirects.of(request)
+    key = own(request=request, **options)
+    redirects = _hook(request, Redirects)
     adapter = session.get_adapter("doi:")
     if redirects is None or not isinstance(adapter, DOIAdapter):
         return key
-    base, accept = adapter.options.settings.base, request.headers.get("Accept")
-    parts = f"{request.url} {redirects.query} {base} {adapter.options.follow} {accept!r}"
+    base = adapter.options.settings.base
+    accept = request.headers.get("Accept")
+    parts = f"{request.url} {redirects.prepared.query} {base} {adapter.options.follow} {accept!r}"
     # a hash, since the filesystem backend uses the key as a file name
     return f"{key}-{hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()}"

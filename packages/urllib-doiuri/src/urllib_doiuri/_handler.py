@@ -9,17 +9,16 @@ import copy
 import io
 from contextlib import contextmanager
 from functools import partial
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.request import AbstractHTTPHandler, BaseHandler, Request
 
-from doiuri import DOI, ResolutionError
+from doiuri import DOI, BadRecord, ResolutionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from email.message import Message
-    from http.client import HTTPResponse
     from typing import IO, Any, Unpack
 
     from doiuri import Handle
@@ -96,6 +95,29 @@ def _checked(handler: Any, check: Callable[[str], None]) -> Any:
     copied = copy.copy(handler)
     copied.do_open = do_open
     return copied
+
+
+class _ReadResponse(HTTPResponse):
+    """A response whose body has been read, for the caller to read."""
+
+    def __init__(self, response: HTTPResponse, body: bytes) -> None:
+        super().__init__(_Body(body))  # type: ignore[arg-type]
+        # a handler of the user's may have returned an object that lacks some of them
+        for name in ("headers", "msg", "status", "code", "reason", "version", "url"):
+            setattr(self, name, getattr(response, name, None))
+        self.chunked = False
+        self.length = len(body)
+        self.will_close = True
+
+
+class _Body:
+    """In place of a socket: what HTTPResponse needs of one."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(io.BytesIO(self._body))
 
 
 class DOIHandler(BaseHandler):
@@ -210,14 +232,29 @@ class DOIHandler(BaseHandler):
     https_open = http_open
 
     def http_response(self, req: Request, response: HTTPResponse) -> HTTPResponse:
-        """Raise URLError for a web page in place of a record, as a captive portal sends."""
+        """Raise URLError for an answer that is not a record, such as the page of a captive portal."""
+        from doiuri.plugins.clients import MAX_RECORD, check_record, is_about_the_doi
+
         redirects = Redirects.of(req)
-        is_page = response.status == 200 and "html" in response.headers.get_content_subtype()
-        if redirects is not None and redirects.record and is_page:
-            response.close()
-            message = f"{req.full_url} returned an HTML page instead of a DOI record"
-            raise URLError(f"{redirects.doi.name}: {message}")
-        return response
+        if redirects is None or not redirects.record or not is_about_the_doi(response.status):
+            return response
+        try:
+            with response:
+                body = response.read(MAX_RECORD + 1)
+        except (OSError, HTTPException) as error:
+            raise URLError(error) from error
+        try:
+            check_record(
+                redirects.doi,
+                url=req.full_url,
+                method=req.get_method(),
+                status=response.status,
+                content_type=response.headers.get("Content-Type", ""),
+                body=body,
+            )
+        except BadRecord as error:
+            raise URLError(str(error)) from error
+        return _ReadResponse(response, body)
 
     https_response = http_response
 
@@ -239,7 +276,7 @@ class DOIHandler(BaseHandler):
         if redirects is None:
             return
         text, cause = f"{msg} (for {redirects.doi})", None
-        if redirects.record and redirects.at_resolver:
+        if redirects.record:
             from doiuri.rest import read_record
 
             with fp:

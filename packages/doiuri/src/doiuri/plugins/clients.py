@@ -1,4 +1,4 @@
-"""For plugins of HTTP clients: their options, and where the requests for a DOI may lead."""
+"""For plugins of HTTP clients: their options, where requests for a DOI may lead, and what is a record."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 from urllib.parse import quote
 
+from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolutionError
 from doiuri._hosts import TargetCheck, TargetError
 from doiuri._settings import Settings, option
-from doiuri._urls import origin, query_string
+from doiuri._urls import host_of, origin, query_string
 from doiuri.records._negotiation import wants_record
-from doiuri.rest import record_url
+from doiuri.rest import read_record, record_url
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
@@ -25,7 +26,18 @@ if TYPE_CHECKING:
         | None
     )
 
-__all__ = ["ClientArguments", "ClientOptions", "TargetCheck", "TargetError"]
+__all__ = [
+    "MAX_RECORD",
+    "ClientArguments",
+    "ClientOptions",
+    "TargetCheck",
+    "TargetError",
+    "check_record",
+    "is_about_the_doi",
+]
+
+MAX_RECORD = 1_000_000
+"""Bytes of the longest record that is accepted."""
 
 
 class ClientArguments(TypedDict, total=False):
@@ -125,3 +137,54 @@ class ClientOptions:
     def target_check(self) -> TargetCheck:
         """Return the check of where the requests for DOIs may lead."""
         return TargetCheck(self.settings.base, self.private)
+
+
+def is_about_the_doi(status: int) -> bool:
+    """Return whether an answer with this HTTP status should say what is known about a DOI: 2xx or 404.
+
+    Other statuses say themselves that there is no answer.
+    """
+    return status == 404 or 200 <= status < 300
+
+
+def check_record(
+    doi: Handle, *, url: str, method: str, status: int, content_type: str, body: bytes
+) -> None:
+    """Check the answer to the request for a record if its HTTP status is 2xx or 404.
+
+    Its JSON has to be the record of the DOI, or the statement that there is no such DOI (``responseCode``
+    100), or that it has no such values (200). Login pages and filters answer with anything else. An answer to
+    HEAD has no body; it must not be a web page.
+
+    >>> page = {"status": 200, "content_type": "text/html", "body": b"<p>Please log in"}
+    >>> check_record(DOI("10.1000/182"), url="http://portal.example/", method="GET", **page)
+    Traceback (most recent call last):
+        ...
+    doiuri._errors.BadRecord: 10.1000/182: portal.example sent a web page instead of a DOI record (HTTP status 200)
+
+    :param doi: the DOI asked for.
+    :param url: the URL that answered, after redirects.
+    :param status: the HTTP status.
+    :param content_type: the value of the header ``Content-Type``, or "".
+    :param body: the body, decoded as its ``Content-Encoding`` says.
+    :raises BadRecord: if it is neither; the message names the host that answered.
+    """
+    if not is_about_the_doi(status):
+        return
+    no_record = f"{host_of(url)} sent no DOI record (HTTP status {status})"
+    a_page = f"{host_of(url)} sent a web page instead of a DOI record (HTTP status {status})"
+    is_page = "html" in content_type.lower()
+    if method == "HEAD":
+        if is_page:
+            raise BadRecord(doi, a_page)
+        return
+    if len(body) > MAX_RECORD:
+        raise BadRecord(doi, f"{no_record}: it is longer than {MAX_RECORD:,} bytes")
+    try:
+        read_record(doi, status, body)
+    except (DOINotFound, NoValues):
+        return
+    except ResolutionError as error:
+        if is_page:
+            raise BadRecord(doi, a_page) from error
+        raise BadRecord(doi, f"{no_record}: {error.reason}") from error

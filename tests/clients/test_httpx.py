@@ -248,14 +248,17 @@ def moved(asked: Asked) -> Answer:
     return PAGE if asked.target == "/b" else Answer(302, {"Location": "/b"})
 
 
+@pytest.mark.parametrize("uri", [URI, ""], ids=["a DOI", "another URL"])
 @pytest.mark.parametrize("follow", [False, True])
-def test_no_request_keeps_the_trace_of_the_client(follow: bool, clients: HTTPXClients) -> None:
+def test_no_request_keeps_the_trace_of_the_client(
+    follow: bool, uri: str, clients: HTTPXClients
+) -> None:
     """Another client, of the other kind, may send it later."""
     trace = clients.callback(lambda _name, _info: None)
     with site(moved) as server:
         client = clients.open(server.url, follow="target", follow_redirects=follow)
         for given in ({"trace": trace}, {}):
-            request = client.build_request("GET", URI, extensions=given)
+            request = client.build_request("GET", uri or server.url, extensions=given)
             response = client.send(request)
             made = [request, response.request, *(one.request for one in response.history)]
             if response.next_request is not None:
@@ -282,3 +285,11 @@ def test_without_httpx2_the_error_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.delitem(sys.modules, "httpx_doiuri.httpx2")
     with pytest.raises(ImportError, match=r'needs httpx2: pip install "doiuri\[httpx2\]"'):
         importlib.import_module("httpx_doiuri.httpx2")
+
+
+def test_a_streamed_record_is_read_and_can_be_streamed(
+    anything: Site, clients: HTTPXClients
+) -> None:
+    client = clients.open(anything.url)
+    with client.stream("GET", URI) as response:
+        assert b"".join(clients.chunks(client, response)) == response.content

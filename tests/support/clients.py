@@ -136,11 +136,16 @@ class Reply(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """What a client raises: for no strict ``doi:`` URI, for another method, without a usable response."""
+    """What a client raises."""
 
     no_uri: type[Exception]
+    """For what is not a strict ``doi:`` URI."""
     read_only: type[Exception]
+    """For another method than GET and HEAD."""
     failed: type[Exception]
+    """Without a usable response."""
+    any: type[Exception]
+    """Whatever the server does: the base class."""
 
 
 Get = Callable[..., Reply]
@@ -157,10 +162,16 @@ class Client:
         self.digest: Callable[[str, str], object]
         self._stack = stack
         if kind == "urllib":
-            self.errors, self.options = Errors(DOISyntaxError, ValueError, URLError), DOIHandler
+            self.options = DOIHandler
+            self.errors = Errors(DOISyntaxError, ValueError, URLError, URLError)
         elif kind == "requests":
             wrong = requests.exceptions
-            self.errors = Errors(wrong.InvalidURL, wrong.InvalidSchema, requests.ConnectionError)
+            self.errors = Errors(
+                wrong.InvalidURL,
+                wrong.InvalidSchema,
+                requests.ConnectionError,
+                requests.RequestException,
+            )
             self.options = partial(mount, requests.Session())
             self.digest = requests.auth.HTTPDigestAuth
         else:
@@ -168,7 +179,10 @@ class Client:
             library, self.options = self._clients.httpx, self._clients.type
             self.digest = library.DigestAuth
             self.errors = Errors(
-                library.InvalidURL, library.UnsupportedProtocol, library.TransportError
+                library.InvalidURL,
+                library.UnsupportedProtocol,
+                library.TransportError,
+                library.HTTPError,
             )
 
     def open(

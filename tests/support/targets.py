@@ -34,3 +34,82 @@ def resolve_as(monkeypatch: pytest.MonkeyPatch, host: str, *addresses: str) -> N
         return look_up(name, *args, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", chosen)
+
+
+# As a record may write a URL that is none, or that clients read differently; as header text (Latin-1)
+ODD_URLS = [
+    *(
+        "http://xn--127-.0.0.3/",
+        "http://XN--a.example/",
+        "http://xn--/",
+        "http://xn--ls8h.example/",
+    ),
+    *("https://xn--127-.0.0.3/", "http://a.xn--127-/", "http://*.example/", "http://-a-.example/"),
+    *(
+        "http://a.example:99999/",
+        "http://a.example:-1/",
+        "http://a.example:0/",
+        "http://a.example:x/",
+    ),
+    *(
+        "http://[/",
+        "http://]/",
+        "http://[::1",
+        "http://[v1.x]/",
+        "http://[1.2.3.4]/",
+        "http://a[b]/",
+    ),
+    *("http://[fe80::1%eth0]/", "http://a b.example/", "http://a.example /", "http:// a.example/"),
+    *("http://a\tb.example/", "http://\x01.example/", "http://\x00/", "http://a\x7f.example/"),
+    *(
+        "http://\xff.example/",
+        "http://\xed\xa0\x80.example/",
+        "http://a%00.example/",
+        "http://%zz/",
+    ),
+    *(
+        "http://a..example/",
+        "http://.example/",
+        "http://a.example../",
+        f"http://{'a' * 64}.example/",
+    ),
+    *(
+        f"http://{'a.' * 200}example/",
+        f"http://{'x' * 70_000}/",
+        f"http://a.example/{'x' * 70_000}",
+    ),
+    *(
+        "http://",
+        "http:///",
+        "http:",
+        "//",
+        "///a",
+        "?",
+        "#",
+        "",
+        "http://?x",
+        "http://@/",
+        "http://:80/",
+    ),
+    *(
+        "http://u:p@/",
+        "http://a.example\\b/",
+        "http://256.1.1.1/",
+        "http://1.2.3.4.5/",
+        "http://0x/",
+    ),
+    *("ws://a.example/", "http+unix://a/", "mailto:a@b.example", "data:,x", "javascript:alert(1)"),
+]
+
+
+def resolve_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no name resolve but addresses."""
+    look_up = socket.getaddrinfo
+
+    def numeric(host: Any, port: Any, *args: int, **options: int) -> Any:
+        family, kind, proto, flags = (*args, *[0] * (4 - len(args)))
+        kind = options.get("type", kind)
+        flags = options.get("flags", flags) | socket.AI_NUMERICHOST
+        return look_up(host, port, options.get("family", family), kind, proto, flags)
+
+    monkeypatch.setattr(socket, "getaddrinfo", numeric)

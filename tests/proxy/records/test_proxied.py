@@ -159,7 +159,7 @@ def cases() -> Iterator[object]:
             yield pytest.param(question, moved, id=f"{name}, after a redirect")
 
 
-@pytest.mark.parametrize(("question", "upstream"), cases())
+@pytest.mark.parametrize(("question", "upstream"), list(cases()))
 def test_proxied_is_asked(question: Question, upstream: Answering, doi_proxy: Proxies) -> None:
     """The status is the same, and so is the kind of the cause, as far as a status of HTTP can tell it."""
     with site(upstream) as there, Resolver(there.url, store=None, timeout=600) as resolver:

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -285,11 +286,12 @@ def filled(cache: Path, base: str = "https://doi.org") -> Path:
         "10.1000/BROKEN": "<html>",
         "10.1000/X": json.dumps({"responseCode": 1, **hidden}),
     }
+    fresh = time.time() + 1000
     with closing(SQLiteStore(cache)) as store:
         store.put_many(
             {
                 Key("record", base, name): Entry(
-                    body.encode(), "application/json", 9e12 if name == "10.1000/NONE" else 0
+                    body.encode(), "application/json", fresh if name == "10.1000/NONE" else 0
                 )
                 for name, body in bodies.items()
             }

@@ -574,10 +574,16 @@ def test_an_odd_url_in_a_record_ends_in_the_errors_of_the_client(
     client: Client, private: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolve_nothing(monkeypatch)
-    for url in ODD_URLS:
-        head = f"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: {url}\r\n\r\n"
-        with speaking(head.encode("latin-1")) as base:
-            get = client.open(base, follow="target", private=private)
+    locations: list[str] = []
+
+    def moved(_server: faults.Server, connection: socket.socket, _request: bytes) -> None:
+        head = f"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: {locations[-1]}\r\n"
+        connection.sendall(f"{head}Connection: close\r\n\r\n".encode("latin-1"))
+
+    with faults.serving(moved) as server:
+        get = client.open(server.url, follow="target", private=private)
+        for url in ODD_URLS:
+            locations.append(url)
             with pytest.raises(client.errors.any):
                 get(URI)
 

@@ -103,13 +103,13 @@ ODD_URLS = [
 
 
 def resolve_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no name resolve but addresses."""
+    """Let no name or address resolve but 127.0.0.1; what cannot be encoded is an error of its own, as usual."""
     look_up = socket.getaddrinfo
 
-    def numeric(host: Any, port: Any, *args: int, **options: int) -> Any:
-        family, kind, proto, flags = (*args, *[0] * (4 - len(args)))
-        kind = options.get("type", kind)
-        flags = options.get("flags", flags) | socket.AI_NUMERICHOST
-        return look_up(host, port, options.get("family", family), kind, proto, flags)
+    def here_only(host: Any, *args: Any, **options: Any) -> Any:
+        name = host if isinstance(host, bytes) else host.encode("idna")
+        if name != b"127.0.0.1":
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return look_up(host, *args, **options)
 
-    monkeypatch.setattr(socket, "getaddrinfo", numeric)
+    monkeypatch.setattr(socket, "getaddrinfo", here_only)

@@ -48,7 +48,7 @@ def lock() -> str:
             "title": f"Work {work}",
             "type": "article-journal",
         }
-    return json.dumps({"doiuri-lock": 1, "entries": {}, "works": works})
+    return json.dumps({"doiuri-lock": 1, "work": works})
 
 
 def bib() -> str:

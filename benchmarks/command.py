@@ -162,10 +162,9 @@ def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
 def write_lock(path: Path, names: list[str]) -> None:
     """Write a lock file that knows the names."""
     entries: dict[str, object] = {
-        f"exists https://doi.org {DOI(name).key}": {"json": {"DOI": name, "RA": "Crossref"}}
-        for name in names
+        DOI(name).key: {"json": {"DOI": name, "RA": "Crossref"}} for name in names
     }
-    path.write_text(json.dumps({"doiuri-lock": 1, "entries": entries}, indent=0), encoding="utf-8")
+    path.write_text(json.dumps({"doiuri-lock": 1, "exists": entries}, indent=0), encoding="utf-8")
 
 
 def run(*arguments: object, cwd: Path, **environ: str) -> str:

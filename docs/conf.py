@@ -55,7 +55,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)
 nitpick_ignore = [
     ("py:class", "doiuri._settings.Default"),  # private: the type of an argument that was left out
     ("py:class", "doiuri._encoding.Profile"),
-    ("py:class", "doiuri.resolver.stores._lock_file.Differences"),
+    ("py:class", "doiuri.resolver._lock_file.Differences"),
     ("py:class", "doiuri.resolver.stores._store.Usage"),
     ("py:class", "doiuri_cli.files.Lines"),
     ("py:class", "doiuri_proxy.http._app.App"),

@@ -100,7 +100,7 @@ def test_each_file_is_examined_once_and_once_more_for_the_proof_of_a_fix(
 ) -> None:
     """Even if a DOI is not in the lock file and a comment needs the answers."""
     register(tmp_path, "counts", COUNTS, {".counts": "read"})
-    (tmp_path / "doi.lock.json").write_text('{"doiuri-lock": 1, "entries": {}}')
+    (tmp_path / "doi.lock.json").write_text('{"doiuri-lock": 1}')
     (tmp_path / "a.counts").write_text("http://doi.org/10.1000/182 doi:10.1000/183\n")
     run = doiuri_process(*words, "a.counts", cwd=tmp_path, PYTHONPATH=str(tmp_path))
     assert run.returncode == 0, run

@@ -172,7 +172,7 @@ def test_messages_name_what_is_wrong(tmp_path: Path) -> None:
     assert len(run.stderr) < 700
 
 
-LOCK = '{"doiuri-lock":1,"entries":{},"accepted":{"10.1000/182":"mine"}}'
+LOCK = '{"doiuri-lock":1,"accepted":{"10.1000/182":"mine"}}'
 ANSWER = Entry(b"{}" * 500, "application/json", 9e9)
 ENTRIES = {Key("record", "https://doi.org", f"10.1000/{number}"): ANSWER for number in range(900)}
 

@@ -85,7 +85,7 @@ def test_the_nearest_file_upwards_is_read() -> None:
     assert doiuri("check", "--offline", "a.md").returncode == 0  # before pyproject.toml
 
 
-LOCK = '{"doiuri-lock": 1, "entries": {}}'
+LOCK = '{"doiuri-lock": 1}'
 
 
 @pytest.mark.parametrize(("config", "options", "expected"), GIVEN["locks"])

@@ -66,7 +66,7 @@ def test_a_comment_on_any_line_of_a_finding_is_for_it(line: int, cache: Path) ->
 
 
 def test_a_comment_is_not_unused_if_the_lock_file_has_no_answer(tmp_path: Path) -> None:
-    (tmp_path / "doi.lock.json").write_text('{"doiuri-lock": 1, "entries": {}}')
+    (tmp_path / "doi.lock.json").write_text('{"doiuri-lock": 1}')
     options = "--locked", "--lock", tmp_path / "doi.lock.json", "--select=not-found,unused-ignore"
     assert codes("a.md", f"<{DEAD}> <!-- doiuri: ignore[not-found] -->", *options) == []
 

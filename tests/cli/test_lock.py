@@ -16,6 +16,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import DOIExtension
 from support.cli.command import doiuri
 from support.cli.library import ALIAS, BAD, BARE, CSL, DEAD, DIKES, KAHN, RECORDS, item, work
+from support.doi_org import doi_org
 from support.servers.faults import FAULTS
 from support.servers.web import JSON, Answer, Asked, answering, site
 from support.sphinx_build import build, write
@@ -32,8 +33,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def lock(proxy: Proxies, folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    options = ("--resolver", proxy.url, "--cache", folder.parent / "cache.sqlite")
-    return doiuri("lock", *options, *arguments, cwd=folder)
+    with doi_org(proxy.url):
+        return doiuri("lock", "--cache", folder.parent / "cache.sqlite", *arguments, cwd=folder)
 
 
 def content(folder: Path) -> Any:
@@ -44,7 +45,8 @@ ALL = ["10.5555/ALIAS", "10.5555/KAHN-2006", "10.5555/NOPE", "10.5555/TARGET"]
 
 
 def names(folder: Path) -> list[str]:
-    return sorted({key.split(" ")[-1] for key in content(folder)["entries"]})
+    answers = content(folder)
+    return sorted({*answers.get("record", ()), *answers.get("exists", ())})
 
 
 def test_records_sorted_and_without_the_resolver(folder: Path, doi_proxy: Proxies) -> None:
@@ -54,10 +56,55 @@ def test_records_sorted_and_without_the_resolver(folder: Path, doi_proxy: Proxie
         run.stderr
         == "4 DOIs in doi.lock.json: 4 added, 0 changed, 0 removed. 1 is not registered.\n"
     )
-    entries = content(folder)["entries"]
-    assert [*entries] == sorted(entries)
+    records = content(folder)["record"]
+    assert [*records] == ALL
+    assert records[DEAD.upper()]["json"]["responseCode"] == 100
+    assert "://" not in (folder / "doi.lock.json").read_text().replace("https://example.org/", "")
+
+
+@pytest.mark.parametrize("more", [[], ["--refresh"]])
+def test_what_another_resolver_does_not_know_is_named_and_not_written(
+    more: list[str], folder: Path, doi_proxy: Proxies
+) -> None:
+    lock(doi_proxy, folder)
+    before = (folder / "doi.lock.json").read_bytes()
+    doi_proxy.load([item(DEAD)])
+    (folder / "b.rst").unlink()
+    (folder / "c.md").write_text(f"doi:{BARE}\n")
+    options = ("--resolver", doi_proxy.url, "--cache=:memory:", "--works", *more)
+
+    run = doiuri("lock", *options, cwd=folder)
+
+    said = "Not registered according to this resolver, which only https://doi.org can say: "
+    names_said = run.stderr.partition(said)[2].partition(".\n")[0]
+    assert {*names_said.split(", ")} == {KAHN, BARE}
+    assert content(folder)["record"][KAHN.upper()] == json.loads(before)["record"][KAHN.upper()]
     assert names(folder) == ALL
-    assert entries[f"record https://doi.org {DEAD.upper()}"]["json"]["responseCode"] == 100
+    told = doiuri("check", "--locked", "-o", "concise", cwd=folder)
+    missing = [line for line in told.stdout.splitlines() if "[lock-missing]" in line]
+    assert [line.split()[2] for line in missing] == [BARE]
+
+
+def test_a_work_stays_when_its_agency_has_no_metadata_any_more(
+    folder: Path, doi_proxy: Proxies
+) -> None:
+    """A portal may say so. The summary names it, and without its line the new answer is written."""
+    lock(doi_proxy, folder, "--works")
+    before = content(folder)
+    doi_proxy.load([item(KAHN), item(ALIAS)])
+    refresh = ("--cache=:memory:", "--works", "--refresh")
+
+    for words in ([], ["--prune"], ["--existence"]):
+        run = lock(doi_proxy, folder, *refresh, *words)
+        told = "No metadata any more, so the old work stays; delete its line to drop it"
+        assert f" {told}: {KAHN}." in run.stderr
+        assert content(folder)["work"][KAHN.upper()] == before["work"][KAHN.upper()]
+
+    without_line = content(folder)
+    del without_line["work"][KAHN.upper()]
+    (folder / "doi.lock.json").write_text(json.dumps(without_line))
+    assert "No metadata" not in lock(doi_proxy, folder, *refresh).stderr
+    assert content(folder)["work"][KAHN.upper()] is None
 
 
 @pytest.mark.parametrize("more", [[], ["--existence"], ["--works"], ["--existence", "--works"]])
@@ -65,7 +112,7 @@ def test_nothing_is_asked_twice(more: list[str], folder: Path, doi_proxy: Proxie
     lock(doi_proxy, folder, *more)
     before, requests = (folder / "doi.lock.json").read_bytes(), len(doi_proxy.log)
     assert (b"https://example.org/kahn-2006" in before) == ("--existence" not in more)
-    assert ("works" in content(folder)) == ("--works" in more)
+    assert ("work" in content(folder)) == ("--works" in more)
     (folder.parent / "cache.sqlite").unlink()
     (folder / "a.md").write_text(f"<https://doi.org/{KAHN}>\n")
     run = lock(doi_proxy, folder, *more)
@@ -202,8 +249,8 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
     (tmp_path / "a.md").write_text("".join(f"doi:{name}\n" for name in LOOK_UPS))
     lacking = doiuri("lock", "--check", "--works", "--offline", cwd=tmp_path)
     assert [line[8] for line in lacking.stdout.splitlines()] == [*"ABIJK"]
-    with site(reply) as server:
-        options = ["--resolver", server.url, "--cache", ":memory:", *["--refresh"] * refresh]
+    with site(reply) as server, doi_org(server.url):
+        options = ["--cache", ":memory:", *["--refresh"] * refresh]
         due = doiuri("lock", "--check", *options, cwd=tmp_path)
         run = doiuri("lock", *options, cwd=tmp_path)
     assert [line[8] for line in due.stdout.splitlines()] == [*("BDFIJK" if refresh else "IJK")]
@@ -217,14 +264,14 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
 
 def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: Proxies) -> None:
     lock(doi_proxy, folder)
-    before = content(folder)["entries"]
+    before = content(folder)["record"]
     (folder.parent / "cache.sqlite").unlink()
     for settings in ("budget = 0.5\nrate = 4\n", ""):  # existence first, if time is short
         (folder / "doiuri.toml").write_text(settings)
         lock(doi_proxy, folder, "--works")
-        assert content(folder)["entries"] == before
-    assert content(folder)["works"]["10.5555/KAHN-2006"]["author"][0]["family"] == "Kahn"
-    assert content(folder)["works"].get("10.5555/ALIAS", "nothing") is None
+        assert content(folder)["record"] == before
+    assert content(folder)["work"]["10.5555/KAHN-2006"]["author"][0]["family"] == "Kahn"
+    assert content(folder)["work"].get("10.5555/ALIAS", "nothing") is None
     doi_proxy.load([item(KAHN, metadata={CSL: work("Another title", "R.", "Kahn", 2007)})])
     titles = {
         "--works": "A framework for digital object services",
@@ -232,13 +279,13 @@ def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: 
     }
     for words, title in titles.items():
         lock(doi_proxy, folder, "--cache=:memory:", *words.split())
-        assert content(folder)["works"]["10.5555/KAHN-2006"]["title"] == title
+        assert content(folder)["work"]["10.5555/KAHN-2006"]["title"] == title
     lock(doi_proxy, folder, "--accept", DEAD, "--reason", "an example")
     about_dead = [one.target for one in doi_proxy.log if one.target.upper().endswith(DEAD.upper())]
     assert [target for target in about_dead if not target.startswith("/api/handles/")] == []
     doi_proxy.load([item(DEAD, metadata={CSL: work("Registered by now", "R.", "Kahn", 2007)})])
     lock(doi_proxy, folder, "--cache=:memory:", "--works", "--refresh")
-    assert content(folder)["works"]["10.5555/NOPE"]["title"] == "Registered by now"
+    assert content(folder)["work"]["10.5555/NOPE"]["title"] == "Registered by now"
 
 
 def test_short_dois_are_checked_found_and_locked_like_dois(
@@ -461,8 +508,8 @@ def test_what_another_process_writes_meanwhile_is_kept(folder: Path) -> None:
         file.put_many({key: Entry(b'{"responseCode":1}', "application/json", inf)})
         return answering([{"handle": name, "values": []} for name in (KAHN, ALIAS)])(asked)
 
-    with site(reply) as server:
-        doiuri("lock", "--resolver", server.url, "--cache", ":memory:", cwd=folder)
+    with site(reply) as server, doi_org(server.url):
+        doiuri("lock", "--cache", ":memory:", cwd=folder)
     assert {BARE.upper(), KAHN.upper(), DEAD.upper()} <= {*names(folder)}
 
 
@@ -472,24 +519,20 @@ def test_sphinx_writes_the_same_bytes_and_keeps_what_is_accepted(
     source = write(
         tmp_path / "src", {"index.rst": f"T\n=\n\n:doi:`{KAHN}`\n:doi:`{ALIAS}`\n:doi:`{DEAD}`\n"}
     )
-    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
     monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "sphinx.sqlite"))
     lock(doi_proxy, source)
     written = (source / "doi.lock.json").read_bytes()
     (source / "doi.lock.json").unlink()
-    assert build(source, tmp_path / "lock", "doi-lock").status == 0
+    with doi_org(doi_proxy.url):
+        assert build(source, tmp_path / "lock", "doi-lock").status == 0
     assert (source / "doi.lock.json").read_bytes() == written
     lock(doi_proxy, source, "--accept", DEAD, "--reason", "an example")
-    assert build(source, tmp_path / "lock", "doi-lock").warnings == ""
+    with doi_org(doi_proxy.url):
+        assert build(source, tmp_path / "lock", "doi-lock").warnings == ""
     assert content(source)["accepted"] == {"10.5555/NOPE": "an example"}
 
 
-def test_markdown_reads_works_of_it(
-    folder: Path, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(
-        "DOIURI_RESOLVER", raising=False
-    )  # answers in a lock file count as doi.org's
+def test_markdown_reads_works_of_it(folder: Path, doi_proxy: Proxies) -> None:
     lock(doi_proxy, folder, "--works", "--accept", DEAD, "--reason", "an example")
     warned: list[str] = []
     extension = DOIExtension(lock=str(folder / "doi.lock.json"), offline=True, warn=warned.append)

@@ -13,6 +13,7 @@ from doiuri.plugins import DOI_ORG
 from doiuri.resolver import Entry, Key, LockFile, Resolver, SQLiteStore
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri, piece
+from support.doi_org import doi_org
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -157,13 +158,13 @@ def test_the_lock_file_answers_first_then_the_store_then_the_registry(
     "answer", [{"json": {"responseCode": 2}}, {"json": {"responseCode": [1]}}, {"text": ""}]
 )
 def test_an_entry_without_an_answer_is_missing_and_used(answer: object, tmp_path: Path) -> None:
-    content = {"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": answer}}
+    content = {"doiuri-lock": 1, "record": {"10.1000/182": answer}}
     (tmp_path / "doi.lock.json").write_text(json.dumps(content))
     assert [*check(tmp_path, ["10.1000/182"], "--locked")[0]] == ["lock-missing"]
 
 
 def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path: Path) -> None:
-    with Resolver(doi_proxy.url, store=LockFile(tmp_path / "doi.lock.json")) as resolver:
+    with doi_org(doi_proxy.url), Resolver(store=LockFile(tmp_path / "doi.lock.json")) as resolver:
         list(resolver.check([KNOWN[0], *(unused := [*KNOWN[1:3], "10.1000/é"])]))  # as Sphinx does
     locked = (tmp_path / "doi.lock.json").read_text("utf-8")
     (tmp_path / "a.txt").write_text(f"doi:{KNOWN[0]} doi:{KNOWN[5]}")
@@ -180,10 +181,10 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     ]
     told = map(json.loads, doiuri(*options[:-1], "jsonl", cwd=tmp_path).stdout.splitlines()[1:])
     assert [(one["path"], piece(locked, one)) for one in told] == [
-        ("doi.lock.json", f'"record https://doi.org {name}"') for name in unused
+        ("doi.lock.json", f'"{name}"') for name in unused
     ]
     full = doiuri(*options[:-1], "full", cwd=tmp_path).stdout
-    assert (run.returncode, f'\n    3 | "record https://doi.org {unused[0]}": ' in full) == (
+    assert (run.returncode, f'\n    4 | "{unused[0]}": ' in full) == (
         0,
         True,
     ), full

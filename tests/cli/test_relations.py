@@ -119,7 +119,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (top / "doiuri.toml").write_text(
         'extensions = { ".f90" = "text" }\n[per-file-ignores]\n"/docs/" = ["not-https"]\n'
     )
-    (top / "doi.lock.json").write_text('{"doiuri-lock": 1, "entries": {}}')
+    (top / "doi.lock.json").write_text('{"doiuri-lock": 1}')
     for folder in (top, top / "sub"):
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     return top

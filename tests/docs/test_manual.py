@@ -62,8 +62,8 @@ def test_the_example_records_have_every_doi_that_a_page_shows_as_registered() ->
     """Else a reader who follows the manual with the proxy that it recommends sees them struck out."""
     records = json.loads((ROOT / "examples" / "records.json").read_text("utf-8"))["records"]
     known = tuple(Handle.from_name(record["handle"]).key for record in records)
-    locked = json.loads((ROOT / "doi.lock.json").read_text("utf-8"))["entries"]
-    shown = {DOI.from_name(key.split(" ", 2)[2]) for key in locked if key.startswith("exists ")}
+    locked = json.loads((ROOT / "doi.lock.json").read_text("utf-8"))
+    shown = {DOI.from_name(key) for key in locked["exists"]}
     for page in [*PAGES, *ROOT.glob("*.md"), *ROOT.glob("packages/*/README.md")]:
         # one by one: in code, a name ends with its line. The prefixes of examples are 10.1000 and 10.5555
         found = (match.doi for line in page.read_text("utf-8").splitlines() for match in find(line))

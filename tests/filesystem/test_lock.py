@@ -25,8 +25,8 @@ def locked(shelf: Shelf, tmp_path: Path) -> Path:
 
 
 def test_a_lock_file_says_what_every_file_is(shelf: Shelf, locked: Path) -> None:
-    ((name, entry),) = json.loads(locked.read_text("utf-8"))["entries"].items()
-    assert name == f"files https://doi.org {shelf.doi.upper()}"
+    ((name, entry),) = json.loads(locked.read_text("utf-8"))["files"].items()
+    assert name == shelf.doi.upper()
     files = {file["path"]: (file["size"], file["checksum"]) for file in entry["json"]["files"]}
     assert files == {path: (len(body), md5(body, "md5:")) for path, body in LOCKED.items()}
     before = locked.read_bytes()
@@ -120,7 +120,7 @@ def test_an_edited_lock_file_is_not_trusted(
     shelf: Shelf, locked: Path, member: str, value: object, reason: str
 ) -> None:
     content = json.loads(locked.read_text("utf-8"))
-    ((_, entry),) = content["entries"].items()
+    ((_, entry),) = content["files"].items()
     edited = entry["json"] if member in entry["json"] else entry["json"]["files"][0]
     edited[member] = value
     locked.write_text(json.dumps(content))

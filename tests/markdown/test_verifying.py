@@ -15,6 +15,7 @@ from doiuri import DOI
 from doiuri.resolver import Cause, Outcome, Resolver
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
+from support.doi_org import doi_org
 from support.references import RECORDS
 from support.servers.faults import FAULTS, NAME, TYPICAL, Fault
 from support.servers.metadata import faulty_agency
@@ -123,8 +124,8 @@ def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Rende
     )
     first = []
     for lock, records in zip(locks, (KNOWN, []), strict=True):
-        with running(records) as proxy:
-            first.append(render(source, resolve=True, resolver=proxy.url, lock=lock))
+        with running(records) as proxy, doi_org(proxy.url):
+            first.append(render(source, resolve=True, lock=lock))
     assert [page.html.count("doi-not-found") for page in first] == [1, 2]
     assert [render(source, resolve=True, offline=True, lock=str(lock)) for lock in locks] == first
     # what the author accepts meanwhile, in any letter case, is no problem until another name is accepted
@@ -140,7 +141,8 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
 ) -> None:
     proxy, lock = doi_proxy(KNOWN), tmp_path / "doi.lock.json"
     source = "<doi:10.1000/182> <doi:10.1000/none> <doi:10.1000/lost>"
-    render(source, resolve=True, resolver=proxy.url, lock=lock)
+    with doi_org(proxy.url):
+        render(source, resolve=True, lock=lock)
     markdown_doiuri.forget()
     lock.write_text(
         json.dumps(json.loads(lock.read_text()) | {"accepted": {"10.1000/LOST": "gone"}})

@@ -206,8 +206,9 @@ def test_a_web_page_is_no_metadata(render: Render, caplog: pytest.LogCaptureFixt
 
 
 def test_a_lock_file_gives_the_same_page_offline_and_without_resolving(
-    tmp_path: Path, serve: Serve, render: Render
+    tmp_path: Path, serve: Serve, render: Render, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", "https://doi.org")  # which no request is sent to
     lock = tmp_path / "doi.lock.json"
     serve(RECORDS)
     assert (

@@ -7,6 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 
 import pytest
+from support.doi_org import doi_org
 from support.servers.web import Answer, Site, resolver, site
 from support.sphinx_build import Build, Serve, build, project, write
 
@@ -28,16 +29,13 @@ PAGE = """T
 
 LOCK = {
     "doiuri-lock": 1,
-    "entries": {
-        "record https://doi.org 10.1000/A<B>%/../C": {
+    "record": {
+        "10.1000/A<B>%/../C": {
             "json": {"responseCode": 1, "handle": "10.1000/a<b>%/../c", "values": []}
         },
-        "record https://doi.org 10.1000/DEAD": {
-            "json": {"responseCode": 100, "handle": "10.1000/dead", "values": []}
-        },
+        "10.1000/DEAD": {"json": {"responseCode": 100, "handle": "10.1000/dead", "values": []}},
     },
-    "works": {"10.1000/ALIVE": {"title": "Alive", "issued": {"date-parts": [[2001]]}}},
-    "references": {},
+    "work": {"10.1000/ALIVE": {"title": "Alive", "issued": {"date-parts": [[2001]]}}},
 }
 
 
@@ -148,17 +146,16 @@ def test_an_e_print_is_checked_by_its_doi_in_pages_lock_file_and_linkcheck(
 ) -> None:
     page = "T\n=\n\n:arxiv:`2301.00001v2`, :arxiv:`2301.00001` and\n:arxiv:`A title <math.GT/0309136v1>`\n"
     source = write(tmp_path / "src", {"index.rst": page})
-    serve(resolver({"10.48550/arXiv.2301.00001": "https://arxiv.org/"}))
+    server = serve(resolver({"10.48550/arXiv.2301.00001": "https://arxiv.org/"}))
     built = build(source, tmp_path / "out")
-    assert build(source, tmp_path / "lock", "doi-lock").status == 0
+    with doi_org(server.url):
+        assert build(source, tmp_path / "lock", "doi-lock").status == 0
     assert built.told == [
         "index.rst:5: WARNING: DOI not found: 10.48550/arXiv.math/0309136 [doi.not-found]"
     ]
     assert ["doi-not-found" in link.classes for link in built.links()] == [False, False, True]
     names = ["10.48550/ARXIV.2301.00001", "10.48550/ARXIV.MATH/0309136"]
-    assert [
-        key.split()[-1] for key in json.loads((source / "doi.lock.json").read_text())["entries"]
-    ] == names
+    assert [*json.loads((source / "doi.lock.json").read_text())["record"]] == names
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     checked = build(source, tmp_path / "links", "linkcheck", *QUIET)
     assert [(link["uri"], link["status"]) for link in details(checked)] == [

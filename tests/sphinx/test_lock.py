@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from doiuri.resolver import Entry, Key, LockContent, LockFile, SQLiteStore
-from support.servers.web import Site, resolver, site
+from support.doi_org import doi_org
+from support.servers.web import Site, answering, resolver, site
 from support.sphinx_build import Build, Serve, build, write
 
 FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(9)}
@@ -34,8 +35,11 @@ def file(source: Path) -> Path:
 
 def lock(source: Path, tmp_path: Path) -> Build:
     """Write the lock file with answers of a server and an empty cache."""
-    with site(resolver(FOUND)) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DOIURI_RESOLVER", server.url)
+    with (
+        site(resolver(FOUND)) as server,
+        doi_org(server.url),
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setenv("DOIURI_CACHE", str(tmp_path / f"cache{server.port}"))
         return build(source, tmp_path / "lock", "doi-lock")
 
@@ -64,7 +68,7 @@ def test_missing_and_unused_entries_are_told(source: Path, tmp_path: Path) -> No
         f"10.1000/LOST is in the lock file but in no document; {RUN} update it [doi.lock-unused]"
     )
     assert built.told == [
-        f"doi.lock.json:3: WARNING: {unused}",
+        f"doi.lock.json:4: WARNING: {unused}",
         f"index.rst:5: WARNING: {missing}",
         f"index.rst:8: WARNING: {missing}",
     ]
@@ -80,7 +84,7 @@ def test_metadata_that_the_lock_file_lacks_are_told(tmp_path: Path, server: Site
         tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.5555/three`, :doi:p:`10.5555/kahn-a`\n"}
     )
     build(source, tmp_path / "lock", "doi-lock")
-    assert [*json.loads((source / "doi.lock.json").read_text())["works"]] == ["10.5555/KAHN-A"]
+    assert [*json.loads((source / "doi.lock.json").read_text())["work"]] == ["10.5555/KAHN-A"]
     before = (source / "doi.lock.json").read_bytes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOIURI_OFFLINE", "1")
@@ -101,6 +105,41 @@ def test_metadata_that_the_lock_file_lacks_are_told(tmp_path: Path, server: Site
     assert [link.text for link in built.links()] == ["doi:10.5555/three", "doi:10.5555/kahn-b"]
 
 
+def test_a_work_stays_when_its_agency_has_no_metadata_any_more(
+    tmp_path: Path, server: Site, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A portal may say so. It is named, no warning stops the build, and the page shows the work."""
+    assert server.url
+    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:p:`10.5555/kahn-a`\n"})
+    build(source, tmp_path / "lock", "doi-lock")
+    before = (source / "doi.lock.json").read_bytes()
+    page = build(source, tmp_path / "before").text()
+    serve(answering([{"handle": "10.5555/kahn-a", "values": []}]))
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+
+    again = build(source, tmp_path / "lock", "doi-lock", "-W", "-E")
+
+    assert (again.status, again.warnings) == (0, "")
+    assert "no metadata any more, so the old work stays" in again.said
+    assert "10.5555/kahn-a" in again.said.partition("to drop it: ")[2].partition("\n")[0]
+    assert json.loads((source / "doi.lock.json").read_text())["work"] == json.loads(before)["work"]
+    shown = build(source, tmp_path / "after", "html", "-W")
+    assert (shown.status, shown.text()) == (0, page)
+
+
+def test_what_another_resolver_does_not_know_is_named_and_not_written(
+    tmp_path: Path, serve: Serve
+) -> None:
+    source = write(tmp_path / "src", {"index.rst": PAGE})
+    serve(resolver(FOUND))
+
+    built = build(source, tmp_path / "lock", "doi-lock")
+
+    said = "not registered according to this resolver, which only https://doi.org can say"
+    assert f"{said}: 10.1000/lost" in built.said
+    assert [*json.loads((source / "doi.lock.json").read_text())["record"]] == ["10.1000/1"]
+
+
 def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_them(
     source: Path, tmp_path: Path, file: Path
 ) -> None:
@@ -113,7 +152,7 @@ def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_the
     told = build(source, tmp_path / "out").told
     (unused,) = (line for line in told if "lock-unused" in line)
     assert unused.startswith(
-        "doi.lock.json:6: WARNING: 10.1000/ÖTHER is in the lock file but in no document"
+        "doi.lock.json:4: WARNING: 10.1000/ÖTHER is in the lock file but in no document"
     )
 
 
@@ -152,7 +191,7 @@ def test_a_broken_lock_file_is_named_and_written_anew_also_where_builds_ask_nobo
     assert build(source, tmp_path / "off", "html", "-W", "-D", "doi_resolve=no").status == 0
     write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n'})
     assert lock(source, tmp_path).status == 0
-    assert len(json.loads(file.read_text())["entries"]) == 2
+    assert len(json.loads(file.read_text())["record"]) == 2
 
 
 def test_the_files_of_data_sets_stay_and_what_no_document_needs_goes(

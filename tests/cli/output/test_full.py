@@ -18,7 +18,7 @@ from support.cli.command import MAIN, doiuri, remember
 
 def shown(folder: Path, text: str) -> tuple[str, str]:
     """Return the excerpt and the carets of the first DOI, which is told as it is in no lock file."""
-    (folder / "none.json").write_text('{"doiuri-lock": 1, "entries": {}}')
+    (folder / "none.json").write_text('{"doiuri-lock": 1}')
     words = (
         "check",
         "--isolated",

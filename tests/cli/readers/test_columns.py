@@ -22,7 +22,7 @@ CASES = json.loads(Path(__file__).with_name("columns.json").read_text("utf-8"))
 def lock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lock file without answers, so that each DOI is told at its place."""
     path = tmp_path_factory.mktemp("lock") / "doi.lock.json"
-    path.write_text('{"doiuri-lock": 1, "entries": {}}')
+    path.write_text('{"doiuri-lock": 1}')
     return path
 
 

@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from contextlib import contextmanager, suppress
-from errno import EBUSY, ENOSPC
+from errno import EBUSY, ENOSPC, ETIMEDOUT
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,26 +77,27 @@ def _create(draft: Path, mode: int, path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def locked_folder(folder: Path, timeout: float = 60.0) -> Iterator[None]:
+def locked_folder(folder: Path, timeout: float) -> Iterator[None]:
     """Hold an exclusive lock on ``folder``, which is created if it does not exist.
 
-    After ``timeout`` seconds the body runs without the lock, since the process that holds it may be stopped.
-    The default is long: a process that continues without the lock may overwrite what another one wrote.
+    Windows and some network file systems have no such locks; there the body runs without one.
+
+    :param timeout: seconds to wait for the process that holds the lock.
+    :raises TimeoutError: if it is still held then.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if os.name == "nt":  # a folder cannot be opened there: the last of two writers wins
+    if os.name == "nt":  # a folder cannot be opened there
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        with suppress(OSError):  # some network file systems have no locks
-            _lock(descriptor, timeout)
+        _lock(descriptor, folder, timeout)
         yield
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, timeout: float) -> None:
+def _lock(descriptor: int, folder: Path, timeout: float) -> None:
     import fcntl
 
     deadline = time.monotonic() + timeout
@@ -105,7 +106,10 @@ def _lock(descriptor: int, timeout: float) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                return
+                reason = f"locked by another program for more than {timeout:g} s"
+                raise TimeoutError(ETIMEDOUT, reason, os.fspath(folder)) from None
             time.sleep(POLL)
+        except OSError:  # a file system without locks
+            return
         else:
             return

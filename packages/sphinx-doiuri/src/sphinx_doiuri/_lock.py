@@ -17,7 +17,7 @@ from sphinx_doiuri._environment import LOCK_BUILDER, doi_data, is_shown, locatio
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
     from os import PathLike
 
@@ -112,10 +112,9 @@ def report_differences(
     )
     content = lock.read()
     unused = content.unused(doi.key for doi in data.dois())
-    for key, name in content.names().items():
-        if key in unused:
-            location = location_in_file(lock.path, f"{json.dumps(name, ensure_ascii=False)}:")
-            logger.warning(message, key, type="doi", subtype="lock-unused", location=location)
+    for key in sorted(unused):
+        location = location_in_file(lock.path, f"{json.dumps(key, ensure_ascii=False)}:")
+        logger.warning(message, key, type="doi", subtype="lock-unused", location=location)
 
 
 def _warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> None:
@@ -133,6 +132,8 @@ class LockBuilder(Builder):
     path: Path
     survey: Survey | None = None
     """The answers, with the entries of the store that they come from."""
+    kept: Sequence[DOI] = ()
+    """The DOIs without metadata whose works were in the lock file and stay there."""
 
     def init(self) -> None:
         """Check that there is a lock file to write."""
@@ -155,6 +156,17 @@ class LockBuilder(Builder):
     def write_doc(self, docname: str, doctree: nodes.document) -> None:
         """Do nothing: no document is written."""
 
+    def take(self, survey: Survey) -> None:
+        """Take the answers to write; what has no metadata any more is cited as the lock file has it."""
+        self.survey = survey
+        file = _open_if_valid(self.path)
+        if file is None:
+            return
+        content = file.read()
+        self.kept = survey.kept_works(content)
+        for doi in self.kept:
+            survey.works[doi] = content.work(doi.key)
+
     def finish(self) -> None:
         """Write the lock file, and warn of the DOIs that it has no entry for.
 
@@ -174,10 +186,22 @@ class LockBuilder(Builder):
         _warn_missing(data.all_uses(), undescribed - missing, message)
         message = __("%s is not in the lock file: no answer from the resolver")
         _warn_missing(data.all_uses(), missing, message)
+        self._report_what_is_not_kept(content)
         if self.path.exists():
             logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
         else:
             logger.info(__("no lock file written: there are no answers to keep"))
+
+    def _report_what_is_not_kept(self, content: LockContent) -> None:
+        if self.kept:
+            message = __(
+                "no metadata any more, so the old work stays; delete its line to drop it: %s"
+            )
+            logger.info(message, ", ".join(doi.name for doi in self.kept))
+        unlockable = [] if self.survey is None else self.survey.unlockable(content)
+        if unlockable:
+            message = __("not registered according to this resolver, which only %s can say: %s")
+            logger.info(message, DOI_ORG, ", ".join(doi.name for doi in unlockable))
 
     def _write(self, data: DOIData) -> LockContent:
         """Bring the lock file up to date, or delete it if there is nothing to lock; return its content."""

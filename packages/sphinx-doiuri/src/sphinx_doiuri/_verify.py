@@ -87,9 +87,10 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
         )
         if details:
             _report_cards(data, known)
-    data.keep(last)
     if isinstance(app.builder, LockBuilder):
-        app.builder.survey = survey
+        app.builder.take(survey)
+    data.keep(last)
+    if writes:
         return
     if lock is not None:
         report_differences(app, data, lock, set(_works_needed(app, data)))

@@ -39,6 +39,7 @@ RIS = "application/x-research-info-systems"
 NAMES = [f"10.1000/{letter}" for letter in "abc"]
 DOIS = [DOI(name) for name in NAMES]
 TARGET = "10.1000/target"
+DOI_ORG, MIRROR = "https://doi.org", "https://mirror.example"
 LINK = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
 ALIAS = {"index": 1, "type": "HS_ALIAS", "data": {"format": "string", "value": TARGET}}
 METADATA = {
@@ -97,18 +98,18 @@ class Noting:
         self.store.put_many({key: entry._replace(expires=1.0) for key, entry in found.items()})
 
 
-def registry(facts: Facts, store: Noting | None = None) -> Resolver:
+def registry(facts: Facts, store: Noting | None = None, base: str = DOI_ORG) -> Resolver:
     """A resolver whose server knows these facts."""
     registered = {name: FACTS[fact] for name, fact in facts.items()}
     items = [{"handle": name, **known} for name, known in registered.items() if known is not None]
     target = {"handle": TARGET, "values": [LINK]}
     return resolver_for(
-        {"records": [*items, target], "agencies": {"10.1000": "Crossref"}}, store=store
+        {"records": [*items, target], "agencies": {"10.1000": "Crossref"}}, store=store, base=base
     )
 
 
-def without_server(store: Noting | AnyStore, *, offline: bool) -> Resolver:
-    return Resolver(store=store, offline=offline, transport=Down(), rate=None)
+def without_server(store: Noting | AnyStore, *, offline: bool, base: str = DOI_ORG) -> Resolver:
+    return Resolver(base, store=store, offline=offline, transport=Down(), rate=None)
 
 
 def answer(what: str, outcome: Outcome) -> tuple[object, ...]:
@@ -244,10 +245,15 @@ changes = st.fixed_dictionaries(
 )
 several = st.lists(st.sampled_from(DOIS), min_size=2, unique=True)
 cache = st.integers(0, 1)
+bases = st.sampled_from([DOI_ORG, MIRROR])
 
 
 class Locked(RuleBasedStateMachine):
-    """A new answer replaces what is locked, and nothing else does, from whichever machine's cache."""
+    """A new answer replaces what is locked, and nothing else does, from whichever machine's cache.
+
+    There are two exceptions: that a DOI does not exist counts only from https://doi.org, and that it has no
+    metadata does not replace a work.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -284,11 +290,12 @@ class Locked(RuleBasedStateMachine):
         number=cache,
         up=st.booleans(),
         ask=st.sampled_from([Resolver.resolve_many, Resolver.verify]),
+        base=bases,
     )
-    def renew_records(self, dois: list[DOI], number: int, up: bool, ask: Ask) -> None:
+    def renew_records(self, dois: list[DOI], number: int, up: bool, ask: Ask, base: str) -> None:
         before, accepted = self.said(), self.file.read().accepted
         records = self.records()
-        survey, resolver = self.survey(self.caches[number], up=up)
+        survey, resolver = self.survey(self.caches[number], up=up, base=base)
         survey.check(dois, ask=partial(ask, resolver))
         self.file.edit(lambda content: survey.renew(content, dois))
         after = self.said()
@@ -296,6 +303,12 @@ class Locked(RuleBasedStateMachine):
             status, work = before[doi]
             if doi in dois and up:
                 true = self.true("check", doi).status
+                if true == "not-found" and base != DOI_ORG:
+                    assert (after[doi], self.records()[doi]) == (before[doi], records[doi])
+                    assert (doi in survey.unlockable(self.file.read())) == (
+                        status != "not-found" and doi.key not in accepted
+                    )
+                    continue
                 assert after[doi][0] == ("not-found" if true == "not-found" else "found")
                 assert after[doi][1] == (None if true == "not-found" else work)
                 assert (doi.key in self.file.read().accepted) == (
@@ -322,6 +335,11 @@ class Locked(RuleBasedStateMachine):
                 true = self.true("works", doi)
                 now = after[doi][1]
                 found = {"found": true.work, "no-values": b"null", "not-found": None}[true.status]
+                is_kept = true.status == "no-values" and work not in {None, b"null"}
+                assert (doi in survey.kept_works(self.file.read())) == is_kept
+                if is_kept:
+                    assert now == work
+                    continue
                 assert found == (
                     now if now in {None, b"null"} else Work.from_json(now or b"", doi=doi)
                 )
@@ -331,8 +349,11 @@ class Locked(RuleBasedStateMachine):
                 assert after[doi][1] == work
             assert after[doi][0] is not None or before[doi][0] is None
 
-    def survey(self, cache: Noting, *, up: bool) -> tuple[Survey, Resolver]:
-        resolver = registry(self.facts, cache) if up else without_server(cache, offline=False)
+    def survey(self, cache: Noting, *, up: bool, base: str = DOI_ORG) -> tuple[Survey, Resolver]:
+        if up:
+            resolver = registry(self.facts, cache, base)
+        else:
+            resolver = without_server(cache, offline=False, base=base)
         return Survey(resolver, None, record=True), resolver
 
     def said(self) -> dict[DOI, tuple[str | None, bytes | None]]:

@@ -331,7 +331,7 @@ def change_row(store: SQLiteStore, key: Key, *, row: str) -> None:
 
 def change_line(store: LockFile, key: Key, line: dict[str, object]) -> None:
     content = json.loads(store.path.read_bytes())
-    content["entries"][f"{key.kind} https://doi.org {key.doi}"] = line
+    content[key.kind][key.doi] = line
     store.path.write_text(json.dumps(content))
 
 

@@ -89,8 +89,8 @@ def lock(
     config = make_config(locked=False, **options)  # type: ignore[arg-type]
     if config.resolver and not (options.get("resolver") or os.environ.get("DOIURI_RESOLVER")):
         raise click.ClickException(
-            f"only a configuration file names {config.resolver}, and the answers in a lock file count as "
-            "those of https://doi.org; name the resolver with --resolver or DOIURI_RESOLVER"
+            f"only a configuration file names {config.resolver}, and the answers in a lock file count for "
+            "every resolver; name the resolver with --resolver or DOIURI_RESOLVER"
         )
     path = config.lock or default_lock(options["config_file"], isolated=options["isolated"])  # type: ignore[arg-type]
     if options["lock"] is None and os.path.islink(path):  # noqa: PTH114 - a stranger may have made it
@@ -215,8 +215,23 @@ def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[st
         content.status(key) == "not-found" for key in locking.dois if key not in content.accepted
     ):
         text += f" {dead:,} {'is' if dead == 1 else 'are'} not registered."
+    text += _not_kept(draft)
     if draft.unknown:
         text += f" {len(draft.unknown):,} without an answer: {visible(str(common_cause(draft.unknown)))}."
+    return text
+
+
+def _not_kept(draft: Draft) -> str:
+    """Return sentences about the answers that the lock file does not keep."""
+    text = ""
+    if draft.unlockable:
+        names = visible(", ".join(doi.name for doi in draft.unlockable))
+        text += f" Not registered according to this resolver, which only https://doi.org can say: {names}."
+    if draft.kept_works:
+        names = visible(", ".join(doi.name for doi in draft.kept_works))
+        text += (
+            f" No metadata any more, so the old work stays; delete its line to drop it: {names}."
+        )
     return text
 
 

@@ -41,10 +41,8 @@ def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterat
         return
     text = Path(path).read_text("utf-8")
     lines = Lines(text)
-    for key, name in lock.names().items():
-        if key not in unused:
-            continue
-        written = json.dumps(name, ensure_ascii=False)
+    for key in sorted(unused):
+        written = json.dumps(key, ensure_ascii=False)
         line, column = lines.position(max(text.find(f"{written}:"), 0))
         yield Finding(
             path,

@@ -43,6 +43,8 @@ class Draft:
 
     content: LockContent
     unknown: list[Cause] = field(default_factory=list)  # for each DOI without an answer, why
+    kept_works: list[DOI] = field(default_factory=list)  # without metadata now, but locked before
+    unlockable: list[DOI] = field(default_factory=list)  # missing at a resolver other than doi.org
     _changes: list[Change] = field(default_factory=list)
 
     def redo(self, content: LockContent) -> None:
@@ -94,6 +96,8 @@ class Draft:
             dead = {doi.key for doi, status in survey.statuses.items() if status == "not-found"}
             survey.look_up_works([doi for doi in works if doi.key not in dead], progress=progress)
         self._change(lambda content: survey.renew(content, asked))
+        self.kept_works += survey.kept_works(self.content)
+        self.unlockable += survey.unlockable(self.content)
         self.unknown += (survey.incomplete | unknown).values()
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:

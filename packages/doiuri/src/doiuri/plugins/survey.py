@@ -242,8 +242,9 @@ class Survey:
     def renew(self, content: LockContent, dois: Iterable[DOI]) -> None:
         """Bring the content of a lock file up to date; the entries have to be recorded.
 
-        New answers replace those in the file. A stale one only fills a gap, and what is unknown stays as it
-        is. A DOI that does not exist has no work, and one that exists is no longer accepted.
+        New answers replace those in the file, if ``LockContent.takes`` them. A stale one only fills a gap,
+        and what is unknown stays as it is. A DOI that does not exist has no work, and one that exists is no
+        longer accepted.
 
         :param dois: the DOIs whose existence was asked for.
         """
@@ -251,6 +252,8 @@ class Survey:
         new: dict[Key, Entry] = {}
         stale: dict[Key, Entry] = {}
         for key, entry in self.entries.items():
+            if not content.takes(key, entry):
+                continue
             is_work = key.kind == "work"
             if is_work or (key.doi not in unknown and (key.kind == "record" or key.doi in checked)):
                 if entry.expires > self._started:
@@ -267,6 +270,22 @@ class Survey:
         )
         for doi in answered - dead:
             content.accepted.pop(doi, None)
+
+    def kept_works(self, content: LockContent) -> list[DOI]:
+        """Return the DOIs that have no metadata any more, but have their works in a lock file."""
+        return [
+            doi
+            for doi, work in self.works.items()
+            if work is None and content.work(doi.key) is not None
+        ]
+
+    def unlockable(self, content: LockContent) -> list[DOI]:
+        """Return the DOIs that do not exist, which a lock file keeps only if https://doi.org says so."""
+        return [
+            doi
+            for doi in self.missing
+            if doi.key not in content.accepted and content.status(doi.key) != "not-found"
+        ]
 
     def sentence(self, dois: Collection[DOI]) -> str:
         """Return how many of some DOIs could not be checked, and why; "" if none."""

@@ -13,11 +13,11 @@ for _needed in ("requests", "platformdirs"):
         )
 
 if TYPE_CHECKING:
+    from doiuri.resolver._lock_file import LockContent, LockFile
     from doiuri.resolver._outcome import Cause, Metadata, Outcome
     from doiuri.resolver._process import open_store
     from doiuri.resolver._resolver import Resolver
     from doiuri.resolver.http import Reply, Request, Transport, TransportError
-    from doiuri.resolver.stores._lock_file import LockContent, LockFile
     from doiuri.resolver.stores._redis import RedisStore
     from doiuri.resolver.stores._sqlite import SQLiteStore
     from doiuri.resolver.stores._store import Entry, Key, MemoryStore, Store, StoreWarning
@@ -48,7 +48,7 @@ _MODULES = {
     **dict.fromkeys(("Cause", "Metadata", "Outcome"), "_outcome"),
     "Resolver": "_resolver",
     **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http"),
-    **dict.fromkeys(("LockContent", "LockFile"), "stores._lock_file"),
+    **dict.fromkeys(("LockContent", "LockFile"), "_lock_file"),
     "open_store": "_process",
     "RedisStore": "stores._redis",
     "SQLiteStore": "stores._sqlite",

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from doiuri._settings import MEMORY, store_kind
 from doiuri._urls import origin
+from doiuri.resolver._lock_file import LockFile
 from doiuri.resolver.http._client import Client, Limiter
-from doiuri.resolver.stores._lock_file import LockFile
 from doiuri.resolver.stores._redis import RedisStore
 from doiuri.resolver.stores._sqlite import SQLiteStore
-from doiuri.resolver.stores._store import MemoryStore
+from doiuri.resolver.stores._store import MemoryStore, warn
 
 if TYPE_CHECKING:
     import requests
@@ -120,7 +120,8 @@ def open_store(where: str | os.PathLike[str] | None = None) -> AnyStore:
 
     :param where: an address as in ``DOIURI_CACHE``: ``:memory:``, a ``redis://`` or ``rediss://`` URL, or a
         path. A path that ends in ``.json`` or ``.lock`` is a lock file; a folder gets an SQLite file; any
-        other path is an SQLite file. None is the SQLite file in the user's cache folder.
+        other path is an SQLite file. None is the SQLite file in the user's cache folder or, for a user
+        without a home folder, a store in memory.
     :raises ValueError: for any other address, or if redis-py is needed and not installed.
 
     >>> from doiuri.resolver import open_store
@@ -128,7 +129,7 @@ def open_store(where: str | os.PathLike[str] | None = None) -> AnyStore:
     'MemoryStore'
     """
     if where is None:
-        return SQLiteStore(None)
+        return _default_store()
     kind, text = store_kind(os.fspath(where))
     if kind == "memory":
         return MemoryStore()
@@ -140,6 +141,17 @@ def open_store(where: str | os.PathLike[str] | None = None) -> AnyStore:
     # not Path.is_dir, which raises if a parent folder may not be read
     folder = os.path.isdir(path) or text.endswith(("/", os.sep))  # noqa: PTH112
     return SQLiteStore(path / "doiuri.sqlite3" if folder else path)
+
+
+def _default_store() -> SQLiteStore | MemoryStore:
+    """Return the store in the user's cache folder; one in memory, with a StoreWarning, if there is none."""
+    try:
+        return SQLiteStore()
+    except RuntimeError:  # as in a container whose user has no entry in /etc/passwd
+        warn(
+            "no home folder, so answers are only kept in memory; set DOIURI_CACHE to the path of a cache"
+        )
+        return MemoryStore()
 
 
 def _after_fork() -> None:

@@ -1,1 +1,1 @@
-"""Stores: in memory, SQLite, Redis, a lock file."""
+"""Stores: in memory, SQLite, Redis."""

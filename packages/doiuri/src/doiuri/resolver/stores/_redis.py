@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from doiuri.resolver.stores._store import Entry, Usage, warn
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
     Command = Callable[[Any, str], object]  # adds a command about a name to a pipeline
 
+T = TypeVar("T")
+
 KEEP = 30 * 86400  # seconds for which a stale entry is kept
 PAUSE = 30.0  # seconds without requests after a failure
 
@@ -24,18 +28,19 @@ _PREFIX = "doiuri:2:"  # of every key on the server; the number is that of the f
 class RedisStore:
     """A store on a Redis or Valkey server.
 
-    While the server does not answer or refuses to write, a StoreWarning is issued, nothing is found, and new
-    entries are dropped.
+    While the server does not answer, answers with something else or refuses to write, a StoreWarning is
+    issued, nothing is found, and new entries are dropped.
 
     :param url: a ``redis://`` or ``rediss://`` URL.
-    :param timeout: seconds to wait for a connection and for each answer.
+    :param timeout: seconds that reading or writing many entries may take, with the connection.
     :raises ValueError: if the URL is invalid.
     """
 
     def __init__(self, url: str, *, timeout: float = 1.0) -> None:
         import redis
 
-        self._failures, self._refusal = (redis.RedisError, OSError), redis.ResponseError
+        self._refusal = redis.ResponseError
+        self._timeout = timeout
         scheme, _, rest = url.partition(":")
         self.address = _public(url)  #: the URL of the server, without user, password and options
         try:
@@ -88,8 +93,8 @@ class RedisStore:
         if time.monotonic() < self._paused_until[what]:
             return {}
         try:
-            return self._send(names, command)
-        except self._failures as error:
+            return _within(self._timeout, lambda: self._send(names, command))
+        except Exception as error:  # noqa: BLE001 - what redis-py raises for answers that are not Redis'
             # a server that is full or read-only still answers reads
             paused = [what] if isinstance(error, self._refusal) else ["read", "written"]
             self._paused_until |= dict.fromkeys(paused, time.monotonic() + PAUSE)
@@ -105,7 +110,7 @@ class RedisStore:
             sizes = self._send(names, lambda pipe, name: pipe.strlen(name))
             if remove:
                 self._send(names, lambda pipe, name: pipe.delete(name))
-        except self._failures as error:
+        except Exception as error:  # noqa: BLE001 - as in _try
             raise OSError(f"cannot {what} the store at {self.address}: {error}") from None
         known = [
             size for size in sizes.values() if isinstance(size, int) and size
@@ -122,6 +127,28 @@ class RedisStore:
             if isinstance(reply, Exception) and not str(reply).startswith("WRONGTYPE"):
                 raise reply
         return replies
+
+
+def _within(seconds: float, work: Callable[[], T]) -> T:
+    """Return what a function returns, or raise TimeoutError if that takes longer.
+
+    It runs in a thread: the timeouts of a socket are for each piece of an answer, not for the whole, and
+    looking up the host's name has none.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except Exception as error:  # noqa: BLE001 - the caller's thread raises it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="doiuri-redis", daemon=True).start()
+    try:
+        return future.result(seconds)
+    except TimeoutError as error:
+        reason = str(error) or f"no complete answer within {seconds:g} s"
+        raise TimeoutError(reason) from None
 
 
 def _public(url: str) -> str:

@@ -67,6 +67,7 @@ class SQLiteStore(ForkSafe):
     :param timeout: seconds to wait for other processes.
     :param limit: size of the content in bytes beyond which the oldest entries are deleted.
     :raises ValueError: if there is a file at ``path`` that is not an SQLite file.
+    :raises RuntimeError: if ``path`` is left out, and the user has no home folder.
     """
 
     path: Path
@@ -82,11 +83,7 @@ class SQLiteStore(ForkSafe):
         limit: int = 1_000_000_000,
     ) -> None:
         if path is None:
-            import platformdirs
-
-            self.path = (
-                platformdirs.user_cache_path("doiuri", appauthor=False) / f"store-{FORMAT}.sqlite3"
-            )
+            self.path = _default_path()
         else:
             # absolute, so that a later change of directory does not matter
             self.path = Path(os.path.abspath(path))  # noqa: PTH100
@@ -216,6 +213,19 @@ class SQLiteStore(ForkSafe):
             with suppress(FileNotFoundError):
                 size += Path(f"{self.path}{end}").stat().st_size
         return size
+
+
+def _default_path() -> Path:
+    """Return the path of the file in the user's cache folder.
+
+    :raises RuntimeError: if there is no home folder to find that in.
+    """
+    import platformdirs
+
+    folder = platformdirs.user_cache_path("doiuri", appauthor=False)
+    if not folder.is_absolute():  # some versions return "~/.cache" then
+        raise RuntimeError(f"could not determine the home folder for {folder}")
+    return folder / f"store-{FORMAT}.sqlite3"
 
 
 def _id(key: Key) -> int:

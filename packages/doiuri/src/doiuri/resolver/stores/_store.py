@@ -103,15 +103,34 @@ class Store(ReadStore, Protocol):
 
 
 def read(store: ReadStore | None, keys: Sequence[Key]) -> dict[Key, Entry]:
-    """Return the entries that a store has, if there is one."""
-    return {} if store is None or not keys else store.get_many(keys)
+    """Return the entries that a store has, if there is one; none if it fails, with a StoreWarning."""
+    if store is None or not keys:
+        return {}
+    try:
+        return dict(store.get_many(keys))
+    except StoreWarning:  # warnings are errors
+        raise
+    except Exception as error:  # noqa: BLE001 - a store may be anybody's
+        _warn_of_failure(store, "read", error)
+        return {}
 
 
 def write(store: Store | ReadStore | None, entries: Mapping[Key, Entry]) -> None:
-    """Store entries, if there is a store that can be written to."""
+    """Store entries, if there is a store that can be written to; if it fails, issue a StoreWarning."""
     put_many = getattr(store, "put_many", None)
-    if entries and put_many is not None:
+    if not entries or put_many is None:
+        return
+    try:
         put_many(entries)
+    except StoreWarning:  # warnings are errors
+        raise
+    except Exception as error:  # noqa: BLE001 - a store may be anybody's
+        _warn_of_failure(store, "written", error)
+
+
+def _warn_of_failure(store: object, what: str, error: Exception) -> None:
+    cause = f"{type(error).__name__}: {error}".removesuffix(": ")
+    warn(f"the store {type(store).__name__} cannot be {what} ({cause:.200})")
 
 
 def warn(message: str) -> None:

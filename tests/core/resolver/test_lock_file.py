@@ -8,13 +8,14 @@ import os
 import random
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri import DOI, NoValues, ResolverUnavailable
 from doiuri.records import Work
-from doiuri.resolver import Entry, Key, LockFile, Resolver, StoreWarning
+from doiuri.resolver import Entry, Key, LockContent, LockFile, Resolver, StoreWarning
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 from support.servers.faults import value
@@ -42,21 +43,23 @@ ITEMS: list[dict[str, Any]] = [
 RECORD = key(KAHN.key)
 TEXT = key("10.1000/1", "metadata", detail="text/plain")
 RECORD_LINE = (
-    '"record https://doi.org 10.1000/KäHN <1>": {"json":{"handle":"10.1000/Kähn <1>","responseCode":1,'
+    '"10.1000/KäHN <1>": {"json":{"handle":"10.1000/Kähn <1>","responseCode":1,'
     '"values":[{"data":{"format":"string","value":"https://a.example/"},"index":1,"type":"URL"}]}}'
 )
-EMPTY_LINE = (
-    '"record https://doi.org 10.1000/EMPTY": {"json":'
-    '{"handle":"10.1000/empty","responseCode":200,"values":[]}},'
-)
+EMPTY_LINE = '"10.1000/EMPTY": {"json":{"handle":"10.1000/empty","responseCode":200,"values":[]}},'
 WORK = '{"author":[{"literal":"Kahn"}],"retrieved":"2026-03-31","title":"A <i>framework</i>","type":"document"}'
-CONTENT = f"""{{"doiuri-lock": 1, "entries": {{
-"bibtex https://doi.org 10.1000/KäHN <1>": {{"text":"@misc{{a}}","type":"application/x-bibtex"}},
-"metadata text/plain https://doi.org 10.1000/1": {{"text":"Knuth\\n","type":"text/plain"}},
+CONTENT = f"""{{"doiuri-lock": 1,
+"bibtex": {{
+"10.1000/KäHN <1>": {{"text":"@misc{{a}}","type":"application/x-bibtex"}}
+}},
+"metadata text/plain": {{
+"10.1000/1": {{"text":"Knuth\\n","type":"text/plain"}}
+}},
+"record": {{
 {EMPTY_LINE}
 {RECORD_LINE}
 }},
-"works": {{
+"work": {{
 "10.1000/EMPTY": null,
 "10.1000/KäHN <1>": {WORK}
 }}}}
@@ -106,7 +109,7 @@ def test_a_change_of_an_entry_changes_one_line(path: Path) -> None:
     old, new = CONTENT.splitlines(), path.read_text("utf-8").splitlines()
     assert [
         number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other
-    ] == [2]
+    ] == [5]
 
 
 def test_only_a_new_answer_changes_the_day_on_which_a_work_was_retrieved(path: Path) -> None:
@@ -177,37 +180,125 @@ def test_an_entry_that_contradicts_its_key_is_left_out(path: Path, body: bytes) 
     assert store.read().keys == [RECORD]
 
 
-def record_of(code: int, alias: str = "") -> Entry:
+MIRROR = "https://mirror.example"
+
+
+def record_of(name: str, code: int, alias: str = "") -> Entry:
     values = [value("HS_ALIAS", alias)] if alias else []
-    return Entry(
-        json.dumps({"responseCode": code, "handle": "10.1000/a", "values": values}).encode(),
-        JSON,
-        0.0,
-    )
+    record = {"responseCode": code, "handle": f"10.1000/{name}", "values": values}
+    return Entry(json.dumps(record).encode(), JSON, 0.0)
+
+
+def agency_of(name: str) -> Entry:
+    return Entry(json.dumps({"DOI": f"10.1000/{name}", "RA": "Crossref"}).encode(), JSON, 0.0)
 
 
 SAID: dict[str, tuple[str, Entry, str | None]] = {
-    "A": ("record", record_of(1, "10.1000/b"), "found"),
-    "B": ("record", record_of(200), "found"),
-    "DEAD": ("record", record_of(100), "not-found"),
-    "RA": ("exists", Entry(b'{"RA":"Crossref"}', JSON, 0.0), "found"),
+    "ALIAS": ("record", record_of("alias", 1, "10.1000/b"), "found"),
+    "EMPTY": ("record", record_of("empty", 200), "found"),
+    "DEAD": ("record", record_of("dead", 100), "not-found"),
+    "FAILED": ("record", record_of("failed", 2), None),
+    "ANOTHER": ("record", record_of("dead", 1), None),
+    "ANOTHER-DEAD": ("record", record_of("dead", 100), None),
+    "NO-RECORD": ("record", Entry(b"{}", JSON, 0.0), None),
+    "RA": ("exists", agency_of("ra"), "found"),
+    "ANOTHER-RA": ("exists", agency_of("ra"), None),
     "WORK": ("work", Entry(b'{"title":"A"}', CSL_JSON, 0.0), "found"),
-    "NONE": ("work", Entry(b"null", JSON, 0.0), None),
+    "NO-WORK": ("work", Entry(b"null", JSON, 0.0), None),
     "TEXT": ("metadata", Entry(b"A", "text/plain", 0.0), None),
     "DATA": ("files", Entry(b"{}", JSON, 0.0), None),
 }
 
 
-def test_what_it_says_of_a_doi_and_what_is_left_if_only_one_is_used(path: Path) -> None:
-    """Also what an alias leads to, and data sets, which programs use."""
+@pytest.mark.parametrize("name", SAID)
+def test_what_it_says_of_a_doi_is_what_a_resolver_reads_in_it(path: Path, name: str) -> None:
+    kind, entry, status = SAID[name]
     file = LockFile(path)
-    file.put_many({key(f"10.1000/{name}", kind): entry for name, (kind, entry, _) in SAID.items()})
-    content = file.read()
-    assert {name: content.status(f"10.1000/{name}") for name in SAID} == {
-        name: status for name, (*_, status) in SAID.items()
+    file.put_many({key(f"10.1000/{name}", kind): entry})
+    doi = DOI(f"10.1000/{name}")
+    resolver = Resolver(store=file, offline=True)
+
+    said = file.read().status(doi.key)
+    (exists,) = resolver.verify([doi])
+    (work,) = resolver.works([doi])
+
+    assert said == status
+    assert exists.status == (status if status and kind != "work" else "unknown")
+    assert (work.status == "found") == (kind == "work" and status == "found")
+
+
+@pytest.mark.parametrize("used", ["A", "B", "C", "D", "DATA"])
+def test_pruning_keeps_what_a_chain_of_aliases_leads_to(path: Path, used: str) -> None:
+    """However long it is. A data set stays, since programs use it."""
+    chain = "ABCD"
+    file = LockFile(path)
+    for name, target in zip(chain, [*chain[1:], ""], strict=True):
+        alias = f"10.1000/{target.lower()}" if target else ""
+        file.put_many({key(f"10.1000/{name}"): record_of(name, 1, alias)})
+    file.put_many({key("10.1000/DATA", "files"): Entry(b"{}", JSON, 0.0)})
+
+    file.edit(lambda content: content.prune([f"10.1000/{used}"]))
+
+    led_to = chain[chain.find(used) :] if used in chain else ""
+    assert file.read().dois() == {f"10.1000/{name}" for name in [*led_to, "DATA"]}
+
+
+@pytest.mark.parametrize("base", [BASE, MIRROR, "http://127.0.0.1:8053", "https://dx.doi.org"])
+def test_only_doi_org_can_say_that_a_doi_does_not_exist(path: Path, base: str) -> None:
+    """All other answers count whoever gave them, and the file does not say who that was."""
+    registry = resolver_for(ITEMS, store=LockFile(path), base=base)
+    assert [one.status for one in registry.verify([KAHN, "10.1000/dead"])] == ["found", "not-found"]
+    assert [one.status for one in registry.works([KAHN, EMPTY])] == ["found", "no-values"]
+
+    statuses = {
+        asked: [
+            outcome.status
+            for outcome in Resolver(asked, store=LockFile(path), offline=True).verify(
+                [KAHN, "10.1000/dead"]
+            )
+        ]
+        for asked in (BASE, MIRROR)
     }
-    content.prune(["10.1000/A"])
-    assert content.dois() == {"10.1000/A", "10.1000/B", "10.1000/DATA"}
+
+    dead = "not-found" if base == BASE else "unknown"
+    assert statuses == {asked: ["found", dead] for asked in (BASE, MIRROR)}
+    content = LockFile(path).read()
+    assert (content.status("10.1000/DEAD") == "not-found") == (base == BASE)
+    assert content.work(KAHN.key) == Work(KAHN, CSL)
+    assert "://" not in path.read_text("utf-8").replace("https://a.example/", "")
+
+
+def test_no_metadata_replaces_no_work_until_its_line_is_deleted(path: Path) -> None:
+    work, nothing = key(KAHN.key, "work"), Entry(b"null", JSON, EXPIRES)
+    path.write_text(CONTENT, "utf-8")
+    file = LockFile(path)
+
+    file.put_many({work: nothing})
+    assert path.read_text("utf-8") == CONTENT
+
+    file.edit(lambda content: content.remove([KAHN.key], ["work"]))
+    file.put_many({work: nothing})
+    assert file.get_many([work])[work].body == b"null"
+
+
+TYPES = [
+    "text/plain",
+    'application/ld+json; profile="https://www.w3.org/ns/json-ld#compacted https://a.example"',
+    "text/x-bibliography; style=10.1000/a; locale= 10.1000/b",
+    "*/* ;q=1 https://doi.org 10.1000/1 ",
+]
+
+
+@pytest.mark.parametrize("media_type", TYPES)
+@pytest.mark.parametrize("name", ["10.1000/1", "10.1000/a https://doi.org 10.1000/1", '10.1000/"'])
+def test_metadata_of_any_media_type_are_found_again(path: Path, media_type: str, name: str) -> None:
+    asked = Key("metadata", BASE, DOI(name).key, media_type)
+    entry = Entry(b"Knuth", "text/plain", math.inf)
+
+    LockFile(path).put_many({asked: entry})
+
+    assert LockFile(path).get_many([asked]) == {asked: entry}
+    assert LockFile(path).read().keys == [asked]
 
 
 # Editing
@@ -215,7 +306,8 @@ def test_what_it_says_of_a_doi_and_what_is_left_if_only_one_is_used(path: Path) 
 
 def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     script = (
-        "import sys\nfrom doiuri.resolver import Entry, Key, LockFile\nstore = LockFile(sys.argv[1])\n"
+        "import sys\nfrom doiuri.resolver import Entry, Key, LockFile\n"
+        "store = LockFile(sys.argv[1], timeout=300)\n"
         "for n in range(30):\n"
         "    key = Key('record', 'https://doi.org', f'10.1000/{sys.argv[2]}-{n:02}')\n"
         "    store.put_many({key: Entry(b'{}', 'application/json', 0)})"
@@ -227,6 +319,60 @@ def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
         f"10.1000/{name}-{n:02}" for name in "ABCD" for n in range(30)
     }
     assert [file.name for file in path.parent.iterdir()] == ["doi.lock"], "nothing is left behind"
+
+
+@pytest.mark.parametrize("moment", ["change", "render"])
+def test_entries_that_are_put_during_an_edit_are_written_after_it(
+    path: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The garbage collector may close an iteration, whose entries are then stored, at any time."""
+    file = LockFile(path)
+    render = LockContent.render
+
+    def rendered(content: LockContent) -> bytes:
+        if moment == "render" and TEXT not in content.keys:
+            file.put_many({TEXT: answers()[TEXT]})
+        return render(content)
+
+    def change(content: LockContent) -> None:
+        if moment == "change":
+            file.put_many({TEXT: answers()[TEXT]})
+        content.accepted["10.1000/X"] = "mine"
+
+    monkeypatch.setattr(LockContent, "render", rendered)
+    file.edit(change)
+
+    content = LockFile(path).read()
+    assert (content.keys, content.accepted) == ([TEXT], {"10.1000/X": "mine"})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such locks")
+def test_nobody_waits_long_for_a_lock_of_another_program(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    clock = [1000.0]
+
+    def tick() -> float:
+        clock[0] += 0.1
+        return clock[0]
+
+    monkeypatch.setattr(time, "monotonic", tick)
+    file = LockFile(path)
+    descriptor = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with pytest.raises(TimeoutError, match="locked by another program for more than"):
+            file.edit(lambda content: content.accepted.update({"10.1000/X": "mine"}))
+        with pytest.warns(StoreWarning, match="cannot be written .*locked by another program"):
+            assert resolver_for(ITEMS, store=file).resolve(KAHN).url == "https://a.example/"
+        file.put_many(answers())  # not tried again yet, so there is no second warning
+    finally:
+        os.close(descriptor)
+    clock[0] += 100
+    file.put_many(answers())
+    assert file.read().status(KAHN.key) == "found"
 
 
 # The file
@@ -247,9 +393,6 @@ def test_changes_from_outside_are_seen(path: Path) -> None:
     assert store.read().dois() == {"10.1000/2"}, "what was deleted stays deleted"
 
 
-NAME = '"record https://doi.org 10.1000/1"'
-
-
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -257,18 +400,21 @@ NAME = '"record https://doi.org 10.1000/1"'
         ("null", "not a lock file of format 1: its format is None"),
         ("[]", "not a lock file"),
         ("{}", "not a lock file"),
-        ('{"doiuri-lock": 3, "entries": {}}', "its format is 3"),
-        ('{"doiuri-lock": "1", "entries": {}}', "its format is '1'"),
-        ('{"doiuri-lock": 1, "entries": []}', "contains an invalid entry"),
-        ('{"doiuri-lock": 1, "entries": {"k": {"json": {}}}}', "'k' is not the name of an entry"),
-        ('{"doiuri-lock": 1, "entries": {}, "works": []}', "contains an invalid entry"),
-        ('{"doiuri-lock": 1, "works": {"10.1000/1": "text"}}', "a work must be an object"),
+        ('{"doiuri-lock": 3, "record": {}}', "its format is 3"),
+        ('{"doiuri-lock": "1", "record": {}}', "its format is '1'"),
+        ('{"doiuri-lock": 1, "record": []}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "record": {"k": {"json": {}}}}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "record": {}, "work": []}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "work": {"10.1000/1": "text"}}', "a work must be an object"),
         (
             '{"doiuri-lock": 1, "accepted": {"10.1/1": null}}',
             "the reason for 10.1/1 must be a string",
         ),
         *(
-            (f'{{"doiuri-lock": 1, "entries": {{{NAME}: {entry}}}}}', "contains an invalid entry")
+            (
+                f'{{"doiuri-lock": 1, "record": {{"10.1000/1": {entry}}}}}',
+                "contains an invalid entry",
+            )
             for entry in ("null", "7", "{}", '{"text": 1}', '{"json": {}, "type": 5}')
         ),
         (
@@ -311,7 +457,7 @@ def test_a_folder_or_a_device_is_refused_as_a_lock_file(tmp_path: Path) -> None:
 def test_writing_keeps_symbolic_links_and_permissions(path: Path, tmp_path: Path) -> None:
     real = tmp_path / "elsewhere" / "real.json"
     real.parent.mkdir()
-    real.write_text('{"doiuri-lock": 1, "entries": {}}')
+    real.write_text('{"doiuri-lock": 1}')
     real.chmod(0o640)
     path.symlink_to(real)
     LockFile(path).put_many(answers())

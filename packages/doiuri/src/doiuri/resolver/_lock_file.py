@@ -1,9 +1,12 @@
 """The lock file: records and works in a JSON file that is committed and reviewed.
 
-It has one line per entry, sorted, without times. Its object ``entries`` has records, agencies and other
-answers, named ``kind [detail] base doi``; ``works`` has CSL-JSON by DOI, with the day on which it was
-retrieved, or ``null`` if the agency has none. ``accepted`` has the DOIs that are known not to exist, each
-with the reason. The same answers give the same bytes.
+It has an object for each kind of answer, such as ``record`` or ``metadata text/plain``, and in that one line
+for each DOI; all are sorted. Only works have a date: ``work`` has CSL-JSON with the day on which it was
+retrieved, or ``null`` if the agency has none. ``accepted`` has the DOIs that are known not to exist, each with
+the reason. The same answers give the same bytes.
+
+An answer counts for every resolver, whichever gave it, so the file does not name the resolver. The exception
+is the answer that a DOI does not exist: it is kept only from https://doi.org.
 """
 
 from __future__ import annotations
@@ -11,30 +14,40 @@ from __future__ import annotations
 import errno
 import math
 import os
-import re
 import stat
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from doiuri._errors import BadRecord
+from doiuri._doi import Handle
 from doiuri._files import locked_folder, replacing
 from doiuri._json import dump, load, read_object
 from doiuri._urls import DOI_ORG
 from doiuri.records._negotiation import CSL_JSON
-from doiuri.records._record import Record, ascii_upper
+from doiuri.records._record import ascii_upper
+from doiuri.resolver._questions import ExistenceQuestion, RecordQuestion, WorkQuestion
 from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, ForkSafe, Key, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from doiuri.records._work import Work
+    from doiuri.resolver._outcome import Outcome
+    from doiuri.resolver._questions import Question
+
 FORMAT = 1
+PAUSE = 10.0
+"""Seconds for which new answers are dropped after another program kept the file locked."""
 
 _LARGEST = 500_000_000  # bytes
-_SECTIONS = ("entries", "works", "accepted")
-_NAME = re.compile(r"(\w+)(?: (.+?))?? https?://\S+ (.+)", re.DOTALL)
-_STATUSES = {1: "found", 200: "found", 100: "not-found"}
+_HEAD = "doiuri-lock"  # the member with the format
+_ACCEPTED = "accepted"
+
+# How a Resolver reads entries, in which all answers count as those of https://doi.org
+_RECORD = RecordQuestion(DOI_ORG, follow=False)
+_EXISTENCE = ExistenceQuestion(DOI_ORG)
+_WORK = WorkQuestion(DOI_ORG)
 
 
 class Differences(NamedTuple):
@@ -46,7 +59,7 @@ class Differences(NamedTuple):
 
 
 class LockContent:
-    """What a lock file says. All answers count as those of https://doi.org."""
+    """What a lock file says, for every resolver."""
 
     accepted: dict[str, str]
     """The DOIs that are known not to exist, by their keys, each with the reason for keeping it."""
@@ -76,51 +89,55 @@ class LockContent:
         except ValueError as error:
             what = "cannot be read as a lock file (an unresolved merge?)"
             raise ValueError(f"{path} {what}: {error}") from None
-        version = file.get("doiuri-lock") if isinstance(file, dict) else None
+        version = file.pop(_HEAD, None) if isinstance(file, dict) else None
         if version != FORMAT:
             raise ValueError(
                 f"{path} is not a lock file of format {FORMAT}: its format is {version!r:.40}"
             )
         try:
-            for section in _SECTIONS:
-                for name, value in file.get(section, {}).items():
-                    self._read_line(section, name, value)
+            for section, lines in file.items():
+                for doi, value in lines.items():
+                    self._read_line(section, doi, value)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{path} contains an invalid entry: {error!r}") from None
         return self
 
     def render(self) -> bytes:
         """Return the content of the file."""
-        rows: dict[str, list[str]] = {section: [] for section in _SECTIONS}
+        sections: dict[str, list[str]] = {}
+        for doi, reason in sorted(self.accepted.items()):
+            sections.setdefault(_ACCEPTED, []).append(f"{dump(doi)}: {dump(reason)}")
         for key in self.keys:
-            value = self._values[key]
-            if key.kind == "work" and value is not None and key.doi in self.retrieved:
-                value = value | {"retrieved": self.retrieved[key.doi]}
-            section = "works" if key.kind == "work" else "entries"
-            rows[section].append(f"{dump(name_of(key))}: {dump(value, sort=True)}")
-        rows["accepted"] = [
-            f"{dump(doi)}: {dump(reason)}" for doi, reason in sorted(self.accepted.items())
-        ]
-        written = [section for section in _SECTIONS if rows[section] or section == "entries"]
-        objects = ",\n".join(
-            '"{}": {{\n{}\n}}'.format(one, ",\n".join(rows[one])) for one in written
-        )
-        return f'{{"doiuri-lock": {FORMAT}, {objects}}}\n'.encode()
+            line = f"{dump(key.doi)}: {dump(self._dated(key), sort=True)}"
+            sections.setdefault(_section(key), []).append(line)
+
+        members = [f'"{_HEAD}": {FORMAT}']
+        for section, lines in sorted(sections.items()):
+            joined = ",\n".join(lines)
+            members.append(f"{dump(section)}: {{\n{joined}\n}}")
+        text = ",\n".join(members)
+        return f"{{{text}}}\n".encode()
+
+    def _dated(self, key: Key) -> Any:
+        """Return the value of an entry; that of a work has the day on which it was retrieved."""
+        value = self._values[key]
+        day = self.retrieved.get(key.doi)
+        if key.kind != "work" or value is None or day is None:
+            return value
+        return value | {"retrieved": day}
 
     def copy(self) -> LockContent:
         """Return a copy."""
         copy = LockContent()
-        copy._values, copy.accepted, copy.retrieved = (
-            {**self._values},
-            {**self.accepted},
-            {**self.retrieved},
-        )
+        copy._values = {**self._values}
+        copy.accepted = {**self.accepted}
+        copy.retrieved = {**self.retrieved}
         return copy
 
     @property
     def keys(self) -> list[Key]:
         """The keys of all entries, in the order of the file, without ``accepted``."""
-        return sorted(self._values, key=lambda key: (key.kind == "work", name_of(key)))
+        return sorted(self._values, key=lambda key: (_section(key), key.doi))
 
     def get(self, key: Key) -> Entry | None:
         """Return an entry, whatever base its key has."""
@@ -128,13 +145,28 @@ class LockContent:
         return Entry(*_decoded(key, self._values[key]), math.inf) if key in self._values else None
 
     def add(self, entries: Mapping[Key, Entry]) -> None:
-        """Add or replace entries; one that is neither text nor what its key says is left out."""
+        """Add or replace the entries that it ``takes``; one that contradicts its key is left out, too."""
         for key, entry in entries.items():
             with suppress(ValueError, TypeError, AttributeError):
+                if not self.takes(key, entry):
+                    continue
                 self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
                 if key.kind == "work" and not entry.says_none and math.isfinite(entry.expires):
                     received = time.gmtime(max(entry.expires - MAX_AGE, 0))
                     self.retrieved[key.doi] = time.strftime("%Y-%m-%d", received)
+
+    def takes(self, key: Key, entry: Entry) -> bool:
+        """Return whether an answer may be added.
+
+        That a DOI does not exist counts only if https://doi.org says so. That it has no metadata does not
+        replace its work: to drop that, delete its line.
+        """
+        if key.kind == "record" and key.base != DOI_ORG:
+            outcome = _RECORD.read(Handle.from_name(key.doi), [entry])
+            return outcome is None or outcome.status != "not-found"
+        if key.kind == "work" and entry.says_none:
+            return self._values.get(key._replace(base=DOI_ORG)) is None
+        return True
 
     def remove(self, dois: Collection[str], kinds: Collection[str] = ()) -> None:
         """Remove the entries about DOIs, given by their keys; only those of some kinds, if any are given."""
@@ -147,19 +179,27 @@ class LockContent:
         """Return the keys of all DOIs in it."""
         return {key.doi for key in self._lines()}
 
+    def work(self, doi: str) -> Work | None:
+        """Return the work that a DOI, given by its key, names; None if the file does not have it."""
+        outcome = self._read(_WORK, Handle.from_name(doi))
+        return None if outcome is None else outcome.work
+
     def status(self, doi: str) -> str | None:
         """Return whether a DOI, given by its key, is registered: "found" or "not-found".
 
-        None if the entries do not say it, whether it is in ``accepted`` or not.
+        None if the entries do not say it, whether it is in ``accepted`` or not. It is what a Resolver with the
+        file as its store answers offline: ``verify`` or, if that knows nothing, ``works``.
         """
-        record = self._values.get(Key("record", DOI_ORG, doi), {}).get("json")
-        if isinstance(record, dict):
-            code = record.get("responseCode")
-            return _STATUSES.get(code) if isinstance(code, int) else None
-        is_known = Key("exists", DOI_ORG, doi) in self._values or self._values.get(
-            Key("work", DOI_ORG, doi)
-        )
-        return "found" if is_known else None
+        name = Handle.from_name(doi)
+        outcome = self._read(_EXISTENCE, name)
+        if outcome is not None:
+            return outcome.status
+        work = self._read(_WORK, name)
+        return "found" if work is not None and work.found else None
+
+    def _read(self, question: Question, doi: Handle) -> Outcome | None:
+        """Return the answer to a question, as a Resolver reads it; None if the entries hold none."""
+        return question.read(doi, [self.get(key) for key in question.keys(doi)])
 
     def unused(self, used: Iterable[str]) -> set[str]:
         """Return the keys of the DOIs that are not among those used, nor are aliases led to by them.
@@ -179,13 +219,6 @@ class LockContent:
         self.remove(unused)
         self.accepted = {doi: reason for doi, reason in self.accepted.items() if doi not in unused}
 
-    def names(self) -> dict[str, str]:
-        """Return the name of the first line about each DOI, by the DOI's key."""
-        names: dict[str, str] = {}
-        for key in self.keys:
-            names.setdefault(key.doi, name_of(key))
-        return {doi: doi for doi in sorted(self.accepted)} | names
-
     def differences(self, new: LockContent) -> Differences:
         """Return how another content differs from this one; days do not count."""
         before, after, old, now = self._lines(), new._lines(), self.dois(), new.dois()
@@ -203,24 +236,22 @@ class LockContent:
 
     def _alias(self, doi: str) -> str | None:
         """Return the key of the name that a DOI is an alias of."""
-        entry = self.get(Key("record", DOI_ORG, doi))
-        if entry is not None and b'"HS_ALIAS"' in entry.body:
-            with suppress(BadRecord):
-                return ascii_upper(Record.from_json(entry.body).alias or "")
-        return None
+        outcome = self._read(_RECORD, Handle.from_name(doi))
+        if outcome is None or outcome.record is None or outcome.record.alias is None:
+            return None
+        return ascii_upper(outcome.record.alias)
 
-    def _read_line(self, section: str, name: str, value: Any) -> None:
-        if section == "accepted":
+    def _read_line(self, section: str, doi: str, value: Any) -> None:
+        name = Handle.from_name(doi).key
+        if section == _ACCEPTED:
             if not isinstance(value, str):
-                raise TypeError(f"the reason for {name} must be a string")
-            self.accepted[ascii_upper(name)] = value
+                raise TypeError(f"the reason for {doi} must be a string")
+            self.accepted[name] = value
             return
-        match = _NAME.fullmatch(f"work {DOI_ORG} {name}" if section == "works" else name)
-        if match is None:
-            raise ValueError(f"{name!r:.200} is not the name of an entry")
-        key = Key(match[1], DOI_ORG, ascii_upper(match[3]), match[2] or "")
-        if section == "works" and isinstance(value, dict) and "retrieved" in value:
-            self.retrieved[key.doi] = str(value.pop("retrieved"))
+        kind, _, detail = section.partition(" ")
+        key = Key(kind, DOI_ORG, name, detail)
+        if kind == "work" and isinstance(value, dict) and "retrieved" in value:
+            self.retrieved[name] = str(value.pop("retrieved"))
         _decoded(key, value)
         self._values[key] = value
 
@@ -228,18 +259,23 @@ class LockContent:
 class LockFile(ForkSafe):
     """A store in a lock file.
 
-    Its entries never expire; delete a line to have that DOI resolved again. They count as answers of
-    https://doi.org, whichever resolver answered, and are found for every resolver. If the file cannot be
-    written, a StoreWarning is issued and new entries are dropped.
+    Its entries never expire; delete a line to have that DOI resolved again. They are found for every
+    resolver, whichever answered; ``LockContent.takes`` says which are not kept. If the file cannot be written, a
+    StoreWarning is issued and new entries are dropped.
 
     :param path: the file; it need not exist.
+    :param timeout: seconds to wait for other programs that write to the file.
     :raises ValueError: if the file cannot be read as a lock file.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, timeout: float = 5.0) -> None:
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow symbolic links
+        self._timeout = timeout
         self._stamp: tuple[int, ...] | None = None
         self._content = LockContent()
+        self._is_editing = False
+        self._postponed: dict[Key, Entry] = {}  # entries that were put while the file was edited
+        self._paused_until = -math.inf
         super().__init__()
         self._refresh()
 
@@ -254,11 +290,20 @@ class LockFile(ForkSafe):
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
-        if not entries:
-            return
+        with self._lock:
+            if (
+                self._is_editing
+            ):  # the garbage collector closed an iteration in the thread that edits
+                self._postponed.update(entries)
+            elif entries and time.monotonic() >= self._paused_until:
+                self._put(entries)
+
+    def _put(self, entries: Mapping[Key, Entry]) -> None:
         try:
             self.edit(lambda content: content.add(entries))
         except (OSError, ValueError) as error:
+            if isinstance(error, TimeoutError):
+                self._paused_until = time.monotonic() + PAUSE
             warn(f"the lock file {self.path} cannot be written ({error}); new answers are not kept")
 
     def read(self) -> LockContent:
@@ -273,20 +318,35 @@ class LockFile(ForkSafe):
     def edit(self, change: Callable[[LockContent], None]) -> Differences:
         """Change the file, atomically; return what changed.
 
-        Other processes that write to the file wait meanwhile, so that none of their changes is lost.
+        Other processes that write to the file wait meanwhile, so that none of their changes is lost; on
+        Windows and on some network file systems they cannot, and the last one to write wins.
 
         :param change: called with what the file says, which it changes.
-        :raises OSError: if the file cannot be written.
+        :raises OSError: if the file cannot be written; TimeoutError if another program keeps it locked.
         :raises ValueError: if the file was changed, and is no longer a lock file.
         """
-        with self._lock, locked_folder(self.path.resolve().parent):
-            old, new = self.read(), self.read()
-            change(new)
-            differences = old.differences(new)
-            if any(differences) or new.retrieved != old.retrieved:
-                with replacing(self.path) as draft:
-                    draft.write_bytes(new.render())
+        with self._lock:
+            self._is_editing = True
+            try:
+                with locked_folder(self.path.resolve().parent, self._timeout):
+                    differences = self._rewrite(change)
+            finally:
+                self._is_editing = False
+            postponed = self._postponed
+            self._postponed = {}
+            self.put_many(postponed)
             return differences
+
+    def _rewrite(self, change: Callable[[LockContent], None]) -> Differences:
+        """Change the file, which no other process writes to; return what changed."""
+        old = self.read()
+        new = old.copy()
+        change(new)
+        differences = old.differences(new)
+        if any(differences) or new.retrieved != old.retrieved:
+            with replacing(self.path) as draft:
+                draft.write_bytes(new.render())
+        return differences
 
     def close(self) -> None:
         """Do nothing: the file is not kept open."""
@@ -308,13 +368,9 @@ class LockFile(ForkSafe):
             self._stamp = stamp
 
 
-def name_of(key: Key) -> str:
-    """Return the name of the line about a key; that of a work is the DOI."""
-    return (
-        key.doi
-        if key.kind == "work"
-        else " ".join(filter(None, (key.kind, key.detail, DOI_ORG, key.doi)))
-    )
+def _section(key: Key) -> str:
+    """Return the name of the object that has the entry of a key; a kind has no space in it."""
+    return f"{key.kind} {key.detail}" if key.detail else key.kind
 
 
 def _decoded(key: Key, value: Any) -> tuple[bytes, str]:

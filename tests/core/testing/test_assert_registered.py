@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.resolver import Entry, Key, LockContent, Resolver
+from doiuri.resolver import Entry, Key, LockContent, Resolver, SQLiteStore, StoreWarning
 from doiuri.testing import assert_registered, resolver_for
 from support.servers.faults import record, reply
 from support.servers.rest import handling, targets
@@ -83,6 +86,24 @@ def test_what_cannot_be_checked_never_fails(
             assert warning.getMessage().startswith("2 of 2 DOIs could not be checked: 127.0.0.1:")
             with pytest.raises(AssertionError, match="nothing after the slash"):
                 assert_registered([*dois, "10.1000/"], resolver=resolver)
+
+
+@pytest.mark.parametrize("what", ["read", "written"])
+def test_a_cache_that_fails_is_no_error_even_if_warnings_are(tmp_path: Path, what: str) -> None:
+    if what == "read":
+        (tmp_path / "cache").mkdir()
+        SQLiteStore(tmp_path / "cache" / "store").put_many({})
+        with closing(sqlite3.connect(tmp_path / "cache" / "store")) as db:
+            db.execute("CREATE TABLE other (x)")
+    else:
+        (tmp_path / "cache").touch()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("error")
+        cached = resolver_for(RECORDS, store=tmp_path / "cache" / "store")
+        assert_registered(["10.1000/182"], resolver=cached)
+        with pytest.raises(AssertionError, match="not registered"):
+            assert_registered(["10.1000/none"], resolver=cached)
+    assert {one.category for one in told} == {StoreWarning}
 
 
 def test_the_lock_file_answers_without_a_request(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import socketserver
 import threading
+import time
 from typing import Self
 
 
 class Redis(socketserver.ThreadingTCPServer):
-    """A server with values of strings; it refuses to store more while it is full."""
+    """A server with values of strings; it refuses to store more while it is full.
+
+    While it trickles, it sends a byte of a value every hundredth of a second.
+    """
 
     daemon_threads = True
     request_queue_size = 128  # with 5, of eight threads one would wait a second to be connected
@@ -19,6 +23,7 @@ class Redis(socketserver.ThreadingTCPServer):
         self.values: dict[bytes, bytes] = {}
         self.lifetimes: dict[bytes, int] = {}  # in seconds
         self.is_full = False
+        self.trickles = False
 
     def __enter__(self) -> Self:
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
@@ -65,7 +70,16 @@ class _Connection(socketserver.StreamRequestHandler):
             ]
             if [word.upper() for word in words[:2]] == [b"HELLO", b"3"]:
                 null = b"_\r\n"  # RESP3 from here on
-            self.wfile.write(self.server.reply(*words) or null)
+            reply = self.server.reply(*words) or null
+            if self.server.trickles and words[0].upper() == b"GET":
+                self._trickle(reply)
+            else:
+                self.wfile.write(reply)
+
+    def _trickle(self, reply: bytes) -> None:
+        for octet in reply:
+            self.wfile.write(bytes([octet]))
+            time.sleep(0.01)
 
 
 def _text(value: bytes) -> bytes:

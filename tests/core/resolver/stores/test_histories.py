@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from doiuri.resolver import (
     TransportError,
 )
 from doiuri.testing import resolver_for
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from support.processes import in_child
@@ -376,6 +377,56 @@ class Locked(RuleBasedStateMachine):
     def the_bytes_depend_on_the_content_alone(self) -> None:
         if self.file.path.exists():
             assert self.file.path.read_bytes() == LockContent.read(self.file.path).render()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of ``doiuri lock`` over documents that mention some DOIs."""
+
+    facts: Facts
+    dois: list[DOI]
+    existence: bool
+    works: bool
+    refresh: bool
+    prune: bool
+
+    def update(self, content: LockContent) -> Survey:
+        """Bring the content of a lock file up to date."""
+        resolver = registry(self.facts)
+        survey = Survey(resolver, None, record=True)
+        due = [doi for doi in self.dois if self.refresh or content.status(doi.key) is None]
+        survey.check(due, ask=resolver.verify if self.existence else resolver.resolve_many)
+        if self.works:
+            survey.look_up_works([doi for doi in due if survey.statuses[doi] != "not-found"])
+        survey.renew(content, due)
+        if self.prune:
+            content.prune(doi.key for doi in self.dois)
+        return survey
+
+
+def runs(**options: bool) -> st.SearchStrategy[Run]:
+    names = ("existence", "works", "refresh", "prune")
+    flags = {name: st.just(options[name]) if name in options else st.booleans() for name in names}
+    return st.builds(Run, facts=some_facts, dois=some_dois, **flags)
+
+
+@given(history=st.lists(runs(), max_size=4), last=runs(refresh=True, prune=True))
+def test_after_any_history_a_refreshed_lock_file_is_like_a_new_one(
+    history: list[Run], last: Run
+) -> None:
+    """But for works: they stay if there is no metadata any more, and if they are not asked for."""
+    old, new = LockContent(), LockContent()
+    for run in history:
+        run.update(old)
+
+    survey = last.update(old)
+    last.update(new)
+
+    kept = {doi.key for doi in survey.kept_works(old)}
+    for content in (old, new):
+        content.remove(kept if last.works else content.dois(), ["work"])
+    assert old.keys == new.keys
+    assert not any(new.differences(old))
 
 
 WEEKLY = settings().max_examples > 1000

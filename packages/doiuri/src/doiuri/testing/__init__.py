@@ -6,6 +6,7 @@ It needs ``doiuri[testing]``.
 from __future__ import annotations
 
 import logging
+import warnings
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri.plugins import with_suggestion
 from doiuri.plugins.survey import Need, Survey, unchecked
-from doiuri.resolver import LockContent, Reply, Resolver
+from doiuri.resolver import LockContent, Reply, Resolver, StoreWarning
 from doiuri.resolver._resolver import check_batch
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def assert_registered(
     """Raise AssertionError if something in ``dois`` is not a DOI, or is not registered.
 
     The error lists all of them, with their places and suggestions. If DOIs cannot be checked (no network,
-    rate limit), that is not an error: one warning of the logger ``doiuri`` says how many, and why.
+    rate limit), that is not an error: one warning of the logger ``doiuri`` says how many, and why. Nor is a cache
+    that cannot be read or written, even if warnings are errors: its StoreWarning stays a warning.
 
     >>> from doiuri.testing import resolver_for
     >>> records = [{"handle": "10.1000/182", "values": []}]
@@ -164,14 +166,23 @@ def _missing(
     statuses = {doi: locked.status(doi.key) for doi in dois if doi.key not in locked.accepted}
     left = [doi for doi, status in statuses.items() if status is None]
     if left:
-        with Resolver() if resolver is None else nullcontext(resolver) as asked:
-            survey = Survey(asked, asked.settings.budget)
-            survey.meet(dict.fromkeys(left, Need.EXISTENCE))
+        with warnings.catch_warnings():
+            # where warnings are errors, a cache that cannot be written is none
+            warnings.simplefilter("default", StoreWarning)
+            survey = _asked(left, resolver)
         statuses |= survey.statuses
         meant = survey.meant
         if survey.unknown:
             _logger.warning("%s", unchecked([*survey.unknown.values()], len(dois)))
     return {doi: meant.get(doi) for doi, status in statuses.items() if status == "not-found"}
+
+
+def _asked(dois: list[DOI], resolver: Resolver | None) -> Survey:
+    """Return what a resolver, by default that of the environment, answers about the existence of DOIs."""
+    with Resolver() if resolver is None else nullcontext(resolver) as asked:
+        survey = Survey(asked, asked.settings.budget)
+        survey.meet(dict.fromkeys(dois, Need.EXISTENCE))
+        return survey
 
 
 def _describe(found: DOI | DOISyntaxError, missing: Mapping[DOI, DOI | None]) -> str:

@@ -289,9 +289,9 @@ class Resolver:
         :param doi: a DOI, or text to parse.
         :param budget: seconds for this call; by default that of the Resolver.
         :raises DOINotFound: if the DOI does not exist.
-        :raises NoValues: if the DOI exists, and its agency has no metadata: it answers 204, 404 or 406, or
-            sends a web page.
-        :raises BadRecord: if the answer is unusable.
+        :raises NoValues: if its agency has no metadata (it answers 204, 404 or 406, or sends a web page) and
+            the resolver, which is then asked for the record, says that the DOI exists.
+        :raises BadRecord: if the answer is unusable, or about another DOI that is no alias of this one.
         :raises ResolverUnavailable: if there is no answer.
         """
         work = self._one(WorkQuestion(self.settings.base), doi, budget).work
@@ -307,7 +307,8 @@ class Resolver:
     ) -> Iterator[Outcome]:
         """Yield one Outcome with the work of each DOI, like ``resolve_many``.
 
-        The status is ``"no-values"`` if the agency has no metadata.
+        The status is ``"no-values"`` if the agency has no metadata, and the record that is then requested says
+        that the DOI exists.
         """
         return self._many(WorkQuestion(self.settings.base), dois, budget, progress)
 

@@ -42,10 +42,11 @@ def main(names: list[str]) -> int:
     with requests_doiuri.mount(requests.Session()) as session:
         for doi in map(DOI.parse, names):
             response = session.get(doi.uri, timeout=30)
-            if response.status_code == 404:
+            if response.status_code != 404:
+                response.raise_for_status()
+            if response.json()["responseCode"] == 100:
                 print(f"% {doi.name}: no such DOI")
                 continue
-            response.raise_for_status()
             entry = negotiate(session, doi, Record.from_json(response.text).url)
             print(entry or plain(doi))
             found += 1

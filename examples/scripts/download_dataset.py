@@ -16,7 +16,7 @@ from shutil import copyfileobj
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
 
-from doiuri import DOI, Record
+from doiuri import DOI, DOINotFound, Record
 from urllib_doiuri import urlopen
 
 EXAMPLE = "10.5281/zenodo.1436372"
@@ -52,11 +52,8 @@ def main() -> int:
     except HTTPError as error:
         error.close()
         print(error)
-        print(
-            "1 DOI: 0 resolved, 1 not found"
-            if error.code == 404
-            else "1 DOI: 0 resolved, 0 not found"
-        )
+        missing = 1 if isinstance(error.__cause__, DOINotFound) else 0
+        print(f"1 DOI: 0 resolved, {missing} not found")
         return 1
     print("1 DOI: 1 resolved, 0 not found")
     return 0

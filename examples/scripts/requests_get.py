@@ -26,12 +26,13 @@ def main(names: list[str]) -> int:
             response = session.get(doi.uri, params={"type": "URL"}, timeout=10)
             if response.status_code != 404:
                 response.raise_for_status()
-                print(
-                    doi.name, "->", *(value["data"]["value"] for value in response.json()["values"])
-                )
-                found += 1
-            else:
+            answer = response.json()
+            if answer["responseCode"] == 100:
                 print(f"{doi.name}: no such DOI")
+                continue
+            urls = [value["data"]["value"] for value in answer.get("values", ())]
+            print(doi.name, "->", *urls)
+            found += 1
     print(f"{len(names)} DOIs: {found} resolved, {len(names) - found} not found")
     return 0
 

@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import urllib_doiuri
-from doiuri import DOI, Record
+from doiuri import DOI, DOINotFound, Record
 
 EXAMPLES = [
     "10.1000/182",
@@ -32,7 +32,7 @@ def main(names: list[str]) -> int:
             found += 1
         except HTTPError as error:
             error.close()
-            if error.code != 404:
+            if not isinstance(error.__cause__, DOINotFound):
                 raise
             print(error.reason)
     print(f"{len(names)} DOIs: {found} resolved, {len(names) - found} not found")

@@ -150,12 +150,20 @@ def test_the_manuals_negotiation_works_with_and_without_a_redirect(
 def test_the_manuals_record_tells_a_missing_doi_from_one_that_is_unknown(
     base: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with refusing() as port, site(lambda _: Answer(503)) as busy:
+    page = {"Content-Type": "text/html"}
+    with (
+        refusing() as port,
+        site(lambda _: Answer(503)) as busy,
+        site(lambda _: Answer(200, page, b"<p>log in")) as portal,
+        site(lambda _: Answer(404, page, b"<p>no such page")) as gateway,
+    ):
         for resolver, offline, said in (
             (base, "0", ""),
             (base, "1", "could not be looked up: 10.1000/182: offline"),
             (f"http://127.0.0.1:{port}", "0", "could not be looked up: .*refused"),
             (busy.url, "0", "could not be looked up: 503 Server Error"),
+            (portal.url, "0", "could not be looked up: 10.1000/182: .* sent a web page"),
+            (gateway.url, "0", "could not be looked up: 10.1000/182: .* sent a web page"),
         ):
             monkeypatch.setenv("DOIURI_RESOLVER", resolver)
             monkeypatch.setenv("DOIURI_OFFLINE", offline)
@@ -166,3 +174,21 @@ def test_the_manuals_record_tells_a_missing_doi_from_one_that_is_unknown(
         monkeypatch.setenv("DOIURI_OFFLINE", "0")
         assert code_of("def record(uri)")["record"]("doi:10.1000/nope") is None
         assert capsys.readouterr().out == "doi:10.1000/nope does not exist\n"
+
+
+def test_the_manuals_loop_with_urllib_survives_every_kind_of_error(
+    base: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", base)
+    records = code_of("def records(uris)")["records"]
+    uris = ["doi:10.1000/nope", "doi:10.1000", "doi:10.1000/182"]
+    assert [answer["handle"] for answer in records(uris)] == ["10.1000/182"]
+    missing, malformed = capsys.readouterr().out.splitlines()
+    assert missing == "doi:10.1000/nope does not exist"
+    assert malformed.startswith("'doi:10.1000' is not a DOI: no")
+
+    page = Answer(404, {"Content-Type": "text/html"}, b"<p>no such page")
+    with site(lambda _: page) as gateway:
+        monkeypatch.setenv("DOIURI_RESOLVER", gateway.url)
+        assert list(records(["doi:10.1000/182"])) == []
+    assert "doi:10.1000/182 could not be looked up: " in capsys.readouterr().out

@@ -76,9 +76,10 @@ def urlopen(
     :param context: the TLS context of this call.
     :returns: the response, as urllib's. ``url`` is the last URL requested.
     :raises ValueError: if an option is invalid; DOISyntaxError, a ValueError, if the URI is.
-    :raises urllib.error.HTTPError: if the response is an HTTP error; 404 for a DOI that does not exist. Its
-        ``__cause__`` is the core's error if the resolver explains it, such as :exc:`doiuri.DOINotFound`.
-    :raises urllib.error.URLError: if the request failed, or with ``offline``.
+    :raises urllib.error.HTTPError: if the response is an HTTP error. Its ``__cause__`` is the core's error if
+        the resolver explains it: :exc:`doiuri.DOINotFound` for a DOI that does not exist.
+    :raises urllib.error.URLError: if the request failed, with ``offline``, or if the answer is not the record
+        that was asked for, such as a login page or the "404 Not Found" of a gateway.
     """
     opener = _opener(copy.copy(_handler_for(resolver, **options)), context)
     given = () if timeout is _DEFAULT else (timeout,)

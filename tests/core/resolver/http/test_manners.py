@@ -11,7 +11,7 @@ from doiuri import DOI
 from doiuri.resolver import Resolver
 from support.clock import Clock
 from support.processes import all_threads_ended
-from support.servers.faults import FAULTS, reply
+from support.servers.faults import FAULTS, reply, says
 from support.servers.rest import found, handling, proxy
 from support.waiting import until
 
@@ -127,3 +127,12 @@ def test_any_length_of_time_will_do(seconds: float) -> None:
         resolver = Resolver(server.url, store=None, timeout=seconds, budget=seconds)
         assert {o.status for o in resolver.resolve_many(names(5))} == {"found"}
         assert resolver.resolve(DOI_).url
+
+
+def test_a_web_page_in_place_of_records_is_reported_with_its_host() -> None:
+    page = reply("200 OK", b"<p>log in", kind="text/html")
+    with says(page)() as portal:
+        outcomes = list(Resolver(portal.url, store=None).resolve_many(names(8)))
+    reasons = {outcome.reason for outcome in outcomes}
+    assert len(reasons) == 2  # the server is not asked again after some answers
+    assert all(reason.startswith(f"127.0.0.1:{portal.port}: ") for reason in reasons)

@@ -280,10 +280,12 @@ class Client:
         usable = True
         try:
             return read(result)
-        except (ResolverUnavailable, BadRecord) as error:
+        except BadRecord as error:
             usable = False
-            if isinstance(error, BadRecord):
-                raise
+            reason = f"{host_of(result.url)}: {error.reason or error._default}"
+            raise BadRecord(error.doi, reason) from None
+        except ResolverUnavailable as error:
+            usable = False
             raise Unanswered(doi, Cause.of(error, host_of(result.url))) from None
         finally:
             self._note(result, request, asked, usable=usable)
@@ -352,7 +354,10 @@ class Client:
         elif weight is not None:
             blocks = not isinstance(result, TransportError) and is_blocking(result)
             weight = RETRIED if retried else weight
-            self._limiter().failed(self._cause(result), weight, asked, blocks=blocks)
+            cause = self._cause(result)
+            if cause.status == 200:
+                cause = cause._replace(detail="HTTP status 200 with an unusable answer")
+            self._limiter().failed(cause, weight, asked, blocks=blocks)
 
 
 class _NoReplyError(TransportError):

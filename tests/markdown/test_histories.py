@@ -159,13 +159,16 @@ class Pelican(MkDocs):
 
 
 @pytest.fixture
-def pelican() -> None:
-    """Keep Pelican from changing loggers for other tests."""
+def pelican() -> Iterator[None]:
+    """Keep Pelican from changing loggers for other tests; its filter drops what was said before."""
     import pelican.log
 
     logging.getLogger().__class__ = logging.RootLogger
     logging.setLoggerClass(logging.Logger)
-    logging.getLogger("doiuri").addFilter(pelican.log.LimitLogger.limit_filter)  # as it does itself
+    log = logging.getLogger("doiuri")
+    log.addFilter(pelican.log.LimitLogger.limit_filter)  # as it does itself
+    yield
+    log.removeFilter(pelican.log.LimitLogger.limit_filter)
 
 
 @pytest.fixture(params=[MkDocs, Pelican])

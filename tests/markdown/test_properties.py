@@ -7,10 +7,11 @@ from pathlib import Path
 import markdown
 import markdown_doiuri
 import pytest
-from doiuri import DOI
+from doiuri import DOI, find
 from doiuri.testing.strategies import dois, spelled_uris
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_doiuri import _mentions
 
 from .conftest import Page, convert
 
@@ -105,6 +106,42 @@ def test_every_link_is_http(text: str) -> None:
 
 EXTENSIONS = [[], ["extra", "codehilite", "toc", "smarty", "admonition", "sane_lists"]]
 OWN = Path(__file__).with_name("syntax.md").read_text(encoding="utf-8")
+
+
+BLANKS = "", " ", "\u00a0", "\u202f"
+LABELS = [
+    *("doi:", "hdl:", "info:doi/", "info:hdl/", "urn:doi:"),
+    *(f"doi{before}:{after}" for before in BLANKS for after in BLANKS),
+    *(f"doi{blank}" for blank in BLANKS if blank),
+]
+CASES = str.lower, str.upper, str.capitalize
+MENTIONED = [f"{change(label)}10.1000/182" for label in LABELS for change in CASES]
+
+
+@pytest.mark.parametrize("text", MENTIONED)
+def test_every_label_that_find_takes_is_linked(text: str) -> None:
+    """Alone in its paragraph: nothing else tells the extension to search."""
+    [match] = find(text, "markdown")
+
+    [(href, _, shown)] = Page(convert(text).html).links
+
+    assert match.text == text
+    assert (href, shown) == (match.doi.url, match.text)
+
+
+AROUND = ["{}", "See {}, and", "({})", "@{}", "[@{}]", "x{}", "{}$", "**{}**", "{}\n{}", "{}/a)b;"]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_plain_mention_is_linked_as_one_that_is_searched_for(
+    around: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [around.replace("{}", mentioned) for mentioned in (*MENTIONED, "10.1000/182")]
+    plain = [convert(text).html for text in texts]
+
+    monkeypatch.setattr(_mentions.Mentions, "plain", lambda *_: None)
+
+    assert [convert(text).html for text in texts] == plain
 
 
 def same(text: str, extensions: list[str]) -> bool:

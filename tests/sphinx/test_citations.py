@@ -373,6 +373,30 @@ def test_citations_are_set_in_the_style_of_the_first_list_of_their_page(
     assert Body(built.text()).texts("doi-citation")[0].startswith(shown)
 
 
+LISTS = {
+    "author-date": f"{LIST}   :style: author-date\n",
+    "numeric": f"{LIST}   :style: numeric\n",
+    "author-date-of-all": f"{LIST}   :style: author-date\n   :scope: project\n",
+    "numeric-of-all": f"{LIST}   :style: numeric\n   :scope: project\n",
+    "numeric-of-books": f"{LIST}   :style: numeric\n   :filter: type=book\n",
+}
+
+
+@pytest.mark.parametrize("order", [[*LISTS], [*reversed(LISTS)]], ids=["first", "reversed"])
+def test_each_list_of_a_page_is_what_it_is_alone(
+    tmp_path: Path, server: Site, order: list[str]
+) -> None:
+    cited = ":orphan:\n\nO\n=\n\n:doi:p:`10.5555/kahn-b` :doi:p:`10.5555/berg-1999`"
+    alone = {f"{name}.rst": f"{cited}\n\n{written}" for name, written in LISTS.items()}
+    together = "\n".join([f"{cited}\n", *map(LISTS.__getitem__, order)])
+
+    built = build(project(tmp_path, "", **alone, **{"together.rst": together}), tmp_path)
+
+    lists = {name: items(built, f"{name}.html") for name in LISTS}
+    assert lists["author-date"] != lists["numeric"]
+    assert items(built, "together.html") == [entry for name in order for entry in lists[name]]
+
+
 REFS = {
     "index.rst": "T\n=\n\n.. toctree::\n\n   a\n   b\n   c\n   refs\n",
     "a.rst": "A\n=\n\n:doi:p:`10.5555/kahn-a`\n",

@@ -302,12 +302,15 @@ def myst(tmp_path: Path, text: str, conf: str = "") -> Build:
     )
 
 
+CONTAINERS = "dict.fromkeys", "list", "tuple", "set", "frozenset"
+
+
 @pytest.mark.parametrize(
     "conf",
     [
         "",
         "myst_url_schemes = {'http': None, 'doi': 'https://doi.org/{{path}}'}",
-        "myst_url_schemes = ['http', 'https']",
+        *(f"myst_url_schemes = {kind}(['http', 'https'])" for kind in CONTAINERS),
     ],
 )
 def test_each_form_is_a_link_whatever_the_url_schemes_are(tmp_path: Path, conf: str) -> None:

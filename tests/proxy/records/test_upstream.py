@@ -1,13 +1,17 @@
 """Upstream mode: names that are not here are requested upstream, once, and cached."""
 
+import json
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from doiuri.rest import BIBTEX
+from doiuri.rest import CSL_JSON as CSL
 from doiuri_proxy import Running
 from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
@@ -115,6 +119,57 @@ def test_one_request_for_many_waiting_clients(slow: str, gate: Gate) -> None:
     assert 0 < late < 10
 
 
+def telling(asked: Asked) -> web.Answer:
+    """Answer with what was asked: the query, the names or the Accept header."""
+    path, _, query = asked.target.partition("?")
+    if path.startswith("/api/handles/"):
+        known = link(path.removeprefix("/api/handles/"), f"https://example.org/{query}")
+        return answering([known])(asked)
+    if path.startswith("/doiRA/"):
+        names = path.removeprefix("/doiRA/").split(",")
+        agencies = [{"DOI": name, "RA": f"agency of {name}"} for name in names]
+        return web.Answer(200, web.JSON, json.dumps(agencies).encode())
+    accept = asked.headers["accept"]
+    return web.Answer(200, {"Content-Type": accept}, f"{path} as {accept}".encode())
+
+
+HANDLES = "/api/handles/10.1000"
+DIFFERENT = {
+    "flags": [(f"{HANDLES}/1{query}", "*/*") for query in ("", "?auth", "?cert")],
+    "names": [(f"{HANDLES}/{name}", "*/*") for name in "123"],
+    "media types": [("/10.1000/1", accept) for accept in (CSL, BIBTEX, "text/turtle")],
+    "names of metadata": [(f"/10.1000/{name}", CSL) for name in "123"],
+    "agencies": [(f"/doiRA/10.1000/{names}", "*/*") for names in ("1", "2", "1,10.1000/2")],
+}
+
+
+@pytest.mark.parametrize("requests", DIFFERENT.values(), ids=DIFFERENT)
+def test_parallel_requests_that_differ_get_the_answers_of_a_sequence(
+    requests: list[tuple[str, str]], doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Upstream holds the answers back until it has all requests; it gets them only if none is shared."""
+    monkeypatch.setattr(_upstream, "WAIT_TIME", 600)
+    all_asked = threading.Barrier(len(requests))
+    [path] = {path[: path.index("10.1000")] for path, _ in requests}
+
+    def held_back(asked: Asked) -> web.Answer:
+        if asked.target.startswith(f"{path}10.1000"):
+            with suppress(threading.BrokenBarrierError):
+                all_asked.wait(20)
+        return telling(asked)
+
+    def answers(upstream: web.Answering, threads: int) -> list[tuple[int, bytes]]:
+        with site(upstream) as there, ThreadPoolExecutor(threads) as pool:
+            url = doi_proxy(upstream=there.url, cache=":memory:").url
+            asked = [
+                pool.submit(ask, url, path, headers={"Accept": accept}, timeout=600)
+                for path, accept in requests
+            ]
+            return [(one.result().status, one.result().body) for one in asked]
+
+    assert answers(held_back, len(requests)) == answers(telling, 1)
+
+
 def test_clients_that_leave_do_not_take_the_answer_from_the_others(slow: str, gate: Gate) -> None:
     with ThreadPoolExecutor(1) as pool:
         leaving = pool.submit(ask, slow, "/10.1000/1", timeout=0.3)
@@ -126,9 +181,6 @@ def test_clients_that_leave_do_not_take_the_answer_from_the_others(slow: str, ga
         gate.opened.set()
         assert staying.result(20).status == 302
     assert len(gate.targets) == 1
-
-
-CSL = "application/vnd.citationstyles.csl+json"
 
 
 def let_them_wait(monkeypatch: pytest.MonkeyPatch, url: str, *waiting: Future[Any]) -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import pytest
@@ -56,6 +57,35 @@ def test_a_client_certificate_goes_to_no_other_host_and_the_user_agent_is_ours()
             (f"{server.url}/10.1000/a", "mine.pem", "doiuri/"),
             (elsewhere(agency), None, "doiuri/"),
         ]
+
+
+PATHS = [path for length in range(5) for path in product(["home", "away"], repeat=length)]
+
+
+@pytest.mark.parametrize("path", PATHS, ids="-".join)
+def test_what_a_session_adds_goes_to_no_request_that_another_host_chose(
+    path: tuple[str, ...],
+) -> None:
+    """Redirects lead from the resolver to itself or away, and from there back, in every order."""
+    hosts = {"home": "127.0.0.1", "away": "localhost"}
+
+    def answer(_: Asked) -> Answer:
+        number = len(server.seen) - 1
+        if number < len(path):
+            return Answer(302, {"Location": server.at(hosts[path[number]])})
+        return Answer(200, {"Content-Type": "text/plain"}, b"a citation")
+
+    mine = requests.Session()
+    mine.auth = ("me", "secret")
+    mine.headers["X-Key"] = "secret"
+    mine.cookies.set("key", "secret")
+    with site(answer) as server:
+        Resolver(server.url, store=None, private=True, session=mine).metadata(DOI_, "text/plain")
+
+    names = ["authorization", "x-key", "cookie"]
+    added = [[name for name in names if name in asked.headers] for asked in server.seen]
+    at_home = 1 + [*path, "away"].index("away")  # the requests before one leads away
+    assert added == [names] * at_home + [[]] * (len(path) + 1 - at_home)
 
 
 @pytest.mark.parametrize("kind", ["new", "used", "through a proxy", "through a tunnel"])

@@ -250,18 +250,11 @@ def test_only_doi_org_can_say_that_a_doi_does_not_exist(path: Path, base: str) -
     assert [one.status for one in registry.verify([KAHN, "10.1000/dead"])] == ["found", "not-found"]
     assert [one.status for one in registry.works([KAHN, EMPTY])] == ["found", "no-values"]
 
-    statuses = {
-        asked: [
-            outcome.status
-            for outcome in Resolver(asked, store=LockFile(path), offline=True).verify(
-                [KAHN, "10.1000/dead"]
-            )
-        ]
-        for asked in (BASE, MIRROR)
-    }
-
     dead = "not-found" if base == BASE else "unknown"
-    assert statuses == {asked: ["found", dead] for asked in (BASE, MIRROR)}
+    for asked in (BASE, MIRROR):
+        reader = Resolver(asked, store=LockFile(path), offline=True)
+        outcomes = reader.verify([KAHN, "10.1000/dead"])
+        assert [outcome.status for outcome in outcomes] == ["found", dead]
     content = LockFile(path).read()
     assert (content.status("10.1000/DEAD") == "not-found") == (base == BASE)
     assert content.work(KAHN.key) == Work(KAHN, CSL)
@@ -269,7 +262,8 @@ def test_only_doi_org_can_say_that_a_doi_does_not_exist(path: Path, base: str) -
 
 
 def test_no_metadata_replaces_no_work_until_its_line_is_deleted(path: Path) -> None:
-    work, nothing = key(KAHN.key, "work"), Entry(b"null", JSON, EXPIRES)
+    work = key(KAHN.key, "work")
+    nothing = Entry(b"null", JSON, EXPIRES)
     path.write_text(CONTENT, "utf-8")
     file = LockFile(path)
 

@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
@@ -63,7 +64,9 @@ class Failing:
     """A store that raises an error when it is read or written."""
 
     def __init__(self, error: Exception, *, reads: bool, writes: bool) -> None:
-        self.error, self.reads, self.writes = error, reads, writes
+        self.error = error
+        self.reads = reads
+        self.writes = writes
         self.store = MemoryStore()
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
@@ -80,7 +83,8 @@ class Failing:
 def outcomes(store: Store | None) -> list[Outcome]:
     """What each method answers, twice."""
     resolver = resolver_for(RECORDS, store=store)
-    return [outcome for method in METHODS * 2 for outcome in method(resolver, DOIS)]
+    answers = (method(resolver, DOIS) for method in METHODS * 2)
+    return list(chain.from_iterable(answers))
 
 
 def comparable(found: list[Outcome]) -> list[tuple[object, ...]]:

@@ -110,6 +110,10 @@ _PLAIN_PIECES = [
     "&amp;",
     "<",
     "doi:",
+    "é",
+    "×",
+    "(SICI)",
+    ":8<693::AID-1>3.0.CO;2-X",
 ]
 _PAGES = ["/full", ".PDF", "/issuetoc", ".htm", "/fulltext", ".epdf", "meta"]
 

@@ -21,6 +21,7 @@ from doiuri import (
     DOISyntaxError,
     Handle,
     Profile,
+    _parse,
     advise,
     decode,
     encode,
@@ -240,6 +241,20 @@ def test_nothing_but_a_doi_or_a_syntax_error(text: str) -> None:
             assert DOI.from_uri(outcome.uri) == outcome
     for function in (decode, advise, Handle.parse):
         outcome_of(function, text, located=True)
+
+
+@given(
+    st.text(st.characters() | st.sampled_from("doi:/10.%<>#? "))
+    | spelled_texts().map(lambda pair: pair[0])
+)
+@each_name
+def test_a_quick_reading_gives_what_a_close_one_does(text: str) -> None:
+    """Nearly all spellings are read at once; the grammar of all spellings gives the same."""
+    quick = [outcome_of(door, text, located=True) for door in (DOI.parse, Handle.parse)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_parse, "read_quickly", lambda _: "")
+        close = [outcome_of(door, text, located=True) for door in (DOI.parse, Handle.parse)]
+    assert repr(quick) == repr(close)
 
 
 @given(_TEXTS)

@@ -28,7 +28,8 @@ WEB = rf"{PROXY_PATTERN}/+(?:api/handles/)?"  # what a link to a DOI proxy start
 HEAD = rf"(?:{WEB}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi:)"
 _HEADS = re.compile(rf"{HEAD}+", re.IGNORECASE)
 _LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
-_SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
+# Such a value of a field is one name, though find would end it earlier: at a full stop, before a second name
+_WHOLE_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"(?i:\.org)/(?:api/handles/)?(?=10[./])"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
@@ -164,10 +165,10 @@ def _field(part: Part) -> Iterator[Mention]:
     if not text or _TO_BE_NUMBERED.search(text):
         return
     start = part.text.index(text)
-    if _SIMPLE_FIELD.match(text):
-        yield Mention(part, start, start + len(text), text, "", DOI.parse(text))
-        return
     place = start, start + len(text), text
+    if _WHOLE_NAME.match(text):
+        yield Mention(part, *place, "", DOI.parse(text))
+        return
     if escaped := _with_entities(text):
         yield Mention(part, *place, label_of(text), escaped)
         return

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from doiuri import _parse
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
+from doiuri._names import PLAIN_NAME
 from doiuri._patterns import lazy
 from doiuri._urls import PROXY_PATTERN
 
@@ -42,10 +43,7 @@ _TEX = lazy(
 )
 _TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
 # Nearly all DOIs: nothing for the checks below, except perhaps the end of a page's address
-_HARMLESS = lazy(
-    r"(?:[Dd][Oo][Ii]:)?10(?:\.[0-9]+)+/(?!./)[\w.:;/-]*+(?>(?:\([\w.:;/-]*+\)[\w.:;/-]*+)*)(?<=[0-9A-Za-z)])",
-    re.ASCII,
-)
+_HARMLESS = lazy(rf"(?:[Dd][Oo][Ii]:)?(?!10\.[0-9]+/./){PLAIN_NAME}")
 _PAGE_ENDS = (
     "abstract",
     "full",

@@ -3,7 +3,7 @@
 from doiuri import _parse
 from doiuri._encoding import LINK, encode, escape_dot_segments, escaped
 from doiuri._errors import DOISyntaxError
-from doiuri._names import Immutable, doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
+from doiuri._names import Immutable, doi_flaw, exact, lone_prefix_flaw, short_doi_flaw
 from doiuri._urls import DOI_ORG, PROXY_HOSTS, check_base, query_string
 
 TYPE_CHECKING = False
@@ -57,8 +57,8 @@ class Handle(Immutable):
         :raises DOISyntaxError: if it is not a valid name.
         """
         text = exact(text)
-        if cls is Handle and is_plain(text):
-            return cls._kind_of(text)._unchecked(text)
+        if cls is Handle and (name := _parse.read_quickly(text)):
+            return cls._kind_of(name)._unchecked(name)
         spelling = _parse.typed(text)
         kind = cls._kind_of(spelling.name)
         return kind._checked(text, spelling, kind._flaw(spelling.name))
@@ -182,7 +182,7 @@ class Handle(Immutable):
         return type(self), (self.name,)
 
 
-_IMAGE, _LITERAL = LINK._image, _parse.LITERAL
+_IMAGE = LINK._image
 _new = object.__new__
 _set_name = Handle.__dict__["name"].__set__  # bypasses __setattr__
 _set_key = Handle.__dict__["_key"].__set__
@@ -215,10 +215,9 @@ class DOI(Handle):
         :param strict: also refuse a suffix that Z39.84 §4.3 reserves: one character followed by a slash.
         :raises DOISyntaxError: if ``name`` is not a DOI.
         """
-        if not (type(name) is str and not strict and is_plain(name)):
-            name = exact(name)
-            if flaw := doi_flaw(name, strict):
-                raise cls._not_a_name(name, flaw)
+        name = exact(name)
+        if flaw := doi_flaw(name, strict):
+            raise cls._not_a_name(name, flaw)
         self = _new(cls)
         _set_name(self, name)
         return self
@@ -235,16 +234,10 @@ class DOI(Handle):
         :param strict: also refuse a suffix that Z39.84 §4.3 reserves: one character followed by a slash.
         :raises DOISyntaxError: if ``text`` is not a DOI.
         """
-        if type(text) is str and not strict:
-            name = text.removeprefix("https://doi.org/").removeprefix("doi:")
-            slash = name.find("/")
-            # octets without another meaning in any spelling: typed() would return the same name
-            literal = slash > 3 and name[3:slash].isdecimal() and name[-1] != "/" and name.isascii()
-            literal = literal and (octets := name.encode()).translate(_LITERAL) == octets
-            if name[:3] == "10." and (literal or (name := _parse.decoded(name))):
-                self = _new(cls)
-                _set_name(self, name)
-                return self
+        if type(text) is str and not strict and (name := _parse.read_quickly(text)):
+            self = _new(cls)
+            _set_name(self, name)
+            return self
         text = exact(text)
         spelling = _parse.typed(text)
         return cls._checked(text, spelling, doi_flaw(spelling.name, strict))

@@ -28,6 +28,25 @@ NOT_GRAPHIC = "".join(_OTHERS.values())
 INVISIBLE = _OTHERS["format character"] + r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
 """Those of them that nobody sees, and that separate nothing."""
 
+PLAIN_REST = (
+    r"(?!1145/[0-9]+0000/)"  # not the path of a file at ACM
+    r"[0-9]{4,9}+/"
+    r"(?![0-9.]++[eE][-+])"  # not a quotient of two numbers
+    r"(?>(?:"
+    r"[._/-]*+[A-Za-z0-9À-ÿ]++"
+    r"|\([0-9A-Z]++\)"
+    r"|:[0-9]++(?:/[0-9]++)?<[0-9]++::[0-9A-Z-]++>|;[0-9]-(?=[0-9A-Z])"  # of a SICI
+    r"){1,200})"
+)
+"""The source of a pattern for what follows "10." in a plain name, one that nothing has to look closer at.
+
+Nearly all names are plain: letters, digits, what joins them, what a SICI has. To ``find`` and ``advise`` they
+are the same with and without a closer look, in a fraction of the time.
+"""
+
+PLAIN_NAME = rf"10\.{PLAIN_REST}"
+"""The source of a pattern for a plain name."""
+
 OTHER_HANDLE = (
     'a DOI begins with "10."; if this is another handle, link to it at https://hdl.handle.net/'
 )
@@ -59,34 +78,12 @@ def exact(text: str) -> str:
     return str.__str__(text)  # drop any str subclass
 
 
-def is_plain(text: str) -> bool:
-    """Tell whether ``text`` is a valid name with nothing to decode or to strip, as nearly all are."""
-    slash = text.find("/")
-    return (
-        slash > 3
-        and text[:3] == "10."
-        and text[3:slash].isdecimal()
-        and text.isascii()
-        and text.isprintable()
-        and "%" not in text
-        and text[-1] not in "/ "
-    )
-
-
 def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
     """Return where and why ``name`` is not a DOI, or None."""
     prefix, slash, suffix = name.partition("/")
-    numeric = prefix[:3] == "10." and prefix[3:].isdecimal() and prefix.isascii()
-    if numeric and suffix and suffix.isprintable() and not strict:
-        return None  # nearly all names
-    if not name:
-        return 0, "the name is missing"
-    if not prefix and suffix.lstrip("/").startswith("10."):
-        return 0, 'no slash may precede "10."'
-    if prefix == "10" and slash:
-        return 0, 'a DOI begins with "10."; this is a short DOI, use Handle.parse'
-    if flaw := prefix_flaw(prefix):
-        return (0, OTHER_HANDLE) if suffix and is_handle_prefix(prefix) else flaw
+    flaw = prefix_flaw(prefix)
+    if flaw is not None:
+        return _other_beginning(name) or flaw
     if not suffix:
         return len(name), "nothing after the slash" if slash else 'no "/" after the prefix'
     if not suffix.isprintable() and (flaw := not_graphic(name)):
@@ -96,10 +93,24 @@ def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
     return None
 
 
+def _other_beginning(name: str) -> "Flaw | None":
+    """Return what a name begins with instead of the prefix of a DOI; None if that is not known."""
+    prefix, slash, suffix = name.partition("/")
+    if not name:
+        return 0, "the name is missing"
+    if not prefix and suffix.lstrip("/").startswith("10."):
+        return 0, 'no slash may precede "10."'
+    if prefix == "10" and slash:
+        return 0, 'a DOI begins with "10."; this is a short DOI, use Handle.parse'
+    if suffix and is_handle_prefix(prefix):
+        return 0, OTHER_HANDLE
+    return None
+
+
 def prefix_flaw(prefix: str) -> "Flaw | None":
     """Return where and why ``prefix`` is not the prefix of a DOI, or None (Z39.84 §4.2 and appendix A)."""
     registrant = prefix[3:]
-    if not prefix.startswith("10."):
+    if prefix[:3] != "10.":
         return 0, 'a DOI begins with "10."'
     if registrant.isdecimal() and registrant.isascii():
         return None

@@ -35,10 +35,6 @@ _PROXY_LINKS = tuple(
     f"{scheme}{host}/" for scheme in ("https://", "http://", "") for host in PROXY_HOSTS
 )
 _PROXY_LINK_LENGTH = max(map(len, _PROXY_LINKS))
-# For bytes.translate: it changes all octets but those that are never decoded, stripped or cut off
-LITERAL = bytes(
-    byte if 0x21 <= byte < 0x7F and byte not in b"%#?" else byte ^ 0x80 for byte in range(256)
-)
 _EXPECTED = 'expected "10.", a label such as "doi:", or a link to doi.org'
 _URI = "doi: URI"
 _LINK = "link to a DOI"
@@ -93,14 +89,16 @@ def _without_invisible(text: str) -> "str | None":
     return None if doi_flaw(name) else f"doi:{encode(name)}"
 
 
-def decoded(name: str) -> str:
-    """Decode a name that begins with "10.", as ``typed`` does; return "" if ``typed`` has to look closer.
+def read_quickly(text: str) -> str:
+    """Return the name of a DOI that ``typed`` would read, in a fraction of the time.
 
-    Nothing but ``doi:`` or ``https://doi.org/`` stands before it.
+    Return "" if ``typed`` has to look closer: at another label or link, or for what is wrong.
     """
-    if "#" in name or "?" in name or name[-1] in _WHITE:
+    name = text.removeprefix("https://doi.org/").removeprefix("doi:")
+    if name[:3] != "10." or "#" in name or "?" in name or name[-1] in _WHITE:
         return ""
-    name = (quickly_unescaped(name) or "") if "%" in name else name
+    if "%" in name:
+        name = quickly_unescaped(name) or ""
     return "" if doi_flaw(name) else name
 
 

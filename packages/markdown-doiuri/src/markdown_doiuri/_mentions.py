@@ -130,15 +130,6 @@ def is_in_word(data: str, at: int) -> bool:
 _LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi[:\uff1a][ ]?", re.IGNORECASE)
 _SCHEMES = ("https://", "http://")
 _NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
-# Most mentions: a common label and name between spaces, without characters that mean something in Markdown.
-_PLAIN = re.compile(
-    r"""
-    (?: (?<=(?<![^ \n])(?:doi|DOI):) | (?<=(?<![^ \n])(?:doi|DOI):[ ]) | (?<=(?<![^ \n])@doi:) )
-    10\.[0-9]{4,9}+/(?>(?:[./-]*+[A-Za-z0-9]++){1,200})
-    (?=[.,;:!?]{0,3}+(?:[ \n]|\Z))
-    """,
-    re.VERBOSE,
-)
 _BEGINNING = re.compile(r"10(?=[.\x02])")  # rare in prose; the label before it is found afterwards
 _CLOSING = ".,;:!?)]}>\"'”’»"
 _MAX_URL = 2_000  # characters searched backwards for the scheme of a URL
@@ -164,12 +155,9 @@ class Mentions:
 
     def find(self, data: str) -> list[BareMention]:
         """Return the mentions in ``data``, in order."""
-        options, names = self._options, [name.start() for name in _BEGINNING.finditer(data)]
-        if not names:
+        options = self._options
+        if not _BEGINNING.search(data):
             return []
-        plain = self.plain(data, names)
-        if plain is not None:
-            return plain
         if not options.bare_names and not any(label in data.lower() for label in ("doi", "hdl")):
             return []
         if not (options.bare or options.bare_names or options.bare_links or "@" in data):
@@ -179,25 +167,6 @@ class Mentions:
         if options.bare:
             self._report_invalid(rendered.text, matches)
         return [mention for match in matches if (mention := self._mention(match, rendered))]
-
-    def plain(self, data: str, names: list[int]) -> list[BareMention] | None:
-        """Return the mentions whose names begin at ``names``, if all are too plain to need a search."""
-        if (
-            not self._options.bare or "$" in data or "{" in data
-        ):  # they may be in math, or in an attribute
-            return None
-        mentions: list[BareMention] = []
-        for name in names:
-            if (match := _PLAIN.match(data, name)) is None:
-                return None
-            cites = data.startswith("@", name - 5) if name > 4 else False
-            if cites and not self._options.citations:
-                return None
-            start, end = name - (5 if cites or data[name - 1] == " " else 4), match.end()
-            mentions.append(
-                BareMention(start, name, end, data[start:end], DOI.parse(match[0]), cites)
-            )
-        return mentions
 
     def _mention(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the mention for a match in the rendered text, or None if it is not to be linked."""

@@ -221,7 +221,7 @@ def _raw_link(mention: Mention) -> Flaw | None:
     if rest:
         return _cut(mention, rest)
     doi = mention.doi
-    if doi is None or not _is_plain(mention):
+    if doi is None or not _has_only_url_escapes(mention):
         return None
 
     reason = _misread(mention, doi)
@@ -294,7 +294,7 @@ def _cut(mention: Mention, rest: str) -> Flaw:
     return flaw(mention, "raw-link", message, fix, (mention.start, end))
 
 
-def _is_plain(mention: Mention) -> bool:
+def _has_only_url_escapes(mention: Mention) -> bool:
     """Return whether the mention has no escapes but those of URLs."""
     try:
         return mention.doi is not None and DOI.parse(mention.text).name == mention.doi.name
@@ -385,7 +385,7 @@ def advice_findings(mention: Mention) -> Iterator[Flaw]:
 
 def _advice(mention: Mention, doi: DOI) -> tuple[Advice, ...]:
     """Return the advice on a mention with escapes of URLs and no others, or else on its DOI."""
-    if "%" in mention.text and _is_plain(mention):
+    if "%" in mention.text and _has_only_url_escapes(mention):
         return advise(mention.text)
     return advise(doi)
 

@@ -27,10 +27,14 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from doiuri import advise
-
 from doiuri_cli.readers import reads_columns, type_of
 from doiuri_cli.rules import flaw
+from doiuri_cli.rules._spelling import (
+    advice_findings,
+    field_findings,
+    link_findings,
+    title_findings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,10 +43,6 @@ if TYPE_CHECKING:
     from doiuri_cli.readers import Part
     from doiuri_cli.rules import Finding, Flaw, Place
 
-_USUAL_LABELS = frozenset({"", "https://doi.org/", "doi:", "DOI", "DOI:", "DOI ", "DOI: "})
-_USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
-_ENDS_PATH = frozenset("#?")
-_ENDS_HEAD = frozenset("/:")
 _ATTEMPT = re.compile(r"10\.|/|doi\s*:", re.IGNORECASE)
 _BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 
@@ -61,22 +61,12 @@ def written_findings(path: str, mention: Mention, *, tex_escape: str = "any") ->
     elif part.field:
         if mention.doi is None and _is_loose(path, part) and not _ATTEMPT.search(mention.text):
             return
-        if mention.doi is None or not _is_usual_field(mention) or advise(mention.doi):
-            from doiuri_cli.rules._spelling import field_findings  # rarely needed, as those below
-
-            yield from field_findings(mention, tex_escape)
+        yield from field_findings(mention, tex_escape)
     elif mention.doi is None:
         yield flaw(mention, "syntax", mention.error.reason if mention.error else "not a DOI")
     else:
-        usual = _is_usual(mention)
-        if not usual:
-            from doiuri_cli.rules._spelling import link_findings
-
-            yield from link_findings(mention)
-        if not usual or advise(mention.doi):
-            from doiuri_cli.rules._spelling import advice_findings
-
-            yield from advice_findings(mention)
+        yield from link_findings(mention)
+        yield from advice_findings(mention)
 
 
 def _is_loose(path: str, part: Part) -> bool:
@@ -90,30 +80,9 @@ def _is_loose(path: str, part: Part) -> bool:
     )
 
 
-def _is_usual(mention: Mention) -> bool:
-    """Return whether a mention is written as nearly all are, so that nothing can be wrong with its link."""
-    text, start, end = mention.part.text, mention.start, mention.end
-    if text[end : end + 1] in _ENDS_PATH or text[start - 1 : start] in _ENDS_HEAD:
-        return False
-    if mention.label not in _USUAL_LABELS or "/." in mention.name:
-        return False
-    return _USUAL_NAME.fullmatch(mention.name) is not None
-
-
-def _is_usual_field(mention: Mention) -> bool:
-    """Return whether a field is a name, written as nearly all are."""
-    return (
-        mention.text == mention.part.text.strip()
-        and "_" not in mention.text  # which may need an escape in TeX
-        and _USUAL_NAME.fullmatch(mention.text) is not None
-    )
-
-
 def part_findings(part: Part, mentions: Sequence[Mention]) -> Iterator[Flaw]:
     """Return what is wrong with the mentions of a part together."""
     if not part.field and len(mentions) > 1:
-        from doiuri_cli.rules._spelling import title_findings
-
         yield from title_findings(mentions)
 
 

@@ -110,7 +110,7 @@ def lead(text: str, start: int, last: int = 0) -> Lead | None:
         labelled = _label_or_link(text, start, last)
         if labelled is not None:
             return labelled
-    if not before.isspace() and _is_inside_word(text, start, before):
+    if before and not before.isspace() and _is_inside_word(text, start, before):
         return None
     return Lead(start, False, _place(text, start))
 

@@ -9,6 +9,7 @@ from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._find._ends import JSON_ESCAPE, name_end, trimmed
 from doiuri._find._leads import Lead, frequent_lead, lead
+from doiuri._names import PLAIN_NAME, PLAIN_REST
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
@@ -17,21 +18,16 @@ if TYPE_CHECKING:
 # Where it starts, with its label or link; where the name starts; where it ends. A tuple, for the time it takes.
 Mention = tuple[int, int, int, DOI]
 
-# Nearly all names: letters, digits, what joins them, what a SICI has
-_FREQUENT = (
-    r"(?!1145/[0-9]+0000/)[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?>(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
-    r"|\([0-9A-Z]++\)|:[0-9]++(?:/[0-9]++)?<[0-9]++::[0-9A-Z-]++>|;[0-9]-(?=[0-9A-Z])){1,200})"
-)
-# What always ends such a name
+# What always ends a plain name
 _END = r"(?=[]})>`]|\|(?!\w)|[?!.,;:]{0,3}(?:[ \n\t”’]|\Z)|\"(?:[ \n>,]|\Z)|</[a-z])"
 # Starts with a literal, which the regex engine finds at the speed of memory, and drops decimals and versions
-# next; group 1 only if the name is frequent. Long runs of digits and dots match even without a slash: each is
+# next; group 1 only if the name is plain. Long runs of digits and dots match even without a slash: each is
 # read once, and the time stays linear.
 _CANDIDATE = lazy(
     rf"10\.(?=[0-9.]{{0,15}}+[/:\\%0-9.])"
-    rf"(?:({_FREQUENT}{_END})|[0-9.]{{0,15}}+(?:[/:]|[0-9.]++(?:\\?/|:|%2[Ff])?|\\/|%2[Ff]))"
+    rf"(?:({PLAIN_REST}{_END})|[0-9.]{{0,15}}+(?:[/:]|[0-9.]++(?:\\?/|:|%2[Ff])?|\\/|%2[Ff]))"
 )
-_FREQUENT_NAME = lazy(rf"10\.{_FREQUENT}")
+_PLAIN_NAME = lazy(PLAIN_NAME)
 _FREQUENT_LABELS = ("https://doi.org/", "doi:")
 _PREFIX = lazy(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
 _IN_SENTENCES = frozenset(["text", "link"])
@@ -127,12 +123,12 @@ def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
 
 
 def delimited(text: str, start: int, delimiters: Mapping[str, tuple[str, ...]]) -> Mention | None:
-    """Return the mention of the name at ``start`` if it is frequent in form and stands between delimiters.
+    """Return the mention of the name at ``start`` if it is plain and stands between delimiters.
 
     :param delimiters: what may stand before the name or its link, by the character after it, which is not
         repeated.
     """
-    name = _FREQUENT_NAME.match(text, start)
+    name = _PLAIN_NAME.match(text, start)
     end = name.end() if name else start
     openers = delimiters.get(text[end : end + 1])
     if name is None or openers is None or text[end] == text[end + 1 : end + 2]:

@@ -119,7 +119,9 @@ def answer(what: str, outcome: Outcome) -> tuple[object, ...]:
     if what in {"check", "verify"}:
         return ("found" if outcome.status == "no-values" else outcome.status,)
     record = outcome.record and (outcome.record.doi, outcome.record.url, len(outcome.record.values))
-    return outcome.status, record, outcome.agency, outcome.work, outcome.metadata
+    # what came in place of the metadata is not stored
+    metadata = outcome.metadata if outcome.found else None
+    return outcome.status, record, outcome.agency, outcome.work, metadata
 
 
 def answers(what: str, resolver: Resolver, dois: Sequence[DOI]) -> list[tuple[object, ...]]:

@@ -100,7 +100,8 @@ class Server:
     """A transport that sends one body for everything but records."""
 
     def __init__(self, body: bytes, kind: str) -> None:
-        self.body, self.kind = body, kind
+        self.body = body
+        self.kind = kind
 
     def get(self, request: Request) -> Reply:
         if "/api/handles/" in request.url:

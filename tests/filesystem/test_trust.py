@@ -422,9 +422,13 @@ def test_slow_files_do_not_block_other_files_of_their_host(start: Start) -> None
     files = {NOTES: NOTE, "quick.txt": NOTE}
     shelf = start("inveniordm", files=files, answers={NOTE_URL["inveniordm"]: answer})
     fs = shelf.fs()
+
+    def all_wait() -> bool:
+        return sum("notes.txt" in asked.target for asked in shelf.server.seen) == 12
+
     with ThreadPoolExecutor(12) as pool:
         slow = [pool.submit(fs.cat_file, shelf.address(NOTES)) for _ in range(12)]
-        until(lambda: sum("notes.txt" in asked.target for asked in shelf.server.seen) == 12)
+        until(all_wait)
         assert fs.cat_file(shelf.address("quick.txt")) == NOTE
         served.set()
         assert [each.result() for each in slow] == [NOTE] * 12
@@ -451,7 +455,8 @@ def test_a_data_set_with_a_bad_file_is_the_data_set_without_it(
         return start("inveniordm", answers=invenio_files(*entries))
 
     kept = [name for place, name in enumerate(names) if name != bad or bad in names[:place]]
-    whole, without = listing(["good", *names]), listing(["good", *kept])
+    whole = listing(["good", *names])
+    without = listing(["good", *kept])
     fs = whole.fs()
     with pytest.warns(UserWarning, match=rf"1 of its files left out, .*: {why}"):
         found = fs.find(whole.address(), withdirs=True, detail=True)

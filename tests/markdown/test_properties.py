@@ -2,6 +2,7 @@
 
 import html
 import re
+from itertools import product
 from pathlib import Path
 
 import markdown
@@ -111,11 +112,11 @@ OWN = Path(__file__).with_name("syntax.md").read_text(encoding="utf-8")
 BLANKS = "", " ", "\u00a0", "\u202f"
 LABELS = [
     *("doi:", "hdl:", "info:doi/", "info:hdl/", "urn:doi:"),
-    *(f"doi{before}:{after}" for before in BLANKS for after in BLANKS),
+    *(f"doi{before}:{after}" for before, after in product(BLANKS, BLANKS)),
     *(f"doi{blank}" for blank in BLANKS if blank),
 ]
 CASES = str.lower, str.upper, str.capitalize
-MENTIONED = [f"{change(label)}10.1000/182" for label in LABELS for change in CASES]
+MENTIONED = [f"{change(label)}10.1000/182" for label, change in product(LABELS, CASES)]
 
 
 @pytest.mark.parametrize("text", MENTIONED)

@@ -342,10 +342,12 @@ def test_values_are_selected_that_have_one_of_the_types(kinds: list[str], types:
 
     selected = select(values, types, [1])
 
-    expected = [
-        value for value in values if value.index == 1 or any(value.has_type(name) for name in types)
-    ]
-    assert [*selected] == (expected if types else values[:1])
+    expected = [value for value in values if value.index == 1 or has_any(value, types)]
+    assert [*selected] == expected
+
+
+def has_any(value: Value, types: list[str]) -> bool:
+    return any(value.has_type(name) for name in types)
 
 
 @pytest.mark.parametrize("name", ["TYPE{}", "FAMILY{}."])

@@ -130,19 +130,31 @@ def test_every_label_that_find_takes_is_linked(text: str) -> None:
     assert (href, shown) == (match.doi.url, match.text)
 
 
-AROUND = ["{}", "See {}, and", "({})", "@{}", "[@{}]", "x{}", "{}$", "**{}**", "{}\n{}", "{}/a)b;"]
+AROUND = [
+    "{}",
+    "See {}, and",
+    "({})",
+    "@{}",
+    "[@{}]",
+    "x{}",
+    "{}$",
+    "$x {} y$",
+    "x{: title='a {} b'}",
+    "**{}**",
+]
+PLAIN = [f"{label}10.1000/182" for label in ("doi:", "DOI: ", "Doi:", "DOI ", "hdl:", "")]
 
 
 @pytest.mark.parametrize("around", AROUND)
 def test_a_plain_mention_is_linked_as_one_that_is_searched_for(
     around: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = [around.replace("{}", mentioned) for mentioned in (*MENTIONED, "10.1000/182")]
-    plain = [convert(text).html for text in texts]
+    texts = [around.replace("{}", mentioned) for mentioned in PLAIN]
+    plain = [convert(text, "attr_list").html for text in texts]
 
     monkeypatch.setattr(_mentions.Mentions, "plain", lambda *_: None)
 
-    assert [convert(text).html for text in texts] == plain
+    assert [convert(text, "attr_list").html for text in texts] == plain
 
 
 def same(text: str, extensions: list[str]) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from doiuri import DOI, Match, find
 from doiuri._find import _leads, _plain
 from doiuri._names import PLAIN_REST
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS, SYNTAXES, repeated
 from support.cases import DATA
@@ -226,6 +226,8 @@ def closer_look() -> Iterator[None]:
 
 
 @given(texts, st.sampled_from(SYNTAXES))
+@example("10.1101/1v1/", "text")
+@example("10.1145/1520000/1.pdf and 10.1000/1.5e-3 and 10.1000/a?b", "text")
 def test_a_closer_look_finds_the_same(text: str, syntax: str) -> None:
     found = list(find(text, syntax))
     with closer_look():

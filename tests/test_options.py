@@ -39,7 +39,7 @@ NO_TEXT, NO_TEXTS = "is not a string", "is not a list of strings"
 NO_FLAG = "is neither true (1, true, yes, on) nor false (0, false, no, off)"
 NO_SECONDS = "is not a number of seconds above 0"
 NO_URL = "is not an http or https URL such as https://doi.org"
-NO_BASE = "must have neither user, query nor fragment"
+NO_BASE = "must have neither query nor fragment"
 
 VALUES = {
     "resolver": [

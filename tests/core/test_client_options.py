@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import traceback
 from contextlib import nullcontext
 
 import pytest
@@ -129,3 +130,15 @@ def test_which_hosts_are_in_a_private_network(host: str, is_private: bool) -> No
         TargetCheck("https://doi.org").check_url(
             f"http://[{host}]/" if ":" in host else f"http://{host}/"
         )
+
+
+@pytest.mark.parametrize("mark", ["", *"/?#\\[@: "])
+@pytest.mark.parametrize("start", ["https://user:S3cret", "https://user:7", "user:S3cret"])
+def test_no_message_about_a_base_url_shows_a_part_of_its_password(start: str, mark: str) -> None:
+    base = f"{start}{mark}Tail9@doi.example"
+    for use in (lambda: ClientOptions.read(base), lambda: DOI("10.1000/1").link(base=base)):
+        with pytest.raises(ValueError, match="neither user nor password") as caught:
+            use()
+        shown = "".join(traceback.format_exception(caught.value))
+        assert "S3cret" not in shown
+        assert "Tail9" not in shown

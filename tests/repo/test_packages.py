@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 from doiuri import advise
 from doiuri_cli._main import COMMANDS, doiuri
 from doiuri_cli.output import FORMATS
@@ -41,6 +42,25 @@ def test_a_package_keeps_its_promises(path: Path) -> None:
     assert len((path.parent / "README.md").read_text(encoding="utf-8").splitlines()) >= 20
     usual = re.compile(r"\S*doiuri\S* ~= [\d.]+|(?!\S*doiuri)\S+ >= [\d.]+")
     assert [one for one in project["dependencies"] if not usual.fullmatch(one)] == []
+
+
+SYSTEMS = {
+    "Operating System :: POSIX :: Linux": "ubuntu",
+    "Operating System :: MacOS": "macos",
+    "Operating System :: Microsoft :: Windows": "windows",
+}
+
+
+@pytest.mark.parametrize("path", PROJECTS, ids=lambda p: p.parent.name)
+def test_a_package_claims_the_systems_on_which_ci_runs_the_whole_suite(path: Path) -> None:
+    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    matrix = workflow["jobs"]["tests"]["strategy"]["matrix"]
+    limited = {entry["system"] for entry in matrix["include"] if "files" in entry}
+
+    claims = [one for one in project["classifiers"] if one.startswith("Operating System")]
+
+    assert {SYSTEMS[one] for one in claims} == {*matrix["system"]} - limited
 
 
 def test_uv_takes_every_package_from_this_clone() -> None:

@@ -347,7 +347,7 @@ def checked_proxy(url: str) -> str:
     scheme, colon, rest = url.partition("://")
     if not colon:
         scheme, rest = "http", url
-    host = re.split("[/?#]", rest, maxsplit=1)[0]
+    host = re.split(r"[/?#\\]", rest, maxsplit=1)[0]  # urllib3 also ends it at a backslash
     if "@" in rest[len(host) :]:
         raise ProxyURLError
     whole = f"{scheme}://{rest}"

@@ -139,7 +139,7 @@ class Handle(Immutable):
         :param base: an http or https URL; the name is appended after a slash.
         :param query: parameters such as ``locatt``, ``urlappend``, ``nols``. A sequence repeats a parameter,
             True adds it without a value, False and None leave it out.
-        :raises ValueError: if ``base`` is not an http or https URL in ASCII, or has a user, a query or a
+        :raises ValueError: if ``base`` is not an http or https URL in ASCII, or has an ``@``, a query or a
             fragment.
         """
         base = base if base == DOI_ORG else check_base("not a base for links", base)

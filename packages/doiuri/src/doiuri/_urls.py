@@ -46,6 +46,9 @@ def read_base(base: str) -> str:
     if not isinstance(base, str):
         raise TypeError(f"expected str, not {type(base).__name__}")
     text = base.strip(" \t\r\n")
+    if "@" in text:
+        # without the URL: a password with a "/" or "?" may be in any part of it
+        raise ValueError('the URL must have neither user nor password, nor any other "@"')
     try:
         parts = urlsplit(text)
         _ = parts.port
@@ -58,8 +61,8 @@ def read_base(base: str) -> str:
         raise ValueError(
             f"{base!r} is not ASCII: write its host as xn--…, and percent-encode its path"
         )
-    if "?" in text or "#" in text or "@" in parts.netloc:
-        raise ValueError(f"{base!r} must have neither user, query nor fragment")
+    if "?" in text or "#" in text:
+        raise ValueError(f"{base!r} must have neither query nor fragment")
     return text.rstrip("/")
 
 

@@ -164,6 +164,7 @@ PROXIES = {
     "a slash in the password": ("http://me:S3cret/secret@127.0.0.1:1", INVALID),
     "a number and a slash": ("http://me:53/secret@127.0.0.1:1", INVALID),
     "a question mark": ("http://me:S3cret?secret@127.0.0.1:1", INVALID),
+    "a backslash": ("http://me:1\\S3cret@127.0.0.1:1", INVALID),
     "a number sign": ("http://me:S3cret#secret@127.0.0.1:1", INVALID),
     "no scheme": ("me:53/secret@127.0.0.1:1", INVALID),
     "a bracket": ("http://me:secret@[127.0.0.1:1", INVALID),

@@ -59,6 +59,7 @@ nitpick_ignore = [
     ("py:class", "doiuri.resolver.stores._store.Usage"),
     ("py:class", "doiuri_cli.files.Lines"),
     ("py:class", "doiuri_proxy.http._app.App"),
+    ("py:class", "doiuri_proxy.records._metadata.Content"),
     ("py:class", "doiuri_proxy.records._source.PublicValues"),
 ]
 

@@ -17,6 +17,7 @@ import yaml
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 from support.cli.library import CSL, item
+from support.doi_org import DOI_ORG, doi_org
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "packages" / "doiuri-cli" / "README.md"
@@ -46,7 +47,7 @@ def test_examples_print_what_the_readme_shows(tmp_path: Path, doi_proxy: Proxies
     (tmp_path / "docs" / "notes.md").write_text(NOTES)
     (tmp_path / "paper.bib").write_text(PAPER)
     environ = {
-        "DOIURI_RESOLVER": doi_proxy.url,
+        "DOIURI_RESOLVER": DOI_ORG,
         "DOIURI_CACHE": "",
         "XDG_CACHE_HOME": f"{tmp_path}/.cache",
     }
@@ -55,7 +56,8 @@ def test_examples_print_what_the_readme_shows(tmp_path: Path, doi_proxy: Proxies
     for block in blocks:
         printed = ""
         for line in re.findall(r"(?m)^\$ doiuri (.*)$", block):
-            run = doiuri(*shlex.split(line), cwd=tmp_path, stdin=b"", **environ)
+            with doi_org(doi_proxy.url):
+                run = doiuri(*shlex.split(line), cwd=tmp_path, stdin=b"", **environ)
             shown = (run.stdout + run.stderr).replace(str(tmp_path), "~")
             printed += f"$ doiuri {line}\n{shown}"
         assert printed == block

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import dask
@@ -13,6 +14,7 @@ from dask.dataframe.utils import assert_eq
 from dask_doiuri import parse, verify
 from doiuri import DOI, Handle
 from doiuri.records import ascii_upper
+from doiuri.resolver import Resolver
 from support.cases import odd_cases
 from support.partitions import SHAPES, asked, bag, frame, rows
 from support.servers.faults import Server
@@ -192,3 +194,86 @@ def test_a_wrong_option_is_refused_before_anything_is_computed(
     for shape in SHAPES.values():
         with pytest.raises(error, match=says):
             verify(shape(["x"], 1), **options)
+
+
+class Odd:
+    """An object that says nothing about itself."""
+
+    def __repr__(self) -> str:
+        raise LookupError("no text")
+
+
+@pytest.mark.parametrize("shape", ["bag", "bag of dicts", "objects"])
+def test_an_object_that_cannot_be_read_is_unknown_and_the_others_are_as_without_it(
+    server: Server, shape: str
+) -> None:
+    texts = ["10.1000/crossref", "10.1000/gone", "nonsense"]
+    unread = "unexpected LookupError"
+    with dask.config.set({"dataframe.convert-string": False}):
+        for place in range(len(texts) + 1):
+            items = [*texts[:place], Odd(), *texts[place:]]
+            data = SHAPES[shape](items, 1)
+            without = SHAPES[shape](texts, 1)
+
+            parsed = rows(parse(data), *PARSED)
+            verified = rows(verify(data, resolver=server.url), *VERIFIED)
+
+            assert parsed.pop(place) == (None, None, unread)
+            assert parsed == rows(parse(without), *PARSED)
+            assert verified.pop(place) == (None, "unknown", None, unread)
+            assert verified == rows(verify(without, resolver=server.url), *VERIFIED)
+
+
+DOIS = ["10.1000/crossref", "10/link", "10.1000/gone"]
+PREFIXES = ["10.1000", "10.1000.10", "10.99999"]
+NO_DOIS = [
+    "10",
+    "10.",
+    "10/",
+    "10/a b",
+    "10.10x",
+    "10.1000/",
+    "20.500/x",
+    "nonsense",
+    "",
+    " ",
+    "\0",
+]
+LABELS = ["{}", "doi:{}", "DOI: {}", " {} ", "https://doi.org/{}", "<{}>", "urn:doi:{}", "hdl:{}"]
+
+
+def spelt(names: list[str]) -> list[str]:
+    return [label.format(name) for name, label in product(names, LABELS)]
+
+
+@pytest.mark.parametrize("text", spelt(PREFIXES))
+def test_a_prefix_as_text_is_invalid(text: str) -> None:
+    data = bag([text])
+    reason = 'no "/" after the prefix'
+    assert rows(parse(data), *PARSED) == [(None, None, reason)]
+    assert rows(verify(data, offline=True), *VERIFIED) == [(None, "invalid", None, reason)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(spelt(DOIS), id="DOIs"),
+        pytest.param(spelt(NO_DOIS), id="no DOIs"),
+        pytest.param(spelt(PREFIXES), id="prefixes"),
+    ],
+)
+def test_a_text_is_read_as_a_resolver_reads_it(server: Server, texts: list[str]) -> None:
+    with Resolver(server.url, store=None) as resolver:
+        outcomes = [*resolver.verify(texts)]
+    data = bag(texts)
+
+    parsed = rows(parse(data), "doi_name", "doi_reason")
+    verified = rows(verify(data, resolver=server.url), "doi_name", "doi_status", "doi_reason")
+
+    names = [outcome.doi and outcome.doi.name for outcome in outcomes]
+    statuses = [outcome.status for outcome in outcomes]
+    reasons = [outcome.reason or None for outcome in outcomes]
+    assert verified == [*zip(names, statuses, reasons, strict=True)]
+    assert [name for name, _ in parsed] == names
+    for status, reason, (_, unread) in zip(statuses, reasons, parsed, strict=True):
+        assert unread == (reason if status == "invalid" else None)

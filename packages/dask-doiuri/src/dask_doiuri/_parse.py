@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isnan
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import dask.bag as db
 import dask.dataframe as dd
@@ -57,29 +57,43 @@ def parse(data: Data, column: Hashable = "doi") -> Data:
     return add_columns(data, column, PARSED, rows_of)
 
 
-def read(item: object) -> Handle | str:
-    """Return a DOI as it is or parsed from text; or why there is none."""
+class NoDOI(NamedTuple):
+    """What is said of an item without a DOI."""
+
+    reason: str
+    status: str = "invalid"
+
+
+def read(item: object) -> Handle | NoDOI:
+    """Return a DOI as it is or parsed from text; or why there is none. Raises nothing, whatever the item is."""
+    try:
+        return _read(item)
+    except DOISyntaxError as error:
+        return NoDOI(error.reason)
+    except Exception as error:  # noqa: BLE001 - an odd object must not end the partition
+        return NoDOI(f"unexpected {type(error).__name__}", "unknown")
+
+
+def _read(item: object) -> Handle | NoDOI:
     if isinstance(item, str):
-        try:
-            return parse_name(item)
-        except DOISyntaxError as error:
-            return error.reason
+        return parse_name(item)
     if isinstance(item, Handle):
         return item
     if item is None or item is pd.NA or (isinstance(item, float) and isnan(item)):
-        return "there is no DOI"
-    return f"expected a DOI or a str, not {item!r:.80}"
+        return NoDOI("there is no DOI")
+    return NoDOI(f"expected a DOI or a str, not {item!r:.80}")
 
 
 def rows_of(items: Iterable[object]) -> list[Row]:
     """Return the name, key and reason for each item."""
-    # a tenth of the time of found.key
-    return [
-        (None, None, found)
-        if isinstance(found, str)
-        else (found.name, ascii_upper(found.name), None)
-        for found in map(read, items)
-    ]
+    rows: list[Row] = []
+    for found in map(read, items):
+        if isinstance(found, NoDOI):
+            rows.append((None, None, found.reason))
+        else:
+            # a tenth of the time of found.key
+            rows.append((found.name, ascii_upper(found.name), None))
+    return rows
 
 
 def check_data(data: object, column: Hashable, names: Iterable[str]) -> None:

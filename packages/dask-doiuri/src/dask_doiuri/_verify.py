@@ -19,7 +19,7 @@ from doiuri.records import ascii_upper
 from doiuri.resolver import Resolver, SQLiteStore
 
 from dask_doiuri._known import agencies_of, find_known
-from dask_doiuri._parse import add_columns, check_data, read
+from dask_doiuri._parse import NoDOI, add_columns, check_data, read
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -126,17 +126,19 @@ def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> lis
         key: ("found", agency, None) for key, agency in agencies_of(names).items()
     }
     new: dict[str, Handle] = {}
-    for one in found:
-        if isinstance(one, Handle) and (key := ascii_upper(one.name)) not in answers:
-            new.setdefault(key, one)
+    for doi in found:
+        if isinstance(doi, Handle) and (key := ascii_upper(doi.name)) not in answers:
+            new.setdefault(key, doi)
     for key, outcome in zip(new, asking.outcomes([*new.values()]), strict=True):
         answers[key] = (outcome.status, outcome.agency, outcome.reason or None)
-    return [
-        (None, "invalid", None, one)
-        if isinstance(one, str)
-        else (one.name, *answers[ascii_upper(one.name)])
-        for one in found
-    ]
+
+    rows: list[Row] = []
+    for doi in found:
+        if isinstance(doi, NoDOI):
+            rows.append((None, doi.status, None, doi.reason))
+        else:
+            rows.append((doi.name, *answers[ascii_upper(doi.name)]))
+    return rows
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import zarr
+from doiuri_proxy.pytest_plugin import Proxies
 from fsspec.generic import rsync, set_generic_fs
 from fsspec_doiuri import DOIFileSystem
 from support.servers.repositories import CONTENT, FILES, NOTES, TABLE, Shelf, Start, as_json, md5
+from support.servers.web import record
 from zarr.storage import FsspecStore, MemoryStore
 
 ESCAPED = "tables/t%C3%A4glich%20100%25.csv"
@@ -179,6 +181,52 @@ def test_it_can_be_pickled_and_an_open_file_too(shelf: Shelf) -> None:
         file.read(4)
         with pickle.loads(pickle.dumps(file)) as copy:
             assert copy.read() == FILES[TABLE][4:]
+
+
+# What the environment says, and what the filesystem then finds
+ENVIRONMENTS: dict[str, tuple[dict[str, str], str]] = {
+    "a resolver": ({}, ""),
+    "offline": ({"DOIURI_OFFLINE": "1"}, "offline: request not sent"),
+    "another resolver": ({"DOIURI_RESOLVER": "{other}"}, "not registered"),
+    "a token": ({"DOIURI_TOKENS": "{host}=wrong"}, "answered 403"),
+    "a mail address": ({"DOIURI_MAILTO": "me@example.org"}, ""),
+    "a cache": ({"DOIURI_CACHE": "{folder}/cache.sqlite3"}, ""),
+}
+
+
+def test_a_kept_filesystem_asks_as_a_new_one_does_after_the_environment_has_changed(
+    start: Start, doi_proxy: Proxies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And it is kept as long as the environment stays, or comes back."""
+    shelf = start("inveniordm", token="right")
+    other = doi_proxy([record("10.1000/other", shelf.server.url)])
+    usual = {
+        "DOIURI_RESOLVER": shelf.proxy.url,
+        "DOIURI_OFFLINE": "",
+        "DOIURI_CACHE": ":memory:",
+        "DOIURI_MAILTO": "",
+        "DOIURI_TOKENS": "{host}=right",
+    }
+    options = {"private": True, "repositories": {shelf.host: "inveniordm"}}
+    kept: dict[str, DOIFileSystem] = {}
+
+    for state in (*ENVIRONMENTS, *reversed(ENVIRONMENTS)):
+        variables, says = ENVIRONMENTS[state]
+        for name, value in (usual | variables).items():
+            text = value.format(other=other.url, host=shelf.host, folder=tmp_path)
+            monkeypatch.setenv(name, text)
+
+        fs = fsspec.filesystem("doi", **options)
+        assert fs is kept.setdefault(state, fs)
+        if says:
+            with pytest.raises(OSError, match=says):
+                fs.ls(shelf.address())
+        else:
+            assert len(fs.ls(shelf.address())) == 2
+
+    assert len({*map(id, kept.values())}) == len(ENVIRONMENTS)
+    agents = {asked.headers["user-agent"] for asked in shelf.server.seen}
+    assert ["me@example.org" in agent for agent in sorted(agents)] == [False, True]
 
 
 A = "doi://10.1000/x/y"

@@ -267,11 +267,24 @@ def test_every_checksum_and_size_is_proved(
         shelf.fs().cat_file(shelf.address("x"))
 
 
-def test_a_checksum_of_an_unknown_kind_is_told(start: Start) -> None:
-    data = {"id": 70, "filesize": 3, "checksum": {"type": "UNF", "value": "6:x"}}
-    entry = {"label": "x", "dataFile": data}
-    listing = as_json({"data": {"versionNumber": 1, "versionMinorNumber": 0, "files": [entry]}})
-    answers = {"latest-published": listing, "datafile": Answer(200, {}, b"abc")}
-    shelf = start("dataverse", answers=answers)
-    with pytest.warns(UserWarning, match="'unf:6:x' is of an unknown kind"):
-        assert shelf.fs().cat_file(shelf.address("x")) == b"abc"
+UNKNOWN_CHECKSUMS = {
+    "of an unknown kind": "crc32:352441c2",
+    "of tables": "UNF:6:x",
+    "without a kind": "900150983cd24fb0d6963f7d28e17f72",
+    "without a value": "md5:",
+}
+
+
+@pytest.mark.parametrize("checksum", UNKNOWN_CHECKSUMS.values(), ids=UNKNOWN_CHECKSUMS)
+@pytest.mark.parametrize("size", [3, 20 * 2**20], ids=["received whole", "read in ranges"])
+def test_a_checksum_that_cannot_be_verified_is_said(start: Start, checksum: str, size: int) -> None:
+    body = b"x" * size
+    entries = repositories.invenio_files({"key": "x", "size": size, "checksum": checksum})
+    shelf = start("inveniordm", files={"x": body}, answers=entries)
+    fs = shelf.fs()
+
+    with pytest.warns(UserWarning, match=rf"^x: only its size.*'{checksum}' is of an unknown"):
+        opened = fs.open(shelf.address("x"), cache_type="none")
+
+    with opened:
+        assert opened.read() == body

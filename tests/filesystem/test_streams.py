@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import random
 import threading
+import tracemalloc
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +15,7 @@ from typing import Any
 import pytest
 from fsspec_doiuri import DOIFileSystem
 from support.processes import in_child
-from support.servers import faults
+from support.servers import faults, repositories
 from support.servers.repositories import (
     CONTENT,
     DOIS,
@@ -21,6 +24,7 @@ from support.servers.repositories import (
     Repository,
     Shelf,
     Start,
+    as_json,
     invenio_files,
 )
 from support.servers.web import Answer, Asked
@@ -41,7 +45,7 @@ SPLITS: dict[str, Sequence[tuple[int, int]]] = {
     "back and forth": [(0, 5), (MIDDLE, MIDDLE + 5), (5, MIDDLE), (2, MIDDLE + 3), (MIDDLE, END)],
     "beyond the end": [(0, MIDDLE), (MIDDLE - 1, END + 9)],
 }
-# Splits that leave out bytes, so that the checksum cannot be proved
+# Splits that leave out bytes, so that the checksum cannot be verified
 GAPS: dict[str, Sequence[tuple[int, int]]] = {
     "a byte left out": [(0, 5), (6, END)],
     "not to the end": [(0, END - 1)],
@@ -66,7 +70,7 @@ def large(start: Start) -> Shelf:
 def test_reads_return_the_bytes_that_are_there_and_a_change_is_noticed_at_the_end(
     large: Shelf, split: str
 ) -> None:
-    """Whatever was proved when the file was open before."""
+    """Whatever was verified when the file was open before."""
     fs, name, ranges = large.fs(), large.address("large.bin"), {**SPLITS, **GAPS}[split]
     with fs.open(name, cache_type="readahead") as file:
         assert read(file, ranges) == [LARGE[start:end] for start, end in ranges]
@@ -135,7 +139,7 @@ def copy_out(fs: Any, address: str, _folder: Path) -> bytes:
     try:
         fs.get_file(address, out)
     except OSError:
-        assert not out.getvalue(), "unproved bytes were written"
+        assert not out.getvalue(), "unverified bytes were written"
         raise
     return out.getvalue()
 
@@ -149,7 +153,7 @@ WAYS: dict[str, Callable[[Any, str, Path], bytes]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_received_whole_is_proved_in_every_way(
+def test_what_is_received_whole_is_verified_in_every_way(
     large: Shelf, tmp_path: Path, way: str
 ) -> None:
     fs, name = large.fs(), large.address("large.bin")
@@ -159,6 +163,120 @@ def test_what_is_received_whole_is_proved_in_every_way(
     with pytest.raises(OSError, match="expected md5"):
         WAYS[way](fs, name, tmp_path)
     assert all(path.read_bytes() == LARGE for path in tmp_path.iterdir()), "the older copy is gone"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_checksums_a_table_whose_checksum_is_that_of_another_form_opens_with_a_warning(
+    start: Start, tmp_path: Path, way: str
+) -> None:
+    """Its size has to be right, so that nothing is cut off."""
+    table = b"day,depth\n1,20\n"
+    entry = repositories.dataverse_entry(70, "table.csv", table)
+    entry["dataFile"]["checksum"]["value"] = "0" * 32
+    listing = {"data": {"versionNumber": 1, "versionMinorNumber": 0, "files": [entry]}}
+    answers = {"latest-published": as_json(listing)}
+    shelf = start("dataverse", files={"table.csv": table}, answers=answers)
+    address = shelf.address("table.csv")
+
+    with pytest.raises(OSError, match="expected md5:0"):
+        WAYS[way](shelf.fs(), address, tmp_path)
+    fs = shelf.fs(checksums=False)
+    with pytest.warns(UserWarning, match=rf"^table\.csv: {shelf.host} sent .* expected md5:0"):
+        assert WAYS[way](fs, address, tmp_path) == table
+    shelf.repository.files = {"table.csv": table[:-1]}
+    with pytest.raises(OSError, match="sent 14 bytes, expected 15"):
+        WAYS[way](fs, address, tmp_path)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_checksums_a_large_file_that_changed_is_read_with_a_warning(
+    large: Shelf, tmp_path: Path, way: str
+) -> None:
+    fs = large.fs(checksums=False)
+    fs.info(large.address("large.bin"))
+    large.repository.files = {"large.bin": CHANGED}
+    with pytest.warns(UserWarning, match=r"^large\.bin: .* opened without proof$"):
+        assert WAYS[way](fs, large.address("large.bin"), tmp_path) == CHANGED
+
+
+# What a server makes of the bytes of a file if it says that it compressed them
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "compressed": gzip.compress,
+    "stored": lambda body: gzip.compress(body, 0),
+    "in two members": lambda body: gzip.compress(body[:5]) + gzip.compress(body[5:]),
+    "not at all": lambda body: body,
+}
+BODIES = {
+    "text": FILES[NOTES],
+    "an archive": gzip.compress(FILES[NOTES]),
+    "random": random.Random(1).randbytes(300_000),
+    "almost a chunk": random.Random(2).randbytes(2**18 - 4),  # compressed, it is more than one
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("body", BODIES)
+def test_a_file_is_the_same_whether_it_was_compressed_on_its_way_or_not(
+    start: Start, tmp_path: Path, body: str, packed: str
+) -> None:
+    """An archive is not unpacked, even if the server labels it as compressed."""
+    content = PACKED[packed](BODIES[body])
+    shelf = start(
+        "inveniordm",
+        files={"x": BODIES[body]},
+        answers={CONTENT: Answer(200, {"Content-Encoding": "gzip"}, content)},
+    )
+    fs = shelf.fs()
+    for way in WAYS.values():
+        assert way(fs, shelf.address("x"), tmp_path) == BODIES[body]
+    assert {asked.headers["accept-encoding"] for asked in shelf.server.seen} == {"identity"}
+
+
+BOMB = gzip.compress(bytes(64 * MIB))
+# What is sent as gzip, and what is said of it
+NOT_THE_FILE: dict[str, tuple[str, bytes]] = {
+    "other bytes": ("gzip", gzip.compress(b"other bytes of the")),
+    "more bytes": ("gzip", BOMB),
+    "twice": ("gzip", gzip.compress(gzip.compress(FILES[NOTES]))),
+    "two layers": ("gzip, gzip", gzip.compress(gzip.compress(FILES[NOTES]))),
+    "cut off": ("gzip", gzip.compress(FILES[NOTES])[:-9]),
+    "another encoding": ("br", gzip.compress(FILES[NOTES])),
+    "no gzip": ("gzip", b"x" * 40),
+}
+
+
+@pytest.mark.parametrize("sent", NOT_THE_FILE)
+def test_what_is_compressed_and_not_the_file_is_an_error(
+    start: Start, tmp_path: Path, sent: str
+) -> None:
+    encoding, content = NOT_THE_FILE[sent]
+    answers = {CONTENT: Answer(200, {"Content-Encoding": encoding}, content)}
+    shelf = start("inveniordm", answers=answers)
+    fs = shelf.fs()
+    for way in WAYS.values():
+        with pytest.raises(OSError, match=rf"notes\.txt: {shelf.host} sent .*, expected 19"):
+            way(fs, shelf.address(NOTES), tmp_path)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_no_more_is_unpacked_than_the_listing_says(start: Start) -> None:
+    size = 100_000
+    entry = {"key": "x", "size": size, "checksum": "md5:" + "0" * 32}
+    answer = Answer(200, {"Content-Encoding": "gzip"}, BOMB)
+    shelf = start("inveniordm", answers={**invenio_files(entry), CONTENT: answer})
+    fs = shelf.fs()
+    fs.info(shelf.address("x"))
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(OSError, match=f"sent {len(BOMB):,} bytes, expected 100,000"):
+            fs.cat_file(shelf.address("x"))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 16 * MIB, "the whole of it was unpacked"
 
 
 FRAMINGS = ["Transfer-Encoding: chunked", "Connection: close"]

@@ -6,25 +6,25 @@ import gzip
 import hashlib
 import re
 import threading
-import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
 import requests
 from fsspec_doiuri import DOIFileSystem
-from fsspec_doiuri._dataset import Dataset, File
 from requests.adapters import HTTPAdapter
 from support.ports import refusing
-from support.servers.faults import reply, trickles, value
+from support.servers.faults import value
 from support.servers.httpproxy import http_proxy
 from support.servers.repositories import (
     CONTENT,
     FILES,
     NOTES,
+    TABLE,
     Repository,
     Shelf,
     Start,
@@ -103,23 +103,8 @@ LISTINGS: dict[str, tuple[Answer, str]] = {
     "too many": (Answer(429, {"Retry-After": "7"}), "HOST answered 429.*Retry-After: 7 s"),
     "moved": (Answer(302, {"Location": "ftp://127.0.0.1/"}), "not an http or https URL"),
 }
-UNSAFE = [
-    "../x",
-    "/etc/passwd",
-    "a//b",
-    "a/./b",
-    "a/..",
-    "..",
-    "",
-    "a\\b",
-    "a\0b",
-    "a\nb",
-    "a\x1bb",
-    "a/",
-]
 # Names, or one entry, that InvenioRDM lists
 ENTRIES: list[tuple[Any, str]] = [
-    ({"key": "a", "size": 1e999}, "is refused"),
     ({"key": 7, "size": 1}, "is refused"),
     ({"size": 1}, "is refused"),
     (range(100_001), "more than 100,000 files"),
@@ -436,69 +421,6 @@ def test_slow_files_do_not_block_other_files_of_their_host(start: Start) -> None
     assert len(listings) == len({*listings}), "threads listed the same"
 
 
-# Files that are left out beside "good", each with the reason
-LEFT_OUT: dict[str, tuple[list[str], str, str]] = {
-    **{repr(name): ([name], name, "its name is unsafe") for name in UNSAFE},
-    "too deep": (["/".join("x" * 101)], "/".join("x" * 101), "its name is unsafe"),
-    "a name twice": (["twice", "twice"], "twice", "another file has its name"),
-    "a file before its folder": (["a", "a/b"], "a", "a folder has its name"),
-    "a file after its folder": (["a/b", "a"], "a", "a folder has its name"),
-}
-
-
-@pytest.mark.parametrize(("names", "bad", "why"), LEFT_OUT.values(), ids=LEFT_OUT)
-def test_a_data_set_with_a_bad_file_is_the_data_set_without_it(
-    start: Start, names: list[str], bad: str, why: str
-) -> None:
-    def listing(keys: list[str]) -> Shelf:
-        entries = [{"key": key, "size": 1} for key in keys]
-        return start("inveniordm", answers=invenio_files(*entries))
-
-    kept = [name for place, name in enumerate(names) if name != bad or bad in names[:place]]
-    whole = listing(["good", *names])
-    without = listing(["good", *kept])
-    fs = whole.fs()
-    with pytest.warns(UserWarning, match=rf"1 of its files left out, .*: {why}"):
-        found = fs.find(whole.address(), withdirs=True, detail=True)
-
-    expected = without.fs().find(without.address(), withdirs=True, detail=True)
-    assert [*found] == [*expected]
-    assert [each["type"] for each in found.values()] == [each["type"] for each in expected.values()]
-    if why == "its name is unsafe" and bad.strip("/.") and "//" not in bad:
-        with pytest.raises(OSError, match=r"unsafe|no such file"):
-            fs.open(whole.address(bad))
-
-
-def test_a_listing_that_trickles_ends(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each byte comes within the timeout of its own."""
-    monkeypatch.setattr("fsspec_doiuri._web.LISTING_TIME", 0.3)
-    body = trickles(reply("200 OK", b"[" + b" " * 1000 + b"]")[:-1002], b" " * 1000)
-    with body() as repository:
-        shelf = start("inveniordm", records={"10.5281/zenodo.7": "/x"})
-        answer = Answer(302, {"Location": f"{repository.url}/api"})
-        shelf.repository.answers["."] = answer
-        with pytest.raises(OSError, match="no answer in time"):
-            shelf.fs().ls(shelf.address())
-
-
-def test_deep_folders_take_the_memory_of_their_text(start: Start) -> None:
-    """A table of all folders would take a hundred times as much."""
-    deep = "/".join("d" * 98)
-    keys = [f"{number}/{deep}/file" for number in range(2_000)]
-    files = [File(key, "https://example.org/") for key in keys]
-    size = sum(map(len, keys))
-
-    tracemalloc.start()
-    dataset = Dataset("inveniordm", "1", files)
-    used, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-
-    assert used < 5 * size
-    assert len(dataset.entries("")) == 2_000
-    assert dataset.entries("7/d") == {"d": None}
-    assert [*dataset.entries(f"7/{deep}")] == ["file"]
-
-
 def test_bytes_are_unpacked_only_if_the_checksum_asks_for_it(start: Start) -> None:
     packed = gzip.compress(NOTE)
     answer = Answer(200, {"Content-Encoding": "gzip"}, packed)
@@ -532,41 +454,61 @@ def test_a_file_without_proof_is_opened_on_request_with_a_warning(
     assert (tmp_path / "copy").read_bytes() == NOTE
 
 
-def test_a_token_does_not_come_back_with_a_request_that_another_host_chose(
-    shelf: Shelf,
-) -> None:
-    tokens = {shelf.host: "secret"}
+HOPS = [*product("AB"), *product("AB", repeat=2), *product("AB", repeat=3)]
+"""The servers that redirects lead to, one after another, from server A."""
 
-    def away(asked: Asked) -> Answer:
-        if "back" in asked.target:
+
+@pytest.mark.parametrize("hops", HOPS, ids="".join)
+def test_a_token_is_not_sent_once_a_redirect_has_led_to_another_server(
+    start: Start, hops: tuple[str, ...]
+) -> None:
+    """Nor to the first one again: what is then requested there is the other server's choice."""
+    seen: list[tuple[str, bool]] = []
+    urls: dict[str, str] = {}
+
+    def answer(server: str, asked: Asked) -> Answer:
+        seen.append((server, "s3cret" in str(asked.headers)))
+        number = len(seen) - 1
+        if number == len(hops):
             return Answer(200, {}, NOTE)
-        return Answer(302, {"Location": f"{other.url}/away"})
+        return Answer(302, {"Location": f"{urls[hops[number]]}/content"})
 
-    with site(lambda _: Answer(302, {"Location": f"{shelf.server.url}/back"})) as other:
-        shelf.repository.answers["/back"] = away
-        shelf.repository.answers[CONTENT] = away
-        shelf.fs(tokens=tokens).cat_file(shelf.address(NOTES))
-    sent = {asked.target: "secret" in str(asked.headers) for asked in shelf.server.seen}
-    assert sent["/back"] is False
-    assert sum(sent.values()) == len(sent) - 1
+    with site(partial(answer, "B")) as other:
+        shelf = start("inveniordm", token="s3cret", answers={CONTENT: partial(answer, "A")})
+        urls |= {"A": shelf.server.url, "B": other.url}
+        fs = shelf.fs(tokens={shelf.host: "s3cret", other.host: "s3cret"})
+        assert fs.cat_file(shelf.address(NOTES)) == NOTE
+
+    visited = ["A", *hops]
+    only_first = [set(visited[: number + 1]) == {"A"} for number in range(len(visited))]
+    assert seen == [*zip(visited, only_first, strict=True)]
 
 
-def test_what_the_environment_decides_belongs_to_a_kept_instance(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = {name: value for name, value in shelf.options.items() if name != "resolver"}
-    monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:9")
-    before = fsspec.filesystem("doi", **options)
-    assert fsspec.filesystem("doi", **options) is before
+def test_a_slow_listing_keeps_no_other_data_set_from_being_read(start: Start) -> None:
+    other = "10.6084/m9.figshare.1"
+    other_is_listed = threading.Event()
+    is_asked = threading.Event()
 
-    monkeypatch.setenv("DOIURI_RESOLVER", shelf.proxy.url)
-    now = fsspec.filesystem("doi", **options)
-    monkeypatch.setenv("DOIURI_OFFLINE", "1")
-    offline = fsspec.filesystem("doi", **options)
+    def slow(_: Asked) -> Answer:
+        is_asked.set()
+        assert other_is_listed.wait(60), "the other data set waits for this one"
+        return error(503, "down")
 
-    assert now.cat_file(shelf.address(NOTES)) == NOTE
-    with pytest.raises(OSError, match="offline"):
-        offline.cat_file(shelf.address(NOTES))
+    article = {"id": 1, "doi": other, "files": [{"id": 3000, "name": TABLE}]}
+    answers = {
+        r"/articles\?doi=10.6084/m9.figshare.14763051": slow,
+        r"/articles\?doi=": as_json([article]),
+        "/articles/1$": as_json(article),
+    }
+    shelf = start("figshare", records={other: "/articles/x/1"}, answers=answers)
+    fs = shelf.fs()
+    with ThreadPoolExecutor(1) as pool:
+        listed = pool.submit(fs.ls, shelf.address())
+        assert is_asked.wait(60)
+        assert fs.cat_file(shelf.address(TABLE, other)) == FILES[TABLE]
+        other_is_listed.set()
+        with pytest.raises(OSError, match="answered 503"):
+            listed.result()
 
 
 def test_a_folder_in_place_of_the_copy_is_an_error(shelf: Shelf, tmp_path: Path) -> None:

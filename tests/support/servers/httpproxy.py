@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -56,9 +56,12 @@ def http_proxy() -> Iterator[HTTPProxy]:
 def tunnel(one: socket.socket, other: socket.socket) -> None:
     """Relay octets both ways until one side closes."""
     other_end = {one: other, other: one}
-    while ready := select.select([one, other], [], [], 10)[0]:
-        for end in ready:
-            data = end.recv(65536)
-            if not data:
-                return
-            other_end[end].sendall(data)
+    with suppress(
+        ValueError
+    ):  # of select, for a socket that was closed when the server was stopped
+        while ready := select.select([one, other], [], [], 10)[0]:
+            for end in ready:
+                data = end.recv(65536)
+                if not data:
+                    return
+                other_end[end].sendall(data)

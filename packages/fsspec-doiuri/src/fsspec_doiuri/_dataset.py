@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
     from doiuri import DOI
 
-MAX_FILES, MAX_DEPTH = 100_000, 100
-"""Files of a data set, and segments in the path of one."""
+MAX_FILES = 100_000
+"""Files of a data set."""
+MAX_DEPTH = 100
+"""Segments in the path of a file."""
 
 # How each kind of repository takes a token
 TOKENS: Mapping[str, tuple[str, str]] = {
@@ -31,7 +35,8 @@ TOKENS: Mapping[str, tuple[str, str]] = {
 }
 
 _KIND = "files"  # of the entries in a lock file
-_AFTER_SLASH = chr(ord("/") + 1)  # sorts after everything in a folder
+_SHOWN = 5  # refused files that a warning names
+_TEXTS = ("path", "url", "checksum", "mimetype", "alias", "error")
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -47,27 +52,25 @@ class File:
     alias: str = ""  # another path that opens it, which is not listed
     error: str = ""  # why it cannot be opened
 
-    @property
-    def digest(self) -> str:
-        """The checksum in lower-case hexadecimal digits, without its kind."""
-        return self.checksum.partition(":")[2].lower()
-
 
 @dataclass(slots=True)
 class Dataset:
-    """The listing of a data set. A file with an unsafe or ambiguous name is left out.
+    """The listing of a data set. A file whose name cannot be used is refused, and the others are listed.
 
-    :raises ValueError: if there are too many files.
+    :raises TypeError: if a file has a member of a wrong type.
+    :raises ValueError: if there are too many files, or the URL of one is not an http or https URL.
     """
 
     repository: str  # "inveniordm", "figshare" or "dataverse"
     version: str  # the DOI of the version; for Dataverse its number, such as "1.0"
-    files: list[File]
-    parts: dict[str, str] = field(default_factory=dict)  # folders that are data sets: their URLs
+    files: list[File]  # refused ones, too
+    parts: dict[str, str] = field(
+        default_factory=dict
+    )  # folders that are data sets: where they are listed
     locked: bool = False  # whether this comes from a lock file
-    refused: dict[str, str] = field(init=False, repr=False)  # why files are left out, by path
-    by_path: dict[str, File] = field(init=False, repr=False)  # with the aliases
-    _paths: list[str] = field(init=False, repr=False)  # of the files, sorted
+    by_path: dict[str, File] = field(init=False, repr=False)  # those listed, and their aliases
+    refused: dict[str, str] = field(init=False, repr=False)  # reasons by path
+    _paths: list[str] = field(init=False, repr=False)  # of those listed, sorted
 
     def __post_init__(self) -> None:
         if self.repository not in TOKENS or not isinstance(self.version, str):
@@ -75,94 +78,116 @@ class Dataset:
         if len(self.files) > MAX_FILES:
             raise ValueError(f"more than {MAX_FILES:,} files")
         for file in self.files:
-            _check_types(file)
+            _check(file)
 
-        self.refused = {}
-        listed: dict[str, File] = {}
-        self._paths = sorted({file.path for file in self.files})
-        for file in self.files:
-            reason = self._why_refused(file, listed)
-            if reason:
-                self.refused[file.path] = reason
-            else:
-                listed[file.path] = file
-        self.files = list(listed.values())
-        self._paths = sorted(listed)
+        uses = Counter(file.path for file in self.files)
+        self.refused = {path: flaw for path in uses if (flaw := _flaw(path, uses[path]))}
+        self._paths = sorted(uses.keys() - self.refused.keys())
+        folders = [path for path in self._paths if self.is_folder(path)]
+        self.refused |= dict.fromkeys(folders, "a folder has the same name")
+        self._paths = [path for path in self._paths if path not in self.refused]
 
-        aliases = {file.alias: file for file in reversed(self.files) if file.alias}
-        self.by_path = aliases | listed
-
-    def _why_refused(self, file: File, listed: Mapping[str, File]) -> str:
-        """Return why a file cannot be listed beside others, or ""."""
-        segments = file.path.split("/")
-        is_odd = not {"", ".", ".."}.isdisjoint(segments)
-        if _UNSAFE.search(file.path) or len(segments) > MAX_DEPTH or is_odd:
-            return "its name is unsafe"
-        if urlsplit(file.url).scheme not in {"http", "https"}:
-            return f"{file.url!r:.200} is not an http or https URL"
-        if file.path in listed:
-            return "another file has its name"
-        if self.is_folder(file.path):
-            return "a folder has its name"
-        return ""
+        listed = [file for file in self.files if file.path not in self.refused]
+        aliases = {file.alias: file for file in reversed(listed) if file.alias}
+        self.by_path = aliases | {file.path: file for file in listed}
 
     def is_folder(self, path: str) -> bool:
-        """Return whether there is a folder: the data set itself, a part, or a folder of files."""
-        if path == "" or path in self.parts:
+        """Return whether a path is that of the data set, or of a folder with files that are listed."""
+        if not path:
             return True
-        place = bisect_left(self._paths, f"{path}/")
-        return place < len(self._paths) and self._paths[place].startswith(f"{path}/")
+        inside = f"{path}/"
+        place = bisect_left(self._paths, inside)
+        return place < len(self._paths) and self._paths[place].startswith(inside)
 
     def entries(self, folder: str) -> dict[str, File | None]:
-        """Return what is in a folder, by name: a file, or None for a folder.
+        """Return what is in a folder, by name; None stands for a folder.
 
-        It is found in the sorted paths: a table of all folders would take memory for each of a hundred levels.
+        Folders are not stored: in a deep data set, they would take far more memory than its files.
         """
-        found: dict[str, File | None] = {}
-        if folder == "":
-            found |= dict.fromkeys(self.parts)
-        prefix = f"{folder}/" if folder else ""
-        place = bisect_left(self._paths, prefix)
-        while place < len(self._paths) and self._paths[place].startswith(prefix):
+        entries: dict[str, File | None] = {}
+        if not folder:
+            entries.update(dict.fromkeys(self.parts))
+        inside = f"{folder}/" if folder else ""
+        place = bisect_left(self._paths, inside)
+        while place < len(self._paths) and self._paths[place].startswith(inside):
             path = self._paths[place]
-            name, slash, _ = path[len(prefix) :].partition("/")
+            name, slash, _ = path.removeprefix(inside).partition("/")
             if slash:
-                found[name] = None
-                place = bisect_left(self._paths, f"{prefix}{name}{_AFTER_SLASH}", place)
+                entries[name] = None
+                # "0" follows "/" in ASCII: go on behind all that is in that folder
+                place = bisect_left(self._paths, f"{inside}{name}0", place)
             else:
-                found[name] = self.by_path[path]
+                entries[name] = self.by_path[path]
                 place += 1
-        return found
+        return entries
+
+    def knows(self, path: str) -> bool:
+        """Return whether a path is that of a file, or begins with the name of a file or folder."""
+        if not path or path in self.refused or path in self.by_path:
+            return True
+        first = path.partition("/")[0]
+        is_folder = first != "" and self.is_folder(first)
+        return is_folder or first in self.parts or first in self.by_path
+
+    def warn_of_refused(self, name: str) -> None:
+        """Warn of the files that are not listed, if there are any, once for all of them."""
+        if not self.refused:
+            return
+        reasons = [f"{path!r:.200} ({self.refused[path]})" for path in sorted(self.refused)]
+        shown = "; ".join(reasons[:_SHOWN])
+        if len(reasons) > _SHOWN:
+            shown += f"; and {len(reasons) - _SHOWN:,} more"
+        warnings.warn(f"{name}: some files are not listed: {shown}", stacklevel=2)
 
 
-def _check_types(file: File) -> None:
-    """Refuse a file with members of a wrong type: the listing is not of the form that we know."""
-    for name, value in asdict(file).items():
-        if not isinstance(value, int | None if name == "size" else str):
+def _check(file: File) -> None:
+    """Raise TypeError or ValueError for a member of a wrong type, and for a URL that must not be requested."""
+    for name in _TEXTS:
+        value = getattr(file, name)
+        if not isinstance(value, str):
             raise TypeError(f"the {name} of a file is {value!r:.200}")
+    if not isinstance(file.size, int | None):
+        raise TypeError(f"the size of a file is {file.size!r:.200}")
+    if urlsplit(file.url).scheme not in {"http", "https"}:
+        raise ValueError(f"{file.url!r:.200} is not an http or https URL")
+
+
+def _flaw(path: str, uses: int) -> str:
+    """Return why a file with this path is refused, or "" if it is not.
+
+    :param uses: how many files have the path.
+    """
+    segments = path.split("/")
+    if _UNSAFE.search(path):
+        return "its name has a backslash or a control character"
+    if not {"", ".", ".."}.isdisjoint(segments):
+        return 'a part of its path is empty, "." or ".."'
+    if len(segments) > MAX_DEPTH:
+        return f"its path has more than {MAX_DEPTH} parts"
+    if uses > 1:
+        return "another file has the same name"
+    return ""
 
 
 def write_locked(path: str | os.PathLike[str], doi: DOI, dataset: Dataset) -> None:
     """Write a listing into a lock file; raises OSError, or ValueError if it is not a lock file."""
-    ordered = [asdict(file) for file in sorted(dataset.files, key=lambda file: file.path)]
-    files = [
-        {name: value for name, value in file.items() if value not in (None, "")} for file in ordered
-    ]
+    ordered = sorted(dataset.files, key=lambda file: file.path)
+    files = [_stated(file) for file in ordered]
     listing = {"repository": dataset.repository, "version": dataset.version, "files": files}
     entry = Entry(json.dumps(listing).encode(), "application/json", inf)
     LockFile(path).edit(lambda content: content.add({Key(_KIND, DOI_ORG, doi.key): entry}))
 
 
-def _refuse_any(dataset: Dataset) -> None:
-    """Raise ValueError if a file is left out: a lock file that we wrote has none."""
-    for name, reason in dataset.refused.items():
-        raise ValueError(f"{name!r:.200}: {reason}")
+def _stated(file: File) -> dict[str, object]:
+    """Return the members of a file that are not empty."""
+    return {name: value for name, value in asdict(file).items() if value not in (None, "")}
 
 
 def read_locked(path: Path) -> dict[str, Dataset]:
     """Return the listings in a lock file, by the keys of their DOIs; raises as ``write_locked`` does."""
+    found: dict[str, Dataset] = {}
     try:
-        content, found = LockContent.read(path), {}
+        content = LockContent.read(path)
     except FileNotFoundError:  # of a file, that would be a definite no
         raise OSError(f"there is no lock file {path}; fsspec_doiuri.lock() writes it") from None
     for key in content.keys:
@@ -172,10 +197,10 @@ def read_locked(path: Path) -> dict[str, Dataset]:
                 value = json.loads(entry.body)
                 files = [File(**file) for file in value["files"]]
                 dataset = Dataset(value["repository"], value["version"], files, locked=True)
-                _refuse_any(dataset)
-                found[key.doi] = dataset
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise ValueError(
                     f"{path}: the listing of {key.doi} cannot be used: {error}"
                 ) from None
+            dataset.warn_of_refused(f"{path}: {key.doi}")
+            found[key.doi] = dataset
     return found

@@ -8,7 +8,6 @@ import re
 import shutil
 import tempfile
 import threading
-import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from doiuri import DOI, DOINotFound, ResolutionError
-from doiuri.plugins import Settings, option, replacing, user_agent
+from doiuri.plugins import OPTIONS, Settings, option, replacing, user_agent
 from doiuri.plugins.clients import TargetCheck
 from doiuri.resolver import Resolver
 from fsspec import AbstractFileSystem
@@ -29,26 +28,19 @@ from fsspec.utils import isfilelike
 from fsspec_doiuri._addresses import escape, local, names, normalize, readable
 from fsspec_doiuri._dataset import TOKENS, Dataset, File, read_locked, write_locked
 from fsspec_doiuri._repositories import list_files
-from fsspec_doiuri._web import Web, new_digest
+from fsspec_doiuri._web import WHOLE, Web, new_digest
 
 if TYPE_CHECKING:
+    import hashlib
     from collections.abc import Sequence
     from typing import IO
 
     from fsspec.callbacks import Callback
 
-WHOLE = 16 * 2**20
-"""Bytes up to which a file is read whole when it is opened, so that it is proved before anything is read."""
-
-_VARIABLES = (
-    "DOIURI_RESOLVER",
-    "DOIURI_OFFLINE",
-    "DOIURI_MAILTO",
-    "DOIURI_CACHE",
-    "DOIURI_TOKENS",
-)
 _BUDGET = 20.0  # seconds for one question to the resolver
 _VISIBLE = re.compile("[!-~]+")
+_TOKENS = "DOIURI_TOKENS"
+_VARIABLES = (*(each.variable for each in OPTIONS if each.variable is not None), _TOKENS)
 # Options that fsspec has for all filesystems
 _OF_FSSPEC = {
     "asynchronous",
@@ -61,13 +53,10 @@ _OF_FSSPEC = {
 
 
 class _Environment:
-    """The variables that decide what a filesystem does, as they are now.
+    """A class attribute that returns what the environment says about options."""
 
-    fsspec keeps an instance for each set of options; one from before a variable changed is another.
-    """
-
-    def __get__(self, _instance: object, _owner: type) -> tuple[str | None, ...]:
-        return tuple(map(os.environ.get, _VARIABLES))
+    def __get__(self, instance: object, owner: type) -> tuple[str | None, ...]:
+        return tuple(os.environ.get(variable) for variable in _VARIABLES)
 
 
 class DOIFileSystem(AbstractFileSystem):
@@ -87,20 +76,22 @@ class DOIFileSystem(AbstractFileSystem):
     :param cache: address of the cache of DOIs' records; default ``DOIURI_CACHE``, else the user's.
     :param lock: path of a lock file that :func:`lock` wrote; nothing else is then asked for listings.
     :param private: whether repositories may be on this machine or in a private network; default false.
-    :param checksums: whether a file whose bytes do not have the checksum in the listing is an error; if false,
-        it is opened with a warning. Some repositories list the checksum of another form of a table.
     :param repositories: what runs at a host, if its landing pages do not show it: a mapping of ``"HOST"`` or
         ``"HOST:PORT"`` to ``"inveniordm"``, ``"figshare"`` or ``"dataverse"``.
     :param tokens: tokens by ``"HOST"`` or ``"HOST:PORT"``, sent to that host only; also from
         ``DOIURI_TOKENS``, as in ``HOST=TOKEN,HOST=TOKEN``. figshare's host is ``api.figshare.com``.
+    :param checksums: whether a file whose bytes do not have the checksum in the listing is an error; if false,
+        it is opened with a warning. Some repositories list the checksum of another form of a table. The size has
+        to be right in any case.
     :raises ValueError: if an option or a variable is invalid.
     """
 
     protocol = "doi"
     """The protocol."""
 
+    # fsspec keeps instances: one per options, and per value of these attributes
+    _extra_tokenize_attributes = ("_environment",)
     _environment = _Environment()
-    _extra_tokenize_attributes = ("_environment",)  # fsspec's: part of the key of a kept instance
 
     def __init__(
         self,
@@ -110,9 +101,9 @@ class DOIFileSystem(AbstractFileSystem):
         cache: str | os.PathLike[str] | None = None,
         lock: str | os.PathLike[str] | None = None,
         private: bool | None = None,
-        checksums: bool = True,
         repositories: Mapping[str, str] | None = None,
         tokens: Mapping[str, str] | None = None,
+        checksums: bool = True,
         **storage_options: Any,
     ) -> None:
         if strange := storage_options.keys() - _OF_FSSPEC:
@@ -132,14 +123,15 @@ class DOIFileSystem(AbstractFileSystem):
         self._repositories = _by_host("repositories", repositories)
         if unknown := {*self._repositories.values()} - TOKENS.keys():
             raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(TOKENS)}")
-        secrets = _tokens_of(os.environ.get("DOIURI_TOKENS", "")) | _by_host("tokens", tokens)
+        secrets = _tokens_of(os.environ.get(_TOKENS, "")) | _by_host("tokens", tokens)
         check = TargetCheck(settings.base, self._resolver.settings.private)
         self._web = Web(check, agent, secrets, settings.offline, checksums)
         locked = option("lock").read({"lock": lock})
         self._lock = Path(locked) if locked else None
         self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
         self._absent: set[str] = set()  # keys of DOIs that are not registered
-        self._guards: dict[int, threading.RLock] = {}  # by process: a lock does not survive a fork
+        # by process, since a lock does not survive a fork, and by the key of a DOI
+        self._guards: dict[tuple[int, str], threading.RLock] = {}
         self.invalidate_cache()
 
     @classmethod
@@ -241,7 +233,8 @@ class DOIFileSystem(AbstractFileSystem):
         outfile = lpath if isfilelike(lpath) else outfile
         if outfile is not None:
             with self.open(rpath) as opened:
-                shutil.copyfileobj(opened._received(), outfile)  # proved before anything is written
+                # verified before anything is written
+                shutil.copyfileobj(opened._received(), outfile)
             return
         target = Path(root + local(lpath[len(root) :]) if root else lpath)
         if self.isdir(rpath):
@@ -250,7 +243,7 @@ class DOIFileSystem(AbstractFileSystem):
         dataset, file = self._file(rpath)
         callback.set_size(file.size)
         target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target) as draft, draft.open("wb") as out:
+        with replacing(target) as draft, draft.open("w+b") as out:
             self._web.download(file, dataset, out, callback.relative_update)
 
     def _open(self, path: str, mode: str = "rb", **options: Any) -> DOIFile:
@@ -269,6 +262,8 @@ class DOIFileSystem(AbstractFileSystem):
         """Return the data set that has a file, and the file; raises IsADirectoryError for a folder."""
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
+        if inner in dataset.refused:  # and a folder
+            raise _refusal(path, dataset, inner)
         file = dataset.by_path.get(inner)
         if file is None:
             raise IsADirectoryError(errno.EISDIR, "a data set or a folder, not a file", path)
@@ -278,17 +273,18 @@ class DOIFileSystem(AbstractFileSystem):
 
     def _find(self, path: str) -> tuple[Dataset, str]:
         """Return the data set that has a file or folder, and its path there; raises FileNotFoundError."""
-        with self._guards.setdefault(
-            os.getpid(), threading.RLock()
-        ):  # one thread lists, the others wait
+        shortest = names(path)[-1][0]
+        guard = self._guards.setdefault((os.getpid(), shortest.key), threading.RLock())
+        with guard:  # one thread lists, those that want the same wait
             doi, dataset, inner = self._locate(path)
             folder, _, rest = inner.partition("/")
             if folder in dataset.parts:
-                dataset, inner = self._listed(doi, dataset.parts[folder]), rest
+                dataset = self._listed(doi, dataset.parts[folder])
+                inner = rest
         if inner in dataset.by_path or dataset.is_folder(inner):
             return dataset, inner
         if inner in dataset.refused:
-            raise OSError(f"{path} cannot be opened: {dataset.refused[inner]}")
+            raise _refusal(path, dataset, inner)
         raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
 
     def _locate(self, path: str) -> tuple[DOI, Dataset, str]:
@@ -300,13 +296,8 @@ class DOIFileSystem(AbstractFileSystem):
                 f"{path}: its listing is not in {self._lock}; fsspec_doiuri.lock() adds it"
             )
         doi = doi or self._registered(path, [*rests])
-        inner, dataset = rests[doi], self._listed(doi)
-        is_there = (
-            inner in dataset.by_path
-            or inner in dataset.refused
-            or dataset.is_folder(inner.partition("/")[0])
-        )
-        if not is_there and self._lock is None:
+        inner = rests[doi]
+        if not self._listed(doi).knows(inner) and self._lock is None:
             # a listing or the cache may know only the shorter one of two names
             doi = self._longest([other for other in rests if len(rests[other]) < len(inner)]) or doi
         return doi, self._listed(doi), rests[doi]
@@ -348,10 +339,7 @@ class DOIFileSystem(AbstractFileSystem):
         if url is None:
             raise OSError(f"{doi.name}: its record has no http or https URL")
         dataset = list_files(doi, url, self._repositories, self._web, part)
-        if dataset.refused:
-            name, reason = next(iter(dataset.refused.items()))
-            left_out = f"{len(dataset.refused)} of its files left out, such as {name!r:.200}"
-            warnings.warn(f"{doi.name}: {left_out}: {reason}", stacklevel=2)
+        dataset.warn_of_refused(doi.name)
         self._listings[key] = dataset
         return dataset
 
@@ -359,18 +347,22 @@ class DOIFileSystem(AbstractFileSystem):
 class DOIFile(AbstractBufferedFile):
     """A file that is open for reading.
 
-    A small one is received whole, and proved, before it is read. Of a large one ranges are received, if the
-    repository sends them; if they are read one after another, the checksum is proved at the end.
+    A small one is received whole, and verified, before it is read. Of a large one ranges are received, if the
+    repository sends them; if they are read one after another, the checksum is verified at the end.
     """
 
     def __init__(self, fs: DOIFileSystem, path: str, **options: Any) -> None:
         self.fs = fs
         self._dataset, self._file = fs._file(path)
-        self._digest, self._digested = new_digest(self._file), 0
+        self._digest: hashlib._Hash | None = None
+        self._digested = 0
         self._whole: IO[bytes] | None = None
-        options["size"] = self._file.size
-        if self._file.size is None or self._file.size <= WHOLE:
+        size = self._file.size
+        if size is None or size <= WHOLE:
             options |= {"size": self._received().seek(0, os.SEEK_END), "cache_type": "none"}
+        else:
+            options["size"] = size
+            self._digest = new_digest(self._file)
         super().__init__(fs, path, **options)
 
     def close(self) -> None:
@@ -399,16 +391,16 @@ class DOIFile(AbstractBufferedFile):
             whole = self._received()
             whole.seek(start)
             return whole.read(end - start)
-        self._prove(start, data)
+        self._verify(start, data)
         return data
 
-    def _prove(self, start: int, data: bytes) -> None:
+    def _verify(self, start: int, data: bytes) -> None:
         """Add a range to the digest, if it continues what was read before."""
         if self._digest is not None and start <= self._digested < start + len(data):
             self._digest.update(data[self._digested - start :])
             self._digested = start + len(data)
             if self._digested == self.size:
-                self.fs._web.check_digest(self._file, self._dataset, self._digest)
+                self.fs._web.verify(self._file, self._dataset, self._digest)
 
 
 def lock(url: str, path: str | os.PathLike[str] = "doi.lock.json", **storage_options: Any) -> None:
@@ -427,6 +419,10 @@ def lock(url: str, path: str | os.PathLike[str] = "doi.lock.json", **storage_opt
     options = {**storage_options, "lock": None, "skip_instance_cache": True}  # lists the files anew
     write_locked(path, *DOIFileSystem(**options)._all_files(url))
     DOIFileSystem.clear_instance_cache()  # cached filesystems still hold the old lock file
+
+
+def _refusal(path: str, dataset: Dataset, inner: str) -> OSError:
+    return OSError(f"{path} cannot be opened: {dataset.refused[inner]}")
 
 
 def _raise_unless_missing(error: OSError) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import inf
 from posixpath import splitext
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -264,4 +265,4 @@ def _dataverse_entry(place: Place, entry: dict[str, Any]) -> File:
 
 def _size(value: object) -> int | None:
     """Return a number of bytes, which some APIs give as a float; None if it is unknown."""
-    return int(value) if isinstance(value, int | float) and value >= 0 else None
+    return int(value) if isinstance(value, int | float) and 0 <= value < inf else None

@@ -39,9 +39,8 @@ else:
 CHUNK = 16_384
 """Bytes of a body that are read or decoded at once."""
 
-
-# What zlib calls the formats: with a header of zlib or gzip, which it tells apart
-_ZLIB_FORMATS = {"gzip": 47, "x-gzip": 47, "deflate": 47}
+_INFLATED = frozenset({"gzip", "x-gzip", "deflate"})  # content codings that zlib undoes
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # zlib tells the two formats apart by their headers
 
 
 class TooLongError(ValueError):
@@ -273,10 +272,10 @@ def _decoded(raw: BaseHTTPResponse, coding: str) -> Iterator[bytes]:
         while piece := raw.read(CHUNK, decode_content=False):
             yield piece
         return
-    if name not in _ZLIB_FORMATS:
+    if name not in _INFLATED:
         raise CodingError(f"the answer is compressed as {coding!r:.80}, which was not asked for")
 
-    inflating = zlib.decompressobj(_ZLIB_FORMATS[name])
+    inflating = zlib.decompressobj(_GZIP_OR_ZLIB)
     rest = b""
     while piece := rest or raw.read(CHUNK, decode_content=False):
         try:

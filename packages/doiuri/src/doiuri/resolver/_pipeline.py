@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
@@ -61,6 +60,8 @@ def _after_error(dois: Sequence[Handle], error: Exception) -> Sequence[Answer]:
 
     The message of the error is not repeated: it may contain credentials.
     """
+    import logging  # slow, and rarely needed
+
     logging.getLogger("doiuri").debug("unforeseen error", exc_info=error)
     if len(dois) > 1:
         return [None] * len(dois)
@@ -199,6 +200,8 @@ class Pipeline:
                 answers = [error.cause] * len(names)  # the caller's thread raises it
             except Exception as error:  # noqa: BLE001 - what is wrong with one name ends no batch
                 answers = _after_error([pending.doi for pending in names], error)
+            except BaseException as error:  # noqa: BLE001 - an exit: the caller's thread raises it
+                answers = [error] * len(names)
             self._answered.put((names, answers))
 
     def _next(self) -> Outcome:

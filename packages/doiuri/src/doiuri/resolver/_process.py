@@ -90,9 +90,8 @@ def new_client(
     def opened() -> Transport:
         if transport is not None:
             return transport
-        from doiuri.resolver.http._transport import (
-            HTTPTransport,
-        )  # imports requests, which takes long
+        # imports requests, which takes long
+        from doiuri.resolver.http._transport import HTTPTransport
 
         return HTTPTransport(
             lambda: server(settings.base).session,

@@ -83,9 +83,8 @@ class Request:
         self._guard: Guard | None = None  # of the connection that carries it
         self._hop = self.url  # the URL of the redirect that is being followed
         self._proxy = ""  # the host of the HTTP proxy that it goes through, if any
-        self._left = (
-            False  # whether a redirect has led to another host; a later one may have led back
-        )
+        # whether a redirect has led to another host; a later one may have led back
+        self._left = False
 
     def remaining(self) -> float:
         """Return the seconds that are left.

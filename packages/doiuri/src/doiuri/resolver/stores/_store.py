@@ -61,7 +61,6 @@ class Entry(NamedTuple):
 
 
 JSON = "application/json"
-TEXT = "text/plain;charset=utf-8"
 NOTHING = b"null"
 """The body of an entry which says that the agency has no such metadata."""
 

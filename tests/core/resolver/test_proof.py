@@ -186,6 +186,17 @@ def test_an_unforeseen_error_about_one_name_ends_no_batch() -> None:
     assert outcomes[1].reason == "unforeseen RuntimeError"
 
 
+def test_an_exit_in_a_thread_ends_the_batch() -> None:
+    """Else the caller would wait for ever for the answer."""
+
+    class Exiting(Server):
+        def get(self, request: Request) -> Reply:
+            raise SystemExit(request.url)
+
+    with pytest.raises(SystemExit, match=NAME.name):
+        list(Exiting(None, WORK).resolver(None).resolve_many([NAME]))
+
+
 def test_an_error_of_the_callers_callback_ends_the_call() -> None:
     def fail(_reply: object) -> None:
         raise ZeroDivisionError

@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 
 import requests
 from doiuri.plugins.clients import TargetError
-from doiuri.plugins.connections import guarding, host_of, pieces, sentence
+from doiuri.plugins.connections import checked_proxy, guarding, host_of, pieces, sentence
 from doiuri.rest import retry_after
 from requests.adapters import HTTPAdapter
-from requests.utils import prepend_scheme_if_needed, select_proxy
+from requests.utils import select_proxy
 from urllib3 import Retry
 from urllib3.exceptions import HTTPError
 
@@ -281,8 +281,7 @@ def _manager(adapter: HTTPAdapter, url: str, proxies: Mapping[str, str]) -> Pool
     manager: PoolManager = adapter.poolmanager
     proxy = select_proxy(url, proxies)
     if proxy:
-        proxy_url: str = prepend_scheme_if_needed(proxy, "http")  # type: ignore[no-untyped-call]
-        manager = adapter.proxy_manager_for(proxy_url)
+        manager = adapter.proxy_manager_for(checked_proxy(proxy))
     return manager
 
 

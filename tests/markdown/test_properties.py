@@ -12,7 +12,6 @@ from doiuri import DOI, find
 from doiuri.testing.strategies import dois, spelled_uris
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_doiuri import _mentions
 
 from .conftest import Page, convert
 
@@ -128,33 +127,6 @@ def test_every_label_that_find_takes_is_linked(text: str) -> None:
 
     assert match.text == text
     assert (href, shown) == (match.doi.url, match.text)
-
-
-AROUND = [
-    "{}",
-    "See {}, and",
-    "({})",
-    "@{}",
-    "[@{}]",
-    "x{}",
-    "{}$",
-    "$x {} y$",
-    "x{: title='a {} b'}",
-    "**{}**",
-]
-PLAIN = [f"{label}10.1000/182" for label in ("doi:", "DOI: ", "Doi:", "DOI ", "hdl:", "")]
-
-
-@pytest.mark.parametrize("around", AROUND)
-def test_a_plain_mention_is_linked_as_one_that_is_searched_for(
-    around: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = [around.replace("{}", mentioned) for mentioned in PLAIN]
-    plain = [convert(text, "attr_list").html for text in texts]
-
-    monkeypatch.setattr(_mentions.Mentions, "plain", lambda *_: None)
-
-    assert [convert(text, "attr_list").html for text in texts] == plain
 
 
 def same(text: str, extensions: list[str]) -> bool:

@@ -100,17 +100,18 @@ def report_differences(
     :param incomplete: the DOIs whose metadata is needed and is not in the lock file.
     """
     uses = [use for use in data.all_uses() if is_shown(app, use.conditions)]
-    missing = set(data.unanswered())
+    content = lock.read()
+    accepted = {use.doi for use in uses if use.doi.key in content.accepted}
+    missing = set(data.unanswered()) - accepted
     message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
     _warn_missing(uses, missing, message)
     message = __(
         "the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it"
     )
-    _warn_missing(uses, incomplete - missing, message)
+    _warn_missing(uses, incomplete - missing - accepted, message)
     message = __(
         "%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it"
     )
-    content = lock.read()
     unused = content.unused(doi.key for doi in data.dois())
     for key in sorted(unused):
         location = location_in_file(lock.path, f"{json.dumps(key, ensure_ascii=False)}:")

@@ -219,7 +219,7 @@ def hook(rounds: int) -> None:
 def fill_store(path: Path, names: list[str]) -> None:
     """Write a store that knows the names, asked of a local proxy in the name of doi.org."""
     with Resolver(store=path, transport=_Registry(), rate=None) as resolver:
-        for _ in resolver.verify(names):
+        for _ in resolver.check(names, batch=True):
             pass
 
 

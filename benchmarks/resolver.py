@@ -204,7 +204,7 @@ def cold(rounds: int, number: int, delay: float, goal: str) -> Iterator[Row]:
 def existence(number: int) -> Iterator[Row]:
     """Count the requests that verifying names takes."""
     with Serving() as url:
-        drain(Resolver(url, store=None).verify(names(number)))
+        drain(Resolver(url, store=None).check(names(number), batch=True))
         requests_sent = requests.get(f"{url}/count", timeout=10).json()
     yield (
         f"cold `verify` of {number:,} names of 30 bytes",
@@ -216,7 +216,7 @@ def existence(number: int) -> Iterator[Row]:
 
 
 def stream(url: str, number: int, pipe: Connection) -> None:
-    drain(Resolver(url, store=None, timeout=60).verify(names(number)))
+    drain(Resolver(url, store=None, timeout=60).check(names(number), batch=True))
     pipe.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 

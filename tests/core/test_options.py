@@ -112,7 +112,9 @@ def test_with_a_lock_file_nothing_else_is_asked(tmp_path: Path) -> None:
     lock.unlink()
     with open_resolver(read(lock=lock), "doiuri") as resolver:
         assert resolver.settings.offline
-        assert [outcome.status for outcome in resolver.verify([DOI("10.1000/182")])] == ["unknown"]
+        assert [outcome.status for outcome in resolver.check([DOI("10.1000/182")], batch=True)] == [
+            "unknown"
+        ]
 
 
 def test_the_text_of_a_link_has_the_metadata_if_there_are_any() -> None:

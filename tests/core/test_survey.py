@@ -45,7 +45,7 @@ def test_answers_are_gathered_by_doi() -> None:
             BOOK: "A book",
             BARE: None,
         }
-        survey.check([BARE], ask=resolver.verify)
+        survey.check([BARE])
         assert survey.statuses[BARE] == "found"
         assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, BARE, DEAD])) == (
             {},
@@ -71,7 +71,7 @@ def test_needs_met_at_once_are_answered_as_needs_met_one_by_one(order: tuple[DOI
     assert page.title == "A book"
     assert answers == {
         PAGE: Answer("found", work=page),
-        BARE: Answer("no-values"),
+        BARE: Answer("found", lacks_metadata=True),
         DEAD: Answer("not-found"),
         LOST: Answer("not-found", meant=MEANT),
     }
@@ -131,7 +131,7 @@ def test_a_later_answer_ends_what_was_unknown(ask: str) -> None:
     with resolver_for(RECORDS) as up, refusing() as port:
         survey = Survey(up, budget=10)
         with Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as down:
-            survey.check([BOOK, DEAD], ask=down.verify)
+            survey.check([BOOK, DEAD], ask=down.check)
         assert set(survey.unknown) == {BOOK, DEAD}
         getattr(survey, ask)([BOOK, DEAD])
     assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, DEAD])) == ({}, {}, "")
@@ -172,7 +172,7 @@ def test_an_expired_answer_counts_but_is_marked() -> None:
         list(resolver.resolve_many([BOOK]))
     survey = Survey(Resolver(store=store, offline=True), budget=10)
     survey.check([BOOK, BARE])
-    assert survey.statuses == {BOOK: "no-values", BARE: "found"}
+    assert survey.statuses == {BOOK: "found", BARE: "found"}
     assert {doi: str(cause) for doi, cause in survey.stale.items()} == {
         BARE: "offline: request not sent"
     }
@@ -184,7 +184,7 @@ def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path
     def renewed(resolver: Resolver, *works: DOI) -> Survey:
         with resolver:
             survey = Survey(resolver, budget=10, record=True)
-            survey.check([BARE, BOOK], ask=resolver.verify)
+            survey.check([BARE, BOOK])
             survey.look_up_works(works)
         file.edit(lambda content: survey.renew(content, [BARE, BOOK]))
         return survey

@@ -264,7 +264,7 @@ def test_a_prefix_as_text_is_invalid(text: str) -> None:
 )
 def test_a_text_is_read_as_a_resolver_reads_it(server: Server, texts: list[str]) -> None:
     with Resolver(server.url, store=None) as resolver:
-        outcomes = [*resolver.verify(texts)]
+        outcomes = [*resolver.check(texts, batch=True)]
     data = bag(texts)
 
     parsed = rows(parse(data), "doi_name", "doi_reason")

@@ -104,13 +104,13 @@ def test_the_budget_is_that_of_a_partition_however_many_names_it_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[tuple[int, float]] = []
-    original = Resolver.verify
+    original = Resolver.check
 
-    def noted(self: Resolver, dois: Any, *, budget: float) -> Any:
+    def noted(self: Resolver, dois: Any, *, batch: bool, budget: float) -> Any:
         calls.append((len(dois), budget))
-        return original(self, dois, budget=budget)
+        return original(self, dois, batch=batch, budget=budget)
 
-    monkeypatch.setattr(Resolver, "verify", noted)
+    monkeypatch.setattr(Resolver, "check", noted)
     data = frame([f"10.1000/{number}" for number in range(4_500)])
     for _ in range(2):
         calls.clear()
@@ -129,15 +129,15 @@ def rates(data: Any, **options: Any) -> set[tuple[object, ...]]:
 @pytest.fixture
 def _shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have ``verify`` say in place of the agency how many requests a second its Resolver may send."""
-    original = Resolver.verify
+    original = Resolver.check
 
-    def verify_shown(self: Resolver, *arguments: Any, **options: Any) -> Any:
+    def check_shown(self: Resolver, *arguments: Any, **options: Any) -> Any:
         return (
             one._replace(agency=str(self.settings.rate))
             for one in original(self, *arguments, **options)
         )
 
-    monkeypatch.setattr(Resolver, "verify", verify_shown)
+    monkeypatch.setattr(Resolver, "check", check_shown)
 
 
 @pytest.mark.usefixtures("_shown", "client")

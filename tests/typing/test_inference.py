@@ -256,7 +256,7 @@ def test_resolver() -> None:
         assert_type(same, Resolver)
         assert_type(same.resolve("10.1000/182", type="URL", follow=False), Record)
         assert_type(same.resolve_many(["10.1000/182", DOI("10.1000/182")]), Iterator[Outcome])
-        assert_type(same.verify(iter(["10.1000/182"])), Iterator[Outcome])
+        assert_type(same.check(iter(["10.1000/182"]), batch=True), Iterator[Outcome])
         assert_type(same.agencies(["10.1000/182"]), Iterator[Outcome])
         for outcome in same.resolve_many([DOI("10.1000/182")]):
             assert_type(outcome.record, Record | None)
@@ -290,7 +290,7 @@ def test_wrong_use_of_a_resolver() -> None:
             resolver.resolve(182)  # type: ignore[arg-type]
         with pytest.raises(AttributeError):
             _ = resolver.resolve("10.1000/182").href  # type: ignore[attr-defined]
-        for outcome in resolver.verify(["10.1000/182"]):
+        for outcome in resolver.check(["10.1000/182"], batch=True):
             with pytest.raises(AttributeError):
                 outcome.status = "found"  # type: ignore[misc]
             with pytest.raises(AttributeError):

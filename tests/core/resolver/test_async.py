@@ -71,7 +71,7 @@ def test_the_event_loop_goes_on(ticked: threading.Event) -> None:
 def test_outcomes_one_by_one_and_errors(slow: Site, ticked: threading.Event) -> None:
     async def main() -> list[Any]:
         with Resolver(slow.url) as own:
-            return [outcome async for outcome in recipe()["verify"](own, NAMES)]
+            return [outcome async for outcome in recipe()["check"](own, NAMES)]
 
     ticked.set()
     assert [outcome.doi.name for outcome in asyncio.run(main())] == NAMES

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import count, islice
 from typing import Any
 
@@ -38,14 +39,14 @@ def test_a_name_that_comes_twice_is_asked_about_once() -> None:
     with handling(proxy()) as server:
         outcomes = list(Resolver(server.url, store=None).resolve_many(spellings))
         assert len(server.requests) == 2
-        list(Resolver(server.url, store=None).verify(spellings))
+        list(Resolver(server.url, store=None).check(spellings, batch=True))
         assert len(server.requests) == 2 + 1 + 2
     assert [outcome.doi.name for outcome in outcomes if outcome.doi] == [
         doi.name for doi in spellings
     ]
 
 
-@pytest.mark.parametrize("method", ["resolve_many", "verify", "check", "works"])
+@pytest.mark.parametrize("method", ["resolve_many", "check", "works"])
 def test_what_comes_before_an_error_of_the_iterable_is_answered(method: str) -> None:
     def broken() -> Iterator[DOI]:
         yield from names(29)
@@ -58,8 +59,12 @@ def test_what_comes_before_an_error_of_the_iterable_is_answered(method: str) -> 
     assert [outcome.doi for outcome in outcomes] == names(29)
 
 
-@pytest.mark.parametrize("method", ["resolve_many", "verify"])
-def test_streams_may_be_endless(method: str) -> None:
+@pytest.mark.parametrize(
+    ("ask", "ahead"),
+    [(Resolver.resolve_many, 16), (Resolver.agencies, 256), (Resolver.check, 1024 + 256)],
+    ids=["resolve_many", "agencies", "check"],
+)
+def test_streams_may_be_endless(ask: Callable[[Resolver, Iterator[DOI]], Any], ahead: int) -> None:
     taken = 0
 
     def endless() -> Iterator[DOI]:
@@ -68,13 +73,14 @@ def test_streams_may_be_endless(method: str) -> None:
             taken += 1
             yield DOI(f"10.1000/{number}")
 
-    with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
-        stream = getattr(Resolver(server.url, store=None), method)(endless())
+    with (
+        handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server,
+        closing(ask(Resolver(server.url, store=None), endless())) as stream,
+    ):
         assert taken == 0
         first = next(stream)
-        assert taken <= (16 if method == "resolve_many" else 256)
+        assert taken <= ahead
         rest = list(islice(stream, 500))
-        stream.close()
     assert first.doi == DOI("10.1000/0")
     assert [outcome.status for outcome in rest] == ["found"] * 500
     assert taken <= 501 + 2 * 256
@@ -89,7 +95,7 @@ def test_progress_is_reported() -> None:
         list(resolver.resolve_many(names(3)))
         assert seen == [(1, 3), (2, 3), (3, 3)]
         seen.clear()
-        list(resolver.verify(iter(names(2))))
+        list(resolver.check(iter(names(2)), batch=True))
         assert seen == [(1, None), (2, None)]
         own: list[int] = []
         list(resolver.check(names(2), progress=lambda done, _total: own.append(done)))
@@ -112,7 +118,7 @@ def test_existence_takes_few_requests() -> None:
     # DOI resolution documentation section 4: several DOIs in one request
     dois = [DOI(f"10.{1000 + n % 7}/journal.pone.{n:010}") for n in range(3000)]
     with handling(proxy(agencies=agencies)) as server:
-        outcomes = list(Resolver(server.url, store=Kept()).verify(dois))
+        outcomes = list(Resolver(server.url, store=Kept()).check(dois, batch=True))
     assert [outcome.doi for outcome in outcomes] == dois
     assert {outcome.status for outcome in outcomes} == {"found"}
     assert len(server.requests) <= 0.02 * len(dois)
@@ -125,9 +131,9 @@ def test_doubtful_answers_are_confirmed_unless_which_ra_is_to_be_believed(
 ) -> None:
     dois, store = [DOI(f"10.1000/{n}{end}") for end in ends for n in "01"], Kept()
     with handling(proxy({doi.key: () for doi in dois if doi.suffix[0] == "1"}, agencies)) as server:
-        outcomes = list(Resolver(server.url, store=store).verify(dois, confirm=confirm))
+        outcomes = list(Resolver(server.url, store=store).check(dois, confirm=confirm, batch=True))
         asked = targets(server)
-        again = list(Resolver(server.url, store=store, offline=True).verify(dois))
+        again = list(Resolver(server.url, store=store, offline=True).check(dois, batch=True))
     statuses = [outcome.status for outcome in outcomes]
     doubtful = ["not-found", "found"] * 5 if confirm else ["not-found"] * 2
     assert statuses == ["found", "found", *doubtful]
@@ -160,7 +166,7 @@ def test_names_of_any_kind_are_verified() -> None:
 def test_without_which_ra_the_rest_api_is_asked_but_a_refusal_is_unknown(status: str) -> None:
     usual, page = proxy({"10.1000/0": ()}), reply(status, b"<html>", kind="text/html")
     with handling(lambda target: page if target.startswith("/doiRA/") else usual(target)) as server:
-        outcomes = list(Resolver(server.url, store=None).verify(names(2)))
+        outcomes = list(Resolver(server.url, store=None).check(names(2), batch=True))
     expected = ["unknown"] * 2 if status == "403 a" else ["found", "not-found"]
     assert [outcome.status for outcome in outcomes] == expected
     assert len(server.requests) == (1 if status == "403 a" else 3)
@@ -187,7 +193,7 @@ INVALID: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
+@pytest.mark.parametrize("method", ["resolve_many", "agencies", "check"])
 @pytest.mark.parametrize(
     ("item", "text", "reason"), INVALID, ids=[repr(item) for item, *_ in INVALID]
 )

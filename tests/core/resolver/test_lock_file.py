@@ -219,7 +219,7 @@ def test_what_it_says_of_a_doi_is_what_a_resolver_reads_in_it(path: Path, name: 
     resolver = Resolver(store=file, offline=True)
 
     said = file.read().status(doi.key)
-    (exists,) = resolver.verify([doi])
+    (exists,) = resolver.check([doi], batch=True)
     (work,) = resolver.works([doi])
 
     assert said == status
@@ -247,13 +247,16 @@ def test_pruning_keeps_what_a_chain_of_aliases_leads_to(path: Path, used: str) -
 def test_only_doi_org_can_say_that_a_doi_does_not_exist(path: Path, base: str) -> None:
     """All other answers count whoever gave them, and the file does not say who that was."""
     registry = resolver_for(ITEMS, store=LockFile(path), base=base)
-    assert [one.status for one in registry.verify([KAHN, "10.1000/dead"])] == ["found", "not-found"]
+    assert [one.status for one in registry.check([KAHN, "10.1000/dead"], batch=True)] == [
+        "found",
+        "not-found",
+    ]
     assert [one.status for one in registry.works([KAHN, EMPTY])] == ["found", "no-values"]
 
     dead = "not-found" if base == BASE else "unknown"
     for asked in (BASE, MIRROR):
         reader = Resolver(asked, store=LockFile(path), offline=True)
-        outcomes = reader.verify([KAHN, "10.1000/dead"])
+        outcomes = reader.check([KAHN, "10.1000/dead"], batch=True)
         assert [outcome.status for outcome in outcomes] == ["found", dead]
     content = LockFile(path).read()
     assert (content.status("10.1000/DEAD") == "not-found") == (base == BASE)

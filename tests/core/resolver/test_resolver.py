@@ -111,7 +111,7 @@ LIFETIMES: dict[str, tuple[Ask, dict[str, object] | None, float]] = {
     "a TTL of years": (Resolver.resolve_many, lasting(10**9), MONTH),
     "no such DOI": (Resolver.resolve_many, None, HOUR),
     "no values": (Resolver.resolve_many, {"values": []}, HOUR),
-    "the agency": (Resolver.verify, lasting(5), MONTH),
+    "the agency": (Resolver.agencies, lasting(5), MONTH),
     "a work": (Resolver.works, METADATA | lasting(5), MONTH),
     "BibTeX": (Resolver.bibtex_many, METADATA | lasting(5), MONTH),
     "metadata": (
@@ -187,7 +187,11 @@ def test_a_stale_record_serves_selections_and_aliases_too(
             resolver.resolve(DOI_, type="URL").url == resolver.resolve(DOI_, index=1).url == TARGET
         )
         both = [DOI_, DOI("10.1000/empty")]  # without values the name exists, too
-        outcomes = [*resolver.resolve_many([DOI_]), *resolver.verify(both), *resolver.check(both)]
+        outcomes = [
+            *resolver.resolve_many([DOI_]),
+            *resolver.check(both, batch=True),
+            *resolver.check(both),
+        ]
         assert [(one.status, one.stale) for one in outcomes] == [("found", True)] * 5
         if "budget" not in limits:  # with time left to look up what the alias leads to
             (outcome,) = resolver.resolve_many(["10.1000/FRESH"])
@@ -209,7 +213,11 @@ def test_nothing_is_sent_offline_or_about_a_name_that_is_too_long(
         resolver = Resolver(server.url, store=MemoryStore(), **options)  # type: ignore[arg-type]
         with pytest.raises(ResolverUnavailable, match=why):
             resolver.metadata(dois[0], "text/plain")
-        outcomes = [*resolver.resolve_many(dois), *resolver.verify(dois), *resolver.works(dois)]
+        outcomes = [
+            *resolver.resolve_many(dois),
+            *resolver.check(dois, batch=True),
+            *resolver.works(dois),
+        ]
     assert [(one.status, why in one.reason) for one in outcomes] == [("unknown", True)] * 3
     assert not server.requests
 
@@ -294,7 +302,7 @@ def test_impossible_arguments_are_refused(
         make()
 
 
-@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
+@pytest.mark.parametrize("method", ["resolve_many", "agencies", "check"])
 def test_a_batch_refuses_what_is_not_iterable_or_a_single_doi_at_the_call(method: str) -> None:
     ask = getattr(Resolver(AWAY, store=None), method)
     for thing in (None, 5, DOI):

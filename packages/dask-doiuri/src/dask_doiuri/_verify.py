@@ -180,8 +180,8 @@ class _Asking:
         store = self.cache or SQLiteStore(None).path
         for start in range(0, len(dois), AT_ONCE):
             with Resolver(store=store, rate=self.share, **self.resolver) as resolver:
-                yield from resolver.verify(
-                    dois[start : start + AT_ONCE], budget=time_left(deadline)
+                yield from resolver.check(
+                    dois[start : start + AT_ONCE], batch=True, budget=time_left(deadline)
                 )
 
     @property

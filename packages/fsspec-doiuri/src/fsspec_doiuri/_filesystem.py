@@ -306,7 +306,7 @@ class DOIFileSystem(AbstractFileSystem):
         """Return the first DOI that is registered, or the first that the cache knows, without a request."""
         if len(dois) == 1:  # its record will tell
             return dois[0]
-        stored = zip(dois, self._stored.verify(dois), strict=True)
+        stored = zip(dois, self._stored.check(dois), strict=True)
         known = next((doi for doi, outcome in stored if outcome.found), None)
         if found := known or self._longest(dois) or self._longest(dois, confirm=True):
             return found
@@ -316,7 +316,7 @@ class DOIFileSystem(AbstractFileSystem):
     def _longest(self, dois: Sequence[DOI], *, confirm: bool = False) -> DOI | None:
         """Return the first DOI that is registered; None if none is. Raises OSError if that is not known."""
         asked = [doi for doi in dois if confirm or doi.key not in self._absent]
-        outcomes = list(self._resolver.verify(asked, confirm=confirm))
+        outcomes = list(self._resolver.check(asked, batch=True, confirm=confirm))
         for doi, outcome in zip(asked, outcomes, strict=True):
             if outcome.found:
                 return doi

@@ -54,7 +54,7 @@ class DOIData:
     uses: dict[str, list[Use]] = field(default_factory=dict)
     """The uses of DOIs by document name."""
     outcomes: dict[DOI, str] = field(default_factory=dict)
-    """The definite answers: "found", "not-found" or "no-values"."""
+    """The definite answers: "found" or "not-found"."""
     source: tuple[object, ...] = ()
     """The server and the options that the answers depend on."""
     meant: dict[DOI, DOI] = field(default_factory=dict)

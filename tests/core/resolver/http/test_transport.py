@@ -172,7 +172,7 @@ PROXIES = {
 }
 ASKED: dict[str, Callable[[Resolver], Iterable[Outcome]]] = {
     "a record": lambda resolver: resolver.resolve_many([DOI_]),
-    "Which RA": lambda resolver: resolver.verify([DOI_]),
+    "Which RA": lambda resolver: resolver.check([DOI_], batch=True),
     "metadata": lambda resolver: resolver.works([DOI_]),
 }
 

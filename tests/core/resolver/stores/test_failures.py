@@ -38,7 +38,7 @@ RECORDS: list[dict[str, Any]] = [
     {"handle": "10.1000/b", "values": []},
 ]
 DOIS = [DOI(f"10.1000/{letter}") for letter in "abc"]
-METHODS = [Resolver.resolve_many, Resolver.check, Resolver.verify, Resolver.works]
+METHODS = [Resolver.resolve_many, Resolver.check, Resolver.agencies, Resolver.works]
 
 
 class OddError(Exception):
@@ -222,8 +222,8 @@ def test_without_a_home_folder_answers_are_kept_in_memory(
     with pytest.warns(StoreWarning, match="no home folder"):
         first = Resolver(offline=True)
     second = Resolver(offline=True)  # no second warning, which would be an error
-    assert [one.status for one in first.verify(DOIS)] == ["unknown"] * 3
-    assert [one.status for one in second.verify(DOIS)] == ["unknown"] * 3
+    assert [one.status for one in first.check(DOIS, batch=True)] == ["unknown"] * 3
+    assert [one.status for one in second.check(DOIS, batch=True)] == ["unknown"] * 3
     assert [*tmp_path.iterdir()] == []
 
 

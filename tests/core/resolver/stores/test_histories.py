@@ -66,7 +66,7 @@ Ask = Callable[[Resolver, Sequence[DOI]], Iterator[Outcome]]
 ASKS: dict[str, Ask] = {
     "resolve_many": Resolver.resolve_many,
     "check": Resolver.check,
-    "verify": Resolver.verify,
+    "batch": lambda resolver, dois: resolver.check(dois, batch=True),
     "agencies": Resolver.agencies,
     "works": Resolver.works,
     "metadata": lambda resolver, dois: resolver.metadata_many(dois, RIS),
@@ -115,9 +115,9 @@ def without_server(store: Noting | AnyStore, *, offline: bool, base: str = DOI_O
 
 
 def answer(what: str, outcome: Outcome) -> tuple[object, ...]:
-    """What an outcome says; whether a DOI exists may be known with or without its values."""
-    if what in {"check", "verify"}:
-        return ("found" if outcome.status == "no-values" else outcome.status,)
+    """What an outcome says; whether a DOI exists may be known with or without its agency."""
+    if what in {"check", "batch"}:
+        return (outcome.status,)
     record = outcome.record and (outcome.record.doi, outcome.record.url, len(outcome.record.values))
     # what came in place of the metadata is not stored
     metadata = outcome.metadata if outcome.found else None
@@ -293,7 +293,7 @@ class Locked(RuleBasedStateMachine):
         dois=several,
         number=cache,
         up=st.booleans(),
-        ask=st.sampled_from([Resolver.resolve_many, Resolver.verify]),
+        ask=st.sampled_from([Resolver.resolve_many, partial(Resolver.check, batch=True)]),
         base=bases,
     )
     def renew_records(self, dois: list[DOI], number: int, up: bool, ask: Ask, base: str) -> None:
@@ -398,7 +398,7 @@ class Run:
         resolver = registry(self.facts)
         survey = Survey(resolver, None, record=True)
         due = [doi for doi in self.dois if self.refresh or content.status(doi.key) is None]
-        ask = resolver.verify if self.existence else resolver.resolve_many
+        ask = partial(resolver.check, batch=True) if self.existence else resolver.resolve_many
         survey.check(due, ask=ask)
         if self.works:
             survey.look_up_works([doi for doi in due if survey.statuses[doi] != "not-found"])

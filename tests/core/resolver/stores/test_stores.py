@@ -353,7 +353,7 @@ SPOILED: dict[str, tuple[str, Spoil]] = {
 }
 
 
-@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies"])
+@pytest.mark.parametrize("method", ["resolve_many", "check", "agencies"])
 @pytest.mark.parametrize(("where", "spoil"), SPOILED.values(), ids=SPOILED)
 def test_an_entry_that_we_did_not_write_counts_as_missing(
     where: str, spoil: Spoil, method: str, tmp_path: Path

@@ -76,8 +76,6 @@ def check_names(
         answers.unknown = [Cause("lock", detail="not in the lock file")] * len(left)
     elif left:
         _ask(left, config, answers, progress)
-    # a name without values exists
-    answers.statuses = {k: "found" if v == "no-values" else v for k, v in answers.statuses.items()}
     return answers
 
 

@@ -89,9 +89,8 @@ class Draft:
             return
         with open_resolver(config) as resolver:
             survey = Survey(resolver, config.budget, record=True)
-            survey.check(
-                asked, progress, resolver.resolve_many if wanted.records else resolver.verify
-            )
+            in_batches = partial(resolver.check, batch=True)
+            survey.check(asked, progress, resolver.resolve_many if wanted.records else in_batches)
             unknown = dict(survey.unknown)
             dead = {doi.key for doi, status in survey.statuses.items() if status == "not-found"}
             survey.look_up_works([doi for doi in works if doi.key not in dead], progress=progress)

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._settings import deadline_in, time_left
@@ -57,7 +58,7 @@ class Answer(NamedTuple):
     """What is known about a DOI."""
 
     status: str
-    """"found", "not-found", "no-values" or "unknown", as in ``Outcome.status``."""
+    """"found", "not-found" or "unknown", as in ``Outcome.status``; a name without values exists."""
 
     cause: Cause | None = None
     """Why its existence or its work is not known."""
@@ -68,10 +69,8 @@ class Answer(NamedTuple):
     meant: DOI | None = None
     """The registered DOI that was probably meant, if this one does not exist."""
 
-    @property
-    def lacks_metadata(self) -> bool:
-        """Whether the DOI exists, and its registration agency has no metadata."""
-        return self.work is None and self.cause is None and self.status in ("found", "no-values")
+    lacks_metadata: bool = False
+    """Whether the DOI exists, and its registration agency has no metadata."""
 
 
 class Survey:
@@ -82,7 +81,7 @@ class Survey:
     >>> dois = [DOI("10.1000/182"), DOI("10.1000/none")]
     >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
     ...     survey = Survey(resolver, budget=2.0)
-    ...     survey.check(dois, ask=resolver.verify)
+    ...     survey.check(dois)
     >>> [survey.statuses[doi] for doi in dois], survey.sentence(dois)
     (['found', 'not-found'], '')
 
@@ -92,7 +91,7 @@ class Survey:
     """
 
     statuses: dict[DOI, str]
-    """The definite answers: "found", "not-found" or "no-values"."""
+    """The definite answers: "found" or "not-found"."""
 
     works: dict[DOI, Work | None]
     """The metadata; None if the agency has none."""
@@ -169,10 +168,14 @@ class Survey:
 
     def answer(self, doi: DOI) -> Answer:
         """Return what is known about a DOI now."""
-        default = "no-values" if doi in self.works else "unknown"
-        cause = self.incomplete.get(doi) or self.unknown.get(doi)
+        default = "found" if doi in self.works else "unknown"
+        work = self.works.get(doi)
         return Answer(
-            self.statuses.get(doi, default), cause, self.works.get(doi), self.meant.get(doi)
+            self.statuses.get(doi, default),
+            self.incomplete.get(doi) or self.unknown.get(doi),
+            work,
+            self.meant.get(doi),
+            lacks_metadata=doi in self.works and work is None,
         )
 
     @property
@@ -199,7 +202,7 @@ class Survey:
         """
         outcomes = (ask or self._resolver.check)(dois, budget=self._left, progress=progress)
         for doi, outcome in self._answered(dois, outcomes, self.unknown):
-            self.statuses[doi] = outcome.status
+            self.statuses[doi] = "not-found" if outcome.status == "not-found" else "found"
 
     def look_up_works(
         self, dois: Sequence[DOI], others: Collection[DOI] = (), progress: Progress | None = None
@@ -211,7 +214,7 @@ class Survey:
         """
         if self._resolver._too_many_works(dois, others, self._deadline):
             new = [doi for doi in (*dois, *others) if doi not in self.statuses]
-            self.check(new, ask=self._resolver.verify)
+            self.check(new, ask=partial(self._resolver.check, batch=True))
         dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
         budget = self._left if self._left is None or not others else self._left / 2
         outcomes = self._resolver.works(dois, budget=budget, progress=progress)
@@ -235,7 +238,9 @@ class Survey:
         """
         guesses = [(doi, guess) for doi in dois for guess in _guesses(doi)][:_MOST_GUESSES]
         asked = [guess for _, guess in guesses]
-        outcomes = self._resolver.verify(asked, confirm=False, budget=self._left)  # one request
+        outcomes = self._resolver.check(
+            asked, confirm=False, budget=self._left, batch=True
+        )  # one request
         found = [pair for pair, one in zip(guesses, outcomes, strict=True) if one.status == "found"]
         return dict(reversed(found))  # the most probable one is the first
 

@@ -141,7 +141,7 @@ class Outcome(NamedTuple):
     >>> from doiuri import DOI
     >>> from doiuri.testing import resolver_for
     >>> resolver = resolver_for([{"handle": "10.1000/182", "values": []}])
-    >>> found, invalid = resolver.verify(["10.1000/182", "10"])
+    >>> found, invalid = resolver.check(["10.1000/182", "10"])
     >>> found.status, found.doi
     ('found', DOI('10.1000/182'))
     >>> invalid.status, invalid.text, invalid.reason

@@ -331,18 +331,28 @@ class RecordQuestion(Question):
 
 
 class ExistenceQuestion(Question):
-    """Whether a DOI exists: Which RA answers for many at once, the REST API for those that it does not know.
+    """Whether a DOI exists: the REST API answers about few new names; about many, Which RA comes first.
+
+    An alias exists, wherever it leads, and so does a name without values.
 
     :param agency: whether the registration agency is asked for, which only Which RA knows.
     :param confirm: whether the REST API has to confirm that a name does not exist.
+    :param few: how many new names the REST API is asked about without Which RA.
     """
 
     first: ClassVar[int] = AHEAD
 
-    def __init__(self, base: str, *, agency: bool = False, confirm: bool = True) -> None:
+    def __init__(
+        self, base: str, *, agency: bool = False, confirm: bool = True, few: int = 0
+    ) -> None:
         super().__init__(base)
         self._agency = agency
         self._confirm = confirm
+        self._few = few
+        self._new = 0  # names that were asked about
+
+    def waits(self, new: int) -> bool:
+        return 0 < new <= self._few - self._new
 
     def keys(self, doi: Handle) -> list[Key]:
         return [self._exists_key(doi), self.record_key(doi)]
@@ -370,18 +380,19 @@ class ExistenceQuestion(Question):
         return Outcome(doi, "found")
 
     def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
-        """Yield as many DOIs as fit into one request to Which RA, and each that does not suit it."""
+        """Yield each DOI alone while few are new; then batches, and alone what does not suit Which RA."""
+        self._new += len(dois)
         suited: list[Handle] = []
-        others: list[Handle] = []
+        alone: list[Handle] = []
         for doi in dois:
-            if self._suits_which_ra(doi):
+            if self._new > self._few and self._suits_which_ra(doi):
                 suited.append(doi)
             else:
-                others.append(doi)
+                alone.append(doi)
 
         for batch, url in agency_batches(suited, base=self.base):
             yield batch, partial(self._ask_which_ra, url)
-        for doi in others:
+        for doi in alone:
             yield [doi], self.ask
 
     def _suits_which_ra(self, doi: Handle) -> bool:
@@ -424,63 +435,6 @@ class ExistenceQuestion(Question):
         body = dump({"DOI": doi.name, "RA": agency.name}).encode()
         call.entries[self._exists_key(doi)] = new_entry(body, JSON, MAX_AGE)
         return Outcome(doi, "found", agency=agency.name)
-
-
-class CheckQuestion(ExistenceQuestion):
-    """Whether a DOI exists: the REST API answers if few names are new; otherwise Which RA comes first."""
-
-    def __init__(self, base: str) -> None:
-        super().__init__(base)
-        self._records = RecordQuestion(base)
-        self._new = 0  # names that were asked about
-        self._aliases: set[Handle] = (
-            set()
-        )  # names that exist; whether their targets do is not known
-
-    def waits(self, new: int) -> bool:
-        return 0 < new <= FEW - self._new
-
-    def read(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
-        """Return the record or, without one, the answer of Which RA; None for an alias to be followed."""
-        _, record = entries
-        outcome = self._records.read(doi, [record])
-        if outcome is not None:
-            return outcome
-
-        outcome = super().read(doi, entries)
-        if outcome is not None and outcome.agency is None:
-            self._aliases.add(doi)
-            return None
-        return outcome
-
-    def read_stale(self, doi: Handle, entries: Sequence[Entry | None]) -> Outcome | None:
-        """Return the record or the answer of Which RA; None for an alias, which may lead nowhere."""
-        exists, record = entries
-        outcome = self._records.read_stale(doi, [record])
-        if outcome is not None:
-            return outcome
-
-        stored = self.stored_record(doi, record)
-        is_alias = stored is not None and stored.record is not None
-        return _if_found(super().read(doi, [exists, None if is_alias else record]))
-
-    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
-        """Yield each DOI alone, or batches for Which RA as soon as more than a few are new.
-
-        Aliases are never new: that they exist is known.
-        """
-        new = [doi for doi in dois if doi not in self._aliases]
-        self._new += len(new)
-        alone = dois
-        if self._new > FEW:
-            yield from super().groups(new)
-            alone = [doi for doi in dois if doi in self._aliases]
-        for doi in alone:
-            yield [doi], self.ask
-
-    def request(self, doi: Handle, call: Call) -> Outcome:
-        """Request the record of a DOI."""
-        return self._records.request(doi, call)
 
 
 class ContentQuestion(Question):

@@ -17,7 +17,6 @@ from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import (
     FEW,
     BibTeXQuestion,
-    CheckQuestion,
     ExistenceQuestion,
     MetadataQuestion,
     RecordQuestion,
@@ -197,21 +196,30 @@ class Resolver:
         """
         return self._many(RecordQuestion(self.settings.base), dois, budget, progress)
 
-    def verify(
+    def check(
         self,
         dois: Iterable[Handle | str],
         *,
+        batch: bool = False,
         confirm: bool = True,
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """Yield one Outcome for each DOI, like ``resolve_many``, but without records and with few requests.
+        """Yield one Outcome for each DOI: whether it exists, with few requests and without its record.
 
-        Which RA is asked about many names at once, and the REST API about those it does not know.
+        The records of up to 16 new names are requested one by one. If there are more, all of them are sent to
+        Which RA, about a hundred at once, and to the REST API only those that it does not know. A name is new
+        if the store has neither its record nor an answer of Which RA; to count new names, up to 1024 items
+        are read ahead. An alias exists, wherever it leads, and so does a name without values.
 
+        :param batch: whether Which RA is asked about few new names, too.
         :param confirm: whether the REST API is asked about the names that do not exist according to Which RA.
+        :param budget: seconds for this call; by default that of the Resolver.
+        :param progress: called instead of the Resolver's.
+        :raises TypeError: if a single DOI is given.
         """
-        question = ExistenceQuestion(self.settings.base, confirm=confirm)
+        few = 0 if batch else FEW
+        question = ExistenceQuestion(self.settings.base, confirm=confirm, few=few)
         return self._many(question, dois, budget, progress)
 
     def agencies(
@@ -221,29 +229,13 @@ class Resolver:
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """Yield one Outcome with the registration agency of each DOI, like ``verify``.
+        """Yield one Outcome with the registration agency of each DOI, like ``check``.
 
         The agency of an existing DOI is None if Which RA does not know it.
         """
         return self._many(
             ExistenceQuestion(self.settings.base, agency=True), dois, budget, progress
         )
-
-    def check(
-        self,
-        dois: Iterable[Handle | str],
-        *,
-        budget: float | Default | None = DEFAULT,
-        progress: Progress | None = None,
-    ) -> Iterator[Outcome]:
-        """Yield one Outcome for each DOI: whether it exists, as plugins ask, with few requests.
-
-        The records of up to 16 new names are requested, as by ``resolve_many``. If there are more, all of
-        them are sent to Which RA, and to the REST API only those that it does not confirm. A name is new if
-        the store has neither its record nor an answer of Which RA; to count new names, up to 1024 items are
-        read ahead. A DOI that exists has its record if the store has it.
-        """
-        return self._many(CheckQuestion(self.settings.base), dois, budget, progress)
 
     def metadata(
         self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT

@@ -17,6 +17,8 @@ from support.servers.faults import record, value
 from support.servers.web import record as registered
 from support.store_contract import Kept
 
+Ask = Callable[[Resolver, list[str]], Iterator[Outcome]]
+
 BASE = "https://doi.org"
 NAME = DOI("10.1000/182")
 WORK = {"type": "book", "title": "A book"}
@@ -147,23 +149,49 @@ def test_a_no_from_a_clock_that_was_ahead_is_stale(kind: str, body: bytes, ahead
     assert [outcome.status for outcome in resolver.resolve_many([NAME])] == ["found"]
 
 
-def test_metadata_of_another_doi_are_refused_unless_the_record_explains_them() -> None:
-    other = WORK | {"DOI": "10.1000/other"}
-    alias = Reply(200, {}, record(NAME.name, value("HS_ALIAS", "10.1000/OTHER")), BASE)
-    end = Reply(200, {}, record("10.1000/OTHER"), BASE)
+NAMING: dict[str, tuple[str, str]] = {
+    "CSL-JSON": (CSL_JSON, '{{"type": "book", "title": "A book", "DOI": "{}"}}'),
+    "BibTeX": (BIBTEX, "@book{{a, title = {{A book}}, DOI = {{{}}}}}"),
+    "BibTeX with a link": (f"{BIBTEX}; charset=utf-8", '@book{{a, doi="https://doi.org/{}"}}'),
+}
+METADATA: dict[str, Ask] = {
+    CSL_JSON: lambda resolver, names: resolver.metadata_many(names, CSL_JSON),
+    BIBTEX: lambda resolver, names: resolver.metadata_many(names, BIBTEX),
+    "works": Resolver.works,
+    "bibtex_many": Resolver.bibtex_many,
+}
+ASKING = [
+    *((CSL_JSON, "CSL-JSON"), ("works", "CSL-JSON"), (BIBTEX, "BibTeX"), ("bibtex_many", "BibTeX")),
+    *((BIBTEX, "BibTeX with a link"), ("bibtex_many", "BibTeX with a link")),
+]
 
-    class Aliased(Server):
-        def get(self, request: Request) -> Reply:
-            reply = super().get(request)
-            if "/api/handles/" in request.url:
-                return end if request.url.endswith("OTHER") else alias
+
+class Aliased(Server):
+    """The name is an alias of 10.1000/OTHER."""
+
+    def get(self, request: Request) -> Reply:
+        reply = super().get(request)
+        if "/api/handles/" not in request.url:
             return reply
+        if request.url.endswith("OTHER"):
+            return Reply(200, {}, record("10.1000/OTHER"), BASE)
+        return Reply(200, {}, record(NAME.name, value("HS_ALIAS", "10.1000/OTHER")), BASE)
 
-    unexplained = Server(None, other)
-    (wrong,) = unexplained.resolver(None).works([NAME])
-    (right,) = Aliased(None, other).resolver(None).works([NAME])
-    same = Server(None, WORK | {"DOI": "10.1000/182"})
-    (plain,) = same.resolver(None).works([NAME])
+
+@pytest.mark.parametrize(("what", "form"), ASKING)
+def test_metadata_of_another_doi_are_refused_unless_the_record_explains_them(
+    what: str, form: str
+) -> None:
+    media_type, template = NAMING[form]
+
+    def naming(name: str) -> Reply:
+        return Reply(200, {"Content-Type": media_type}, template.format(name).encode(), BASE)
+
+    unexplained = Server(None, naming("10.1000/other"))
+    same = Server(None, naming(NAME.name))
+    (wrong,) = METADATA[what](unexplained.resolver(None), [NAME.name])
+    (right,) = METADATA[what](Aliased(None, naming("10.1000/other")).resolver(None), [NAME.name])
+    (plain,) = METADATA[what](same.resolver(None), [NAME.name])
 
     assert (wrong.status, wrong.reason) == ("unknown", "doi.org sent the metadata of 10.1000/other")
     assert len(unexplained.asked) == 2
@@ -257,7 +285,6 @@ NAMES = {
 }
 FILLERS = [registered(f"10.1000/filler{number}", "https://example.org/") for number in range(20)]
 
-Ask = Callable[[Resolver, list[str]], Iterator[Outcome]]
 ASKS: dict[str, Ask] = {
     "check": Resolver.check,
     "batch": lambda resolver, names: resolver.check(names, batch=True),

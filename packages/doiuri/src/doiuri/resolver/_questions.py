@@ -27,6 +27,7 @@ from doiuri._errors import (
 )
 from doiuri._json import dump, load
 from doiuri._urls import host_of
+from doiuri.bibtex import EntryScanner
 from doiuri.records import select
 from doiuri.records._negotiation import BIBTEX, CSL_JSON, is_accepted
 from doiuri.records._record import Record, ascii_upper
@@ -44,6 +45,7 @@ from doiuri.rest import (
     record_url,
     retry_after,
 )
+from doiuri.tex import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -526,15 +528,11 @@ class ContentQuestion(Question):
             call.entries[key] = self.none_entry()
             raise
 
-        named = self.named_doi(reply)
+        named = _named_doi(self.media_type(reply), reply)
         if named is not None and not self._leads_to(doi, named, call):
             raise BadRecord(doi, f"{host_of(reply.url)} sent the metadata of {named.name}")
         call.entries[key] = entry
         return outcome
-
-    def named_doi(self, reply: Reply) -> Handle | None:  # noqa: ARG002
-        """Return the DOI that metadata name as their own, or None if they name none."""
-        return None
 
     def _leads_to(self, doi: Handle, named: Handle, call: Call) -> bool:
         """Return whether a DOI is another one, or an alias of it: only then their metadata are the same."""
@@ -593,12 +591,6 @@ class WorkQuestion(ContentQuestion):
 
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:
         return Outcome(doi, "found", work=Work.from_json(entry.body.decode(), doi=doi))
-
-    def named_doi(self, reply: Reply) -> Handle | None:
-        """Return the member ``DOI`` of CSL-JSON."""
-        with suppress(BadRecord):
-            return Work.from_json(reply.body).doi
-        return None
 
 
 class BibTeXQuestion(ContentQuestion):
@@ -714,6 +706,27 @@ def _if_found(outcome: Outcome | None) -> Outcome | None:
 
 def _content_type(reply: Reply) -> str:
     return reply.headers.get("Content-Type", "")
+
+
+def _named_doi(media_type: str, reply: Reply) -> Handle | None:
+    """Return the DOI that CSL-JSON or BibTeX names as its own; None if it names none, or is another type."""
+    essence = media_type.partition(";")[0].strip().lower()
+    with suppress(BadRecord, DOISyntaxError):
+        if essence == CSL_JSON:
+            return Work.from_json(reply.body).doi
+        if essence == BIBTEX:
+            return _named_in_bibtex(Metadata(reply.body, _content_type(reply)).text)
+    return None
+
+
+def _named_in_bibtex(text: str) -> Handle | None:
+    """Return the DOI in the first field for it, or None if there is none."""
+    scanner = EntryScanner(text)
+    for _, limit in scanner.entries():
+        for field in scanner.fields(limit):
+            if field.name == "doi":
+                return Handle.parse(plain_text(scanner.text_of(field.value)))
+    return None
 
 
 def _is_web_page(body: bytes) -> bool:

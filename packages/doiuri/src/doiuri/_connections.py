@@ -40,6 +40,7 @@ CHUNK = 16_384
 """Bytes of a body that are read or decoded at once."""
 
 _INFLATED = frozenset({"gzip", "x-gzip", "deflate"})  # content codings that zlib undoes
+_NOT_INFLATED = frozenset({"br", "zstd", "compress", "x-compress"})
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # zlib tells the two formats apart by their headers
 
 
@@ -262,31 +263,56 @@ def pieces(raw: BaseHTTPResponse, limit: int) -> Iterator[bytes]:
         yield piece
 
 
-def _decoded(raw: BaseHTTPResponse, coding: str) -> Iterator[bytes]:
+def _decoded(raw: BaseHTTPResponse, codings: str) -> Iterator[bytes]:
     """Yield a body in pieces of a bounded size, decoded as a Content-Encoding says (RFC 9110 section 8.4.1).
 
-    Not by urllib3: it decodes any number of codings, and a few kilobytes become gigabytes at once.
+    Not by urllib3: it decodes any number of codings, and a few kilobytes become gigabytes at once. Like
+    urllib3, it takes no notice of what is no coding: some servers send a character set.
     """
-    name = coding.strip().lower()
-    if name in {"", "identity"}:
-        while piece := raw.read(CHUNK, decode_content=False):
-            yield piece
-        return
-    if name not in _INFLATED:
-        raise CodingError(f"the answer is compressed as {coding!r:.80}, which was not asked for")
+    names = [name.strip().lower() for name in codings.split(",")]
+    used = [name for name in names if name in _INFLATED or name in _NOT_INFLATED]
+    if not used:
+        return _read(raw)
+    if len(used) > 1 or used[0] in _NOT_INFLATED:
+        raise CodingError(f"the answer is compressed as {codings!r:.80}, which was not asked for")
+    return _inflated(_read(raw))
 
-    inflating = zlib.decompressobj(_GZIP_OR_ZLIB)
-    rest = b""
-    while piece := rest or raw.read(CHUNK, decode_content=False):
-        try:
-            yield inflating.decompress(piece, CHUNK)
-        except zlib.error as error:
-            raise CodingError(f"the answer is damaged: {error}") from None
-        rest = inflating.unconsumed_tail
-        if inflating.eof and inflating.unused_data:
-            raise CodingError("the answer goes on after its compressed data")
-    if not inflating.eof:
+
+def _read(raw: BaseHTTPResponse) -> Iterator[bytes]:
+    """Yield a body in pieces, as it was sent."""
+    while piece := raw.read(CHUNK, decode_content=False):
+        yield piece
+
+
+def _inflated(sent: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield what gzip, zlib or deflate compressed; gzip may have several members (RFC 1952 section 2.2)."""
+    inflating = None
+    for piece in sent:
+        rest = piece
+        while rest:
+            if inflating is None:
+                inflating = zlib.decompressobj(_format_of(rest))
+            try:
+                yield inflating.decompress(rest, CHUNK)
+            except zlib.error as error:
+                raise CodingError(f"the answer is damaged: {error}") from None
+            if inflating.eof:
+                rest = inflating.unused_data
+                inflating = None
+            else:
+                rest = inflating.unconsumed_tail
+    if inflating is not None:
         raise CodingError("the answer was cut off")
+
+
+def _format_of(beginning: bytes) -> int:
+    """Return the window bits with which zlib reads data that begin so.
+
+    Some servers send deflate without the header that RFC 1950 asks for.
+    """
+    is_gzip = beginning[:1] == b"\x1f"
+    is_zlib = beginning[0] & 0x0F == zlib.DEFLATED and int.from_bytes(beginning[:2]) % 31 == 0
+    return _GZIP_OR_ZLIB if is_gzip or is_zlib else -zlib.MAX_WBITS
 
 
 def chain_of(error: BaseException) -> list[BaseException]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import random
 import re
 import socket
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import product
@@ -238,7 +240,8 @@ NESTED = gzip.compress(gzip.compress(b" " * 10_000_000, 9), 9)
 CODED = {
     "gzip in gzip": (NESTED, "gzip, gzip", "compressed as 'gzip, gzip', which was not asked for"),
     "a coding that is not asked for": (b"\x00", "br", "compressed as 'br'"),
-    "two members": (gzip.compress(record()) + gzip.compress(b""), "gzip", "goes on after"),
+    "two codings": (gzip.compress(record()), "deflate, gzip", "compressed as 'deflate, gzip'"),
+    "more than gzip": (gzip.compress(record()) + b"more", "gzip", "the answer was cut off"),
     "cut off": (gzip.compress(record())[:-9], "gzip", "the answer was cut off"),
     "no gzip": (record(), "gzip", "the answer is damaged"),
 }
@@ -248,6 +251,39 @@ CODED = {
 def test_what_is_not_compressed_once_is_refused(content: bytes, coding: str, why: str) -> None:
     with says(reply("200 OK", content, f"Content-Encoding: {coding}"))() as server:
         assert why in reason(server.url)
+
+
+def raw_deflate(body: bytes) -> bytes:
+    compressor = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return compressor.compress(body) + compressor.flush()
+
+
+def members(body: bytes) -> bytes:
+    """Gzip with a member for every thousand bytes."""
+    return b"".join(gzip.compress(body[at : at + 1000]) for at in range(0, len(body), 1000))
+
+
+WAYS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "as it is": (bytes, "identity"),
+    "a character set": (bytes, "UTF-8"),
+    "gzip": (gzip.compress, "gzip"),
+    "gzip after identity": (gzip.compress, "identity, GZIP"),
+    "gzip of several members": (members, "x-gzip"),
+    "deflate": (zlib.compress, "deflate"),
+    "deflate without a header": (raw_deflate, "deflate"),
+}
+
+
+@pytest.mark.parametrize(("compress", "coding"), WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("size", [0, 1, 999, 1000, 16_384, 16_385, 200_000])
+def test_a_body_is_the_same_however_a_server_sends_it(
+    compress: Callable[[bytes], bytes], coding: str, size: int
+) -> None:
+    body = random.Random(1).randbytes(size // 2) + b" " * (size - size // 2)
+    content = io.BytesIO(compress(body))
+    response = urllib3.HTTPResponse(content, {"Content-Encoding": coding}, preload_content=False)
+
+    assert b"".join(pieces(response, 1_000_000)) == body
 
 
 def test_a_body_is_decoded_in_pieces_of_a_bounded_size() -> None:

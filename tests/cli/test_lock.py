@@ -311,7 +311,9 @@ def test_short_dois_are_checked_found_and_locked_like_dois(
 
 
 def test_accept_needs_a_reason_and_a_dead_name(folder: Path, doi_proxy: Proxies) -> None:
-    for arguments in (["--accept", DEAD], ["--reason", "x"], ["--accept", "x", "--reason", "x"]):
+    names = "x", "10.1000", "doi:10.1000/"
+    invalid = [["--accept", name, "--reason", "x"] for name in names]
+    for arguments in (["--accept", DEAD], ["--reason", "x"], *invalid):
         assert lock(doi_proxy, folder, *arguments).returncode == 2
     assert lock(doi_proxy, folder, "--accept", DEAD, "--reason", " ").returncode == 2
     run = lock(doi_proxy, folder, "--accept", KAHN, "--reason", "it is new")

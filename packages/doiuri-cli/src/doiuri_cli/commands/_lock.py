@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-from doiuri import DOISyntaxError, Handle
+from doiuri import DOISyntaxError
+from doiuri.plugins import parse_name
 
 from doiuri_cli._config import default_lock
 from doiuri_cli._run import Run, contents_of
@@ -132,13 +133,13 @@ def lock(
 def _accepted(name: str | None, reason: str | None) -> tuple[DOI, str] | None:
     """Return the DOI to accept and the reason."""
     if (name is None) != (reason is None):
-        raise click.UsageError("--accept NAME needs --reason TEXT, and the other way round")
+        raise click.UsageError("--accept and --reason go together")
     if name is None or reason is None:
         return None
     if not reason.strip():
         raise click.UsageError("--reason is empty; say why the DOI stays")
     try:
-        return handle(Handle.parse(name).name), " ".join(reason.split())
+        return handle(parse_name(name).name), " ".join(reason.split())
     except DOISyntaxError as error:
         raise click.ClickException(f"--accept: {error}") from None
 

@@ -16,8 +16,11 @@ from support.ports import refusing
 from support.servers.rest import handling, proxy, targets
 from support.servers.web import record
 
-BOOK, BARE, DEAD = DOI("10.5555/book"), DOI("10.5555/bare"), DOI("10.5555/dead")
-LOST, MEANT = DOI("10.5555/20l8"), DOI("10.5555/2018")
+BOOK = DOI("10.5555/book")
+BARE = DOI("10.5555/bare")
+DEAD = DOI("10.5555/dead")
+LOST = DOI("10.5555/20l8")
+MEANT = DOI("10.5555/2018")
 PAGE = DOI("10.5555/page")
 WORK = {CSL_JSON: json.dumps({"type": "book", "title": "A book"})}
 RECORDS: list[dict[str, Any]] = [
@@ -179,7 +182,8 @@ def test_an_expired_answer_counts_but_is_marked() -> None:
 
 
 def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path: Path) -> None:
-    store, file = MemoryStore(), LockFile(tmp_path / "doi.lock")
+    store = MemoryStore()
+    file = LockFile(tmp_path / "doi.lock")
 
     def renewed(resolver: Resolver, *works: DOI) -> Survey:
         with resolver:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from doiuri.resolver import Resolver
-from doiuri.rest import BIBTEX, CSL_JSON, reference_type
+from doiuri.rest import BIBTEX, CSL_JSON
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
 from support.http import Answer, ask
@@ -34,6 +34,11 @@ RECORDS: list[Any] = [
 ]
 
 
+def bibliography(style: str, locale: str) -> str:
+    """The media type that asks for a formatted reference."""
+    return f"text/x-bibliography; style={style}; locale={locale}"
+
+
 @pytest.fixture(scope="module")
 def here() -> Iterator[str]:
     """The URL of a proxy with RECORDS."""
@@ -59,8 +64,8 @@ def accepting(url: str, accept: str, path: str = "/10.1000/cited", method: str =
         (f"application/rdf+xml, {BIBTEX};q=0.1", BIBTEX),
         ("text/x-bibliography", APA),
         ("text/x-bibliography; locale=de-DE", APA),
-        (reference_type("apa", "de-DE"), APA),
-        (reference_type("ieee", "de-DE"), IEEE),
+        (bibliography("apa", "de-DE"), APA),
+        (bibliography("ieee", "de-DE"), IEEE),
         ('text/x-bibliography; style="ieee"; locale=de-DE', IEEE),
         ("text/x-bibliography; STYLE=IEEE; locale=de-DE", IEEE),
         *((accept, 302) for accept in ("*/*", "text/html", "image/png, */*;q=0.1", "", "nonsense")),
@@ -71,8 +76,8 @@ def accepting(url: str, accept: str, path: str = "/10.1000/cited", method: str =
         ("application/rdf+xml, text/html;q=0.1", 302),
         (f"application/pdf, text/html;q=0.5, {BIBTEX};q=0.4", 302),
         ("application/rdf+xml", 406),
-        (reference_type("nature"), 406),
-        (reference_type("ieee", "en-US"), 406),
+        (bibliography("nature", "en-US"), 406),
+        (bibliography("ieee", "en-US"), 406),
         (f"{CSL_JSON};q=0", 406),
         ("text/html;q=0", 406),
     ],
@@ -108,7 +113,7 @@ def test_without_an_accept_header_the_answer_is_a_redirect(here: str) -> None:
     assert (answer.status, answer.headers["vary"]) == (302, "Accept")
 
 
-@pytest.mark.parametrize("accept", [CSL_JSON, BIBTEX, reference_type()])
+@pytest.mark.parametrize("accept", [CSL_JSON, BIBTEX, bibliography("apa", "en-US")])
 def test_records_without_metadata(here: str, accept: str) -> None:
     """A redirect would send the client, and an offline build, to a web page that it cannot use."""
     answer = accepting(here, accept, "/10.1000/plain")
@@ -151,7 +156,10 @@ def test_a_resolver_reads_them(here: str) -> None:
     with Resolver(here, store=None) as resolver:
         assert resolver.work("10.1000/cited").authors[0].family == "Kahn"
         assert resolver.bibtex("10.1000/cited") == METADATA[BIBTEX]
-        assert resolver.metadata("10.1000/cited", reference_type()).text == "Kahn, R. (n.d.). Ä."
+        assert (
+            resolver.metadata("10.1000/cited", bibliography("apa", "en-US")).text
+            == "Kahn, R. (n.d.). Ä."
+        )
         outcomes = resolver.works(["10.1000/plain", "10.1000/none"])
         assert [outcome.status for outcome in outcomes] == ["no-values", "not-found"]
 
@@ -179,12 +187,12 @@ def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path, doi_proxy: Proxi
     proxy = doi_proxy([mine], upstream=there.url, cache=str(tmp_path / "cache.sqlite3"))
     assert accepting(proxy.url, BIBTEX, "/10.1000/mine").text == "@misc{mine}"
     for _ in range(2):
-        assert accepting(proxy.url, reference_type("apa", "de-DE")).text == "Kahn, R. (n.d.). Ä."
-        assert accepting(proxy.url, reference_type("nature")).status == 406
+        assert accepting(proxy.url, bibliography("apa", "de-DE")).text == "Kahn, R. (n.d.). Ä."
+        assert accepting(proxy.url, bibliography("nature", "en-US")).status == 406
     assert accepting(proxy.url, CSL_JSON, "/10.1000/plain").status == 406
     assert accepting(proxy.url, CSL_JSON, "/10.1000/none").status == 404
     assert ask(proxy.url, "/10.1000/cited").headers["location"] == URL
     asked = [
         request.headers.get("accept") for request in there.log if request.path == b"/10.1000/cited"
     ]
-    assert asked == [reference_type("apa", "de-DE"), reference_type("nature")]
+    assert asked == [bibliography("apa", "de-DE"), bibliography("nature", "en-US")]

@@ -4,7 +4,7 @@ import pytest
 from doiuri import DOI, BadRecord
 from doiuri.plugins.clients import ClientOptions
 from doiuri.resolver import Resolver
-from doiuri.rest import media_ranges, reference_type
+from doiuri.rest import media_ranges
 from support.cases import table
 from support.servers.faults import reply
 from support.servers.rest import handling
@@ -73,25 +73,3 @@ def test_whether_an_answer_is_of_a_type_that_was_asked_for(
         else:
             with pytest.raises(BadRecord, match="in place of"):
                 resolver.metadata(DOI("10.1000/182"), accept)
-
-
-def test_media_types_of_references() -> None:
-    assert reference_type() == "text/x-bibliography; style=apa; locale=en-US"
-    given = "text/x-bibliography; style=chicago-author-date_2.0; locale=zh-Hant-TW"
-    assert reference_type("chicago-author-date_2.0", "zh-Hant-TW") == given
-
-
-@pytest.mark.parametrize(
-    ("style", "locale"),
-    [
-        (style, "en")
-        for style in ("", "a b", "apa;x", "apa\r\nX: y", "apa\n", "é", "a/b", "../x", "x" * 101)
-    ]
-    + [("apa", locale) for locale in ("", "e", "en_US", "en-US\n", "en;q=0", "en US", "1", "en-")],
-    ids=ascii,
-)
-def test_other_names_of_styles_and_languages_are_refused(style: str, locale: str) -> None:
-    with pytest.raises(
-        ValueError, match="not a locale" if style == "apa" else "not the name of a CSL style"
-    ):
-        reference_type(style, locale)

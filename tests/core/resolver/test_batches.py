@@ -164,7 +164,8 @@ def test_names_of_any_kind_are_verified() -> None:
     "status", ["400 a", "404 a", "405 a", "410 a", "414 a", "501 a", "200 OK", "403 a"]
 )
 def test_without_which_ra_the_rest_api_is_asked_but_a_refusal_is_unknown(status: str) -> None:
-    usual, page = proxy({"10.1000/0": ()}), reply(status, b"<html>", kind="text/html")
+    usual = proxy({"10.1000/0": ()})
+    page = reply(status, b"<html>", kind="text/html")
     with handling(lambda target: page if target.startswith("/doiRA/") else usual(target)) as server:
         outcomes = list(Resolver(server.url, store=None).check(names(2), batch=True))
     expected = ["unknown"] * 2 if status == "403 a" else ["found", "not-found"]
@@ -242,7 +243,8 @@ def test_answers_are_stored_after_half_a_second(now: list[float]) -> None:
 
 def test_answers_on_the_way_to_a_slow_alias_are_kept() -> None:
     alias = {"10.1000/ALIAS": (value("HS_ALIAS", "10.1000/slow"),)}
-    hold, usual = threading.Event(), proxy(alias)
+    hold = threading.Event()
+    usual = proxy(alias)
 
     def handle(target: str) -> bytes:
         if target.endswith("/slow"):

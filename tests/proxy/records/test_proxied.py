@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 from doiuri.resolver import Outcome, Resolver
-from doiuri.rest import BIBTEX, CSL_JSON, reference_type
+from doiuri.rest import BIBTEX, CSL_JSON
 from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
 from doiuri_proxy.records._source import BusyError
@@ -22,11 +22,12 @@ from support.servers.web import Answer, Answering, Asked, answering, site
 NAME = "10.1000/1"
 MANY = [NAME, *(f"10.1000/{number}" for number in range(2, 30)), "10.1000/none"]
 TURTLE = "text/turtle"
+REFERENCE = "text/x-bibliography; style=apa; locale=en-US"
 METADATA = {
     CSL_JSON: {"type": "book", "title": "Ä"},
     BIBTEX: "@book{a, title={Ä}}",
     TURTLE: "<> a <#Book> .",
-    reference_type(): "Ä.",
+    REFERENCE: "Ä.",
 }
 RIGHT = answering(
     {
@@ -121,7 +122,7 @@ ASKED = {
             lambda asked, media_type=media_type: asked.metadata_many([NAME], media_type),  # type: ignore[misc]
             "/10.",
         )
-        for media_type in (CSL_JSON, TURTLE, reference_type())
+        for media_type in (CSL_JSON, TURTLE, REFERENCE)
     },
 }
 

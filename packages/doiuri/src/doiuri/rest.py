@@ -19,7 +19,7 @@ from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri._json import Malformed, brief, integer, load, printable, read_object
 from doiuri._urls import DOI_ORG, check_base
 from doiuri.records import Record, ascii_upper
-from doiuri.records._negotiation import BIBTEX, CSL_JSON, media_ranges, reference_type
+from doiuri.records._negotiation import BIBTEX, CSL_JSON, media_ranges
 from doiuri.records._record import MAX_TTL, read_handle
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ __all__ = [
     "read_agencies",
     "read_record",
     "record_url",
-    "reference_type",
     "retry_after",
 ]
 

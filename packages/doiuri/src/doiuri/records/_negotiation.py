@@ -22,10 +22,6 @@ CSL_JSON = "application/vnd.citationstyles.csl+json"
 BIBTEX = "application/x-bibtex"
 """The media type of BibTeX entries."""
 
-_STYLE = re.compile(
-    r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-)  # the file names of the CSL styles' repository
-_LOCALE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")  # RFC 5646 section 2.1
 _PARAMETER = re.compile(r';\s*([A-Za-z0-9_-]+)\s*=\s*("[^"]*"|[^\s;,"]*)')
 
 
@@ -109,20 +105,3 @@ def wants_record(accept: str | bytes | None) -> bool:
     if _RECORD_TYPE not in best:
         return not other or wildcard > other
     return json >= other if json else not other and not wildcard
-
-
-def reference_type(style: str = "apa", locale: str = "en-US") -> str:
-    """Return the media type that asks for a formatted reference.
-
-    :param style: the name of a CSL style
-    :param locale: the language of terms such as "and"
-    :raises ValueError: if one of them is not such a name
-
-    >>> reference_type("ieee", "de-DE")
-    'text/x-bibliography; style=ieee; locale=de-DE'
-    """
-    if not _STYLE.fullmatch(style):
-        raise ValueError(f"{style!r:.80} is not the name of a CSL style, such as apa")
-    if not _LOCALE.fullmatch(locale):
-        raise ValueError(f"{locale!r:.80} is not a locale such as en-US")
-    return f"text/x-bibliography; style={style}; locale={locale}"

@@ -35,7 +35,7 @@ class Key(NamedTuple):
     """The DOI, by its key: ``DOI.key``."""
 
     detail: str = ""
-    """The style and the locale of a reference (``"apa en-US"``), the media type of metadata."""
+    """The media type of metadata; "" for other kinds."""
 
 
 class Entry(NamedTuple):

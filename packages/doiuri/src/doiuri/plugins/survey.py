@@ -129,7 +129,7 @@ class Survey:
         ask: Callable[..., Iterator[Outcome]] | None = None,
         checks: bool = True,
         guesses: bool = True,
-        show: Show = lambda _stage, _dois: nullcontext(),
+        show: Show | None = None,
     ) -> None:
         """Ask for what a document needs and what is not known yet: what it cites first, cards last.
 
@@ -148,6 +148,7 @@ class Survey:
         :param show: called with "works" or "existence" and the DOIs before each step; returns a context
             manager that yields the step's progress function, or None.
         """
+        show = show or _show_nothing
         works = [doi for doi, need in needs.items() if need == Need.WORK and self._lacks_work(doi)]
         if works:
             others = [doi for doi in needs if doi not in self.statuses and needs[doi] != Need.WORK]
@@ -314,6 +315,10 @@ class Survey:
     @property
     def _left(self) -> float | None:
         return time_left(self._deadline)
+
+
+def _show_nothing(_stage: str, _dois: Sequence[DOI]) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 def _guesses(doi: DOI) -> list[DOI]:

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, __version__
-from doiuri.plugins import OPTIONS, Option, Options, Settings, open_resolver, user_agent
+from doiuri.plugins import (
+    OPTIONS,
+    SETTINGS,
+    Option,
+    Options,
+    open_resolver,
+    read_options,
+    user_agent,
+)
 from doiuri.plugins.survey import tally
 from doiuri.records import Work
 from doiuri.resolver import Resolver
@@ -22,7 +30,20 @@ def read(prefix: str = "", /, **given: object) -> Options:
 
 def test_defaults() -> None:
     assert read() == Options(
-        Settings(), True, 10, 2, None, "name", "https://doi.org", None, None, None, ()
+        resolver="https://doi.org",
+        offline=False,
+        mailto=None,
+        cache=None,
+        resolve=True,
+        timeout=10,
+        budget=2,
+        lock=None,
+        text="name",
+        link="https://doi.org",
+        citation=None,
+        reference_style=None,
+        reference_locale=None,
+        works=(),
     )
 
 
@@ -45,9 +66,11 @@ def test_all_values_may_be_strings() -> None:
         doi_works="works.json",
         resolve="not ours",
     )
-    settings = Settings("http://127.0.0.1:9", True, "me@example.org", "here")
     assert options == Options(
-        settings,
+        "http://127.0.0.1:9",
+        True,
+        "me@example.org",
+        "here",
         False,
         2.5,
         3,
@@ -144,29 +167,29 @@ FULL = {
     "DOIURI_MAILTO": "me@example.org",
     "DOIURI_CACHE": "/tmp/store",
 }
-IN_FULL = Settings("http://localhost:8000", True, "me@example.org", "/tmp/store")
+IN_FULL = ("http://localhost:8000", True, "me@example.org", "/tmp/store")
 GIVEN = ("https://proxy.example/doi/", False, "mailto:you@example.org", Path("here"))
-AS_GIVEN = Settings("https://proxy.example/doi", False, "you@example.org", "here")
+AS_GIVEN = ("https://proxy.example/doi", False, "you@example.org", "here")
+BY_DEFAULT = ("https://doi.org", False, None, None)
 
 
 @pytest.mark.parametrize(
     ("given", "environ", "settings"),
     [
-        ((), {}, Settings("https://doi.org", False, None, None)),
+        ((), {}, BY_DEFAULT),
         ((), FULL, IN_FULL),
         (GIVEN, FULL, AS_GIVEN),
-        ((), dict.fromkeys(FULL, ""), Settings()),
+        ((), dict.fromkeys(FULL, ""), BY_DEFAULT),
         (("", None, "", ""), FULL, IN_FULL),
     ],
     ids=["defaults", "environment", "options", "empty variables", "empty options"],
 )
 def test_an_option_wins_over_its_variable_and_empty_ones_do_not_count(
-    given: tuple[Any, ...], environ: dict[str, str], settings: Settings
+    given: tuple[Any, ...], environ: dict[str, str], settings: tuple[Any, ...]
 ) -> None:
     names = ("resolver", "offline", "mailto", "cache")
-    assert (
-        Settings.from_environ(**dict(zip(names, given, strict=False)), environ=environ) == settings
-    )
+    values = read_options(SETTINGS, dict(zip(names, given, strict=False)), environ=environ)
+    assert values == dict(zip(names, settings, strict=True))
 
 
 def test_user_agent() -> None:
@@ -183,8 +206,8 @@ def test_bases_beyond_ascii_are_refused_everywhere_alike(base: str) -> None:
     """HTTP clients differ in what they make of them, some raise UnicodeError."""
     doi = DOI("10.1000/182")
     doors: list[Callable[[], object]] = [
-        lambda: Settings.from_environ(base, environ={}),
-        lambda: Settings.from_environ(environ={"DOIURI_RESOLVER": base}),
+        lambda: Options.read({"resolver": base}, environ={}),
+        lambda: Options.read({}, environ={"DOIURI_RESOLVER": base}),
         lambda: doi.link(base),
         lambda: record_url(doi, base=base),
         lambda: agency_url([doi], base=base),

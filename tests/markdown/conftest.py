@@ -115,9 +115,9 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
         def open_resolver(
             options: plugins.Options, distribution: str, store: Any = None
         ) -> Resolver:
-            if store is None and (options.lock or options.settings.offline):
+            if store is None and (options.lock or options.offline):
                 return plugins.open_resolver(options, distribution)
-            offline = options.settings.offline
+            offline = options.offline
             return resolver_for(records, store=store, offline=offline, budget=options.budget)
 
         monkeypatch.setattr(_verification, "open_resolver", open_resolver)

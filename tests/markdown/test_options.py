@@ -43,7 +43,7 @@ def test_an_option_takes_precedence_over_its_variable(monkeypatch: pytest.Monkey
     monkeypatch.setenv("DOIURI_OFFLINE", "yes")
     given: list[dict[str, object]] = [{}, {"offline": ""}, {"offline": False}, {"offline": "no"}]
     made = [markdown_doiuri.makeExtension(**options).options.shared for options in given]
-    assert [shared.settings.offline for shared in made] == [True, True, False, False]
+    assert [shared.offline for shared in made] == [True, True, False, False]
     monkeypatch.setenv("DOIURI_OFFLINE", "perhaps")
     with pytest.raises(ValueError, match="DOIURI_OFFLINE: 'perhaps'"):
         markdown_doiuri.makeExtension()

@@ -32,11 +32,11 @@ from doiuri import (
     find,
     suggest,
 )
-from doiuri.plugins import Options, Settings, open_resolver, user_agent
+from doiuri.plugins import Options, open_resolver, user_agent
 from doiuri.plugins.clients import ClientOptions
 from doiuri.plugins.display import check_display, display
 from doiuri.records import Locations, Value
-from doiuri.resolver import Metadata, Outcome, Resolver
+from doiuri.resolver import Metadata, Outcome, Resolver, Settings
 from doiuri.rest import read_record, record_url
 from doiuri.testing import resolver_for
 from doiuri_cli import Part, Reader, ReadError, Source
@@ -154,7 +154,8 @@ def test_no_prefix_has_a_suffix() -> None:
 def test_options() -> None:
     options = Options.read({"doi_timeout": "2", "other": object()}, prefix="doi_", environ={})
     assert_type(options, Options)
-    assert_type(options.settings, Settings)
+    assert_type((options.resolver, options.offline), tuple[str, bool])
+    assert_type((options.mailto, options.cache), tuple[str | None, str | None])
     assert_type(options.resolve, bool)
     assert_type((options.timeout, options.budget), tuple[float, float])
     assert_type(options.lock, str | None)
@@ -162,10 +163,7 @@ def test_options() -> None:
     assert_type(options.display(DOI("10.1000/182")), str)
 
 
-def test_settings() -> None:
-    settings = Settings.from_environ(offline="yes", environ={})
-    assert_type((settings.base, settings.offline), tuple[str, bool])
-    assert_type((settings.mailto, settings.cache), tuple[str | None, str | None])
+def test_options_of_clients() -> None:
     assert_type(ClientOptions.read(offline=True).follow, Literal["record", "target"])
 
 

@@ -24,9 +24,8 @@ from doiuri import (
     ShortDOI,
     __version__,
 )
-from doiuri.plugins import Settings
 from doiuri.records import Data, Value, Work
-from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver
+from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver, Settings
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 from support.servers.faults import FAULTS, TARGET, Fault, record, reply, says, value

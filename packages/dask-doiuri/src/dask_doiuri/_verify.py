@@ -13,7 +13,7 @@ from uuid import uuid4
 import dask
 from dask.system import CPU_COUNT
 from doiuri import Handle
-from doiuri.plugins import OPTIONS, user_agent
+from doiuri.plugins import OPTIONS, read_options, user_agent
 from doiuri.plugins.survey import deadline_in, time_left
 from doiuri.records import ascii_upper
 from doiuri.resolver import Resolver, SQLiteStore
@@ -161,7 +161,7 @@ class _Asking:
         cls, given: dict[str, Any], rate: float | Literal["default"] | None, concurrency: int
     ) -> _Asking:
         """Check the options; what was left out is read from the environment of this process."""
-        options = {option.name: option.read(given) for option in OPTIONS if option.name in given}
+        options = read_options([one for one in OPTIONS if one.name in given], given)
         cache, budget = options.pop("cache"), options.pop("budget", None)
         options["base"] = options.pop("resolver")
         options["user_agent"] = user_agent("dask-doiuri", options.pop("mailto"))

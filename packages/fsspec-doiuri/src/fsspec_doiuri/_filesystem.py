@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from doiuri import DOI, DOINotFound, ResolutionError
-from doiuri.plugins import OPTIONS, Settings, option, replacing, user_agent
+from doiuri.plugins import OPTIONS, SETTINGS, option, read_options, replacing, user_agent
 from doiuri.plugins.clients import TargetCheck
 from doiuri.resolver import Resolver
 from fsspec import AbstractFileSystem
@@ -109,23 +109,24 @@ class DOIFileSystem(AbstractFileSystem):
         if strange := storage_options.keys() - _OF_FSSPEC:
             raise ValueError(f"{min(strange)} is not an option of the filesystem for doi://")
         super().__init__(**storage_options)
-        settings = Settings.from_environ(resolver, offline, mailto, cache)
-        agent = user_agent("fsspec-doiuri", settings.mailto)
-        own: dict[str, Any] = {} if settings.cache is None else {"store": settings.cache}
+        given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache}
+        settings = read_options(SETTINGS, given)
+        agent = user_agent("fsspec-doiuri", settings["mailto"])
+        own: dict[str, Any] = {} if settings["cache"] is None else {"store": settings["cache"]}
         own |= {
-            "mailto": settings.mailto,
+            "mailto": settings["mailto"],
             "user_agent": agent,
             "private": private,
             "budget": _BUDGET,
         }
-        self._resolver = Resolver(settings.base, offline=settings.offline, **own)
-        self._stored = Resolver(settings.base, offline=True, **own)
+        self._resolver = Resolver(settings["resolver"], offline=settings["offline"], **own)
+        self._stored = Resolver(settings["resolver"], offline=True, **own)
         self._repositories = _by_host("repositories", repositories)
         if unknown := {*self._repositories.values()} - TOKENS.keys():
             raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(TOKENS)}")
         secrets = _tokens_of(os.environ.get(_TOKENS, "")) | _by_host("tokens", tokens)
-        check = TargetCheck(settings.base, self._resolver.settings.private)
-        self._web = Web(check, agent, secrets, settings.offline, checksums)
+        check = TargetCheck(settings["resolver"], self._resolver.settings.private)
+        self._web = Web(check, agent, secrets, settings["offline"], checksums)
         locked = option("lock").read({"lock": lock})
         self._lock = Path(locked) if locked else None
         self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL

@@ -70,7 +70,7 @@ class Redirects:
         """
         httpx, request = self._httpx, self.request
         name = self._chain.doi.name
-        if self._client.doi_options.settings.offline:
+        if self._client.doi_options.offline:
             raise httpx.ConnectError(f"{name}: offline: request not sent", request=request)
         headers = request.headers.copy()
         watch = GuardedPeers(self._client._private_peers, self._check, request.url)
@@ -312,9 +312,7 @@ class DOIClient(Generic[RequestT, ResponseT]):
             None,
             f"python-{httpx.__name__}/{httpx.__version__}",
         }:
-            request.headers["User-Agent"] = user_agent(
-                "httpx-doiuri", self.doi_options.settings.mailto
-            )
+            request.headers["User-Agent"] = user_agent("httpx-doiuri", self.doi_options.mailto)
         Chain(doi, self.doi_options.wants_record(headers.get("Accept"))).set_on(request)
         return cast("RequestT", request)
 

@@ -113,5 +113,5 @@ class MarkdownOptions:
         if own["locked"]:
             if not shared.lock:
                 raise ValueError('locked: needs a lock file; name it with the option "lock"')
-            shared = replace(shared, settings=replace(shared.settings, offline=True))
+            shared = replace(shared, offline=True)
         return cls(shared, citing, **own)

@@ -26,7 +26,10 @@ def verifier(options: Options) -> Verifier:
 
     Raises ValueError for a file that is not a lock file.
     """
-    key = options.settings, options.resolve, options.timeout, options.lock
+    key = (
+        *(options.resolver, options.offline, options.mailto, options.cache),
+        *(options.resolve, options.timeout, options.lock),
+    )
     known = _verifiers.get(key)
     # Other threads may add one or forget all in between.
     return known or _verifiers.setdefault(key, Verifier(options))

@@ -207,18 +207,17 @@ class DOIAdapter(HTTPAdapter):
             message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
             raise exceptions.InvalidSchema(message, request=request)
 
-        settings = self.options.settings
         redirects = Redirects(
             _prepared(request, doi),
             self.options,
-            cookies=_own_cookies(request, settings.base),
+            cookies=_own_cookies(request, self.options.resolver),
             record=self.options.wants_record(request.headers.get("Accept")),
         )
         started = request.copy()
         # the encoded form: requests appends the fragment of a request's URL to the target
         started.url = doi.uri
         if started.headers.get("User-Agent") in {None, default_user_agent()}:
-            started.headers["User-Agent"] = user_agent("requests-doiuri", settings.mailto)
+            started.headers["User-Agent"] = user_agent("requests-doiuri", self.options.mailto)
         _set_hooks(started, *request.hooks["response"], redirects)
         return started
 
@@ -236,7 +235,7 @@ class DOIAdapter(HTTPAdapter):
             )
             raise exceptions.InvalidSchema(message, request=request)
         doi = redirects.doi
-        if self.options.settings.offline:
+        if self.options.offline:
             raise exceptions.ConnectionError(
                 f"{doi.name}: offline: request not sent", request=request
             )
@@ -402,7 +401,7 @@ def _key(
     adapter = session.get_adapter("doi:")
     if redirects is None or not isinstance(adapter, DOIAdapter):
         return key
-    base = adapter.options.settings.base
+    base = adapter.options.resolver
     accept = request.headers.get("Accept")
     parts = f"{request.url} {redirects.prepared.query} {base} {adapter.options.follow} {accept!r}"
     # a hash, since the filesystem backend uses the key as a file name

@@ -62,7 +62,7 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
     shared, lock = options(app.config), open_lock(app)
     details, writes = switch(app.config, "doi_details"), isinstance(app.builder, LockBuilder)
     locked = lock is not None or writes
-    data.discard_stale((shared.resolve, shared.settings.base, details, locked), anew=locked)
+    data.discard_stale((shared.resolve, shared.resolver, details, locked), anew=locked)
     if not (shared.resolve or writes or isinstance(app.builder, LinkChecker)):
         return
     last, today = data.copy(), time.strftime("%Y-%m-%d")

@@ -53,7 +53,7 @@ class Redirects(dict[str, int]):
         """Return the first request."""
         from doiuri.plugins import user_agent
 
-        headers = {"User-agent": user_agent("urllib-doiuri", self.options.settings.mailto)}
+        headers = {"User-agent": user_agent("urllib-doiuri", self.options.mailto)}
         request = Request(next(iter(self)), headers=headers)  # noqa: S310 - http or https
         request.redirect_dict = self  # type: ignore[attr-defined]
         return request
@@ -191,7 +191,7 @@ class DOIHandler(BaseHandler):
         """Refuse a request if it may not be sent; add credentials if it goes to the resolver."""
         redirects = Redirects.of(req)
         if redirects is not None:
-            if self.options.settings.offline:
+            if self.options.offline:
                 raise URLError(f"{redirects.doi.name}: offline: request not sent")
             with self._checking(redirects) as check:
                 check.check_url(req.full_url)
@@ -264,7 +264,7 @@ class DOIHandler(BaseHandler):
         from doiuri.plugins.clients import TargetCheck, TargetError
 
         try:
-            yield TargetCheck(redirects.options.settings.base, self.options.private)
+            yield TargetCheck(redirects.options.resolver, self.options.private)
         except TargetError as error:
             raise URLError(f"{redirects.doi.name}: {error}") from error
 

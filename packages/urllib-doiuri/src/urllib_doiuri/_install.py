@@ -112,9 +112,7 @@ def record_request(
 
     handle = parse_name(doi) if isinstance(doi, str) else doi
     options = _handler_for(resolver).options
-    url = record_url(
-        handle, base=options.settings.base, type=type, index=index, auth=auth, cert=cert
-    )
+    url = record_url(handle, base=options.resolver, type=type, index=index, auth=auth, cert=cert)
     return Redirects(handle, url, options, record=True).request()
 
 

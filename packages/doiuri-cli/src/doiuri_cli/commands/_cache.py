@@ -37,11 +37,11 @@ def cache(action: str | None, **options: object) -> None:
 
 def _open(cache: str | None) -> tuple[str, Cache]:
     """Return the address of the cache, without a password, and the cache."""
-    from doiuri.plugins import Settings
+    from doiuri.plugins import option
     from doiuri.resolver import LockFile, MemoryStore, SQLiteStore, open_store
 
     try:
-        store = open_store(Settings.from_environ(cache=cache).cache)
+        store = open_store(option("cache").read({"cache": cache}))
     except (ValueError, ImportError) as error:
         raise click.ClickException(f"cache: {error}") from None
     if isinstance(store, LockFile):

@@ -18,7 +18,7 @@ from doiuri import (
     Prefix,
     ResolutionError,
 )
-from doiuri.plugins import Settings, user_agent
+from doiuri.plugins import option, user_agent
 from doiuri.records import ascii_upper
 from doiuri.resolver import Outcome, Resolver, open_store
 
@@ -71,9 +71,8 @@ class UpstreamSource:
         """
         self.local = local
         self._offline = offline
-        settings = Settings.from_environ(cache=cache)
-        store = open_store(settings.cache)
-        agent = user_agent("doiuri-proxy", settings.mailto)
+        store = open_store(option("cache").read({"cache": cache}))
+        agent = user_agent("doiuri-proxy", option("mailto").read({}))
         self._resolver = Resolver(base, store=store, user_agent=agent)
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
         self._fresh = (

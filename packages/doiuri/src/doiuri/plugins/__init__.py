@@ -15,16 +15,16 @@ from doiuri._advice import unescape_html
 from doiuri._doi import parse_name
 from doiuri._errors import DOISyntaxError
 from doiuri._files import replacing
-from doiuri._settings import (
+from doiuri._options import (
     OPTIONS,
     SETTINGS,
     Option,
-    Settings,
     choice,
     hint,
     number,
     option,
     path,
+    read_options,
     text,
     texts,
     user_agent,
@@ -46,9 +46,9 @@ __all__ = [
     "OPTIONS",
     "PROXY_HOSTS",
     "PROXY_PATTERN",
+    "SETTINGS",
     "Option",
     "Options",
-    "Settings",
     "choice",
     "hint",
     "number",
@@ -56,6 +56,7 @@ __all__ = [
     "option",
     "parse_name",
     "path",
+    "read_options",
     "replacing",
     "text",
     "texts",
@@ -77,9 +78,10 @@ class Options:
     (2.5, 'https://doi.org/10.1000/182')
     """
 
-    settings: Settings
-    """The options that every package has: ``resolver`` (``base``), ``offline``, ``mailto`` and ``cache``."""
-
+    resolver: str
+    offline: bool
+    mailto: str | None
+    cache: str | None
     resolve: bool
     timeout: float
     budget: float
@@ -99,20 +101,11 @@ class Options:
         environ: Mapping[str, str] | None = None,
         options: Iterable[Option] | None = None,
     ) -> Options:
-        """Return the options, checked; all values may be strings.
+        """Return the options, as ``read_options`` reads them.
 
-        An option that is missing or None has its default, but None turns ``resolve`` off. ``resolver``,
-        ``offline``, ``mailto`` and ``cache`` default to their environment variables. An empty string means
-        "not given" for these and for options without a default.
-
-        :param given: values by the names that users write; others are ignored.
-        :param prefix: what all these names begin with, such as ``"doi_"``.
-        :param environ: variables to read instead of the process's environment.
         :param options: a table in place of ``OPTIONS``, if the host changes defaults; see ``with_defaults``.
-        :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
-        values = {option.name: option.read(given, prefix, environ) for option in options or OPTIONS}
-        return cls(Settings(*(values.pop(option.name) for option in SETTINGS)), **values)
+        return cls(**read_options(options or OPTIONS, given, prefix, environ))
 
     def display(self, doi: DOI, work: Work | None = None, words: Words | None = None) -> str:
         """Return the visible text of a link without a title; see the function ``display``."""
@@ -136,16 +129,15 @@ def open_resolver(
     """
     from doiuri.resolver import LockFile, Resolver  # slow to import
 
-    settings = options.settings
-    given: dict[str, Any] = {"offline": settings.offline, "mailto": settings.mailto}
+    given: dict[str, Any] = {"offline": options.offline, "mailto": options.mailto}
     given |= {"timeout": options.timeout, "budget": options.budget} | arguments
     if store is None and options.lock:
         store, given["offline"] = LockFile(options.lock), True
-    if store is not None or settings.cache is not None:
-        given["store"] = settings.cache if store is None else store
+    if store is not None or options.cache is not None:
+        given["store"] = options.cache if store is None else store
     # to read versions is slow, and without requests nobody sees them
-    agent = distribution if given["offline"] else user_agent(distribution, settings.mailto)
-    return Resolver(settings.base, user_agent=agent, **given)
+    agent = distribution if given["offline"] else user_agent(distribution, options.mailto)
+    return Resolver(options.resolver, user_agent=agent, **given)
 
 
 def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:

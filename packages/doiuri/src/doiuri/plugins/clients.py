@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolutionError
 from doiuri._hosts import TargetCheck, TargetError
-from doiuri._settings import Settings, option
+from doiuri._options import option, read_options
 from doiuri._urls import host_of, origin, query_string
 from doiuri.records._negotiation import wants_record
 from doiuri.rest import read_record, record_url
@@ -60,8 +60,12 @@ class ClientOptions:
     'https://doi.org/10.1000/182'
     """
 
-    settings: Settings
-    """The resolver to request (``settings.base``), whether it may be (``offline``), and the ``mailto``."""
+    resolver: str
+    """The base URL of the resolver to request."""
+    offline: bool = False
+    """Send no requests."""
+    mailto: str | None = None
+    """The mail address for the User-Agent header, or None."""
     follow: Literal["record", "target"] = "record"
     """What a request returns: the ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3) or the ``"target"``."""
     private: bool = False
@@ -85,9 +89,14 @@ class ClientOptions:
         :param private: whether redirects may lead into a private network; default false.
         :raises ValueError: if an option or a variable is invalid; the message begins with its name.
         """
-        own = {"follow": follow, "private": private}
-        settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
-        return cls(settings, *(option(name).read(own) for name in own))
+        given = {
+            "resolver": resolver,
+            "offline": offline,
+            "mailto": mailto,
+            "follow": follow,
+            "private": private,
+        }
+        return cls(**read_options([option(name) for name in given], given))
 
     def wants_record(self, accept: str | bytes | None = None) -> bool:
         """Return whether a request with this Accept header gets the DOI's record."""
@@ -103,7 +112,7 @@ class ClientOptions:
         :param accept: the value of the request's Accept header, if it has one.
         :param query: what :meth:`query` returned.
         """
-        base = self.settings.base
+        base = self.resolver
         url = record_url(doi, base=base) if self.wants_record(accept) else doi.link(base)
         url = f"{url[:-1]}%3B" if url.endswith(";") else url
         return f"{url}?{query}" if query else url
@@ -130,13 +139,13 @@ class ClientOptions:
     def is_at_resolver(self, url: str) -> bool:
         """Return whether a URL has the resolver's origin, so that credentials may be sent there."""
         try:
-            return origin(url) == origin(self.settings.base)
+            return origin(url) == origin(self.resolver)
         except ValueError:  # it has no valid port
             return False
 
     def target_check(self) -> TargetCheck:
         """Return the check of where the requests for DOIs may lead."""
-        return TargetCheck(self.settings.base, self.private)
+        return TargetCheck(self.resolver, self.private)
 
 
 def is_about_the_doi(status: int) -> bool:

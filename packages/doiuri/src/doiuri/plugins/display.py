@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri._encoding import LINK, encode, unescape
 from doiuri._errors import DOISyntaxError
 from doiuri._names import OTHER_HANDLE
-from doiuri._settings import OF_WORKS, check_display
+from doiuri._options import OF_WORKS, check_display
 from doiuri._urls import DOI_ORG
 from doiuri.records._csl import is_shortened
 

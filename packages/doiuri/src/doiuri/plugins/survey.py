@@ -10,7 +10,7 @@ from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri._settings import deadline_in, time_left
+from doiuri._options import deadline_in, time_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._outcome import Cause, Metadata, Outcome
     from doiuri.resolver._process import open_store
     from doiuri.resolver._resolver import Resolver
+    from doiuri.resolver._settings import Settings
     from doiuri.resolver.http import Reply, Request, Transport, TransportError
     from doiuri.resolver.stores._redis import RedisStore
     from doiuri.resolver.stores._sqlite import SQLiteStore
@@ -36,6 +37,7 @@ __all__ = [
     "Request",
     "Resolver",
     "SQLiteStore",
+    "Settings",
     "Store",
     "StoreWarning",
     "Transport",
@@ -47,6 +49,7 @@ __all__ = [
 _MODULES = {
     **dict.fromkeys(("Cause", "Metadata", "Outcome"), "_outcome"),
     "Resolver": "_resolver",
+    "Settings": "_settings",
     **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http"),
     **dict.fromkeys(("LockContent", "LockFile"), "_lock_file"),
     "open_store": "_process",

@@ -12,7 +12,7 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from doiuri._settings import deadline_in
+from doiuri._options import deadline_in
 from doiuri.resolver._outcome import BUDGET, Cause, Outcome
 from doiuri.resolver._questions import AHEAD, Call, fresh_entries
 from doiuri.resolver.http._client import Budget, CallbackError

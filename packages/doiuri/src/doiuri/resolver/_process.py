@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri._settings import MEMORY, store_kind
+from doiuri._options import MEMORY, store_kind
 from doiuri._urls import origin
 from doiuri.resolver._lock_file import LockFile
 from doiuri.resolver.http._client import Client, Limiter
@@ -22,8 +22,8 @@ from doiuri.resolver.stores._store import MemoryStore, warn
 if TYPE_CHECKING:
     import requests
 
-    from doiuri._settings import Settings
     from doiuri._urls import Origin
+    from doiuri.resolver._settings import Settings
     from doiuri.resolver.http import OnReply, Transport
 
     AnyStore = MemoryStore | SQLiteStore | LockFile | RedisStore

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import Handle, parse_name
 from doiuri._errors import DOISyntaxError
-from doiuri._settings import DEFAULT, Default, Settings
+from doiuri._options import DEFAULT, Default
 from doiuri.resolver import _process
 from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver._pipeline import Pipeline
@@ -23,6 +23,7 @@ from doiuri.resolver._questions import (
     WorkQuestion,
     fresh_entries,
 )
+from doiuri.resolver._settings import Settings
 from doiuri.resolver.stores._store import RecordingStore, read
 from doiuri.rest import agency_batches
 

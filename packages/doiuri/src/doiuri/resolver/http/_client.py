@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from doiuri._doi import Handle
-    from doiuri._settings import Settings
+    from doiuri.resolver._settings import Settings
     from doiuri.resolver.http import OnReply, Reply, Request, Transport
 
     T = TypeVar("T")

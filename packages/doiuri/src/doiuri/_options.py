@@ -15,7 +15,6 @@ from math import inf
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from doiuri._hosts import is_loopback
 from doiuri._urls import DOI_ORG, read_base
 
 
@@ -303,94 +302,30 @@ def option(name: str, /, **changes: Any) -> Option:
     return replace(found, **changes)
 
 
-_BUDGET = option("budget", default=None)
+def read_options(
+    options: Iterable[Option],
+    given: Mapping[str, object],
+    prefix: str = "",
+    environ: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the values of options by their names, checked; those given may be strings.
 
-_OF_RESOLVERS = (
-    option("resolver", name="base"),
-    option("offline"),
-    option("mailto"),
-    option("cache", name="store"),
-    option("timeout"),
-    _BUDGET,
-    *map(option, ("concurrency", "rate", "private", "user_agent")),
-)
+    An option that is missing or None has its default, but None turns ``resolve`` off. ``resolver``,
+    ``offline``, ``mailto`` and ``cache`` default to their environment variables. An empty string means "not
+    given" for these and for options without a default.
+
+    :param options: the options to read, such as ``SETTINGS``.
+    :param given: values by the names that users write; others are ignored.
+    :param prefix: what all these names begin with, such as ``"doi_"``.
+    :param environ: variables to read instead of the process's environment.
+    :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
+    """
+    return {option.name: option.read(given, prefix, environ) for option in options}
 
 
 def with_defaults(**defaults: object) -> tuple[Option, ...]:
     """Return ``OPTIONS``, some with other defaults."""
     return tuple(replace(one, default=defaults.get(one.name, one.default)) for one in OPTIONS)
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a resolver is asked: the options that were given, and the defaults of the others."""
-
-    base: str = DOI_ORG
-    """The URL of the resolver, without a slash at the end."""
-
-    offline: bool = False
-    """Send no requests."""
-
-    mailto: str | None = None
-    """The mail address for the User-Agent header, or None."""
-
-    cache: str | None = None
-    """A path, ``:memory:``, or the URL of a store; None stands for the default of ``Resolver``."""
-
-    timeout: float = 10
-    """Seconds for one request."""
-
-    budget: float | None = None
-    """Seconds for one call, or None."""
-
-    concurrency: int = 3
-    """Requests in flight at the same time."""
-
-    rate: float | None = None
-    """Requests per second, or None."""
-
-    private: bool = False
-    """Whether redirects may lead into a private network."""
-
-    user_agent: str = ""
-    """The User-Agent header."""
-
-    @classmethod
-    def from_environ(
-        cls,
-        resolver: str | None = None,
-        offline: bool | str | None = None,
-        mailto: str | None = None,
-        cache: str | os.PathLike[str] | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> Settings:
-        """Return the settings that all packages have: each argument, or else its environment variable.
-
-        An empty variable counts as not set. Of the cache only the address is checked.
-
-        :param resolver: URL of the resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
-        :param offline: send no requests; default ``DOIURI_OFFLINE``, else false.
-        :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
-        :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
-        :param environ: variables to read instead of the process's environment.
-        :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
-        """
-        given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache}
-        return cls(*(option.read(given, environ=environ) for option in SETTINGS))
-
-    @classmethod
-    def of_resolver(cls, **given: object) -> Settings:
-        """Return the settings that the arguments of a Resolver give; raise ValueError as ``from_environ``."""
-        values = {one.name: one.read(given) for one in _OF_RESOLVERS if one.name in given}
-        values["cache"] = values.pop("store", None)
-        local = is_loopback(urlsplit(values["base"]).hostname or "")
-        values.setdefault("rate", None if local else DEFAULT_RATE)
-        values["user_agent"] = values["user_agent"] or user_agent(mailto=values["mailto"])
-        return cls(**values)
-
-    def seconds(self, budget: float | Default | None) -> float | None:
-        """Return the seconds of a call: of its ``budget``, which is checked, or else of ours."""
-        return self.budget if budget is DEFAULT else _BUDGET.read({"budget": budget})
 
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:

@@ -1,0 +1,75 @@
+"""The settings of a Resolver: its arguments, and the defaults of those that were left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from doiuri._hosts import is_loopback
+from doiuri._options import DEFAULT, DEFAULT_RATE, Default, option, read_options, user_agent
+from doiuri._urls import DOI_ORG
+
+_BUDGET = option("budget", default=None)
+
+_OF_RESOLVERS = (
+    option("resolver", name="base"),
+    option("offline"),
+    option("mailto"),
+    option("cache", name="store"),
+    option("timeout"),
+    _BUDGET,
+    *map(option, ("concurrency", "rate", "private", "user_agent")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a Resolver asks: its arguments, and the defaults of those that were left out."""
+
+    base: str = DOI_ORG
+    """The URL of the resolver, without a slash at the end."""
+
+    offline: bool = False
+    """Send no requests."""
+
+    mailto: str | None = None
+    """The mail address for the User-Agent header, or None."""
+
+    cache: str | None = None
+    """A path, ``:memory:``, or the URL of a store; None stands for the default of ``Resolver``."""
+
+    timeout: float = 10
+    """Seconds for one request."""
+
+    budget: float | None = None
+    """Seconds for one call, or None."""
+
+    concurrency: int = 3
+    """Requests in flight at the same time."""
+
+    rate: float | None = None
+    """Requests per second, or None."""
+
+    private: bool = False
+    """Whether redirects may lead into a private network."""
+
+    user_agent: str = ""
+    """The User-Agent header."""
+
+    @classmethod
+    def of_resolver(cls, **given: object) -> Settings:
+        """Return the settings that the arguments of a Resolver give.
+
+        :raises ValueError: if one is invalid; the message begins with the name of the argument or variable.
+        """
+        given_ones = [one for one in _OF_RESOLVERS if one.name in given]
+        values = read_options(given_ones, given)
+        values["cache"] = values.pop("store", None)
+        local = is_loopback(urlsplit(values["base"]).hostname or "")
+        values.setdefault("rate", None if local else DEFAULT_RATE)
+        values["user_agent"] = values["user_agent"] or user_agent(mailto=values["mailto"])
+        return cls(**values)
+
+    def seconds(self, budget: float | Default | None) -> float | None:
+        """Return the seconds of a call: of its ``budget``, which is checked, or else of ours."""
+        return self.budget if budget is DEFAULT else _BUDGET.read({"budget": budget})

@@ -238,6 +238,8 @@ class Survey:
         {DOI('10.1038/nphys117O'): DOI('10.1038/nphys1170')}
         """
         guesses = [(doi, guess) for doi in dois for guess in _guesses(doi)][:_MOST_GUESSES]
+        if not guesses:
+            return {}
         asked = [guess for _, guess in guesses]
         outcomes = self._resolver.check(
             asked, confirm=False, budget=self._left, batch=True

@@ -122,6 +122,28 @@ def test_citations_by_other_plugins_are_listed_and_those_on_no_page_are_not(
     assert entries == listed
 
 
+REPEATED = """\
+<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
+  <info><title>T</title><id>t</id><updated>2020-01-01T00:00:00+00:00</updated></info>
+  <citation><layout><names variable="author"/></layout></citation>
+  <bibliography subsequent-author-substitute="———">
+    <layout><names variable="author"/><text variable="title" prefix=": "/></layout>
+  </bibliography>
+</style>
+"""
+
+
+def test_names_are_not_left_out_after_a_work_that_is_not_listed(site: MakeSite) -> None:
+    text = "# A\n\n[@doi:10.1000/a]\n\n[@doi:10.1000/b]"
+    built = site({"index.md": text, "../hook.py": HOOK, "../repeated.csl": REPEATED})
+
+    built.build(plugins=options(reference_style="repeated.csl"), hooks=["hook.py"])
+
+    page = built.page("references/index.html")
+    assert "Kahn: Second > 2" in page.text
+    assert "First" not in page.text
+
+
 def test_a_site_without_citations_lists_what_nocite_names(site: MakeSite) -> None:
     built = site({"index.md": "# A"})
     built.build(plugins=options(nocite=["10.1000/a"]))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI
-from doiuri.citations import Bibliography, Part
-from doiuri.plugins.display import retraction_mark
+from doiuri.plugins.citing import Backlink, ReferenceList
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import toc
 from markdown.treeprocessors import Treeprocessor
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from doiuri import Handle
-    from doiuri.citations import EntryKey
+    from doiuri.citations import EntryKey, Part, Reference
     from doiuri.plugins.citing import Citing
     from doiuri.plugins.survey import Answer
     from doiuri.records import Work
@@ -101,6 +101,14 @@ def works_of(answers: Mapping[DOI, Answer]) -> dict[DOI, Work]:
     return {doi: answer.work for doi, answer in answers.items() if answer.work is not None}
 
 
+def reference_list(
+    citing: Citing, cited: Mapping[Key, list[Backlink]], answers: Mapping[DOI, Answer]
+) -> ReferenceList:
+    """Return the list of works, in the order of their citations."""
+    settled = [doi for doi, answer in answers.items() if answer.cause is None]
+    return ReferenceList(citing, cited, dict.fromkeys(settled) | works_of(answers))
+
+
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HANGING = "list-style: none; padding-left: 2em; text-indent: -2em"
 _FORMATS: dict[str, tuple[str] | tuple[str, dict[str, str]]] = {
@@ -149,38 +157,25 @@ class ReferencesTreeprocessor(Treeprocessor):
             parent[index : index + 1] = [] if entries is None or number else [entries]
 
 
-@dataclass(frozen=True)
-class References:
-    """The entries of a list, and the DOIs that stand in it as links, because nothing is known about them."""
-
-    bibliography: Bibliography
-    unknown: tuple[DOI, ...]
-
-    @classmethod
-    def of(cls, listed: Iterable[Key], answers: Mapping[DOI, Answer], citing: Citing) -> References:
-        """Return the references of works, in the order of their citations."""
-        listed = list(dict.fromkeys(listed))
-        known = citing.library.complete(works_of(answers), listed)
-        bibliography = citing.bibliography(listed, known, citing.styles()[0])
-        dois = (key for key in listed if isinstance(key, DOI) and key not in known)
-        unknown = (doi for doi in dois if doi not in answers or answers[doi].cause)
-        return cls(bibliography, tuple(unknown))
-
-
 class Writer:
-    """Writes the citations and the list of references of one page."""
+    """Writes the citations and the list of references of one page.
 
-    def __init__(self, options: MarkdownOptions, citations: Citations, used: set[str]) -> None:
+    :param page: the name of the page, if the list has citations of several.
+    """
+
+    def __init__(
+        self, options: MarkdownOptions, citations: Citations, used: set[str], page: str = ""
+    ) -> None:
         self._options, self._citations, self._used = options, citations, used
+        self._page = page
         self.citing = options.citing
         self._references = self._list(citations.listed)
-        self._bibliography = self._references.bibliography
-        references = self._bibliography.references if citations.page else ()
+        references = self._references.references if citations.page else ()
         self._ids = {reference.key: self._entry_id(reference.key) for reference in references}
-        self._back: dict[Key, list[str]] = {}  # the ids of the citations
+        self._times: Counter[Key] = Counter()  # that the page cites a work
 
-    def _list(self, listed: tuple[Key, ...]) -> References:
-        return References.of(listed, self._citations.answers, self.citing)
+    def _list(self, listed: tuple[Key, ...]) -> ReferenceList:
+        return reference_list(self.citing, {key: [] for key in listed}, self._citations.answers)
 
     def _entry_id(self, key: Key) -> str:
         return toc.unique(f"ref-{self._options.place}{slug(key)}", self._used)
@@ -191,7 +186,7 @@ class Writer:
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
         for element, citation in self._citations.cited.items():
-            parts = self._bibliography.citation(
+            parts = self._references.citation(
                 citation.cites, citation.form, self._options.shared.display
             )
             element.tag, element.text = "span", None
@@ -203,36 +198,35 @@ class Writer:
 
     def entries(self) -> Element | None:
         """Return the list of references, or None if it is empty."""
-        references, unknown = self._bibliography.references, self._references.unknown
-        citing = self._options.citing
-        if not references and not unknown:
+        return self.list_of(self._references.references)
+
+    def list_of(self, references: Iterable[Reference]) -> Element | None:
+        """Return the list with these entries, and links that stand for others; None if it is empty."""
+        entries = self._references.entries(references, self._citations.entries)
+        entries += self._references.waiting(self._options.shared.display)
+        if not entries:
             return None
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
-        numbered = citing.styles()[0].numbered
-        entries = (
+        items = (
             SubElement(section, "ol")
-            if numbered
+            if self._references.is_numbered
             else SubElement(section, "ul", {"style": _HANGING})
         )
-        section.text = entries.text = entries.tail = section.tail = "\n"
-        known = self._citations.entries
-        formatted = citing.entries(references, citing.styles()[1], known)
-        for reference, parts in zip(references, formatted, strict=True):
-            entry = SubElement(entries, "li", {"id": self._ids[reference.key]})
-            self._fill(entry, (*parts, *retraction_mark(reference.work)), self._link)
-            self._link_back(entry, reference.key)
-        for doi in unknown:
-            entry = SubElement(entries, "li")
-            self._fill(entry, [Part(self._options.shared.display(doi), link=doi)], self._link)
+        section.text = items.text = items.tail = section.tail = "\n"
         for entry in entries:
-            entry.tail = "\n"
+            item = SubElement(items, "li")
+            if entry.key in self._ids:
+                item.set("id", self._ids[entry.key])
+            self._fill(item, entry.parts, self._link)
+            self._link_back(item, entry.backlinks)
+            item.tail = "\n"
         return section
 
     def add_heading(self, root: Element, entries: Element) -> None:
         """Add a heading to the list, which comes last on the page, if there is none before it."""
         if len(entries) and (not len(root) or root[-1].tag not in HEADINGS):
             heading = Element("h2")
-            heading.text, heading.tail = self._bibliography.heading, "\n"
+            heading.text, heading.tail = self._references.heading, "\n"
             entries.insert(0, heading)
 
     def _fill(
@@ -267,22 +261,24 @@ class Writer:
             else:
                 unlink(link)
             return
-        back = self._back.setdefault(key, [])
+        self._times[key] += 1
         name = f"cite-{self._options.place}{slug(key)}"
-        back.append(toc.unique(f"{name}-{len(back) + 1}" if back else name, self._used))
+        if self._times[key] > 1:
+            name = f"{name}-{self._times[key]}"
+        id_ = toc.unique(name, self._used)
+        self._references.cited[key].append(Backlink(self._page, id_))
         link.set("href", self._entry_url(key))
-        link.set("id", back[-1])
+        link.set("id", id_)
         link.set("role", "doc-biblioref")
 
-    def _link_back(self, entry: Element, key: Key) -> None:
-        places = self._back.get(key, ())
-        for number, place in enumerate(places, 1):
+    def _link_back(self, entry: Element, backlinks: list[Backlink]) -> None:
+        for number, (_, place) in enumerate(backlinks, 1):
             add_text(entry, " ")
             link = SubElement(
                 entry, "a", {"class": "doi-backref", "href": f"#{place}", "role": "doc-backlink"}
             )
             link.set("title", f"Back to citation {number} in the text")
-            add_text(link, f"↩{number}" if len(places) > 1 else "↩")
+            add_text(link, f"↩{number}" if len(backlinks) > 1 else "↩")
 
 
 _LIST = re.compile(r'<div class="doi-references".*?</div>\n?', re.DOTALL)

@@ -84,10 +84,10 @@ class DOIData:
         """Return the DOIs without a definite answer."""
         return [doi for doi in self.dois() if doi not in self.outcomes]
 
-    def is_waiting(self, doi: DOI) -> bool:
-        """Whether it is not known yet what a DOI names."""
-        known = doi in self.shown or doi in self.works
-        return not known and self.outcomes.get(doi) != "not-found"
+    def answered_works(self) -> dict[DOI, Work | None]:
+        """Return the metadata; None for a DOI that does not exist, or whose agency has none."""
+        missing = [doi for doi, outcome in self.outcomes.items() if outcome == "not-found"]
+        return dict.fromkeys(missing) | self.works
 
     def copy(self) -> DOIData:
         """Return a copy in which answers can be changed."""

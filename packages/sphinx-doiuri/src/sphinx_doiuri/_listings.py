@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import ChainMap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from docutils import nodes
-from doiuri import DOI
-from doiuri.citations import Bibliography, EntryKey, Part
-from doiuri.plugins.display import Words, retraction_mark
+from doiuri.citations import EntryKey, Part
+from doiuri.plugins.citing import Backlink, ReferenceList
+from doiuri.plugins.display import Words
 from sphinx.util import logging
 from sphinx.util.nodes import clean_astext
 
@@ -21,7 +20,8 @@ from sphinx_doiuri._environment import doi_data, is_shown, shows_pages
 from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:
-    from doiuri.citations import Cite, Form, Style
+    from doiuri.citations import Cite, Form
+    from doiuri.plugins.citing import ListEntry
     from doiuri.records import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -34,27 +34,12 @@ logger = logging.getLogger(__name__)
 _listings: WeakKeyDictionary[BuildEnvironment, Listings] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The works that a page or the whole project cites, and their list."""
+class Listing(NamedTuple):
+    """The list of a page or of the whole project, and where it is."""
 
     docname: str
     scope: Scope
-    cited: dict[Key, list[Citation]]
-    """The citations of each work, in their order; none of a work that is only listed."""
-    bibliography: Bibliography
-    style: Style
-    """The style of the entries."""
-    numbered: bool
-    """Whether citations are numbers."""
-
-
-class ListEntry(NamedTuple):
-    """An entry of a list, or the link that stands for it."""
-
-    key: Key
-    number: int
-    parts: tuple[Part, ...]
+    references: ReferenceList
 
 
 class Listings:
@@ -66,6 +51,7 @@ class Listings:
         domain = domain_of(env)
         self._data = doi_data(env)
         self.works = self._data.shown
+        self._answered = self._data.answered_works()
         self.base, self._display = shared.link, shared.display
         self._titles = env.titles
         states = _("retracted"), _("removed"), _("withdrawn"), _("partially retracted")
@@ -104,7 +90,9 @@ class Listings:
     def are_numbered(self) -> bool:
         """Whether any citation is a number."""
         return any(
-            self.of_citations_in(name).numbered for name, found in self.citations.items() if found
+            self.of_citations_in(name).references.is_numbered
+            for name, found in self.citations.items()
+            if found
         )
 
     def of_citations_in(self, docname: str) -> Listing:
@@ -118,22 +106,11 @@ class Listings:
 
     def entries(self, place: Place) -> list[ListEntry]:
         """Return the entries of a list; after them links to the DOIs whose works are not known yet."""
-        listing = self.of_list(place)
-        references = listing.bibliography.references
-        shown = [reference for reference in references if place.lists(reference.work)]
-        formatted = zip(
-            shown, self._citing.entries(shown, listing.style, self._entries), strict=True
-        )
-        entries = [
-            ListEntry(one.key, one.number, (*parts, *retraction_mark(one.work, self.words)))
-            for one, parts in formatted
-        ]
+        listed = self.of_list(place).references
+        shown = [reference for reference in listed.references if place.lists(reference.work)]
+        entries = listed.entries(shown, self._entries, self.words)
         if not place.types or place == self._places(place.docname, place.scope)[0]:
-            waiting = [
-                key for key in listing.cited if isinstance(key, DOI) and self._data.is_waiting(key)
-            ]
-            for number, doi in enumerate(waiting, len(references) + 1):
-                entries.append(ListEntry(doi, number, (Part(doi.url, link=doi),)))
+            entries += listed.waiting()
         return entries
 
     def is_listed(self, work: Work, listing: Listing) -> bool:
@@ -142,7 +119,7 @@ class Listings:
 
     def parts(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> tuple[Part, ...]:
         """Return a citation in a document."""
-        return self.of_citations_in(docname).bibliography.citation(cites, form, self._display)
+        return self.of_citations_in(docname).references.citation(cites, form, self._display)
 
     def text_of(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> str:
         """Return the text of a citation in a document, for places without links."""
@@ -171,16 +148,15 @@ class Listings:
         return listing.docname, listing.scope, links, _plain(parts)
 
     def _list(self, place: Place) -> tuple[object, ...]:
-        listing = self.of_list(place)
         entries = [
             (
                 entry.number,
                 _plain(entry.parts),
-                [(c.docname, c.id, self.title(c.docname)) for c in listing.cited[entry.key]],
+                [(*backlink, self.title(backlink.page)) for backlink in entry.backlinks],
             )
             for entry in self.entries(place)
         ]
-        return listing.numbered, entries
+        return self.of_list(place).references.is_numbered, entries
 
     def _places(self, docname: str, scope: Scope) -> list[Place]:
         return [place for place in self.places.get(docname, ()) if place.scope == scope]
@@ -189,20 +165,18 @@ class Listings:
         key = docname, scope, style
         if key not in self._listings:
             names = [docname] if scope == "page" else self._order
-            cited: dict[Key, list[Citation]] = {}
+            cited: dict[Key, list[Backlink]] = {}
             for citation in (
                 citation for name in names for citation in self.citations.get(name, ())
             ):
+                backlink = Backlink(citation.docname, citation.id)
                 for work in dict.fromkeys(cite.key for cite in citation.cites):
-                    cited.setdefault(work, []).append(citation)
+                    cited.setdefault(work, []).append(backlink)
             for place in self._places(docname, scope):
                 for cite in place.cites:
                     cited.setdefault(cite.key, [])
-            manner, of_entries = self._citing.styles(style)
-            bibliography = self._citing.bibliography(cited, self.works, manner)
-            self._listings[key] = Listing(
-                docname, scope, cited, bibliography, of_entries, manner.numbered
-            )
+            references = ReferenceList(self._citing, cited, self._answered, style)
+            self._listings[key] = Listing(docname, scope, references)
         return self._listings[key]
 
 

@@ -26,11 +26,12 @@ from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
     from doiuri.citations import Part
+    from doiuri.plugins.citing import ListEntry
     from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._citations import Key, Place
-    from sphinx_doiuri._listings import ListEntry, Listing, Listings
+    from sphinx_doiuri._listings import Listing, Listings
 
 _BACK = "\N{UPWARDS ARROW}"
 _FORMATS: dict[str, type[nodes.TextElement]] = {
@@ -115,7 +116,7 @@ class ResolveCitations(SphinxPostTransform):
         link.attributes.pop(
             "doi_typed", None
         )  # as DOICollector, which has noted it when it was read
-        entry = listing.bibliography.get(key)
+        entry = listing.references.get(key)
         if entry is None:
             return [link]
         link[:] = text
@@ -152,7 +153,7 @@ class _Lists:
         self._listings, self._docname, self._done = listings, docname, done
         self._place: Place = node["doi_place"]
         self._classes = node["classes"]
-        self._listing = listings.of_list(self._place)
+        self._is_numbered = listings.of_list(self._place).references.is_numbered
         self._format = listings.builder.format
 
     def written(self) -> list[nodes.Node]:
@@ -163,7 +164,7 @@ class _Lists:
         entries = self._listings.entries(self._place)
         if not entries:
             return []
-        if not self._listing.numbered:
+        if not self._is_numbered:
             if self._format != "html":
                 return [nodes.container("", *map(self._entry, entries), classes=[*self._classes])]
             return [nodes.bullet_list("", *map(self._item, entries), classes=[*self._classes])]
@@ -185,7 +186,7 @@ class _Lists:
 
     def _entry(self, entry: ListEntry) -> nodes.paragraph:
         paragraph = nodes.paragraph()
-        if self._format == "latex" and not self._listing.numbered:
+        if self._format == "latex" and not self._is_numbered:
             paragraph += nodes.raw("", _HANGING, format="latex")
         address = entry_id(entry.key, self._place.docname, self._place.scope)
         if self._docname == self._place.docname and address not in self._done:
@@ -211,13 +212,12 @@ class _Lists:
 
     def _back(self, entry: ListEntry) -> list[nodes.Node]:
         """Return the links to the places that cite an entry."""
-        citations = self._listing.cited[entry.key]
         back: list[nodes.Node] = []
-        for number, citation in enumerate(citations, 1):
-            text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
-            title = _("Cited in %s") % self._listings.title(citation.docname)
+        for number, (page, id_) in enumerate(entry.backlinks, 1):
+            text = f"{_BACK}{number}" if len(entry.backlinks) > 1 else _BACK
+            title = _("Cited in %s") % self._listings.title(page)
             link = nodes.reference("", text, reftitle=title)
-            if _lead_to(link, self._listings.builder, self._docname, citation.docname, citation.id):
+            if _lead_to(link, self._listings.builder, self._docname, page, id_):
                 back += [nodes.Text("\N{NO-BREAK SPACE}" if number == 1 else " "), link]
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []
 

@@ -1,24 +1,27 @@
-"""What the options say about citations and lists of references."""
+"""Lists of references, and what the options say about them and about citations."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri._doi import DOI
 from doiuri.citations import Bibliography, Part, Style, check_locale, format_entries, read_works
 from doiuri.citations._bibliography import as_link
 from doiuri.citations._style import ENGLISH, needs_extra
+from doiuri.plugins.display import retraction_mark
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, MutableMapping
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
-    from doiuri import Handle
+    from doiuri._doi import Handle
     from doiuri.citations import EntryKey, Reference
     from doiuri.plugins import Options
+    from doiuri.plugins.display import Words
     from doiuri.records import Work
 
-__all__ = ["Citing"]
+__all__ = ["Backlink", "Citing", "ListEntry", "ReferenceList"]
 
 
 class Citing:
@@ -90,25 +93,101 @@ class Citing:
         fits = self._numbered in (None, entries.numbered)
         return entries if fits else Style.load(of_kind), entries
 
-    def bibliography(
-        self, cited: Iterable[Handle | str], works: Mapping[Handle | str, Work], style: Style
-    ) -> Bibliography:
-        """Return what is cited, in the language of citations; see ``Bibliography``."""
-        return Bibliography(cited, works, style, self.locale, self._failures)
+
+class Backlink(NamedTuple):
+    """A place that cites a work, to which the entry of the work leads back."""
+
+    page: str
+    """The name of the page, as the host has it; "" if there is only one."""
+
+    id: str
+    """The id of the citation on the page."""
+
+
+class ListEntry(NamedTuple):
+    """An entry of a list of references, or the link that stands for it."""
+
+    key: Handle | str
+    """The DOI of the work, or its id in a works file."""
+
+    number: int
+    """Its place in the list, from 1."""
+
+    parts: tuple[Part, ...]
+    """What it shows: the work, and whether that was retracted."""
+
+    backlinks: list[Backlink]
+    """The places that cite the work, in their order."""
+
+
+class ReferenceList(Bibliography):
+    """A list of references, and the citations that lead to its entries.
+
+    A DOI without a work has no entry. While it is not known whether there is a work, a link stands for the entry.
+
+    :param citing: the options
+    :param cited: the works in the order of their first citations, each with the places that cite it; none for
+        one that is only listed
+    :param works: the works that are known; None for a DOI that has none
+    :param style: the style of the list, if it has one of its own
+    """
+
+    def __init__(
+        self,
+        citing: Citing,
+        cited: Mapping[Handle | str, list[Backlink]],
+        works: Mapping[DOI, Work | None],
+        style: str = "",
+    ) -> None:
+        of_citations, self._entry_style = citing.styles(style)
+        registered = {doi: work for doi, work in works.items() if work is not None}
+        known = citing.library.complete(registered, cited)
+        super().__init__(cited, known, of_citations, citing.locale, citing._failures)
+        self._citing = citing
+        self.cited = cited
+        """The places that cite each work; the host may add to them until the entries are written."""
+        self._waiting = [
+            key for key in cited if isinstance(key, DOI) and key not in known and key not in works
+        ]
+        self.is_numbered = of_citations.numbered
+        """Whether citations are numbers."""
 
     def entries(
         self,
         references: Iterable[Reference],
-        style: Style,
-        known: MutableMapping[EntryKey, tuple[Part, ...]] | None,
-    ) -> list[tuple[Part, ...]]:
-        """Return the entries of references, in the language of lists; see ``format_entries``.
+        known: MutableMapping[EntryKey, tuple[Part, ...]] | None = None,
+        words: Words | None = None,
+    ) -> list[ListEntry]:
+        """Return the entries of works, in the language of lists; see ``format_entries``.
 
-        One that cannot be formatted is a link to the DOI or the URL; ``problems`` say why.
+        One that cannot be formatted is a link to the DOI or the URL; ``Citing.problems`` says why.
+
+        :param references: those of ``references`` that are shown
+        :param known: formatted entries, which are not formatted again; all of this call are set in it
+        :param words: the words for retracted works
         """
         references = [*references]
+        citing = self._citing
         try:
-            return format_entries(references, style, self.entry_locale, known, self._failures)
+            texts = format_entries(
+                references, self._entry_style, citing.entry_locale, known, citing._failures
+            )
         except ModuleNotFoundError:
-            self._failures[self._needs_extra] = None
-            return [as_link(reference.work) for reference in references]
+            citing._failures[citing._needs_extra] = None
+            texts = [as_link(reference.work) for reference in references]
+        entries = []
+        for (work, number, *_), parts in zip(references, texts, strict=True):
+            marked = (*parts, *retraction_mark(work, words))
+            entries.append(ListEntry(work.key, number, marked, self.cited[work.key]))
+        return entries
+
+    def waiting(self, display: Callable[[DOI], str] | None = None) -> list[ListEntry]:
+        """Return the links that stand for entries, which follow these.
+
+        :param display: returns the text of a DOI; by default its URL
+        """
+        links = []
+        for number, doi in enumerate(self._waiting, len(self.references) + 1):
+            text = doi.url if display is None else display(doi)
+            links.append(ListEntry(doi, number, (Part(text, link=doi),), self.cited[doi]))
+        return links

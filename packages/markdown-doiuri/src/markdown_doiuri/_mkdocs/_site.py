@@ -16,7 +16,7 @@ from mkdocs.utils import get_relative_url
 
 from markdown_doiuri._extension import DOIExtension
 from markdown_doiuri._links import Links, finish_links
-from markdown_doiuri._references import Citations, References, Writer, add_text
+from markdown_doiuri._references import Citations, Writer, add_text, reference_list
 from markdown_doiuri._report import Scope
 from markdown_doiuri._stash import literal, slug
 from markdown_doiuri._verification import sentence, verifier
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from doiuri import DOI
+    from doiuri.plugins.citing import Backlink, ReferenceList
     from doiuri.plugins.survey import Answer
     from mkdocs.structure.files import File
 
@@ -79,21 +80,22 @@ class SiteReferences:
             extension.site,
             extension.entries,
         )
-        self._listed: dict[Key, None] = {}
-        self._last: tuple[int, References] | None = None
-        self.places: dict[Key, dict[File, str]] = {}
-        """The pages that cite a work, and the id of the first citation on each."""
+        self._cited: dict[Key, list[Backlink]] = {}
+        self._current = reference_list(self.options.citing, {}, {})
+        self.files: dict[str, File] = {}
+        """The files of the pages that cite works, by their paths."""
 
     def add(self, listed: Iterable[Key]) -> None:
         """Add works, after those that are known."""
-        self._listed |= dict.fromkeys(listed)
+        for key in listed:
+            self._cited.setdefault(key, [])
 
-    def current(self) -> References:
-        """Return the references, as far as they are known."""
-        if self._last is None or self._last[0] != len(self._listed):
-            references = References.of(self._listed, self._site.known, self.options.citing)
-            self._last = len(self._listed), references
-        return self._last[1]
+    def current(self) -> ReferenceList:
+        """Return the list of the works so far."""
+        if len(self._current.cited) != len(self._cited):
+            cited = dict(self._cited)  # with the same lists of places
+            self._current = reference_list(self.options.citing, cited, self._site.known)
+        return self._current
 
     def write(self, file: File, page: str, *, everything: bool) -> str:
         """Return the page of references with the list in its place.
@@ -101,13 +103,14 @@ class SiteReferences:
         :param everything: whether to list works that are cited in sources, but on no page.
         """
         citations = Citations(Links(self.options), answers=self._site.known, entries=self._entries)
-        entries = Writer.entries(PageWriter(self, file, citations, set()))
+        current = self.current()
+        references = current.references
+        if not everything and not current.is_numbered:
+            listed = {*self.options.nocite, *(key for key in current.cited if current.cited[key])}
+            references = tuple(one for one in references if one.key in listed)
+        entries = PageWriter(self, file, citations, set()).list_of(references)
         if entries is None:
             return page.replace(_PLACE, "")
-        if not everything and not self.options.citing.styles()[0].numbered:
-            listed = {None, *map(entry_id, [*self.places, *self.options.nocite])}
-            for entry in [entry for entry in entries[0] if entry.get("id") not in listed]:
-                entries[0].remove(entry)
         finish_links(entries, self.options.shared.link)
         return page.replace(
             _PLACE, to_xhtml_string(entries).replace(AMP_SUBSTITUTE, "&").rstrip(), 1
@@ -116,7 +119,7 @@ class SiteReferences:
     @property
     def ids(self) -> set[str]:
         """The ids of the entries."""
-        return {entry_id(reference.key) for reference in self.current().bibliography.references}
+        return {entry_id(reference.key) for reference in self.current().references}
 
 
 class PageWriter(Writer):
@@ -127,9 +130,10 @@ class PageWriter(Writer):
     ) -> None:
         # other texts than pages have no links to entries
         self._site_references, self._file = references, cast("File", file)
-        super().__init__(references.options, citations, used)
+        page = "" if file is None else file.src_uri
+        super().__init__(references.options, citations, used, page)
 
-    def _list(self, listed: tuple[Key, ...]) -> References:
+    def _list(self, listed: tuple[Key, ...]) -> ReferenceList:
         self._site_references.add(listed)
         return self._site_references.current()
 
@@ -141,17 +145,14 @@ class PageWriter(Writer):
         folder = posixpath.dirname(self._file.src_uri) or "."
         return f"{quote(posixpath.relpath(self._site_references.path, folder))}#{self._ids[key]}"
 
-    def _link_to_entry(self, link: Element, key: Key) -> None:
-        super()._link_to_entry(link, key)
-        if key in self._ids:
-            self._site_references.places.setdefault(key, {}).setdefault(
-                self._file, link.get("id") or ""
-            )
-
-    def _link_back(self, entry: Element, key: Key) -> None:
-        for file, place in self._site_references.places.get(key, {}).items():
+    def _link_back(self, entry: Element, backlinks: list[Backlink]) -> None:
+        first: dict[str, str] = {}
+        for page, id_ in backlinks:
+            first.setdefault(page, id_)
+        for page, id_ in first.items():
+            file = self._site_references.files[page]
             add_text(entry, " ")
-            url = literal(f"{get_relative_url(file.url, self._file.url)}#{place}")
+            url = literal(f"{get_relative_url(file.url, self._file.url)}#{id_}")
             link = SubElement(
                 entry, "a", {"class": "doi-backref", "href": url, "role": "doc-backlink"}
             )
@@ -201,4 +202,6 @@ class SiteExtension(DOIExtension):
             return super()._writer(citations, used)
         if not citations.listed and (file is None or file.src_uri != references.path):
             return None
+        if file is not None:
+            references.files[file.src_uri] = file
         return PageWriter(references, file, citations, used)

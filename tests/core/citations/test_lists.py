@@ -1,0 +1,78 @@
+"""Lists of references as hosts show them."""
+
+from __future__ import annotations
+
+from doiuri import DOI, Handle
+from doiuri.plugins import Options
+from doiuri.plugins.citing import Backlink, Citing, ListEntry, ReferenceList
+from doiuri.plugins.display import Words
+from doiuri.records import Work
+
+KAHN = DOI("10.5555/kahn")
+ABEL = DOI("10.5555/abel")
+BARE = DOI("10.5555/bare")
+WAITING = DOI("10.5555/waiting")
+UPDATE = {"type": "retraction", "DOI": "10.5555/notice", "updated": {"date-parts": [[2020, 6, 5]]}}
+WORKS = {
+    KAHN: Work(KAHN, {"author": [{"family": "Kahn"}], "title": "First"}),
+    ABEL: Work(ABEL, {"author": [{"family": "Abel"}], "title": "Next", "updated-by": [UPDATE]}),
+    BARE: None,
+}
+
+
+def list_of(*keys: DOI, **options: object) -> ReferenceList:
+    citing = Citing(Options.read(options), "doiuri")
+    cited: dict[Handle | str, list[Backlink]] = {
+        key: [Backlink("index", f"cite-{key.suffix}")] for key in keys
+    }
+    return ReferenceList(citing, cited, WORKS)
+
+
+def text_of(entry: ListEntry) -> str:
+    return "".join(part.text for part in entry.parts)
+
+
+def test_an_entry_has_its_number_its_text_and_the_places_that_cite_it() -> None:
+    listed = list_of(KAHN, ABEL)
+
+    entries = listed.entries(listed.references, words=Words(retracted="zurückgezogen"))
+
+    assert [(entry.key, entry.number) for entry in entries] == [(ABEL, 1), (KAHN, 2)]
+    assert [text_of(entry) for entry in entries] == [
+        "Abel (n.d.). Next. https://doi.org/10.5555/abel [zurückgezogen 2020-06-05]",
+        "Kahn (n.d.). First. https://doi.org/10.5555/kahn",
+    ]
+    assert [entry.backlinks for entry in entries] == [
+        [Backlink("index", "cite-abel")],
+        [Backlink("index", "cite-kahn")],
+    ]
+
+
+def test_places_may_be_added_until_the_entries_are_written() -> None:
+    listed = list_of(KAHN)
+    listed.cited[KAHN].append(Backlink("next", "again"))
+
+    (entry,) = listed.entries(listed.references)
+
+    assert [backlink.page for backlink in entry.backlinks] == ["index", "next"]
+
+
+def test_a_link_stands_for_a_work_only_while_it_is_not_known_whether_there_is_one() -> None:
+    listed = list_of(WAITING, BARE, KAHN)
+
+    (by_url,) = listed.waiting()
+    (by_name,) = listed.waiting(lambda doi: doi.name)
+
+    assert (by_url.key, by_url.number) == (WAITING, 2)
+    assert [(part.text, part.link) for part in by_url.parts] == [(WAITING.url, WAITING)]
+    assert by_name.parts[0].text == WAITING.name
+    assert by_url.backlinks == [Backlink("index", "cite-waiting")]
+    assert listed.get(BARE) is None
+
+
+def test_numbers_follow_the_citations() -> None:
+    listed = list_of(KAHN, ABEL, citation="number")
+
+    assert listed.is_numbered
+    assert [entry.key for entry in listed.entries(listed.references)] == [KAHN, ABEL]
+    assert not list_of(KAHN).is_numbered

@@ -127,19 +127,23 @@ def is_in_word(data: str, at: int) -> bool:
     return before != "" and before in _WORD_BEFORE
 
 
-_LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi[:\uff1a][ ]?", re.IGNORECASE)
 _SCHEMES = ("https://", "http://")
-_NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
 _BEGINNING = re.compile(r"10(?=[.\x02])")  # rare in prose; the label before it is found afterwards
+_LABELLED = re.compile(
+    rf"(?<![A-Za-z0-9\u00c0-\u024f_-]) doi[:\uff1a][ ]? 10\.[^\s{BOUNDARY}]*",
+    re.IGNORECASE | re.VERBOSE,
+)
 _CLOSING = ".,;:!?)]}>\"'”’»"
+# What makes a mention a part of a word, path or address if it stands before
+_BEFORE_LABEL = "_-/"
+_BEFORE_NAME = "_-/.:@&=?#%+"
 _MAX_URL = 2_000  # characters searched backwards for the scheme of a URL
 
 
 class BareMention(NamedTuple):
-    """A mention from ``start`` to ``end`` in the data, its name at ``name``; readers see ``text``."""
+    """A mention from ``start`` to ``end`` in the data; readers see ``text``."""
 
     start: int
-    name: int
     end: int
     text: str
     doi: DOI
@@ -170,84 +174,62 @@ class Mentions:
 
     def _mention(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the mention for a match in the rendered text, or None if it is not to be linked."""
-        text, start = rendered.text, match.start
-        name = start + len(match.label)
-        label = match.label.lower()
-        is_link = "doi.org" in label
-        labelled = label != "" and not is_link
-        if not label:
-            start -= _label_before(text, start)  # with a full-width colon
-            labelled = start < name
         if self._options.citations and (citation := self._citation(match, rendered)):
             return citation
-        if label.startswith(_SCHEMES):
-            return self._url(match, rendered) if self._options.bare_links else None
-        if not (self._options.bare if labelled else self._options.bare_names and name == start):
+        if not self._is_wanted(match.label) or _in_word(rendered.text, match):
             return None
-        if _in_word(text, start, labelled=labelled):
-            return None
+        start = match.start
+        name = start + len(match.label)
         if rendered.is_broken(start, name):
             start = name  # **DOI:** 10.1000/182
-        data_start = rendered.data_position(start)
-        data_name = rendered.data_position(name)
-        data_end = rendered.data_position(match.end)
-        if data_start is None or data_name is None or data_end is None:
-            return None
-        return BareMention(data_start, data_name, data_end, text[start : match.end], match.doi)
+        return _mention_from(rendered, start, match)
+
+    def _is_wanted(self, label: str) -> bool:
+        """Return whether the options ask for links of mentions with such a label or link."""
+        if not label:
+            return self._options.bare_names
+        if "doi.org" in label.lower():
+            return self._options.bare_links and label.lower().startswith(_SCHEMES)
+        return self._options.bare
 
     def _citation(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the citation if a match is one: ``@doi:`` and a name, and not in a word."""
         text, at = rendered.text, match.start - 1
         if text[at : at + 7].lower() != "@doi:10" or at < 0 or is_in_word(text, at):
             return None
-        start, end = rendered.data_position(at), rendered.data_position(match.end)
-        if start is None or end is None or rendered.is_broken(at, at + 5):
+        if rendered.is_broken(at, at + 5):
             return None
-        return BareMention(start, start + 5, end, text[at : match.end], match.doi, cites=True)
-
-    def _url(self, match: Match, rendered: RenderedText) -> BareMention | None:
-        """Return the mention for a bare link to the DOI proxy."""
-        data_start, data_end = (
-            rendered.data_position(match.start),
-            rendered.data_position(match.end),
-        )
-        if (
-            data_start is None
-            or data_end is None
-            or _in_word(rendered.text, match.start, labelled=True)
-        ):
-            return None
-        return BareMention(data_start, data_start, data_end, match.text, match.doi)
+        mention = _mention_from(rendered, at, match)
+        return mention and mention._replace(cites=True)
 
     def _report_invalid(self, text: str, matches: list[Match]) -> None:
         """Report what has a label and a prefix, but is not a DOI."""
         last = 0
         for start, end in [*((match.start, match.end) for match in matches), (len(text), 0)]:
-            for name in _NAME.finditer(text, last, start):
-                label = _label_before(text, name.start())
-                written = text[name.start() - label : name.end()].rstrip(_CLOSING)
+            for labelled in _LABELLED.finditer(text, last, start):
+                written = labelled[0].rstrip(_CLOSING)
                 try:
                     DOI.parse(written.replace("\uff1a", ":", 1))
                 except DOISyntaxError as error:
-                    if label:
-                        self._report.bad(written, error)
+                    self._report.bad(written, error)
             last = end
 
 
-def _label_before(text: str, start: int) -> int:
-    """Return the length of a label "doi:" just before ``start``, or 0."""
-    for length in (4, 5):
-        if start >= length and _LABEL_BEFORE.fullmatch(text, start - length, start):
-            return length
-    return 0
+def _mention_from(rendered: RenderedText, start: int, match: Match) -> BareMention | None:
+    """Return the mention from a place in the rendered text on; None if it begins or ends in markup."""
+    first, end = rendered.data_position(start), rendered.data_position(match.end)
+    if first is None or end is None:
+        return None
+    return BareMention(first, end, rendered.text[start : match.end], match.doi)
 
 
-def _in_word(text: str, start: int, *, labelled: bool) -> bool:
-    """Return whether ``start`` is inside a longer word, a path or a URL."""
-    before = text[start - 1 : start] if start else " "
-    if before.isspace() or before == BOUNDARY:
+def _in_word(text: str, match: Match) -> bool:
+    """Return whether a match is inside a longer word, a path or a URL."""
+    before = text[max(0, match.start - 1) : match.start]
+    if not before or before.isspace() or before == BOUNDARY:
         return False
+    joining = _BEFORE_LABEL if match.label else _BEFORE_NAME
     # find() has checked other letters: in some scripts they precede a name without a space.
-    if (before.isascii() and before.isalnum()) or before in ("_-/" if labelled else "_-/.:@&=?#%+"):
+    if (before.isascii() and before.isalnum()) or before in joining:
         return True
-    return "://" in text[max(0, start - _MAX_URL) : start].rsplit(maxsplit=1)[-1]
+    return "://" in text[max(0, match.start - _MAX_URL) : match.start].rsplit(maxsplit=1)[-1]

@@ -21,10 +21,10 @@ _LABEL_OR_LINK = lazy(
     rf"(?:(?P<link>(?:(?ai:https?)://|{_NO_LETTER_BEFORE}(?<![{_LETTERS}]_)(?:(?<![{_LETTERS}:/])//|(?<![{_LETTERS}.@/:%-])))"
     rf"(?ai:(?:{PROXY_HOST_PATTERN})\.?)(?::[0-9]{{1,4}})?/(?:{_PATH}|(?ai:/?(?:{_LABEL})?))"
     rf"|(?ai:https?:\\/\\/(?:{PROXY_HOST_PATTERN})\\/))"  # in JSON
-    rf"|{_NO_LETTER_BEFORE}(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"
+    rf"|{_NO_LETTER_BEFORE}(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}[:\uff1a]?{_BLANK}))\Z"
 )
 _LONGEST = 64  # characters of a label or link
-_LAST_OF_LABELS = "/:iI" + _BLANKS
+_LAST_OF_LABELS = "/:\uff1aiI" + _BLANKS
 # The most frequent labels and links, by their last character
 _FREQUENT = {
     "/": (f"{DOI_ORG}/", "http://dx.doi.org/"),

@@ -13,7 +13,7 @@ from doiuri.plugins.display import (
     needs_work,
     retraction_mark,
 )
-from doiuri.records import Work
+from doiuri.works import Work
 from support.cases import table
 
 SICI = DOI("10.1002/(SICI)1<1::AID>2")

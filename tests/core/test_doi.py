@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, URI, DOISyntaxError, Handle, Prefix, Record, ShortDOI
-from doiuri.records import Work
+from doiuri.works import Work
 from support.cases import Case, accepted, cases, table
 
 NAME = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"

@@ -10,9 +10,9 @@ import pytest
 from doiuri import DOI, DOISyntaxError, Handle, find
 from doiuri.plugins.display import Details, card
 from doiuri.plugins.survey import tally, unchecked
-from doiuri.records import Work
 from doiuri.resolver import Cause, Key, Reply, Request, Resolver
 from doiuri.rest import BIBTEX, CSL_JSON
+from doiuri.works import Work
 from support.servers.faults import record
 from support.store_contract import Kept
 

@@ -81,7 +81,7 @@ def test_the_core_needs_the_standard_library_only() -> None:
     """``-S`` leaves out site-packages, so that nothing else is installed."""
     program = (
         f"import sys; sys.path.append({str(Path(doiuri.__file__).parents[1])!r})\n"
-        "import doiuri, doiuri.plugins, doiuri.records, doiuri.rest\n"
+        "import doiuri, doiuri.plugins, doiuri.records, doiuri.rest, doiuri.works\n"
         "assert all(getattr(doiuri, name) for name in doiuri.__all__ if name != '__version__')\n"
         "try:\n    import doiuri.resolver\nexcept ImportError as error:\n    print(error.name, error)"
     )

@@ -18,9 +18,9 @@ from doiuri.plugins import (
     user_agent,
 )
 from doiuri.plugins.survey import tally
-from doiuri.records import Work
 from doiuri.resolver import Resolver
 from doiuri.rest import agency_url, record_url
+from doiuri.works import Work
 from support.ports import refusing
 
 

@@ -29,7 +29,7 @@ PUBLIC = [
     *("dask_doiuri", "doiuri", "doiuri.plugins", "doiuri.plugins.clients"),
     *("doiuri.plugins.connections", "doiuri.plugins.display", "doiuri.plugins.survey"),
     "doiuri.plugins.sentences",
-    *("doiuri.records", "doiuri.resolver", "doiuri.rest", "doiuri.testing"),
+    *("doiuri.records", "doiuri.works", "doiuri.resolver", "doiuri.rest", "doiuri.testing"),
     *("doiuri.testing.strategies", "docutils_doiuri", "docutils_doiuri.nodes", "doiuri_cli"),
     *("doiuri_proxy", "fsspec_doiuri", "httpx_doiuri", "httpx_doiuri.httpx2", "markdown_doiuri"),
     *("requests_doiuri", "sphinx_doiuri", "urllib_doiuri"),

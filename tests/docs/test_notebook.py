@@ -86,7 +86,7 @@ NAME = "10.1000/<script>alert(1)</script>&amp;\"'" + "x" * 500
 TEXT = f"</td>{NAME}\u202e"
 HOSTILE = f"""
 from doiuri import DOI, Record
-from doiuri.records import Work
+from doiuri.works import Work
 from doiuri.resolver import Cause, Outcome
 
 doi, text = DOI({NAME!r}), {TEXT!r}

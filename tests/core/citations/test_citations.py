@@ -21,7 +21,7 @@ from doiuri.citations import (
     parse_citation,
     parse_locator,
 )
-from doiuri.records import Work
+from doiuri.works import Work
 from support.cases import table
 from support.growth import is_linear
 from support.references import FAILING

@@ -6,7 +6,7 @@ from doiuri import DOI, Handle
 from doiuri.plugins import Options
 from doiuri.plugins.citing import Backlink, Citing, ListEntry, ReferenceList
 from doiuri.plugins.display import Words
-from doiuri.records import Work
+from doiuri.works import Work
 
 KAHN = DOI("10.5555/kahn")
 ABEL = DOI("10.5555/abel")

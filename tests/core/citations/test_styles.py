@@ -20,7 +20,7 @@ from doiuri.citations import (
     format_entries,
     read_works,
 )
-from doiuri.records import Work
+from doiuri.works import Work
 from support.references import RECORDED, Recorded
 
 

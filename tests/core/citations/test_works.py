@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from doiuri import DOI
 from doiuri.citations import read_works
-from doiuri.records import Work
 from doiuri.tex import rich_text
+from doiuri.works import Work
 from support.cases import table
 from support.growth import is_linear
 

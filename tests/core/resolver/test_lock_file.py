@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, NoValues, ResolverUnavailable
-from doiuri.records import Work
 from doiuri.resolver import Entry, Key, LockContent, LockFile, Resolver, StoreWarning
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
+from doiuri.works import Work
 from support.servers.faults import value
 from support.store_contract import BASE, JSON, Kept, key
 

@@ -24,10 +24,11 @@ from doiuri import (
     ShortDOI,
     __version__,
 )
-from doiuri.records import Data, Value, Work
+from doiuri.records import Data, Value
 from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver, Settings
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
+from doiuri.works import Work
 from support.servers.faults import FAULTS, TARGET, Fault, record, reply, says, value
 from support.servers.rest import found, handling, header, proxy, targets
 from support.store_contract import Kept

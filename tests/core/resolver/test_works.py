@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI, BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
-from doiuri.records import Work
 from doiuri.resolver import Entry, Key, Metadata, Resolver, SQLiteStore, Store
 from doiuri.rest import CSL_JSON
+from doiuri.works import Work
 from support.servers.faults import Server, reply, serving
 from support.servers.rest import header, proxy, targets
 from support.store_contract import Kept

@@ -27,7 +27,7 @@ from doiuri_cli.rules._written import file_findings, part_findings, written_find
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from doiuri.records import Work
+    from doiuri.works import Work
 
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import Mention

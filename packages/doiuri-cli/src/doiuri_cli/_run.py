@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
-    from doiuri.records import Work
     from doiuri.resolver import LockContent
+    from doiuri.works import Work
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry import Answers

@@ -1,7 +1,7 @@
 """DOIs as values, their URIs and links, finding them in text, and the errors of resolution.
 
-The rest is in ``doiuri.records``, ``doiuri.rest``, ``doiuri.resolver``, ``doiuri.plugins`` and
-``doiuri.testing``.
+The rest is in ``doiuri.records``, ``doiuri.works``, ``doiuri.rest``, ``doiuri.resolver``,
+``doiuri.plugins`` and ``doiuri.testing``.
 """
 
 from doiuri._doi import DOI, Handle, Prefix, ShortDOI

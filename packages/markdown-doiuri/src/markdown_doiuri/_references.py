@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from doiuri.citations import EntryKey, Part, Reference
     from doiuri.plugins.citing import Citing
     from doiuri.plugins.survey import Answer
-    from doiuri.records import Work
+    from doiuri.works import Work
     from markdown import Markdown
     from markdown.blockparser import BlockParser
 

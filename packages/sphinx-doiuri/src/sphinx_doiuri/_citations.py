@@ -14,7 +14,7 @@ from docutils_doiuri.nodes import Target, reference
 from doiuri import DOI, DOISyntaxError
 from doiuri.citations import Cite, Form, parse_citation
 from doiuri.plugins import with_suggestion
-from doiuri.records import Work
+from doiuri.works import Work
 from sphinx import addnodes
 from sphinx.domains import Domain
 from sphinx.util import docname_join

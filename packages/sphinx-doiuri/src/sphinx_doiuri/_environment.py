@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from doiuri import Handle
     from doiuri.citations import EntryKey, Part
-    from doiuri.records import Work
+    from doiuri.works import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 

@@ -22,7 +22,7 @@ from sphinx_doiuri._locale import _, __
 if TYPE_CHECKING:
     from doiuri.citations import Cite, Form
     from doiuri.plugins.citing import ListEntry
-    from doiuri.records import Work
+    from doiuri.works import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from doiuri import DOI
 from doiuri.plugins.survey import Survey
-from doiuri.records import Work
 from doiuri.resolver import (
     Entry,
     Key,
@@ -28,6 +27,7 @@ from doiuri.resolver import (
     TransportError,
 )
 from doiuri.testing import resolver_for
+from doiuri.works import Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
-    from doiuri.records import Work
     from doiuri.resolver import Outcome, Resolver
+    from doiuri.works import Work
 
 
 FORMS = ("url", "json", "agency", "csl", "bibtex", "ris", "citation")

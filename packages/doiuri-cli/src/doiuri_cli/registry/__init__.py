@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from doiuri import DOI
     from doiuri.plugins.survey import Show
-    from doiuri.records import Work
     from doiuri.resolver import Cause, LockContent, Resolver
+    from doiuri.works import Work
 
     from doiuri_cli._config import Config
 
@@ -90,8 +90,8 @@ def look_up_works(
     """
     from doiuri.plugins import DOI_ORG
     from doiuri.plugins.survey import Need, Survey
-    from doiuri.records import Work
     from doiuri.resolver import Cause, Key, LockContent, MemoryStore
+    from doiuri.works import Work
 
     from doiuri_cli.registry._lock import read_lock
 

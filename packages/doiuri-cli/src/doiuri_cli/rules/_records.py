@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri.records import same_author, same_title
+from doiuri.works import same_author, same_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from doiuri.records import Work
+    from doiuri.works import Work
 
     from doiuri_cli.readers._bibliography import CitedWork
     from doiuri_cli.rules import Finding

@@ -23,8 +23,8 @@ from doiuri.citations._parts import (
     tidied,
 )
 from doiuri.citations._style import citeproc_folder, terms_of
-from doiuri.records._csl import NAMES, is_shortened
-from doiuri.records._work import Work
+from doiuri.works._csl import NAMES, is_shortened
+from doiuri.works._work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
@@ -194,7 +194,7 @@ class Bibliography:
 
     >>> from doiuri import DOI
     >>> from doiuri.citations import Cite, Style
-    >>> from doiuri.records import Work
+    >>> from doiuri.works import Work
     >>> kahn, handbook = DOI("10.1007/s00799-005-0128-x"), DOI("10.1000/182")
     >>> works = {kahn: Work(kahn, {"author": [{"family": "Kahn"}, {"family": "Wilensky"}], "issued": "2006"}),
     ...          handbook: Work(handbook, {"title": "DOI Handbook"})}

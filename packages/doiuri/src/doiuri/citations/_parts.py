@@ -11,13 +11,13 @@ from collections import Counter
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from doiuri._text import RICH_TAGS, SMALL_CAPS, closing
 from doiuri._urls import DOI_ORG, PROXY_PATTERN
-from doiuri.records._text import RICH_TAGS, SMALL_CAPS, closing
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.citations._style import Terms
-    from doiuri.records._work import Work
+    from doiuri.works._work import Work
 
 Format = Literal["emphasis", "strong", "subscript", "superscript", "small-caps"]
 """How a part looks."""

@@ -23,14 +23,14 @@ from lxml import etree
 
 from doiuri.citations._parts import LINK, MARKS, SPACE, from_rich, link_of, marked, particle_of
 from doiuri.citations._style import NAMESPACE, check_locale
-from doiuri.records._csl import NAMES, NUMBERS, OTHER_DATES
+from doiuri.works._csl import NAMES, NUMBERS, OTHER_DATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri.citations._parts import Reference
     from doiuri.citations._style import Area, Style
-    from doiuri.records._work import Work
+    from doiuri.works._work import Work
 
 _NEVER_SHOWN = frozenset(("key", "type", "language", "year_suffix"))
 _GIVEN = re.compile("\ue023([^\ue024]*)\ue024")  # in a literal name

@@ -15,8 +15,8 @@ from doiuri._json import Malformed, brief, load
 from doiuri._names import short_doi_flaw
 from doiuri.bibtex import EntryScanner, names
 from doiuri.citations._style import needs_extra
-from doiuri.records._work import Work
 from doiuri.tex import plain_text, rich_text
+from doiuri.works._work import Work
 
 if TYPE_CHECKING:
     import os

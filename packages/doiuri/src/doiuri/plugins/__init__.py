@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from doiuri._doi import DOI
     from doiuri.plugins.display import Words
-    from doiuri.records import Work
     from doiuri.resolver import Resolver, Store
+    from doiuri.works import Work
 
 __all__ = [
     "DOI_ORG",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from doiuri.citations import EntryKey, Reference
     from doiuri.plugins import Options
     from doiuri.plugins.display import Words
-    from doiuri.records import Work
+    from doiuri.works import Work
 
 __all__ = ["Backlink", "Citing", "ListEntry", "ReferenceList"]
 

@@ -14,12 +14,12 @@ from doiuri._errors import DOISyntaxError
 from doiuri._names import OTHER_HANDLE
 from doiuri._options import OF_WORKS, check_display
 from doiuri._urls import DOI_ORG
-from doiuri.records._csl import is_shortened
+from doiuri.works._csl import is_shortened
 
 if TYPE_CHECKING:
     from doiuri._doi import DOI
     from doiuri.citations import Part
-    from doiuri.records._work import Work
+    from doiuri.works._work import Work
 
 __all__ = ["STYLE_SHEET", "Details", "Words", "breakable", "card", "check_display", "details_of"]
 __all__ += ["display", "link_to_handle", "needs_work", "retraction_mark"]
@@ -134,7 +134,7 @@ def retraction_mark(work: Work, words: Words | None = None) -> tuple[Part, ...]:
     """Return what to show after a retracted work: the date, linked to the notice; nothing for other works.
 
     >>> from doiuri import DOI
-    >>> from doiuri.records import Work
+    >>> from doiuri.works import Work
     >>> update = {"type": "retraction", "DOI": "10.5555/notice", "updated": {"date-parts": [[2020, 6, 5]]}}
     >>> "".join(part.text for part in retraction_mark(Work(DOI("10.5555/a"), {"updated-by": [update]})))
     ' [retracted 2020-06-05]'
@@ -143,7 +143,7 @@ def retraction_mark(work: Work, words: Words | None = None) -> tuple[Part, ...]:
     :param words: the words for retracted works.
     """
     from doiuri.citations import Part  # slow to import, and rarely needed
-    from doiuri.records._notices import RETRACTIONS
+    from doiuri.works._notices import RETRACTIONS
 
     if (notice := work.retraction) is None:
         return ()

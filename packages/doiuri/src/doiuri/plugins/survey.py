@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from doiuri._doi import DOI
-    from doiuri.records import Work
     from doiuri.resolver import Cause, Entry, Key, LockContent, Outcome, Resolver
+    from doiuri.works import Work
 
     Progress = Callable[[int, int | None], None]
     Show = Callable[[str, Sequence[DOI]], AbstractContextManager[Progress | None]]

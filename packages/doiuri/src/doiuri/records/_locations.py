@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from xml.parsers import expat
 
 from doiuri._encoding import PATH, encode
+from doiuri._text import is_web
 from doiuri.records._negotiation import media_ranges
-from doiuri.records._text import is_web
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -15,8 +15,8 @@ from doiuri._doi import Handle
 from doiuri._errors import BadRecord
 from doiuri._json import Malformed, brief, dump, integer, load, read_object
 from doiuri._names import Immutable
+from doiuri._text import html_link, html_text, is_web
 from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
-from doiuri.records._text import html_link, html_text, is_web
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -32,9 +32,9 @@ from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, ForkSaf
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from doiuri.records._work import Work
     from doiuri.resolver._outcome import Outcome
     from doiuri.resolver._questions import Question
+    from doiuri.works._work import Work
 
 FORMAT = 1
 PAUSE = 10.0

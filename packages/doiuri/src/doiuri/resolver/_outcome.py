@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._doi import Handle, parse_name
 from doiuri._errors import BadRecord, DOINotFound, DOISyntaxError, NoValues, ResolverUnavailable
-from doiuri.records._text import html_link, html_table, html_text
+from doiuri._text import html_link, html_table, html_text
 
 if TYPE_CHECKING:
     from doiuri._errors import ResolutionError
     from doiuri.records._record import Record
-    from doiuri.records._work import Work
+    from doiuri.works._work import Work
 
     Status = Literal["found", "not-found", "no-values", "unknown", "invalid"]
 

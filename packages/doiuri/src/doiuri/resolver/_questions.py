@@ -31,7 +31,6 @@ from doiuri.bibtex import EntryScanner
 from doiuri.records import select
 from doiuri.records._negotiation import BIBTEX, CSL_JSON, is_accepted
 from doiuri.records._record import Record, ascii_upper
-from doiuri.records._work import Work
 from doiuri.resolver._outcome import Cause, Metadata, Outcome, Unanswered
 from doiuri.resolver.http import Request
 from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Key, new_entry
@@ -46,6 +45,7 @@ from doiuri.rest import (
     retry_after,
 )
 from doiuri.tex import plain_text
+from doiuri.works._work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     import requests
 
     from doiuri.records._record import Record
-    from doiuri.records._work import Work
     from doiuri.resolver._outcome import Metadata
     from doiuri.resolver._questions import Question
     from doiuri.resolver.http import OnReply, Transport
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
+    from doiuri.works._work import Work
 
     Progress = Callable[[int, int | None], None]
 

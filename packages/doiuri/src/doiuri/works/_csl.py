@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from doiuri._json import integer
-from doiuri.records._text import is_web, plain_text, rich_text, shortened
+from doiuri._text import is_web, plain_text, rich_text, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

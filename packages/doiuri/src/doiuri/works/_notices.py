@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
-from doiuri.records._csl import read_date
+from doiuri.works._csl import read_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

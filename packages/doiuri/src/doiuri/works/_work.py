@@ -8,15 +8,15 @@ from doiuri._doi import Handle
 from doiuri._errors import BadRecord
 from doiuri._json import Malformed, brief, dump, load
 from doiuri._names import Immutable
-from doiuri.records._csl import MAX_TEXT, MAX_TITLE, Name, is_shortened, read_names, reduce_csl
-from doiuri.records._notices import RETRACTIONS, read_notices, read_published_version
-from doiuri.records._text import html_link, html_table, html_text, plain_text
+from doiuri._text import html_link, html_table, html_text, plain_text
+from doiuri.works._csl import MAX_TEXT, MAX_TITLE, Name, is_shortened, read_names, reduce_csl
+from doiuri.works._notices import RETRACTIONS, read_notices, read_published_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from doiuri._doi import DOI
-    from doiuri.records._notices import Notice
+    from doiuri.works._notices import Notice
 
 _AUTHORS_SHOWN = 3
 _set = object.__setattr__

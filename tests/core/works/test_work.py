@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, BadRecord
-from doiuri.records import Name, Work
+from doiuri.works import Name, Work
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import DATA, table

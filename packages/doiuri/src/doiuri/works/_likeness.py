@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
-    from doiuri.records._csl import Name
+    from doiuri.works._csl import Name
 
 # How similar two titles have to be, from 0 to 1: so typing errors and other words in a few places pass
 _LEAST_SIMILARITY = 0.8
@@ -124,7 +124,7 @@ def same_author(written: str, name: Name) -> bool:
     Particles, suffixes and one of two family names may be missing, and given and family name be exchanged. An
     institution and a person are not compared: both may be named as the author of one work.
 
-    >>> from doiuri.records import Name
+    >>> from doiuri.works import Name
     >>> same_author("Beethoven", Name(family="van Beethoven", given="Ludwig"))
     True
 

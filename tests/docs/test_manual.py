@@ -26,13 +26,13 @@ from support.manual.building import ROOT
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.rst"), *DOCS.rglob("*.md")])
 PUBLIC = [
-    *("dask_doiuri", "doiuri", "doiuri.plugins", "doiuri.plugins.clients"),
-    *("doiuri.plugins.connections", "doiuri.plugins.display", "doiuri.plugins.survey"),
-    "doiuri.plugins.sentences",
-    *("doiuri.records", "doiuri.works", "doiuri.resolver", "doiuri.rest", "doiuri.testing"),
-    *("doiuri.testing.strategies", "docutils_doiuri", "docutils_doiuri.nodes", "doiuri_cli"),
-    *("doiuri_proxy", "fsspec_doiuri", "httpx_doiuri", "httpx_doiuri.httpx2", "markdown_doiuri"),
-    *("requests_doiuri", "sphinx_doiuri", "urllib_doiuri"),
+    *("dask_doiuri", "docutils_doiuri", "docutils_doiuri.nodes", "doiuri", "doiuri.markdown"),
+    *("doiuri.plugins", "doiuri.plugins.citing", "doiuri.plugins.clients"),
+    *("doiuri.plugins.connections", "doiuri.plugins.display", "doiuri.plugins.sentences"),
+    *("doiuri.plugins.survey", "doiuri.records", "doiuri.resolver", "doiuri.rest"),
+    *("doiuri.testing", "doiuri.testing.strategies", "doiuri.tex", "doiuri.works"),
+    *("doiuri_cli", "doiuri_proxy", "fsspec_doiuri", "httpx_doiuri", "httpx_doiuri.httpx2"),
+    *("markdown_doiuri", "requests_doiuri", "sphinx_doiuri", "urllib_doiuri"),
 ]
 
 
@@ -241,3 +241,26 @@ def test_migrating_works_as_written(tmp_path: Path) -> None:
     page = (folder / "_build" / "html" / "index.html").read_text(encoding="utf-8")
     assert "Deterministic nonperiodic flow" in page
     assert 'href="https://doi.org/10.1175/1520-0469(1963)020%3C0130:DNF%3E2.0.CO;2"' in page
+
+
+GLOSSARY = (DOCS / "reference" / "glossary.rst").read_text("utf-8")
+CONCEPT = re.compile(r"^   (?P<term>\S.*)\n(?P<sentence>(?: {6}.*\n)+)", re.MULTILINE)
+
+
+def test_the_glossary_has_few_concepts_with_a_sentence_each() -> None:
+    concepts = {match["term"]: match["sentence"] for match in CONCEPT.finditer(GLOSSARY)}
+    sentences = {term: text.partition("(``")[0].strip() for term, text in concepts.items()}
+    assert 40 <= len(concepts) <= 45
+    ends = {term: len(re.findall(r"\.(?=\s|$)", text)) for term, text in sentences.items()}
+    assert [term for term, number in ends.items() if number != 1] == []
+
+
+def test_every_public_class_is_named_under_one_concept() -> None:
+    named = re.findall(r"``([A-Za-z]+)``[,)]", GLOSSARY)
+    classes = {
+        name
+        for module in [*PUBLIC, "doiuri.bibtex", "doiuri.citations"]
+        for name in importlib.import_module(module).__all__
+        if inspect.isclass(getattr(importlib.import_module(module), name))
+    }
+    assert sorted(named) == sorted(classes)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command import codes, findings, remember
+from support.cli.command import codes, doiuri_process, findings, register, remember
 
 OLD = "http://dx.doi.org/10.1000/182"
 DEAD = "https://doi.org/10.5555/nope"
@@ -142,3 +142,21 @@ def test_an_unused_comment_in_a_notebook_has_its_place_in_the_file(tmp_path: Pat
             .lstrip()
             .startswith(("<!-- doiuri", "doiuri", "# doiuri"))
         )
+
+
+CELLS = """
+from doiuri_cli import Part
+def whole(source): yield Part(source.text, ignored=frozenset("*"))
+def cell(source): yield Part(source.text, cell=1, ignored=frozenset("*"))
+"""
+
+
+def test_what_a_part_ignores_counts_only_in_a_cell(tmp_path: Path) -> None:
+    register(tmp_path, "cells", CELLS, {".whole": "whole", ".cell": "cell"})
+    for name in ("a.whole", "a.cell"):
+        (tmp_path / name).write_text(OLD)
+
+    words = "check", "--isolated", "--offline", "-q", "-o", "concise", "."
+    run = doiuri_process(*words, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+
+    assert run.stdout == f"a.whole:1:1: warning[not-https] {OLD} [*]\n"

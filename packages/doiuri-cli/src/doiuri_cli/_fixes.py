@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from doiuri_cli._config import Config
+    from doiuri_cli._mentions import LocatedMention
     from doiuri_cli._run import Content
     from doiuri_cli.registry import Answers
-    from doiuri_cli.rules import Finding, Place
+    from doiuri_cli.rules import Finding
 
 _MOST_ROUNDS = 10  # a fix makes way for another one a few times at most
 
@@ -218,10 +219,8 @@ def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
         raise ProofError(f"the fixed text could not be read: {report.note}")
     if report.parts != version.report.parts or _outline(again) != _outline(source):
         raise ProofError("the fixed text has other parts")
-    expected, names = (
-        _expected(version.report.places, fixes),
-        [place.at.doi for place in report.places],
-    )
+    expected = _expected(version.report.mentions, fixes)
+    names = [mention.name for mention in report.mentions]
     if expected != names:
         differing = (
             (one, other) for one, other in zip(expected, names, strict=False) if one != other
@@ -238,12 +237,12 @@ def _outline(source: Source) -> list[tuple[object, ...]]:
     return outline(source.text) if type_of(source.path) == "yaml" else []
 
 
-def _expected(places: Sequence[Place], fixes: Sequence[Fix]) -> list[str | None]:
+def _expected(mentions: Sequence[LocatedMention], fixes: Sequence[Fix]) -> list[str | None]:
     """Return the names after the fixes: those before, but for those that a fix changes on purpose."""
-    names = [place.at.doi for place in places]
+    names = [mention.name for mention in mentions]
     for fix in (one for one in fixes if one.name is not None):
         touched = (
-            n for n, one in enumerate(places) if one.start <= fix.end and fix.start <= one.end
+            n for n, one in enumerate(mentions) if one.start <= fix.end and fix.start <= one.end
         )
         if (first := next(touched, None)) is not None:
             names[first] = fix.name

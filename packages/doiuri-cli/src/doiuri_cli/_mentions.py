@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
 from doiuri.plugins import PROXY_PATTERN
 
-from doiuri_cli.readers._part import may_mention
+from doiuri_cli.readers._part import location_of, may_mention
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri import Match
 
+    from doiuri_cli.files import Location
     from doiuri_cli.readers import Part
 
     Span = tuple[int, int]
@@ -115,6 +116,28 @@ class Mention(NamedTuple):
                 return None
             return handle if isinstance(handle, ShortDOI) else None
         return self.doi
+
+    def located(self) -> LocatedMention:
+        """Return what is needed of the mention once its file was read."""
+        part, handle = self.part, self.handle
+        name, key = (handle.name, handle.key) if handle else (None, "")
+        # one object takes less memory than two that are equal
+        text = name if name == self.text else self.text
+        key = name if name == key else key
+        location = location_of(part, *self.span)
+        return LocatedMention(location, text, name, key, *part.span(*self.span), part.field)
+
+
+class LocatedMention(NamedTuple):
+    """A mention, as far as it is needed once its file was read."""
+
+    location: Location  # where it is
+    text: str  # the mention as the part has it, with its label or link
+    name: str | None  # the name of the DOI or short DOI; None if it is invalid
+    key: str  # the DOI's key; empty if it is invalid
+    start: int  # offset in the file of its first character
+    end: int  # offset after its last one
+    field: bool  # whether it is the value of a field for a DOI
 
 
 def mentions_in(part: Part) -> Iterator[Mention]:

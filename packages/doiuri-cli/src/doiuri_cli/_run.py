@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli._examine import NOTHING, FileReport, examine, judge
+from doiuri_cli._examine import NOTHING, FileReport, examine, judge, with_entries
 from doiuri_cli.files import Source
 from doiuri_cli.files._select import OPENED, STDIN
 from doiuri_cli.readers import ReadError, configure
@@ -89,7 +89,7 @@ class Run(NamedTuple):
         return Result(reports, answers)
 
     def _works(self, reports: Iterable[FileReport], answers: Answers) -> Mapping[str, Work]:
-        names = dict.fromkeys(entry.doi.name for report in reports for entry, _ in report.entries)
+        names = dict.fromkeys(entry.doi.name for report in reports for entry in report.entries)
         if not names:
             return NOTHING
         from doiuri_cli.registry import look_up_works
@@ -177,7 +177,11 @@ def _size(file: Content) -> int:
 
 def examined(config: Config, content: Content) -> FileReport:
     """Return what a file mentions and what its text shows, or why it cannot be read."""
-    return attempt(content, lambda source: examine(source, config))._replace(parts=())
+
+    def examine_whole(source: Source) -> FileReport:
+        return with_entries(examine(source, config), source, config)
+
+    return attempt(content, examine_whole)._replace(parts=())
 
 
 def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:

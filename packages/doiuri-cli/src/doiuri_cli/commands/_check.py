@@ -125,9 +125,7 @@ def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
 
 def _references(result: Result) -> Bibliographies | None:
     """Return the entries of bibliographies; None if there are none, or they were not compared."""
-    names = dict.fromkeys(
-        entry.doi.name for report in result.reports for entry, _ in report.entries
-    )
+    names = dict.fromkeys(entry.doi.name for report in result.reports for entry in report.entries)
     lacking = [entry for report in result.reports for entry in report.lacking]
     if not (names or lacking):
         return None

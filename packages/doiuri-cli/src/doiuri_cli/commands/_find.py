@@ -13,13 +13,13 @@ from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Run, contents_of, examined
 from doiuri_cli.commands import PROBLEM, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
-from doiuri_cli.output._report import members, to_json, visible
+from doiuri_cli.output._report import members, place, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from doiuri_cli._mentions import LocatedMention
     from doiuri_cli.commands._options import FileOptions
-    from doiuri_cli.rules import Finding
 
 FORMATS = ("concise", "json", "jsonl")
 
@@ -47,41 +47,44 @@ def find(files: FileOptions, output: str, *, unique: bool, **options: object) ->
     selection = files.select(config)
     run, contents = Run(config, files.jobs), contents_of(selection.paths, files.stdin_filename)
     read: list[FileReport] = []
-    places = _places(run.map(partial(examined, config), contents, "Reading files"), read)
-    _write(_unique(places) if unique else places, output, unique=unique)
+    mentions = _mentions(run.map(partial(examined, config), contents, "Reading files"), read)
+    _write(_unique(mentions) if unique else mentions, output, unique=unique)
     write_notes(read)
     return PROBLEM if write_problems(selection, read) else 0
 
 
-def _places(reports: Iterable[FileReport], read: list[FileReport]) -> Iterator[Finding]:
+def _mentions(reports: Iterable[FileReport], read: list[FileReport]) -> Iterator[LocatedMention]:
     """Yield where the files mention DOIs; add the reports, without what may be large, to a list."""
     for report in reports:
         read.append(FileReport(report.path, problem=report.problem, note=report.note))
-        for place in sorted(report.places, key=lambda place: place.start):
-            if place.at.doi is not None:
-                yield place.at
+        for mention in sorted(report.mentions, key=lambda mention: mention.start):
+            if mention.name is not None:
+                yield mention
 
 
-def _unique(places: Iterable[Finding]) -> Iterator[Finding]:
+def _unique(mentions: Iterable[LocatedMention]) -> Iterator[LocatedMention]:
     seen = set()
-    for place in places:
-        key = Handle.from_name(place.doi or "").key
+    for mention in mentions:
+        key = Handle.from_name(mention.name or "").key
         if key not in seen:
             seen.add(key)
-            yield place
+            yield mention
 
 
-def _write(places: Iterable[Finding], output: str, *, unique: bool) -> None:
+def _write(mentions: Iterable[LocatedMention], output: str, *, unique: bool) -> None:
     if output == "json":
-        listed = [members(place, text=place.message, doi=place.doi) for place in places]
+        listed = [_members(mention) for mention in mentions]
         sys.stdout.write(f"{to_json(listed, indent=2)}\n")
         return
-    for place in places:
+    for mention in mentions:
         if output == "jsonl":
-            line = to_json(members(place, text=place.message, doi=place.doi))
+            line = to_json(_members(mention))
         elif unique:
-            line = str(place.doi)
+            line = str(mention.name)
         else:
-            cell = "" if place.cell is None else f"cell {place.cell}:"
-            line = f"{visible(place.path)}:{cell}{place.line}:{place.column}: {place.doi}"
+            line = f"{place(mention.location)}: {mention.name}"
         sys.stdout.write(f"{line}\n")
+
+
+def _members(mention: LocatedMention) -> dict[str, object]:
+    return members(mention.location, text=mention.text, doi=mention.name)

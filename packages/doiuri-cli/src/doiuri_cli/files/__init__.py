@@ -16,13 +16,27 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from sys import intern
 from typing import NamedTuple
 
 from doiuri_cli.files._select import Patterns, is_pattern
 
-__all__ = ["Lines", "Patterns", "Position", "Source", "is_pattern", "replace_file"]
+__all__ = [
+    "Lines",
+    "Location",
+    "Patterns",
+    "Position",
+    "Region",
+    "Source",
+    "is_pattern",
+    "region_of",
+    "replace_file",
+]
 
 
+Region = tuple[int, int, int, int]  # line, column, end line and end column
+
+_MARGIN = 500  # characters of a line that an excerpt keeps before a place; after it, twice as many
 _LINE_END = re.compile(r"\r\n?|\n")
 # The longer mark first: that of UTF-32 begins like that of UTF-16
 _MARKS = (
@@ -83,6 +97,57 @@ class Lines:
         if last is not None:
             end = min(end, start + last)
         return self._text[start + first - 1 : end].rstrip("\r\n")
+
+
+class Location(NamedTuple):
+    """Where a piece of a file is. Lines and columns count characters from 1, in a notebook within the cell."""
+
+    path: str  # the file, as the user gave it or as found in a folder
+    line: int  # the line on which it starts
+    column: int  # the column of its first character
+    end_line: int  # the line on which it ends
+    end_column: int  # the column after its last character
+    cell: int | None = None  # the number of the notebook's cell, from 1
+    entry: str | None = None  # the key of the entry in a bibliography
+    # the line on which it starts; of a very long line, the piece around the place
+    excerpt: str = ""
+    excerpt_column: int = 1  # the column of the excerpt's first character
+    in_file: Region | None = None  # where it is in the notebook's file; None for other files
+
+    @property
+    def region(self) -> Region:
+        """Line, column, end line and end column in the file, for a notebook too."""
+        return self.in_file or (self.line, self.column, self.end_line, self.end_column)
+
+    @classmethod
+    def in_text(
+        cls,
+        lines: Lines,
+        path: str,
+        start: int,
+        end: int,
+        *,
+        cell: int | None = None,
+        entry: str | None = None,
+        in_file: Region | None = None,
+    ) -> Location:
+        """Return where a piece of a text is.
+
+        :param lines: the lines of the text: the file, or a notebook's cell.
+        :param start: offset in the text of the piece's first character.
+        :param end: offset after its last character.
+        """
+        region = region_of(lines, start, end)
+        line, column, _, _ = region
+        first = max(1, column - _MARGIN)
+        # a copy of the whole line for each location would take quadratic time and memory
+        excerpt = intern(lines.line(line, first, column + 2 * _MARGIN))
+        return cls(path, *region, cell, entry, excerpt, first, in_file)
+
+
+def region_of(lines: Lines, start: int, end: int) -> Region:
+    """Return where a piece of a text starts and ends, by its offsets."""
+    return *lines.position(start), *lines.position(end)
 
 
 @dataclass(eq=False)

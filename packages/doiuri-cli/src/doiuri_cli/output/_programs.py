@@ -16,7 +16,6 @@ from doiuri_cli.output._report import (
     message,
     place,
     printable,
-    region,
     relative,
     to_json,
     uri,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
+    from doiuri_cli.files import Location
     from doiuri_cli.output._report import Report
     from doiuri_cli.rules import Finding, Fix, Rule
 
@@ -50,7 +50,7 @@ def _line(finding: Finding) -> str:
     fix = finding.fix
     change = None if fix is None else {"replacement": encodable(fix.replacement), "safe": fix.safe}
     told = {"code": finding.code, "severity": finding.severity.label, "message": finding.message}
-    return to_json(members(finding, **told, doi=finding.doi, fix=change))
+    return to_json(members(finding.location, **told, doi=finding.doi, fix=change))
 
 
 # What XML 1.0 §2.2 has no way to write
@@ -69,14 +69,14 @@ def write_junit(report: Report, stream: TextIO) -> None:
 
     suites: dict[str, list[Finding]] = {}
     for finding in report.findings:
-        suites.setdefault(finding.path, []).append(finding)
+        suites.setdefault(finding.location.path, []).append(finding)
     tests, failures = str(len(report.findings) or 1), _failures(report.findings)
     root = Element("testsuites", name="doiuri", tests=tests, failures=failures, errors="0")
     for path, findings in suites.items():
         name, counts = visible(path), {"tests": str(len(findings)), "failures": _failures(findings)}
         suite = add(root, "testsuite", name=name, **counts, errors="0")
         for finding in findings:
-            where = place(finding)
+            where = place(finding.location)
             inside = where.removeprefix(name).removeprefix(":")
             case = add(suite, "testcase", classname=name, name=f"{finding.code} {inside}")
             kind = {"type": finding.severity.label} if _fails(finding) else {}
@@ -116,7 +116,9 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
 
     seen: Counter[str] = Counter()
     for finding in findings:
-        parts = relative(finding.path), finding.code, finding.doi or "", finding.excerpt.strip()
+        path = relative(finding.location.path)
+        excerpt = finding.location.excerpt.strip()
+        parts = path, finding.code, finding.doi or "", excerpt
         digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen[digest] += 1
         yield f"{digest}:{seen[digest]}"
@@ -128,11 +130,12 @@ def write_github(report: Report, stream: TextIO) -> None:
 
 
 def _command(finding: Finding) -> str:
-    line, column, end_line, end_column = region(finding)
+    location = finding.location
+    line, column, end_line, end_column = location.region
     properties = {
         "title": f"doiuri ({finding.code})",
         # the name of the file must stay, with the characters that the escapes below are for
-        "file": printable(relative(finding.path), kept="\r\n"),
+        "file": printable(relative(location.path), kept="\r\n"),
         "line": str(line),
         "endLine": str(end_line),
     }
@@ -140,7 +143,7 @@ def _command(finding: Finding) -> str:
     if line == end_line:
         properties |= {"col": str(column), "endColumn": str(end_column)}
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    text = f"{place(finding)}: {finding.code}: {message(finding)}"
+    text = f"{place(location)}: {finding.code}: {message(finding)}"
     return f"::{_LEVELS[finding.severity][0]} {listed}::{_data(text)}\n"
 
 
@@ -162,14 +165,14 @@ def write_gitlab(report: Report, stream: TextIO) -> None:
 
 
 def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
-    line, _, end_line, _ = region(finding)
+    line, _, end_line, _ = finding.location.region
     return {
         "description": message(finding),
         "check_name": finding.code,
         "fingerprint": fingerprint,
         "severity": _LEVELS[finding.severity][1],
         "location": {
-            "path": encodable(relative(finding.path)),
+            "path": encodable(relative(finding.location.path)),
             "lines": {"begin": line, "end": end_line},
         },
     }
@@ -237,7 +240,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
         "ruleIndex": _INDEX[finding.code],
         "level": _LEVELS[finding.severity][2],
         "message": {"text": message(finding)},
-        "locations": [_location(finding)],
+        "locations": [_location(finding.location)],
         # the one name that GitHub reads
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
     }
@@ -246,11 +249,11 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
     return result
 
 
-def _location(finding: Finding) -> dict[str, object]:
+def _location(location: Location) -> dict[str, object]:
     """Return a location (§3.28): in a notebook, the region is that of the file, and the cell has a name."""
-    line, column, end_line, end_column = region(finding)
+    line, column, end_line, end_column = location.region
     place = {
-        "artifactLocation": _artifact(finding),
+        "artifactLocation": _artifact(location.path),
         "region": {
             "startLine": line,
             "startColumn": column,
@@ -258,17 +261,17 @@ def _location(finding: Finding) -> dict[str, object]:
             "endColumn": end_column,
         },
     }
-    names = [] if finding.cell is None else [f"cell {finding.cell}"]
-    names += [encodable(finding.entry)] if finding.entry else []
-    location: dict[str, object] = {"physicalLocation": place}
+    names = [] if location.cell is None else [f"cell {location.cell}"]
+    names += [encodable(location.entry)] if location.entry else []
+    result: dict[str, object] = {"physicalLocation": place}
     if names:
-        location["logicalLocations"] = [{"name": name} for name in names]
-    return location
+        result["logicalLocations"] = [{"name": name} for name in names]
+    return result
 
 
-def _artifact(finding: Finding) -> dict[str, str]:
+def _artifact(path: str) -> dict[str, str]:
     """Return an artifactLocation (§3.4): relative to the folder in which the command ran."""
-    address = uri(finding.path)
+    address = uri(path)
     return (
         {"uri": address}
         if address.startswith("file:")
@@ -286,6 +289,6 @@ def _fix(finding: Finding, fix: Fix) -> dict[str, object]:
     return {
         "description": {"text": f"Replace by {encodable(fix.replacement)}. {effect}"},
         "artifactChanges": [
-            {"artifactLocation": _artifact(finding), "replacements": [replacement]}
+            {"artifactLocation": _artifact(finding.location.path), "replacements": [replacement]}
         ],
     }

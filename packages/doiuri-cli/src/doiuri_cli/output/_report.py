@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri_cli.rules import Finding, Severity
 
 if TYPE_CHECKING:
+    from doiuri_cli.files import Location
     from doiuri_cli.readers._bibliography import Lacking
 
 _NOTHING: Mapping[str, int] = {}
@@ -181,33 +182,29 @@ def encodable(text: str) -> str:
 _MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")
 
 
-def members(finding: Finding, **more: object) -> dict[str, object]:
-    """Return what JSON says of a place and more, without the lone surrogates of file names and texts."""
-    found = {name: getattr(finding, name) for name in _MEMBERS} | more
+def members(location: Location, **more: object) -> dict[str, object]:
+    """Return what JSON says of a location and more, without the lone surrogates of file names and texts."""
+    found = {name: getattr(location, name) for name in _MEMBERS} | more
     return {
         name: encodable(value) if isinstance(value, str) else value for name, value in found.items()
     }
 
 
-def place(finding: Finding) -> str:
-    """Return where a finding is, such as ``docs/a.md:41:12`` or ``a.ipynb:cell 7:3:18``."""
-    cell = "" if finding.cell is None else f"cell {finding.cell}:"
-    return f"{visible(finding.path)}:{cell}{finding.line}:{finding.column}"
+def place(location: Location) -> str:
+    """Return a location in words, such as ``docs/a.md:41:12`` or ``a.ipynb:cell 7:3:18``."""
+    cell = "" if location.cell is None else f"cell {location.cell}:"
+    return f"{visible(location.path)}:{cell}{location.line}:{location.column}"
 
 
 def message(finding: Finding) -> str:
     """Return what is wrong, after the key of the entry."""
-    return visible(f"{finding.entry}: {finding.message}" if finding.entry else finding.message)
+    entry = finding.location.entry
+    return visible(f"{entry}: {finding.message}" if entry else finding.message)
 
 
 def label(finding: Finding) -> str:
     """Return how bad a finding is and its code, such as ``error[not-found]``."""
     return f"{finding.severity.label}[{finding.code}]"
-
-
-def region(finding: Finding) -> tuple[int, int, int, int]:
-    """Return line, column, end line and end column in the file, for a notebook too."""
-    return finding.in_file or (finding.line, finding.column, finding.end_line, finding.end_column)
 
 
 def relative(path: str) -> str:

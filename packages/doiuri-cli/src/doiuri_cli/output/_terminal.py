@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
 
+    from doiuri_cli.files import Location
     from doiuri_cli.output._report import Bibliographies, Report
     from doiuri_cli.rules import Finding
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def write_concise(report: Report, stream: TextIO) -> None:
     """Write a line for each finding: place, severity, code and message."""
     stream.writelines(
-        f"{place(finding)}: {label(finding)} {message(finding)}{mark(finding)}\n"
+        f"{place(finding.location)}: {label(finding)} {message(finding)}{mark(finding)}\n"
         for finding in report.findings
     )
 
@@ -43,13 +44,13 @@ def write_full(report: Report, stream: TextIO) -> None:
     """Write the findings for people: with colours on a terminal."""
     coloured = _is_coloured(stream)
     for finding in report.findings:
-        where, what = place(finding), label(finding)
+        where, what = place(finding.location), label(finding)
         if coloured:
             where = click.style(where, bold=True)
             what = click.style(what, fg=_COLOURS[finding.severity], bold=True)
         stream.write(f"{where}: {what} {message(finding)}{mark(finding)}\n")
         if not mark(finding):
-            stream.writelines(excerpt(finding))
+            stream.writelines(excerpt(finding.location))
 
 
 def _is_coloured(stream: TextIO) -> bool:
@@ -59,15 +60,12 @@ def _is_coloured(stream: TextIO) -> bool:
     return stream.isatty() or (stream is sys.stdout and bool(os.environ.get("FORCE_COLOR")))
 
 
-def excerpt(finding: Finding) -> list[str]:
-    """Return the line of a finding, a piece of a long one, and a line of carets below its place."""
-    line = finding.excerpt
-    start = finding.column - finding.excerpt_column
-    end = (
-        finding.end_column - finding.excerpt_column
-        if finding.end_line == finding.line
-        else len(line)
-    )
+def excerpt(location: Location) -> list[str]:
+    """Return the line of a location, a piece of a long one, and a line of carets below its place."""
+    line = location.excerpt
+    start = location.column - location.excerpt_column
+    is_in_line = location.end_line == location.line
+    end = location.end_column - location.excerpt_column if is_in_line else len(line)
     first = max(0, start - _BEFORE) if len(line) > _WIDTH else 0
     last = first + _WIDTH
     cells = [_cell(character) for character in line[first:last]]
@@ -78,7 +76,7 @@ def excerpt(finding: Finding) -> list[str]:
     before, place = cells[: start - first], cells[start - first : max(end, start + 1) - first]
     carets = _line(" ", before) + (_line("^", place) or "^")
     return (
-        [f"{finding.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"]
+        [f"{location.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"]
         if text.strip()
         else []
     )
@@ -141,9 +139,8 @@ def _references(report: Report, references: Bibliographies) -> Iterator[str]:
 
 def _row(finding: Finding) -> str:
     text = f"{_shortened(message(finding))}{_escaped(mark(finding))}"
-    return (
-        f"| {_shortened(place(finding))} | {finding.severity.label} | {finding.code} | {text} |\n"
-    )
+    where = _shortened(place(finding.location))
+    return f"| {where} | {finding.severity.label} | {finding.code} | {text} |\n"
 
 
 def _shortened(text: str) -> str:

@@ -107,12 +107,14 @@ def reader_for(path: str) -> Reader | None:
     return None if plugin is None else partial(_read_with, plugin)
 
 
-def parts_of(source: Source) -> Iterable[Part]:
+def parts_of(source: Source) -> Iterator[Part]:
     """Return the parts of a file that may mention DOIs; a file of an unknown type is read as plain text.
 
     :raises ReadError: if the file is not what its name says.
     """
-    return (reader_for(source.path) or read_text)(source)
+    read = reader_for(source.path) or read_text
+    for part in read(source):
+        yield part._replace(source=source)
 
 
 def _plugin(path: str) -> EntryPoint | None:

@@ -12,13 +12,13 @@ from doiuri.tex import plain_text
 
 from doiuri_cli.readers import type_of
 from doiuri_cli.readers._json import SKIPPED, at, described, is_work, strings
-from doiuri_cli.readers._part import Part, ReadError, one_line
+from doiuri_cli.readers._part import Part, ReadError, location_of, one_line
 from doiuri_cli.readers._yaml import decoded, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri_cli.files import Source
+    from doiuri_cli.files import Location, Source
     from doiuri_cli.readers._json import Keys
 
     # place and text of the DOI, key, title, a text with the year, and the family name of the first author
@@ -80,9 +80,7 @@ class CitedWork(NamedTuple):
     first_author_family: (
         str  # with its particle; of an organization, the name; empty if it has no author
     )
-    span: tuple[
-        int, int
-    ]  # offsets in the file of the DOI's first character, and after its last one
+    location: Location  # where the DOI is
 
 
 class Lacking(NamedTuple):
@@ -109,6 +107,7 @@ def entries(source: Source) -> Iterator[CitedWork | Lacking]:
             works = _ris
         case _:
             return
+    whole = Part(source.text, source=source)
     for span, doi, key, title, published, family in works(source):
         if not doi:
             matches = find(source.text[slice(*span)], "bibtex")
@@ -117,7 +116,8 @@ def entries(source: Source) -> Iterator[CitedWork | Lacking]:
         with suppress(DOISyntaxError):
             year = _YEAR.search(published)
             number = int(year[0]) if year else None
-            yield CitedWork(key, DOI.parse(doi), " ".join(title.split()), number, family, span)
+            location = location_of(whole._replace(entry=key), *span)
+            yield CitedWork(key, DOI.parse(doi), " ".join(title.split()), number, family, location)
 
 
 def _bibtex(source: Source) -> Iterator[Fields]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
-from doiuri_cli.files import Source
+from doiuri_cli.files import Lines, Location, Source, region_of
 
 Span = tuple[int, int]
 
@@ -19,6 +19,9 @@ Span = tuple[int, int]
 def unchanged(text: str) -> str:
     """Return the text: the file writes it as it is."""
     return text
+
+
+_NO_FILE = Source("", "")
 
 
 class Part(NamedTuple):
@@ -56,11 +59,14 @@ class Part(NamedTuple):
     """Whether the text is the whole value of a field for a DOI."""
 
     ignored: frozenset[str] = frozenset()
-    """The codes that are not reported in this part, as a tag of its cell says; "*" stands for all codes."""
+    """The codes that are not reported in the notebook's cell, as a tag of it says; "*" stands for all codes."""
 
     encode: Callable[[str], str] = unchanged
     """Writes a text as the file's format does; the reverse of what the reader did. It raises ValueError if
     the format cannot represent the text."""
+
+    source: Source = _NO_FILE
+    """The file; readers leave it out."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where a piece of the text stands in the file.
@@ -81,6 +87,39 @@ class Part(NamedTuple):
         if self.cell_places is None:
             return start, end
         return self.cell_places[start], self.cell_places[end]
+
+
+def location_of(part: Part, start: int, end: int) -> Location:
+    """Return where a piece of a part's text is.
+
+    :param start: offset in the text of the piece's first character.
+    :param end: offset after its last character.
+    """
+    path = part.source.path
+    lines = part.source.lines
+    entry = part.entry or None
+    first, last = part.span(start, end)
+    if part.cell is None:
+        return Location.in_text(lines, path, first, last, entry=entry)
+    in_file = region_of(lines, first, last)
+    first, last = part.span_in_cell(start, end)
+    lines = cell_lines(part)
+    return Location.in_text(lines, path, first, last, cell=part.cell, entry=entry, in_file=in_file)
+
+
+def cell_text(part: Part) -> str:
+    """Return the text of the notebook's cell that a part is in."""
+    return part.cell_text or part.text
+
+
+def cell_lines(part: Part) -> Lines:
+    """Return the lines of the notebook's cell that a part is in."""
+    return _lines(cell_text(part))
+
+
+@lru_cache(4)  # a cell has many mentions one after the other
+def _lines(text: str) -> Lines:
+    return Lines(text)
 
 
 def read_text(source: Source) -> Iterator[Part]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from doiuri.resolver import LockContent
 
-from doiuri_cli.files import Lines
+from doiuri_cli.files import Lines, Location
 from doiuri_cli.rules import Finding
 
 if TYPE_CHECKING:
@@ -43,15 +43,7 @@ def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterat
     lines = Lines(text)
     for key in sorted(unused):
         written = json.dumps(key, ensure_ascii=False)
-        line, column = lines.position(max(text.find(f"{written}:"), 0))
-        yield Finding(
-            path,
-            line,
-            column,
-            line,
-            column + len(written),
-            "lock-unused",
-            f"{key} is in the lock file, but no file mentions it; run doiuri lock --prune",
-            doi=key,
-            excerpt=lines.line(line, 1, 200),
-        )
+        start = max(text.find(f"{written}:"), 0)
+        location = Location.in_text(lines, path, start, start + len(written))
+        message = f"{key} is in the lock file, but no file mentions it; run doiuri lock --prune"
+        yield Finding(location, "lock-unused", message, key)

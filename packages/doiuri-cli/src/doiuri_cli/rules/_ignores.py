@@ -7,16 +7,20 @@ the whole file. Without codes, it is for all of them.
 from __future__ import annotations
 
 import re
-from functools import cache
+from bisect import bisect_left
+from functools import cache, partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.files import Lines
-from doiuri_cli.readers import type_of
+from doiuri_cli.files import Location, region_of
+from doiuri_cli.readers._part import cell_lines, cell_text
 from doiuri_cli.rules import RULES, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from doiuri_cli.files import Lines, Region, Source
+    from doiuri_cli.readers import Part
 
 _MARK = "<!--"
 # not a quoted comment, as in documentation
@@ -40,6 +44,7 @@ _OPENINGS = {
 }
 """What opens a comment in each type of file; the other types have no comments."""
 
+_SIGN = "doiuri:"
 _LONGEST = 1000  # characters of a line that are looked at
 # The bounds keep the time linear in a line with many comments
 _COMMAND = r"[ \t]*doiuri:[ \t]*ignore(-file)?(?![\w-])[ \t]*(?:\[([^\]\r\n]{0,1000}+)\])?(?:[^\r\n]{0,1000}?-->)?"
@@ -55,7 +60,7 @@ def _comments(kind: str) -> re.Pattern[str] | None:
 class Ignore(NamedTuple):
     """A comment, or a tag of a notebook's cell, that lets findings be ignored."""
 
-    at: Finding  # where it is
+    location: Location  # where it is
     target: (
         int | None
     )  # the line that it is for; None: the whole file, or the whole cell if it is a tag
@@ -65,39 +70,64 @@ class Ignore(NamedTuple):
     @property
     def area(self) -> tuple[int | None, int | None]:
         """The cell and the line that it is for; None for all of them."""
-        return (
-            (self.at.cell, self.target) if self.is_tag or self.target is not None else (None, None)
-        )
+        is_for_all = self.target is None and not self.is_tag
+        return (None, None) if is_for_all else (self.location.cell, self.target)
 
     def names(self, code: str) -> bool:
         """Return whether the comment is for a code."""
         return not self.codes or code in self.codes
 
 
-def ignores_in(path: str, text: str, cell: int | None = None) -> list[Ignore]:
-    """Return the comments in a file, or in a cell of a notebook."""
-    if "doiuri:" not in text:
-        return []
-    pattern = _comments(type_of(path) or PurePath(path).suffix.lower())
-    if pattern is None:
-        return []
-    matches = list(pattern.finditer(text))
-    lines = Lines(text)
-    alone = {lines.position(match.end()).line for match in matches if _is_alone(match, lines)}
-    targets = _targets(lines, alone)
-    return [_ignore(path, match, lines, cell, targets) for match in matches]
+def ignores_in(source: Source, kind: str | None, parts: Iterable[Part]) -> list[Ignore]:
+    """Return the comments in a file, and the tags of a notebook's cells.
 
-
-def tag_of(path: str, cell: int, codes: Iterable[str], excerpt: str) -> Ignore:
-    """Return what the tags of a notebook's cell let be ignored.
-
-    :param codes: the codes; "*" stands for all.
+    :param kind: the type of the file.
+    :param parts: the parts of the file.
     """
-    found = sorted(codes)
-    at = Finding(
-        path, 1, 1, 1, 1, "unused-ignore", "the tag of the cell: ", cell=cell, excerpt=excerpt
-    )
-    return Ignore(at, None, () if "*" in found else tuple(found), is_tag=True)
+    kind = kind or PurePath(source.path).suffix.lower()
+    cells: dict[int, list[Part]] = {}
+    for part in parts:
+        if part.cell is not None:
+            cells.setdefault(part.cell, []).append(part)
+    if cells:
+        return [one for inside in cells.values() for one in _ignores_in_cell(inside, kind)]
+    if _SIGN not in source.text:
+        return []
+    locate = partial(Location.in_text, source.lines, source.path)
+    return list(_comments_in(source.text, source.lines, kind, locate))
+
+
+def _ignores_in_cell(parts: Sequence[Part], kind: str) -> Iterator[Ignore]:
+    """Yield the tags and the comments of a notebook's cell.
+
+    :param parts: the parts of the cell.
+    """
+    first = parts[0]
+    lines = cell_lines(first)
+
+    def locate(start: int, end: int) -> Location:
+        in_file = _in_file(parts, start, end)
+        path = first.source.path
+        return Location.in_text(lines, path, start, end, cell=first.cell, in_file=in_file)
+
+    if first.ignored:
+        codes = () if "*" in first.ignored else tuple(sorted(first.ignored))
+        yield Ignore(locate(0, 0), None, codes, is_tag=True)
+    yield from _comments_in(cell_text(first), lines, kind, locate)
+
+
+def _in_file(parts: Sequence[Part], start: int, end: int) -> Region:
+    """Return where a piece of a cell's line starts and ends in the notebook's file."""
+    before = [part for part in parts if part.span_in_cell(0, 0)[0] < end]
+    part = before[-1] if before else parts[0]
+    span = part.span(_in_part(part, start), _in_part(part, end))
+    return region_of(part.source.lines, *span)
+
+
+def _in_part(part: Part, offset: int) -> int:
+    """Return the offset in a part's text for an offset in its cell."""
+    found = offset if part.cell_places is None else bisect_left(part.cell_places, offset)
+    return min(found, len(part.text))
 
 
 def _targets(lines: Lines, alone: Iterable[int]) -> dict[int, int]:
@@ -123,17 +153,26 @@ def _is_alone(match: re.Match[str], lines: Lines) -> bool:
     )
 
 
-def _ignore(
-    path: str, match: re.Match[str], lines: Lines, cell: int | None, targets: dict[int, int]
-) -> Ignore:
-    start = match.start() + len(match[0]) - len(match[0].lstrip())
-    line, column = lines.position(start)
-    codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
-    target = None if match[1] else targets.get(line, line)
-    excerpt = lines.line(line, 1, _LONGEST) if column <= _LONGEST else ""
-    end = column + match.end() - start
-    at = Finding(path, line, column, line, end, "unused-ignore", "", cell=cell, excerpt=excerpt)
-    return Ignore(at, target, codes)
+def _comments_in(
+    text: str, lines: Lines, kind: str, locate: Callable[[int, int], Location]
+) -> Iterator[Ignore]:
+    """Yield the comments in a text.
+
+    :param kind: the type of the file, or its extension.
+    :param locate: returns the location of a piece of the text.
+    """
+    pattern = _comments(kind)
+    if pattern is None or _SIGN not in text:
+        return
+    matches = list(pattern.finditer(text))
+    alone = {lines.position(match.end()).line for match in matches if _is_alone(match, lines)}
+    targets = _targets(lines, alone)
+    for match in matches:
+        start = match.start() + len(match[0]) - len(match[0].lstrip())
+        location = locate(start, match.end())
+        target = None if match[1] else targets.get(location.line, location.line)
+        codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
+        yield Ignore(location, target, codes)
 
 
 def apply_ignores(
@@ -153,8 +192,9 @@ def apply_ignores(
         return bool(uses)
 
     for finding in findings:
-        lines = range(finding.line, finding.end_line + 1)
-        areas = ((None, None), (finding.cell, None), *((finding.cell, line) for line in lines))
+        cell = finding.location.cell
+        lines = range(finding.location.line, finding.location.end_line + 1)
+        areas = ((None, None), (cell, None), *((cell, line) for line in lines))
         verdicts = [
             is_ignored(*area, finding.code) for area in areas
         ]  # each comment that fits is used
@@ -185,4 +225,5 @@ def unused_ignores(
             checked = all(is_checked(one, code) for code in usual)
             words = [] if one in needed or not checked else ["nothing to ignore"]
         if words:
-            yield one.at._replace(message=one.at.message + "; ".join(words))
+            subject = "the tag of the cell: " if one.is_tag else ""
+            yield Finding(one.location, "unused-ignore", subject + "; ".join(words))

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from doiuri.works import same_author, same_title
 
+from doiuri_cli.rules import Finding
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from doiuri.works import Work
 
     from doiuri_cli.readers._bibliography import CitedWork
-    from doiuri_cli.rules import Finding
 
 YEARS_APART = 1
 """Years between the publication online, which the registry often has, and that in print, which is cited."""
@@ -20,15 +21,13 @@ YEARS_APART = 1
 _LONGEST = 80  # characters of a title in a message
 
 
-def record_findings(
-    entries: Iterable[tuple[CitedWork, Finding]], works: Mapping[str, Work]
-) -> Iterator[Finding]:
+def record_findings(entries: Iterable[CitedWork], works: Mapping[str, Work]) -> Iterator[Finding]:
     """Yield a finding for each difference between an entry and the work that its DOI names."""
-    for entry, at in entries:
-        if (work := works.get(entry.doi.key)) is not None:
-            yield from (
-                at._replace(code=code, message=text) for code, text in _differences(entry, work)
-            )
+    for entry in entries:
+        work = works.get(entry.doi.key)
+        if work is not None:
+            for code, message in _differences(entry, work):
+                yield Finding(entry.location, code, message, entry.doi.name)
 
 
 def _differences(entry: CitedWork, work: Work) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from doiuri.plugins import PROXY_PATTERN
 
 from doiuri_cli._mentions import HEAD, WEB, label_of, mentions_in
 from doiuri_cli.readers import Part
-from doiuri_cli.rules import fix_at, flaw
+from doiuri_cli.rules import finding_about, fix_at
 from doiuri_cli.rules._keep import escape, is_usual, keeps_name
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from doiuri import Advice
 
     from doiuri_cli._mentions import Mention
-    from doiuri_cli.rules import Fix, Flaw
+    from doiuri_cli.rules import Finding, Fix
 
     Span = tuple[int, int]
 
@@ -133,7 +133,7 @@ def is_web_link(text: str) -> bool:
     return _WEB.match(text) is not None
 
 
-def link_findings(mention: Mention) -> Iterator[Flaw]:
+def link_findings(mention: Mention) -> Iterator[Finding]:
     """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``."""
     if is_embedded(mention):
         return
@@ -168,7 +168,7 @@ def heads_before(mention: Mention) -> int:
     return start - len(heads[1]) if heads else start
 
 
-def _doubled(mention: Mention) -> Flaw | None:
+def _doubled(mention: Mention) -> Finding | None:
     """Return the finding on several labels or links before a name."""
     text = mention.part.text
     start = heads_before(mention)
@@ -180,17 +180,17 @@ def _doubled(mention: Mention) -> Flaw | None:
     head = _PROXY if _has_proxy(heads) else "doi:"
     fix = _link_fix(mention, (start, name_start), head)
     message = f"one label or address before the name is enough: {text[start : mention.end]}"
-    return flaw(mention, "doubled", message, fix, (start, mention.end))
+    return finding_about(mention, "doubled", message, fix, (start, mention.end))
 
 
-def _not_https(mention: Mention) -> Flaw | None:
+def _not_https(mention: Mention) -> Finding | None:
     """Return the finding on a link with http or an old host; the fix also drops the port."""
     old = _OLD.match(mention.text)
     if old is None:
         return None
     end = mention.start + old.end()
     fix = _link_fix(mention, (mention.start, end), _PROXY.removesuffix("/"))
-    return flaw(mention, "not-https", mention.text, fix)
+    return finding_about(mention, "not-https", mention.text, fix)
 
 
 def _link_fix(mention: Mention, span: Span, text: str) -> Fix | None:
@@ -211,7 +211,7 @@ def _follows_broken_scheme(text: str, start: int) -> bool:
     return _BROKEN_SCHEME.search(before) is not None
 
 
-def _raw_link(mention: Mention) -> Flaw | None:
+def _raw_link(mention: Mention) -> Finding | None:
     """Return the finding on a link that browsers or plugins read as another DOI."""
     if not is_web_link(mention.label):
         rest = _after_uri(mention)
@@ -229,7 +229,7 @@ def _raw_link(mention: Mention) -> Flaw | None:
         return None
     name_start = mention.start + len(mention.label)
     fix = fix_at(mention.part, (name_start, mention.end), doi.url.removeprefix(_PROXY))
-    return flaw(mention, "raw-link", f"{reason}; write {doi.url}", fix)
+    return finding_about(mention, "raw-link", f"{reason}; write {doi.url}", fix)
 
 
 def _misread(mention: Mention, doi: DOI) -> str | None:
@@ -281,7 +281,7 @@ def longer_name(mention: Mention, rest: str) -> str | None:
         return None
 
 
-def _cut(mention: Mention, rest: str) -> Flaw:
+def _cut(mention: Mention, rest: str) -> Finding:
     """Return the finding on a link that ends before its name does."""
     end = mention.end + len(rest)
     escaped = rest.replace("#", "%23").replace("?", "%3F")
@@ -291,7 +291,7 @@ def _cut(mention: Mention, rest: str) -> Flaw:
     if name is not None:
         fix = fix_at(mention.part, (mention.end, end), escaped, name)
     message = f"the link ends before {rest!r}; if that belongs to the name, write {escaped}"
-    return flaw(mention, "raw-link", message, fix, (mention.start, end))
+    return finding_about(mention, "raw-link", message, fix, (mention.start, end))
 
 
 def _has_only_url_escapes(mention: Mention) -> bool:
@@ -332,9 +332,11 @@ def _path_in_browsers(path: str) -> str:
     return "/".join(kept)
 
 
-def title_findings(mentions: Sequence[Mention]) -> Iterator[Flaw]:
+def title_findings(mentions: Sequence[Mention]) -> Iterator[Finding]:
     """Return a finding for each link whose visible text is one DOI and whose target is another."""
     for first, second in pairwise(mentions):
+        if first.part.field:
+            return
         if first.doi is None or second.doi is None or first.doi == second.doi:
             continue
         if second.start - first.end > _FAR:
@@ -359,9 +361,9 @@ def _fits(link: _Link | None, first: Mention, second: Mention) -> bool:
     return re.search(link.before, before) is not None and re.match(link.after, after) is not None
 
 
-def _differs(title: Mention, shown: DOI, target: DOI) -> Flaw:
+def _differs(title: Mention, shown: DOI, target: DOI) -> Finding:
     message = f"the text says {shown.name}, the link leads to {target.name}"
-    return flaw(title, "text-differs", message)._replace(doi=target.name)
+    return finding_about(title, "text-differs", message)._replace(doi=target.name)
 
 
 # Their suggestions drop text, or guess at what is lost
@@ -370,7 +372,7 @@ _NOT_FIXED = frozenset(
 )
 
 
-def advice_findings(mention: Mention) -> Iterator[Flaw]:
+def advice_findings(mention: Mention) -> Iterator[Finding]:
     """Return the advice on a mention: on its name, and on its spelling if the part has no escapes there."""
     doi = mention.doi
     if doi is None:
@@ -380,7 +382,7 @@ def advice_findings(mention: Mention) -> Iterator[Flaw]:
         # A decoded name is usually meant, and the message says what to do if not
         if advice.suggestion and advice.code != "decoded-escape":
             message += f"; did you mean {advice.suggestion}?"
-        yield flaw(mention, advice.code, message, _suggested(mention, advice))
+        yield finding_about(mention, advice.code, message, _suggested(mention, advice))
 
 
 def _advice(mention: Mention, doi: DOI) -> tuple[Advice, ...]:
@@ -461,7 +463,7 @@ _BARE = re.compile(r"(?<!\\)[_#&$]")
 _LONGEST_SHOWN = 80  # characters of a value in a message
 
 
-def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
+def field_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
     """Return the first flaw of a field, and the advice on its name if it holds nothing else."""
     part, doi = mention.part, mention.doi
     if doi is None:
@@ -514,14 +516,14 @@ def _value_span(part: Part) -> Span:
     return start, start + len(part.text.strip())
 
 
-def _no_doi(mention: Mention) -> Flaw:
+def _no_doi(mention: Mention) -> Finding:
     """Return the finding on a field whose text is not a DOI."""
     reason = mention.error.reason if mention.error else "not a DOI"
     shown = mention.text
     if len(shown) > _LONGEST_SHOWN:
         shown = shown[:_LONGEST_SHOWN] + "…"
     message = f"{shown!r} is not a DOI: {reason}"
-    return flaw(mention, "syntax", message, _restored(mention), _value_span(mention.part))
+    return finding_about(mention, "syntax", message, _restored(mention), _value_span(mention.part))
 
 
 def _restored(mention: Mention) -> Fix | None:
@@ -548,7 +550,7 @@ def _probably_meant(mention: Mention) -> DOI | None:
         return None
 
 
-def _not_all(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
+def _not_all(mention: Mention, doi: DOI, before: str, after: str) -> Finding:
     """Return the finding on a field that holds more than the mention."""
     part = mention.part
     span = _value_span(part)
@@ -561,7 +563,7 @@ def _not_all(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
         if not mention.label and _NOT_OF_NAME.fullmatch(after):
             fix = fix_at(part, span, mention.text, doi.name)
             message = f"the name ends in {after[-9:]!r}"
-            finding = flaw(mention, "trailing-punctuation", message, fix, span)
+            finding = finding_about(mention, "trailing-punctuation", message, fix, span)
             return finding._replace(doi=DOI.parse(value).name)
     return _form(mention, _contents(value, before, after), _bare(mention, doi, span))
 
@@ -590,8 +592,10 @@ def _contents(value: str, before: str, after: str) -> str:
     return "holds more than a DOI"
 
 
-def _form(mention: Mention, what: str, fix: Fix | None) -> Flaw:
-    return flaw(mention, "field-form", f"the DOI field {what}", fix, _value_span(mention.part))
+def _form(mention: Mention, what: str, fix: Fix | None) -> Finding:
+    return finding_about(
+        mention, "field-form", f"the DOI field {what}", fix, _value_span(mention.part)
+    )
 
 
 def _bare(mention: Mention, doi: DOI, span: Span) -> Fix | None:
@@ -611,7 +615,7 @@ def _written(part: Part, doi: DOI) -> str | None:
     return None
 
 
-def _tex_escape(mention: Mention, doi: DOI, tex_escape: str) -> Flaw | None:
+def _tex_escape(mention: Mention, doi: DOI, tex_escape: str) -> Finding | None:
     """Return the finding on escapes that the bibliography's program does not want, or wants.
 
     :param tex_escape: as for ``written_findings``.
@@ -629,4 +633,4 @@ def _tex_escape(mention: Mention, doi: DOI, tex_escape: str) -> Flaw | None:
     if better == text or not reads_as(mention.part, better, doi):
         return None
     fix = fix_at(mention.part, mention.span, better)
-    return flaw(mention, "tex-escape", message, fix, _value_span(mention.part))
+    return finding_about(mention, "tex-escape", message, fix, _value_span(mention.part))

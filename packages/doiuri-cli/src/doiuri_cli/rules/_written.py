@@ -28,7 +28,7 @@ import re
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers import reads_columns, type_of
-from doiuri_cli.rules import flaw
+from doiuri_cli.rules import Finding, finding_about
 from doiuri_cli.rules._spelling import (
     advice_findings,
     field_findings,
@@ -39,63 +39,68 @@ from doiuri_cli.rules._spelling import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from doiuri_cli._mentions import Mention
+    from doiuri_cli._mentions import LocatedMention, Mention
     from doiuri_cli.readers import Part
-    from doiuri_cli.rules import Finding, Flaw, Place
 
 _ATTEMPT = re.compile(r"10\.|/|doi\s*:", re.IGNORECASE)
 _BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 
 
-def written_findings(path: str, mention: Mention, *, tex_escape: str = "any") -> Iterator[Flaw]:
-    """Return what is wrong with how a mention is written.
+def part_findings(mentions: Sequence[Mention], *, tex_escape: str) -> Iterator[Finding]:
+    """Return what is wrong with how the mentions of a part are written.
 
     :param tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
     """
+    yield from title_findings(mentions)
+    for mention in mentions:
+        yield from _mention_findings(mention, tex_escape)
+
+
+def _mention_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
     part = mention.part
     if mention.is_eprint:
         return
     if mention.doi is None and (short := mention.handle) is not None:
         message = f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
-        yield flaw(mention, "short-doi", message)._replace(doi=short.name)
+        yield finding_about(mention, "short-doi", message)._replace(doi=short.name)
     elif part.field:
-        if mention.doi is None and _is_loose(path, part) and not _ATTEMPT.search(mention.text):
+        if mention.doi is None and _is_loose(part) and not _ATTEMPT.search(mention.text):
             return
         yield from field_findings(mention, tex_escape)
     elif mention.doi is None:
-        yield flaw(mention, "syntax", mention.error.reason if mention.error else "not a DOI")
+        reason = mention.error.reason if mention.error else "not a DOI"
+        yield finding_about(mention, "syntax", reason)
     else:
         yield from link_findings(mention)
         yield from advice_findings(mention)
 
 
-def _is_loose(path: str, part: Part) -> bool:
+def _is_loose(part: Part) -> bool:
     """Return whether ``doi`` in a file may also be the key of something else, such as a description."""
     if reads_columns():
         return False
-    name = os.path.basename(path).lower()  # noqa: PTH119
+    name = os.path.basename(part.source.path).lower()  # noqa: PTH119
     return part.syntax == "text" and (
         name == "codemeta.json"
         or (type_of(name) in {"yaml", "markdown"} and not name.endswith(".cff"))
     )
 
 
-def part_findings(part: Part, mentions: Sequence[Mention]) -> Iterator[Flaw]:
-    """Return what is wrong with the mentions of a part together."""
-    if not part.field and len(mentions) > 1:
-        yield from title_findings(mentions)
-
-
-def file_findings(path: str, fields: Iterable[Place]) -> Iterator[Finding]:
+def file_findings(kind: str | None, mentions: Iterable[LocatedMention]) -> Iterator[Finding]:
     """Return what is wrong with a file's fields together: one finding on each DOI of several entries."""
-    if type_of(path) not in _BIBLIOGRAPHIES:
+    if kind not in _BIBLIOGRAPHIES:
         return
-    entries: dict[str, dict[str, Finding]] = {}
-    for place in fields:
-        if place.at.entry and place.key:
-            entries.setdefault(place.key, {}).setdefault(place.at.entry, place.at)
-    for first, *more in (list(same.values()) for same in entries.values()):
-        if more:
-            second = more.pop(0)
-            others = " and ".join(f"{other.entry} (line {other.line})" for other in (first, *more))
-            yield second._replace(code="duplicate", message=f"the same DOI as {others}")
+    entries: dict[str, dict[str, LocatedMention]] = {}
+    for mention in mentions:
+        entry = mention.location.entry
+        if mention.field and entry and mention.key:
+            entries.setdefault(mention.key, {}).setdefault(entry, mention)
+
+    for same in entries.values():
+        if len(same) == 1:
+            continue
+        first, second, *more = same.values()
+        places = [other.location for other in (first, *more)]
+        others = " and ".join(f"{place.entry} (line {place.line})" for place in places)
+        message = f"the same DOI as {others}"
+        yield Finding(second.location, "duplicate", message, second.name)

@@ -121,7 +121,7 @@ def look_up_works(
     with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
         needs = dict.fromkeys(left.values(), Need.WORK)
-        survey.meet(needs, checks=False, guesses=False, show=_showing(progress))
+        survey.meet(needs, checks=False, guesses=False, show=showing(progress))
     new = {
         doi: work
         for doi, work in survey.works.items()
@@ -163,13 +163,13 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
         survey.statuses = known
-        survey.meet(needs, show=_showing(progress))
+        survey.meet(needs, show=showing(progress))
     answers.statuses |= {doi.key: survey.answer(doi).status for doi in left}
     answers.unknown += survey.unknown.values()
     answers.asked, answers.requests = len(left), len(replies)
     answers.meant = {doi.key: meant.name for doi, meant in survey.meant.items()}
 
 
-def _showing(progress: Progress | None) -> Show:
+def showing(progress: Progress | None) -> Show:
     """Return the argument ``show`` of ``Survey.meet`` for one progress function."""
     return lambda _stage, _dois: nullcontext(progress)

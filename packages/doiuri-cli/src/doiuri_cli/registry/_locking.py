@@ -9,10 +9,10 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import DOI_ORG
-from doiuri.plugins.survey import Survey
+from doiuri.plugins.survey import Need, Survey
 from doiuri.resolver import Entry, Key
 
-from doiuri_cli.registry import open_resolver
+from doiuri_cli.registry import open_resolver, showing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -90,10 +90,11 @@ class Draft:
         with open_resolver(config) as resolver:
             survey = Survey(resolver, config.budget, record=True)
             in_batches = partial(resolver.check, batch=True)
-            survey.check(asked, progress, resolver.resolve_many if wanted.records else in_batches)
+            ask = resolver.resolve_many if wanted.records else in_batches
+            show = showing(progress)
+            survey.meet(dict.fromkeys(asked, Need.EXISTENCE), ask=ask, guesses=False, show=show)
             unknown = dict(survey.unknown)
-            dead = {doi.key for doi, status in survey.statuses.items() if status == "not-found"}
-            survey.look_up_works([doi for doi in works if doi.key not in dead], progress=progress)
+            survey.meet(dict.fromkeys(works, Need.WORK), checks=False, guesses=False, show=show)
         self._change(lambda content: survey.renew(content, asked))
         self.kept_works += survey.kept_works(self.content)
         self.unlockable += survey.unlockable(self.content)

@@ -618,7 +618,7 @@ def _written(part: Part, doi: DOI) -> str | None:
 def _tex_escape(mention: Mention, doi: DOI, tex_escape: str) -> Finding | None:
     """Return the finding on escapes that the bibliography's program does not want, or wants.
 
-    :param tex_escape: as for ``written_findings``.
+    :param tex_escape: as for ``part_findings``.
     """
     text = mention.text
     if tex_escape == "any":

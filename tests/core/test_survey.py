@@ -38,7 +38,7 @@ RECORDS: list[dict[str, Any]] = [
 def test_answers_are_gathered_by_doi() -> None:
     with resolver_for(RECORDS) as resolver:
         survey = Survey(resolver, budget=10)
-        survey.look_up_works([BOOK, BARE, DEAD])
+        survey.meet(dict.fromkeys([BOOK, BARE, DEAD], Need.WORK), checks=False)
         assert {doi: survey.statuses.get(doi) for doi in (BOOK, BARE, DEAD)} == {
             BOOK: "found",
             BARE: None,  # without metadata it may exist nevertheless
@@ -48,7 +48,7 @@ def test_answers_are_gathered_by_doi() -> None:
             BOOK: "A book",
             BARE: None,
         }
-        survey.check([BARE])
+        survey.meet({BARE: Need.EXISTENCE})
         assert survey.statuses[BARE] == "found"
         assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, BARE, DEAD])) == (
             {},
@@ -106,13 +106,14 @@ def test_existence_is_asked_first_if_the_budget_does_not_reach(
     rate: float | None, works: int, others: int, first: bool
 ) -> None:
     """Each work is a request, and each of a few others; a budget of a second allows twenty."""
-    dois = [DOI(f"10.5555/{number}") for number in range(works + others)]
+    needs = {DOI(f"10.5555/{number}"): Need.WORK for number in range(works)}
+    needs |= {DOI(f"10.5555/other{number}"): Need.EXISTENCE for number in range(others)}
     with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
         resolver = Resolver(server.url, store=None, rate=rate)
         survey = Survey(resolver, budget=1.0)
-        survey.look_up_works(dois[:works], dois[works:])
+        survey.meet(needs, checks=False)
     assert targets(server)[0].startswith("/doiRA/") is first
-    assert len(survey.statuses) == (len(dois) if first else 0)
+    assert len(survey.statuses) == (len(needs) if first else 0)
 
 
 def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
@@ -121,22 +122,21 @@ def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
         Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as resolver,
     ):
         survey = Survey(resolver, budget=10)
-        survey.look_up_works([BOOK])
-        survey.check([BOOK, BARE])
+        survey.meet({BOOK: Need.WORK, BARE: Need.EXISTENCE})
     assert survey.sentence([BOOK, BARE, DEAD]) == (
         f"2 of 3 DOIs could not be checked: 127.0.0.1:{port}: Connection refused"
     )
     assert (survey.statuses, survey.works) == ({}, {})
 
 
-@pytest.mark.parametrize("ask", ["check", "look_up_works"])
-def test_a_later_answer_ends_what_was_unknown(ask: str) -> None:
+@pytest.mark.parametrize("need", [Need.EXISTENCE, Need.WORK])
+def test_a_later_answer_ends_what_was_unknown(need: Need) -> None:
     with resolver_for(RECORDS) as up, refusing() as port:
         survey = Survey(up, budget=10)
         with Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as down:
-            survey.check([BOOK, DEAD], ask=down.check)
+            survey.meet(dict.fromkeys([BOOK, DEAD], Need.EXISTENCE), ask=down.check)
         assert set(survey.unknown) == {BOOK, DEAD}
-        getattr(survey, ask)([BOOK, DEAD])
+        survey.meet(dict.fromkeys([BOOK, DEAD], need))
     assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, DEAD])) == ({}, {}, "")
     assert survey.statuses[DEAD] == "not-found"
 
@@ -162,19 +162,20 @@ def test_the_most_probable_of_the_registered_names_was_meant(
         {"handle": f"10.5555/{name}", "values": []} for name in registered
     ]
     with resolver_for(records) as resolver:
-        found = Survey(resolver, budget=10).look_for_meant([DEAD, DOI(f"10.5555/{dead}")])
-    assert [doi.name for doi in found.values()] == ([f"10.5555/{meant}"] if meant else [])
+        survey = Survey(resolver, budget=10)
+        survey.meet(dict.fromkeys([DEAD, DOI(f"10.5555/{dead}")], Need.EXISTENCE))
+    assert [doi.name for doi in survey.meant.values()] == ([f"10.5555/{meant}"] if meant else [])
 
 
 def test_an_expired_answer_counts_but_is_marked() -> None:
     store = MemoryStore()
     with resolver_for(RECORDS, store=store) as resolver:
         first = Survey(resolver, budget=10, record=True)
-        first.check([BARE])
+        first.meet({BARE: Need.EXISTENCE})
         store.put_many({key: entry._replace(expires=0.0) for key, entry in first.entries.items()})
         list(resolver.resolve_many([BOOK]))
     survey = Survey(Resolver(store=store, offline=True), budget=10)
-    survey.check([BOOK, BARE])
+    survey.meet(dict.fromkeys([BOOK, BARE], Need.EXISTENCE))
     assert survey.statuses == {BOOK: "found", BARE: "found"}
     assert {doi: str(cause) for doi, cause in survey.stale.items()} == {
         BARE: "offline: request not sent"
@@ -188,8 +189,8 @@ def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path
     def renewed(resolver: Resolver, *works: DOI) -> Survey:
         with resolver:
             survey = Survey(resolver, budget=10, record=True)
-            survey.check([BARE, BOOK])
-            survey.look_up_works(works)
+            survey.meet(dict.fromkeys([BARE, BOOK], Need.EXISTENCE))
+            survey.meet(dict.fromkeys(works, Need.WORK))
         file.edit(lambda content: survey.renew(content, [BARE, BOOK]))
         return survey
 
@@ -212,7 +213,7 @@ def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path
 def test_the_entries_behind_the_answers_are_recorded_on_request() -> None:
     with resolver_for(RECORDS) as resolver:
         survey = Survey(resolver, budget=10, record=True)
-        survey.check([BARE, DEAD])
+        survey.meet(dict.fromkeys([BARE, DEAD], Need.EXISTENCE))
         assert {(key.kind, key.doi) for key in survey.entries} == {
             ("record", BARE.key),
             ("record", DEAD.key),

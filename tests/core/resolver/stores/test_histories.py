@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from doiuri import DOI
-from doiuri.plugins.survey import Survey
+from doiuri.plugins.survey import Need, Survey
 from doiuri.resolver import (
     Entry,
     Key,
@@ -300,7 +300,8 @@ class Locked(RuleBasedStateMachine):
         before, accepted = self.said(), self.file.read().accepted
         records = self.records()
         survey, resolver = self.survey(self.caches[number], up=up, base=base)
-        survey.check(dois, ask=partial(ask, resolver))
+        needs = dict.fromkeys(dois, Need.EXISTENCE)
+        survey.meet(needs, ask=partial(ask, resolver), guesses=False)
         self.file.edit(lambda content: survey.renew(content, dois))
         after = self.said()
         for doi in DOIS:
@@ -330,7 +331,7 @@ class Locked(RuleBasedStateMachine):
     def renew_works(self, dois: list[DOI], number: int, up: bool) -> None:
         before = self.said()
         survey, _ = self.survey(self.caches[number], up=up)
-        survey.look_up_works(dois)
+        survey.meet(dict.fromkeys(dois, Need.WORK), checks=False, guesses=False)
         self.file.edit(lambda content: survey.renew(content, []))
         after = self.said()
         for doi in DOIS:
@@ -399,9 +400,9 @@ class Run:
         survey = Survey(resolver, None, record=True)
         due = [doi for doi in self.dois if self.refresh or content.status(doi.key) is None]
         ask = partial(resolver.check, batch=True) if self.existence else resolver.resolve_many
-        survey.check(due, ask=ask)
+        survey.meet(dict.fromkeys(due, Need.EXISTENCE), ask=ask, guesses=False)
         if self.works:
-            survey.look_up_works([doi for doi in due if survey.statuses[doi] != "not-found"])
+            survey.meet(dict.fromkeys(due, Need.WORK), checks=False, guesses=False)
         survey.renew(content, due)
         if self.prune:
             content.prune(doi.key for doi in self.dois)

@@ -81,7 +81,7 @@ class Survey:
     >>> dois = [DOI("10.1000/182"), DOI("10.1000/none")]
     >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
     ...     survey = Survey(resolver, budget=2.0)
-    ...     survey.check(dois)
+    ...     survey.meet(dict.fromkeys(dois, Need.EXISTENCE))
     >>> [survey.statuses[doi] for doi in dois], survey.sentence(dois)
     (['found', 'not-found'], '')
 
@@ -142,7 +142,8 @@ class Survey:
         {DOI('10.1000/l82'): DOI('10.1000/182')}
 
         :param needs: the DOIs of the document, each with what is needed; the order is that of the requests.
-        :param ask: as for ``check``.
+        :param ask: the method of the resolver that says whether DOIs exist, such as ``resolve_many``; by default
+            ``check``.
         :param checks: whether to ask if DOIs exist, apart from those whose works are needed.
         :param guesses: whether to look for what was meant by DOIs that do not exist.
         :param show: called with "works" or "existence" and the DOIs before each step; returns a context
@@ -153,19 +154,19 @@ class Survey:
         if works:
             others = [doi for doi in needs if doi not in self.statuses and needs[doi] != Need.WORK]
             with show("works", works) as progress:
-                self.look_up_works(works, others, progress)
+                self._look_up_works(works, others, progress)
         unchecked_ = [doi for doi in needs if doi not in self.statuses]
         if checks and unchecked_:
             with show("existence", unchecked_) as progress:
-                self.check(unchecked_, progress, ask)
+                self._check(unchecked_, progress, ask)
         cards = [doi for doi, need in needs.items() if need == Need.CARD and self._lacks_work(doi)]
         cards = [doi for doi in cards if self.statuses.get(doi) == "found"]
         if cards:
             with show("works", cards) as progress:
-                self.look_up_works(cards, progress=progress)
+                self._look_up_works(cards, progress=progress)
         if guesses:
             dead = (doi for doi in needs if self.statuses.get(doi) == "not-found")
-            self.meant |= self.look_for_meant(doi for doi in dead if doi not in self.meant)
+            self.meant |= self._look_for_meant(doi for doi in dead if doi not in self.meant)
 
     def answer(self, doi: DOI) -> Answer:
         """Return what is known about a DOI now."""
@@ -191,7 +192,7 @@ class Survey:
     def _lacks_work(self, doi: DOI) -> bool:
         return doi not in self.works and self.statuses.get(doi) != "not-found"
 
-    def check(
+    def _check(
         self,
         dois: Sequence[DOI],
         progress: Progress | None = None,
@@ -199,13 +200,13 @@ class Survey:
     ) -> None:
         """Ask whether DOIs exist.
 
-        :param ask: the method of the resolver to call, such as ``resolve_many``; by default ``check``.
+        :param ask: as for ``meet``.
         """
         outcomes = (ask or self._resolver.check)(dois, budget=self._left, progress=progress)
         for doi, outcome in self._answered(dois, outcomes, self.unknown):
             self.statuses[doi] = "not-found" if outcome.status == "not-found" else "found"
 
-    def look_up_works(
+    def _look_up_works(
         self, dois: Sequence[DOI], others: Collection[DOI] = (), progress: Progress | None = None
     ) -> None:
         """Ask for metadata. A DOI that has metadata exists, so nothing else need be asked about it.
@@ -215,7 +216,7 @@ class Survey:
         """
         if self._resolver._too_many_works(dois, others, self._deadline):
             new = [doi for doi in (*dois, *others) if doi not in self.statuses]
-            self.check(new, ask=partial(self._resolver.check, batch=True))
+            self._check(new, ask=partial(self._resolver.check, batch=True))
         dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
         budget = self._left if self._left is None or not others else self._left / 2
         outcomes = self._resolver.works(dois, budget=budget, progress=progress)
@@ -228,15 +229,8 @@ class Survey:
                 self.works[doi] = None if outcome.work.is_empty else outcome.work
             self.statuses[doi] = outcome.status
 
-    def look_for_meant(self, dois: Iterable[DOI]) -> dict[DOI, DOI]:
-        """Return the registered DOIs that were probably meant by DOIs that do not exist, if there are any.
-
-        >>> from doiuri import DOI
-        >>> from doiuri.testing import resolver_for
-        >>> with resolver_for([{"handle": "10.1038/nphys1170", "values": []}]) as resolver:
-        ...     Survey(resolver, budget=2.0).look_for_meant([DOI("10.1038/nphys117O")])
-        {DOI('10.1038/nphys117O'): DOI('10.1038/nphys1170')}
-        """
+    def _look_for_meant(self, dois: Iterable[DOI]) -> dict[DOI, DOI]:
+        """Return the registered DOIs that were probably meant by DOIs that do not exist, if there are any."""
         guesses = [(doi, guess) for doi in dois for guess in _guesses(doi)][:_MOST_GUESSES]
         if not guesses:
             return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,29 @@ def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path
     assert b"Another" in newer, "a work stays if only the existence is renewed"
     renewed(Resolver(store=store, offline=True), BOOK)
     assert file.path.read_bytes() == newer
+
+
+def test_a_stale_answer_does_not_replace_a_not_found_in_a_lock_file(tmp_path: Path) -> None:
+    store = MemoryStore()
+    file = LockFile(tmp_path / "doi.lock")
+    needs = {BARE: Need.EXISTENCE}
+    facts = {"records": RECORDS, "agencies": {"10.5555": "Crossref"}}
+    with resolver_for(facts, store=store) as resolver:
+        existed = Survey(resolver, budget=10, record=True)
+        existed.meet(needs, ask=partial(resolver.check, batch=True))
+    assert {key.kind for key in existed.entries if key.doi == BARE.key} == {"exists"}
+    store.put_many({key: entry._replace(expires=0.0) for key, entry in existed.entries.items()})
+    with resolver_for([]) as resolver:
+        gone = Survey(resolver, budget=10, record=True)
+        gone.meet(needs)
+    file.edit(lambda content: gone.renew(content, [BARE]))
+
+    offline = Survey(Resolver(store=store, offline=True), budget=10, record=True)
+    offline.meet(needs)
+    file.edit(lambda content: offline.renew(content, [BARE]))
+
+    assert offline.stale.keys() == {BARE}
+    assert file.read().status(BARE.key) == "not-found"
 
 
 def test_the_entries_behind_the_answers_are_recorded_on_request() -> None:

@@ -260,7 +260,7 @@ class Survey:
             if is_work or (key.doi not in unknown and (key.kind == "record" or key.doi in checked)):
                 if entry.expires > self._started:
                     new[key] = entry
-                elif (key.doi, is_work) in self._fallbacks and content.get(key) is None:
+                elif (key.doi, is_work) in self._fallbacks and _is_gap(content, key):
                     stale[key] = entry
         answered = {key.doi for key in new if key.kind != "work"}
         content.remove(answered, ("record", "exists"))
@@ -315,6 +315,13 @@ class Survey:
 
 def _show_nothing(_stage: str, _dois: Sequence[DOI]) -> AbstractContextManager[None]:
     return nullcontext()
+
+
+def _is_gap(content: LockContent, key: Key) -> bool:
+    """Return whether a lock file lacks an entry, and does not say that the DOI is missing."""
+    if key.kind != "work" and content.status(key.doi) == "not-found":
+        return False
+    return content.get(key) is None
 
 
 def _guesses(doi: DOI) -> list[DOI]:

@@ -257,10 +257,8 @@ def test_the_glossary_has_few_concepts_with_a_sentence_each() -> None:
 
 def test_every_public_class_is_named_under_one_concept() -> None:
     named = re.findall(r"``([A-Za-z]+)``[,)]", GLOSSARY)
-    classes = {
-        name
-        for module in [*PUBLIC, "doiuri.bibtex", "doiuri.citations"]
-        for name in importlib.import_module(module).__all__
-        if inspect.isclass(getattr(importlib.import_module(module), name))
-    }
+    classes = set()
+    for module in map(importlib.import_module, [*PUBLIC, "doiuri.bibtex", "doiuri.citations"]):
+        classes |= {name for name in module.__all__ if inspect.isclass(getattr(module, name))}
+
     assert sorted(named) == sorted(classes)

@@ -28,7 +28,7 @@ def test_findings_a_summary_and_the_exit_code(
 ) -> None:
     (tmp_path / "a.md").write_text(TEXT)
     (tmp_path / "b.bib").write_text("@misc{a, doi = {10.1000/182}}\n@misc{b, doi = {10.5555/nope}}")
-    words = "check", "-o", "concise", "--records", "--fail-on", limit
+    words = "check", "-o", "concise", "--compare", "--fail-on", limit
     run = doiuri(*words, "--resolver", doi_proxy.url, cwd=tmp_path)
     places = {"a.md:2:6": "", "b.bib:2:17": "b: "}
     assert run.stdout.splitlines() == [

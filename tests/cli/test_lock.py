@@ -335,7 +335,7 @@ def test_an_accepted_name_is_no_finding_and_stays(
     (folder / "c.bib").write_text(f"@misc{{a, doi = {{{DEAD}}}}}")
     requests = len(doi_proxy.log)
     for options in (["--offline"], ["--locked"], ["--resolver", doi_proxy.url]):
-        run = doiuri("check", "--records", *options, "--ignore=lock-missing", cwd=folder)
+        run = doiuri("check", "--compare", *options, "--ignore=lock-missing", cwd=folder)
         assert (run.returncode, run.stdout) == (0, "")
     assert not [one for one in doi_proxy.log[requests:] if DEAD in one.target]
 

@@ -246,7 +246,7 @@ def test_unsafe_fixes(tmp_path: Path, doi_proxy: Proxies) -> None:
 
 @pytest.mark.doi_records([link("10.1000/182", "https://publisher.example/")])
 def test_fixes_need_no_metadata(tmp_path: Path, doi_proxy: Proxies) -> None:
-    (tmp_path / "doiuri.toml").write_text("records = true\n")
+    (tmp_path / "doiuri.toml").write_text("compare = true\n")
     (tmp_path / "a.bib").write_text("@book{a, title = {Another}, doi = {10.1000/182}}\n")
     doiuri("fix", "--unsafe-fixes", "--resolver", doi_proxy.url, cwd=tmp_path)
     assert {request.headers["accept"] for request in doi_proxy.log} == {"application/json"}

@@ -116,7 +116,7 @@ def test_works_of_columns_are_looked_up_with_records_only(
         f"{GONE}: retracted 2013-06-05; notice 10.5555/third",
     )
     bad = ("a.csv", 4, 27, "also", "retracted", f"{BAD}: retracted")
-    assert check(*columns, "--records", "-j2") == [gone, bad]
+    assert check(*columns, "--compare", "-j2") == [gone, bad]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from doiuri.plugins import Option, choice, hint, number, option, path, texts
 
 from doiuri_cli.files import Patterns, is_pattern
 from doiuri_cli.readers import TYPES
-from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES
+from doiuri_cli.rules import LOCK_CODES, RULES, WORK_CODES
 
 if TYPE_CHECKING:
     from doiuri.plugins import Options
@@ -49,7 +49,7 @@ class Config(NamedTuple):
     fail_on: str = "error"
     max_size: int = 50_000_000
     tex_escape: str = "any"
-    records: bool = False
+    compare: bool = False
     max_age: int = DEFAULT_MAX_AGE
     columns: tuple[str, ...] = ()  # if there are any, nothing else is read
     lock: str | None = None
@@ -80,8 +80,8 @@ class Config(NamedTuple):
         codes = frozenset(RULES) if self.select is None else self.select
         if not self.needs_lock:
             codes -= LOCK_CODES
-        if not self.records:
-            codes -= RECORD_CODES
+        if not self.compare:
+            codes -= WORK_CODES
         return codes - self.ignore
 
     def codes_for(self, path: str) -> Codes:
@@ -310,7 +310,7 @@ OPTIONS = {
         Option("max-size", 50_000_000, "bytes of files in folders", number("bytes", whole=True)),
         Option("lock", LOCK_NAME, "the lock file, if it exists; '' for none", _lock),
         Option("locked", False, "send no requests: all answers have to come from the lock file"),
-        Option("records", False, "compare entries with the registry's metadata"),
+        Option("compare", False, "compare entries with the registry's metadata"),
         Option(
             "max-age", DEFAULT_MAX_AGE, "days that locked works are fresh; 0: ask for all", _DAYS
         ),

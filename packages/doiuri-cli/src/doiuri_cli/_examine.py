@@ -15,8 +15,8 @@ from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
 from doiuri_cli.readers._part import location_of
 from doiuri_cli.rules import (
     LOCK_CODES,
-    RECORD_CODES,
     RULES,
+    WORK_CODES,
     Finding,
 )
 from doiuri_cli.rules._ignores import apply_ignores, ignores_in, unused_ignores
@@ -48,7 +48,7 @@ NOTHING: Mapping[str, Any] = {}  # what is known of no DOI
 _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 """The codes that depend on the answers about a file's DOIs."""
 
-_USUAL = frozenset(RULES) - LOCK_CODES - RECORD_CODES
+_USUAL = frozenset(RULES) - LOCK_CODES - WORK_CODES
 
 
 class FileReport(NamedTuple):
@@ -130,7 +130,7 @@ def with_entries(report: FileReport, source: Source, config: Config) -> FileRepo
 
     There are none in a file that cannot be parsed. If only columns are read, each DOI in one is an entry.
     """
-    if RECORD_CODES.isdisjoint(config.codes_for(source.path)):
+    if WORK_CODES.isdisjoint(config.codes_for(source.path)):
         return report
     from doiuri_cli.readers._bibliography import CitedWork, Lacking, entries  # rarely needed
 
@@ -169,9 +169,9 @@ def judge(
         for mention in report.mentions:
             findings += _answered(mention, config, answers)
         if works and report.entries:
-            from doiuri_cli.rules._records import record_findings  # rarely needed
+            from doiuri_cli.rules._works import work_findings  # rarely needed
 
-            findings += record_findings(report.entries, works)
+            findings += work_findings(report.entries, works)
     findings = [one for one in findings if one.code in codes]
     kept, used = apply_ignores(report.ignores, findings)
     if report.ignores and answers is not None and "unused-ignore" in codes:
@@ -233,7 +233,7 @@ def _checker(
 
     def is_checked(ignore: Ignore, code: str) -> bool:
         area = (None, None) if ignore.target is None else ignore.area
-        if code in RECORD_CODES and area in undescribed:
+        if code in WORK_CODES and area in undescribed:
             return False
         return code in codes and not (code in _FROM_ANSWERS and area in unknown)
 

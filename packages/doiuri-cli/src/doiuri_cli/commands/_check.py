@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @file_options
 @columns_option
 @code_options
-@option("records")
+@option("compare")
 @registry_options
 @lock_options
 @config_options

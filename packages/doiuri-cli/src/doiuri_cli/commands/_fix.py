@@ -24,7 +24,7 @@ from doiuri_cli.commands._options import (
 )
 from doiuri_cli.output import check_outputs, output_option, write_report
 from doiuri_cli.output._report import Counts, Report, number, recorded_lines, severities
-from doiuri_cli.rules import RECORD_CODES
+from doiuri_cli.rules import WORK_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +76,7 @@ def fix(
     or a file cannot be written; else 0.
     """
     config = make_config(**options)  # type: ignore[arg-type]
-    config = config._replace(ignore=config.ignore | RECORD_CODES)  # they have no fixes
+    config = config._replace(ignore=config.ignore | WORK_CODES)  # they have no fixes
     dry = show or only
     selection = files.select(config)
     config = config._replace(folders=tuple(selection.folders))

@@ -42,7 +42,7 @@ class Rule(NamedTuple):
     example: str  # a text with such a finding; for advice, the DOI
     instead: str = ""  # what to write in its place; empty if that depends
     fix: str = ""  # "safe", "unsafe" or "" for none
-    needs: str = ""  # "lock" file, or the registry's metadata: "records"; "" for neither
+    needs: str = ""  # "lock" file, or the registry's "works"; "" for neither
 
 
 RULES = {
@@ -54,7 +54,7 @@ RULES = {
 LOCK_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "lock")
 """The codes that are checked only if there is a lock file and nobody else is asked."""
 
-RECORD_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "records")
+WORK_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "works")
 """The codes that are checked only against the registry's metadata."""
 
 

@@ -21,7 +21,7 @@ YEARS_APART = 1
 _LONGEST = 80  # characters of a title in a message
 
 
-def record_findings(entries: Iterable[CitedWork], works: Mapping[str, Work]) -> Iterator[Finding]:
+def work_findings(entries: Iterable[CitedWork], works: Mapping[str, Work]) -> Iterator[Finding]:
     """Yield a finding for each difference between an entry and the work that its DOI names."""
     for entry in entries:
         work = works.get(entry.doi.key)

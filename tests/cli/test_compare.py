@@ -1,4 +1,4 @@
-"""``doiuri check --records``: entries of bibliographies compared with the registry's metadata."""
+"""``doiuri check --compare``: entries of bibliographies compared with the registry's metadata."""
 
 from __future__ import annotations
 
@@ -55,22 +55,22 @@ def check(
 
 def test_differences_are_warnings_at_the_doi(tmp_path: Path, doi_proxy: Proxies) -> None:
     (tmp_path / "a.bib").write_text(BIB)
-    run, found = check(tmp_path, doi_proxy, "--records")
+    run, found = check(tmp_path, doi_proxy, "--compare")
     expected = [("wrong", f"{member}-differs", 4) for member in ("author", "title", "year")]
     assert found == [*expected, ("gone", "retracted", 6)]
     assert run.returncode == 0
     requests = len(doi_proxy.log)
-    assert check(tmp_path, doi_proxy, "--records")[1] == found
+    assert check(tmp_path, doi_proxy, "--compare")[1] == found
     assert len(doi_proxy.log) == requests
     assert check(tmp_path, doi_proxy)[1] == []
     (tmp_path / "a.bib").write_text(
         BIB.replace(f"{BAD}}}}}", f"{BAD}}}}} % doiuri: ignore[retracted]")
     )
-    assert check(tmp_path, doi_proxy, "--records")[1] == expected
+    assert check(tmp_path, doi_proxy, "--compare")[1] == expected
     assert len(doi_proxy.log) == requests
-    assert check(tmp_path, doi_proxy, "--records", "--offline", "--cache", ":memory:")[1] == []
+    assert check(tmp_path, doi_proxy, "--compare", "--offline", "--cache", ":memory:")[1] == []
     (tmp_path / "doiuri.toml").write_text("max-age = 0\n")
-    assert check(tmp_path, doi_proxy, "--records", "--offline")[1] == expected
+    assert check(tmp_path, doi_proxy, "--compare", "--offline")[1] == expected
 
 
 def test_a_notice_is_one_finding_and_information_never_fails(
@@ -81,7 +81,7 @@ def test_a_notice_is_one_finding_and_information_never_fails(
         "".join(f"@misc{{k{n}, doi={{{doi}}}}}\n" for n, doi in enumerate(dois))
     )
     notices = "--select=retracted,concern,preprint-published"
-    options = "--records", "--resolver", doi_proxy.url, "--cache", tmp_path / "c.sqlite", notices
+    options = "--compare", "--resolver", doi_proxy.url, "--cache", tmp_path / "c.sqlite", notices
     run = doiuri("check", *options, "-o", "concise", "--fail-on=warning", cwd=tmp_path)
     assert [line.partition(" ")[2] for line in run.stdout.splitlines()] == [
         f"warning[retracted] k1: {BAD}: retracted",
@@ -106,7 +106,7 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
     (tmp_path / "paper.bib").write_text("\n".join([BIB, *more]))
     (tmp_path / "notes.md").write_text("doi:10.5555/in-no-entry\n" * 2)
     check(
-        tmp_path, doi_proxy, "--records", "--select=not-found,syntax", "-o", "markdown:summary.md"
+        tmp_path, doi_proxy, "--compare", "--select=not-found,syntax", "-o", "markdown:summary.md"
     )
     lists = (
         (tmp_path / "summary.md").read_text().partition("**OK DOIs**")[2].partition("Checked")[0]
@@ -185,7 +185,7 @@ def test_a_work_is_that_of_the_lock_file_the_cache_or_the_registry(
         "".join(f"@misc{{k, title={{X}}, doi={{{name}}}}}\n" for name in STATES)
     )
     asked = (
-        "--records",
+        "--compare",
         "--select=title-differs",
         "--cache",
         tmp_path / "cache.sqlite",
@@ -262,7 +262,7 @@ def told() -> dict[str, list[str]]:
     ]
     with running(PAIRED) as proxy:
         options = (
-            "--records",
+            "--compare",
             "--online",
             "--resolver",
             proxy.url,
@@ -300,7 +300,7 @@ def test_title_year_and_first_author_of_each_entry_are_compared(
         expected += [(key, "author-differs", author)] if author else []
         expected += [(key, "title-differs", '"Neither of these"')] if has_title else []
         expected += [(key, "year-differs", str(year))] if year else []
-    options = "--records", "--online", "--resolver", doi_proxy.url, "--select"
+    options = "--compare", "--online", "--resolver", doi_proxy.url, "--select"
     path, text = ENTRIES[case]["path"], "\n".join(ENTRIES[case]["lines"])
     found = findings(path, text, *options, "title-differs,year-differs,author-differs")
     members = "doi", "line", "column", "end_column"
@@ -327,6 +327,6 @@ def test_the_title_of_an_entry_without_a_doi_is_listed(
 ) -> None:
     (tmp_path / "a.bib").write_text(text, "utf-8")
     (tmp_path / "b.bib").write_text("@misc{b, doi = {10.1000/unknown}}")
-    run = doiuri("check", "--isolated", "--offline", "--records", "-o", "markdown", cwd=tmp_path)
+    run = doiuri("check", "--isolated", "--offline", "--compare", "-o", "markdown", cwd=tmp_path)
     assert f"No DOI given for title: {title}\n" in run.stdout
     assert "**OK DOIs**\n\n- None\n" in run.stdout

@@ -25,7 +25,7 @@ from typing import Any
 
 import dask.dataframe as dd
 import pandas as pd
-from dask_doiuri import parse, verify
+from dask_doiuri import check, parse
 from distributed import Client, LocalCluster
 
 READY = "doiuri-proxy ready at "
@@ -134,10 +134,10 @@ def fullest_second(times: Sequence[float]) -> int:
     return max(bisect_left(order, begun + 1) - n for n, begun in enumerate(order))
 
 
-def verified(base: str, count: int, known: dd.DataFrame | None = None, **options: Any) -> float:
-    """The seconds that it takes to verify so many names."""
+def checked(base: str, count: int, known: dd.DataFrame | None = None, **options: Any) -> float:
+    """The seconds that it takes to check so many names."""
     begun = time.perf_counter()
-    statuses = verify(frame(count), resolver=base, known=known, **options)["doi_status"]
+    statuses = check(frame(count), resolver=base, known=known, **options)["doi_status"]
     found = int((statuses == "found").sum().compute())
     seconds = time.perf_counter() - begun
     assert found == count, f"{count - found} names have no answer"
@@ -149,13 +149,13 @@ def unlimited(base: str, count: int, folder: Path) -> Iterator[Row]:
     for number in (1, 3):
         with workers(number) as (_, memory):
             cache = folder / f"cache-{number}.sqlite3"
-            times[number] = verified(base, count, rate=None, cache=cache)
-            again = verified(base, count, rate=None, cache=cache)
-            what = f"`verify` of {count:,} names from the cache, workers: {number}"
+            times[number] = checked(base, count, rate=None, cache=cache)
+            again = checked(base, count, rate=None, cache=cache)
+            what = f"`check` of {count:,} names from the cache, workers: {number}"
             yield what, f"{count / again:,.0f} names/s", "", "", ""
-            yield memory.row(f"`verify`, workers: {number}")
+            yield memory.row(f"`check`, workers: {number}")
     yield (
-        f"`verify` of {count:,} names, no rate, 3 workers",
+        f"`check` of {count:,} names, no rate, 3 workers",
         f"{count / times[3]:,.0f} names/s",
         f"1 worker: {count / times[1]:,.0f} names/s",
         f"{times[1] / times[3]:.2f}",
@@ -166,20 +166,20 @@ def unlimited(base: str, count: int, folder: Path) -> Iterator[Row]:
 def joined(base: str, count: int) -> Iterator[Row]:
     """Names that are all in a dump, so none is requested."""
     with workers(3) as (_, memory):
-        seconds = verified(base, count, frame(count), offline=True, cache=":memory:")
-        what = f"`verify` of {count:,} names that are in `known`, 3 workers"
+        seconds = checked(base, count, frame(count), offline=True, cache=":memory:")
+        what = f"`check` of {count:,} names that are in `known`, 3 workers"
         yield what, f"{count / seconds:,.0f} names/s", "", "", ""
-        yield memory.row("`verify` with `known`")
+        yield memory.row("`check` with `known`")
 
 
 def limited(base: str, count: int, times: list[float]) -> Iterator[Row]:
     """The requests in the fullest second, which may begin at any moment."""
     before = len(times)
     with workers(3):
-        seconds = verified(base, count, rate=100, cache=":memory:")
+        seconds = checked(base, count, rate=100, cache=":memory:")
     sent = times[before:]
     yield (
-        f"`verify` of {count:,} names, rate of 100 requests/s, 3 workers",
+        f"`check` of {count:,} names, rate of 100 requests/s, 3 workers",
         f"{count / seconds:,.0f} names/s",
         f"{len(sent) / seconds:.0f} requests/s on average",
         f"{fullest_second(sent)} in the fullest second",

@@ -10,7 +10,7 @@ from typing import Any
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from dask_doiuri import parse, verify
+from dask_doiuri import check, parse
 from support.partitions import SHAPES, asked, bag, frame, rows
 from support.servers.faults import Server
 from support.servers.rest import handling, proxy
@@ -69,9 +69,9 @@ COLUMNS = ("doi", "doi_name", "doi_status", "doi_agency", "doi_reason")
 def test_only_names_that_are_not_known_are_asked_for(
     server: Server, source: str, form: str
 ) -> None:
-    verified = verify(SOURCES[source](TEXTS), resolver=server.url, known=DUMPS[form]())
+    checked = check(SOURCES[source](TEXTS), resolver=server.url, known=DUMPS[form]())
     assert not server.requests
-    found = rows(verified, *COLUMNS)
+    found = rows(checked, *COLUMNS)
     assert source == "shuffled" or found == EXPECTED
     assert sorted(found, key=str) == sorted(EXPECTED, key=str)
     assert asked(server) == NEW
@@ -82,15 +82,15 @@ def test_the_agency_may_be_in_any_row_of_a_name(partitions: int) -> None:
     agencies = ["Crossref", None, None, None, None, "JaLC"]
     known = pd.DataFrame({"doi_key": ["10.1/A", "10.1/a", "10.1/b"] * 2, "doi_agency": agencies})
     known = dd.from_pandas(known, npartitions=partitions)
-    verified = verify(frame(["10.1/a", "10.1/B"]), known=known, offline=True)
-    assert rows(verified, "doi_agency") == [("Crossref",), ("JaLC",)]
+    checked = check(frame(["10.1/a", "10.1/B"]), known=known, offline=True)
+    assert rows(checked, "doi_agency") == [("Crossref",), ("JaLC",)]
 
 
 def test_a_key_of_a_dump_is_literal_and_needs_no_agency() -> None:
     known = pd.DataFrame({"doi_key": ["10.1002/50%25(x)<y>"]})
     data = bag(["10.1002/50%2525(X)<y>", "10.1002/50%25(x)<y>"])
-    verified = verify(data, known=known, offline=True)
-    assert rows(verified, "doi_status", "doi_agency") == [("found", None), ("unknown", None)]
+    checked = check(data, known=known, offline=True)
+    assert rows(checked, "doi_status", "doi_agency") == [("found", None), ("unknown", None)]
 
 
 def test_small_files_that_dask_reads_at_once(server: Server, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_small_files_that_dask_reads_at_once(server: Server, tmp_path: Path) -> 
     )
     DUMPS["keys"]().to_parquet(tmp_path / "keys", write_index=False)
     data, known = dd.read_parquet(tmp_path / "data")[["doi"]], dd.read_parquet(tmp_path / "keys")
-    assert rows(verify(data, resolver=server.url, known=known), *COLUMNS) == EXPECTED
+    assert rows(check(data, resolver=server.url, known=known), *COLUMNS) == EXPECTED
     assert asked(server) == NEW
 
 
@@ -113,11 +113,11 @@ def test_a_frame_is_read_for_its_keys_and_again_for_its_rows() -> None:
         return pd.DataFrame({"doi": NAMES[number * 4 : number * 4 + 4], "n": number})
 
     data = dd.from_map(part, range(3), meta=pd.DataFrame({"doi": ["x"], "n": [1]}))
-    verified = verify(data, known=dump(NAMES), offline=True)
+    checked = check(data, known=dump(NAMES), offline=True)
     assert not read
-    assert {*rows(verified, "doi_status")} == {("found",)}
+    assert {*rows(checked, "doi_status")} == {("found",)}
     assert sorted(read) == sorted([0, 1, 2] * 2)
     read.clear()
-    shuffled = verify(data.shuffle("n", shuffle_method="tasks"), known=dump(NAMES), offline=True)
+    shuffled = check(data.shuffle("n", shuffle_method="tasks"), known=dump(NAMES), offline=True)
     assert len(shuffled.compute()) == 12
     assert sorted(read) == [0, 1, 2]

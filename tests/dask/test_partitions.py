@@ -11,7 +11,7 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 from dask.dataframe.utils import assert_eq
-from dask_doiuri import parse, verify
+from dask_doiuri import check, parse
 from doiuri import DOI, Handle
 from doiuri.records import ascii_upper
 from doiuri.resolver import Resolver
@@ -20,7 +20,7 @@ from support.partitions import SHAPES, asked, bag, frame, rows
 from support.servers.faults import Server
 
 PARSED = ("doi_name", "doi_key", "doi_reason")
-VERIFIED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
+CHECKED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
 NO_DOI, NO_LABEL = "there is no DOI", 'expected "10.", a label such as "doi:", or a link to doi.org'
 # By text: name, key, status, agency and reason
 EXPECTED: dict[str | None, tuple[str | None, ...]] = {
@@ -63,10 +63,10 @@ def test_a_row_gets_what_its_text_gets_alone(
         (text, name, key, None if name else reason) for text, name, key, *_, reason in expected
     ]
     assert rows(parse(data), "doi", *PARSED) == parsed
-    verified = verify(data, resolver=server.url)
+    checked = check(data, resolver=server.url)
     assert not server.requests, "asked before it was computed"
     for _ in range(2):
-        found = rows(verified, "doi", *VERIFIED)
+        found = rows(checked, "doi", *CHECKED)
         assert found == [(text, name, *answer) for text, name, _, *answer in expected]
     keys = sorted(ascii_upper(name) for name in asked(server).elements())
     assert keys == sorted({key for _, key, *_ in EXPECTED.values() if key}), (
@@ -76,7 +76,7 @@ def test_a_row_gets_what_its_text_gets_alone(
 
 @pytest.mark.parametrize("convert", [True, False, None])
 @pytest.mark.parametrize(
-    "add", [parse, lambda data: verify(data, offline=True)], ids=["parse", "verify"]
+    "add", [parse, lambda data: check(data, offline=True)], ids=["parse", "check"]
 )
 def test_a_frame_keeps_its_order_index_columns_and_types(
     add: Callable[..., Any], convert: bool | None
@@ -112,8 +112,8 @@ def test_an_item_of_a_bag_becomes_a_dict_and_stays_as_it_is(
     before = dict(old)
     (parsed,) = parse(bag([item])).compute()
     assert parsed == {**old, "doi_name": name, "doi_key": parsed["doi_key"], "doi_reason": reason}
-    (verified,) = verify(bag([item]), offline=True).compute()
-    assert verified["doi_name"] == name
+    (checked,) = check(bag([item]), offline=True).compute()
+    assert checked["doi_name"] == name
     assert old == before
     assert [*parsed] == [*before, *PARSED]
 
@@ -161,7 +161,7 @@ def test_odd_names_are_kept() -> None:
         "taken in a bag",
     ],
 )
-@pytest.mark.parametrize("function", [parse, verify])
+@pytest.mark.parametrize("function", [parse, check])
 def test_wrong_data_is_refused(
     function: Callable[..., Any], data: Any, column: str, error: type[Exception], says: str
 ) -> None:
@@ -193,7 +193,7 @@ def test_a_wrong_option_is_refused_before_anything_is_computed(
     options: dict[str, Any] = {option: value}
     for shape in SHAPES.values():
         with pytest.raises(error, match=says):
-            verify(shape(["x"], 1), **options)
+            check(shape(["x"], 1), **options)
 
 
 class Odd:
@@ -216,12 +216,12 @@ def test_an_object_that_cannot_be_read_is_unknown_and_the_others_are_as_without_
             without = SHAPES[shape](texts, 1)
 
             parsed = rows(parse(data), *PARSED)
-            verified = rows(verify(data, resolver=server.url), *VERIFIED)
+            checked = rows(check(data, resolver=server.url), *CHECKED)
 
             assert parsed.pop(place) == (None, None, unread)
             assert parsed == rows(parse(without), *PARSED)
-            assert verified.pop(place) == (None, "unknown", None, unread)
-            assert verified == rows(verify(without, resolver=server.url), *VERIFIED)
+            assert checked.pop(place) == (None, "unknown", None, unread)
+            assert checked == rows(check(without, resolver=server.url), *CHECKED)
 
 
 DOIS = ["10.1000/crossref", "10/link", "10.1000/gone"]
@@ -251,7 +251,7 @@ def test_a_prefix_as_text_is_invalid(text: str) -> None:
     data = bag([text])
     reason = 'no "/" after the prefix'
     assert rows(parse(data), *PARSED) == [(None, None, reason)]
-    assert rows(verify(data, offline=True), *VERIFIED) == [(None, "invalid", None, reason)]
+    assert rows(check(data, offline=True), *CHECKED) == [(None, "invalid", None, reason)]
 
 
 @pytest.mark.parametrize(
@@ -268,12 +268,12 @@ def test_a_text_is_read_as_a_resolver_reads_it(server: Server, texts: list[str])
     data = bag(texts)
 
     parsed = rows(parse(data), "doi_name", "doi_reason")
-    verified = rows(verify(data, resolver=server.url), "doi_name", "doi_status", "doi_reason")
+    checked = rows(check(data, resolver=server.url), "doi_name", "doi_status", "doi_reason")
 
     names = [outcome.doi and outcome.doi.name for outcome in outcomes]
     statuses = [outcome.status for outcome in outcomes]
     reasons = [outcome.reason or None for outcome in outcomes]
-    assert verified == [*zip(names, statuses, reasons, strict=True)]
+    assert checked == [*zip(names, statuses, reasons, strict=True)]
     assert [name for name, _ in parsed] == names
     for status, reason, (_, unread) in zip(statuses, reasons, parsed, strict=True):
         assert unread == (reason if status == "invalid" else None)

@@ -1,4 +1,4 @@
-"""``verify`` from any state: interrupted, without an answer, on a cluster, in another process."""
+"""``check`` from any state: interrupted, without an answer, on a cluster, in another process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import dask
 import pandas as pd
 import pytest
-from dask_doiuri import verify
+from dask_doiuri import check
 from doiuri.resolver import Resolver
 from support.partitions import SHAPES, asked, bag, frame, rows
 from support.processes import in_child
@@ -45,8 +45,8 @@ def test_resumed_after_any_prefix_it_asks_for_the_rest_only(
         "known": known,
         "resolver": server.url,
     }
-    verified = verify(data, **options)
-    for part in verified.to_delayed()[:prefix]:
+    checked = check(data, **options)
+    for part in checked.to_delayed()[:prefix]:
         part.compute()
     done = {name.upper() for name in asked(server)}
     answered = {*done, "X"} | ({"10.1000/LINK"} if known is not None else set())
@@ -54,14 +54,14 @@ def test_resumed_after_any_prefix_it_asks_for_the_rest_only(
         status if text.upper().removeprefix("DOI:") in answered else "unknown"
         for text, status in zip(TEXTS, STATUSES, strict=True)
     ]
-    assert statuses(verify(data, **options, offline=True)) == partial
-    assert statuses(verify(data, **options)) == STATUSES
+    assert statuses(check(data, **options, offline=True)) == partial
+    assert statuses(check(data, **options)) == STATUSES
     assert {*asked(server).values()} == {1}
     assert ("10.1000/link" in asked(server)) is (known is None)
     before = len(server.requests)
     assert (
-        statuses(verify(data, **options))
-        == statuses(verify(data, **options, offline=True))
+        statuses(check(data, **options))
+        == statuses(check(data, **options, offline=True))
         == STATUSES
     )
     assert len(server.requests) == before
@@ -83,10 +83,10 @@ def test_without_an_answer_a_name_is_unknown_and_not_kept(
     data = frame(["10.1000/gone", None, "10.1000/link"], 2)
     with handling(answer) as server:
         for offline in False, True:
-            verified = verify(
+            checked = check(
                 data, resolver=server.url, cache=tmp_path / "cache.sqlite3", offline=offline
             )
-            found = rows(verified, "doi_status", "doi_reason")
+            found = rows(checked, "doi_status", "doi_reason")
             assert [status for status, _ in found] == ["unknown", "invalid", "unknown"]
             assert all(reason for _, reason in found)
 
@@ -95,7 +95,7 @@ def test_each_call_asks_again(server: Server) -> None:
     """An "unknown" that a cluster still holds is not the answer to the next call."""
     for shape in SHAPES.values():
         data = shape(TEXTS, 2)
-        calls = [verify(data, resolver=server.url, offline=True) for _ in range(2)]
+        calls = [check(data, resolver=server.url, offline=True) for _ in range(2)]
         keys, others = ({*map(str, call.__dask_keys__())} for call in calls)
         assert keys.isdisjoint(others)
 
@@ -114,21 +114,21 @@ def test_the_budget_is_that_of_a_partition_however_many_names_it_has(
     data = frame([f"10.1000/{number}" for number in range(4_500)])
     for _ in range(2):
         calls.clear()
-        assert {*statuses(verify(data, offline=True, budget=60))} == {"unknown"}
+        assert {*statuses(check(data, offline=True, budget=60))} == {"unknown"}
         assert sum(names for names, _ in calls) == 4_500
         budgets = [budget for _, budget in calls]
         assert 59 < budgets[0] <= 60
         assert all(later < earlier for earlier, later in pairwise(budgets)), budgets
-    assert {*statuses(verify(data, offline=True, budget=1e-9))} == {"unknown"}
+    assert {*statuses(check(data, offline=True, budget=1e-9))} == {"unknown"}
 
 
 def rates(data: Any, **options: Any) -> set[tuple[object, ...]]:
-    return {*rows(verify(data, cache=":memory:", offline=True, **options), "doi_agency")}
+    return {*rows(check(data, cache=":memory:", offline=True, **options), "doi_agency")}
 
 
 @pytest.fixture
 def _shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have ``verify`` say in place of the agency how many requests a second its Resolver may send."""
+    """Have ``check`` say in place of the agency how many requests a second its Resolver may send."""
     original = Resolver.check
 
     def check_shown(self: Resolver, *arguments: Any, **options: Any) -> Any:
@@ -159,18 +159,18 @@ def test_a_rate_is_set_for_servers_elsewhere_only_and_divided_by_the_processes_o
     assert rates(frame(LONG[:1])) == {("10.0",)}
     assert rates(frame(LONG[:1]), resolver="http://localhost:1") == {("None",)}
     with dask.config.set(num_workers=4, scheduler="threads"):
-        verified = verify(frame(LONG[:4], 4), cache=":memory:", rate=8, offline=True)
+        checked = check(frame(LONG[:4], 4), cache=":memory:", rate=8, offline=True)
 
         def expect() -> None:
             with dask.config.set(scheduler="sync"):  # threads do not survive a fork
-                assert {*rows(verified, "doi_agency")} == {("2.0",)}
+                assert {*rows(checked, "doi_agency")} == {("2.0",)}
 
-        assert {*rows(verified, "doi_agency")} == {("8.0",)}
+        assert {*rows(checked, "doi_agency")} == {("8.0",)}
         assert in_child(expect) == 0
 
 
 def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> None:
-    """Its partition is verified again, and no more than that."""
+    """Its partition is checked again, and no more than that."""
     from distributed import Client, LocalCluster
 
     busy, killed = threading.Event(), threading.Event()
@@ -190,11 +190,11 @@ def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> No
         handling(answer) as server,
     ):
         options: dict[str, Any] = {"resolver": server.url, "rate": None, "timeout": 60}
-        verified = verify(frame(LONG, 4), cache=tmp_path / "cache.sqlite3", **options).persist()
+        checked = check(frame(LONG, 4), cache=tmp_path / "cache.sqlite3", **options).persist()
         assert busy.wait(60)
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
         killed.set()
-        assert rows(verified, "doi", "doi_status") == [(name, "found") for name in LONG]
+        assert rows(checked, "doi", "doi_status") == [(name, "found") for name in LONG]
         assert {*asked(server)} == {*LONG}
         assert asked(server).total() <= len(LONG) * 5 // 4
 
@@ -203,8 +203,8 @@ def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> No
 def test_a_server_that_refuses_is_left_alone() -> None:
     names = [f"10.1000/{'x' * 200}{number}" for number in range(1300)]
     with handling(lambda _target: reply("403 Forbidden", b"no")) as server:
-        verified = verify(frame(names, 10), resolver=server.url, cache=":memory:")
-        found = rows(verified, "doi_status", "doi_reason")
+        checked = check(frame(names, 10), resolver=server.url, cache=":memory:")
+        found = rows(checked, "doi_status", "doi_reason")
         assert [status for status, _ in found] == ["unknown"] * 1300
         assert len(server.requests) <= 2 * 5 + 2
     assert any("not asked again for" in str(reason) for _, reason in found)
@@ -235,14 +235,14 @@ def test_the_environment_is_that_of_the_caller(
     monkeypatch.setenv("DOIURI_RESOLVER", server.url)
     monkeypatch.setenv("DOIURI_MAILTO", "caller@example.org")
     monkeypatch.setenv("DOIURI_CACHE", cache if by == "environment" else "")
-    verified = verify(frame(["10.1000/link"]), cache=cache if by == "argument" else None)
+    checked = check(frame(["10.1000/link"]), cache=cache if by == "argument" else None)
     monkeypatch.chdir(tmp_path / "there")
     monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:1")
     monkeypatch.setenv("DOIURI_MAILTO", "worker@example.org")
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "no"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "away"))
-    assert statuses(verified) == ["found"]
+    assert statuses(checked) == ["found"]
     assert all(
         "mailto:caller@" in (header(request, "User-Agent") or "") for request in server.requests
     )
@@ -252,9 +252,9 @@ def test_the_environment_is_that_of_the_caller(
 
 
 def test_a_password_is_not_shown() -> None:
-    verified = verify(frame(["10.1000/a"]), cache="redis://me:secret@127.0.0.1:1")
+    checked = check(frame(["10.1000/a"]), cache="redis://me:secret@127.0.0.1:1")
     shown = repr(
-        [getattr(task, "kwargs", task) for task in dict(verified.__dask_graph__()).values()]
+        [getattr(task, "kwargs", task) for task in dict(checked.__dask_graph__()).values()]
     )
     assert "timeout" in shown
     assert "secret" not in shown

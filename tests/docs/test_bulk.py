@@ -68,7 +68,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str
         assert "10.1000/new" in asked
 
 
-def verified(folder: Path) -> dict[str, tuple[str, str | None]]:
+def checked(folder: Path) -> dict[str, tuple[str, str | None]]:
     rows = pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
     agencies = [None if pd.isna(agency) else agency for agency in rows["doi_agency"]]
     return dict(zip(rows["doi"], zip(rows["doi_status"], agencies, strict=True), strict=True))
@@ -78,7 +78,7 @@ def verified(folder: Path) -> dict[str, tuple[str, str | None]]:
     ("text", "dumps"), [(MANUAL, True), (README, False)], ids=["manual", "README"]
 )
 def test_the_examples_run(tmp_path: Path, places: dict[str, str], text: str, dumps: bool) -> None:
-    assert text.count("verify(") >= 1
+    assert text.count("check(") >= 1
     for address, ours in places.items():
         text = text.replace(address, ours)
     names: dict[str, object] = {}
@@ -87,7 +87,7 @@ def test_the_examples_run(tmp_path: Path, places: dict[str, str], text: str, dum
     finally:
         if isinstance(client := names.get("client"), Client):
             client.close()
-    assert verified(tmp_path / "verified") == {
+    assert checked(tmp_path / "checked") == {
         "10.1000/Crossref": ("found", "Crossref" if dumps else "asked"),
         "10.1000/datacite": ("found", "DataCite" if dumps else "asked"),
         "10.1000/new": ("found", "asked"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dask.dataframe as dd
 import pandas as pd
-from dask_doiuri import verify
+from dask_doiuri import check
 from distributed import Client, LocalCluster
 from doiuri.resolver import Entry, RedisStore
 from support.cli.command import doiuri
@@ -43,8 +43,8 @@ def test_a_cluster_of_dask_keeps_its_answers_there(server: redis_server.Server) 
         handling(proxy(None, lambda _name: {"RA": "Crossref"})) as web,
     ):
         for _ in range(2):
-            verified = verify(frame, resolver=web.url, rate=None, cache=server.url).compute()
-            assert {*verified["doi_status"]} == {"found"}
+            checked = check(frame, resolver=web.url, rate=None, cache=server.url).compute()
+            assert {*checked["doi_status"]} == {"found"}
             asked = [
                 name for path in targets(web) for name in path.removeprefix("/doiRA/").split(",")
             ]

@@ -1,6 +1,6 @@
-"""Parse and verify millions of DOIs on Dask."""
+"""Parse and check millions of DOIs on Dask."""
 
+from dask_doiuri._check import check
 from dask_doiuri._parse import parse
-from dask_doiuri._verify import verify
 
-__all__ = ["parse", "verify"]
+__all__ = ["check", "parse"]

@@ -1,4 +1,4 @@
-"""``verify``: whether DOIs exist; how it asks is settled where the task graph is made."""
+"""``check``: whether DOIs exist; how it asks is settled where the task graph is made."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from dask_doiuri._parse import Data, Row
 
-VERIFIED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
+CHECKED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
 
 AT_ONCE = 2_000
 """Names after which a process looks again how many others share the rate."""
 
 
-def verify(
+def check(
     data: Data,
     column: Hashable = "doi",
     *,
@@ -94,12 +94,12 @@ def verify(
 
     >>> import dask.bag as db
     >>> dois = db.from_sequence(["10.1000/182", "10.1000"], npartitions=1)
-    >>> for row in verify(dois, offline=True, cache=":memory:").compute(scheduler="sync"):
+    >>> for row in check(dois, offline=True, cache=":memory:").compute(scheduler="sync"):
     ...     print(row["doi_status"], row["doi_reason"])
     unknown offline: request not sent
     invalid no "/" after the prefix
     """
-    check_data(data, column, VERIFIED)
+    check_data(data, column, CHECKED)
     given = {
         "resolver": resolver,
         "offline": offline,
@@ -111,9 +111,9 @@ def verify(
         given["budget"] = budget
     answer = partial(_answer, asking=_Asking.settle(given, rate, concurrency))
     if known is None:
-        return add_columns(data, column, VERIFIED, answer)
+        return add_columns(data, column, CHECKED, answer)
     data, names = find_known(data, column, known)
-    return add_columns(data, column, VERIFIED, answer, names)
+    return add_columns(data, column, CHECKED, answer, names)
 
 
 def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> list[Row]:
@@ -143,7 +143,7 @@ def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> lis
 
 @dataclass(frozen=True)
 class _Asking:
-    """How one call of ``verify`` asks; nothing is left to the environment of the workers."""
+    """How one call of ``check`` asks; nothing is left to the environment of the workers."""
 
     resolver: dict[str, Any]  # arguments of a Resolver
     cache: str | None = field(repr=False)  # URLs of Redis may have a password

@@ -7,14 +7,14 @@ import sys
 import threading
 import time
 from collections import deque
-from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from doiuri._options import deadline_in
 from doiuri.resolver._outcome import BUDGET, Cause, Outcome
-from doiuri.resolver._questions import AHEAD, Call, fresh_entries
+from doiuri.resolver._questions import AHEAD, fresh_entries
+from doiuri.resolver._sources import Sources
 from doiuri.resolver.http._client import Budget, CallbackError
 from doiuri.resolver.stores._store import read, write
 
@@ -188,14 +188,10 @@ class Pipeline:
         """Ask about names, in a thread."""
         for names, ask in iter(self._tasks.get, None):
             known = {key: entry for pending in names for key, entry in pending.entries.items()}
-
-            def stored(key: Key, known: dict[Key, Entry | None] = known) -> Entry | None:
-                return known[key] if key in known else read(self._store, [key]).get(key)
-
-            call = Call(partial(self._client.get, self._budget), stored, self._fresh)
+            sources = Sources(self._client, self._budget, self._store, known, self._fresh)
             answers: Sequence[Answer]
             try:
-                answers = ask([pending.doi for pending in names], call)
+                answers = ask([pending.doi for pending in names], sources)
             except CallbackError as error:
                 answers = [error.cause] * len(names)  # the caller's thread raises it
             except Exception as error:  # noqa: BLE001 - what is wrong with one name ends no batch

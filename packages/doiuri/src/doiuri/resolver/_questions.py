@@ -11,7 +11,6 @@ import re
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, ClassVar
@@ -51,11 +50,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from doiuri.resolver._sources import Sources
     from doiuri.resolver.http import Reply
     from doiuri.resolver.stores._store import Entry
     from doiuri.rest import Agency
 
-    Ask = Callable[[Sequence[Handle], "Call"], Sequence[Outcome | None]]
+    Ask = Callable[[Sequence[Handle], "Sources"], Sequence[Outcome | None]]
     """Asks the server about DOIs; None: ask about this DOI alone."""
 
 AHEAD = 256
@@ -104,16 +104,6 @@ _CONTROLS = re.compile(
 )  # but "\t" and "\n"
 
 
-@dataclass(slots=True)
-class Call:
-    """What a question needs to ask the server."""
-
-    get: Callable[[Handle, Request, Callable[[Reply], Any]], Any]  # see Client.get
-    stored: Callable[[Key], Entry | None]  # entries of the store, even stale ones
-    entries: dict[Key, Entry]  # new ones, to store
-    stale: Cause | None = None  # why a stale record was used: there was no answer
-
-
 class Question(ABC):
     """A question about DOIs to the server at ``base``."""
 
@@ -142,17 +132,17 @@ class Question(ABC):
         return _if_found(self.read(doi, entries))
 
     @abstractmethod
-    def request(self, doi: Handle, call: Call) -> Outcome:
-        """Request the answer for a DOI, and write it to ``call.entries`` if it is definite.
+    def request(self, doi: Handle, sources: Sources) -> Outcome:
+        """Request the answer for a DOI, and write it to ``sources.entries`` if it is definite.
 
         :raises ResolutionError: if there is none, or a negative one.
         """
 
-    def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
+    def ask(self, dois: Sequence[Handle], sources: Sources) -> Sequence[Outcome | None]:
         """Ask about one DOI alone."""
         (doi,) = dois
         try:
-            return [self.request(doi, call)]
+            return [self.request(doi, sources)]
         except ResolutionError as error:
             return [Outcome.from_error(doi, error)]
 
@@ -188,7 +178,7 @@ class Question(ABC):
         except ResolutionError:
             return None
 
-    def request_record(self, doi: Handle, call: Call, **options: Any) -> Record:
+    def request_record(self, doi: Handle, sources: Sources, **options: Any) -> Record:
         """Request a record with the options of ``record_url``; a whole one, or its absence, is stored."""
         request = Request(record_url(doi, base=self.base, **options), JSON, MAX_RECORD)
         is_whole = not (options.get("type") or options.get("index"))
@@ -197,37 +187,37 @@ class Question(ABC):
             return read_record(doi, reply.status, reply.body, reply.headers)
 
         try:
-            record: Record = call.get(doi, request, read_reply)
+            record: Record = sources.get(doi, request, read_reply)
         except DOINotFound:
             if is_whole:
-                self._store_absence(doi, ResponseCode.HANDLE_NOT_FOUND, call)
+                self._store_absence(doi, ResponseCode.HANDLE_NOT_FOUND, sources)
             raise
         except NoValues:
             if is_whole:
-                self._store_absence(doi, ResponseCode.VALUE_NOT_FOUND, call)
+                self._store_absence(doi, ResponseCode.VALUE_NOT_FOUND, sources)
             raise
 
         if is_whole:
             lifetime = DAY if record.ttl is None else min(record.ttl, MAX_AGE)
-            call.entries[self.record_key(doi)] = new_entry(
+            sources.entries[self.record_key(doi)] = new_entry(
                 record.to_json().encode(), JSON, lifetime
             )
         return record
 
-    def _store_absence(self, doi: Handle, code: ResponseCode, call: Call) -> None:
+    def _store_absence(self, doi: Handle, code: ResponseCode, sources: Sources) -> None:
         """Store that there is no record, as the REST API would say it."""
         body = dump({"responseCode": code, "handle": doi.name, "values": []})
-        call.entries[self.record_key(doi)] = new_entry(body.encode(), JSON, NEGATIVE_TTL)
+        sources.entries[self.record_key(doi)] = new_entry(body.encode(), JSON, NEGATIVE_TTL)
 
-    def current_record(self, doi: Handle, call: Call, **flags: bool) -> Record:
+    def current_record(self, doi: Handle, sources: Sources, **flags: bool) -> Record:
         """Return the record in the store, if it is fresh, or from the server; if neither, a stale one.
 
         With flags of ``record_url`` the store is not read.
         """
         if flags:
-            return self.request_record(doi, call, **flags)
+            return self.request_record(doi, sources, **flags)
 
-        entry = call.stored(self.record_key(doi))
+        entry = sources.stored(self.record_key(doi))
         known = self.stored_record(doi, fresh_entry(self.record_key(doi), entry, time.time()))
         if known is not None:
             known.raise_for_status()
@@ -235,16 +225,16 @@ class Question(ABC):
                 return known.record
 
         try:
-            return self.request_record(doi, call)
+            return self.request_record(doi, sources)
         except (ResolverUnavailable, BadRecord) as error:
             stale = self.stored_record(doi, entry)
             if stale is None or stale.record is None:
                 raise
-            call.stale = Cause.of(error)
+            sources.stale = Cause.of(error)
             return stale.record
 
     def chain_of_aliases(
-        self, doi: Handle, record: Record, call: Call, **flags: bool
+        self, doi: Handle, record: Record, sources: Sources, **flags: bool
     ) -> Iterator[Record]:
         """Yield the record of a DOI and, if it is an alias, those that it leads to, one after the other.
 
@@ -267,7 +257,7 @@ class Question(ABC):
             seen.add(target.key)
 
             try:
-                record = self.current_record(target, call, **flags)
+                record = self.current_record(target, sources, **flags)
             except DOINotFound:
                 raise DOINotFound(doi, f"it is an alias of {name}, which does not exist") from None
             yield record
@@ -321,15 +311,15 @@ class RecordQuestion(Question):
             return Outcome.from_error(doi, NoValues(doi))
         return Outcome(doi, "found", Record(record.doi, values, record.extra))
 
-    def request(self, doi: Handle, call: Call) -> Outcome:
+    def request(self, doi: Handle, sources: Sources) -> Outcome:
         """Request the record of a DOI, and those that it is an alias of."""
         if self._selection:
-            record = self.request_record(doi, call, **self._selection, **self._flags)
+            record = self.request_record(doi, sources, **self._selection, **self._flags)
         else:
-            record = self.current_record(doi, call, **self._flags)
+            record = self.current_record(doi, sources, **self._flags)
             if self._follow:
-                *_, record = self.chain_of_aliases(doi, record, call, **self._flags)
-        return Outcome(doi, "found", record, cause=call.stale, stale=call.stale is not None)
+                *_, record = self.chain_of_aliases(doi, record, sources, **self._flags)
+        return Outcome(doi, "found", record, cause=sources.stale, stale=sources.stale is not None)
 
 
 class ExistenceQuestion(Question):
@@ -375,10 +365,10 @@ class ExistenceQuestion(Question):
             return None
         return Outcome(doi, "found")  # a name without values exists, too
 
-    def request(self, doi: Handle, call: Call) -> Outcome:
+    def request(self, doi: Handle, sources: Sources) -> Outcome:
         """Ask the REST API about one DOI: its negative answer is definite."""
         with suppress(NoValues):  # the name exists
-            self.request_record(doi, call)
+            self.request_record(doi, sources)
         return Outcome(doi, "found")
 
     def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
@@ -404,11 +394,11 @@ class ExistenceQuestion(Question):
         return len(agency_url([doi], base=self.base)) <= MAX_AGENCY_URL
 
     def _ask_which_ra(
-        self, url: str, dois: Sequence[Handle], call: Call
+        self, url: str, dois: Sequence[Handle], sources: Sources
     ) -> Sequence[Outcome | None]:
         """Ask Which RA; None for each name about which the REST API has to be asked."""
         try:
-            agencies = self._request_agencies(url, dois, call)
+            agencies = self._request_agencies(url, dois, sources)
         except BadRecord:
             return [None] * len(dois)
         except ResolverUnavailable as error:
@@ -416,26 +406,30 @@ class ExistenceQuestion(Question):
                 return [None] * len(dois)
             return [Outcome.from_error(doi, error) for doi in dois]
         return [
-            self._outcome(doi, agency, call) for doi, agency in zip(dois, agencies, strict=True)
+            self._outcome(doi, agency, sources) for doi, agency in zip(dois, agencies, strict=True)
         ]
 
-    def _request_agencies(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Agency]:
+    def _request_agencies(
+        self, url: str, dois: Sequence[Handle], sources: Sources
+    ) -> Sequence[Agency]:
         """Request the answer of Which RA about some DOIs."""
 
         def read_reply(reply: Reply) -> Sequence[Agency]:
             return read_agencies(dois, reply.status, reply.body, reply.headers)
 
-        agencies: Sequence[Agency] = call.get(dois[0], Request(url, JSON, MAX_RECORD), read_reply)
+        agencies: Sequence[Agency] = sources.get(
+            dois[0], Request(url, JSON, MAX_RECORD), read_reply
+        )
         return agencies
 
-    def _outcome(self, doi: Handle, agency: Agency, call: Call) -> Outcome | None:
+    def _outcome(self, doi: Handle, agency: Agency, sources: Sources) -> Outcome | None:
         """Return what Which RA says about a DOI, and store it; None if that is not definite."""
         if agency.status == "not-found" and not self._confirm:
             return Outcome.from_error(doi, DOINotFound(doi))
         if agency.status != "found":
             return None
         body = dump({"DOI": doi.name, "RA": agency.name}).encode()
-        call.entries[self._exists_key(doi)] = new_entry(body, JSON, MAX_AGE)
+        sources.entries[self._exists_key(doi)] = new_entry(body, JSON, MAX_AGE)
         return Outcome(doi, "found", agency=agency.name)
 
 
@@ -511,7 +505,7 @@ class ContentQuestion(Question):
         """Return the media type of what is stored of a reply."""
         return self.accept
 
-    def request(self, doi: Handle, call: Call) -> Outcome:
+    def request(self, doi: Handle, sources: Sources) -> Outcome:
         """Request the metadata of a DOI.
 
         :raises NoValues: only if the resolver then says that the DOI exists. A portal or a filter answers any
@@ -519,33 +513,33 @@ class ContentQuestion(Question):
         """
         key = self.content_key(doi)
         try:
-            reply = self._reply(doi, call)
+            reply = self._reply(doi, sources)
             entry = new_entry(self.write(doi, reply), self.media_type(reply), self.lifetime)
             outcome = self.outcome(doi, entry)
         except NoValues:
             with suppress(NoValues):  # the name exists
-                self.request_record(doi, call)
-            call.entries[key] = self.none_entry()
+                self.request_record(doi, sources)
+            sources.entries[key] = self.none_entry()
             raise
 
         named = _named_doi(self.media_type(reply), reply)
-        if named is not None and not self._leads_to(doi, named, call):
+        if named is not None and not self._leads_to(doi, named, sources):
             raise BadRecord(doi, f"{host_of(reply.url)} sent the metadata of {named.name}")
-        call.entries[key] = entry
+        sources.entries[key] = entry
         return outcome
 
-    def _leads_to(self, doi: Handle, named: Handle, call: Call) -> bool:
+    def _leads_to(self, doi: Handle, named: Handle, sources: Sources) -> bool:
         """Return whether a DOI is another one, or an alias of it: only then their metadata are the same."""
         if named.key == doi.key:
             return True
         with suppress(NoValues):
-            record = self.current_record(doi, call)
-            for linked in self.chain_of_aliases(doi, record, call):
+            record = self.current_record(doi, sources)
+            for linked in self.chain_of_aliases(doi, record, sources):
                 if ascii_upper(linked.alias or "") == named.key:
                     return True
         return False
 
-    def _reply(self, doi: Handle, call: Call) -> Reply:
+    def _reply(self, doi: Handle, sources: Sources) -> Reply:
         """Return the reply to a request for metadata, whose HTTP status is 200.
 
         Redirects may lead to any server that is not in a private network: there is no list of the agencies'
@@ -556,7 +550,7 @@ class ContentQuestion(Question):
         :raises ResolverUnavailable: if there is no answer.
         """
         request = Request(doi.link(self.base), self.accept, MAX_SIZE, any_host=True)
-        reply: Reply = call.get(doi, request, lambda reply: reply)
+        reply: Reply = sources.get(doi, request, lambda reply: reply)
         host = host_of(reply.url)
 
         if reply.status in _NO_METADATA:
@@ -638,10 +632,10 @@ class MetadataQuestion(ContentQuestion):
     def content_key(self, doi: Handle) -> Key:
         return super().content_key(doi)._replace(detail=self.accept)
 
-    def request(self, doi: Handle, call: Call) -> Outcome:
+    def request(self, doi: Handle, sources: Sources) -> Outcome:
         """Request the metadata of a DOI. An answer of another media type is in the outcome, too."""
         try:
-            return super().request(doi, call)
+            return super().request(doi, sources)
         except _OtherMediaTypeError as error:
             return Outcome.from_error(doi, error)._replace(metadata=error.metadata)
 

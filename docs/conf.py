@@ -58,6 +58,8 @@ nitpick_ignore = [
     ("py:class", "doiuri.resolver._lock_file.Differences"),
     ("py:class", "doiuri.resolver.stores._store.Usage"),
     ("py:class", "doiuri_cli.files.Lines"),
+    ("py:class", "doiuri_csl._sheet.Sheet"),
+    ("py:class", "doiuri_csl._xml.Node"),
     ("py:class", "doiuri_proxy.http._app.App"),
     ("py:class", "doiuri_proxy.records._metadata.Content"),
     ("py:class", "doiuri_proxy.records._source.PublicValues"),

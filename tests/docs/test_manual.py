@@ -31,7 +31,14 @@ PUBLIC = [
     *("doiuri.plugins.connections", "doiuri.plugins.display", "doiuri.plugins.sentences"),
     *("doiuri.plugins.survey", "doiuri.records", "doiuri.resolver", "doiuri.rest"),
     *("doiuri.testing", "doiuri.testing.strategies", "doiuri.tex", "doiuri.works"),
-    *("doiuri_cli", "doiuri_proxy", "fsspec_doiuri", "httpx_doiuri", "httpx_doiuri.httpx2"),
+    *(
+        "doiuri_cli",
+        "doiuri_csl",
+        "doiuri_proxy",
+        "fsspec_doiuri",
+        "httpx_doiuri",
+        "httpx_doiuri.httpx2",
+    ),
     *("markdown_doiuri", "requests_doiuri", "sphinx_doiuri", "urllib_doiuri"),
 ]
 

@@ -26,6 +26,7 @@ def test_all_packages_are_here() -> None:
         "doiuri",
         "doiuri-proxy",
         "doiuri-cli",
+        "doiuri-csl",
         *(f"{name}-doiuri" for name in plugins),
     } == NAMES
 

@@ -1,0 +1,26 @@
+"""Citations and lists of references in any style of the Citation Style Language (CSL 1.0.2).
+
+``Style.load`` reads a ``.csl`` file, and a ``Processor`` formats the citations of a document and its list of
+references. What it returns are ``Run`` s of text, which ``to_html`` and ``to_text`` write. Needs only the standard
+library.
+"""
+
+from doiuri_csl._context import Cite
+from doiuri_csl._errors import CSLError
+from doiuri_csl._locale import Locale
+from doiuri_csl._processor import Processor, Reference
+from doiuri_csl._runs import Format, Run, to_html, to_text
+from doiuri_csl._style import Style
+
+__all__ = [
+    "CSLError",
+    "Cite",
+    "Format",
+    "Locale",
+    "Processor",
+    "Reference",
+    "Run",
+    "Style",
+    "to_html",
+    "to_text",
+]

@@ -1,0 +1,161 @@
+"""Lists of references: entries in order, second fields aligned, repeated authors replaced.
+
+CSL 1.0.2, Bibliography-specific Options.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doiuri_csl._context import Cite, Context, Placed
+from doiuri_csl._elements import render_parts, render_sequence
+from doiuri_csl._markup import parse
+from doiuri_csl._pieces import Piece, Wrap, join_pieces, plain_text, text_pieces, wrap_pieces
+from doiuri_csl._textcase import capitalize_term
+
+if TYPE_CHECKING:
+    from doiuri_csl._document import Document
+    from doiuri_csl._sheet import Area
+
+
+def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
+    """Return the entries, each with the id of its item; none if the style has no list."""
+    area = document.sheet.bibliography
+    if area is None:
+        return []
+    entries = []
+    before: list[str] = []
+    for entry in document.ordered_entries:
+        pieces = _entry(document.context(Placed(Cite(entry.id)), area), area)
+        if "subsequent-author-substitute" in area.attributes:
+            names = _first_names(pieces)
+            pieces = _with_substitute(pieces, names, before, area)
+            before = names
+        entries.append((entry.id, pieces))
+    return entries
+
+
+def _entry(context: Context, area: Area) -> list[Piece]:
+    """Return an entry."""
+    appearance = area.appearance
+    if area.get("second-field-align"):
+        return _aligned_entry(area, context)
+    rendered = render_sequence(area.elements, context)
+    pieces = capitalize_term(rendered.pieces, context.terms.lang)
+    if not pieces:
+        return []
+    pieces = [*text_pieces(appearance.prefix), *pieces, *_suffix(appearance.suffix, pieces)]
+    return appearance.without_affixes().apply(pieces, context)
+
+
+def _suffix(suffix: str, pieces: list[Piece]) -> list[Piece]:
+    """Return the suffix of an entry, in the same block as the end of the entry."""
+    blocks = tuple(wrap for wrap in pieces[-1].wraps if wrap.kind == "display")
+    return [Piece(suffix, blocks)] if suffix else []
+
+
+def _aligned_entry(area: Area, context: Context) -> list[Piece]:
+    """Return an entry with its first field in the margin (``second-field-align``)."""
+    parts = [part.pieces for part in render_parts(area.elements, context) if part.pieces]
+    if not parts:
+        return []
+    appearance = area.appearance
+    margin = [*text_pieces(appearance.prefix), *parts[0]]
+    body = [*join_pieces(parts[1:], ""), *text_pieces(appearance.suffix)]
+    plain = appearance.without_affixes()
+    return [
+        *wrap_pieces(plain.apply(margin, context), "display", "left-margin"),
+        *wrap_pieces(plain.apply(body, context), "display", "right-inline"),
+    ]
+
+
+def _is_first_name(piece: Piece) -> bool:
+    return piece.has("part", "first-names")
+
+
+def _name_of(piece: Piece) -> Wrap | None:
+    """Return the name of the first list that a piece belongs to, or None if it belongs to none."""
+    if not _is_first_name(piece):
+        return None
+    for wrap in piece.wraps:
+        if wrap.kind == "part" and wrap.value == "name":
+            return wrap
+    return None
+
+
+def _first_names(pieces: list[Piece]) -> list[str]:
+    """Return the names that an entry begins with, or what stands for them."""
+    texts: dict[Wrap, str] = {}
+    for piece in pieces:
+        name = _name_of(piece)
+        if name is not None:
+            texts[name] = texts.get(name, "") + piece.text
+    if texts:
+        return list(texts.values())
+    substitute = plain_text(piece for piece in pieces if _is_first_name(piece))
+    return [substitute] if substitute else []
+
+
+def _with_substitute(
+    pieces: list[Piece], names: list[str], before: list[str], area: Area
+) -> list[Piece]:
+    """Return an entry; names that the entry before has too are replaced.
+
+    What is compared is what the reader sees (``subsequent-author-substitute-rule``).
+    """
+    mark = area.get("subsequent-author-substitute")
+    rule = area.get("subsequent-author-substitute-rule", "complete-all")
+    has_people = any(_name_of(piece) for piece in pieces)
+    if rule == "complete-all" or not has_people:
+        if names and names == before:
+            return _replace_all(pieces, mark)
+        return pieces
+    if rule == "complete-each":
+        same = len(names) if names == before else 0
+    else:
+        same = _same_at_start(names, before)
+    if rule == "partial-first":
+        same = min(same, 1)
+    return _replace_names(pieces, mark, same)
+
+
+def _same_at_start(names: list[str], before: list[str]) -> int:
+    """Return how many names are the same, from the first on."""
+    same = 0
+    for name, other in zip(names, before, strict=False):
+        if name != other:
+            break
+        same += 1
+    return same
+
+
+def _replace_all(pieces: list[Piece], mark: str) -> list[Piece]:
+    """Return the entry with its whole first list of names as one mark; labels stay."""
+    first = [piece for piece in pieces if _is_first_name(piece)]
+    has_list = any(piece.has("part", "names") for piece in first)
+    part = "names" if has_list else "first-names"
+    replaced: list[Piece] = []
+    is_done = False
+    for piece in pieces:
+        if not (_is_first_name(piece) and piece.has("part", part)):
+            replaced.append(piece)
+        elif not is_done:
+            replaced += parse(mark)
+            is_done = True
+    return replaced
+
+
+def _replace_names(pieces: list[Piece], mark: str, count: int) -> list[Piece]:
+    """Return the entry with the first names of its list as one mark each."""
+    replaced: list[Piece] = []
+    seen: list[Wrap] = []
+    for piece in pieces:
+        name = _name_of(piece)
+        is_new = name is not None and name not in seen
+        if name is not None and is_new:
+            seen.append(name)
+        if name is None or len(seen) > count:
+            replaced.append(piece)
+        elif is_new:
+            replaced.append(Piece(mark))
+    return replaced

@@ -1,0 +1,246 @@
+"""What a rendering knows: the style's settings, the terms, the item, the cite that it stands in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from doiuri_csl._datevalues import read_date
+from doiuri_csl._items import NAMES, SHORT_FORMS, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from doiuri_csl._locale import Terms
+    from doiuri_csl._people import Person
+    from doiuri_csl._pieces import Rendered
+
+
+class Position(Enum):
+    """Where a cite stands among those of its item (CSL 1.0.2, Choose, "position")."""
+
+    FIRST = "first"
+    SUBSEQUENT = "subsequent"
+    IBID = "ibid"
+    IBID_WITH_LOCATOR = "ibid-with-locator"
+    CONTAINER_SUBSEQUENT = "container-subsequent"
+
+
+class Cite(NamedTuple):
+    """One reference in a citation."""
+
+    id: str
+    """The id of the item."""
+
+    locator: str = ""
+    """Where in the item, such as "12–14"."""
+
+    label: str = "page"
+    """What the locator counts, such as "page" or "chapter" (CSL 1.0.2, Locators)."""
+
+    prefix: str = ""
+    """What stands before it, such as "see"; it may have tags, such as ``<i>``."""
+
+    suffix: str = ""
+    """What stands after it."""
+
+    author_only: bool = False
+    """Whether only the names are shown, for a sentence. See ``Processor.citation``."""
+
+    suppress_author: bool = False
+    """Whether the names are left out."""
+
+
+class Placed(NamedTuple):
+    """A cite at its place in the document."""
+
+    cite: Cite
+    position: Position = Position.FIRST
+    is_near_note: bool = False
+
+    note: int = 0
+    """The number of the note that it stands in; 0 in the text."""
+
+
+@dataclass
+class Disambiguation:
+    """What makes the citation of an item unlike that of another (CSL 1.0.2, Disambiguation)."""
+
+    names_shown: int = 0
+    given_levels: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    conditions: int = 0
+    """How many of the style's tests for ``disambiguate`` are true."""
+
+    year_suffix: str = ""
+
+
+@dataclass
+class Entry:
+    """An item that the document cites: its number, its first note, its disambiguation."""
+
+    item: Item
+    number: int = 0
+    first_note: int = 0
+    disambiguation: Disambiguation = field(default_factory=Disambiguation)
+    citation_label: str = ""
+
+    is_known: bool = True
+    """Whether there is such an item; otherwise only its id is shown."""
+
+    @property
+    def id(self) -> str:
+        """The id of the item."""
+        return str(self.item["id"])
+
+
+class Settings(NamedTuple):
+    """The options of a style that its elements depend on."""
+
+    page_range_format: str
+    names_year_suffix: frozenset[str]
+    """The areas that show the year suffix where they want it, so that dates do not add it."""
+
+
+class Element(Protocol):
+    """A rendering element."""
+
+    def render(self, context: Context) -> Rendered:
+        """Return what the element shows of the context's item."""
+
+
+class NamesElement(Protocol):
+    """``<names>``, as its substitutes see it."""
+
+    def render_others(self, variables: list[str], context: Context) -> Rendered:
+        """Return the names of other variables in the form of this element."""
+
+
+class ListedNames(NamedTuple):
+    """The people that a rendering listed, for disambiguation."""
+
+    variable: str
+    people: list[Person]
+    initialize_with: str | None
+
+
+@dataclass
+class Progress:
+    """What one rendering has done so far: all that changes while it goes on."""
+
+    rendered: list[str] = field(default_factory=list)
+    """The variables that were shown, in order."""
+
+    substituted: set[str] = field(default_factory=set)
+    """The variables that stand for names, so that they are not shown again."""
+
+    substituting: NamesElement | None = None
+    has_names: bool = False
+    has_year_suffix: bool = False
+    conditions_tested: int = 0
+    listed: list[ListedNames] = field(default_factory=list)
+
+
+@dataclass
+class Context:
+    """The surroundings of one rendering of one item, which do not change, and its progress."""
+
+    settings: Settings
+    terms: Terms
+    entry: Entry
+    placed: Placed
+    area: str
+    names: Mapping[str, str]
+    """The options of names that the area has."""
+
+    sort_names: Mapping[str, str] | None = None
+    """The options of names that a sort key has; None outside of sorting."""
+
+    suppress_author: bool = False
+
+    in_sentence: bool = False
+    """Whether names are part of a sentence, in which "&" is not a word."""
+
+    given_levels: Mapping[str, int] = field(default_factory=dict)
+    """How much of the given name each person needs in the whole document."""
+
+    only_first_names: bool = False
+    """Whether disambiguation is for the first name of a list alone."""
+
+    progress: Progress = field(default_factory=Progress)
+
+    @property
+    def item(self) -> Item:
+        """The item."""
+        return self.entry.item
+
+    @property
+    def cite(self) -> Cite:
+        """The cite."""
+        return self.placed.cite
+
+    @property
+    def is_sorting(self) -> bool:
+        """Whether the text is a sort key."""
+        return self.sort_names is not None
+
+    @property
+    def lang(self) -> str:
+        """The language that decides on title case: of the item, or else of the locale."""
+        return str(self.item.get("language") or self.terms.lang)
+
+    def variable(self, name: str) -> str:
+        """Return the value of an ordinary variable; "" if it has none or a substitution used it."""
+        if name in self.progress.substituted:
+            return ""
+        return self.value(name)
+
+    def value(self, name: str) -> str:
+        """Return the value of an ordinary variable, which conditions test even after a substitution."""
+        entry = self.entry
+        if name == "locator":
+            return self.cite.locator
+        if name == "citation-number":
+            return str(entry.number) if entry.number else ""
+        if name == "first-reference-note-number":
+            is_later = self.placed.position is not Position.FIRST
+            return str(entry.first_note) if is_later and entry.first_note else ""
+        if name == "year-suffix":
+            return entry.disambiguation.year_suffix
+        if name == "citation-label":
+            return entry.citation_label + entry.disambiguation.year_suffix
+        return self._item_value(name)
+
+    def _item_value(self, name: str) -> str:
+        """Return the value of a variable of the item, under its older name too."""
+        value = self.item.get(name)
+        if value is None and name in ("title-short", "container-title-short"):
+            value = self.item.get(SHORT_FORMS[name.removesuffix("-short")])
+        if value is None and name == "page-first":
+            value = _first_page(self.item.get("page", ""))
+        return value if isinstance(value, str) else ""
+
+    def short_variable(self, name: str) -> str:
+        """Return the short form of a variable, or the long form if it has none."""
+        for candidate in (f"{name}-short", SHORT_FORMS.get(name, ""), name):
+            value = self.variable(candidate) if candidate else ""
+            if value:
+                return value
+        return ""
+
+    def has(self, name: str) -> bool:
+        """Return whether a variable of any kind has a value."""
+        value = self.item.get(name)
+        if name in NAMES:
+            return bool(value)
+        if isinstance(value, dict):
+            return read_date(value) is not None
+        return self.value(name) != ""
+
+
+def _first_page(pages: str) -> str:
+    """Return the first of the pages."""
+    for separator in ("-", "–", ",", "&"):
+        pages = pages.partition(separator)[0]
+    return pages.strip()

@@ -1,0 +1,262 @@
+"""``<date>`` and ``<date-part>`` (CSL 1.0.2, Date)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from doiuri_csl._appearance import Appearance, read_appearance
+from doiuri_csl._datevalues import PARTS, DateValue, Moment, read_date, sort_text
+from doiuri_csl._markup import parse
+from doiuri_csl._numbers import ordinal
+from doiuri_csl._pieces import EMPTY, Piece, Rendered, State, join_pieces, text_pieces, wrap_pieces
+
+if TYPE_CHECKING:
+    from doiuri_csl._context import Context
+    from doiuri_csl._xml import Node
+
+_FIRST_YEAR_WITHOUT_ERA = 1000
+_PARTS_OF = {"year": ("year",), "year-month": ("year", "month"), "year-month-day": PARTS}
+
+
+@dataclass
+class _DatePart:
+    """``<date-part>``: how a year, a month or a day is written."""
+
+    name: str
+    form: str = ""
+    appearance: Appearance = field(default_factory=Appearance)
+    range_delimiter: str = "–"
+
+    @classmethod
+    def read(cls, node: Node) -> _DatePart:
+        delimiter = node.get("range-delimiter", "–")
+        return cls(node.get("name"), node.get("form"), read_appearance(node), delimiter)
+
+    def value(self, moment: Moment, context: Context) -> str:
+        """Return the part of a moment as text, without affixes."""
+        if self.name == "year":
+            return self._year(moment, context)
+        if self.name == "month":
+            return self._month(moment, context)
+        return self._day(moment, context)
+
+    def _year(self, moment: Moment, context: Context) -> str:
+        # CSL 1.0.2, AD and BC: years have an era up to 999.
+        year = moment.year
+        if year == 0:
+            return ""
+        if year < 0:
+            return f"{-year}{context.terms.term('bc')}"
+        text = f"{year % 100:02d}" if self.form == "short" else str(year)
+        if year < _FIRST_YEAR_WITHOUT_ERA:
+            return text + context.terms.term("ad")
+        return text
+
+    def _month(self, moment: Moment, context: Context) -> str:
+        if moment.month == 0 and moment.season == 0:
+            return ""
+        if moment.month == 0:
+            return context.terms.term(f"season-{moment.season:02d}")
+        if self.form == "numeric":
+            return str(moment.month)
+        if self.form == "numeric-leading-zeros":
+            return f"{moment.month:02d}"
+        return context.terms.term(f"month-{moment.month:02d}", self.form or "long")
+
+    def _day(self, moment: Moment, context: Context) -> str:
+        if moment.day == 0:
+            return ""
+        if self.form == "numeric-leading-zeros":
+            return f"{moment.day:02d}"
+        if self.form == "ordinal":
+            only_first = context.terms.option("limit-day-ordinals-to-day-1")
+            if moment.day > 1 and only_first:
+                return str(moment.day)
+            gender = context.terms.gender(f"month-{moment.month:02d}")
+            return ordinal(moment.day, gender, context.terms)
+        return str(moment.day)
+
+
+@dataclass
+class Date:
+    """``<date>``: a date variable in the locale's form or in parts of its own."""
+
+    variable: str
+    form: str
+    shown: str
+    parts: list[_DatePart]
+    delimiter: str
+    appearance: Appearance
+
+    @classmethod
+    def read(cls, node: Node) -> Date:
+        return cls(
+            variable=node.get("variable"),
+            form=node.get("form"),
+            shown=node.get("date-parts", "year-month-day"),
+            parts=[_DatePart.read(part) for part in node.children("date-part")],
+            delimiter=node.get("delimiter"),
+            appearance=read_appearance(node),
+        )
+
+    def render(self, context: Context) -> Rendered:
+        if self.variable in context.progress.substituted:
+            return EMPTY
+        value = read_date(context.item.get(self.variable))
+        if value is None:
+            return EMPTY
+        context.progress.rendered.append(self.variable)
+        if context.is_sorting:
+            # "Sorting Macros": the parts that the macro shows, in the order of time
+            return Rendered(text_pieces(sort_text(value, self._sorted_parts(context))), State.SHOWN)
+        pieces = self._render_value(value, context)
+        if not pieces:
+            return EMPTY
+        shown = self.appearance.apply(pieces, context)
+        return Rendered(wrap_pieces(shown, "role", self.variable), State.SHOWN)
+
+    def _sorted_parts(self, context: Context) -> tuple[str, ...]:
+        """Return the parts that count where a macro with this date is a sort key."""
+        parts, _ = self._resolve(context)
+        return tuple(part.name for part in parts)
+
+    def _render_value(self, value: DateValue, context: Context) -> list[Piece]:
+        parts, delimiter = self._resolve(context)
+        if value.literal:
+            return self._render_literal(value.literal, parts, context)
+        if value.start is None:
+            return []
+        if value.end is not None:
+            return self._render_range(parts, delimiter, value.start, value.end, context)
+        pieces = self._render_moment(parts, delimiter, value.start, context)
+        if value.open_end and pieces:
+            pieces.append(Piece("–"))
+        return pieces
+
+    def _render_literal(self, text: str, parts: list[_DatePart], context: Context) -> list[Piece]:
+        """Return a date in words, in the appearance that the year has in this style."""
+        pieces = parse(text) + self._year_suffix(context)
+        for part in parts:
+            if part.name == "year":
+                return part.appearance.apply(pieces, context)
+        return pieces
+
+    def _resolve(self, context: Context) -> tuple[list[_DatePart], str]:
+        """Return the parts to write and the delimiter.
+
+        They are the style's own, or those of the locale with the style's changes (CSL 1.0.2, Date).
+        """
+        if not self.form:
+            return self.parts, self.delimiter
+        node = context.terms.dates.get(self.form)
+        if node is None:
+            return self.parts, self.delimiter
+        changes = {part.name: part for part in self.parts}
+        wanted = _PARTS_OF.get(self.shown, PARTS)
+        parts = []
+        for part_node in node.children("date-part"):
+            part = _DatePart.read(part_node)
+            if part.name in wanted:
+                parts.append(_merge_part(part, changes.get(part.name)))
+        return parts, node.get("delimiter")
+
+    def _render_moment(
+        self, parts: list[_DatePart], delimiter: str, moment: Moment, context: Context
+    ) -> list[Piece]:
+        """Return the parts of one moment."""
+        rendered = []
+        for part in parts:
+            pieces = self._render_part(part, moment, context)
+            rendered.append(part.appearance.apply(pieces, context))
+        return join_pieces(rendered, delimiter)
+
+    def _render_part(self, part: _DatePart, moment: Moment, context: Context) -> list[Piece]:
+        pieces = parse(part.value(moment, context))
+        if part.name == "year":
+            pieces += self._year_suffix(context)
+        return pieces
+
+    def _year_suffix(self, context: Context) -> list[Piece]:
+        """Return the year suffix, behind the first year of the date that the item was issued."""
+        # CSL 1.0.2, Disambiguation: dates add the suffix, unless the style shows it somewhere itself.
+        suffix = context.entry.disambiguation.year_suffix
+        is_explicit = context.area in context.settings.names_year_suffix
+        is_done = context.progress.has_year_suffix or self.variable == "accessed"
+        if not suffix or is_explicit or is_done:
+            return []
+        context.progress.has_year_suffix = True
+        return wrap_pieces([Piece(suffix)], "role", "year-suffix")
+
+    def _render_range(
+        self, parts: list[_DatePart], delimiter: str, start: Moment, end: Moment, context: Context
+    ) -> list[Piece]:
+        """Return the parts from the largest that differs on stand twice, with a dash; the others stand once.
+
+        CSL 1.0.2, Date Ranges.
+        """
+        largest = _largest_difference(parts, start, end, context)
+        if largest is None:
+            return self._render_moment(parts, delimiter, start, context)
+        twice = _repeated_parts(parts, largest)
+        first = parts.index(twice[0])
+        last = parts.index(twice[-1])
+        head = self._render_moment(parts[:first], delimiter, start, context)
+        left = self._render_moment(
+            _without_last_suffix(twice, start, context), delimiter, start, context
+        )
+        right = self._render_moment(
+            _without_first_prefix(twice, end, context), delimiter, end, context
+        )
+        tail = self._render_moment(parts[last + 1 :], delimiter, start, context)
+        middle = [*left, Piece(largest.range_delimiter), *right]
+        return join_pieces([head, middle, tail], delimiter)
+
+
+def _largest_difference(
+    parts: list[_DatePart], start: Moment, end: Moment, context: Context
+) -> _DatePart | None:
+    """Return the largest part in which two moments differ."""
+    for name in PARTS:
+        for part in parts:
+            if part.name == name and part.value(start, context) != part.value(end, context):
+                return part
+    return None
+
+
+def _repeated_parts(parts: list[_DatePart], largest: _DatePart) -> list[_DatePart]:
+    """Return the parts that stand on both sides of the dash."""
+    if largest.name == "year":
+        return parts
+    least = PARTS.index(largest.name)
+    return [part for part in parts if PARTS.index(part.name) >= least]
+
+
+def _without_last_suffix(
+    parts: list[_DatePart], moment: Moment, context: Context
+) -> list[_DatePart]:
+    """Return the parts of the start of a range, the last without its suffix, as the dash follows."""
+    shown = [part for part in parts if part.value(moment, context)]
+    if shown:
+        last = shown.pop()
+        shown.append(replace(last, appearance=replace(last.appearance, suffix="")))
+    return shown
+
+
+def _without_first_prefix(
+    parts: list[_DatePart], moment: Moment, context: Context
+) -> list[_DatePart]:
+    """Return the parts of the end of a range, the first without its prefix."""
+    shown = [part for part in parts if part.value(moment, context)]
+    if shown:
+        first = shown[0]
+        shown[0] = replace(first, appearance=replace(first.appearance, prefix=""))
+    return shown
+
+
+def _merge_part(part: _DatePart, change: _DatePart | None) -> _DatePart:
+    """Return a part of the locale's date with what the style changes: form, case and formats, not affixes."""
+    if change is None:
+        return part
+    appearance = part.appearance.changed_by(change.appearance)
+    return _DatePart(part.name, change.form or part.form, appearance, change.range_delimiter)

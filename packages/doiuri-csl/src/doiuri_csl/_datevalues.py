@@ -1,0 +1,196 @@
+"""Date values: reading the dates of CSL-JSON, and their order (CSL 1.0.2, Date Variables)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_SEASONS = ("spring", "summer", "autumn", "winter")
+PARTS = ("year", "month", "day")
+
+# A date in words is no longer; the year of a work has five digits at most.
+_LONGEST_RAW = 200
+_LONGEST_NUMBER = 5
+_ISO = re.compile(r"( -? \d{1,4} ) (?: - ( \d{1,2} ) )? (?: - ( \d{1,2} ) )?", re.VERBOSE)
+_NUMERIC = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A year, perhaps with a month or season and a day; zero for what is not known."""
+
+    year: int = 0
+    month: int = 0
+    day: int = 0
+    season: int = 0
+
+    def key(self) -> tuple[int, int, int]:
+        return (self.year, self.month or self.season * 3, self.day)
+
+
+@dataclass(frozen=True)
+class DateValue:
+    """A date of an item: one moment, two for a range, or words."""
+
+    start: Moment | None = None
+    end: Moment | None = None
+    literal: str = ""
+    circa: bool = False
+    open_end: bool = False
+
+
+def _to_int(value: Any) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = str(value).strip()
+    digits = text.removeprefix("-")
+    if not (digits.isdecimal() and len(digits) <= _LONGEST_NUMBER):
+        return 0
+    return int(text)
+
+
+def _read_moment(parts: list[Any], season: int = 0) -> Moment:
+    """Return a moment from date-parts; months from 13 on are seasons."""
+    numbers = [_to_int(part) for part in parts[:3]]
+    year, month, day = numbers + [0] * (3 - len(numbers))
+    if 13 <= month <= 24:
+        # CSL 1.0.2, Seasons; 21 to 24 are those of EDTF.
+        season = (month - 13) % 4 + 1
+    if not 1 <= month <= 12:
+        month = 0
+    if not 1 <= day <= 31:
+        day = 0
+    return Moment(year, month, day, season)
+
+
+def _read_season(value: Any) -> int:
+    """Return the number of a season, given as a number or as its English name."""
+    text = str(value or "").strip().lower()
+    if text in _SEASONS:
+        return _SEASONS.index(text) + 1
+    number = _to_int(text)
+    return number if 1 <= number <= 4 else 0
+
+
+def read_date(value: Any) -> DateValue | None:
+    """Return the date of a CSL-JSON value, or nothing where it says nothing."""
+    if not isinstance(value, dict):
+        return None
+    circa = str(value.get("circa", "")).lower() not in ("", "0", "false")
+    if value.get("literal"):
+        return DateValue(literal=str(value["literal"]), circa=circa)
+    parts = value.get("date-parts")
+    if not isinstance(parts, list):
+        parts = []
+    season = _read_season(value.get("season"))
+    moments = [_read_moment(part, season) for part in parts if isinstance(part, list) and part]
+    moments = [moment for moment in moments if moment.year or moment.month or moment.season]
+    if moments:
+        end = moments[1] if len(moments) > 1 else None
+        if end is not None and end.year == 0:
+            end = None
+        is_open = len(parts) > 1 and end is None
+        return DateValue(moments[0], end, circa=circa, open_end=is_open)
+    if value.get("season") and not season:
+        return DateValue(literal=str(value["season"]), circa=circa)
+    if season:
+        return DateValue(Moment(season=season), circa=circa)
+    if value.get("raw"):
+        return _parse_raw(str(value["raw"]), circa)
+    words = " ".join(str(part) for part in _first_parts(parts)).strip()
+    if any(character.isalpha() for character in words):
+        # "in press" in the place of a year: shown as it is, rather than "n.d."
+        return DateValue(literal=words, circa=circa)
+    return None
+
+
+def _first_parts(parts: list[Any]) -> list[Any]:
+    """Return the parts of the first date that are anything."""
+    first = parts[0] if parts else []
+    if not isinstance(first, list):
+        return []
+    return [part for part in first if part]
+
+
+def _parse_raw(text: str, circa: bool = False) -> DateValue:
+    """Return a date from words: ISO 8601, or a month's name with a year; else the words themselves."""
+    text = text.strip()
+    if len(text) > _LONGEST_RAW:
+        return DateValue(literal=text, circa=circa)
+    start_text, slash, end_text = text.partition("/")
+    if slash and start_text[:4].isdecimal() and end_text[:4].isdecimal():
+        start = _parse_moment(start_text)
+        end = _parse_moment(end_text)
+        if start and end:
+            return DateValue(start, end, circa=circa)
+    moment = _parse_moment(text)
+    if moment:
+        return DateValue(moment, circa=circa)
+    halves = re.split("[-–]", text)
+    if len(halves) == 2:
+        start = _parse_moment(halves[0])
+        end = _parse_moment(halves[1])
+        if start and end and end.year:
+            return DateValue(_with_year(start, end), end, circa=circa)
+    return DateValue(literal=text, circa=circa)
+
+
+def _with_year(start: Moment, end: Moment) -> Moment:
+    """Return the start of a range that has its year from the end."""
+    if start.year:
+        return start
+    return Moment(end.year, start.month, start.day, start.season)
+
+
+def _parse_moment(text: str) -> Moment | None:
+    """Return one moment from words."""
+    text = text.strip()
+    iso = _ISO.fullmatch(text)
+    if iso:
+        return _read_moment([part for part in iso.groups() if part])
+    numeric = _NUMERIC.fullmatch(text)
+    if numeric:
+        return _read_moment([numeric[3], numeric[1], numeric[2]])
+    year = month = day = season = 0
+    for word in text.replace(",", " ").replace(".", " ").split():
+        lower = word.lower()
+        if lower[:3] in _MONTHS and lower.isalpha():
+            month = _MONTHS.index(lower[:3]) + 1
+        elif lower in _SEASONS:
+            season = _SEASONS.index(lower) + 1
+        elif word.isdecimal() and len(word) > 2:
+            year = _to_int(word)
+        elif word.isdecimal():
+            day = int(word)
+        else:
+            return None
+    if not (year or month or season):
+        return None
+    return Moment(year, month, day, season)
+
+
+def sort_text(value: DateValue, parts: tuple[str, ...] = PARTS) -> str:
+    """Return a date as text that sorts: years before Christ count downwards."""
+    if value.literal:
+        return value.literal
+    if value.start is None:
+        return ""
+    text = _moment_sort_text(value.start, parts)
+    if value.end is not None:
+        text += "-" + _moment_sort_text(value.end, parts)
+    return text
+
+
+def _moment_sort_text(moment: Moment, parts: tuple[str, ...]) -> str:
+    year, month, day = moment.key()
+    if year >= 0:
+        text = f"1{year:05d}"
+    else:
+        text = f"0{99999 + year:05d}"
+    if "month" in parts:
+        text += f"{month:02d}"
+    if "day" in parts:
+        text += f"{day:02d}"
+    return text

@@ -1,0 +1,98 @@
+"""The items that a document cites: their order, their numbers, and the surroundings of each rendering."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doiuri_csl._context import Cite, Context, Entry, Placed
+from doiuri_csl._items import Item, citation_label
+from doiuri_csl._sorting import sort_by_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from doiuri_csl._locale import Terms
+    from doiuri_csl._sheet import Area, Sheet, SortKey
+
+
+class Document:
+    """What a document cites, in a style and a language."""
+
+    given_levels: dict[str, int]
+    """How much of the given name each person needs in citations (CSL 1.0.2, Disambiguation)."""
+
+    def __init__(self, sheet: Sheet, terms: Terms, items: Mapping[str, Item]) -> None:
+        self.sheet = sheet
+        self.terms = terms
+        self._items = items
+        self._entries: dict[str, Entry] = {}
+        self._order: list[Entry] = []
+        self._first_names_only = sheet.citation.get("givenname-disambiguation-rule").startswith(
+            "primary"
+        )
+        self.given_levels = {}
+
+    def register(self, ids: Iterable[str]) -> None:
+        """Take the items that the document cites, in the order in which it does, and number them."""
+        self._entries = {}
+        for number, key in enumerate(dict.fromkeys(ids), 1):
+            item = self._items.get(key)
+            if item is not None:
+                label = citation_label(item)
+                self._entries[key] = Entry(item, number=number, citation_label=label)
+        self._order = list(self._entries.values())
+        if self.sheet.bibliography is not None:
+            # Keys that show numbers have those of the order of citing.
+            placed = [Placed(Cite(key)) for key in self._entries]
+            in_order = self.sort(placed, self.sheet.bibliography)
+            self._order = [self._entries[cite.cite.id] for cite in in_order]
+        for number, entry in enumerate(self._order, 1):
+            entry.number = number
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The items in the order of citing."""
+        return list(self._entries.values())
+
+    @property
+    def ordered_entries(self) -> list[Entry]:
+        """The items in the order of the list of references."""
+        return self._order
+
+    def entry(self, key: str) -> Entry:
+        """Return the entry of an item; if there is no such item, one that has only its id."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return Entry({"id": key}, is_known=False)
+        return entry
+
+    def set_first_notes(self, notes: Mapping[str, int]) -> None:
+        """Set the number of the note that first cites each item."""
+        for key, note in notes.items():
+            if key in self._entries:
+                self._entries[key].first_note = note
+
+    def context(self, placed: Placed, area: Area) -> Context:
+        """Return the context of a cite or an entry."""
+        # Only citations have to be unlike each other.
+        levels = self.given_levels if area.name == "citation" else {}
+        return Context(
+            settings=self.sheet.settings,
+            terms=self.terms,
+            entry=self.entry(placed.cite.id),
+            placed=placed,
+            area=area.name,
+            names=area.names,
+            given_levels=levels,
+            only_first_names=self._first_names_only,
+        )
+
+    def sort(self, placed: Sequence[Placed], area: Area) -> list[Placed]:
+        """Return cites in the order of an area's keys."""
+
+        def context_of(cite: Placed, key: SortKey) -> Context:
+            context = self.context(cite, area)
+            context.sort_names = key.names
+            return context
+
+        return sort_by_keys(placed, area.sort_keys, self.sheet.macros, context_of)

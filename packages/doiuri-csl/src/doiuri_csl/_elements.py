@@ -1,0 +1,405 @@
+"""The rendering elements but for names, dates and labels (CSL 1.0.2, Rendering Elements)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from doiuri_csl._appearance import Appearance, read_appearance
+from doiuri_csl._context import Context, Element, Position
+from doiuri_csl._dates import Date
+from doiuri_csl._datevalues import read_date
+from doiuri_csl._labels import Label, locator_term
+from doiuri_csl._markup import parse
+from doiuri_csl._names import read_names
+from doiuri_csl._numbers import format_number, format_pages, is_count, is_numeric
+from doiuri_csl._pieces import (
+    EMPTY,
+    NOTHING,
+    Piece,
+    Rendered,
+    State,
+    combine_states,
+    join_pieces,
+    text_pieces,
+    wrap_pieces,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from doiuri_csl._xml import Node
+
+Macros: TypeAlias = Mapping[str, "Sequence[Element]"]
+
+_PAGES = ("page", "page-first")
+_PAGE_LABELS = ("page", "folio")
+_RANGES = ("locator", "issue", "volume", "edition")
+
+# CSL 1.0.2, Appendix VI; an URL is its own address.
+_ADDRESSES = {
+    "DOI": "https://doi.org/",
+    "PMID": "https://www.ncbi.nlm.nih.gov/pubmed/",
+    "PMCID": "https://www.ncbi.nlm.nih.gov/pmc/articles/",
+}
+_SCHEMES = ("https://", "http://", "ftp://")
+
+# An item has one type, a locator one label: of several values in one test any one does,
+# whatever ``match`` says.
+_EXCLUSIVE = ("type", "locator")
+
+# CSL 1.0.2, Choose: "ibid" is also true for "ibid-with-locator", "subsequent" for both
+_POSITIONS = {
+    "first": (Position.FIRST,),
+    "subsequent": (Position.SUBSEQUENT, Position.IBID, Position.IBID_WITH_LOCATOR),
+    "ibid": (Position.IBID, Position.IBID_WITH_LOCATOR),
+    "ibid-with-locator": (Position.IBID_WITH_LOCATOR,),
+    "container-subsequent": (Position.CONTAINER_SUBSEQUENT,),
+}
+
+
+def render_parts(elements: Sequence[Element], context: Context) -> list[Rendered]:
+    """Return what each element renders to.
+
+    ``<choose>`` is transparent: what stands in it takes the delimiters of the group around it.
+    """
+    parts: list[Rendered] = []
+    for element in elements:
+        if isinstance(element, _Choose):
+            parts.extend(render_parts(element.chosen(context), context))
+        else:
+            parts.append(element.render(context))
+    return parts
+
+
+def render_sequence(elements: Sequence[Element], context: Context, delimiter: str = "") -> Rendered:
+    """Return the elements one after the other."""
+    parts = render_parts(elements, context)
+    pieces = join_pieces([part.pieces for part in parts], delimiter)
+    return Rendered(pieces, combine_states(part.state for part in parts))
+
+
+def _render_group(
+    elements: Sequence[Element], delimiter: str, appearance: Appearance, context: Context
+) -> Rendered:
+    """Return the elements, or nothing if variables were tried and none had a value.
+
+    To the group around it, a group that shows something counts as a variable with a value, even if
+    it has none (CSL 1.0.2, Group).
+    """
+    rendered = render_sequence(elements, context, delimiter)
+    if rendered.state is State.EMPTY:
+        return EMPTY
+    if not rendered.pieces:
+        return rendered
+    return Rendered(appearance.apply(rendered.pieces, context), State.SHOWN)
+
+
+def _sort_number(value: str) -> str:
+    """Return a number with zeros before it, so that 10 sorts after 9; other text stays."""
+    return value.zfill(8) if is_count(value) else value
+
+
+@dataclass
+class _TextVariable:
+    """``<text variable>``."""
+
+    variable: str
+    form: str
+    appearance: Appearance
+
+    def render(self, context: Context) -> Rendered:
+        """Return the value of the variable."""
+        value = self._value(context)
+        if not value:
+            # The group of "n.d." and a year suffix does not depend on the suffix.
+            return NOTHING if self.variable == "year-suffix" else EMPTY
+        context.progress.rendered.append(self.variable)
+        if self.variable in ("year-suffix", "citation-label"):
+            context.progress.has_year_suffix = True
+        if context.is_sorting:
+            return Rendered(self._sort_pieces(value, context), State.SHOWN)
+
+        pieces = self.appearance.apply(parse(self._formatted(value, context)), context)
+        address = _address(self.variable, value)
+        if address:
+            pieces = self._linked(pieces, address)
+        return Rendered(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
+
+    def _value(self, context: Context) -> str:
+        if self.form == "short":
+            return context.short_variable(self.variable)
+        return context.variable(self.variable)
+
+    def _sort_pieces(self, value: str, context: Context) -> list[Piece]:
+        if self.variable == "citation-number":
+            value = _sort_number(value)
+        return self.appearance.apply(text_pieces(value), context)
+
+    def _linked(self, pieces: list[Piece], address: str) -> list[Piece]:
+        """Return the pieces; all but the affixes lead to an address."""
+        start = 1 if self.appearance.prefix else 0
+        end = len(pieces) - 1 if self.appearance.suffix else len(pieces)
+        linked = wrap_pieces(pieces[start:end], "link", address)
+        return [*pieces[:start], *linked, *pieces[end:]]
+
+    def _formatted(self, value: str, context: Context) -> str:
+        """Return the value with the ranges of pages in the style's format."""
+        page_format = context.settings.page_range_format
+        is_locator = self.variable == "locator"
+        if self.variable == "page" or (is_locator and context.cite.label in _PAGE_LABELS):
+            return format_pages(value, page_format, context.terms)
+        if self.variable in _RANGES and is_numeric(value):
+            return format_pages(value, "", context.terms)
+        return value
+
+
+def _address(variable: str, value: str) -> str:
+    """Return the address that a variable leads to; "" if it leads nowhere.
+
+    Only addresses of the web: a "javascript:" from the data is no link.
+    """
+    if variable != "URL" and variable not in _ADDRESSES:
+        return ""
+    if value.startswith(_SCHEMES):
+        return value
+    if variable == "URL":
+        return ""
+    return _ADDRESSES[variable] + value
+
+
+@dataclass
+class _TextTerm:
+    """``<text term>``."""
+
+    term: str
+    form: str
+    plural: bool
+    appearance: Appearance
+
+    def render(self, context: Context) -> Rendered:
+        """Return the term."""
+        text = context.terms.term(self.term, self.form, plural=self.plural)
+        pieces = wrap_pieces(parse(text), "part", "term")
+        return Rendered(self.appearance.apply(pieces, context), State.ABSENT)
+
+
+@dataclass
+class _TextValue:
+    """``<text value>``."""
+
+    value: str
+    appearance: Appearance
+
+    def render(self, context: Context) -> Rendered:
+        """Return the text."""
+        return Rendered(self.appearance.apply(parse(self.value), context), State.ABSENT)
+
+
+@dataclass
+class _TextMacro:
+    """``<text macro>``: the macro's elements, which are a group of their own."""
+
+    name: str
+    macros: Macros
+    appearance: Appearance
+
+    def render(self, context: Context) -> Rendered:
+        """Return what the macro renders to."""
+        return _render_group(self.macros[self.name], "", self.appearance, context)
+
+
+@dataclass
+class _Number:
+    """``<number>``."""
+
+    variable: str
+    form: str
+    appearance: Appearance
+
+    def render(self, context: Context) -> Rendered:
+        """Return the number in its form; text that is not numeric stays as it is."""
+        value = context.variable(self.variable)
+        if not value:
+            return EMPTY
+        context.progress.rendered.append(self.variable)
+        if context.is_sorting:
+            return Rendered(text_pieces(_sort_number(value)), State.SHOWN)
+        pieces = self.appearance.apply(parse(self._formatted(value, context)), context)
+        return Rendered(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
+
+    def _formatted(self, value: str, context: Context) -> str:
+        is_page = self.variable == "locator" and context.cite.label == "page"
+        if self.variable in _PAGES or is_page:
+            return format_pages(value, context.settings.page_range_format, context.terms)
+        if is_numeric(value):
+            gender = context.terms.gender(self.variable)
+            return format_number(value, self.form, gender, context.terms)
+        return value
+
+
+@dataclass
+class _Group:
+    """``<group>``: left out if variables were tried and none had a value."""
+
+    elements: list[Element]
+    delimiter: str
+    appearance: Appearance
+
+    def render(self, context: Context) -> Rendered:
+        """Return the elements with the delimiter between them."""
+        return _render_group(self.elements, self.delimiter, self.appearance, context)
+
+
+@dataclass
+class _Test:
+    """One test of a condition: of one variable, or whether a thing is one of several, as a type."""
+
+    kind: str
+    values: list[str]
+
+    def holds(self, context: Context) -> bool:
+        """Return whether it holds for one of its values."""
+        return any(_holds(self.kind, value, context) for value in self.values)
+
+
+def _read_tests(node: Node) -> list[_Test]:
+    """Return the tests of ``<if>``: one for each variable, but one for all the types or locators."""
+    tests = []
+    for kind, text in node.attributes.items():
+        values = text.split()
+        if kind in _EXCLUSIVE:
+            tests.append(_Test(kind, values))
+        elif kind != "match":
+            tests.extend(_Test(kind, [value]) for value in values)
+    return tests
+
+
+@dataclass
+class _Condition:
+    """``<if>``, ``<else-if>`` and ``<else>`` (CSL 1.0.2, Choose)."""
+
+    tests: list[_Test]
+    match: str
+    elements: list[Element]
+
+    def holds(self, context: Context) -> bool:
+        """Return whether the tests hold together."""
+        outcomes = (test.holds(context) for test in self.tests)
+        if self.match == "any":
+            return any(outcomes)
+        if self.match == "none":
+            return not any(outcomes)
+        return all(outcomes)
+
+
+def _holds(kind: str, value: str, context: Context) -> bool:
+    """Return whether a test of a condition holds for a value."""
+    if kind == "variable":
+        return context.has(value)
+    if kind == "type":
+        return context.item.get("type") == value
+    if kind == "is-numeric":
+        return is_numeric(context.value(value))
+    if kind == "is-uncertain-date":
+        date = read_date(context.item.get(value))
+        return date is not None and date.circa
+    if kind == "locator":
+        return bool(context.cite.locator) and locator_term(context.cite.label) == value
+    if kind == "position":
+        return _is_in_position(value, context)
+    if kind == "disambiguate":
+        context.progress.conditions_tested += 1
+        return context.progress.conditions_tested <= context.entry.disambiguation.conditions
+    return False
+
+
+def _is_in_position(value: str, context: Context) -> bool:
+    if context.area != "citation":
+        return False
+    if value == "near-note":
+        return context.placed.is_near_note
+    return context.placed.position in _POSITIONS.get(value, ())
+
+
+@dataclass
+class _Choose:
+    """``<choose>``: the elements of the first condition that holds."""
+
+    conditions: list[_Condition]
+
+    def chosen(self, context: Context) -> list[Element]:
+        """Return the elements to render here."""
+        for condition in self.conditions:
+            if condition.holds(context):
+                return condition.elements
+        return []
+
+    def render(self, context: Context) -> Rendered:
+        """Return what the chosen elements render to."""
+        return render_sequence(self.chosen(context), context)
+
+
+class Reader:
+    """Reads rendering elements, which share the style's macros."""
+
+    def __init__(self, macros: Macros) -> None:
+        self._macros = macros
+
+    def elements(self, node: Node) -> list[Element]:
+        """Return the rendering elements in an element."""
+        return [self.element(child) for child in node]
+
+    def element(self, node: Node) -> Element:
+        """Return the rendering element of a node.
+
+        :raises CSLError: if CSL has no such rendering element
+        """
+        match node.name:
+            case "text":
+                return self._text(node)
+            case "number":
+                form = node.get("form", "numeric")
+                return _Number(_variable(node), form, read_appearance(node))
+            case "date":
+                return Date.read(node)
+            case "names":
+                return read_names(node, self.element)
+            case "label":
+                return Label.read(node)
+            case "group" | "layout":
+                return _Group(self.elements(node), node.get("delimiter"), read_appearance(node))
+            case "choose":
+                return self._choose(node)
+        raise node.error("is not a rendering element")
+
+    def _text(self, node: Node) -> Element:
+        appearance = read_appearance(node)
+        form = node.get("form", "long")
+        if "macro" in node:
+            return _TextMacro(node.get("macro"), self._macros, appearance)
+        if "term" in node:
+            return _TextTerm(node.get("term"), form, node.get("plural") == "true", appearance)
+        if "value" in node:
+            return _TextValue(node.get("value"), appearance)
+        return _TextVariable(_variable(node), form, appearance)
+
+    def _choose(self, node: Node) -> _Choose:
+        conditions = []
+        for child in node:
+            if child.name not in ("if", "else-if", "else"):
+                raise child.error("is not a part of <choose>")
+            match = child.get("match", "all")
+            conditions.append(_Condition(_read_tests(child), match, self.elements(child)))
+        return _Choose(conditions)
+
+
+def _variable(node: Node) -> str:
+    """Return the variable of an element.
+
+    :raises CSLError: if it has none
+    """
+    if "variable" not in node:
+        raise node.error("has no variable")
+    return node.get("variable")

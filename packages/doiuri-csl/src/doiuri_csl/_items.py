@@ -1,0 +1,162 @@
+"""Items: CSL-JSON with the variables that stand in its note, each value of the type that its variable has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from doiuri_csl._datevalues import read_date
+from doiuri_csl._people import read_person
+
+Item: TypeAlias = dict[str, Any]
+
+# CSL 1.0.2, Appendix IV
+DATES = frozenset(
+    {"accessed", "available-date", "event-date", "issued", "original-date", "submitted"}
+)
+NAMES = frozenset(
+    """
+    author chair collection-editor compiler composer container-author contributor curator director
+    editor editor-translator editorial-director executive-producer guest host illustrator interviewer
+    narrator organizer original-author performer producer recipient reviewed-author script-writer
+    series-creator translator
+    """.split()  # noqa: SIM905 (a list that is read as a list)
+)
+TEXTS = frozenset(
+    """
+    DOI ISBN ISSN PMCID PMID URL abstract annote archive archive-place authority call-number
+    chapter-number citation-label collection-number collection-title container-title
+    container-title-short dimensions division edition event event-place event-title genre issue
+    jurisdiction keyword language license medium note number number-of-pages number-of-volumes
+    original-publisher original-publisher-place original-title page page-first part-number
+    part-title printing-number publisher publisher-place references reviewed-genre reviewed-title
+    scale section source status supplement-number title title-short type version volume volume-title
+    """.split()  # noqa: SIM905 (the same)
+)
+
+# Older names of variables, which data still have
+SHORT_FORMS = {"title": "shortTitle", "container-title": "journalAbbreviation"}
+
+_VARIABLE = re.compile(r"[A-Za-z][A-Za-z_-]*")
+_IN_BRACES = re.compile(r"\{:([A-Za-z_-]{1,40}):([^{}]*)\}")
+_LETTERS_OF_NAMES = {1: 4, 2: 2, 3: 2}
+_MOST_NAMES_IN_LABEL = 4
+
+
+def read_item(given: Mapping[str, Any], problems: list[str]) -> Item:
+    """Return an item whose values have the types of their variables; the others are problems."""
+    item: Item = {}
+    for key, value in given.items():
+        checked = _value(str(key), value)
+        if checked is not None:
+            item[str(key)] = checked
+        elif value and str(key) in (NAMES | DATES | TEXTS):
+            problems.append(f"{key}: cannot be read: {_shortened(value)}")
+    return _with_note(item)
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _value(key: str, value: object) -> Any:
+    """Return the value of a variable, or None if there is none."""
+    if key in NAMES:
+        return _names(value)
+    if key in DATES:
+        return _date(value)
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        # Crossref gives titles and ISSNs as lists.
+        value = value[0]
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return None
+
+
+def _names(value: object) -> list[dict[str, Any]] | None:
+    """Return the names of a value, or None if there are none."""
+    if isinstance(value, str | Mapping):
+        value = [value]
+    if not isinstance(value, list):
+        return None
+    names = []
+    for name in value:
+        if isinstance(name, Mapping):
+            names.append(dict(name))
+        elif isinstance(name, str) and name.strip():
+            names.append({"literal": name})
+    return names or None
+
+
+def _date(value: object) -> dict[str, Any] | None:
+    """Return the date of a value, or None if it says nothing."""
+    if isinstance(value, str):
+        value = {"raw": value}
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = {"date-parts": [[value]]}
+    if not isinstance(value, Mapping):
+        return None
+    date = dict(value)
+    return date if read_date(date) is not None else None
+
+
+def _with_note(item: Item) -> Item:
+    """Return an item with what its note says of variables, as Zotero's users write it.
+
+    On a line of its own, ``genre: Preprint``, or in braces, ``{:genre: Preprint}``.
+    """
+    note = item.get("note", "")
+    if ":" not in note:
+        return item
+    added: Item = {}
+    for line in note.splitlines():
+        name, colon, value = line.partition(":")
+        if colon and value.strip() and _VARIABLE.fullmatch(name.strip()):
+            _add_variable(added, name.strip(), value.strip())
+    for name, value in _IN_BRACES.findall(note):
+        _add_variable(added, name, value.strip())
+    for key, value in added.items():
+        if key in DATES or key == "type" or key not in item:
+            item[key] = value
+    return item
+
+
+def _add_variable(added: Item, name: str, value: str) -> None:
+    """Add a variable of a note, by its kind."""
+    key = name.lower()
+    if key in NAMES:
+        family, _, given = value.partition("||")
+        person = {"literal": value}
+        if given:
+            person = {"family": family.strip(), "given": given.strip()}
+        added.setdefault(key, []).append(person)
+    elif key in DATES:
+        added[key] = {"raw": value}
+    else:
+        added[name if name.isupper() else key] = value
+
+
+def citation_label(item: Item) -> str:
+    """Return the label of an item: what the data say, or letters of the names and the year."""
+    if item.get("citation-label"):
+        return str(item["citation-label"])
+    people = [read_person(name) for name in item.get("author", ())]
+    letters = _LETTERS_OF_NAMES.get(len(people), 1)
+    label = ""
+    for person in people[:_MOST_NAMES_IN_LABEL]:
+        label += (person.family or person.literal)[:letters]
+    return label + _year(item)[-2:]
+
+
+def _year(item: Item) -> str:
+    """Return the year in which an item was issued; "" if the data do not say."""
+    date = read_date(item.get("issued"))
+    if date is None or date.start is None:
+        return ""
+    return str(date.start.year)

@@ -1,0 +1,63 @@
+"""``<label>``: the term for a number, a locator or a role (CSL 1.0.2, Label)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from doiuri_csl._appearance import Appearance, read_appearance
+from doiuri_csl._markup import parse
+from doiuri_csl._numbers import is_count, is_plural
+from doiuri_csl._pieces import EMPTY, Piece, Rendered, State, text_pieces
+
+if TYPE_CHECKING:
+    from doiuri_csl._context import Context
+    from doiuri_csl._xml import Node
+
+_COUNTS = ("number-of-pages", "number-of-volumes")
+
+
+@dataclass
+class Label:
+    """``<label>``."""
+
+    variable: str
+    form: str
+    plural: str
+    appearance: Appearance
+
+    @classmethod
+    def read(cls, node: Node) -> Label:
+        """Return the label of an element."""
+        plural = node.get("plural", "contextual")
+        form = node.get("form", "long")
+        return cls(node.get("variable"), form, plural, read_appearance(node))
+
+    def render(self, context: Context) -> Rendered:
+        """Return the term of the variable, if it has a value."""
+        value = context.variable(self.variable)
+        if not value:
+            return EMPTY
+        name = self.variable
+        if name == "locator":
+            name = locator_term(context.cite.label)
+        text = context.terms.term(name, self.form, plural=self._is_plural(value))
+        return Rendered(self.appearance.apply(parse(text), context), State.ABSENT)
+
+    def _is_plural(self, value: str) -> bool:
+        if self.plural != "contextual":
+            return self.plural == "always"
+        if self.variable in _COUNTS:
+            return is_count(value) and int(value) > 1
+        return is_plural(value)
+
+    def for_role(self, role: str, context: Context, *, several: bool) -> list[Piece]:
+        """Return the label of a list of names."""
+        is_plural = several if self.plural == "contextual" else self.plural == "always"
+        text = context.terms.term(role, self.form, plural=is_plural)
+        return self.appearance.apply(text_pieces(text), context)
+
+
+def locator_term(label: str) -> str:
+    """Return the term for what a locator counts; "sub verbo" is its older spelling."""
+    return label.replace(" ", "-")

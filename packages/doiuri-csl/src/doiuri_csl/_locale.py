@@ -1,0 +1,270 @@
+"""Locales: terms, date formats and options, each layer over the one below (CSL 1.0.2, Locale)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri_csl._errors import CSLError
+from doiuri_csl._punctuation import QuoteMarks
+from doiuri_csl._xml import LANG, Node, read_xml
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+ENGLISH = "en-US"
+
+# The dialect of a language that others fall back to (CSL 1.0.2, Locale Fallback), if we have several
+_PRIMARY = {
+    "de": "de-DE",
+    "en": ENGLISH,
+    "es": "es-ES",
+    "fr": "fr-FR",
+    "pt": "pt-PT",
+    "zh": "zh-CN",
+}
+
+# The form that is used if a term does not have the wanted one (CSL 1.0.2, Terms)
+_NEXT_FORM = {"verb-short": "verb", "verb": "long", "symbol": "short", "short": "long"}
+
+
+class _Term(NamedTuple):
+    """A term in one form."""
+
+    single: str
+    multiple: str
+    gender: str = ""
+
+    match: str = ""
+    """Of an ordinal: whether the whole number or its last digits must match."""
+
+
+@dataclass
+class Terms:
+    """The terms, date formats and options that hold for one language in one style."""
+
+    lang: str
+    terms: dict[tuple[str, str], _Term] = field(default_factory=dict)
+    ordinals: dict[tuple[str, str], _Term] = field(default_factory=dict)
+    dates: dict[str, Node] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
+
+    def term(self, name: str, form: str = "long", *, plural: bool = False) -> str:
+        """Return the text of a term, in the next form if it lacks this one; "" if there is none."""
+        term = self.terms.get((name, form))
+        while term is None and form in _NEXT_FORM:
+            form = _NEXT_FORM[form]
+            term = self.terms.get((name, form))
+        if term is None:
+            return ""
+        return term.multiple if plural else term.single
+
+    def gender(self, name: str) -> str:
+        """Return the gender of a term; "" if it has none."""
+        term = self.terms.get((name, "long"))
+        return term.gender if term else ""
+
+    def option(self, name: str) -> bool:
+        """Return whether an option is on."""
+        return self.options.get(name) == "true"
+
+    @cached_property
+    def quote_marks(self) -> QuoteMarks:
+        """The quotation marks."""
+        return QuoteMarks(
+            opening=(self.term("open-quote"), self.term("open-inner-quote")),
+            closing=(self.term("close-quote"), self.term("close-inner-quote")),
+        )
+
+    def overlay(self, node: Node) -> None:
+        """Lay the terms, dates and options of a ``<locale>`` over these."""
+        for options in node.children("style-options"):
+            self.options.update(options.attributes)
+        for date in node.children("date"):
+            self.dates[date.get("form", "text")] = date
+        for terms in node.children("terms"):
+            self._overlay_terms(terms.children("term"))
+
+    def _overlay_terms(self, nodes: list[Node]) -> None:
+        # "Ordinal Suffixes": a locale that has some replaces all of the one below.
+        if any(node.get("name") == "ordinal" for node in nodes):
+            self.ordinals.clear()
+        for node in nodes:
+            name = node.get("name")
+            form = node.get("form", "long")
+            gender = node.get("gender-form")
+            if name.startswith("ordinal"):
+                self.ordinals[name, gender] = _read_term(node)
+            elif gender:
+                self.terms[f"{name}/{gender}", form] = _read_term(node)
+            else:
+                self.terms[name, form] = _read_term(node)
+
+
+def _read_term(node: Node) -> _Term:
+    """Return the term of an element, with or without ``<single>`` and ``<multiple>``."""
+    single = node.text
+    if single.isspace() and "\n" in single:
+        # An empty term whose end tag stands on a line of its own
+        single = ""
+    multiple = single
+    if node.nodes:
+        single = "".join(child.text for child in node.children("single"))
+        multiple = "".join(child.text for child in node.children("multiple")) or single
+    return _Term(single, multiple, node.get("gender"), node.get("match"))
+
+
+@dataclass(frozen=True)
+class Locale:
+    """A language of citations.
+
+    >>> Locale.load("de").term("editor", "short")
+    'Hrsg.'
+    """
+
+    lang: str
+    """Its tag, such as "de-DE"."""
+
+    _layers: tuple[Node, ...] = field(repr=False, compare=False)
+
+    @classmethod
+    def load(cls, lang: str) -> Locale:
+        """Return a locale that comes with this package.
+
+        :param lang: a tag such as "de" or "pt_BR". A dialect that is missing is the language's main one
+        :raises CSLError: if the language is not there
+        """
+        tag = _normal(lang)
+        name = _shipped_name(tag)
+        if name is None:
+            raise CSLError(
+                f"there is no locale {lang!r}, only {', '.join(Locale.available())}; "
+                "for another language, get its file from https://github.com/citation-style-language/locales"
+                " and give its path to Locale.read"
+            )
+        layers = [_read_shipped(layer) for layer in dict.fromkeys([ENGLISH, name])]
+        if "-" not in tag:
+            tag = name
+        return cls(tag, tuple(layers))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Locale:
+        """Return the locale of a file such as ``locales-ca-AD.xml``.
+
+        :raises CSLError: if the file cannot be read or is not a locale of CSL
+        """
+        node = read_file(path, "locale")
+        return cls(node.get(LANG, ENGLISH), (_read_shipped(ENGLISH), node))
+
+    @staticmethod
+    def available() -> tuple[str, ...]:
+        """Return the tags of the locales that come with this package."""
+        return _available()
+
+    def term(self, name: str, form: str = "long", *, plural: bool = False) -> str:
+        """Return a term of CSL; "" if there is none.
+
+        :param name: such as "reference" or "et-al"
+        :param form: "long", "short", "symbol", "verb" or "verb-short"; without it, the next one that it has
+        :param plural: whether it stands for several
+        """
+        return self._terms.term(name, form, plural=plural)
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return self.in_style(())
+
+    def in_style(self, own: Iterable[Node]) -> Terms:
+        """Return what holds in a style with ``<locale>`` elements of its own."""
+        terms = Terms(self.lang)
+        for node in self._layers:
+            terms.overlay(node)
+        # From the most general: for all languages, for the language, for the dialect
+        language = self.lang.partition("-")[0]
+        wanted = dict.fromkeys(["", language, self.lang])
+        own = list(own)
+        for lang in wanted:
+            for node in own:
+                if node.get(LANG) == lang:
+                    terms.overlay(node)
+        return terms
+
+
+def read_file(path: str | os.PathLike[str], name: str) -> Node:
+    """Return the root element of a file.
+
+    :raises CSLError: if it cannot be read or its root is not ``name``; it says the path
+    """
+    try:
+        return check_root(read_xml(Path(path).read_bytes()), name)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CSLError(f"cannot be read: {reason}", path=str(path)) from None
+    except ValueError as error:
+        raise with_path(error, str(path)) from None
+
+
+def with_path(error: ValueError, path: str) -> CSLError:
+    """Return an error that names the file."""
+    if not isinstance(error, CSLError):
+        return CSLError(str(error), path=path)
+    return CSLError(error.reason, path=path, line=error.line, element=error.element)
+
+
+def check_root(node: Node, name: str) -> Node:
+    """Return a root element.
+
+    :raises CSLError: if it has another name
+    """
+    if node.name != name:
+        raise node.error(f"is not a {name} of CSL")
+    return node
+
+
+def find_shipped(lang: str) -> Locale | None:
+    """Return a locale that comes with this package, or None if the language is not there."""
+    if _shipped_name(_normal(lang)) is None:
+        return None
+    return Locale.load(lang)
+
+
+def _normal(lang: str) -> str:
+    """Return a tag with its parts in their usual case: "pt_br" is "pt-BR"."""
+    language, *others = lang.strip().replace("_", "-").split("-")
+    parts = [language.lower()]
+    for part in others:
+        is_region = len(part) == 2
+        usual = part.upper() if is_region else part.title()
+        parts.append(usual)
+    return "-".join(parts)
+
+
+def _shipped_name(tag: str) -> str | None:
+    """Return the name of the file for a tag, or None if there is none."""
+    names = _available()
+    if tag in names:
+        return tag
+    language = tag.partition("-")[0]
+    candidates = [_PRIMARY.get(language, ""), *names]
+    for name in candidates:
+        if name in names and name.partition("-")[0] == language:
+            return name
+    return None
+
+
+@cache
+def _available() -> tuple[str, ...]:
+    folder = resources.files("doiuri_csl").joinpath("locales")
+    names = (file.name for file in folder.iterdir())
+    tags = [name[len("locales-") : -len(".xml")] for name in names if name.endswith(".xml")]
+    return tuple(sorted(tags))
+
+
+@cache
+def _read_shipped(tag: str) -> Node:
+    file = resources.files("doiuri_csl").joinpath("locales", f"locales-{tag}.xml")
+    return read_xml(file.read_bytes())

@@ -1,0 +1,113 @@
+"""Check the macros of a style before it is used: all are there, none calls itself, their sizes are bounded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from doiuri_csl._xml import Node
+
+# Of all public styles, the largest layout has some 3,500 elements with its macros, the deepest 40 levels.
+_MOST_ELEMENTS = 100_000
+_DEEPEST = 100
+
+
+class _Size(NamedTuple):
+    """How much an element draws at most, with all macros that it calls."""
+
+    elements: int
+    depth: int
+
+
+def macros_of(root: Node) -> dict[str, Node]:
+    """Return the macros of a style by their names.
+
+    :raises CSLError: if a macro has no name
+    """
+    macros = {}
+    for macro in root.children("macro"):
+        if "name" not in macro:
+            raise macro.error("has no name")
+        macros[macro.get("name")] = macro
+    return macros
+
+
+def check_macros(area: Node, macros: dict[str, Node]) -> list[Node]:
+    """Return the elements of an area and of all macros that its layout calls, each once.
+
+    :raises CSLError: if a macro is missing or calls itself, or if the layout draws too much
+    """
+    sizes = _Sizes(macros)
+    for node in area.all():
+        if node.name in ("layout", "key"):
+            sizes.check(node)
+    return sizes.elements_of(area)
+
+
+class _Sizes:
+    """The sizes of macros; each is worked out once."""
+
+    def __init__(self, macros: dict[str, Node]) -> None:
+        self._macros = macros
+        self._known: dict[str, _Size] = {}
+        self._open: list[str] = []
+
+    def check(self, node: Node) -> None:
+        """Work out what an element draws.
+
+        :raises CSLError: if it is too much, or if a macro is missing or calls itself
+        """
+        size = self._size(node, 1)
+        if size.elements > _MOST_ELEMENTS:
+            raise node.error(
+                f"draws {size.elements:,} elements with its macros, more than {_MOST_ELEMENTS:,}"
+            )
+
+    def _size(self, node: Node, depth: int) -> _Size:
+        """Return the size of an element that stands at a depth."""
+        called = self._called(node)
+        deepest = 0
+        if depth <= _DEEPEST:
+            sizes = [self._size(child, depth + 1) for child in node]
+            if called:
+                sizes.append(self._size_of_macro(called, node, depth + 1))
+            deepest = max((size.depth for size in sizes), default=0)
+        if depth + deepest > _DEEPEST:
+            raise node.error(f"elements and macros are nested more than {_DEEPEST} deep")
+        return _Size(1 + self._sum(node, sizes), 1 + deepest)
+
+    def _sum(self, node: Node, sizes: list[_Size]) -> int:
+        """Return what all draw; of ``<choose>``, only one is drawn."""
+        counts = [size.elements for size in sizes]
+        return max(counts, default=0) if node.name == "choose" else sum(counts)
+
+    def _called(self, node: Node) -> str:
+        """Return the macro that an element calls; "" if it calls none."""
+        return node.get("macro") if node.name in ("text", "key") else ""
+
+    def _size_of_macro(self, name: str, caller: Node, depth: int) -> _Size:
+        if name in self._known:
+            return self._known[name]
+        if name not in self._macros:
+            raise caller.error(f"there is no macro {name!r}")
+        if name in self._open:
+            circle = " → ".join([*self._open[self._open.index(name) :], name])
+            raise caller.error(f"macro {name!r} calls itself: {circle}")
+        self._open.append(name)
+        size = self._size(self._macros[name], depth)
+        self._open.pop()
+        self._known[name] = size
+        return size
+
+    def elements_of(self, area: Node) -> list[Node]:
+        """Return the elements of an area's layout, and of all macros that it calls."""
+        elements: list[Node] = []
+        for layout in area.children("layout"):
+            elements += layout.all()
+        called = set[str]()
+        for element in elements:  # grows
+            name = self._called(element)
+            if name and name not in called:
+                called.add(name)
+                elements += self._macros[name].all()
+        return elements

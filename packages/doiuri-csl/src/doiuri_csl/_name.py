@@ -1,0 +1,162 @@
+"""One name: its parts in their order and formats (CSL 1.0.2, Name and Name-part)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri_csl._markup import parse
+from doiuri_csl._people import Person, glue, initials, space_after
+from doiuri_csl._pieces import Piece, join_pieces, text_pieces
+
+if TYPE_CHECKING:
+    from doiuri_csl._appearance import Appearance
+    from doiuri_csl._context import Context
+    from doiuri_csl._nameoptions import NameOptions, NameStyle
+
+PART_BREAK = "\x01"
+"""Stands between the parts of a name in a sort key, below all letters."""
+
+_FULL_NAME = 2
+
+
+class _Part(NamedTuple):
+    """A part of a name and how it looks."""
+
+    text: str
+    appearance: Appearance
+
+
+class OneName:
+    """Writes the names of one list, one by one."""
+
+    def __init__(
+        self, style: NameStyle, options: NameOptions, context: Context, variable: str
+    ) -> None:
+        self._style = style
+        self._options = options
+        self._context = context
+        self._variable = variable
+
+    def write(self, person: Person, index: int) -> list[Piece]:
+        """Return the name of the person with an index in the list."""
+        if person.literal:
+            return self._affixed(parse(person.literal), self._style.family)
+        level = self._level(person, index)
+        is_sorting = self._context.is_sorting
+        is_long = self._options.form == "long" or (level > 0 and not is_sorting)
+        if not person.latin or person.static:
+            return self._east_asian(person, is_long=is_long)
+
+        given = self._given_name(person, level) if is_long else ""
+        if is_sorting:
+            return text_pieces(self._sort_name(person, given))
+        if not is_long:
+            return self._family(person, with_particle=True)
+        if self.inverts(person, index):
+            return self._inverted(person, given)
+        return self._in_order(person, given)
+
+    def inverts(self, person: Person, index: int) -> bool:
+        """Return whether the family name stands first because the style wants it (``name-as-sort-order``)."""
+        order = self._options.sort_order
+        if person.literal or not person.given:
+            return False
+        return order == "all" or (order == "first" and index == 0)
+
+    def _level(self, person: Person, index: int) -> int:
+        """Return how much of the given name disambiguation asks for."""
+        key = (self._variable, index)
+        level = self._context.entry.disambiguation.given_levels.get(key, 0)
+        if self._context.only_first_names and index > 0:
+            return level
+        return max(level, self._context.given_levels.get(person.key, 0))
+
+    def _given_name(self, person: Person, level: int) -> str:
+        options = self._options
+        if options.initialize_with is None or level >= _FULL_NAME:
+            return person.given
+        return initials(
+            person.given,
+            options.initialize_with,
+            hyphen=options.hyphen,
+            only_normalizes=not options.initialize,
+        )
+
+    def _affixed(self, pieces: list[Piece], appearance: Appearance) -> list[Piece]:
+        return appearance.apply(pieces, self._context)
+
+    def _family(self, person: Person, *, with_particle: bool) -> list[Piece]:
+        family = self._style.family
+        parts = [_Part(person.family, family)]
+        if with_particle:
+            parts.insert(0, _Part(person.non_dropping, family))
+        return family.affix(self._glued(parts))
+
+    def _east_asian(self, person: Person, *, is_long: bool) -> list[Piece]:
+        """Return the family name first, with nothing after it if the script has no spaces."""
+        family = self._affixed(parse(person.family), self._style.family)
+        if not is_long:
+            return family
+        given = self._affixed(parse(person.given), self._style.given)
+        delimiter = " " if person.latin else ""
+        return join_pieces([family, given], delimiter)
+
+    def _glued(self, parts: list[_Part]) -> list[Piece]:
+        """Return parts of a name side by side, each in its formats, without affixes."""
+        pieces: list[Piece] = []
+        before = ""
+        for part in parts:
+            if not part.text:
+                continue
+            if before:
+                pieces += text_pieces(space_after(before))
+            plain = part.appearance.without_affixes()
+            pieces += plain.apply(parse(part.text), self._context)
+            before = part.text
+        return pieces
+
+    def _in_order(self, person: Person, given: str) -> list[Piece]:
+        """Return given name, particles, family name, suffix."""
+        style = self._style
+        family = self._glued(
+            [
+                _Part(person.dropping, style.given),
+                _Part(person.non_dropping, style.family),
+                _Part(person.family, style.family),
+            ]
+        )
+        if person.suffix:
+            delimiter = ", " if person.comma_suffix else " "
+            family = join_pieces([family, parse(self._suffix(person))], delimiter)
+        first = self._affixed(parse(given), style.given)
+        return join_pieces([first, style.family.affix(family)], " ")
+
+    def _suffix(self, person: Person) -> str:
+        """Return the suffix, without its period if initials have none."""
+        mark = self._options.initialize_with
+        if mark is not None and "." not in mark:
+            return person.suffix.rstrip(".")
+        return person.suffix
+
+    def _inverted(self, person: Person, given: str) -> list[Piece]:
+        """Return family name, given name, particles, suffix (``demote-non-dropping-particle``)."""
+        style = self._style
+        is_demoted = self._options.demote == "display-and-sort"
+        parts = [_Part(given, style.given), _Part(person.dropping, style.given)]
+        if is_demoted:
+            parts.append(_Part(person.non_dropping, style.family))
+        family = self._family(person, with_particle=not is_demoted)
+        pieces = [family, style.given.affix(self._glued(parts))]
+        if person.suffix:
+            pieces.append(parse(self._suffix(person)))
+        return join_pieces(pieces, self._options.sort_separator)
+
+    def _sort_name(self, person: Person, given: str) -> str:
+        """Return the name as a sort key."""
+        family = person.family
+        particles = glue(person.dropping, person.non_dropping)
+        if self._options.demote == "never":
+            family = glue(person.non_dropping, person.family)
+            particles = person.dropping
+        rest = glue(particles, given, person.suffix)
+        return f"{family}{PART_BREAK}{rest}" if rest else family

@@ -1,0 +1,187 @@
+"""``<names>``: the lists of one or more variables, with labels and substitutes (CSL 1.0.2, Names)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from doiuri_csl._appearance import Appearance, read_appearance
+from doiuri_csl._context import Context, Element, ListedNames
+from doiuri_csl._labels import Label
+from doiuri_csl._namelist import NameWriter
+from doiuri_csl._nameoptions import NameStyle
+from doiuri_csl._people import Person, read_person
+from doiuri_csl._pieces import (
+    EMPTY,
+    Piece,
+    Rendered,
+    State,
+    join_pieces,
+    text_pieces,
+    wrap_pieces,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from doiuri_csl._xml import Node
+
+_PARTS = ("name", "et-al", "label", "substitute")
+
+
+@dataclass
+class Names:
+    """``<names>``."""
+
+    variables: list[str]
+    style: NameStyle
+
+    delimiter: str | None
+    """Between the lists of two variables; None for that of the area."""
+
+    label: Label | None
+    label_first: bool
+    substitutes: list[Element]
+    appearance: Appearance
+
+    inherits: bool
+    """Whether it has no form of its own, so that a substitute takes that of its ``<names>``."""
+
+    def render(self, context: Context) -> Rendered:
+        """Return the names, or what stands for them."""
+        progress = context.progress
+        if progress.substituting is not None:
+            if self.inherits:
+                return progress.substituting.render_others(self.variables, context)
+            return self._render_as_substitute(context)
+
+        rendered = self._render_or_substitute(context)
+        if not rendered.pieces:
+            return EMPTY
+        if context.is_sorting or progress.has_names:
+            return rendered
+        progress.has_names = True
+        if context.suppress_author:
+            return EMPTY
+        return Rendered(wrap_pieces(rendered.pieces, "part", "first-names"), State.SHOWN)
+
+    def render_others(self, variables: list[str], context: Context) -> Rendered:
+        """Return the names of other variables in the form of this element."""
+        return replace(self, variables=variables, substitutes=[])._render_lists(context)
+
+    def _render_as_substitute(self, context: Context) -> Rendered:
+        """Return the names in a form of their own, in place of those of another element."""
+        rendered = self._render_or_substitute(context)
+        if rendered.pieces:
+            context.progress.substituted.update(self.variables)
+        return rendered
+
+    def _render_or_substitute(self, context: Context) -> Rendered:
+        rendered = self._render_lists(context)
+        if not rendered.pieces and self.substitutes:
+            return self._substitute(context)
+        return rendered
+
+    def _people(self, variable: str, context: Context) -> list[Person]:
+        value = context.item.get(variable)
+        if variable in context.progress.substituted or not isinstance(value, list):
+            return []
+        return [read_person(name) for name in value]
+
+    def _render_lists(self, context: Context) -> Rendered:
+        """Return the lists of all variables that have names."""
+        options = self.style.options(context)
+        lists = []
+        total = 0
+        for variable, role in self._roles(context):
+            people = self._people(variable, context)
+            if not people:
+                continue
+            context.progress.rendered.append(variable)
+            listed = ListedNames(variable, people, options.initialize_with)
+            context.progress.listed.append(listed)
+
+            writer = NameWriter(self.style, options, context, variable)
+            total += writer.shown_count(len(people))
+            pieces = wrap_pieces(writer.write(people), "part", "names")
+            pieces = self._with_label(pieces, role, len(people), context)
+            lists.append(wrap_pieces(pieces, "role", variable))
+        if options.form == "count" and lists:
+            return Rendered(text_pieces(str(total)), State.SHOWN)
+        if not any(lists):
+            return EMPTY
+        delimiter = self.delimiter
+        if delimiter is None:
+            delimiter = context.names.get("names-delimiter", "")
+        joined = join_pieces(lists, delimiter)
+        return Rendered(self.appearance.apply(joined, context), State.SHOWN)
+
+    def _roles(self, context: Context) -> list[tuple[str, str]]:
+        """Return the variables with the term of their label.
+
+        Editors who are the translators too stand once, under a term for both (CSL 1.0.2, Names).
+        """
+        pairs = [(variable, variable) for variable in self.variables]
+        if sorted(self.variables) != ["editor", "translator"]:
+            return pairs
+        editors = context.item.get("editor")
+        if not editors or editors != context.item.get("translator"):
+            return pairs
+        form = self.label.form if self.label else "long"
+        if not context.terms.term("editortranslator", form):
+            return pairs
+        context.progress.rendered.append("translator")
+        return [(self.variables[0], "editortranslator")]
+
+    def _with_label(
+        self, pieces: list[Piece], role: str, count: int, context: Context
+    ) -> list[Piece]:
+        if self.label is None or context.is_sorting or not pieces:
+            return pieces
+        label = self.label.for_role(role, context, several=count > 1)
+        if self.label_first:
+            return [*label, *pieces]
+        return [*pieces, *label]
+
+    def _substitute(self, context: Context) -> Rendered:
+        """Return the first substitute that shows something; its variables are not shown again.
+
+        CSL 1.0.2, Substitute.
+        """
+        progress = context.progress
+        outer = progress.substituting
+        progress.substituting = self
+        before = len(progress.rendered)
+        try:
+            for element in self.substitutes:
+                rendered = element.render(context)
+                if rendered.pieces:
+                    progress.substituted.update(progress.rendered[before:])
+                    return Rendered(rendered.pieces, State.SHOWN)
+        finally:
+            progress.substituting = outer
+        return EMPTY
+
+
+def read_names(node: Node, read_element: Callable[[Node], Element]) -> Names:
+    """Return the ``<names>`` of an element; ``read_element`` reads what stands in ``<substitute>``."""
+    substitutes = []
+    for substitute in node.children("substitute"):
+        substitutes += [read_element(child) for child in substitute]
+    order = [child.name for child in node]
+    label = None
+    label_first = False
+    label_node = node.child("label")
+    if label_node is not None:
+        label = Label.read(label_node)
+        label_first = "name" in order and order.index("label") < order.index("name")
+    return Names(
+        variables=node.get("variable").split(),
+        style=NameStyle.read(node),
+        delimiter=node.attributes.get("delimiter"),
+        label=label,
+        label_first=label_first,
+        substitutes=substitutes,
+        appearance=read_appearance(node),
+        inherits=not any(name in order for name in _PARTS),
+    )

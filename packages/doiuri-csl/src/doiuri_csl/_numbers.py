@@ -1,0 +1,193 @@
+"""Numbers: what is numeric, ordinals, roman numerals and ranges of pages."""
+
+from __future__ import annotations
+
+import re
+
+from doiuri_csl._locale import Terms
+
+# CSL 1.0.2, Choose, "is-numeric": numbers with letters before and after, and "," "&" "-" between them
+_NUMBER = re.compile(r"[a-zA-Z]*[0-9]+[a-zA-Z]*")
+_SEPARATOR = re.compile(r"([,&–-])")
+_SEPARATORS = {",": ", ", "&": " & "}
+_SEVERAL = re.compile(r"[,&–] | (?<! \\ ) - | \b (?: and | et | und ) \b", re.VERBOSE)
+_MOST_DIGITS = 15
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
+    (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_LONGEST_RANGE = 100
+_PAGE_RANGE = re.compile(
+    r"""
+    ( (?: .* \D )? ) ( \d+ )    # what stands before the first page, such as "e"
+    \s* [-–—]+ \s*
+    ( (?: .* \D )? ) ( \d+ )
+    """,
+    re.VERBOSE,
+)
+_ROMAN_RANGE = re.compile(
+    r"( [ivxlcdm]+ ) \s* [-–—]+ \s* ( [ivxlcdm]+ )", re.IGNORECASE | re.VERBOSE
+)
+
+
+def is_numeric(value: str) -> bool:
+    """Return whether a value holds nothing but numbers, their letters, and what stands between them."""
+    pieces = _SEPARATOR.split(value)
+    if len(pieces) > 1 and pieces[-2] == "," and not pieces[-1].strip():
+        del pieces[-2:]
+    return all(_NUMBER.fullmatch(piece.strip()) for piece in pieces[::2])
+
+
+def is_count(text: str) -> bool:
+    """Return whether a text is one number that can be counted with."""
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
+def is_plural(value: str) -> bool:
+    """Return whether a number stands for more than one thing."""
+    numbers = re.findall(r"\d+|\b[ivxlcdm]+\b", value)
+    return len(numbers) > 1 and _SEVERAL.search(value) is not None
+
+
+def _roman(number: int) -> str:
+    """Return a number from 1 to 3999 in lower-case roman numerals."""
+    numeral = ""
+    for value, letters in _ROMAN:
+        count, number = divmod(number, value)
+        numeral += letters * count
+    return numeral
+
+
+def _ordinal_suffix(number: int, gender: str, terms: Terms) -> str:
+    """Return the suffix of an ordinal number, by the most special term that matches."""
+    genders = (gender, "") if gender else ("",)
+    # ordinal-10 to ordinal-99 look at two digits, ordinal-00 to ordinal-09 at one.
+    for digits in (100, 10):
+        name = f"ordinal-{number % digits:02d}"
+        for form in genders:
+            term = terms.ordinals.get((name, form))
+            if term is None:
+                continue
+            if term.match == "whole-number" and number >= digits:
+                continue
+            return term.single
+    for form in genders:
+        term = terms.ordinals.get(("ordinal", form))
+        if term is not None:
+            return term.single
+    return ""
+
+
+def ordinal(number: int, gender: str, terms: Terms) -> str:
+    return f"{number}{_ordinal_suffix(number, gender, terms)}"
+
+
+def _long_ordinal(number: int, gender: str, terms: Terms) -> str:
+    """Return the ordinal as a word up to ten, above that with a suffix."""
+    if 1 <= number <= 10:
+        name = f"long-ordinal-{number:02d}"
+        word = terms.term(f"{name}/{gender}") or terms.term(name)
+        if word:
+            return word
+    return ordinal(number, gender, terms)
+
+
+def _format_one(text: str, form: str, gender: str, terms: Terms) -> str:
+    """Return one number in a form; a number with letters stays as it is."""
+    if not is_count(text):
+        return text
+    number = int(text)
+    if form == "ordinal":
+        return ordinal(number, gender, terms)
+    if form == "long-ordinal":
+        return _long_ordinal(number, gender, terms)
+    if form == "roman" and 0 < number < 4000:
+        return _roman(number)
+    return text
+
+
+def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
+    """Return a numeric value with each of its numbers in a form."""
+    formatted = []
+    for index, piece in enumerate(_SEPARATOR.split(value.strip())):
+        if index % 2:
+            formatted.append(_SEPARATORS.get(piece, "–"))
+        else:
+            formatted.append(_format_one(piece.strip(), form, gender, terms))
+    return "".join(formatted)
+
+
+def format_pages(value: str, style: str, terms: Terms) -> str:
+    """Return the page ranges of a value in the style's format, with the terms's delimiter."""
+    delimiter = terms.term("page-range-delimiter") or "–"
+    symbol = terms.term("and", "symbol") or "&"
+    formatted = []
+    for index, piece in enumerate(re.split("([,&;])", value)):
+        if index % 2 == 0:
+            formatted.append(_format_range(piece.strip(), style, delimiter))
+        elif piece == "&":
+            formatted.append(f" {symbol} ")
+        else:
+            formatted.append(f"{piece} ")
+    return "".join(formatted)
+
+
+def _format_range(text: str, style: str, delimiter: str) -> str:
+    """Return one range of pages; anything else stays, with a dash between its numbers."""
+    if len(text) > _LONGEST_RANGE:
+        return text
+    # A hyphen behind a backslash is part of a page number, as in 3\-B.
+    if "\\-" in text:
+        return text.replace("\\-", "-")
+    roman_parts = _ROMAN_RANGE.fullmatch(text)
+    if roman_parts:
+        return f"{roman_parts[1]}{delimiter}{roman_parts[2]}"
+    parts = _PAGE_RANGE.fullmatch(text)
+    if not parts:
+        return text
+    prefix, first, last_prefix, last = parts.groups()
+    # Pages of different series are no range: N110-5 may be one page.
+    if last_prefix != prefix:
+        return f"{prefix}{first}-{last_prefix}{last}"
+    if not style:
+        return f"{prefix}{first}{delimiter}{last_prefix}{last}"
+    full = _expand(first, last)
+    if int(full) < int(first):
+        return f"{prefix}{first}{delimiter}{last_prefix}{last}"
+    if style == "expanded":
+        return f"{prefix}{first}{delimiter}{prefix}{full}"
+    return f"{prefix}{first}{delimiter}{_shorten(first, full, style)}"
+
+
+def _expand(first: str, last: str) -> str:
+    """Return the last page with the digits that it shares with the first."""
+    if len(last) < len(first):
+        return first[: len(first) - len(last)] + last
+    return last
+
+
+def _shorten(first: str, last: str, style: str) -> str:
+    """Return the last page without digits that it shares with the first (CSL 1.0.2, Appendix V)."""
+    if len(first) != len(last):
+        return last
+    if style == "minimal":
+        return _changed_digits(first, last, 1)
+    if style == "minimal-two":
+        return _changed_digits(first, last, 2)
+    number = int(first)
+    if number < 100 or number % 100 == 0:
+        return last
+    if number % 100 < 10:
+        return _changed_digits(first, last, 1)
+    short = _changed_digits(first, last, 2)
+    if style in ("chicago", "chicago-15") and len(first) == 4 and len(short) == 3:
+        return last
+    return short
+
+
+def _changed_digits(first: str, last: str, least: int) -> str:
+    """Return the digits of ``last`` from the first that differs, at least so many."""
+    same = 0
+    while same < len(last) - least and first[same] == last[same]:
+        same += 1
+    return last[same:]

@@ -1,0 +1,208 @@
+"""The names of CSL-JSON: their parts, particles and initials (CSL 1.0.2, Name Variables)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+_LONGEST_NAME = 200
+# Words in lower case before the family name: "van der", "d'", "al-"
+_LEADING_PARTICLES = re.compile(
+    r"""
+    (?: ['’]? [a-zß-öø-ÿ] [\w.]* [-'’]? \s+
+    |   [a-zß-öø-ÿ]+ ['’] \s*
+    |   al- | el-
+    )+
+    (?= \S )
+    """,
+    re.VERBOSE,
+)
+_PERIOD_IN_WORD = re.compile(r"\.(?=[^\s\-.])")
+_PARTICLE = re.compile(r"[a-zß-öø-ÿ]\w*(?:['’][a-zß-öø-ÿ]\w*)*['’]?")
+_SUFFIX = re.compile(r"[JS]r\b|[IVX]+\b|Esq")
+
+
+@dataclass(frozen=True)
+class Person:
+    """A name of CSL-JSON."""
+
+    family: str = ""
+    given: str = ""
+    dropping: str = ""
+    non_dropping: str = ""
+    suffix: str = ""
+    comma_suffix: bool = False
+    static: bool = False
+    literal: str = ""
+
+    @property
+    def latin(self) -> bool:
+        """Whether the parts of the name stand apart, as in most scripts but those of East Asia."""
+        for character in self.family + self.given:
+            if character.isalpha() and unicodedata.east_asian_width(character) in "WF":
+                return False
+        return True
+
+    @property
+    def key(self) -> str:
+        """What makes this person the same as another."""
+        given = re.sub(r"[\s.]+", " ", self.given).strip()
+        return "|".join(
+            (self.literal, self.non_dropping, self.family, self.dropping, given, self.suffix)
+        )
+
+    @property
+    def family_key(self) -> str:
+        """What people of one family name have in common."""
+        return "|".join((self.literal, self.non_dropping, self.family))
+
+
+def read_person(value: Any) -> Person:
+    """Return the person of a CSL-JSON name, with particles found in the family and given name."""
+    if not isinstance(value, dict):
+        return Person(literal=str(value))
+    if value.get("literal"):
+        return Person(literal=str(value["literal"]))
+    if not value.get("family") and value.get("name"):
+        return Person(literal=str(value["name"]))
+    person = Person(
+        family=str(value.get("family") or "").strip(),
+        given=str(value.get("given") or "").strip(),
+        dropping=str(value.get("dropping-particle") or ""),
+        non_dropping=str(value.get("non-dropping-particle") or ""),
+        suffix=str(value.get("suffix") or ""),
+        comma_suffix=bool(value.get("comma-suffix")),
+        static=bool(value.get("static-ordering")),
+    )
+    if not person.family and person.given:
+        return Person(literal=person.given)
+    return _parse_particles(_parse_suffix(person))
+
+
+def _parse_suffix(person: Person) -> Person:
+    """Take a suffix from the end of the given name, behind a comma."""
+    given, comma, rest = person.given.partition(",")
+    if not comma or person.suffix or person.dropping:
+        return person
+    rest = rest.strip()
+    if rest.startswith("!"):
+        return replace(person, given=given.strip(), suffix=rest[1:].strip(), comma_suffix=True)
+    if _SUFFIX.match(rest):
+        return replace(person, given=given.strip(), suffix=rest)
+    return person
+
+
+def _parse_particles(person: Person) -> Person:
+    """Take particles in lower case from the front of the family and the end of the given name."""
+    family = person.family
+    if len(family) > _LONGEST_NAME or len(person.given) > _LONGEST_NAME:
+        return person
+    # A family name in quotation marks is whole, whatever it begins with.
+    if family.startswith('"') and family.endswith('"') and len(family) > 1:
+        return replace(person, family=family[1:-1])
+    if not person.non_dropping:
+        found = _LEADING_PARTICLES.match(family)
+        if found and found.end() < len(family):
+            particle = found[0].strip()
+            person = replace(person, non_dropping=particle, family=family[found.end() :])
+    if not person.dropping:
+        words = person.given.split()
+        start = len(words)
+        while start > 1 and _PARTICLE.fullmatch(words[start - 1]):
+            start -= 1
+        if start < len(words):
+            given = " ".join(words[:start])
+            person = replace(person, given=given, dropping=" ".join(words[start:]))
+    return person
+
+
+def glue(*parts: str) -> str:
+    """Return parts of a name with spaces between them, none behind an apostrophe or a hyphen."""
+    glued = ""
+    for part in parts:
+        if not part:
+            continue
+        if glued and not _has_no_space(glued):
+            glued += " "
+        glued += part
+    return glued
+
+
+def space_after(particle: str) -> str:
+    """Return what stands between a particle and the name."""
+    return "" if _has_no_space(particle) else " "
+
+
+def _has_no_space(particle: str) -> bool:
+    """Return whether a particle has no space behind it: al-, d', but not de'."""
+    if particle.endswith(("-", "\u2010")):
+        return True
+    last_word = particle.rsplit(maxsplit=1)[-1]
+    return len(last_word) == 2 and last_word.endswith(("'", "’"))
+
+
+def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = False) -> str:
+    """Return given names as initials (CSL 1.0.2, Name, "initialize-with").
+
+    :param hyphen: whether the hyphens of the names stay between the initials
+    :param only_normalizes: whether names stay as they are, but for those that are initials already
+    """
+    pieces: list[str] = []
+    for word in _words(given):
+        letters = _initial_of(word.text, only_normalizes=only_normalizes)
+        if letters:
+            hyphen_before = "-" if word.after_hyphen and hyphen else ""
+            pieces.append(f"{hyphen_before}{letters}{mark}")
+        elif only_normalizes or not (word.after_hyphen and word.text[:1].islower()):
+            pieces.append(_in_full(word, pieces))
+    joined = "".join(pieces)
+    while " -" in joined:
+        joined = joined.replace(" -", "-")
+    return joined.strip()
+
+
+class _Word(NamedTuple):
+    """A word of a given name."""
+
+    text: str
+    after_hyphen: bool
+
+
+def _words(given: str) -> list[_Word]:
+    """Return the words of a given name; a period ends a word, as in "J.R.R."."""
+    text = _PERIOD_IN_WORD.sub(". ", given.replace("\u00a0", " "))
+    words = []
+    for chunk in text.split():
+        for index, part in enumerate(re.split(r"[-‐–]", chunk)):
+            if part:
+                words.append(_Word(part, after_hyphen=index > 0))
+    return words
+
+
+def _initial_of(word: str, *, only_normalizes: bool) -> str:
+    """Return the letters of a word's initial; "" if it stays whole, as a particle does."""
+    bare = word.rstrip(".")
+    is_initial = len(bare) == 1 and bare.isalpha() and bare.isupper()
+    if is_initial:
+        return bare
+    if only_normalizes:
+        return bare if word.endswith(".") else ""
+    if word[0].islower() or not word[0].isalpha():
+        return ""
+    if word.endswith(".") and len(bare) == 2:
+        return bare
+    # Two capitals and a small letter: "LJubica" begins with one letter, which is written with two.
+    if bare[:2].isupper() and bare[2:3].islower():
+        return bare[0] + bare[1].lower()
+    return word[0]
+
+
+def _in_full(word: _Word, before: list[str]) -> str:
+    """Return a word that stays whole, with spaces around it."""
+    if word.after_hyphen:
+        return f"-{word.text} "
+    if before and not before[-1].endswith(" "):
+        return f" {word.text} "
+    return f"{word.text} "

@@ -1,0 +1,131 @@
+"""What every element renders to: pieces of text, and whether variables stood behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Kind(Enum):
+    """What a piece is: text, or a quotation mark whose shape depends on its depth."""
+
+    TEXT = "text"
+    OPEN_QUOTE = "open"
+    CLOSE_QUOTE = "close"
+
+
+class State(Enum):
+    """What became of the variables that a rendering tried (CSL 1.0.2, Group)."""
+
+    ABSENT = "no variable was tried"
+    EMPTY = "variables were tried, none had a value"
+    SHOWN = "a variable had a value"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wrap:
+    """A format, a link or a meaning around pieces; those in the same wrap share the same object."""
+
+    kind: str
+    value: str
+
+    toggle: bool = False
+    """Whether it is a format of the data, as ``<i>`` in a title, that turns back to normal in its like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text or a quotation mark in its wraps, the outermost first."""
+
+    text: str
+    wraps: tuple[Wrap, ...] = ()
+    kind: Kind = Kind.TEXT
+
+    inner: bool = False
+    """Whether the piece before it is of the same field, so that no punctuation merges there."""
+
+    def with_text(self, text: str) -> Piece:
+        """Return the piece with another text."""
+        return Piece(text, self.wraps, self.kind, self.inner)
+
+    def within(self, wrap: Wrap) -> Piece:
+        """Return the piece inside of one more wrap."""
+        return Piece(self.text, (wrap, *self.wraps), self.kind, self.inner)
+
+    def has(self, kind: str, value: str) -> bool:
+        """Return whether the piece is in a wrap of a kind and value."""
+        for wrap in self.wraps:  # noqa: SIM110 (three times as fast as any())
+            if wrap.kind == kind and wrap.value == value:
+                return True
+        return False
+
+    def wrap(self, kind: str) -> Wrap | None:
+        """Return the outermost wrap of a kind, or None if there is none."""
+        for wrap in self.wraps:
+            if wrap.kind == kind:
+                return wrap
+        return None
+
+
+@dataclass(slots=True)
+class Rendered:
+    """The pieces of an element and the state of its variables."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    state: State = State.ABSENT
+
+
+NOTHING = Rendered()
+EMPTY = Rendered([], State.EMPTY)
+
+
+def text_pieces(text: str) -> list[Piece]:
+    """Return a piece of plain text, or none for an empty string."""
+    return [Piece(text)] if text else []
+
+
+def wrap_pieces(pieces: list[Piece], kind: str, value: str) -> list[Piece]:
+    """Return the pieces inside of one new wrap."""
+    wrap = Wrap(kind, value)
+    return [piece.within(wrap) for piece in pieces]
+
+
+def quote_pieces(pieces: list[Piece]) -> list[Piece]:
+    """Return the pieces between quotation marks."""
+    return [Piece("", (), Kind.OPEN_QUOTE), *pieces, Piece("", (), Kind.CLOSE_QUOTE)]
+
+
+def join_pieces(parts: Iterable[list[Piece]], delimiter: str) -> list[Piece]:
+    """Return the parts that are not empty, with the delimiter between them."""
+    joined: list[Piece] = []
+    for part in parts:
+        if not part:
+            continue
+        if joined and delimiter:
+            joined.append(Piece(delimiter))
+        joined.extend(part)
+    return joined
+
+
+def combine_states(states: Iterable[State]) -> State:
+    """Return the state of a sequence: shown if one part is, else empty if one part is."""
+    combined = State.ABSENT
+    for state in states:
+        if state is State.SHOWN:
+            return State.SHOWN
+        if state is State.EMPTY:
+            combined = State.EMPTY
+    return combined
+
+
+def plain_text(pieces: Iterable[Piece]) -> str:
+    """Return the text alone, with straight quotation marks."""
+    texts = []
+    for piece in pieces:
+        text = piece.text if piece.kind is Kind.TEXT else '"'
+        texts.append(text)
+    return "".join(texts)

@@ -1,0 +1,166 @@
+"""The processor: items, citations and the list of references of one document."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from doiuri_csl._bibliography import render_bibliography
+from doiuri_csl._citations import render_citation
+from doiuri_csl._disambiguation import disambiguate
+from doiuri_csl._document import Document
+from doiuri_csl._items import Item, read_item
+from doiuri_csl._locale import ENGLISH, Locale, find_shipped
+from doiuri_csl._pieces import Piece
+from doiuri_csl._positions import Positions
+from doiuri_csl._punctuation import finish
+from doiuri_csl._runs import Run, runs_of
+from doiuri_csl._style import Style, sheet_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from doiuri_csl._context import Cite, Placed
+
+
+class Reference(NamedTuple):
+    """An entry in the list of references."""
+
+    id: str
+    """The id of the item."""
+
+    label: tuple[Run, ...]
+    """What stands in the margin, such as "[1]"; empty if the style has nothing there."""
+
+    runs: tuple[Run, ...]
+    """The rest; empty if the style shows nothing of the item."""
+
+    problem: str = ""
+    """What could not be read of the item; "" if nothing is wrong."""
+
+
+class Processor:
+    """Formats the citations of one document and its list of references.
+
+    :param style: the style
+    :param items: the items that may be cited, as CSL-JSON; each has an id
+    :param locale: the language; by default that of the style, or else American English
+    :raises ValueError: if an item has no id
+
+    >>> from doiuri_csl import Cite, Processor, Style, to_text
+    >>> style = Style.parse('''
+    ...     <style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
+    ...       <citation><layout prefix="(" suffix=")" delimiter="; "><group delimiter=" ">
+    ...         <names variable="author"><name form="short" and="symbol"/></names>
+    ...         <date variable="issued"><date-part name="year"/></date>
+    ...       </group></layout></citation>
+    ...     </style>''')
+    >>> book = {"id": "bak", "author": [{"family": "Bak", "given": "Per"}, {"family": "Tang"}],
+    ...         "issued": {"date-parts": [[1987]]}}
+    >>> processor = Processor(style, [book])
+    >>> processor.register([[Cite("bak")], [Cite("bak", author_only=True), Cite("bak", suppress_author=True)]])
+    >>> to_text(processor.citation(0)), to_text(processor.citation(1))
+    ('(Bak & Tang 1987)', 'Bak and Tang (1987)')
+    """
+
+    def __init__(
+        self, style: Style, items: Iterable[Mapping[str, Any]], locale: Locale | None = None
+    ) -> None:
+        self._problems: dict[str, list[str]] = {}
+        read: dict[str, Item] = {}
+        for number, item in enumerate(items, 1):
+            key = item.get("id")
+            if not isinstance(key, str | int):
+                raise ValueError(f"item {number} has no id")  # noqa: TRY004 (a value from a file)
+            problems = self._problems[str(key)] = []
+            read[str(key)] = {**read_item(item, problems), "id": str(key)}
+
+        sheet = sheet_of(style)
+        if locale is None:
+            locale = _locale_of(style)
+        self._locale = locale
+        self._document = Document(sheet, locale.in_style(sheet.own_locales), read)
+        self._citations: list[list[Placed]] = []
+
+    @property
+    def locale(self) -> Locale:
+        """The language."""
+        return self._locale
+
+    def register(
+        self,
+        citations: Iterable[Sequence[Cite]],
+        *,
+        notes: Iterable[int] | None = None,
+        uncited: Iterable[str] = (),
+    ) -> None:
+        """Take all citations of the document, which decide on numbers, letters and positions.
+
+        :param citations: the citations in the order of the document, each with its cites
+        :param notes: for each citation the number of the note that it stands in, 0 for the text;
+            by default, in a style of notes, each is a note of its own
+        :param uncited: ids of items that are in the list without being cited, after the others
+        :raises ValueError: if there are more or fewer notes than citations
+        """
+        groups = [list(cites) for cites in citations]
+        cited = [cite.id for cite in chain.from_iterable(groups)]
+        self._document.register([*cited, *uncited])
+
+        sheet = self._document.sheet
+        if notes is None:
+            notes = range(1, len(groups) + 1) if sheet.is_note else [0] * len(groups)
+        positions = Positions(sheet.near_note_distance)
+        pairs = zip(groups, notes, strict=True)
+        self._citations = [positions.place(cites, note) for cites, note in pairs]
+        self._document.set_first_notes(positions.first_notes)
+        disambiguate(self._document)
+
+    def citation(self, number: int) -> tuple[Run, ...]:
+        """Return a citation.
+
+        A cite with ``author_only`` is names in a sentence, without the brackets of the style: a citation
+        of one with ``author_only`` and one with ``suppress_author`` is "Bak and Tang (1987)". An id
+        without an item is shown as it is.
+
+        :param number: the index of the citation among those of ``register``
+        :return: its runs; none if the style shows nothing of the items
+        """
+        return self._runs(render_citation(self._document, self._citations[number]))
+
+    def bibliography(self) -> tuple[Reference, ...]:
+        """Return the list of references, in its order; nothing if the style has none."""
+        entries = render_bibliography(self._document)
+        return tuple(self._reference(key, pieces) for key, pieces in entries)
+
+    def _reference(self, key: str, pieces: list[Piece]) -> Reference:
+        finished = self._finish(pieces)
+        margin = finished[0].wrap("display") if finished else None
+        label: list[Piece] = []
+        if margin is not None and margin.value == "left-margin":
+            label = [piece for piece in finished if piece.wrap("display") is margin]
+        rest = finished[len(label) :]
+        problem = "; ".join(self._problems[key])
+        return Reference(key, runs_of(label), runs_of(rest), problem)
+
+    def _finish(self, pieces: list[Piece]) -> list[Piece]:
+        terms = self._document.terms
+        into_quotes = terms.option("punctuation-in-quote")
+        return finish(pieces, terms.quote_marks, into_quotes=into_quotes)
+
+    def _runs(self, pieces: list[Piece]) -> tuple[Run, ...]:
+        return runs_of(self._finish(pieces))
+
+
+def _locale_of(style: Style) -> Locale:
+    """Return the locale of a style; English, with a warning, if its language is not there."""
+    lang = style.default_locale or ENGLISH
+    locale = find_shipped(lang)
+    if locale is None:
+        warnings.warn(
+            f"there is no locale {lang!r} for the style, so its terms are English; "
+            "give Processor the file, read by Locale.read",
+            stacklevel=3,
+        )
+        locale = Locale.load(ENGLISH)
+    return locale

@@ -1,0 +1,118 @@
+"""Joining: punctuation and spaces where pieces meet, and the shapes of quotation marks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from doiuri_csl._pieces import Kind, Piece
+
+# What two marks become where they meet; a pair that is not named keeps both. The specification leaves
+# this to processors; the pairs are those of citeproc-js, which styles are written for.
+_MERGED = {
+    "!.": "!", "!:": "!", "!!": "!",
+    "?.": "?", "?:": "?", "??": "?",
+    "..": ".",
+    ":!": "!", ":?": "?", ":.": ":", "::": ":",
+    ",,": ",",
+    ";!": "!", ";?": "?", ";:": ";", ";.": ";", ";;": ";",
+}  # fmt: skip
+_MARKS = ".,:;?!"
+_STAYS_OUT_OF_QUOTE = ":;"
+_SPACES = " \u00a0\u202f\u2009"
+
+
+def finish(pieces: list[Piece], marks: QuoteMarks, *, into_quotes: bool) -> list[Piece]:
+    """Return the pieces of a whole citation or entry, joined, and with quotation marks.
+
+    :param into_quotes: whether full stops and commas move into quotation marks (CSL 1.0.2, Locale Options)
+    """
+    shown = [piece for piece in pieces if piece.text or piece.kind is not Kind.TEXT]
+    return _draw_quotes(_merge_joints(shown, into_quotes), marks)
+
+
+class QuoteMarks(NamedTuple):
+    """The quotation marks of a locale: of quotations, and of those inside of them."""
+
+    opening: tuple[str, str]
+    closing: tuple[str, str]
+
+
+def _last_text(pieces: list[Piece]) -> int:
+    """Return the index of the last piece that shows text, or -1."""
+    for index in range(len(pieces) - 1, -1, -1):
+        if pieces[index].kind is Kind.TEXT and pieces[index].text:
+            return index
+        if pieces[index].kind is Kind.OPEN_QUOTE:
+            return -1
+    return -1
+
+
+def _merge_joints(pieces: list[Piece], into_quotes: bool) -> list[Piece]:
+    """Merge marks and drop doubled spaces where two pieces meet."""
+    done: list[Piece] = []
+    for piece in pieces:
+        if piece.kind is not Kind.TEXT or piece.inner:
+            done.append(piece)
+            continue
+        text = _merge_into(done, piece.text, into_quotes)
+        if text:
+            done.append(piece.with_text(text))
+    return done
+
+
+def _merge_into(done: list[Piece], text: str, into_quotes: bool) -> str:
+    """Merge the start of ``text`` with the end of what is done; what is left of the text."""
+    index = _last_text(done)
+    if index < 0:
+        return text
+    crosses_quote = index < len(done) - 1
+    last = done[index].text[-1]
+    first = text[0]
+    if first in _SPACES and last in _SPACES and not crosses_quote:
+        rest = text.lstrip(_SPACES)
+        return _merge_into(done, rest, into_quotes) if rest else ""
+    merged = _MERGED.get(last + first)
+    if crosses_quote:
+        return _merge_at_quote(done, index, text, into_quotes)
+    if merged is None:
+        return text
+    if merged == last:
+        return text[1:]
+    shortened = done[index].text[:-1]
+    if shortened:
+        done[index] = done[index].with_text(shortened)
+        return text
+    del done[index]
+    return _merge_into(done, text, into_quotes)
+
+
+def _merge_at_quote(done: list[Piece], index: int, text: str, into_quotes: bool) -> str:
+    """Merge marks on both sides of a closing quotation mark."""
+    last = done[index].text[-1]
+    first = text[0]
+    both = last + first
+    if first not in _MARKS:
+        return text
+    if into_quotes and first not in _STAYS_OUT_OF_QUOTE:
+        ending = _MERGED.get(both, both)
+        done[index] = done[index].with_text(done[index].text[:-1] + ending)
+        return text[1:]
+    if _MERGED.get(both) == last:
+        return text[1:]
+    return text
+
+
+def _draw_quotes(pieces: list[Piece], marks: QuoteMarks) -> list[Piece]:
+    """Give every quotation mark the shape of its depth."""
+    drawn: list[Piece] = []
+    depth = 0
+    for piece in pieces:
+        if piece.kind is Kind.OPEN_QUOTE:
+            drawn.append(Piece(marks.opening[depth % 2], piece.wraps))
+            depth += 1
+        elif piece.kind is Kind.CLOSE_QUOTE:
+            depth = max(0, depth - 1)
+            drawn.append(Piece(marks.closing[depth % 2], piece.wraps))
+        else:
+            drawn.append(piece)
+    return drawn

@@ -1,0 +1,175 @@
+"""What callers get: runs of text that look the same, and their text and HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from doiuri_csl._pieces import Piece, Wrap
+
+Format: TypeAlias = Literal[
+    "italic", "oblique", "bold", "light", "small-caps", "underline", "superscript", "subscript"
+]
+"""How a run looks."""
+
+# CSL 1.0.2, Formatting; the values that are not here mean "no format"
+_FORMATS: dict[tuple[str, str], Format] = {
+    ("font-style", "italic"): "italic",
+    ("font-style", "oblique"): "oblique",
+    ("font-weight", "bold"): "bold",
+    ("font-weight", "light"): "light",
+    ("font-variant", "small-caps"): "small-caps",
+    ("text-decoration", "underline"): "underline",
+    ("vertical-align", "sup"): "superscript",
+    ("vertical-align", "sub"): "subscript",
+}
+_TAGS: dict[Format, tuple[str, str]] = {
+    "italic": ("<i>", "</i>"),
+    "oblique": ("<em>", "</em>"),
+    "bold": ("<b>", "</b>"),
+    "light": ('<span style="font-weight: lighter">', "</span>"),
+    "small-caps": ('<span style="font-variant: small-caps">', "</span>"),
+    "underline": ("<u>", "</u>"),
+    "superscript": ("<sup>", "</sup>"),
+    "subscript": ("<sub>", "</sub>"),
+}
+
+
+class Run(NamedTuple):
+    """Text that looks the same, leads to the same place and means the same.
+
+    The text is plain: escape it for the format that you write. A line break is a run of its own,
+    whose text is a newline (CSL's ``display``).
+    """
+
+    text: str
+    """Plain text."""
+
+    formats: frozenset[Format] = frozenset()
+    """How it looks."""
+
+    link: str = ""
+    """The address that a DOI, URL, PMID or PMCID leads to; "" for other text."""
+
+    role: str = ""
+    """The variable of CSL whose value it is, such as "author" or "year-suffix"; "" for text of the style."""
+
+    item: str = ""
+    """In a citation: the id of the item that it cites; "" for what stands between items, and in entries."""
+
+
+def runs_of(pieces: Iterable[Piece]) -> tuple[Run, ...]:
+    """Return pieces as runs; neighbours that differ in nothing but their text are one run."""
+    runs: list[Run] = []
+    block: Wrap | None = None
+    for piece in pieces:
+        display = piece.wrap("display")
+        if runs and display is not block:
+            runs.append(Run(_between(block, display, runs[-1].text)))
+        block = display
+        _append(runs, _run_of(piece))
+    return tuple(run for run in runs if run.text)
+
+
+def _between(block: Wrap | None, display: Wrap | None, before: str) -> str:
+    """Return what stands between two blocks (CSL 1.0.2, Display).
+
+    What is in the right column goes on in the line of the left margin, after a space.
+    """
+    is_in_line = block is not None and block.value == "left-margin"
+    if not is_in_line and not (display is not None and display.value == "right-inline"):
+        return "\n"
+    return "" if before[-1:].isspace() else " "
+
+
+def _append(runs: list[Run], run: Run) -> None:
+    """Append a run, as a part of the last one if they differ only in their text."""
+    if run.link and runs and not runs[-1].link:
+        run = _with_address(runs, run)
+    if runs and runs[-1][1:] == run[1:] and runs[-1].text != "\n":
+        run = run._replace(text=runs.pop().text + run.text)
+    runs.append(run)
+
+
+def _with_address(runs: list[Run], run: Run) -> Run:
+    """Return a linked run with the part of its address that stands before it (CSL 1.0.2, Appendix VI).
+
+    As in "Available at https://doi.org/" before a DOI.
+    """
+    text = runs[-1].text
+    start = max(text.rfind("https://"), text.rfind("http://"))
+    address = text[start:]
+    if start < 0 or any(character.isspace() for character in address):
+        return run
+    runs[-1] = runs[-1]._replace(text=text[:start])
+    return run._replace(text=address + run.text)
+
+
+def _run_of(piece: Piece) -> Run:
+    """Return a piece as a run, its formats worked out from those around it."""
+    values: dict[str, str] = {}
+    other = {"link": "", "role": "", "item": ""}
+    for wrap in piece.wraps:
+        if wrap.kind in other:
+            other[wrap.kind] = wrap.value
+        elif wrap.kind == "nodecor":
+            values.clear()
+        elif wrap.toggle and values.get(wrap.kind) == wrap.value:
+            # Italics of a title inside of italics of the style are upright.
+            values[wrap.kind] = "normal"
+        else:
+            values[wrap.kind] = wrap.value
+    formats = frozenset(_FORMATS[pair] for pair in values.items() if pair in _FORMATS)
+    return Run(piece.text, formats, other["link"], other["role"], other["item"])
+
+
+def to_text(runs: Iterable[Run]) -> str:
+    """Return runs as plain text.
+
+    >>> to_text([Run("On "), Run("Bees", frozenset({"italic"}))])
+    'On Bees'
+    """
+    return "".join(run.text for run in runs)
+
+
+def to_html(runs: Iterable[Run]) -> str:
+    """Return runs as HTML, with ``<a>`` for their links.
+
+    >>> to_html([Run("On "), Run("Bees", frozenset({"italic"}))])
+    'On <i>Bees</i>'
+    """
+    return "".join(_html(runs))
+
+
+def _html(runs: Iterable[Run]) -> Iterator[str]:
+    """Yield text and tags; what is open already is not opened again."""
+    opened: list[tuple[str, str]] = []
+    for run in runs:
+        wanted = _tags(run)
+        kept = 0
+        while kept < len(opened) and opened[kept : kept + 1] == wanted[kept : kept + 1]:
+            kept += 1
+        yield from _closed(opened, kept)
+        for tag in wanted[kept:]:
+            opened.append(tag)
+            yield tag[0]
+        yield escape(run.text, quote=False).replace("\n", "<br>\n")
+    yield from _closed(opened, 0)
+
+
+def _tags(run: Run) -> list[tuple[str, str]]:
+    """Return the start tags and end tags around a run, the outermost first."""
+    tags = []
+    if run.link:
+        tags.append((f'<a href="{escape(run.link)}">', "</a>"))
+    tags += [tag for name, tag in _TAGS.items() if name in run.formats]
+    return tags
+
+
+def _closed(opened: list[tuple[str, str]], kept: int) -> Iterator[str]:
+    """Yield the end tags of all but the outermost elements."""
+    while len(opened) > kept:
+        yield opened.pop()[1]

@@ -1,0 +1,172 @@
+"""Read the XML of a style into areas, macros and options (CSL 1.0.2, Styles - Structure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from doiuri_csl._appearance import Appearance, read_appearance
+from doiuri_csl._context import Element, Settings
+from doiuri_csl._elements import Reader
+from doiuri_csl._macros import check_macros, macros_of
+from doiuri_csl._nameoptions import inherited_attributes
+from doiuri_csl._xml import Node
+
+_SORT_OPTIONS = {
+    "names-min": "et-al-min",
+    "names-use-first": "et-al-use-first",
+    "names-use-last": "et-al-use-last",
+}
+_AREAS = ("citation", "bibliography")
+_NEAR_NOTE_DISTANCE = 5
+
+
+@dataclass
+class SortKey:
+    """``<key>``: a variable or a macro, and how names shorten in it (CSL 1.0.2, Sorting)."""
+
+    variable: str
+    macro: str
+    descending: bool
+    names: dict[str, str]
+
+    @classmethod
+    def read(cls, node: Node) -> SortKey:
+        """Return the key of an element.
+
+        :raises CSLError: if it has neither a variable nor a macro
+        """
+        if "variable" not in node and "macro" not in node:
+            raise node.error("has neither a variable nor a macro")
+        names = {"name-as-sort-order": "all"}
+        for attribute, option in _SORT_OPTIONS.items():
+            if attribute in node:
+                names[option] = node.get(attribute)
+        for attribute in ("names-min", "names-use-first"):
+            node.number(attribute)
+        descending = node.get("sort") == "descending"
+        return cls(node.get("variable"), node.get("macro"), descending, names)
+
+
+@dataclass
+class Area:
+    """``<citation>`` or ``<bibliography>``."""
+
+    name: str
+    attributes: dict[str, str]
+    names: dict[str, str]
+    elements: list[Element]
+    delimiter: str
+    appearance: Appearance
+    sort_keys: list[SortKey]
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return the value of an attribute."""
+        return self.attributes.get(name, default)
+
+    def flag(self, name: str) -> bool:
+        """Return whether an attribute is "true"."""
+        return self.attributes.get(name) == "true"
+
+
+@dataclass
+class Sheet:
+    """A style as the processor needs it."""
+
+    is_note: bool
+    is_numeric: bool
+    default_locale: str
+    areas: dict[str, Area]
+    macros: dict[str, list[Element]]
+    settings: Settings
+    own_locales: list[Node]
+
+    conditions: int
+    """How many tests for ``disambiguate`` it has."""
+
+    near_note_distance: int
+
+    @property
+    def citation(self) -> Area:
+        """How citations look."""
+        return self.areas["citation"]
+
+    @property
+    def bibliography(self) -> Area | None:
+        """How the list of references looks; None if there is none."""
+        return self.areas.get("bibliography")
+
+
+def read_sheet(root: Node) -> Sheet:
+    """Return the style of a root element.
+
+    :raises CSLError: if it is not an independent style
+    """
+    for info in root.children("info"):
+        for link in info.children("link"):
+            # CSL 1.0.2, Dependent Styles
+            if link.get("rel") == "independent-parent":
+                raise link.error(f"refers to another style; get that one: {link.get('href')}")
+
+    macro_nodes = macros_of(root)
+    macros: dict[str, list[Element]] = {}
+    reader = Reader(macros)
+    for name, macro in macro_nodes.items():
+        macros[name] = reader.elements(macro)
+
+    areas = {}
+    named_suffix = set()
+    for name in _AREAS:
+        node = root.child(name)
+        if node is None:
+            continue
+        areas[name] = _read_area(node, inherited_attributes(root), reader)
+        elements = check_macros(node, macro_nodes)
+        if any(_shows(element, "year-suffix") for element in elements):
+            named_suffix.add(name)
+        if name == "citation":
+            is_numeric = any(_shows(element, "citation-number") for element in elements)
+    if "citation" not in areas:
+        raise root.error("has no <citation>")
+
+    citation = root.child("citation")
+    distance = citation.number("near-note-distance") if citation else None
+    if distance is None:
+        distance = _NEAR_NOTE_DISTANCE
+    return Sheet(
+        is_note=root.get("class") == "note",
+        is_numeric=is_numeric,
+        default_locale=root.get("default-locale"),
+        areas=areas,
+        macros=macros,
+        settings=Settings(root.get("page-range-format"), frozenset(named_suffix)),
+        own_locales=root.children("locale"),
+        conditions=sum("disambiguate" in node for node in root.all()),
+        near_note_distance=distance,
+    )
+
+
+def _read_area(node: Node, names: dict[str, str], reader: Reader) -> Area:
+    """Return an area with the options of names that it inherits.
+
+    :raises CSLError: if it has no layout
+    """
+    layout = node.child("layout")
+    if layout is None:
+        raise node.error("has no <layout>")
+    keys = []
+    for sort in node.children("sort"):
+        keys += [SortKey.read(key) for key in sort.children("key")]
+    return Area(
+        name=node.name,
+        attributes=node.attributes,
+        names={**names, **inherited_attributes(node)},
+        elements=reader.elements(layout),
+        delimiter=layout.get("delimiter"),
+        appearance=read_appearance(layout),
+        sort_keys=keys,
+    )
+
+
+def _shows(node: Node, variable: str) -> bool:
+    """Return whether an element shows a variable as text or number."""
+    return node.name in ("text", "number") and node.get("variable") == variable

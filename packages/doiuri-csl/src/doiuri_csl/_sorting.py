@@ -1,0 +1,109 @@
+"""Sorting by the keys of a style; entries without a value come last (CSL 1.0.2, Sorting)."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from doiuri_csl._datevalues import read_date, sort_text
+from doiuri_csl._elements import Macros, render_sequence
+from doiuri_csl._markup import parse
+from doiuri_csl._name import PART_BREAK
+from doiuri_csl._namelist import NAME_BREAK, NameWriter
+from doiuri_csl._nameoptions import NameStyle
+from doiuri_csl._numbers import is_count
+from doiuri_csl._people import read_person
+from doiuri_csl._pieces import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from doiuri_csl._context import Context
+    from doiuri_csl._sheet import SortKey
+
+    _T = TypeVar("_T")
+
+# Letters that Unicode does not decompose
+_LETTERS = str.maketrans(
+    {
+        "ß": "ss",
+        "ø": "o",
+        "Ø": "O",
+        "đ": "d",
+        "Đ": "D",
+        "ð": "d",
+        "ł": "l",
+        "Ł": "L",
+        "æ": "ae",
+        "Æ": "AE",
+        "œ": "oe",
+        "Œ": "OE",
+        "ı": "i",
+    }
+)
+_KEPT = f" {PART_BREAK}{NAME_BREAK}"
+_DASHES = "-–—/"
+_APOSTROPHE = "\x03"
+
+
+class _Collated(NamedTuple):
+    """Text in an order for readers: letters and digits first, accents and punctuation then."""
+
+    base: str
+    text: str
+
+
+@lru_cache(maxsize=20_000)
+def _collate(text: str) -> _Collated:
+    decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
+    base = []
+    for index, character in enumerate(decomposed):
+        if character.isalnum() or character in _KEPT:
+            base.append(character.casefold())
+        elif character in _DASHES:
+            base.append(" ")
+        elif character in "'’" and decomposed[index - 1 : index + 2 : 2].isalpha():
+            base.append(_APOSTROPHE)
+    return _Collated(" ".join("".join(base).split()), text.casefold())
+
+
+def _key_text(key: SortKey, context: Context, macros: Macros) -> str:
+    """Return the text that a key sorts an entry by; "" if it has no value."""
+    if key.macro:
+        # "Sorting Macros"
+        return plain_text(render_sequence(macros[key.macro], context).pieces)
+
+    # "Sorting Variables": dates by time, names in full, numbers by their value
+    value = context.item.get(key.variable)
+    if isinstance(value, dict):
+        date = read_date(value)
+        return sort_text(date) if date else ""
+    if isinstance(value, list):
+        style = NameStyle()
+        writer = NameWriter(style, style.options(context), context, key.variable)
+        return plain_text(writer.write([read_person(name) for name in value]))
+    text = context.variable(key.variable)
+    if is_count(text):
+        return text.zfill(10)
+    return plain_text(parse(text))
+
+
+def sort_by_keys(
+    things: Sequence[_T],
+    keys: list[SortKey],
+    macros: Macros,
+    context_of: Callable[[_T, SortKey], Context],
+) -> list[_T]:
+    """Return the things in the order of the keys; those that the keys do not tell apart keep theirs."""
+    places = list(range(len(things)))
+
+    # The last key is sorted by first: as sorting is stable, it then decides between equals of the others.
+    for key in reversed(keys):
+        texts = [_key_text(key, context_of(thing, key), macros) for thing in things]
+        values = [_collate(text) for text in texts]
+        present = [place for place in places if texts[place]]
+        absent = [place for place in places if not texts[place]]
+        present.sort(key=values.__getitem__, reverse=key.descending)
+        places = present + absent
+    return [things[place] for place in places]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from doiuri_csl._xml import Node
 
-# Of all public styles, the largest layout has some 3,500 elements with its macros, the deepest 40 levels.
-_MOST_ELEMENTS = 100_000
+# Of 2,858 public styles, the largest layout draws 1,835 elements with its macros, in 69 levels.
+_MOST_ELEMENTS = 20_000
 _DEEPEST = 100
 
 

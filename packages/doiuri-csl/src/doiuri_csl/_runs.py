@@ -70,8 +70,9 @@ def runs_of(pieces: Iterable[Piece]) -> tuple[Run, ...]:
         if runs and display is not block:
             runs.append(Run(_between(block, display, runs[-1].text)))
         block = display
-        _append(runs, _run_of(piece))
-    return tuple(run for run in runs if run.text)
+        runs.append(_run_of(piece))
+    merged = [_merged(same) for same in _alike(runs)]
+    return tuple(run for run in _with_addresses(merged) if run.text)
 
 
 def _between(block: Wrap | None, display: Wrap | None, before: str) -> str:
@@ -85,27 +86,44 @@ def _between(block: Wrap | None, display: Wrap | None, before: str) -> str:
     return "" if before[-1:].isspace() else " "
 
 
-def _append(runs: list[Run], run: Run) -> None:
-    """Append a run, as a part of the last one if they differ only in their text."""
-    if run.link and runs and not runs[-1].link:
-        run = _with_address(runs, run)
-    if runs and runs[-1][1:] == run[1:] and runs[-1].text != "\n":
-        run = run._replace(text=runs.pop().text + run.text)
-    runs.append(run)
+def _alike(runs: list[Run]) -> Iterator[list[Run]]:
+    """Yield neighbours that differ only in their text; a line break stays alone."""
+    same: list[Run] = []
+    for run in runs:
+        if same and (same[-1][1:] != run[1:] or "\n" in (run.text, same[-1].text)):
+            yield same
+            same = []
+        same.append(run)
+    if same:
+        yield same
 
 
-def _with_address(runs: list[Run], run: Run) -> Run:
-    """Return a linked run with the part of its address that stands before it (CSL 1.0.2, Appendix VI).
+def _merged(same: list[Run]) -> Run:
+    return same[0]._replace(text="".join(run.text for run in same))
 
-    As in "Available at https://doi.org/" before a DOI.
+
+def _with_addresses(runs: list[Run]) -> list[Run]:
+    """Return the runs; a link has the part of its address that stands before it.
+
+    As in "Available at https://doi.org/" before a DOI (CSL 1.0.2, Appendix VI).
     """
-    text = runs[-1].text
+    shown: list[Run] = []
+    for run in runs:
+        before = shown[-1].text if shown and not shown[-1].link else ""
+        address = _address_at_end(before) if run.link else ""
+        if address:
+            shown[-1] = shown[-1]._replace(text=before[: -len(address)])
+        shown.append(run._replace(text=address + run.text))
+    return shown
+
+
+def _address_at_end(text: str) -> str:
+    """Return the address of the web that a text ends in; "" if there is none."""
     start = max(text.rfind("https://"), text.rfind("http://"))
-    address = text[start:]
-    if start < 0 or any(character.isspace() for character in address):
-        return run
-    runs[-1] = runs[-1]._replace(text=text[:start])
-    return run._replace(text=address + run.text)
+    address = text[start:] if start >= 0 else ""
+    if any(character.isspace() for character in address):
+        return ""
+    return address
 
 
 def _run_of(piece: Piece) -> Run:

@@ -1,0 +1,313 @@
+"""The face: styles, locales and processors, as callers use them."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from pathlib import Path
+
+import pytest
+from csl.styles import (
+    ANONYMOUS,
+    AUTHOR_DATE,
+    BAK,
+    DOE,
+    NUMERIC,
+    SHIPPED,
+    processor_of,
+    style_of,
+)
+from doiuri_csl import Cite, CSLError, Locale, Processor, Run, Style, to_html, to_text
+
+LOCALE = """
+<locale xmlns="http://purl.org/net/xbiblio/csl" version="1.0" xml:lang="eo">
+  <terms><term name="and">kaj</term></terms>
+</locale>"""
+
+
+def test_citations_and_the_list_may_be_asked_for_in_any_order() -> None:
+    items = [BAK, DOE]
+    citations = [[Cite("bak")], [Cite("doe")]]
+    first = processor_of(AUTHOR_DATE, items, citations)
+    second = processor_of(AUTHOR_DATE, items, citations)
+
+    forwards = [first.citation(0), first.citation(1), first.bibliography()]
+    backwards = [second.bibliography(), second.citation(1), second.citation(0)]
+
+    assert forwards == backwards[::-1]
+
+
+def test_a_run_of_a_citation_says_which_item_it_cites() -> None:
+    processor = processor_of(AUTHOR_DATE, [BAK, DOE], [[Cite("bak", prefix="see"), Cite("doe")]])
+
+    runs = processor.citation(0)
+
+    assert [(run.text, run.item) for run in runs if run.item] == [
+        ("Bak & Tang", "bak"),
+        (" ", "bak"),
+        ("1987", "bak"),
+        ("Doe", "doe"),
+        (" ", "doe"),
+        ("2001", "doe"),
+    ]
+    assert to_text(runs) == "(see Bak & Tang 1987; Doe 2001)"
+
+
+def test_a_run_says_which_variable_it_shows() -> None:
+    processor = processor_of(AUTHOR_DATE, [BAK], [[Cite("bak", locator="5")]])
+
+    roles = {run.role: run.text for run in processor.citation(0) if run.role}
+
+    assert roles == {"author": "Bak & Tang", "issued": "1987", "locator": "5"}
+
+
+def test_names_in_a_sentence_are_followed_by_the_rest() -> None:
+    narrative = [Cite("bak", author_only=True), Cite("bak", locator="5", suppress_author=True)]
+    processor = processor_of(AUTHOR_DATE, [BAK], [narrative])
+
+    assert to_text(processor.citation(0)) == "Bak and Tang (1987, p. 5)"
+
+
+def test_names_in_a_sentence_are_no_reference_of_their_own() -> None:
+    layout = '<choose><if position="first"><text variable="title"/></if><else><text value="ibid"/></else></choose>'
+    narrative = [Cite("doe", author_only=True), Cite("doe", suppress_author=True)]
+    processor = processor_of(style_of(layout, 'class="note"'), [DOE], [narrative, narrative])
+
+    assert to_text(processor.citation(0)) == "Doe Ants"
+    assert to_text(processor.citation(1)) == "Doe ibid"
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (BAK, "Bak and Tang [1]"),
+        ({"id": "x", "author": [{"family": name} for name in "ABC"]}, "A et al. [1]"),
+        (ANONYMOUS, "<i>The Handbook</i> [1]"),
+        ({**ANONYMOUS, "container-title": "Books"}, "“The Handbook” [1]"),
+        ({"id": "x"}, "x [1]"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value["id"],
+)
+def test_a_numeric_style_has_names_for_a_sentence_too(item: dict[str, str], expected: str) -> None:
+    narrative = [Cite(item["id"], author_only=True), Cite(item["id"], suppress_author=True)]
+    processor = processor_of(NUMERIC, [item], [narrative])
+
+    assert to_html(processor.citation(0)) == expected
+
+
+def test_a_raised_number_follows_the_name_without_a_space() -> None:
+    xml = NUMERIC.replace('<layout prefix="[" suffix="]"', '<layout vertical-align="sup"')
+    narrative = [Cite("doe", author_only=True), Cite("doe", suppress_author=True)]
+    processor = processor_of(xml, [DOE], [narrative])
+
+    assert to_html(processor.citation(0)) == "Doe<sup>1</sup>"
+
+
+def test_the_label_of_an_entry_stands_apart() -> None:
+    processor = processor_of(NUMERIC, [DOE], [[Cite("doe")]])
+
+    [reference] = processor.bibliography()
+
+    assert (reference.id, reference.problem) == ("doe", "")
+    assert to_text(reference.label) == "[1]"
+    assert to_text(reference.runs) == "Ann Doe, Ants."
+
+
+def test_an_id_without_an_item_is_shown_in_its_place() -> None:
+    processor = processor_of(AUTHOR_DATE, [DOE], [[Cite("doe"), Cite("nobody")]])
+
+    runs = processor.citation(0)
+
+    assert to_text(runs) == "(Doe 2001; nobody)"
+    assert runs[-2] == Run("nobody", item="nobody")
+    assert [reference.id for reference in processor.bibliography()] == ["doe"]
+
+
+def test_uncited_items_are_in_the_list_after_the_others() -> None:
+    processor = Processor(Style.parse(NUMERIC), [BAK, DOE])
+
+    processor.register([[Cite("doe")]], uncited=["bak", "doe"])
+
+    assert [reference.id for reference in processor.bibliography()] == ["doe", "bak"]
+
+
+def test_citations_in_the_text_and_in_notes_have_positions_of_their_own() -> None:
+    layout = (
+        '<choose><if position="ibid"><text value="ibid"/></if>'
+        '<else-if position="subsequent"><text variable="first-reference-note-number"/></else-if>'
+        '<else><text variable="title"/></else></choose>'
+    )
+    processor = Processor(Style.parse(style_of(layout, 'class="note"')), [DOE, BAK])
+    doe, bak = [Cite("doe")], [Cite("bak")]
+
+    processor.register([doe, bak, doe, doe], notes=[2, 3, 4, 4])
+
+    shown = [to_text(processor.citation(number)) for number in range(4)]
+    assert shown == ["Ants", "Self-organized criticality", "2", "ibid"]
+
+
+def test_as_many_notes_as_citations() -> None:
+    processor = Processor(Style.parse(NUMERIC), [DOE])
+
+    with pytest.raises(ValueError, match="zip"):
+        processor.register([[Cite("doe")]], notes=[1, 2])
+
+
+def test_an_item_needs_an_id() -> None:
+    with pytest.raises(ValueError, match="item 2 has no id"):
+        Processor(Style.parse(NUMERIC), [DOE, {"title": "Two"}])
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_style_is_read_from_its_file(path: Path) -> None:
+    style = Style.load(path)
+
+    assert style.is_numeric is (path.stem == "numeric")
+    assert style.has_bibliography
+    assert not style.is_note
+    assert style.default_locale == "en-US"
+
+
+BROKEN = {
+    "not XML": ('<style xmlns="http://purl.org/net/xbiblio/csl">\n<', "line 2: not XML: "),
+    "another language": ("<html/>", "line 1: <html>: is not an element of CSL"),
+    "no style": (
+        '<locale xmlns="http://purl.org/net/xbiblio/csl"/>',
+        "line 1: <locale>: is not a style of CSL",
+    ),
+    "unknown element": (style_of("\n<txt/>"), "line 2: <txt>: is not a rendering element"),
+    "unknown condition": (
+        style_of("<choose>\n<when/></choose>"),
+        "line 2: <when>: is not a part of <choose>",
+    ),
+    "unknown macro": (style_of('\n<text macro="m"/>'), "line 2: <text>: there is no macro 'm'"),
+    "no variable": (style_of("\n<text/>"), "line 2: <text>: has no variable"),
+    "not a number": (
+        style_of("\n<names variable='author'><name et-al-min='two'/></names>"),
+        "line 2: <name>: et-al-min='two' is not a number",
+    ),
+    "dependent": (
+        style_of(
+            "",
+            more='<info>\n<link rel="independent-parent" href="https://example.org/apa"/></info>',
+        ),
+        "line 2: <link>: refers to another style; get that one: https://example.org/apa",
+    ),
+    "no citation": (
+        '<style xmlns="http://purl.org/net/xbiblio/csl"/>',
+        "line 1: <style>: has no <citation>",
+    ),
+    "no layout": (
+        '<style xmlns="http://purl.org/net/xbiblio/csl">\n<citation/></style>',
+        "line 2: <citation>: has no <layout>",
+    ),
+}
+
+
+@pytest.mark.parametrize(("xml", "message"), BROKEN.values(), ids=BROKEN)
+def test_an_error_says_the_line_and_the_element(xml: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "broken.csl"
+    file.write_text(xml, encoding="utf-8")
+
+    with pytest.raises(CSLError) as parsed:
+        Style.parse(xml)
+    with pytest.raises(CSLError) as loaded:
+        Style.load(file)
+
+    assert str(parsed.value).startswith(message)
+    assert str(loaded.value).startswith(f"{file}:{parsed.value.line}: ")
+    assert (loaded.value.path, loaded.value.element) == (str(file), parsed.value.element)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.csl"
+
+    with pytest.raises(CSLError, match="cannot be read: No such file") as error:
+        Style.load(missing)
+
+    assert error.value.path == str(missing)
+
+
+def test_an_error_can_be_pickled() -> None:
+    error = CSLError("is wrong", path="a.csl", line=3, element="text")
+
+    copy = pickle.loads(pickle.dumps(error))
+
+    assert str(copy) == str(error) == "a.csl:3: <text>: is wrong"
+    assert vars(copy) == vars(error)
+
+
+@pytest.mark.parametrize(
+    ("tag", "lang"),
+    [("de", "de-DE"), ("pt_br", "pt-BR"), ("en-gb", "en-GB"), ("fr-CA", "fr-CA"), ("EN", "en-US")],
+)
+def test_a_locale_is_found_by_its_tag_or_its_language(tag: str, lang: str) -> None:
+    assert Locale.load(tag).lang == lang
+
+
+def test_a_dialect_that_is_not_there_is_the_main_one() -> None:
+    assert Locale.load("de-AT").term("and") == Locale.load("de").term("and") == "und"
+
+
+def test_a_locale_that_is_not_there_names_those_that_are() -> None:
+    with pytest.raises(CSLError) as error:
+        Locale.load("tlh")
+
+    assert "there is no locale 'tlh', only " in str(error.value)
+    assert all(tag in str(error.value) for tag in Locale.available())
+    assert "Locale.read" in str(error.value)
+
+
+def test_a_locale_is_read_from_a_file_and_english_fills_its_gaps(tmp_path: Path) -> None:
+    file = tmp_path / "locales-eo.xml"
+    file.write_text(LOCALE, encoding="utf-8")
+
+    locale = Locale.read(file)
+
+    assert (locale.lang, locale.term("and")) == ("eo", "kaj")
+    assert locale.term("editor", "short", plural=True) == "eds."
+
+
+def test_the_locale_of_the_caller_comes_before_that_of_the_style() -> None:
+    xml = style_of('<text term="and"/>', 'default-locale="fr-FR"')
+    processor = processor_of(xml, [DOE], [[Cite("doe")]], locale=Locale.load("de"))
+
+    assert to_text(processor.citation(0)) == "und"
+    assert processor.locale.lang == "de-DE"
+
+
+def test_the_locale_of_the_style_is_the_default() -> None:
+    xml = style_of('<text term="and"/>', 'default-locale="fr-FR"')
+    processor = processor_of(xml, [DOE], [[Cite("doe")]])
+
+    assert to_text(processor.citation(0)) == "et"
+
+
+def test_a_style_in_another_language_has_english_terms_and_one_warning() -> None:
+    style = Style.parse(style_of('<text term="and"/>', 'default-locale="tlh"'))
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        processor = Processor(style, [DOE])
+        processor.register([[Cite("doe")]])
+        shown = to_text(processor.citation(0))
+
+    assert shown == "and"
+    [warning] = caught
+    assert "there is no locale 'tlh' for the style" in str(warning.message)
+    assert Path(warning.filename) == Path(__file__)
+
+
+def test_html_escapes_text_and_addresses() -> None:
+    runs = [Run("<b> & "), Run("x", frozenset({"bold"}), link='https://example.org/"')]
+
+    shown = to_html(runs)
+
+    assert shown == '&lt;b&gt; &amp; <a href="https://example.org/&quot;"><b>x</b></a>'
+
+
+def test_html_does_not_close_what_goes_on() -> None:
+    both = frozenset({"italic", "bold"})
+    runs = [Run("a", frozenset({"italic"})), Run("b", both), Run("c", frozenset({"bold"}))]
+
+    assert to_html(runs) == "<i>a<b>b</b></i><b>c</b>"

@@ -26,7 +26,7 @@ class Case:
     citation_options: str = ""
     bibliography: str = ""
     bibliography_options: str = ""
-    cites: list[list[dict[str, str]]] = field(default_factory=list)
+    cites: list[list[dict[str, Any]]] = field(default_factory=list)
     expected: str | list[str] = ""
     entries: list[str] = field(default_factory=list)
 

@@ -17,7 +17,7 @@ from csl.styles import (
     processor_of,
     style_of,
 )
-from doiuri_csl import Cite, CSLError, Locale, Processor, Run, Style, to_html, to_text
+from doiuri_csl import Cite, CSLError, Format, Locale, Processor, Run, Style, to_html, to_text
 
 LOCALE = """
 <locale xmlns="http://purl.org/net/xbiblio/csl" version="1.0" xml:lang="eo">
@@ -307,7 +307,8 @@ def test_html_escapes_text_and_addresses() -> None:
 
 
 def test_html_does_not_close_what_goes_on() -> None:
-    both = frozenset({"italic", "bold"})
-    runs = [Run("a", frozenset({"italic"})), Run("b", both), Run("c", frozenset({"bold"}))]
+    italic: frozenset[Format] = frozenset({"italic"})
+    bold: frozenset[Format] = frozenset({"bold"})
+    runs = [Run("a", italic), Run("b", italic | bold), Run("c", bold)]
 
     assert to_html(runs) == "<i>a<b>b</b></i><b>c</b>"

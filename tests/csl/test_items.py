@@ -158,7 +158,7 @@ def test_only_works_without_a_date_have_none(issued: object, expected: str) -> N
     ids=str,
 )
 def test_a_value_that_cannot_be_read_is_the_problem_of_its_entry(key: str, value: object) -> None:
-    items = [{**DOE, key: value}, BAK]
+    items: list[dict[str, Any]] = [{**DOE, key: value}, BAK]
     processor = processor_of(NUMERIC, items, [[Cite("doe")], [Cite("bak")]])
 
     [wrong, right] = processor.bibliography()

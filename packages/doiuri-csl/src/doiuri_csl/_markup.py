@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from itertools import islice
 
 from doiuri_csl._pieces import Kind, Piece, Wrap
 
@@ -37,7 +38,8 @@ _SUPERSCRIPT = re.compile(
 )
 _SPECIAL = re.compile(f"<|{_MARKS.pattern}|{_SUPERSCRIPT.pattern}")
 
-# No title of a work is nested deeper; deeper marks of a hostile one are text.
+# No field of a work has more tags or quotation marks, or nests them deeper; those of a hostile one are text.
+_MOST = 500
 _DEEPEST = 20
 
 
@@ -52,13 +54,14 @@ def parse(text: str) -> list[Piece]:
 
 def _raise_superscripts(text: str) -> str:
     """Return text with superscript characters as markup, so that every font has them."""
-    return _SUPERSCRIPT.sub(lambda found: f"<sup>{_base_character(found[0])}</sup>", text)
+    return _SUPERSCRIPT.sub(_raised, text, count=_MOST // 10)
 
 
-def _base_character(character: str) -> str:
-    """Return the character that a superscript one stands for."""
-    codes = unicodedata.decomposition(character).split()[1:]
-    return "".join(chr(int(code, 16)) for code in codes)
+def _raised(found: re.Match[str]) -> str:
+    """Return the characters that a superscript one stands for, in a tag."""
+    codes = unicodedata.decomposition(found[0]).split()[1:]
+    characters = "".join(chr(int(code, 16)) for code in codes)
+    return f"<sup>{characters}</sup>"
 
 
 def _format_of(name: str, attributes: str) -> tuple[str, str] | None:
@@ -79,7 +82,7 @@ def _tags_with_partner(text: str) -> list[re.Match[str]]:
     waiting: list[re.Match[str]] = []
     names: Counter[str] = Counter()
     matched: list[re.Match[str]] = []
-    for tag in _TAG.finditer(text):
+    for tag in islice(_TAG.finditer(text), _MOST):
         name = tag[2]
         if not tag[1]:
             if len(waiting) < _DEEPEST:
@@ -132,7 +135,7 @@ def _matching_marks(text: str) -> dict[int, Kind]:
     """Return the kinds of the quotation marks that have a partner, by their positions."""
     pairs: dict[int, Kind] = {}
     waiting: list[tuple[int, str]] = []
-    for found in _MARKS.finditer(text):
+    for found in islice(_MARKS.finditer(text), _MOST):
         position = found.start()
         mark = found[0]
         before = text[position - 1 : position]

@@ -122,7 +122,9 @@ class ListedNames(NamedTuple):
 
     variable: str
     people: list[Person]
+
     initialize_with: str | None
+    """What follows initials; None if the style has no initials."""
 
 
 @dataclass

@@ -189,6 +189,8 @@ class _Solver:
             people = listed.people[:1] if is_primary else listed.people
             for person in people:
                 families[person.family_key][person.key] = person
+        if mark is None and self.rule.endswith("-with-initials"):
+            return  # without initials, there is nothing to try
         for family in families.values():
             if len(family) > 1:
                 self._expand_family(list(family.values()), mark)

@@ -98,7 +98,8 @@ class Names:
             if not people:
                 continue
             context.progress.rendered.append(variable)
-            listed = ListedNames(variable, people, options.initialize_with)
+            mark = options.initialize_with if options.initialize else None
+            listed = ListedNames(variable, people, mark)
             context.progress.listed.append(listed)
 
             writer = NameWriter(self.style, options, context, variable)

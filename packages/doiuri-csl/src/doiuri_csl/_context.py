@@ -126,6 +126,9 @@ class ListedNames(NamedTuple):
     initialize_with: str | None
     """What follows initials; None if the style has no initials."""
 
+    is_demoted: bool
+    """Whether particles are no part of family names (``demote-non-dropping-particle``)."""
+
 
 @dataclass
 class Progress:

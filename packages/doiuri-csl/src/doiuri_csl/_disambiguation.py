@@ -188,7 +188,8 @@ class _Solver:
             mark = listed.initialize_with
             people = listed.people[:1] if is_primary else listed.people
             for person in people:
-                families[person.family_key][person.key] = person
+                family_key = person.family_key(is_demoted=listed.is_demoted)
+                families[family_key][person.key] = person
         if mark is None and self.rule.endswith("-with-initials"):
             return  # without initials, there is nothing to try
         for family in families.values():

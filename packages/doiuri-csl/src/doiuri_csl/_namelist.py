@@ -97,6 +97,8 @@ class NameWriter:
         word = self._context.terms.term("and")
         if self._options.conjunction == "symbol" and not self._context.in_sentence:
             word = "&"
+        if word == delimiter:
+            delimiter = ""  # a dash for both stands once
         if not delimiter.endswith(" ") and _stands_apart(word[:1]):
             word = f" {word}"
         if _stands_apart(word[-1:]):

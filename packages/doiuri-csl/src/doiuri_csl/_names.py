@@ -99,7 +99,7 @@ class Names:
                 continue
             context.progress.rendered.append(variable)
             mark = options.initialize_with if options.initialize else None
-            listed = ListedNames(variable, people, mark)
+            listed = ListedNames(variable, people, mark, options.demote == "display-and-sort")
             context.progress.listed.append(listed)
 
             writer = NameWriter(self.style, options, context, variable)

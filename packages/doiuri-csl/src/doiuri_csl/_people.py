@@ -53,10 +53,11 @@ class Person:
             (self.literal, self.non_dropping, self.family, self.dropping, given, self.suffix)
         )
 
-    @property
-    def family_key(self) -> str:
-        """What people of one family name have in common."""
-        return "|".join((self.literal, self.non_dropping, self.family))
+    def family_key(self, *, is_demoted: bool) -> str:
+        """Return what people of one family name have in common; a particle that is demoted is no part of it."""
+        if is_demoted:
+            return self.literal or self.family
+        return self.literal or f"{self.non_dropping}|{self.family}"
 
 
 def read_person(value: Any) -> Person:

@@ -312,3 +312,23 @@ def test_html_does_not_close_what_goes_on() -> None:
     runs = [Run("a", italic), Run("b", italic | bold), Run("c", bold)]
 
     assert to_html(runs) == "<i>a<b>b</b></i><b>c</b>"
+
+
+@pytest.mark.parametrize("tag", Locale.available())
+def test_a_citation_and_an_entry_in_every_language(tag: str) -> None:
+    citations = [[Cite("bak", locator="381"), Cite("handbook")]]
+    processor = processor_of(AUTHOR_DATE, [BAK, ANONYMOUS], citations, locale=Locale.load(tag))
+
+    citation = to_text(processor.citation(0))
+    entries = [to_text(reference.runs) for reference in processor.bibliography()]
+
+    shown = [
+        "Bak",
+        "Tang",
+        "1987",
+        "381",
+        "The Handbook",
+        processor.locale.term("no date", "short"),
+    ]
+    assert [text for text in shown if text not in citation] == []
+    assert any("Bak, Per" in entry and "1987" in entry and "381" in entry for entry in entries)

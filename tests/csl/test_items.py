@@ -170,12 +170,12 @@ def test_a_value_that_cannot_be_read_is_the_problem_of_its_entry(key: str, value
 
 def test_a_note_may_hold_variables() -> None:
     layout = (
-        '<group delimiter="; "><text variable="genre"/><names variable="guest"/>'
+        '<group delimiter="; "><text variable="note"/><text variable="genre"/><names variable="guest"/>'
         '<date variable="original-date" form="text"/></group>'
     )
-    note = "genre: Preprint\nguest: Doe || Ann\n{:original-date: 1900-05}"
+    note = "Mine.\ngenre: Preprint\nguest: Doe || Ann\n{:original-date: 1900-05}"
 
-    assert to_text(entry_of(layout, {"note": note}).runs) == "Preprint; Ann Doe; May 1900"
+    assert to_text(entry_of(layout, {"note": note}).runs) == "Mine.; Preprint; Ann Doe; May 1900"
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd"])

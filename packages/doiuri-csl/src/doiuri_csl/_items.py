@@ -109,18 +109,22 @@ def _date(value: object) -> dict[str, Any] | None:
 def _with_note(item: Item) -> Item:
     """Return an item with what its note says of variables, as Zotero's users write it.
 
-    On a line of its own, ``genre: Preprint``, or in braces, ``{:genre: Preprint}``.
+    On a line of its own, ``genre: Preprint``, or in braces, ``{:genre: Preprint}``. The rest is the note.
     """
     note = item.get("note", "")
     if ":" not in note:
         return item
     added: Item = {}
+    rest = []
     for line in note.splitlines():
         name, colon, value = line.partition(":")
         if colon and value.strip() and _VARIABLE.fullmatch(name.strip()):
             _add_variable(added, name.strip(), value.strip())
+        else:
+            rest.append(line)
     for name, value in _IN_BRACES.findall(note):
         _add_variable(added, name, value.strip())
+    item["note"] = _IN_BRACES.sub("", "\n".join(rest)).strip()
     for key, value in added.items():
         if key in DATES or key == "type" or key not in item:
             item[key] = value

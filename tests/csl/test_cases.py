@@ -51,9 +51,11 @@ CASES = [Case(**case) for case in tomllib.loads(FILE.read_text("utf-8"))["case"]
 def _processor(case: Case) -> Processor:
     items = [{"id": str(number), **item} for number, item in enumerate(case.items, 1)]
     processor = Processor(Style.parse(case.xml), items)
-    every_item = [Cite(item["id"]) for item in items]
-    cites = [[Cite(**cite) for cite in cites] for cites in case.cites]
-    processor.register(cites or [every_item])
+    every_item = [{"id": item["id"]} for item in items]
+    citations = []
+    for cites in case.cites or [every_item]:
+        citations.append([Cite(**cite) for cite in cites])
+    processor.register(citations)
     return processor
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from csl.styles import (
@@ -77,18 +78,17 @@ def test_names_in_a_sentence_are_no_reference_of_their_own() -> None:
     assert to_text(processor.citation(1)) == "Doe ibid"
 
 
-@pytest.mark.parametrize(
-    ("item", "expected"),
-    [
-        (BAK, "Bak and Tang [1]"),
-        ({"id": "x", "author": [{"family": name} for name in "ABC"]}, "A et al. [1]"),
-        (ANONYMOUS, "<i>The Handbook</i> [1]"),
-        ({**ANONYMOUS, "container-title": "Books"}, "“The Handbook” [1]"),
-        ({"id": "x"}, "x [1]"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else value["id"],
-)
-def test_a_numeric_style_has_names_for_a_sentence_too(item: dict[str, str], expected: str) -> None:
+IN_SENTENCE: dict[str, dict[str, Any]] = {
+    "Bak and Tang [1]": BAK,
+    "A et al. [1]": {"id": "x", "author": [{"family": name} for name in "ABC"]},
+    "<i>The Handbook</i> [1]": ANONYMOUS,
+    "“The Handbook” [1]": {**ANONYMOUS, "container-title": "Books"},
+    "x [1]": {"id": "x"},
+}
+
+
+@pytest.mark.parametrize(("expected", "item"), IN_SENTENCE.items(), ids=IN_SENTENCE)
+def test_a_numeric_style_has_names_for_a_sentence_too(expected: str, item: dict[str, Any]) -> None:
     narrative = [Cite(item["id"], author_only=True), Cite(item["id"], suppress_author=True)]
     processor = processor_of(NUMERIC, [item], [narrative])
 
@@ -138,7 +138,8 @@ def test_citations_in_the_text_and_in_notes_have_positions_of_their_own() -> Non
         '<else><text variable="title"/></else></choose>'
     )
     processor = Processor(Style.parse(style_of(layout, 'class="note"')), [DOE, BAK])
-    doe, bak = [Cite("doe")], [Cite("bak")]
+    doe = [Cite("doe")]
+    bak = [Cite("bak")]
 
     processor.register([doe, bak, doe, doe], notes=[2, 3, 4, 4])
 

@@ -32,6 +32,16 @@ SECTION = re.compile(r">>=+ *([A-Z0-9-]+) *=+>>\n(.*?)<<=+ *\1 *=+<<", re.DOTALL
 MARK = re.compile(r"^((?:\.\.|>>)\[\d+\] ?)", re.MULTILINE)
 NO_FORM = "[CSL STYLE ERROR: reference with no printed form.]"
 POSITIONS = list(Position)
+
+# Fixtures that contradict the specification, by its section, or the locales of today
+EXCEPTIONS = {
+    "collapse_ChicagoAfterCollapse": "Cite Collapsing: after-collapse-delimiter follows collapsed groups only",
+    "flipflop_NumericField": "Number: the fixture says itself that CSL reads the markup of the field",
+    "date_NegativeDateSort": "locales: 'bc' and 'ad' begin with a space",
+    "date_NegativeDateSortViaMacroOnYearMonthOnly": "locales: the same",
+    "bugreports_SortedIeeeItalicsFail": "locales: the short form of June is June",
+    "magic_SubsequentAuthorSubstituteNotFooled": "locales: the short form of translator is trans.",
+}
 PRIMARY = {"en": "en-US", "zh": "zh-CN", "cs": "cs-CZ", "da": "da-DK", "sv": "sv-SE", "el": "el-GR"}
 TAGS = {"i": "italic", "em": "oblique", "b": "bold", "sup": "superscript", "sub": "subscript"}
 STYLES = {
@@ -274,7 +284,10 @@ def main(suite: str, locales: str, *names: str) -> None:
     print(
         f"{'all':16} {passed.total():4} of {total.total()}, {same_text} with the same text, {seconds:.1f} s"
     )
-    print("failed:", *failed)
+    print("failed:", *(name for name in failed if name not in EXCEPTIONS))
+    for name in failed:
+        if name in EXCEPTIONS:
+            print(f"not counted against us: {name}: {EXCEPTIONS[name]}")
 
 
 if __name__ == "__main__":

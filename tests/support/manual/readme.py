@@ -14,7 +14,10 @@ READMES = sorted(ROOT.glob("packages/*/README.md"))
 NAMED = itemgetter("name", "description")
 HEAD = "| package | what it is |\n| --- | --- |\n"
 # The core first, then by what most readers look for
-ORDER = "doiuri sphinx docutils markdown doiuri-cli urllib requests httpx dask fsspec doiuri-proxy doiuri-csl".split()  # noqa: SIM905
+ORDER = [
+    *("doiuri", "sphinx", "docutils", "markdown", "doiuri-cli", "urllib", "requests", "httpx"),
+    *("dask", "fsspec", "doiuri-proxy", "doiuri-csl"),
+]
 
 
 def packages() -> str:

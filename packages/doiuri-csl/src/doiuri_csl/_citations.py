@@ -157,8 +157,12 @@ def _in_layout(document: Document, placed: list[Placed]) -> list[Piece]:
 
 
 def _sorted(document: Document, placed: list[Placed], area: Area) -> list[Placed]:
-    """Return the cites of a citation in the order of the style."""
-    if len(placed) < 2:
+    """Return the cites of a citation in the order of the style.
+
+    A prefix ties a cite to the one before it: "see A; but also B" stays.
+    """
+    is_tied = any(cite.cite.prefix for cite in placed[1:])
+    if len(placed) < 2 or is_tied:
         return placed
     return document.sort(placed, area)
 

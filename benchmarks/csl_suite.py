@@ -291,4 +291,7 @@ def main(suite: str, locales: str, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) > 2:
+        main(*sys.argv[1:])
+    else:
+        print(__doc__)

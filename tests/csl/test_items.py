@@ -373,3 +373,19 @@ def test_a_citation_twice_is_the_same() -> None:
         )
 
         assert processor.citation(0) == processor.citation(1) == processor.citation(0)
+
+
+DEEP = {
+    "groups": ("<group>", "</group>", 95),
+    "conditions": ('<choose><if type="book">', "</if></choose>", 48),
+    "substitutes": ('<names variable="editor"><substitute>', "</substitute></names>", 48),
+}
+
+
+@pytest.mark.parametrize(("start", "end", "times"), DEEP.values(), ids=DEEP)
+def test_what_is_not_refused_for_its_depth_can_be_drawn(start: str, end: str, times: int) -> None:
+    layout = f'{start * times}<text variable="title"/>{end * times}'
+
+    processor = processor_of(style_of(layout), [DOE], [[Cite("doe")]])
+
+    assert to_text(processor.citation(0)) == "Ants"

@@ -1,4 +1,4 @@
-"""DOIs in markdown-it-py: ``MarkdownIt().use(doi_plugin)`` links them, ``problems(env)`` checks them."""
+"""DOIs in markdown-it-py: ``doi_plugin`` links them, ``problems`` checks them."""
 
 from doiuri import DOI, DOISyntaxError, find
 from doiuri.plugins import Options, open_resolver, with_suggestion
@@ -56,5 +56,6 @@ def problems(env):
     with open_resolver(env["options"], "mdit-doiuri") as resolver:
         survey = Survey(resolver, env["options"].budget)
         survey.meet(dict.fromkeys(lines, Need.EXISTENCE))
-    dead = [(lines[doi], str(dead_doi(doi, meant=meant))) for doi, meant in survey.missing.items()]
+    missing = survey.missing.items()
+    dead = [(lines[doi], str(dead_doi(doi, meant=meant))) for doi, meant in missing]
     return sorted(env["errors"] + dead), survey.sentence(lines)

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from doiuri._encoding import PATH, encode
 from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
-from doiuri._json import Malformed, brief, integer, load, printable, read_object
+from doiuri._json import Malformed, brief, dump, integer, load, printable, read_object
 from doiuri._urls import DOI_ORG, check_base
 from doiuri.records import Record, ascii_upper
 from doiuri.records._negotiation import BIBTEX, CSL_JSON, media_ranges
@@ -40,6 +40,7 @@ __all__ = [
     "read_record",
     "record_url",
     "retry_after",
+    "write_json",
 ]
 
 _MAX_MESSAGE = 1000  # characters of a server's message that an error repeats
@@ -50,6 +51,21 @@ AgencyStatus = Literal["found", "not-found", "unknown", "invalid"]
 
 # section 4, error states; in lower case
 _STATUSES: dict[str, AgencyStatus] = {"doi does not exist": "not-found", "invalid doi": "invalid"}
+
+
+def write_json(value: object, *, pretty: bool = False) -> bytes:
+    """Return JSON as the REST API writes it: UTF-8 without escapes, on one line or indented.
+
+    Only lone surrogates, which UTF-8 cannot express, are escaped.
+
+    >>> write_json({"handle": "10.1000/ä"}).decode()
+    '{"handle":"10.1000/ä"}'
+
+    :param pretty: whether to indent it.
+    :raises ValueError: for nesting deeper than Python's recursion limit.
+    """
+    indent = 2 if pretty else None
+    return dump(value, indent=indent).encode()
 
 
 class ResponseCode(IntEnum):

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from doiuri import DOISyntaxError, Handle, ShortDOI
 from doiuri.records import select
-from doiuri.rest import ResponseCode
+from doiuri.rest import ResponseCode, write_json
 
 from doiuri_proxy.http._http import BadRequestError, Response, unescape
-from doiuri_proxy.records._metadata import write_json
 from doiuri_proxy.records._source import SourceError
 
 if TYPE_CHECKING:

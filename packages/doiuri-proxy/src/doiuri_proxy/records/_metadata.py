@@ -5,11 +5,10 @@ Specification: DOI Handbook, content negotiation.
 
 from __future__ import annotations
 
-import json
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri.rest import BIBTEX, CSL_JSON, media_ranges
+from doiuri.rest import BIBTEX, CSL_JSON, media_ranges, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,25 +28,6 @@ class Content(NamedTuple):
     body: bytes = b""
     #: with status 406, the media types of the metadata that there is
     available: tuple[str, ...] = ()
-
-
-def write_json(value: object, *, pretty: bool = False) -> bytes:
-    """Return JSON as the REST API writes it: UTF-8 without escapes, on one line or indented.
-
-    Only lone surrogates, which UTF-8 cannot express, are escaped.
-    """
-    try:
-        return _encoder(pretty, escape=False).encode(value).encode()
-    except UnicodeEncodeError:
-        return _encoder(pretty, escape=True).encode(value).encode()
-
-
-@cache  # json.dumps creates an encoder for each call, which costs more than most answers take to write
-def _encoder(pretty: bool, *, escape: bool) -> json.JSONEncoder:
-    indent, separators = (2, None) if pretty else (None, (",", ":"))
-    return json.JSONEncoder(
-        ensure_ascii=escape, allow_nan=False, indent=indent, separators=separators
-    )
 
 
 def read_metadata(metadata: object) -> dict[str, bytes]:

@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri.records import Value, ascii_upper
+from doiuri.rest import write_json
 
 from doiuri_proxy.records._files import check_agencies, check_record, read_items
-from doiuri_proxy.records._metadata import Content, write_json, write_metadata
+from doiuri_proxy.records._metadata import Content, write_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

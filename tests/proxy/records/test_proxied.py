@@ -154,8 +154,8 @@ def cases() -> Iterator[object]:
     for (said, there), (asked, question) in product(ANSWERS.items(), ASKED.items()):
         name = f"{asked}: {said}"
         yield pytest.param(question, only(there, question.path), id=name)
-        yield pytest.param(question, there, id=f"{name}, to all requests")
         if asked in {"record", "agencies of many", "work"}:
+            yield pytest.param(question, there, id=f"{name}, to all requests")
             moved = redirecting(there, question.path)
             yield pytest.param(question, moved, id=f"{name}, after a redirect")
 

@@ -105,7 +105,8 @@ class Request:
     @property
     def timeout_reason(self) -> str:
         """What to say when no time is left."""
-        return f"no answer from {host_of(self._hop)} within {self.timeout:.3g} s"
+        way = f" through the proxy {self._proxy}" if self._proxy else ""
+        return f"no answer from {host_of(self._hop)}{way} within {self.timeout:.3g} s"
 
     @property
     def _elsewhere(self) -> bool:

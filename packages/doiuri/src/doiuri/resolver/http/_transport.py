@@ -98,6 +98,7 @@ class HTTPTransport:
             return self._send(url, request, adapter)
         proxy = select_proxy(url, proxies)
         manager = adapter.poolmanager
+        request._proxy = ""  # a redirect may lead past the proxy
         if proxy:
             proxy = checked_proxy(proxy)
             request._proxy = host_of(proxy)

@@ -51,7 +51,7 @@ def base() -> Iterator[str]:
 @pytest.fixture
 def targets_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take this machine for a public server."""
-    monkeypatch.setattr("doiuri._hosts.is_private", lambda _: False)
+    monkeypatch.setattr("doiuri._targets.is_private", lambda _: False)
 
 
 NOWHERE = "download_dataset.py 10.5281/nope"

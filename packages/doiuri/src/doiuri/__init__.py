@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from doiuri._advice import Advice, advise, suggest
     from doiuri._find import Match, find
-    from doiuri._models import DOIForm
+    from doiuri._pydantic import DOIForm
     from doiuri.records import Record
 
     __version__: str
@@ -62,7 +62,7 @@ _LAZY = {
     "suggest": "doiuri._advice",
     "Match": "doiuri._find",
     "find": "doiuri._find",
-    "DOIForm": "doiuri._models",
+    "DOIForm": "doiuri._pydantic",
     "Record": "doiuri.records",
 }
 

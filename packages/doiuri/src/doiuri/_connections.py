@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from urllib3.exceptions import LocationParseError, LocationValueError, ProxyError
 from urllib3.util import parse_url
 
-from doiuri._hosts import TargetError
 from doiuri._json import printable
+from doiuri._targets import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from urllib3.connectionpool import HTTPConnectionPool
     from urllib3.response import BaseHTTPResponse
 
-    from doiuri._hosts import TargetCheck
+    from doiuri._targets import TargetCheck
 
     _Connection = HTTPConnection
 else:

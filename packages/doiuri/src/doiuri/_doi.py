@@ -304,13 +304,13 @@ class DOI(Handle):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> "CoreSchema":
-        from doiuri._models import core_schema
+        from doiuri._pydantic import core_schema
 
         return core_schema(cls)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: object, handler: object) -> "dict[str, Any]":
-        from doiuri._models import json_schema
+        from doiuri._pydantic import json_schema
 
         return json_schema()
 

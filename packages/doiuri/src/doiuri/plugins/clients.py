@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from urllib.parse import quote
 
 from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolutionError
-from doiuri._hosts import TargetCheck, TargetError
 from doiuri._options import option, read_options
+from doiuri._targets import TargetCheck, TargetError
 from doiuri._urls import host_of, origin, query_string
 from doiuri.records._negotiation import wants_record
 from doiuri.rest import read_record, record_url

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from doiuri._hosts import is_loopback
 from doiuri._options import DEFAULT, DEFAULT_RATE, Default, option, read_options, user_agent
+from doiuri._targets import is_loopback
 from doiuri._urls import DOI_ORG
 
 _BUDGET = option("budget", default=None)

@@ -18,7 +18,7 @@ from doiuri._connections import (
     pieces,
     sentence,
 )
-from doiuri._hosts import TargetCheck, TargetError
+from doiuri._targets import TargetCheck, TargetError
 from doiuri._urls import host_of, origin
 from doiuri.resolver.http import Reply, TransportError
 

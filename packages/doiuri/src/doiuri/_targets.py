@@ -139,7 +139,7 @@ class TargetCheck:
     >>> check.check_url("http://127%2e0.0.1/")
     Traceback (most recent call last):
         ...
-    doiuri._hosts.TargetError: redirected to 127.0.0.1, in a private network; private=True allows it
+    doiuri._targets.TargetError: redirected to 127.0.0.1, in a private network; private=True allows it
     """
 
     base: str

@@ -68,7 +68,7 @@ def test_mkdocs_with_material(
     rfc = "../references/#ref-10.17487_2frfc3986", "", "Berners-Lee et al. (2005)"
     assert rfc in cited.links
     page = Page((tmp_path / "site" / "references" / "index.html").read_text(encoding="utf-8"))
-    assert ("../citing/#cite-10.17487_2frfc3986", "doi-backref", "↩ Citing") in page.links
+    assert ("../citing/#cite-10.17487_2frfc3986", "doi-backref", "↩") in page.links
     assert len(page.dois) == 4
     requests = Counter((request.path, request.headers["accept"]) for request in proxy.log)
     repeated = {unquote(path.decode()) for (path, _), times in requests.items() if times > 1}

@@ -8,6 +8,7 @@ import re
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
+from mkdocs.exceptions import Abort
 from support.references import RETRACTED
 
 from ..conftest import CSL, VALUES, MakeSite, Page
@@ -58,14 +59,14 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
     assert ("ref-10.1000_2fb", "Kahn, 2006b") in links
     assert "doi-references" not in built.source(f"sub/one & two{html}")
     page = built.page(f"references{html}")
-    back = [
-        (href.split("#")[1], text)
-        for href, css_class, text in page.links
-        if css_class == "doi-backref"
-    ]
+    back = re.findall(
+        r'<a class="doi-backref" href="[^"]*#cite-10.1000_2f([^"]*)" role="doc-backlink" '
+        r'title="([^"]*)">(.*?)</a>',
+        built.source(f"references{html}"),
+    )
     assert back == [
-        ("cite-10.1000_2fc_231", "↩ One & two"), ("cite-10.1000_2fa", "↩ One & two"),
-        ("cite-10.1000_2fb", "↩ Start"), ("cite-10.1000_2fb", "↩ One & two"),
+        ("c_231", "Cited in One &amp; two", "↩"), ("a", "Cited in One &amp; two", "↩"),
+        ("b", "Cited in Start", "↩\xa01"), ("b", "Cited in One &amp; two", "2"),
     ]  # fmt: skip
     assert re.search(
         r"Abel \(2006\).*Kahn \(2006a\). First.*Kahn \(2006b\). Second > 2", page.text, re.DOTALL
@@ -142,6 +143,122 @@ def test_names_are_not_left_out_after_a_work_that_is_not_listed(site: MakeSite) 
     page = built.page("references/index.html")
     assert "Kahn: Second > 2" in page.text
     assert "First" not in page.text
+
+
+PRINT_PAGE = """
+pages = {}
+
+def on_page_content(html, page, **_):
+    pages[page.file.src_uri] = html
+
+def on_post_build(config):
+    with open(f"{config.site_dir}/print.txt", "w") as file:
+        file.write("".join(pages.values()))
+"""
+
+
+def test_the_list_is_there_for_plugins_that_keep_the_html_of_pages(site: MakeSite) -> None:
+    """As mkdocs-print-site-plugin does, for a page of the whole site."""
+    built = site({**PAGES, "../hook.py": PRINT_PAGE})
+
+    built.build(plugins=options(), hooks=["hook.py"], nav=["references.md", "index.md", "last.md"])
+
+    printed = built.source("print.txt")
+    assert re.findall(r'<li id="ref-([^"]*)"', printed) == [
+        "10.1000_2fc_231", "10.1000_2fa", "10.1000_2fb"
+    ]  # fmt: skip
+    assert printed.count('class="doi-backref"') == 4
+
+
+GENERATED = """
+from mkdocs.structure.files import File
+
+def on_files(files, config):
+    files.append(File.generated(config, "api.md", content="# API\\n\\n[@doi:10.1000/a]"))
+"""
+
+
+def test_pages_that_another_plugin_generates_are_linked_from_the_list(site: MakeSite) -> None:
+    built = site({**PAGES, "../hook.py": GENERATED})
+
+    built.build(plugins=options(), hooks=["hook.py"], strict=True)
+
+    back = [link[0] for link in built.page("references/index.html").links if "cite-" in link[0]]
+    assert "../api/#cite-10.1000_2fa" in back
+
+
+TRANSLATED = {
+    "folder": {
+        "en/index.md": "# Start\n\n[@doi:10.1000/a]",
+        "en/more.md": "# More\n\n[@doi:10.1000/b]",
+        "fr/index.md": "# Départ\n\n[@{doi:10.1000/c#1}] [@doi:10.1000/none]",
+    },
+    "suffix": {
+        "index.md": "# Start\n\n[@doi:10.1000/a]",
+        "more.md": "# More\n\n[@doi:10.1000/b]",
+        "index.fr.md": "# Départ\n\n[@{doi:10.1000/c#1}] [@doi:10.1000/none]",
+    },
+}
+
+
+def i18n(structure: str, **given: object) -> dict[str, object]:
+    languages = [
+        {"locale": "en", "name": "English", "default": True},
+        {"locale": "fr", "name": "Français"},
+        {"locale": "de", "name": "Deutsch", "build": False},
+    ]
+    return {"i18n": {"docs_structure": structure, "languages": languages, **given}}
+
+
+@pytest.mark.parametrize(
+    ("structure", "own"),
+    [
+        ("folder", []),
+        ("folder", ["references.md"]),
+        ("folder", ["fr/references.md"]),
+        ("suffix", []),
+        ("suffix", ["references.md", "references.fr.md"]),
+    ],
+)
+def test_each_language_has_its_list(structure: str, own: list[str], site: MakeSite) -> None:
+    built = site({**TRANSLATED[structure], **dict.fromkeys(own, "# Own\n")})
+
+    built.build(plugins=[*options(details=True), i18n(structure)])
+
+    english = built.source("references/index.html")
+    french = built.source("fr/references/index.html")
+    assert re.findall(r'<li id="ref-10.1000_2f([^"]*)"', english) == ["a", "b"]
+    assert re.findall(r'<li id="ref-10.1000_2f([^"]*)"', french) == ["c_231", "b"]
+    assert "../references/#ref-10.1000_2fb" in [
+        link[0] for link in built.page("fr/more/index.html").links
+    ]
+    assert french.count("doiuri.css") == 1
+    assert (built.folder / "site" / "assets" / "doiuri.css").is_file()
+    assert ("<h1" in french, "Own" in french) == (True, bool(own))
+    [french_page] = [path for path in TRANSLATED[structure] if "fr" in path]
+    assert built.messages() == [f"{french_page}:3: doi:10.1000/none: not found"]
+
+
+def test_a_build_without_the_page_fails_with_a_sentence(
+    site: MakeSite, caplog: pytest.LogCaptureFixture
+) -> None:
+    built = site({**TRANSLATED["folder"], "references.md": "# Own\n"})
+
+    with pytest.raises(Abort):
+        built.build(plugins=[*options(), i18n("folder", fallback_to_default=False)])
+
+    assert "bibliography: this build has no page references.md" in caplog.text
+
+
+def test_a_page_without_a_path_fails_with_a_sentence_beside_i18n(
+    site: MakeSite, caplog: pytest.LogCaptureFixture
+) -> None:
+    built = site({**TRANSLATED["folder"], "../hook.py": GENERATED})
+
+    with pytest.raises(Abort):
+        built.build(plugins=[*options(), i18n("folder")], hooks=["hook.py"])
+
+    assert "i18n cannot build api.md: it has no source path" in caplog.text
 
 
 def test_a_site_without_citations_lists_what_nocite_names(site: MakeSite) -> None:

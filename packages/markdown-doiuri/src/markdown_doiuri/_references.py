@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI
@@ -110,6 +110,7 @@ def reference_list(
 
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_BACK = "↩"
 _HANGING = "list-style: none; padding-left: 2em; text-indent: -2em"
 _FORMATS: dict[str, tuple[str] | tuple[str, dict[str, str]]] = {
     "emphasis": ("em",),
@@ -155,6 +156,13 @@ class ReferencesTreeprocessor(Treeprocessor):
         for number, (parent, marker) in enumerate(places):
             index = list(parent).index(marker)
             parent[index : index + 1] = [] if entries is None or number else [entries]
+
+
+class BackTo(NamedTuple):
+    """The place to which an entry links back."""
+
+    url: str
+    title: str
 
 
 class Writer:
@@ -272,13 +280,22 @@ class Writer:
         link.set("role", "doc-biblioref")
 
     def _link_back(self, entry: Element, backlinks: list[Backlink]) -> None:
-        for number, (_, place) in enumerate(backlinks, 1):
-            add_text(entry, " ")
-            link = SubElement(
-                entry, "a", {"class": "doi-backref", "href": f"#{place}", "role": "doc-backlink"}
-            )
-            link.set("title", f"Back to citation {number} in the text")
-            add_text(link, f"↩{number}" if len(backlinks) > 1 else "↩")
+        """Add links back to places: "↩" for one, "↩ 1, 2" for several."""
+        for number, backlink in enumerate(backlinks, 1):
+            add_text(entry, " " if number == 1 else ", ")
+            back = self._back(backlink, number)
+            link = SubElement(entry, "a", {"class": "doi-backref", "role": "doc-backlink"})
+            link.set("href", back.url)
+            link.set("title", literal(back.title))
+            if len(backlinks) == 1:
+                add_text(link, _BACK)
+            elif number == 1:
+                add_text(link, f"{_BACK}\N{NO-BREAK SPACE}1")
+            else:
+                add_text(link, str(number))
+
+    def _back(self, backlink: Backlink, number: int) -> BackTo:
+        return BackTo(f"#{backlink.id}", f"Back to citation {number} in the text")
 
 
 _LIST = re.compile(r'<div class="doi-references".*?</div>\n?', re.DOTALL)

@@ -143,7 +143,10 @@ def _beside(config_file: str | None, path: object) -> object:
 
 
 _STYLE = f"assets/{STYLE_SHEET.name}"
-_FIRST, _LAST = 100, -100  # priorities among plugins
+_REFERENCES = "# References\n"
+_FIRST = 100  # priorities among plugins
+_BEFORE_I18N = -99  # mkdocs-static-i18n has -100
+_LAST = -100
 _NAMES = {"doiuri", "markdown_doiuri"}
 _logger = get_plugin_logger("doiuri")
 
@@ -166,6 +169,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     def __init__(self) -> None:
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]()  # of this build, and of the last one
         self._dirty = False
+        self._generated: set[str] = set()
         self._converted = ""
         self._lines: list[int] = []
         self._content: str | None = None
@@ -195,25 +199,37 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         options |= {name: _beside(config.config_file_path, options[name]) for name in paths}
         try:
             self._entries = ChainMap({}, self._entries.maps[0])
-            self._extension = SiteExtension(self._entries, **options, warn=self._warn)
+            self._extension = SiteExtension(
+                self._entries, **options, warn=self._warn, is_dirty=self._dirty
+            )
         except ValueError as error:
             raise PluginError(f"doiuri: {error}") from None
         # Markdown takes instances of extensions as well as names.
         config.markdown_extensions.append(self._extension)  # type: ignore[arg-type]
 
+    @event_priority(_BEFORE_I18N)
     def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
         """Add the page of references if there is none, and the style sheet of cards."""
+        if "i18n" in config.plugins:
+            _check_paths(files)
         if self._extension.options.details:
-            files.append(File.generated(config, _STYLE, content=STYLE_SHEET.read_text("utf-8")))
-            config.extra_css.insert(0, _STYLE)
+            files.append(File.generated(config, _STYLE, abs_src_path=str(STYLE_SHEET)))
+            if _STYLE not in config.extra_css:
+                config.extra_css.insert(0, _STYLE)
         references = self._extension.references
+        self._generated = set()
         if references is not None and files.get_file_from_path(references.path) is None:
-            files.append(File.generated(config, references.path, content="# References\n"))
+            paths = _in_each_language(references.path, config)
+            self._generated = {path for path in paths if files.get_file_from_path(path) is None}
+            for path in self._generated:
+                files.append(_in_docs_dir(path, config))
 
     @event_priority(_LAST)
     def on_nav(self, nav: Navigation, *, config: Config, files: Files) -> None:  # noqa: ARG002
         """Verify the DOIs of all pages in one batch."""
         extension = self._extension
+        if extension.references is not None:
+            extension.references.path = self._last_page(files, extension.references.path).src_uri
         bare_names, ids = extension.options.bare_names, extension.options.citing.library.ids or {}
         in_order = _in_order(nav, files)
         _report_notebooks(in_order, ids)
@@ -256,20 +272,30 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     on_page_markdown = CombinedEvent(_hide_citations, _begin_page)
 
+    def _last_page(self, files: Files, path: str) -> File:
+        """Return the file of the page of references, after moving it to the end of the files.
+
+        MkDocs converts pages in the order of files, so all citations are known when it converts this one, and
+        the list is there for plugins that keep the HTML of pages, such as mkdocs-print-site-plugin.
+
+        :raises PluginError: if there is none.
+        """
+        file = files.get_file_from_path(path)
+        if file is None:
+            raise PluginError(
+                f"doiuri: bibliography: this build has no page {path}, since a plugin or an option of one "
+                "excludes it; write the page, with mkdocs-static-i18n one for each language"
+            )
+        if file.src_uri in self._generated:  # mkdocs-static-i18n made another File of ours
+            file.content_string, file.generated_by = _REFERENCES, "doiuri"
+        files.remove(file)
+        files.append(file)
+        return file
+
     @event_priority(_FIRST)
     def on_env(self, env: Environment, *, config: Config, files: Files) -> None:  # noqa: ARG002
-        """Write the list of references; what is converted from now on belongs to no page."""
+        """Note that what is converted from now on belongs to no page."""
         self._extension.begin(None)
-        references = self._extension.references
-        file = None if references is None else files.get_file_from_path(references.path)
-        if references is None or file is None or file.page is None or file.page.content is None:
-            return
-        page = file.page
-        page.content = references.write(file, file.page.content, everything=self._dirty)
-        for problem in self._extension.options.citing.problems:
-            self._extension.scope.found.append((Problem("citations", problem), self._warn))
-        self._extension.scope.report()
-        page.present_anchor_ids = (page.present_anchor_ids or set()) | references.ids
 
     @event_priority(_FIRST)
     def _join_names(
@@ -333,13 +359,51 @@ def _report_notebooks(files: list[File], ids: Container[str]) -> None:
         _logger.warning("citations and doi: links in notebooks stay as they are written: %s", names)
 
 
+def _in_each_language(path: str, config: MkDocsConfig) -> list[str]:
+    """Return the path of a page; with mkdocs-static-i18n, those of the page in all languages."""
+    i18n = config.plugins.get("i18n")
+    if i18n is None:
+        return [path]
+    languages = [one["locale"] for one in i18n.config["languages"] if one["build"]]
+    if i18n.config["docs_structure"] == "folder":
+        return [f"{language}/{path}" for language in languages]
+    stem, extension = posixpath.splitext(path)
+    return [f"{stem}.{language}{extension}" for language in languages]
+
+
+def _check_paths(files: Files) -> None:
+    """Raise PluginError if a file has no source path: mkdocs-static-i18n would end with a TypeError."""
+    for file in files:
+        if file.abs_src_path is None:
+            raise PluginError(
+                f"doiuri: i18n cannot build {file.src_uri}: it has no source path; {file.generated_by} "
+                "generates it in memory, but has to write it to a file"
+            )
+
+
+def _in_docs_dir(path: str, config: MkDocsConfig) -> File:
+    """Return a generated page that has a path, as if it stood in the folder of pages.
+
+    mkdocs-static-i18n fails if a file has no path, and omits pages that are not in this folder.
+    """
+    file = File.generated(config, path, content=_REFERENCES)
+    file.abs_src_path = str(Path(config.docs_dir, path))
+    return file
+
+
 def _in_order(nav: Navigation, files: Files) -> list[File]:
     """Return the files of pages: those of the navigation in its order, then the others."""
     return list(dict.fromkeys([*(page.file for page in nav.pages), *files.documentation_pages()]))
 
 
 def _remove_extension(config: MkDocsConfig) -> None:
-    """Remove the extension from the list if it is there without options; raises PluginError otherwise."""
+    """Remove the extension from the list if it is there without options; raises PluginError otherwise.
+
+    That of an earlier build goes, too: mkdocs-static-i18n builds each language with one configuration.
+    """
+    config.markdown_extensions[:] = [
+        name for name in config.markdown_extensions if not isinstance(name, SiteExtension)
+    ]
     listed = [name for name in config.markdown_extensions if name in _NAMES]
     for name in listed:
         if config.mdx_configs.get(name):

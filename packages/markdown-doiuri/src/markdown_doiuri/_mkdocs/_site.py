@@ -6,31 +6,28 @@ import posixpath
 import time
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
-from xml.etree.ElementTree import Element, SubElement
 
 from doiuri.plugins import unescape_html
 from doiuri.plugins.survey import Need
-from markdown.serializers import to_xhtml_string
-from markdown.util import AMP_SUBSTITUTE
-from mkdocs.utils import get_relative_url
 
 from markdown_doiuri._extension import DOIExtension
-from markdown_doiuri._links import Links, finish_links
-from markdown_doiuri._references import Citations, Writer, add_text, reference_list
+from markdown_doiuri._references import BackTo, Writer, reference_list
 from markdown_doiuri._report import Scope
-from markdown_doiuri._stash import literal, slug
+from markdown_doiuri._stash import slug
 from markdown_doiuri._verification import sentence, verifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from xml.etree.ElementTree import Element
 
     from doiuri import DOI
+    from doiuri.citations import Reference
     from doiuri.plugins.citing import Backlink, ReferenceList
     from doiuri.plugins.survey import Answer
     from mkdocs.structure.files import File
 
     from markdown_doiuri._options import MarkdownOptions
-    from markdown_doiuri._references import Entries, Key
+    from markdown_doiuri._references import Citations, Entries, Key
 
 
 class SiteLookups:
@@ -66,29 +63,32 @@ class SiteLookups:
         return sentence(self._linked, self.known)
 
 
-_PLACE = '<div data-doiuri="references"></div>'
-
-
 class SiteReferences:
-    """The works that a site cites, and the places of their citations."""
+    """The works that a site cites, and the places of their citations.
 
-    def __init__(self, path: str, extension: SiteExtension) -> None:
+    :param is_dirty: whether only changed pages are converted.
+    """
+
+    def __init__(self, path: str, extension: SiteExtension, *, is_dirty: bool) -> None:
         self.path = path
-        """The path of the page with the list, in the folder of pages."""
-        self.options, self._site, self._entries = (
-            extension.options,
-            extension.site,
-            extension.entries,
-        )
+        """The path of the page with the list, in the folder of pages; that of the build's language."""
+        self.options, self._site = extension.options, extension.site
+        self._lists_all = is_dirty
         self._cited: dict[Key, list[Backlink]] = {}
+        self._on_pages: set[Key] = {*self.options.nocite}
         self._current = reference_list(self.options.citing, {}, {})
         self.files: dict[str, File] = {}
         """The files of the pages that cite works, by their paths."""
 
     def add(self, listed: Iterable[Key]) -> None:
-        """Add works, after those that are known."""
+        """Add works of sources, after those that are known."""
         for key in listed:
             self._cited.setdefault(key, [])
+
+    def add_page(self, file: File, listed: Iterable[Key]) -> None:
+        """Note a converted page and its works."""
+        self.files[file.src_uri] = file
+        self._on_pages.update(listed)
 
     def current(self) -> ReferenceList:
         """Return the list of the works so far."""
@@ -97,29 +97,15 @@ class SiteReferences:
             self._current = reference_list(self.options.citing, cited, self._site.known)
         return self._current
 
-    def write(self, file: File, page: str, *, everything: bool) -> str:
-        """Return the page of references with the list in its place.
+    def listed(self) -> tuple[Reference, ...]:
+        """Return what the list shows: without works that are in the source of a page, but not on it.
 
-        :param everything: whether to list works that are cited in sources, but on no page.
+        Numbers are given before pages are converted, so a list with numbers keeps such works.
         """
-        citations = Citations(Links(self.options), answers=self._site.known, entries=self._entries)
         current = self.current()
-        references = current.references
-        if not everything and not current.is_numbered:
-            listed = {*self.options.nocite, *(key for key in current.cited if current.cited[key])}
-            references = tuple(one for one in references if one.key in listed)
-        entries = PageWriter(self, file, citations, set()).list_of(references)
-        if entries is None:
-            return page.replace(_PLACE, "")
-        finish_links(entries, self.options.shared.link)
-        return page.replace(
-            _PLACE, to_xhtml_string(entries).replace(AMP_SUBSTITUTE, "&").rstrip(), 1
-        )
-
-    @property
-    def ids(self) -> set[str]:
-        """The ids of the entries."""
-        return {entry_id(reference.key) for reference in self.current().references}
+        if self._lists_all or current.is_numbered:
+            return current.references
+        return tuple(one for one in current.references if one.key in self._on_pages)
 
 
 class PageWriter(Writer):
@@ -138,37 +124,38 @@ class PageWriter(Writer):
         return self._site_references.current()
 
     def _entry_id(self, key: Key) -> str:
-        return entry_id(key)
+        return f"ref-{slug(key)}"
 
     def _entry_url(self, key: Key) -> str:
-        # MkDocs makes a URL of this path, and checks it.
+        return self._url(self._site_references.path, self._ids[key])
+
+    def _url(self, path: str, id_: str) -> str:
+        """Return the link to a place on a page; MkDocs makes a URL of the path, and checks it."""
         folder = posixpath.dirname(self._file.src_uri) or "."
-        return f"{quote(posixpath.relpath(self._site_references.path, folder))}#{self._ids[key]}"
+        return f"{quote(posixpath.relpath(path, folder))}#{id_}"
 
     def _link_back(self, entry: Element, backlinks: list[Backlink]) -> None:
-        first: dict[str, str] = {}
-        for page, id_ in backlinks:
-            first.setdefault(page, id_)
-        for page, id_ in first.items():
-            file = self._site_references.files[page]
-            add_text(entry, " ")
-            url = literal(f"{get_relative_url(file.url, self._file.url)}#{id_}")
-            link = SubElement(
-                entry, "a", {"class": "doi-backref", "href": url, "role": "doc-backlink"}
-            )
-            title = file.page.title if file.page else None  # HTML, unlike the text of an element
-            add_text(link, f"↩ {unescape_html(title or file.name)}")
+        """Link back to the first citation on each page."""
+        first: dict[str, Backlink] = {}
+        for backlink in backlinks:
+            first.setdefault(backlink.page, backlink)
+        super()._link_back(entry, [*first.values()])
+
+    def _back(self, backlink: Backlink, number: int) -> BackTo:  # noqa: ARG002
+        file = self._site_references.files[backlink.page]
+        title = file.page.title if file.page else None
+        # the title is HTML, unlike the text of an attribute
+        name = unescape_html(title or file.name)
+        return BackTo(self._url(backlink.page, backlink.id), f"Cited in {name}")
 
     def entries(self) -> Element | None:
-        """Return what stands for the list until all pages are known; None if the list is on another page."""
+        """Return the list, if it is on this page, which is converted last."""
         if self._file.src_uri != self._site_references.path:
             return None
-        return Element("div", {"data-doiuri": "references"})
+        return self.list_of(self._site_references.listed())
 
-
-def entry_id(key: Key) -> str:
-    """Return the id of the entry of a work."""
-    return f"ref-{slug(key)}"
+    def add_heading(self, root: Element, entries: Element) -> None:
+        """Add no heading: the page has one."""
 
 
 class SiteExtension(DOIExtension):
@@ -176,17 +163,22 @@ class SiteExtension(DOIExtension):
 
     :param entries: the formatted entries of earlier builds; those of this one are added.
     :param bibliography: path of the page with the list of references; "" for a list on each page.
+    :param is_dirty: whether only changed pages are converted.
     """
 
     scope: Scope
 
-    def __init__(self, entries: Entries, bibliography: str, **options: object) -> None:
+    def __init__(
+        self, entries: Entries, bibliography: str, *, is_dirty: bool, **options: object
+    ) -> None:
         super().__init__(**options)
         self.entries, self.scope = entries, Scope()
         self.site = SiteLookups(self.options)
         """What looks up the DOIs."""
-        self.references = SiteReferences(bibliography, self) if bibliography else None
+        self.references: SiteReferences | None = None
         """The references of the site, if they are on one page."""
+        if bibliography:
+            self.references = SiteReferences(bibliography, self, is_dirty=is_dirty)
         self.begin(None)
 
     def begin(self, file: File | None) -> None:
@@ -202,6 +194,7 @@ class SiteExtension(DOIExtension):
             return super()._writer(citations, used)
         if not citations.listed and (file is None or file.src_uri != references.path):
             return None
-        if file is not None:
-            references.files[file.src_uri] = file
+        if file is not None and citations.page:
+            references.add_page(file, citations.listed)
+        citations.answers = self.site.known  # the list has the works of all pages
         return PageWriter(references, file, citations, used)

@@ -250,10 +250,11 @@ def test_documents_on_one_page_have_their_own_ids(cite: Render) -> None:
     pages = [cite(source, file=f"{name}.md", details=True).html for name in names]
     ids = [re.findall(r'\sid="([^"]*)"', page) for page in pages]
     assert ids[0] == [
-        "cite-notes_2fa-10.5555_2fthree", "doi-card-notes_2fa-0", "ref-notes_2fa-10.5555_2fthree"
+        "cite-notes_2fa-10.5555_2fthree", "doi-card-notes_2fa-1", "doi-card-notes_2fa-0",
+        "ref-notes_2fa-10.5555_2fthree",
     ]  # fmt: skip
-    assert len({name for page in ids for name in page}) == 3 * len(names)
-    assert '<a href="#ref-notes_2fb-10.5555_2fthree"' in pages[1]
+    assert len({name for page in ids for name in page}) == 4 * len(names)
+    assert ' href="#ref-notes_2fb-10.5555_2fthree"' in pages[1]
 
 
 def test_ids_are_unique_in_a_page(cite: Render) -> None:

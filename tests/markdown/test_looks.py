@@ -103,7 +103,7 @@ CARDS = [
     {"handle": "10.1000/1", "values": VALUES, "metadata": {CSL: WORK}},
     {"handle": "10.1000/2", "values": VALUES},
 ]
-SOURCE = "# T\n\n*[A & *b*](doi:10.1000/1)* doi:10.1000/2 doi:10.1000/lost and [@doi:10.1000/1]"
+SOURCE = "# T [@doi:10.1000/1]\n\n*[A & *b*](doi:10.1000/1)* doi:10.1000/2 doi:10.1000/lost and [@doi:10.1000/1]"
 TITLE = "On links &amp; &quot;names&quot; in T&lt;W&gt;"
 CARD = (
     f'<em><span class="doi-details"><a aria-label="A &amp; b: {TITLE}. Ada Byron, 1843. Nature" class="doi" '
@@ -121,7 +121,13 @@ def test_links_have_cards_if_their_works_have_titles(doi_proxy: Proxies, render:
     options = {"resolve": True, "resolver": doi_proxy.url}
     html = render(SOURCE, details=True, **options).html
     assert CARD in html
-    assert html.count("doi-card-title") == 1  # neither citations nor entries have one
+    cited = (
+        '<span class="doi-details"><a aria-label="Byron, 1843: '
+        f'{TITLE}. Ada Byron, 1843. Nature" href="#ref-10.1000_2f1"'
+    )
+    assert cited in html
+    assert 'aria-label="About Byron, 1843">i</button>' in html
+    assert html.count("doi-card-title") == 2  # neither entries nor headings have one
     asked = [request.path for request in doi_proxy.log if not request.path.startswith(b"/api/")]
     assert sorted(asked) == [b"/10.1000/1", b"/10.1000/2"]
     assert "doi-card" not in render(SOURCE, **options).html

@@ -1,13 +1,18 @@
 """MkDocs and Pelican on the example projects."""
 
+import json
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
+from textwrap import dedent
 from urllib.parse import unquote
 
 import mkdocs.commands.build as mkdocs
 import pytest
+from doiuri.plugins.display import STYLE_SHEET
 from doiuri_proxy import Running
 from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs.config import load_config
@@ -84,6 +89,7 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
             'MARKDOWN["extension_configs"]["doiuri"] |= {"budget": 60, "details": True}\n'
         )
         settings.write('THEME = "notmyidea"\n')  # which begins with a whole article
+        settings.write('FEED_ALL_ATOM = "feed.xml"\n')
     cites = "Date: 2026-11-20\nCategory: Notes\n"
     summary = "Summary: By [@doi:10.17487/RFC3986], doi:10.1000/182 and doi:10.5555/lost\n"
     for name, text in (
@@ -105,10 +111,18 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
         1,
     )
     assert "dois.md:8: doi:10.5555/this-doi-does-not-exist: not found" in said
-    assert 'href="/' not in (tmp_path / "out" / "dois-in-a-blog.html").read_text(encoding="utf-8")
+    article = (tmp_path / "out" / "dois-in-a-blog.html").read_text(encoding="utf-8")
+    assert re.findall('href="(/[^"]*)', article) == ["/feed.xml"]  # the others are relative
     [lost] = re.findall(r"(\S+): doi:10.5555/lost: not found", said)  # once in a run
     assert lost in {"b/same.md", "c/same.md"}
-    assert not broken(pages_of(tmp_path / "out"))
+    pages = pages_of(tmp_path / "out")
+    assert not broken(pages)
+    style = '<head>\n<link rel="stylesheet" href="./assets/doiuri.css">'
+    assert style in pages["dois-in-a-blog.html"]
+    for page in pages.values():
+        assert ("doi-card" in page) == ("doiuri.css" in page)
+    assert (tmp_path / "out" / "assets" / "doiuri.css").read_bytes() == STYLE_SHEET.read_bytes()
+    assert "doi-card" not in (tmp_path / "out" / "feed.xml").read_text(encoding="utf-8")
     index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     whole, separator, summaries = index.partition('<ol id="posts-list"')
     assert separator
@@ -117,3 +131,17 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
     rfc = "https://doi.org/10.17487/RFC3986", "doi", "Berners-Lee et al., 2005"
     assert rfc in Page(summaries).links
     assert ">Berners-Lee et al. (2005)</span>" in summaries
+
+
+def test_the_settings_in_the_manual_keep_the_extensions_of_pelican() -> None:
+    manual = (EXAMPLES.parent / "docs" / "howto" / "markdown.rst").read_text(encoding="utf-8")
+    start = manual.index("   MARKDOWN = {")
+    shown: dict[str, dict[str, object]] = {}
+    exec(dedent(manual[start : manual.index("\n   }", start) + 5]), {}, shown)
+
+    program = "import json, pelican.settings as s; print(json.dumps(s.DEFAULT_CONFIG['MARKDOWN']))"
+    of_pelican = subprocess.check_output([sys.executable, "-c", program])  # it takes over loggers
+    configs = shown["MARKDOWN"].pop("extension_configs")
+    assert isinstance(configs, dict)
+    assert configs.pop("doiuri")
+    assert {"extension_configs": configs, **shown["MARKDOWN"]} == json.loads(of_pelican)

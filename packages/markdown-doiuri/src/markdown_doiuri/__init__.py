@@ -7,7 +7,8 @@
 '<p>See <a class="doi" href="https://doi.org/10.1000/182">doi:10.1000/182</a>.</p>'
 """
 
-from markdown_doiuri._extension import DOIExtension, makeExtension, register
+from markdown_doiuri._extension import DOIExtension, makeExtension
+from markdown_doiuri._pelican import register
 from markdown_doiuri._report import Problem
 from markdown_doiuri._verification import forget
 

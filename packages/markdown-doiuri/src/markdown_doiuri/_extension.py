@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import logging
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from doiuri.plugins import hint
 from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
-from markdown_doiuri._links import Links, LooksTreeprocessor, without_cards
+from markdown_doiuri._links import Links, LooksTreeprocessor
 from markdown_doiuri._options import MarkdownOptions, default_config
 from markdown_doiuri._references import (
     HeadingTreeprocessor,
     PlaceProcessor,
     ReferencesTreeprocessor,
     Writer,
-    without_references,
 )
-from markdown_doiuri._report import Problems, Scope, conversions
+from markdown_doiuri._report import Problems
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
 from markdown_doiuri._verification import sentence, verifier
 
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from markdown import Markdown
 
     from markdown_doiuri._references import Citations, Entries
+    from markdown_doiuri._report import Scope
 
 _logger = logging.getLogger("doiuri")
 
@@ -116,50 +115,3 @@ class DOIExtension(Extension):
 def makeExtension(**options: object) -> DOIExtension:  # noqa: N802
     """Return the extension; Python-Markdown calls this for the name ``markdown_doiuri``."""
     return DOIExtension(**options)
-
-
-def register() -> None:
-    """Load the extension for all Markdown in Pelican, with the file's name in problems.
-
-    Summaries stand on pages with other articles, so their citations are not links to an entry. Pelican's own
-    cache of contents is off, for it would show and tell what was known when a file last changed.
-
-    Pelican calls this if ``PLUGINS`` has ``markdown_doiuri``. The options are those in
-    ``MARKDOWN["extension_configs"]["doiuri"]``.
-    """
-    from pelican import signals
-    from pelican.log import LimitLogger
-    from pelican.readers import MarkdownReader, Readers
-
-    told: set[tuple[str, str]] = set()  # what has no line, in this run
-
-    class Reader(MarkdownReader):  # type: ignore[misc]  # Pelican has no types
-        def __init__(self, settings: dict[str, Any]) -> None:
-            configs = settings["MARKDOWN"].setdefault("extension_configs", {})
-            self._options: dict[str, object] = configs.setdefault("doiuri", {})
-            super().__init__(settings)
-
-        def read(self, source_path: str) -> Any:
-            self._options["file"] = os.path.relpath(source_path, self.settings["PATH"])
-            with conversions(Scope(reported=told)):  # first the article, then its summary
-                return super().read(source_path)
-
-    def begin(pelican: Any) -> None:
-        told.clear()
-        pelican.settings |= {"CACHE_CONTENT": False, "LOAD_CONTENT_CACHE": False}
-
-    def add(readers: Readers) -> None:
-        readers.reader_classes |= {
-            name: Reader
-            for name, reader in readers.reader_classes.items()
-            if reader is MarkdownReader
-        }
-
-    def plain_summary(content: Any) -> None:
-        summary = content.get_summary
-        content.get_summary = lambda siteurl: without_cards(without_references(summary(siteurl)))
-
-    _logger.removeFilter(LimitLogger.limit_filter)  # it would hide what an earlier run told, too
-    signals.get_generators.connect(begin, weak=False)  # sent first in each run
-    signals.readers_init.connect(add, weak=False)
-    signals.content_object_init.connect(plain_summary, weak=False)

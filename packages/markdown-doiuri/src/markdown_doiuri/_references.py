@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI
 from doiuri.plugins.citing import Backlink, ReferenceList
+from doiuri.plugins.display import details_of
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import toc
 from markdown.treeprocessors import Treeprocessor
@@ -87,6 +88,8 @@ class Citations:
     cited: dict[Element, Citation] = field(default_factory=dict)
     unlinked: Container[Element] = ()
     """The elements in which nothing is linked."""
+    in_headings: Container[Element] = ()
+    """The elements in headings, which have no cards."""
     listed: tuple[Key, ...] = ()
     """The works that are listed, in the order of their citations."""
     untitled: dict[Element, DOI] = field(default_factory=dict)
@@ -179,8 +182,10 @@ class Writer:
         self.citing = options.citing
         self._references = self._list(citations.listed)
         references = self._references.references if citations.page else ()
-        self._ids = {reference.key: self._entry_id(reference.key) for reference in references}
+        self._entries = {reference.key: reference for reference in references}
+        self._ids = {key: self._entry_id(key) for key in self._entries}
         self._times: Counter[Key] = Counter()  # that the page cites a work
+        self._linked: dict[Element, Reference] = {}  # the entries to which links lead
 
     def _list(self, listed: tuple[Key, ...]) -> ReferenceList:
         return reference_list(self.citing, {key: [] for key in listed}, self._citations.answers)
@@ -202,7 +207,17 @@ class Writer:
             self._fill(element, parts, self._link_to_entry)
             if element in self._citations.unlinked:
                 unlink(element)
+            elif self._options.details and element not in self._citations.in_headings:
+                self._add_cards(element)
         return self.entries() if self._citations.page else None
+
+    def _add_cards(self, citation: Element) -> None:
+        """Give the links of a citation cards, if the works have titles."""
+        for link in citation.iter("a"):
+            reference = self._linked.get(link)
+            details = None if reference is None else details_of(reference.work)
+            if details is not None:
+                self._citations.links.cards[link] = details
 
     def entries(self) -> Element | None:
         """Return the list of references, or None if it is empty."""
@@ -275,6 +290,7 @@ class Writer:
             name = f"{name}-{self._times[key]}"
         id_ = toc.unique(name, self._used)
         self._references.cited[key].append(Backlink(self._page, id_))
+        self._linked[link] = self._entries[key]
         link.set("href", self._entry_url(key))
         link.set("id", id_)
         link.set("role", "doc-biblioref")
@@ -299,7 +315,7 @@ class Writer:
 
 
 _LIST = re.compile(r'<div class="doi-references".*?</div>\n?', re.DOTALL)
-_TO_ENTRY = re.compile(r'<a href="#ref-[^>]*\brole="doc-biblioref">(.*?)</a>', re.DOTALL)
+_TO_ENTRY = re.compile(r'<a [^>]*href="#ref-[^>]*\brole="doc-biblioref">(.*?)</a>', re.DOTALL)
 
 
 def without_references(html: str) -> str:

@@ -197,6 +197,7 @@ class LinkTreeprocessor(Treeprocessor):
         citations = self.citations
         citations.cited, citations.untitled, citations.unlinked = {}, {}, unlinked
         citations.page = self._report.page
+        citations.in_headings = page.in_headings
         enclosed = in_raw_html(root, self.md.htmlStash)
         for link in list(root.iter("a")):
             href = link.get("href") or ""

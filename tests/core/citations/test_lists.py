@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from doiuri import DOI, Handle
 from doiuri.plugins import Options
 from doiuri.plugins.citing import Backlink, Citing, ListEntry, ReferenceList
@@ -68,6 +71,22 @@ def test_a_link_stands_for_a_work_only_while_it_is_not_known_whether_there_is_on
     assert by_name.parts[0].text == WAITING.name
     assert by_url.backlinks == [Backlink("index", "cite-waiting")]
     assert listed.get(BARE) is None
+
+
+@pytest.mark.parametrize("text", ["*", "@*", " * "])
+def test_a_star_lists_all_works_of_the_files(text: str, tmp_path: Path) -> None:
+    (tmp_path / "works.json").write_text('[{"id": "b"}, {"id": "a", "DOI": "10.5555/abel"}]')
+    citing = Citing(Options.read({"works": ["works.json"]}), "doiuri", tmp_path)
+
+    assert [cite.key for cite in citing.read_nocite(text)] == ["b", ABEL]
+    assert [cite.key for cite in citing.read_nocite("10.5555/kahn; @a")] == [KAHN, ABEL]
+
+
+def test_a_star_without_files_is_an_error() -> None:
+    citing = Citing(Options.read({}), "doiuri")
+
+    with pytest.raises(ValueError, match="there are no files of works"):
+        citing.read_nocite("*")
 
 
 def test_numbers_follow_the_citations() -> None:

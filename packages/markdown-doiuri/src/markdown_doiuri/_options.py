@@ -8,7 +8,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from doiuri import plugins
-from doiuri.citations import parse_citation
 from doiuri.plugins import Option, option, text, with_defaults
 from doiuri.plugins.citing import Citing
 
@@ -104,9 +103,7 @@ class MarkdownOptions:
         own = {option.name: option.read(values) for option in OWN}
         citing = Citing(shared, "markdown-doiuri")
         try:
-            cites = [
-                parse_citation(text, citing.locale, citing.library.ids) for text in own["nocite"]
-            ]
+            cites = [citing.read_nocite(text) for text in own["nocite"]]
         except ValueError as error:
             raise ValueError(f"nocite: {error}") from None
         own["nocite"] = tuple(cite.key for text in cites for cite in text)

@@ -27,7 +27,7 @@ _COMMON = frozenset({"page", "chapter", "volume"})
 _ALIASES = {"ch.": "chapter", "chs.": "chapter", "eq.": "equation", "eqs.": "equation"}
 _ALIASES |= {"§§": "section", "§": "section", "¶¶": "paragraph", "¶": "paragraph"}
 _NUMBER = r"(?:[^\s,;&]*\d[^\s,;&]*|[ivxlcdm]+\b|[A-Z]\b)"
-_VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*[-–&,]\s*{_NUMBER})*)")
+_VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*(?:--|[-–&,])\s*{_NUMBER})*)")
 _BETWEEN = re.compile(  # works
     rf"""
     ;\s+ | ;\Z
@@ -135,7 +135,8 @@ def parse_locator(text: str, locale: str = ENGLISH) -> tuple[str, str, str]:
     words = text.lstrip(" ,\n")
     for term, label in _terms(locale) if words else ():
         if words.lower().startswith(term) and (value := _VALUE.match(words, len(term))):
-            return label, value[1], words[value.end() :].rstrip()
+            locator = value[1].replace("--", "–")  # as TeX has it
+            return label, locator, words[value.end() :].rstrip()
     return "", "", text.rstrip()
 
 

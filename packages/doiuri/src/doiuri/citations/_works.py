@@ -47,6 +47,11 @@ class Library:
 
     _items: Mapping[Handle | str, Mapping[str, Any]]
 
+    @property
+    def keys(self) -> tuple[Handle | str, ...]:
+        """The DOI or the id of each work, in the order of the files."""
+        return tuple(self._items)
+
     def complete(
         self, works: Mapping[AnyHandle, Work], keys: Iterable[Handle | str] | None = None
     ) -> dict[Handle | str, Work]:
@@ -65,7 +70,7 @@ class Library:
 
 
 def read_works(paths: Iterable[str], folder: str | os.PathLike[str] = ".") -> Library:
-    """Read files of works: BibTeX (``.bib``), CSL-YAML (``.yaml``, ``.yml``), or CSL-JSON (any other name).
+    """Read files of works: BibTeX (``.bib``), CSL-YAML (``.yaml``, ``.yml``), or CSL-JSON (``.json``).
 
     A work whose DOI is invalid is one without a DOI. One that is repeated as it is counts once.
 
@@ -131,8 +136,12 @@ def _read(file: Path) -> Items:
             return _bibtex_items(file, text)
         case ".yaml" | ".yml":
             return _yaml_items(file, text)
-        case _:
+        case ".json":
             return _json_items(file, text)
+        case other:
+            raise ValueError(
+                f"{file}: unknown type {other!r}; known are .bib, .json, .yaml and .yml"
+            )
 
 
 def _json_items(file: Path, text: str) -> Items:

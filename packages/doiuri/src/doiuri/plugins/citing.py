@@ -6,7 +6,16 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._doi import DOI
-from doiuri.citations import Bibliography, Part, Style, check_locale, format_entries, read_works
+from doiuri.citations import (
+    Bibliography,
+    Cite,
+    Part,
+    Style,
+    check_locale,
+    format_entries,
+    parse_citation,
+    read_works,
+)
 from doiuri.citations._bibliography import as_link
 from doiuri.citations._style import ENGLISH, needs_extra
 from doiuri.plugins.display import retraction_mark
@@ -77,6 +86,19 @@ class Citing:
             return ENGLISH, self._needs_extra
         except ValueError as error:
             return ENGLISH, str(error)
+
+    def read_nocite(self, text: str) -> tuple[Cite, ...]:
+        """Read works that are listed though nothing cites them; ``*`` or ``@*`` is all works of the files.
+
+        :param text: the works, as for ``parse_citation``
+        :raises DOISyntaxError: if a part contains no DOI and no id
+        :raises ValueError: if there is no work with an id, or there are no files of works
+        """
+        if text.strip() not in {"*", "@*"}:
+            return parse_citation(text, self.locale, self.library.ids)
+        if not self.library.files:
+            raise ValueError("there are no files of works; name them in the option works")
+        return tuple(Cite(key, typed="@*") for key in self.library.keys)
 
     @cache  # noqa: B019 (one a build)
     def styles(self, name: str = "") -> tuple[Style, Style]:

@@ -119,6 +119,7 @@ VALUES = {
     "reference_style": [*right("numeric", ""), *wrong(NO_TEXT, 7)],
     "works": [*right([], ""), *wrong(NO_TEXTS, [1], 7)],
     "details": [*right("no"), *wrong(NO_FLAG, "maybe")],
+    "list_links": [*right("no"), *wrong(NO_FLAG, "maybe")],
     "linkcheck": [*right("no"), *wrong(NO_FLAG, 2)],
     "hardcoded_links": [*right("Yes"), *wrong(NO_FLAG, [])],
     "bare": [*right("no", None), *wrong(NO_FLAG, "maybe")],
@@ -258,8 +259,12 @@ HOSTS = {
     "filesystem": Host(filesystem, (*SETTINGS, "lock", "private")),
     "sphinx": Host(sphinx, (*SHOWN, *CITED, "details", "linkcheck", "hardcoded_links"), "doi_{}: "),
     "docutils": Host(docutils, SHOWN, "doi_{}: "),
-    "markdown": Host(markdown, (*SHOWN, *CITED, "details", "bare", "css_class", "warn", "locked")),
-    "mkdocs": Host(mkdocs, (*SHOWN, *CITED, "details", "bare", "css_class"), "'{}': "),
+    "markdown": Host(
+        markdown, (*SHOWN, *CITED, "details", "list_links", "bare", "css_class", "warn", "locked")
+    ),
+    "mkdocs": Host(
+        mkdocs, (*SHOWN, *CITED, "details", "list_links", "bare", "css_class"), "'{}': "
+    ),
     "file": Host(
         file,
         (

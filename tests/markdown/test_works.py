@@ -84,6 +84,72 @@ def test_a_problem_with_nocite_is_reported_once_with_its_place(
     ]
 
 
+def test_what_nocite_misspells_is_a_problem_and_the_others_are_listed(
+    works: str, serve: Serve, render: Render
+) -> None:
+    serve(RECORDS)
+    nocite = ["@knuth1985; 10.5555/three", "10.1000", "@kahn"]
+    rendered = render("///References Go Here///", resolve=True, works=works, nocite=nocite)
+    assert re.findall('id="ref-([^"]*)"', rendered.html) == ["10.5555_2fthree", "10.5555_2fkahn-a"]
+    assert rendered.told == [
+        "nocite: @knuth1985: no file of works has the id 'knuth1985'; did you mean 'knuth1984'?",
+        'nocite: 10.1000: no "/" after the prefix',
+    ]
+    without_list = render("x", works=works, nocite=nocite)
+    assert without_list.told == []
+
+
+def test_nocite_can_be_all_works_of_the_files(works: str, render: Render) -> None:
+    html = render("[@kahn]", works=works, nocite="*").html
+    assert re.findall('id="ref-([^"]*)"', html) == ["10.5555_2fkahn-a", "knuth1984", "bad"]
+    [problem] = render("[@doi:10.1000/1]", nocite="*").told
+    assert problem == "nocite: *: there are no files of works; name them in the option works"
+
+
+LINKS = """\
+@doi:10.5555/three, doi:10.5555/kahn-b, [Alpha](doi:10.5555/kahn-a),
+[dead](doi:10.5555/dead), <a href="https://doi.org/10.5555/kahn-2006">raw</a>,
+[](https://doi.org/10.5555/berg-1999), doi:10.5555/no-metadata, doi:10.5555/three and `doi:10.5555/humboldt-1845`
+"""
+
+
+@pytest.mark.parametrize(
+    ("citation", "listed"),
+    [
+        ("number", ["three", "kahn-b", "kahn-a", "berg-1999", "kahn-2006"]),
+        ("author-year", ["kahn-a", "three", "kahn-b", "kahn-2006", "berg-1999"]),
+    ],
+)
+def test_works_that_are_linked_are_listed_after_those_that_are_cited(
+    citation: str, listed: list[str], serve: Serve, render: Render
+) -> None:
+    serve(RECORDS)
+    rendered = render(LINKS, resolve=True, citation=citation, list_links=True)
+    assert re.findall('id="ref-10.5555_2f([^"]*)"', rendered.html) == listed
+    assert rendered.html.count('class="doi-backref"') == 1
+    assert '<a class="doi" href="https://doi.org/10.5555/kahn-a">Alpha</a>' in rendered.html
+    assert rendered.told == [
+        "line 2: doi:10.5555/dead: not found",
+        "line 3: doi:10.5555/no-metadata: not in the list of references: its agency has no metadata",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "lists"),
+    [
+        ("doi:10.5555/three", {}, 0),
+        ("doi:10.5555/three", {"list_links": True}, 1),
+        ("doi:10.5555/three", {"list_links": True, "citations": False}, 0),
+        ("doi:10.5555/dead", {"list_links": True}, 0),
+    ],
+)
+def test_a_page_without_citations_has_a_list_if_its_links_are_listed(
+    source: str, options: dict[str, bool], lists: int, serve: Serve, render: Render
+) -> None:
+    serve(RECORDS)
+    assert render(source, resolve=True, **options).html.count("doi-references") == lists
+
+
 @pytest.mark.parametrize(("source", "lists"), [("x", 0), ("///References Go Here///", 1)])
 def test_without_a_citation_or_a_place_there_is_no_list(
     source: str, lists: int, serve: Serve, render: Render
@@ -111,7 +177,6 @@ def test_an_unknown_id_in_brackets_is_a_problem_if_there_are_files(
 WRONG: dict[str, tuple[str, str]] = {
     "works": ("{0}/none.json", "{0}/none.json: cannot be read"),
     "works ": ("a\0b.json", "'a\\x00b.json' is not a path"),
-    "nocite": ("@nobody", "@nobody is not a DOI"),
     "reference_style": ("{0}/bad.csl", "{0}/bad.csl:2: not XML"),
     "reference_locale": ("xx", "CSL has no locale 'xx'"),
     "citation": ("numbers", "'numbers' is not"),

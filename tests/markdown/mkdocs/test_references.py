@@ -23,6 +23,7 @@ RECORDS = [
     record("10.1000/a", "Kahn", "First"),
     record("10.1000/b", "Kahn", "Second > 2"),
     record("10.1000/c#1", "Abel", "Third & last"),
+    record("10.1000/d", "Aalto", "Fourth"),
 ]
 PAGES = {
     "index.md": "# Start\n\n[@doi:10.1000/b]",
@@ -143,6 +144,29 @@ def test_names_are_not_left_out_after_a_work_that_is_not_listed(site: MakeSite) 
     page = built.page("references/index.html")
     assert "Kahn: Second > 2" in page.text
     assert "First" not in page.text
+
+
+@pytest.mark.parametrize("citation", ["author-year", "number"])
+@pytest.mark.parametrize("bare", [True, False])
+def test_works_that_pages_link_to_are_listed(bare: bool, citation: str, site: MakeSite) -> None:
+    """Their letters are known on the first page; a name that is no link is not listed."""
+    pages = {
+        "index.md": "# Start\n\n@doi:10.1000/b [@{doi:10.1000/c#1}]",
+        "last.md": "# Last\n\n[A](doi:10.1000/a) and doi:10.1000/lost",
+        "names.md": "# Names\n\ndoi:10.1000/d",
+    }
+    built = site(pages)
+
+    built.build(plugins=options(list_links=True, bare=bare, citation=citation))
+
+    listed = re.findall(r'<li id="ref-10.1000_2f([^"]*)"', built.source("references/index.html"))
+    if citation == "number":
+        assert listed == ["b", "c_231", "a", *(["d"] if bare else [])]
+    else:
+        assert listed == [*(["d"] if bare else []), "c_231", "a", "b"]
+        assert "Kahn (2006b)" in built.page("index.html").text
+    linked = built.page("last/index.html").links
+    assert ("https://doi.org/10.1000/a", "doi", "A") in linked
 
 
 PRINT_PAGE = """

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from doiuri import plugins
-from doiuri.plugins import Option, option, text, with_defaults
+from doiuri import DOISyntaxError, plugins
+from doiuri.plugins import Option, option, text, with_defaults, with_suggestion
 from doiuri.plugins.citing import Citing
 
+from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from doiuri import Handle
 
@@ -26,6 +28,7 @@ def _callback(value: object) -> object:
 
 
 _warn = logging.getLogger("doiuri").warning
+_BETWEEN = re.compile(r";(?:\s+|\Z)")  # works
 BUDGET = 20  # seconds
 _SHARED = with_defaults(budget=BUDGET)
 OWN = (
@@ -39,6 +42,7 @@ OWN = (
         none=False,
     ),
     option("works", name="nocite", help="DOIs and ids of works that are listed, but not cited"),
+    Option("list_links", False, "list the works that pages link to in the list of references, too"),
     option("details"),
     Option(
         "css_class",
@@ -84,12 +88,16 @@ class MarkdownOptions:
     citations: bool
     nocite: tuple[Handle | str, ...]
     """The works that are listed, but not cited."""
+    list_links: bool
+    """Whether there is a list of references that has the works to which pages link."""
     details: bool
     css_class: str
     tidy_links: bool
     locked: bool
     warn: Callable[[object], object]
     file: str | None
+    misspelt: tuple[Problem, ...]
+    """What is wrong with ``nocite``."""
 
     @property
     def place(self) -> str:
@@ -102,13 +110,26 @@ class MarkdownOptions:
         shared = plugins.Options.read(values, options=_SHARED)
         own = {option.name: option.read(values) for option in OWN}
         citing = Citing(shared, "markdown-doiuri")
-        try:
-            cites = [citing.read_nocite(text) for text in own["nocite"]]
-        except ValueError as error:
-            raise ValueError(f"nocite: {error}") from None
-        own["nocite"] = tuple(cite.key for text in cites for cite in text)
+        listed = [*_read_nocite(own["nocite"], citing)]
+        own["nocite"] = tuple(work for work in listed if not isinstance(work, Problem))
+        own["misspelt"] = tuple(work for work in listed if isinstance(work, Problem))
+        own["list_links"] = own["list_links"] and own["citations"]
         if own["locked"]:
             if not shared.lock:
                 raise ValueError('locked: needs a lock file; name it with the option "lock"')
             shared = replace(shared, offline=True)
         return cls(shared, citing, **own)
+
+
+def _read_nocite(texts: Iterable[str], citing: Citing) -> Iterator[Handle | str | Problem]:
+    """Yield the works that are listed without a citation, and a problem for what is none of them."""
+    for listed in texts:
+        for work in filter(None, _BETWEEN.split(listed.strip())):
+            try:
+                for cite in citing.read_nocite(work):
+                    yield cite.key
+            except DOISyntaxError as error:
+                advised = with_suggestion(error)
+                yield Problem(work, advised.reason, advised.suggestion, file="nocite")
+            except ValueError as error:
+                yield Problem(work, str(error), file="nocite")

@@ -19,7 +19,7 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 from markdown_doiuri._links import unlink
-from markdown_doiuri._report import MARKER
+from markdown_doiuri._report import MARKER, Problem
 from markdown_doiuri._stash import literal, slug
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class ReferencesTreeprocessor(Treeprocessor):
         page = self._writer(self._citations, used)
         entries = page.write() if page is not None else None
         if page is not None:
-            self._report.plain(page.citing.problems)
+            self._report.of_list(page.problems)
         places = marked_places(root)
         if page is not None and entries is not None and not places:
             page.add_heading(root, entries)
@@ -179,7 +179,6 @@ class Writer:
     ) -> None:
         self._options, self._citations, self._used = options, citations, used
         self._page = page
-        self.citing = options.citing
         self._references = self._list(citations.listed)
         references = self._references.references if citations.page else ()
         self._entries = {reference.key: reference for reference in references}
@@ -187,8 +186,16 @@ class Writer:
         self._times: Counter[Key] = Counter()  # that the page cites a work
         self._linked: dict[Element, Reference] = {}  # the entries to which links lead
 
+    @property
+    def problems(self) -> list[Problem]:
+        """What is wrong with the option ``nocite`` and with the works."""
+        of_works = [Problem("citations", reason) for reason in self._options.citing.problems]
+        return [*self._options.misspelt, *of_works]
+
     def _list(self, listed: tuple[Key, ...]) -> ReferenceList:
-        return reference_list(self.citing, {key: [] for key in listed}, self._citations.answers)
+        return reference_list(
+            self._options.citing, {key: [] for key in listed}, self._citations.answers
+        )
 
     def _entry_id(self, key: Key) -> str:
         return toc.unique(f"ref-{self._options.place}{slug(key)}", self._used)

@@ -153,9 +153,9 @@ class Problems:
             dead = dead_doi(doi, meant=meant)
             self._add(f"doi:{doi.name}", reason, dead.suggestion, lines[doi])
 
-    def plain(self, reasons: Iterable[str]) -> None:
-        """Note why entries are only links, or citations plain."""
-        self._scope.found += [(Problem("citations", reason), self._warn) for reason in reasons]
+    def of_list(self, problems: Iterable[Problem]) -> None:
+        """Note what is wrong with the list of references."""
+        self._scope.found += [(problem, self._warn) for problem in problems]
 
     def finish(self) -> None:
         """Note the problems that ``bad`` was called with."""

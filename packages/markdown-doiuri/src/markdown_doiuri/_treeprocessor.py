@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._report import Problems
 
+_NOT_LISTED = "not in the list of references: its agency has no metadata"
 _NO_METADATA = "cited without its author and year: its agency has no metadata"
 _NOT_LOCKED = "not in the lock file; build once without the option locked to add it"
 _DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
@@ -137,9 +138,8 @@ class LinkTreeprocessor(Treeprocessor):
         page = self._read(root)
         if page.bad:
             dissolve(root, page.bad)
-        listed = [cite.key for citation in self.citations.cited.values() for cite in citation.cites]
-        if self._report.page and (listed or self._report.markers):
-            listed += self._options.nocite
+        cited = [cite.key for citation in self.citations.cited.values() for cite in citation.cites]
+        listed = self._listed(page, cited)
         needs = self._needs(page, listed)
         answers = self._look_up(needs) if needs else {}
         self._report.nocite = {f"doi:{doi.name}" for doi in needs.keys() - page.links.keys()}
@@ -154,7 +154,9 @@ class LinkTreeprocessor(Treeprocessor):
         without_own = set(listed).difference(self._options.citing.library.complete({}, listed))
         for doi in needs:
             if doi in without_own and answers[doi].lacks_metadata:
-                self._report.add_first(doi, _NO_METADATA)
+                is_linked = doi not in cited and doi not in self._options.nocite
+                reason = _NOT_LISTED if is_linked else _NO_METADATA
+                self._report.add_first(doi, reason)
             if (work := answers[doi].work) is not None and work.retraction is not None:
                 self._report.add_first(doi, str(work.retraction))
             if self._options.locked and answers[doi].cause:
@@ -162,6 +164,13 @@ class LinkTreeprocessor(Treeprocessor):
         self._report.finish()
         self._links.cards = dict(self._cards(page, answers))
         self.citations.listed, self.citations.answers = tuple(listed), answers
+
+    def _listed(self, page: _Page, cited: list[Handle | str]) -> list[Handle | str]:
+        """Return the works of the list of references, some of them more than once; of other texts the cited."""
+        linked = page.links if self._options.list_links else {}
+        if not self._report.page or not (cited or linked or self._report.markers):
+            return cited
+        return [*cited, *self._options.nocite, *linked]
 
     def _needs(self, page: _Page, listed: list[Handle | str]) -> dict[DOI, Need]:
         """Return what is needed about the DOIs of a page; works may come from the lock file alone."""

@@ -236,12 +236,11 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         pages = [read(file.content_string, ids, bare_names=bare_names) for file in in_order]
         cited = [key for page in pages for key in page.cited]
         cited += extension.options.nocite
-        extension.site.prepare(
-            (doi for page in pages for doi in page.dois),
-            (key for key in cited if isinstance(key, DOI)),
-        )
+        dois = list(dict.fromkeys(doi for page in pages for doi in page.dois))
+        linked = dois if extension.options.list_links else []
+        extension.site.prepare(dois, [*(key for key in cited if isinstance(key, DOI)), *linked])
         if extension.references is not None:
-            extension.references.add(cited)
+            extension.references.survey(cited, linked)
 
     @event_priority(_FIRST)
     def _hide_citations(

@@ -75,13 +75,21 @@ class SiteReferences:
         self.options, self._site = extension.options, extension.site
         self._lists_all = is_dirty
         self._cited: dict[Key, list[Backlink]] = {}
+        self._linked: set[Key] = set()  # in sources, where nothing cites them
         self._on_pages: set[Key] = {*self.options.nocite}
         self._current = reference_list(self.options.citing, {}, {})
         self.files: dict[str, File] = {}
         """The files of the pages that cite works, by their paths."""
 
+    def survey(self, cited: Iterable[Key], linked: Iterable[DOI]) -> None:
+        """Add the works that the sources of pages cite and link to; the list has them in this order."""
+        self.add(cited)
+        self._linked.update(linked)
+        self._linked -= self._cited.keys()
+        self.add(linked)
+
     def add(self, listed: Iterable[Key]) -> None:
-        """Add works of sources, after those that are known."""
+        """Add works, after those that are known."""
         for key in listed:
             self._cited.setdefault(key, [])
 
@@ -100,12 +108,16 @@ class SiteReferences:
     def listed(self) -> tuple[Reference, ...]:
         """Return what the list shows: without works that are in the source of a page, but not on it.
 
-        Numbers are given before pages are converted, so a list with numbers keeps such works.
+        Numbers are given before pages are converted, so a list with numbers keeps such works if they are cited.
         """
         current = self.current()
-        if self._lists_all or current.is_numbered:
+        if self._lists_all:
             return current.references
-        return tuple(one for one in current.references if one.key in self._on_pages)
+        if current.is_numbered:
+            omitted = self._linked - self._on_pages
+        else:
+            omitted = self._cited.keys() - self._on_pages
+        return tuple(one for one in current.references if one.key not in omitted)
 
 
 class PageWriter(Writer):

@@ -183,9 +183,9 @@ def on_post_build(config):
 
 def test_the_list_is_there_for_plugins_that_keep_the_html_of_pages(site: MakeSite) -> None:
     """As mkdocs-print-site-plugin does, for a page of the whole site."""
-    built = site({**PAGES, "../hook.py": PRINT_PAGE})
+    built = site({**PAGES, "a.md": "# Read", "../hook.py": PRINT_PAGE})
 
-    built.build(plugins=options(), hooks=["hook.py"], nav=["references.md", "index.md", "last.md"])
+    built.build(plugins=options(bibliography="a.md"), hooks=["hook.py"])
 
     printed = built.source("print.txt")
     assert re.findall(r'<li id="ref-([^"]*)"', printed) == [

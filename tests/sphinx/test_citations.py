@@ -173,6 +173,42 @@ def test_a_list_of_the_project(tmp_path: Path, server: Site) -> None:
     assert "Three authors" in "".join(entry for _, entry in items(built, "refs.html"))
 
 
+def test_a_list_has_what_its_scope_links_to_too(tmp_path: Path, server: Site) -> None:
+    files = {
+        "a.rst": f"A\n=\n\n:doi:`10.5555/kahn-a` :doi:t:`10.5555/kahn-b`\n\n{LIST}   :links:\n",
+        "refs.rst": f"R\n=\n\n{LIST}   :scope: project\n   :links:\n",
+    }
+    text = (
+        "Text\n:doi:`10.5555/three`, https://doi.org/10.5555/kahn-2006,\n:doi:`10.5555/no-metadata`"
+    )
+    text += "\n\n.. only:: latex\n\n   :doi:`10.5555/kahn-b`\n\n.. toctree::\n\n   a\n   refs\n"
+    conf = "doi_citation = 'number'"
+    built = build(project(tmp_path, text, conf, **files), tmp_path)
+
+    listed = [entry.rpartition("/")[2] for _, entry in items(built, "a.html")]
+    assert listed == ["kahn-b.", "kahn-a."], "what is cited comes first"
+    assert len(items(built, "refs.html")) == 4
+    assert shown(built, "index") == ["doi:10.5555/three", "doi:10.5555/no-metadata"]
+    told = "6: 10.5555/no-metadata has no metadata, so it is not in the list of references"
+    assert built.at == [f"{told} [doi.no-metadata]"]
+
+    text = text.replace("10.5555/three", "10.5555/three-b")
+    again = build(project(tmp_path, text, conf, **files), tmp_path)
+    assert len(items(again, "refs.html")) == 3
+
+
+def test_a_list_of_all_works_of_the_files(tmp_path: Path, server: Site) -> None:
+    source = project(
+        tmp_path, f"{LIST}   :nocite: *\n", "doi_works = 'works.json'", **{"works.json": WORKS}
+    )
+    assert len(items(build(source, tmp_path, "html", "-W"))) == 3
+
+    (source / "works.json").write_text(
+        WORKS.replace('{"id": "notes"', '{"id": "x"},{"id": "notes"')
+    )
+    assert len(items(build(source, tmp_path, "html", "-W"))) == 4
+
+
 def test_titles_with_citations_are_the_same_wherever_they_are_shown(
     tmp_path: Path, server: Site
 ) -> None:
@@ -210,7 +246,8 @@ WRONG = {
     "x\n\n:doi:p:`see @knth`": "6: no file of works has the id 'knth'; did you mean 'knuth'?",
     f"{LIST}   :style: ieee": "write 'numeric', the closest of ours, or the path of a .csl file",
     f"{LIST}   :style: no.csl": "src/no.csl: cannot be read",
-    f"{LIST}   :nocite: @nots": "no file of works has the id 'nots'; did you mean 'notes'?",
+    f"{LIST}   :nocite: @nots": "4: no file of works has the id 'nots'; did you mean 'notes'?",
+    f"{LIST}   :nocite: @notes\n      10.5555": "4: '10.5555' is not a DOI",
     f"{LIST}   :filter: book": "write type= and types of CSL",
     f"{LIST}   :filter: type=books": "'books' is not a type of CSL",
 }
@@ -224,6 +261,15 @@ def test_what_is_wrong_is_reported_at_its_line(text: str, told: str, tmp_path: P
     assert told in built.warnings.replace(" WARNING:", "")
     assert "/index.rst:" in built.warnings
     assert built.warnings.count("WARNING") + built.warnings.count("ERROR") == 1
+
+
+def test_a_work_that_is_misspelt_does_not_cost_the_list(tmp_path: Path, server: Site) -> None:
+    text = f":doi:t:`10.5555/three`\n\n{LIST}   :nocite: @nots; @notes\n"
+    built = build(
+        project(tmp_path, text, "doi_works = 'works.json'", **{"works.json": WORKS}), tmp_path
+    )
+    assert len(items(built)) == 2
+    assert "[doi.syntax]" in built.warnings
 
 
 def test_what_is_missing_is_reported_at_its_line(tmp_path: Path, server: Site) -> None:

@@ -17,7 +17,7 @@ from doiuri.plugins import with_suggestion
 from doiuri.works import Work
 from sphinx import addnodes
 from sphinx.domains import Domain
-from sphinx.util import docname_join
+from sphinx.util import docname_join, logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.logging import get_node_location
 
@@ -36,10 +36,13 @@ if TYPE_CHECKING:
 
     Key = Handle | str
 
+logger = logging.getLogger(__name__)
+
 Scope = Literal["page", "project"]
 """Whose citations a list contains: those of its page, or of all documents."""
 
 _DIGEST_BYTES = 4
+_BETWEEN = re.compile(r";\s+|;?\s*\n\s*")  # the works of ``:nocite:``
 _REFERENCES = frozenset({"ref", "doc", "any", "myst"})  # the roles that show titles
 
 # What a process reads of documents, by document name
@@ -70,6 +73,8 @@ class Place(NamedTuple):
     """The types of works that it lists; empty for all."""
     cites: tuple[Cite, ...]
     """What it lists even if nothing cites it."""
+    links: bool = False
+    """Whether it lists the DOIs that its scope links to, too."""
     location: str = ""
     conditions: Conditions = ()
 
@@ -186,9 +191,14 @@ def read_cites(text: str, env: BuildEnvironment) -> tuple[Cite, ...]:
     """
     of_project = citing(env.config)
     if "@" in text:
-        for file in of_project.library.files:
-            env.note_dependency(str(file))
+        note_works(env)
     return parse_citation(text, of_project.locale, of_project.library.ids)
+
+
+def note_works(env: BuildEnvironment) -> None:
+    """Note that what is read depends on the files of works."""
+    for file in citing(env.config).library.files:
+        env.note_dependency(str(file))
 
 
 def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
@@ -218,39 +228,57 @@ def _types(argument: str) -> tuple[str, ...]:
 
 
 class BibliographyDirective(SphinxDirective):
-    """``.. doi:bibliography::`` with the options ``:scope:``, ``:style:``, ``:nocite:`` and ``:filter:``."""
+    """``.. doi:bibliography::``: a list of what its page or the project cites."""
 
     option_spec: ClassVar = {
         "scope": _scope,
         "style": directives.unchanged_required,
         "nocite": directives.unchanged_required,
+        "links": directives.flag,
         "filter": _types,
         "class": directives.class_option,
     }
 
     def run(self) -> list[nodes.Node]:
         """Return the place of the list; in it are the links to what is not cited."""
-        style, listed = self.options.get("style", "").strip(), self.options.get("nocite", "")
+        style = self.options.get("style", "").strip()
         try:
             citing(self.config).styles(style)
-            cites = (
-                read_cites(re.sub(r";?\s*\n\s*", "; ", listed.strip()), self.env) if listed else ()
-            )
         except ValueError as error:
             raise self.error(str(error)) from None
         if style.endswith(".csl"):
             self.env.note_dependency(str(Path(citing(self.config).folder, style)))
+        cites = tuple(self._nocite())
+        place = Place(
+            "",
+            self.options.get("scope", "page"),
+            style,
+            self.options.get("filter", ()),
+            cites,
+            "links" in self.options,
+        )
         node = bibliography_list(
             self.block_text,
             *plain_links(cites, self.config),
             classes=["doi-bibliography", *self.options.get("class", ())],
-            doi_place=Place(
-                "", self.options.get("scope", "page"), style, self.options.get("filter", ()), cites
-            ),
+            doi_place=place,
         )
         for part in (node, *node.children):
             self.set_source_info(part)
         return [node]
+
+    def _nocite(self) -> Iterator[Cite]:
+        """Yield the works that nothing cites; of what is none of them, only a warning."""
+        listed = self.options.get("nocite", "")
+        if "@" in listed or "*" in listed:
+            note_works(self.env)
+        for text in filter(None, _BETWEEN.split(listed.strip())):
+            try:
+                yield from citing(self.config).read_nocite(text)
+            except ValueError as error:
+                advised = with_suggestion(error) if isinstance(error, DOISyntaxError) else error
+                location = self.get_location()
+                logger.warning("%s", advised, type="doi", subtype="syntax", location=location)
 
 
 class DOIDomain(Domain):
@@ -261,7 +289,7 @@ class DOIDomain(Domain):
     roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned")}
-    data_version = 7
+    data_version = 8
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)

@@ -173,6 +173,12 @@ def is_shown(app: Sphinx, conditions: Conditions) -> bool:
     return all(_holds(app, directive, expression) for directive, expression in conditions)
 
 
+def links_in(app: Sphinx, docname: str) -> list[Use]:
+    """Return the uses of DOIs in a document that this build shows; not those of sphinxcontrib-bibtex."""
+    uses = doi_data(app.env).uses.get(docname, ())
+    return [use for use in uses if not use.entry and is_shown(app, use.conditions)]
+
+
 def shows_pages(app: Sphinx) -> bool:
     """Whether this build writes pages with links: not if it checks links or extracts messages."""
     return app.builder.name not in {"linkcheck", "gettext"}

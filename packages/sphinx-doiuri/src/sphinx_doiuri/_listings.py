@@ -16,7 +16,7 @@ from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri._citations import citations_in, domain_of
 from sphinx_doiuri._config import citing, options
-from sphinx_doiuri._environment import doi_data, is_shown, shows_pages
+from sphinx_doiuri._environment import doi_data, is_shown, links_in, shows_pages
 from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Listings:
             for name in self._order
             if name in domain.places
         }
+        self._links = {name: links_in(app, name) for name in self._order}
         self._listings: dict[tuple[str, Scope, str], Listing] = {}
         # Also those of the last build; those that this one shows are set in the first map
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
@@ -164,20 +165,29 @@ class Listings:
     def _listing(self, docname: str, scope: Scope, style: str) -> Listing:
         key = docname, scope, style
         if key not in self._listings:
-            names = [docname] if scope == "page" else self._order
-            cited: dict[Key, list[Backlink]] = {}
-            for citation in (
-                citation for name in names for citation in self.citations.get(name, ())
-            ):
-                backlink = Backlink(citation.docname, citation.id)
-                for work in dict.fromkeys(cite.key for cite in citation.cites):
-                    cited.setdefault(work, []).append(backlink)
-            for place in self._places(docname, scope):
-                for cite in place.cites:
-                    cited.setdefault(cite.key, [])
+            cited = self._cited(docname, scope)
             references = ReferenceList(self._citing, cited, self._answered, style)
             self._listings[key] = Listing(docname, scope, references)
         return self._listings[key]
+
+    def _cited(self, docname: str, scope: Scope) -> dict[Key, list[Backlink]]:
+        """Return the works of a list, each with the places that cite it: cited, linked, listed ones."""
+        names = [docname] if scope == "page" else self._order
+        cited: dict[Key, list[Backlink]] = {}
+        for name in names:
+            for citation in self.citations.get(name, ()):
+                backlink = Backlink(citation.docname, citation.id)
+                for work in dict.fromkeys(cite.key for cite in citation.cites):
+                    cited.setdefault(work, []).append(backlink)
+        places = self._places(docname, scope)
+        if any(place.links for place in places):
+            for name in names:
+                for link in self._links.get(name, ()):
+                    cited.setdefault(link.doi, [])
+        for place in places:
+            for cite in place.cites:
+                cited.setdefault(cite.key, [])
+        return cited
 
 
 def _plain(parts: tuple[Part, ...]) -> list[tuple[object, ...]]:

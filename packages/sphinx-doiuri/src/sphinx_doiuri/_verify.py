@@ -22,7 +22,7 @@ from sphinx.util.logging import is_suppressed_warning
 from sphinx_doiuri._citations import domain_of
 from sphinx_doiuri._compat import LinkChecker
 from sphinx_doiuri._config import PRODUCT, options, switch
-from sphinx_doiuri._environment import doi_data, is_shown, shows_pages
+from sphinx_doiuri._environment import doi_data, is_shown, links_in, shows_pages
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import LockBuilder, accepted_dois, open_lock, report_differences
 
@@ -111,12 +111,12 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
 def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
     """Return the DOIs whose metadata is needed but not known yet.
 
-    They are the cited ones; if ``doi_text`` names authors, year or title, all.
+    They are the cited and the listed ones; if ``doi_text`` names authors, year or title, all.
     """
     if needs_work(options(app.config).text):
         needed: Iterable[DOI] = data.dois()
     else:
-        needed = dict.fromkeys(doi for _, doi, _ in _cited(app))
+        needed = dict.fromkeys(doi for _, doi, _ in (*_cited(app), *_linked(app)))
     return [
         doi for doi in needed if doi not in data.works and data.outcomes.get(doi) != "not-found"
     ]
@@ -134,6 +134,18 @@ def _cited(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
                     for cite in one.cites
                     if isinstance(cite.key, DOI)
                 )
+
+
+def _linked(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
+    """Yield the document, the DOI and the location of each link whose work the build lists."""
+    listing: list[Place] = []
+    for places in domain_of(app.env).places.values():
+        listing += [place for place in places if place.links and is_shown(app, place.conditions)]
+    pages = {place.docname for place in listing}
+    is_whole = any(place.scope == "project" for place in listing)
+    for docname in sorted(doi_data(app.env).uses):
+        if is_whole or docname in pages:
+            yield from ((docname, use.doi, use.location) for use in links_in(app, docname))
 
 
 def _needs(app: Sphinx, data: DOIData, *, details: bool) -> dict[DOI, Need]:
@@ -223,12 +235,14 @@ def _is_suppressed(app: Sphinx, subtype: str) -> bool:
 
 
 def report_works(app: Sphinx, env: BuildEnvironment) -> None:
-    """Warn once of each cited DOI without metadata, and of each retracted work, at its first use."""
+    """Warn once of each cited or listed DOI without metadata, and of each retracted work, at its first use."""
     data, warned = doi_data(env), domain_of(env).warned
-    no_metadata = __("%s has no metadata, so its citation is a plain link")
+    cited = __("%s has no metadata, so its citation is a plain link")
+    linked = __("%s has no metadata, so it is not in the list of references")
+    needed = [(cited, *use) for use in _cited(app)] + [(linked, *use) for use in _linked(app)]
     found = [
         (docname, location, doi, "no-metadata", no_metadata % doi.name)
-        for docname, doi, location in _cited(app)
+        for no_metadata, docname, doi, location in needed
         if data.works.get(doi, ...) is None and doi not in data.shown
     ]
     found += [

@@ -102,6 +102,17 @@ def test_each_problem_is_one_warning_with_its_line_and_not_on_the_page(
     assert 'href="https://doi.org/11681/5671"' in page
 
 
+def test_a_url_that_docutils_ends_inside_of_the_name_is_told_at_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "See\nhttps://doi.org/10.1000/1-0(3)0<0130:DNF>2.0.CO;2\nand https://doi.org/10.1000/2."
+    (tmp_path / "page.rst").write_text(text, "utf-8")
+    command("--doi-resolve=no", str(tmp_path / "page.rst"))
+    said = capsys.readouterr().err.partition("page.rst:")[2].strip()
+    url = "https://doi.org/10.1000/1-0(3)0%3C0130:DNF%3E2.0.CO;2"
+    assert said == f"2: (WARNING/2) the link ends before ')0<0130:DNF>2.0.CO;2'; write {url}"
+
+
 @pytest.mark.parametrize("halt_level", [1, 2, 4])
 def test_unchecked_dois_are_counted_once_below_a_warning(
     halt_level: int, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]

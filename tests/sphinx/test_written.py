@@ -256,10 +256,32 @@ def test_the_role_that_is_proposed_has_the_name_that_was_meant_and_what_it_drops
     tmp_path: Path,
 ) -> None:
     text = "\n\n".join(written for written, _ in HARDCODED)
-    assert page(tmp_path / "off", text).warnings == ""
-    told = page(tmp_path, text, "doi_hardcoded_links = True").at
+    quiet = "suppress_warnings = ['doi.raw-link']"
+    assert page(tmp_path / "off", text, quiet).warnings == ""
+    told = page(tmp_path, text, f"doi_hardcoded_links = True\n{quiet}").at
     proposed = [line.partition(" could be replaced by ")[2] for line in told]
     assert proposed == [f"{role} [doi.hardcoded]" for _, role in HARDCODED]
+
+
+def test_a_url_that_docutils_ends_inside_of_the_name_is_told_with_one_that_it_does_not(
+    tmp_path: Path,
+) -> None:
+    names = ["10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2", "10.1000/a(b)", "10.1000/über"]
+    whole = "https://doi.org/10.1000/182, (https://doi.org/10.1000/182/) `<https://doi.org/10.1000/1>`__:a\n"
+    whole += "https://doi.org/10.1000/182–a https://doi.org/10.1000/182"
+    text = "\n\n".join([*(f"(https://doi.org/{name})," for name in names), whole])
+    told = page(tmp_path, text).at
+    ends = [line.partition("; write ")[0].partition(": the ")[2] for line in told]
+    assert ends == [
+        "link ends before ')020<0130:DNF>2.0.CO;2'",
+        "link ends before ')'",
+        "link ends before '/über'",
+    ]
+    written = [line.partition("; write ")[2].removesuffix(" [doi.raw-link]") for line in told]
+    built = page(tmp_path / "escaped", " ".join(written))
+    assert built.warnings == ""
+    linked = re.findall('<a class="reference external" href="([^"]*)"', built.text())
+    assert [DOI.from_url(url).name for url in linked] == names
 
 
 def test_every_warning_can_be_suppressed(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from doiuri.plugins.sentences import dead_doi, remarks
 from doiuri.plugins.survey import Need, Survey
 
 from docutils_doiuri.nodes import (
+    cut_link,
     doi_references,
     link_uri,
     parse_arxiv_target,
@@ -133,6 +134,7 @@ class VerifyDOIs(Transform):
             missing = {}
             _report(self.document, self.document.reporter.ERROR_LEVEL, str(error))
         self._report_all(links, missing)
+        self._report_cut_links()
         if self._becomes_html():
             for link in links:
                 _finish_for_html(link)
@@ -180,6 +182,14 @@ class VerifyDOIs(Transform):
                     _show_problem(self.document, node, told[key])
         for node in self.document.findall(nodes.Element):  # also in substitutions that are not used
             node.attributes.pop("doi_typed", None)
+
+    def _report_cut_links(self) -> None:
+        """Report the URLs that docutils ends inside of a name."""
+        cuts = [(link, cut_link(link)) for link in self.document.findall(nodes.reference)]
+        cuts = [(link, cut) for link, cut in cuts if cut]
+        set_lines(self.document, [link for link, _ in cuts])
+        for link, cut in cuts:
+            _report(self.document, self.document.reporter.WARNING_LEVEL, str(cut), base_node=link)
 
 
 def _problems(node: nodes.Element, missing: Mapping[DOI, DOI | None]) -> list[str]:

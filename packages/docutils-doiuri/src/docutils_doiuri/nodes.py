@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from docutils import nodes
 from docutils.transforms.parts import ContentsFilter
 from docutils.utils import unescape
-from doiuri import DOI, DOISyntaxError
+from doiuri import DOI, DOISyntaxError, find
 from doiuri.plugins import with_suggestion
 from doiuri.plugins.display import link_to_handle
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARXIV",
+    "Cut",
     "Target",
+    "cut_link",
     "doi_references",
     "link_uri",
     "parse_arxiv_target",
@@ -232,6 +234,47 @@ def link_uri(link: nodes.Element, options: Options) -> DOI | None:
         link += nodes.Text(options.display(doi))
         link["support_smartquotes"] = False
     return doi
+
+
+class Cut(NamedTuple):
+    """What docutils left out of a link; ``str()`` is the sentence about it."""
+
+    left_out: str
+    """The end of the name, after the link."""
+    doi: DOI
+    """The DOI that was written."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the DOI with escapes, so that docutils ends it where the name ends."""
+        url = self.doi.url
+        if url[-1].isalnum() or url[-1] == "/":
+            return url
+        return f"{url[:-1]}%{ord(url[-1]):X}"  # a bracket or an underscore would not be linked
+
+    def __str__(self) -> str:
+        return f"the link ends before {self.left_out!r}; write {self.url}"
+
+
+def cut_link(link: nodes.Element) -> Cut | None:
+    """Return what docutils left out of a URL in running text that has a DOI; None if it left out nothing.
+
+    docutils ends a URL before ``<``, ``"``, ``|``, and others that may be part of a name.
+
+    :param link: a reference.
+    """
+    text = link.astext()
+    is_bare = link.parent is not None and "`" not in link.rawsource and text == link.get("refuri")
+    if not is_bare or "doi.org" not in text.lower():
+        return None
+    following = link.parent[link.parent.index(link) + 1 :][:1]
+    match = next(find(text + "".join(node.astext() for node in following)), None)
+    if match is None or match.start > 0:
+        return None
+    left_out = match.text[len(text) :]
+    if not left_out or left_out.startswith("\N{EN DASH}"):  # which is punctuation
+        return None
+    return Cut(left_out, match.doi)
 
 
 def source_text(link: nodes.Element) -> str:

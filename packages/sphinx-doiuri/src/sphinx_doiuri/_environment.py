@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
-from doiuri import DOI, DOISyntaxError, find
+from doiuri import DOI, DOISyntaxError
 from doiuri.plugins.sentences import remarks
 from sphinx import addnodes
 from sphinx.environment.collectors import EnvironmentCollector
@@ -202,7 +202,7 @@ def hardcoded_doi(link: nodes.Element) -> DOI | None:
     if "doi.org" not in uri.lower() or "doi" in link:
         return None
     try:
-        return _as_meant(link, DOI.from_url(uri))
+        return DOI.from_url(uri)
     except DOISyntaxError:
         return None
 
@@ -213,15 +213,6 @@ def hardcoded_links(document: nodes.document) -> Iterator[tuple[nodes.reference,
         doi = hardcoded_doi(link)
         if doi is not None and not isinstance(link.parent, nodes.substitution_definition):
             yield link, doi
-
-
-def _as_meant(link: nodes.Element, doi: DOI) -> DOI:
-    """Return the DOI of a URL in running text, which docutils ends at ``<`` even inside a name."""
-    if link.parent is None or "`" in link.rawsource or link.astext() != link["refuri"]:
-        return doi
-    following = link.parent[link.parent.index(link) + 1 :][:1]
-    match = next(find(link.astext() + "".join(node.astext() for node in following)), None)
-    return match.doi if match else doi
 
 
 def location_in_file(path: Path, text: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import (
+    cut_link,
     link_uri,
     parse_arxiv_target,
     parse_target,
@@ -105,8 +106,10 @@ class ReadDOIs(SphinxTransform):
                 self._role(node)
             elif _is_doi_uri(node["refuri"]):
                 self._reference(node)
-            elif hardcoded and next(node.findall(nodes.image), None) is None:
-                self._hardcoded(node)
+            else:
+                self._check_end(node)
+                if hardcoded and next(node.findall(nodes.image), None) is None:
+                    self._hardcoded(node)
 
     def _candidates(self) -> list[nodes.Element]:
         return [
@@ -170,9 +173,15 @@ class ReadDOIs(SphinxTransform):
             % (uri[4:], meant, encode(meant)),
         )
 
+    def _check_end(self, node: nodes.Element) -> None:
+        """Report a URL that docutils ends inside of the name."""
+        if cut := cut_link(node):
+            message = __("the link ends before %r; write %s") % (cut.left_out, cut.url)
+            self._warn(node, "raw-link", message)
+
     def _hardcoded(self, node: nodes.Element) -> None:
         """Report a link to doi.org that could be a role."""
-        doi = hardcoded_doi(node)
+        doi = _written_doi(node)
         if doi is None:
             return
         name = doi.name if _SPECIAL.isdisjoint(doi.name) else doi.uri
@@ -207,6 +216,12 @@ class RestoreContents(SphinxTransform):
         restore_contents(self.document)
 
 
+def _written_doi(link: nodes.Element) -> DOI | None:
+    """Return the DOI in a link to doi.org as it was written; None for any other link."""
+    cut = cut_link(link)
+    return cut.doi if cut else hardcoded_doi(link)
+
+
 def _is_doi_uri(uri: str) -> bool:
     return uri[:4].lower() == "doi:"
 
@@ -217,6 +232,6 @@ def _is_candidate(node: nodes.Element) -> bool:
         return True
     if isinstance(node, nodes.reference):
         return (
-            isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or hardcoded_doi(node) is not None
+            isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or _written_doi(node) is not None
         )
     return isinstance(node, nodes.target) and _is_doi_uri(uri)

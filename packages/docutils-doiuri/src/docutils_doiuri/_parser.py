@@ -15,7 +15,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import OPTIONS, Options, open_resolver
 from doiuri.plugins.display import breakable
 from doiuri.plugins.sentences import dead_doi, remarks
-from doiuri.plugins.survey import Need, Survey
+from doiuri.plugins.survey import Answer, Need, Survey
 
 from docutils_doiuri.nodes import (
     cut_link,
@@ -129,11 +129,11 @@ class VerifyDOIs(Transform):
                 link[:] = [nodes.Text(options.display(link["doi"]))]
         restore_contents(self.document)
         try:
-            missing = self._not_found(links, options)
+            answers = self._look_up(links, options)
         except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
-            missing = {}
+            answers = {}
             _report(self.document, self.document.reporter.ERROR_LEVEL, str(error))
-        self._report_all(links, missing)
+        self._report_all(links, answers)
         self._report_cut_links()
         if self._becomes_html():
             for link in links:
@@ -146,8 +146,8 @@ class VerifyDOIs(Transform):
             isinstance(writer, Writer) and "html" in writer.supported
         )  # supports() also looks elsewhere
 
-    def _not_found(self, links: list[nodes.reference], options: Options) -> dict[DOI, DOI | None]:
-        """Return the DOIs that do not exist, with what was probably meant; report how many are unknown."""
+    def _look_up(self, links: list[nodes.reference], options: Options) -> Mapping[DOI, Answer]:
+        """Return what is known about DOIs, if they are looked up; report how many are unknown."""
         if not (links and options.resolve):
             return {}
         needs = dict.fromkeys((link["doi"] for link in links), Need.EXISTENCE)
@@ -159,9 +159,9 @@ class VerifyDOIs(Transform):
             _report(
                 self.document, reporter.INFO_LEVEL, text, source=reporter.source
             )  # about no line
-        return survey.missing
+        return {doi: survey.answer(doi) for doi in needs}
 
-    def _report_all(self, links: list[nodes.reference], missing: Mapping[DOI, DOI | None]) -> None:
+    def _report_all(self, links: list[nodes.reference], answers: Mapping[DOI, Answer]) -> None:
         """Report what is not a DOI, DOIs that do not exist, and advice, each once where it is written."""
         ids = {id(link) for link in links}
         inline = [
@@ -174,7 +174,7 @@ class VerifyDOIs(Transform):
         for node in inline:
             # a handle that is not a DOI is a link to its address
             is_error = "doi_error" in node and node.get("refuri", "doi:")[:4].lower() == "doi:"
-            for text in _problems(node, missing):
+            for text in _problems(node, answers):
                 key = text, node.source or id(node), node.line
                 if key not in told:
                     told[key] = (reporter.error if is_error else warn)(text, base_node=node)
@@ -192,15 +192,18 @@ class VerifyDOIs(Transform):
             _report(self.document, self.document.reporter.WARNING_LEVEL, str(cut), base_node=link)
 
 
-def _problems(node: nodes.Element, missing: Mapping[DOI, DOI | None]) -> list[str]:
+def _problems(node: nodes.Element, answers: Mapping[DOI, Answer]) -> list[str]:
     """Return what to report about a node; a link to a DOI that does not exist is marked."""
     if error := node.attributes.pop("doi_error", None):
         return [error]
     doi, typed = node["doi"], node.get("doi_typed")
-    if doi not in missing:
-        return [text for _, text in remarks(typed, doi)] if typed else []
-    node["classes"].append("doi-not-found")
-    return [str(dead_doi(doi, typed, meant=missing[doi]))]
+    answer = answers.get(doi, Answer("unknown"))
+    if answer.status == "not-found":
+        node["classes"].append("doi-not-found")
+        return [str(dead_doi(doi, typed, meant=answer.meant))]
+    if not typed:
+        return []
+    return [text for _, text in remarks(typed, doi, exists=answer.status == "found")]
 
 
 def _show_problem(

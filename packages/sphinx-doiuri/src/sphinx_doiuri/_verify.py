@@ -208,9 +208,13 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
                 now_reported.add(use.doi)
                 if is_new or use.doi not in reported:
                     _warn_not_found(app, use, data.meant.get(use.doi))
-            elif is_new:
-                for code, message in remarks(use.typed, use.doi) if use.typed else ():
+            elif is_new and use.typed:
+                exists = outcomes.get(use.doi) == "found"
+                advice = remarks(use.typed, use.doi, exists=exists)
+                for code, message in advice:
                     logger.warning(message, type="doi", subtype=code, location=use.location)
+                if exists and not advice:
+                    seen.discard(number)  # there is advice once it is not known to exist
         if shows_pages(app):
             data.reported[docname] = now_reported
 

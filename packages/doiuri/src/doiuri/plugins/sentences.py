@@ -64,18 +64,25 @@ def dead_doi(
     return DeadDOI(f"{_subject(typed, doi)}: {messages}", suggestion)
 
 
-def remarks(typed: str, doi: DOI) -> list[tuple[str, str]]:
+def remarks(typed: str, doi: DOI, *, exists: bool = False) -> list[tuple[str, str]]:
     """Return the advice on a DOI as pairs of code and sentence.
 
     >>> from doiuri import DOI
     >>> remarks("10.1000/182.", DOI("10.1000/182."))
     [('trailing-punctuation', "10.1000/182.: the name ends in '.'; did you mean 10.1000/182?")]
+    >>> remarks("10.1000/182.", DOI("10.1000/182."), exists=True)
+    []
 
     :param typed: the DOI as the author typed it.
     :param doi: what ``DOI.parse`` made of it.
+    :param exists: whether it is known to exist: then its name is right, and only the advice on what
+        ``DOI.parse`` decoded or dropped remains.
     """
     sentences = []
+    on_name = advise(doi) if exists else ()
     for advice in advise(typed):
+        if advice in on_name:
+            continue
         sentence = f"{_subject(typed, doi)}: {advice.message}"
         if advice.suggestion and advice.code != _DECODED:
             sentence += f"; did you mean {advice.suggestion}?"

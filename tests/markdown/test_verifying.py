@@ -21,7 +21,7 @@ from support.servers.faults import FAULTS, NAME, TYPICAL, Fault
 from support.servers.metadata import faulty_agency
 from support.servers.web import record
 
-from .conftest import Render, Rendered, Serve
+from .conftest import Page, Render, Rendered, Serve
 
 KNOWN: list[dict[str, Any]] = [
     record("10.1000/182", "https://example.org/landing"),
@@ -73,6 +73,29 @@ def test_the_registered_doi_that_was_probably_meant_is_named(serve: Serve, rende
         "line 1: doi:10.1000/l82: not found; write 10.1000/182",
         "line 1: doi:10.1000/none: not found",
     ]
+
+
+def test_a_name_that_is_registered_with_the_slash_after_it_is_found(
+    doi_proxy: Proxies, render: Render
+) -> None:
+    """Otherwise the slash is no part of the name, and is not asked about."""
+    proxy = doi_proxy([*KNOWN, {"handle": "10.24447/slc/", "values": []}])
+    options = {"resolve": True, "resolver": proxy.url, "bare_links": True}
+    source = "doi:10.24447/slc/, https://doi.org/10.24447/SLC/ doi:10.1000/182/ doi:10.1000/none/"
+    rendered = render(source, **options)
+    assert [link[0] for link in Page(rendered.html).links] == [
+        "https://doi.org/10.24447/slc/",
+        "https://doi.org/10.24447/slc/",
+        "https://doi.org/10.1000/182",
+        "https://doi.org/10.1000/none",
+    ]
+    assert rendered.told == ["line 1: doi:10.1000/none: not found"]
+    assert rendered.html.count("doi-not-found") == 1
+    asked = [request.path.decode() for request in proxy.log]
+    assert "/api/handles/10.1000/182/" not in asked
+
+    again = render("doi:10.24447/slc/ doi:10.24447/slc", **options)
+    assert again.told == ["line 1: doi:10.24447/slc: not found"]
 
 
 def test_a_name_in_the_address_of_a_publisher_is_not_reported(serve: Serve, render: Render) -> None:

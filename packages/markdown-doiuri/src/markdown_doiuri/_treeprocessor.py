@@ -10,7 +10,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri.markdown import NO_LINKS
 from doiuri.plugins import unescape_html
 from doiuri.plugins.display import details_of, needs_work
-from doiuri.plugins.survey import Need
+from doiuri.plugins.survey import Need, untrimmed
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 
@@ -142,6 +142,10 @@ class LinkTreeprocessor(Treeprocessor):
         listed = self._listed(page, cited)
         needs = self._needs(page, listed)
         answers = self._look_up(needs) if needs else {}
+        if self._follow_slashes(page, answers):
+            listed = self._listed(page, cited)
+            needs = self._needs(page, listed)
+            answers = self._look_up(needs)
         self._report.nocite = {f"doi:{doi.name}" for doi in needs.keys() - page.links.keys()}
         missing = [
             doi
@@ -171,6 +175,28 @@ class LinkTreeprocessor(Treeprocessor):
         if not self._report.page or not (cited or linked or self._report.markers):
             return cited
         return [*cited, *self._options.nocite, *linked]
+
+    def _follow_slashes(self, page: _Page, answers: Mapping[DOI, Answer]) -> bool:
+        """Make links lead to names that are registered only with the slash after them; return whether any do."""
+        followed: dict[DOI, tuple[DOI, list[Element]]] = {}
+        for doi, links in page.links.items():
+            if doi in answers and answers[doi].status == "not-found":
+                for link in links:
+                    if whole := untrimmed(doi, link.tail or ""):
+                        followed.setdefault(whole, (doi, []))[1].append(link)
+        if not followed:
+            return False
+        whole_answers = self._look_up(dict.fromkeys(followed, Need.EXISTENCE))
+        registered = [whole for whole in followed if whole_answers[whole].status == "found"]
+        for whole in registered:
+            doi, links = followed[whole]
+            page.links[whole] = links
+            page.links[doi] = [link for link in page.links[doi] if link not in links]
+            if not page.links[doi]:
+                del page.links[doi]
+            for link in links:
+                self._links.set_target(link, whole)
+        return bool(registered)
 
     def _needs(self, page: _Page, listed: list[Handle | str]) -> dict[DOI, Need]:
         """Return what is needed about the DOIs of a page; works may come from the lock file alone."""

@@ -73,6 +73,28 @@ def test_a_registered_name_that_was_probably_meant_is_suggested(
     assert len(doi_proxy.log) == requests + 1  # about the guess that is not registered
 
 
+def test_a_slash_belongs_to_a_name_that_is_registered_only_with_it(
+    doi_proxy: Proxies, tmp_path: Path
+) -> None:
+    proxy = doi_proxy([{"handle": name, "values": []} for name in ("10.24447/slc/", "10.1000/182")])
+    text = "doi:10.24447/slc/, doi:10.24447/SLC/\n doi:10.1000/182/ doi:10.24447/nope/ doi:10.24447/slc"
+    (tmp_path / "a.txt").write_text(text)
+    run = doiuri("check", "--resolver", proxy.url, "--cache", ":memory:", cwd=tmp_path)
+    said = [line.partition("[not-found] ")[2] for line in run.stdout.splitlines()]
+    assert [line for line in said if line] == [
+        "10.24447/nope is not registered",
+        "10.24447/slc is not registered",
+    ]
+    asked = [request.path.decode().removeprefix("/api/handles/") for request in proxy.log]
+    assert sorted(asked) == [
+        "10.1000/182",
+        "10.24447/SLC",
+        "10.24447/SLC/",
+        "10.24447/nope",
+        "10.24447/nope/",
+    ]
+
+
 FRESH, STALE = time.time() + 3600, 1.0
 FOUND, GONE = 1, 100
 

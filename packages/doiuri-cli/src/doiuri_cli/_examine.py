@@ -187,7 +187,8 @@ def _answered(mention: LocatedMention, config: Config, answers: Answers) -> Iter
     location = mention.location
     name = mention.name
     key = mention.key
-    if answers.statuses.get(key) == "not-found":
+    is_whole = mention.has_slash and answers.statuses.get(f"{key}/") == "found"
+    if answers.statuses.get(key) == "not-found" and not is_whole:
         hint = f"; did you mean {answers.meant[key]}?" if key in answers.meant else ""
         yield Finding(location, "not-found", f"{name} is not registered{hint}", name)
     if key in answers.missing:

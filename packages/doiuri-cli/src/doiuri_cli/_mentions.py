@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
-from doiuri.plugins import PROXY_PATTERN
+from doiuri.plugins import PROXY_PATTERN, untrimmed
 
 from doiuri_cli.readers._part import location_of, may_mention
 
@@ -125,7 +125,10 @@ class Mention(NamedTuple):
         text = name if name == self.text else self.text
         key = name if name == key else key
         location = location_of(part, *self.span)
-        return LocatedMention(location, text, name, key, *part.span(*self.span), part.field)
+        following = part.text[self.end : self.end + 2]
+        has_slash = handle is not None and untrimmed(handle, following) is not None
+        start, end = part.span(*self.span)
+        return LocatedMention(location, text, name, key, start, end, part.field, has_slash)
 
 
 class LocatedMention(NamedTuple):
@@ -138,6 +141,7 @@ class LocatedMention(NamedTuple):
     start: int  # offset in the file of its first character
     end: int  # offset after its last one
     field: bool  # whether it is the value of a field for a DOI
+    has_slash: bool  # whether a slash follows, which may belong to the name
 
 
 def mentions_in(part: Part) -> Iterator[Mention]:

@@ -83,10 +83,28 @@ class Run(NamedTuple):
         reports = self.read(contents)
         names = dict.fromkeys(chain.from_iterable(report.names for report in reports))
         answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
+        self._ask_about_slashes(reports, answers, lock)
         works = self._works(reports, answers)
         for number, report in enumerate(reports):
             reports[number] = judge(report, self.config, answers, works)
         return Result(reports, answers)
+
+    def _ask_about_slashes(
+        self, reports: Iterable[FileReport], answers: Answers, lock: LockContent | None
+    ) -> None:
+        """Add the names that are registered with the slash after them, of those that are not without it."""
+        from doiuri_cli.registry import check_names
+
+        names: dict[str, None] = {}
+        for report in reports:
+            for mention in report.mentions:
+                if mention.has_slash and answers.statuses.get(mention.key) == "not-found":
+                    names[f"{mention.name}/"] = None
+        if names:
+            whole = check_names(names, self.config, lock)
+            found = {key: status for key, status in whole.statuses.items() if status == "found"}
+            answers.statuses |= found
+            answers.requests += whole.requests
 
     def _works(self, reports: Iterable[FileReport], answers: Answers) -> Mapping[str, Work]:
         names = dict.fromkeys(entry.doi.name for report in reports for entry in report.entries)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.markdown import NO_LINKS
-from doiuri.plugins import unescape_html
+from doiuri.plugins import unescape_html, untrimmed
 from doiuri.plugins.display import details_of, needs_work
-from doiuri.plugins.survey import Need, untrimmed
+from doiuri.plugins.survey import Need
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 

@@ -34,12 +34,14 @@ from doiuri._urls import DOI_ORG, PROXY_HOSTS, PROXY_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Literal
+    from typing import Any, Literal, TypeVar
 
-    from doiuri._doi import DOI
+    from doiuri._doi import DOI, Handle
     from doiuri.plugins.display import Words
     from doiuri.resolver import Resolver, Store
     from doiuri.works import Work
+
+    AnyHandle = TypeVar("AnyHandle", bound=Handle)
 
 __all__ = [
     "DOI_ORG",
@@ -61,6 +63,7 @@ __all__ = [
     "text",
     "texts",
     "unescape_html",
+    "untrimmed",
     "user_agent",
     "with_defaults",
     "with_suggestion",
@@ -138,6 +141,24 @@ def open_resolver(
     # to read versions is slow, and without requests nobody sees them
     agent = distribution if given["offline"] else user_agent(distribution, options.mailto)
     return Resolver(options.resolver, user_agent=agent, **given)
+
+
+def untrimmed(handle: AnyHandle, following: str) -> AnyHandle | None:
+    """Return a handle with the slash that follows its mention, which ``find`` leaves out; None without a slash.
+
+    Some names are registered with a final slash: ask about this one if the other does not exist.
+
+    >>> from doiuri import DOI
+    >>> untrimmed(DOI("10.24447/slc-2024-00003"), "/, and")
+    DOI('10.24447/slc-2024-00003/')
+
+    :param handle: a DOI or a short DOI that is mentioned.
+    :param following: the text after the mention.
+    """
+    after = following[1:2]
+    if not following.startswith("/") or after.isalnum() or after in {"/", "_"}:
+        return None
+    return type(handle).from_name(f"{handle.name}/")
 
 
 def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _MOST_GUESSES = 50
 # Ends of the addresses of pages, and letters in the place of digits
 _PAGE = re.compile(r"(?:\.pdf|/(?:data|e?pdf|full(?:text)?|html|abstract|meta))+\Z", re.IGNORECASE)
-_FINAL_SLASH = re.compile(r"/(?![\w/])")
 _DIGITS = {"O": "0", "o": "0", "l": "1", "I": "1"}
 _LETTER = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
 
@@ -39,7 +38,6 @@ __all__ = [
     "tally",
     "time_left",
     "unchecked",
-    "untrimmed",
 ]
 
 
@@ -333,22 +331,6 @@ def _guesses(doi: DOI) -> list[DOI]:
     guesses = _PAGE.sub("", suffix), digits, suffix.rpartition("/")[0]
     names = [f"{prefix}/{guess}" for guess in dict.fromkeys(guesses) if guess not in {"", suffix}]
     return [type(doi).from_name(name) for name in names]
-
-
-def untrimmed(doi: DOI, following: str) -> DOI | None:
-    """Return the DOI with the slash that follows a mention, which ``find`` leaves out; None if there is none.
-
-    Some names are registered with a final slash: ask about this one if the other does not exist.
-
-    >>> from doiuri import DOI
-    >>> untrimmed(DOI("10.24447/slc-2024-00003"), "/, and")
-    DOI('10.24447/slc-2024-00003/')
-
-    :param following: the text after the mention.
-    """
-    if not _FINAL_SLASH.match(following):
-        return None
-    return type(doi).from_name(f"{doi.name}/")
 
 
 def tally(causes: Iterable[Cause]) -> dict[Cause, int]:

@@ -177,6 +177,8 @@ BIB = r"""
 @article{handle, author = {Aal, B.}, title = {H}, journal = {J}, year = 2000, doi = {http://hdl.handle.net/1773/33311}}
 @article{tex, author = {Aal, D.}, title = {T}, journal = {J}, year = 2, doi = {10.5555/a\%3Cb\%3E\#{c;d,}(e)}}
 @article{ advised, author = {Aal, E.}, title = {A}, journal = {J}, year = 2000, doi = {10.5555/three.}}
+@article{web, author = {Aal, F.}, title = {W}, journal = {J}, year = 2000, url = {https://doi.org/10.5555/lost%232}}
+@article{page, author = {Aal, G.}, title = {P}, journal = {J}, year = 2000, url = {https://example.org/10.5555/lost}}
 @article{unused, author = {No, A.}, title = {No}, journal = {J}, year = 2003, doi = {10.5555/unused}}
 """
 HOST = (
@@ -192,7 +194,7 @@ BIBTEX = 'extensions = ["{}", "{}"]\nbibtex_bibfiles = ["refs.bib"]\n'
     ids=lambda names: names[0],
 )
 def test_entries_of_bibtex(tmp_path: Path, server: Site, extensions: tuple[str, str]) -> None:
-    text = "T\n=\n\n:cite:p:`bad,odd,dead,plain,handle,tex,advised`\n\n.. bibliography::\n"
+    text = "T\n=\n\n:cite:p:`bad,odd,dead,plain,handle,tex,advised,web,page`\n\n.. bibliography::\n"
     files = {"conf.py": BIBTEX.format(*extensions), "refs.bib": BIB, "index.rst": text}
     source = write(tmp_path / "src", files)
     built = build(source, tmp_path)
@@ -200,13 +202,14 @@ def test_entries_of_bibtex(tmp_path: Path, server: Site, extensions: tuple[str, 
         f"index.rst: DOI not found: 10.5555/three.: {DOT} [doi.not-found]",  # its key is not at {
         "10: '10.5555' is not a DOI: no \"/\" after the prefix (position 7) (entry bad) [doi.syntax]",
         f"11: {HOST} (position 7) (entry handle) [doi.syntax]",
+        "14: DOI not found: 10.5555/lost#2 (entry web) [doi.not-found]",
         "4: DOI not found: 10.5555/lost#1 (entry dead) [doi.not-found]",
     ]
     page = built.text()
     link = 'href="https://doi.org/10.5555/a%3Cb%3E%23c;d,(e)">doi:10.5555/a&lt;b&gt;#c;d,(e)</a>'
     assert page.count(link) == 2
     assert 'href="https://doi.org/10.5555/lost%231"' in page
-    assert page.count("doi-not-found") == 2
+    assert page.count("doi-not-found") == 3
     assert 'href="http://hdl.handle.net/1773/33311"' in page
     assert 'href="https://doi.org/10.5555/three"' in page
     assert not any("unused" in asked.target for asked in server.seen)

@@ -324,6 +324,17 @@ def myst(tmp_path: Path, text: str, conf: str = "") -> Build:
     )
 
 
+def test_a_url_without_a_text_shows_the_doi(tmp_path: Path) -> None:
+    text = "[](https://doi.org/10.1000/a--b%23c) [](https://doi.org/about)"
+    conf = "doi_text = 'doi: {name}'"
+    links_ = myst(tmp_path, text, conf).links()
+    assert [(link.href, link.text) for link in links_] == [
+        ("https://doi.org/10.1000/a--b%23c", "doi: 10.1000/a--b#c")
+    ]
+    told = myst(tmp_path / "told", text, f"{conf}\ndoi_hardcoded_links = True").warnings
+    assert "could be replaced by {doi}`10.1000/a--b#c` [doi.hardcoded]" in told
+
+
 CONTAINERS = "dict.fromkeys", "list", "tuple", "set", "frozenset"
 
 

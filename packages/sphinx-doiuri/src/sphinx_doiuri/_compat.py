@@ -152,7 +152,7 @@ def collect_bibtex_uses(env: BuildEnvironment) -> None:
     uses, warned = doi_data(env).uses, domain_of(env).warned
     for docname in uses:
         uses[docname] = [use for use in uses[docname] if not use.entry]
-    for docname, key, field in _entries(env):
+    for docname, key, field in _entries(env, "doi"):
         location = _location(env, docname, key)
         try:
             doi = _doi_in(field)
@@ -162,8 +162,16 @@ def collect_bibtex_uses(env: BuildEnvironment) -> None:
                 message = __("%s (entry %s)") % (with_suggestion(error), key)
                 logger.warning(message, type="doi", subtype="syntax", location=location)
         else:
-            typed = doi.name if remarks(doi.name, doi) else None
-            uses.setdefault(docname, []).append(Use(doi, location, typed, entry=key))
+            uses.setdefault(docname, []).append(_use(doi, location, key))
+    for docname, key, url in _entries(env, "url"):
+        with suppress(DOISyntaxError):
+            use = _use(DOI.from_url(url), _location(env, docname, key), key)
+            uses.setdefault(docname, []).append(use)
+
+
+def _use(doi: DOI, location: str, key: str) -> Use:
+    typed = doi.name if remarks(doi.name, doi) else None
+    return Use(doi, location, typed, entry=key)
 
 
 def _doi_in(field: str) -> DOI:
@@ -195,12 +203,15 @@ def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
         logger.warning(message, type="doi", subtype="numbers")
 
 
-def _entries(env: BuildEnvironment) -> Iterator[tuple[str, str, str]]:
-    """Yield the document, the key and the field "doi" of each listed entry that has one."""
+def _entries(env: BuildEnvironment, name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the document, the key and the field of each listed entry that is identified by it.
+
+    :param name: "doi", or "url" for entries without a DOI.
+    """
     for citation in env.domaindata.get("cite", {}).get("citations", ()):
-        field = citation.entry.fields.get("doi", "").strip()
-        if field:
-            yield citation.bibliography_key.docname, citation.entry.key, field
+        fields = {one: citation.entry.fields.get(one, "").strip() for one in ("doi", "url")}
+        if next((one for one in fields if fields[one]), None) == name:
+            yield citation.bibliography_key.docname, citation.entry.key, fields[name]
 
 
 def _location(env: BuildEnvironment, docname: str, key: str) -> str:
@@ -219,7 +230,7 @@ class CorrectBibtexLinks(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
-        raw = {f"{_RAW}{field}": field for _, _, field in _entries(self.env)}
+        raw = {f"{_RAW}{field}": field for _, _, field in _entries(self.env, "doi")}
         for link in self.document.findall(nodes.reference) if raw else ():
             field = raw.get(link.get("refuri", ""))
             if field is None or "doi" in link:

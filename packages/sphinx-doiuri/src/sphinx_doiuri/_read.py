@@ -110,6 +110,8 @@ class ReadDOIs(SphinxTransform):
                 self._check_end(node)
                 if hardcoded and next(node.findall(nodes.image), None) is None:
                     self._hardcoded(node)
+                if not node.children:
+                    self._show_name(node)
 
     def _candidates(self) -> list[nodes.Element]:
         return [
@@ -178,6 +180,14 @@ class ReadDOIs(SphinxTransform):
         if cut := cut_link(node):
             message = __("the link ends before %r; write %s") % (cut.left_out, cut.url)
             self._warn(node, "raw-link", message)
+
+    def _show_name(self, node: nodes.Element) -> None:
+        """Show the DOI in a link to doi.org without a text, which MyST makes of ``[](https://doi.org/…)``."""
+        if doi := hardcoded_doi(node):
+            node += nodes.Text(options(self.config).display(doi))
+            node["doi"] = doi
+            node["classes"].append("doi")
+            node["support_smartquotes"] = False
 
     def _hardcoded(self, node: nodes.Element) -> None:
         """Report a link to doi.org that could be a role."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.doi_org import doi_org
 from support.servers.web import Answer, Site, resolver, site
-from support.sphinx_build import Build, Serve, build, project, write
+from support.sphinx_build import Build, Serve, build, page, project, write
 
 QUIET = ("-D", "linkcheck_report_timeouts_as_broken=0")  # Sphinx 7 warns where it is not set
 
@@ -162,6 +162,42 @@ def test_an_e_print_is_checked_by_its_doi_in_pages_lock_file_and_linkcheck(
         ("https://arxiv.org/abs/2301.00001v2", "working"),
         ("https://arxiv.org/abs/math.GT/0309136v1", "broken"),
     ]
+
+
+NOTEBOOKS = """
+from docutils import nodes
+from docutils.transforms import Transform
+from sphinx.util import logging
+
+class RewriteLocalLinks(Transform):
+    default_priority = 500
+
+    def apply(self):
+        for node in self.document.findall(nodes.Element):
+            uri = node.get("refuri", "")
+            if uri and "://" not in uri:
+                logging.getLogger("nbsphinx").warning("File not found: %r", uri)
+
+class CopyLinkedFiles(RewriteLocalLinks):
+    default_priority = 600
+
+def setup(app):
+    app.add_transform(RewriteLocalLinks)
+    app.add_transform(CopyLinkedFiles)
+"""
+
+
+def test_uris_are_not_taken_for_files_as_nbsphinx_does(tmp_path: Path) -> None:
+    text = "`a <doi:10.1000/1>`__ `b <doi:10.1000/2>`_ c_ d__ `e <file.txt>`__ `f <doi:no>`__\n\n"
+    text += ".. _c: doi:10.1000/3\n\n__ doi:10.1000/4"
+    built = page(tmp_path, text, NOTEBOOKS)
+    assert [(link.href, link.text) for link in built.links()] == [
+        (f"https://doi.org/10.1000/{number}", letter)
+        for number, letter in zip("1234", "abcd", strict=True)
+    ]
+    told = [line.partition("WARNING: ")[2] for line in built.warnings.splitlines()]
+    assert [line for line in told if "File" in line] == ["File not found: 'file.txt'"] * 2
+    assert "'doi:no' is not a DOI" in built.warnings
 
 
 BIB = r"""

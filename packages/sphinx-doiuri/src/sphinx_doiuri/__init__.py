@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from sphinx_doiuri._citations import DOIDomain
 from sphinx_doiuri._compat import (
     CorrectBibtexLinks,
+    HideURIs,
     LinkChecker,
+    ShowURIs,
     allow_doi_urls_in_myst,
     collect_bibtex_uses,
     leave_out_dois,
@@ -78,10 +80,10 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     add_options(app)
     app.add_role("doi", DOIRole(), override=True)
     app.add_domain(DOIDomain)
-    app.add_transform(ReadDOIs)
-    app.add_transform(RestoreContents)
-    for transform in _POST_TRANSFORMS:
-        app.add_post_transform(transform)
+    for transform in (HideURIs, ShowURIs, ReadDOIs, RestoreContents):
+        app.add_transform(transform)
+    for post_transform in _POST_TRANSFORMS:
+        app.add_post_transform(post_transform)
     app.add_env_collector(DOICollector)
     add_nodes(app)
     app.add_builder(LockBuilder)

@@ -1,4 +1,4 @@
-"""Work with other extensions and builders: extlinks, doi_role.py, MyST, linkcheck, sphinxcontrib-bibtex."""
+"""Work with other extensions and builders: extlinks, doi_role.py, MyST, nbsphinx, linkcheck, BibTeX."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from doiuri import DOI, DOISyntaxError, find
 from doiuri.plugins import with_suggestion
 from doiuri.plugins.sentences import remarks
 from sphinx.builders.linkcheck import CheckExternalLinksBuilder
+from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import is_role_registered
@@ -25,7 +26,7 @@ from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import Use, doi_data, location_in_file
 from sphinx_doiuri._listings import listings_of
 from sphinx_doiuri._locale import __
-from sphinx_doiuri._read import ArXivRole, DOIRole
+from sphinx_doiuri._read import ArXivRole, DOIRole, is_doi_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,6 +88,30 @@ def allow_doi_urls_in_myst(app: Sphinx, config: Config) -> None:  # noqa: ARG001
         config.myst_url_schemes = {**schemes, **_SCHEMES}
     elif isinstance(schemes, list | tuple | set | frozenset):
         config.myst_url_schemes = {**dict.fromkeys(schemes), **_SCHEMES}
+
+
+class HideURIs(SphinxTransform):
+    """Hide ``doi:`` URIs from nbsphinx, which takes them for names of files, as they have no ``//``."""
+
+    default_priority = 490  # after AnonymousHyperlinks (440), before RewriteLocalLinks (500)
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change the references and targets of a document."""
+        for node in self.document.findall(nodes.Element):
+            if is_doi_uri(node.get("refuri", "")):
+                node["doi_hidden"] = node.attributes.pop("refuri")
+
+
+class ShowURIs(SphinxTransform):
+    """Put back what ``HideURIs`` hid."""
+
+    default_priority = 610  # after CopyLinkedFiles of nbsphinx (600), before ExternalTargets (640)
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change the references and targets of a document."""
+        for node in self.document.findall(nodes.Element):
+            if "doi_hidden" in node:
+                node["refuri"] = node.attributes.pop("doi_hidden")
 
 
 class LinkChecker(CheckExternalLinksBuilder):

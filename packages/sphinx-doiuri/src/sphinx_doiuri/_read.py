@@ -104,7 +104,7 @@ class ReadDOIs(SphinxTransform):
                 self._target(node)
             elif isinstance(node.get("doi"), DOI) or "doi_error" in node:
                 self._role(node)
-            elif _is_doi_uri(node["refuri"]):
+            elif is_doi_uri(node["refuri"]):
                 self._reference(node)
             else:
                 self._check_end(node)
@@ -232,7 +232,8 @@ def _written_doi(link: nodes.Element) -> DOI | None:
     return cut.doi if cut else hardcoded_doi(link)
 
 
-def _is_doi_uri(uri: str) -> bool:
+def is_doi_uri(uri: str) -> bool:
+    """Return whether a URI begins like that of a DOI."""
     return uri[:4].lower() == "doi:"
 
 
@@ -241,7 +242,5 @@ def _is_candidate(node: nodes.Element) -> bool:
     if "doi_error" in node:
         return True
     if isinstance(node, nodes.reference):
-        return (
-            isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or _written_doi(node) is not None
-        )
-    return isinstance(node, nodes.target) and _is_doi_uri(uri)
+        return isinstance(node.get("doi"), DOI) or is_doi_uri(uri) or _written_doi(node) is not None
+    return isinstance(node, nodes.target) and is_doi_uri(uri)

@@ -95,6 +95,27 @@ def test_a_slash_belongs_to_a_name_that_is_registered_only_with_it(
     ]
 
 
+def test_a_name_that_exists_is_right_however_odd_it_looks(
+    doi_proxy: Proxies, tmp_path: Path
+) -> None:
+    """A comment that ignores the advice is needed without the registry, so it is not unused with it."""
+    proxy = doi_proxy([{"handle": "10.24447/slc/", "values": []}])
+    lines = [
+        "doi = {10.24447/slc/}",
+        "doi = {10.24447/nope/}",
+        "doi = {10.24447/SLC/} % doiuri: ignore[trailing-slash,duplicate]",
+    ]
+    entries = [f"@misc{{k{number},\n{line}\n}}\n" for number, line in enumerate(lines)]
+    (tmp_path / "a.bib").write_text("".join(entries))
+    told = {}
+    for words in (["--offline"], ["--resolver", proxy.url]):
+        run = doiuri("check", "-o", "jsonl", "--cache", ":memory:", *words, cwd=tmp_path)
+        found = map(json.loads, run.stdout.splitlines())
+        told[words[0]] = [(one["code"], one["line"]) for one in found]
+    assert told["--offline"] == [("trailing-slash", 2), ("trailing-slash", 5)]
+    assert told["--resolver"] == [("not-found", 5), ("trailing-slash", 5)]
+
+
 FRESH, STALE = time.time() + 3600, 1.0
 FOUND, GONE = 1, 100
 

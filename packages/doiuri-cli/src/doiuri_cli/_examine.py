@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from doiuri import DOI
+from doiuri import DOI, advise
 
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
@@ -174,12 +174,24 @@ def judge(
             findings += work_findings(report.entries, works)
     findings = [one for one in findings if one.code in codes]
     kept, used = apply_ignores(report.ignores, findings)
+    if answers is not None:
+        kept = [one for one in kept if not _is_refuted(one, answers.statuses)]
     if report.ignores and answers is not None and "unused-ignore" in codes:
         is_checked = _checker(codes, report.mentions, answers.statuses, works)
         kept += unused_ignores(report.ignores, used, is_checked, _USUAL)
     kept = sorted((one for one in kept if not config.ignores(one)), key=_order)
     kept = kept if config.columns else list(_once(kept))
     return report._replace(findings=tuple(kept), mentions=(), parts=(), ignores=())
+
+
+def _is_refuted(finding: Finding, statuses: Mapping[str, str]) -> bool:
+    """Return whether a finding is advice on the name of a DOI that exists, so that nothing is wrong with it."""
+    if finding.doi is None or not finding.doi.startswith("10."):
+        return False
+    doi = DOI(finding.doi)
+    if statuses.get(doi.key) != "found":
+        return False
+    return any(advice.code == finding.code for advice in advise(doi))
 
 
 def _answered(mention: LocatedMention, config: Config, answers: Answers) -> Iterator[Finding]:

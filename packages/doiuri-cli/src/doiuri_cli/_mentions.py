@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
 from doiuri.plugins import PROXY_PATTERN, untrimmed
 
+from doiuri_cli.readers._keys import is_reference
 from doiuri_cli.readers._part import location_of, may_mention
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def mentions_in(part: Part) -> Iterator[Mention]:
     """Yield the mentions in a part, in order.
 
     A field is one whole mention, valid or not. In text an invalid one counts only where a DOI is meant for
-    certain: in a link to a DOI proxy, a role or a command. What is still to be filled in does not count.
+    certain: in a link to a DOI proxy, a role or a command. What is still to be filled in does not count, nor
+    does a bare name that is the key of an entry, as in ``[@10.1000/182]``.
     """
     if part.field:
         yield from _field(part)
@@ -179,7 +181,8 @@ def _in_text(part: Part) -> Iterator[Mention]:
             if last <= start and end <= match.start and (invalid := _invalid(part, start, end)):
                 yield invalid
             index += 1
-        yield Mention(part, *match)
+        if match.label or not is_reference(part.text, match.start, part.syntax):
+            yield Mention(part, *match)
         last = match.end
     for start, end in meant[index:]:
         if last <= start and (invalid := _invalid(part, start, end)):

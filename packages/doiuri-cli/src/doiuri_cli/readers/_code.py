@@ -20,6 +20,7 @@ from doiuri_cli.readers._part import (
     moved,
     one_line,
     undo,
+    unwritable,
 )
 
 if TYPE_CHECKING:
@@ -170,14 +171,10 @@ def read_code(source: Source) -> Iterator[Part]:
     """Return the comments of a program, and the rest, without fixes: a program may compare its strings."""
     last = 0
     for lines in _COMMENT_LINES.finditer(source.text):
-        yield Part(source.text[last : lines.start()], start=last, encode=_refused)
+        yield Part(source.text[last : lines.start()], start=last, encode=unwritable)
         yield Part(lines[0], start=lines.start())
         last = lines.end()
-    yield Part(source.text[last:], start=last, encode=_refused)
-
-
-def _refused(text: str) -> str:
-    raise ValueError(text)
+    yield Part(source.text[last:], start=last, encode=unwritable)
 
 
 class _Cell:

@@ -11,7 +11,8 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.readers._part import Decoded, Part, ReadError, may_mention, undo
+from doiuri_cli.readers._keys import KEY_NAMES
+from doiuri_cli.readers._part import Decoded, Part, ReadError, may_mention, undo, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -99,7 +100,9 @@ def _values(
             text, places = undo_all(source.text, [string])
             syntax = "text" if field else kind
             entry = _key(holder) if is_work(holder) else ""
-            yield Part(text, syntax, places=places, entry=entry, field=field, encode=encode)
+            part = Part(text, syntax, places=places, entry=entry, field=field, encode=encode)
+            is_key = string.path[-1] in KEY_NAMES
+            yield part._replace(encode=unwritable) if is_key else part
 
 
 def at(value: object, path: Keys) -> object:

@@ -221,6 +221,14 @@ def one_line(text: str) -> str:
     return text
 
 
+def unwritable(text: str) -> str:
+    """Refuse a text: nothing is fixed in the part.
+
+    :raises ValueError: always.
+    """
+    raise ValueError(f"nothing is written here: {text!r}")
+
+
 # May stand for what a name continues with; one set of all of them would take long to compile
 _ESCAPED = r"(?:[\\%&{}<\xad]|(?=[\u200b\u2060])|\ufeff)"
 _BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))|1\\-0"

@@ -13,8 +13,17 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.readers._json import encode_unicode
+from doiuri_cli.readers._keys import KEY_NAMES
 from doiuri_cli.readers._markup import block_end
-from doiuri_cli.readers._part import Decoded, Part, blanked, may_mention, one_line, undo
+from doiuri_cli.readers._part import (
+    Decoded,
+    Part,
+    blanked,
+    may_mention,
+    one_line,
+    undo,
+    unwritable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +121,7 @@ def _parts(text: str, found: list[Scalar], *, is_citation: bool) -> Iterator[Par
     entries = _entries(text, found)
     kinds = (one for one in found if one.path[-1:] == ("type",) and "identifiers" in one.path)
     identifiers = {one.path[:-1] for one in kinds if text[one.start : one.end] == "doi"}
+    with_doi = {one.path[:-1] for one in found if one.path and one.path[-1] in _FIELDS}
     for scalar in found:
         key = scalar.path[-1] if scalar.path else None
         field = key in _FIELDS or (key == "value" and scalar.path[:-1] in identifiers)
@@ -119,6 +129,11 @@ def _parts(text: str, found: list[Scalar], *, is_citation: bool) -> Iterator[Par
         if not (field or scalar.style == '"' or may_mention(text[scalar.start : scalar.end])):
             continue
         part = part_of(text, scalar, _entry(scalar.path, entries))
+        if scalar.is_key or key in KEY_NAMES:
+            named = scalar.path if scalar.is_key else scalar.path[:-1]
+            if named in with_doi and part.text.startswith("10."):
+                continue
+            part = part._replace(encode=unwritable)
         # Outside of CITATION.cff, the key may be a setting that templates use as a link
         is_link = not is_citation and part.text.startswith(("http://", "https://"))
         if field and not is_link and is_text(text, scalar):

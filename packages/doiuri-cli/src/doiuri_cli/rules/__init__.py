@@ -10,6 +10,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri_cli.readers._keys import is_key
 from doiuri_cli.readers._part import location_of
 from doiuri_cli.rules._keep import is_fixed_text, keeps_name
 
@@ -73,7 +74,7 @@ def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None
 
     It is safe if the DOI stays the same, and then only labels, links and escapes may change.
     """
-    if is_fixed_text(part, *span):
+    if is_key(part.text, span[0], part.syntax) or is_fixed_text(part, *span):
         return None
     if name is None and not keeps_name(part.text[slice(*span)], text, part.syntax):
         return None

@@ -1,0 +1,66 @@
+r"""Where a key stands: the name of an entry, an element or a label, by which other places refer to it.
+
+A key may be a DOI or a link to one, such as ``\cite{10.1000/182}``. It has to be the same everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+KEY_NAMES = frozenset({"id", "@id", "citation-key"})
+"""The keys of YAML and JSON whose values are keys of entries or objects."""
+
+_FAR = 500  # characters of a list of keys before one of them
+
+_PANDOC = re.compile(r"(?<![\w./])@\{?[\w./:%-]*\Z")  # also org-cite: [@key; see @key, p. 3]
+_COMMAND = re.compile(
+    r"""
+    \\ (?:
+        (?: [A-Za-z]*[cC]ite[A-Za-z]* | bibitem | label | (?:page|eq|auto|name|[cCvV])?ref )
+        \*? \s* (?: \[[^\[\]]*\] \s* )*                                  # notes
+      | [A-Za-z]*[cC]ites \s*
+        (?: (?: \[[^\[\]]*\] | \([^()]*\) | \{[^{}]*\} ) \s* )*          # lists before this one
+    )
+    \{ [^{}]* \Z
+    """,
+    re.VERBOSE,
+)
+_COMMAND_OR_FIELD = re.compile(
+    rf"""
+    {_COMMAND.pattern}
+  | (?<![\w-]) (?i: crossref | xref | xdata | ids | related | entryset ) \s*=\s* ["{{] [^"{{}}]* \Z
+    """,
+    re.VERBOSE,
+)
+_REFERENCES = {
+    "text": _PANDOC,
+    "markdown": _PANDOC,
+    "tex": _COMMAND,
+    "bibtex": _COMMAND_OR_FIELD,
+}
+
+_ATTRIBUTE = r"""\s (?: id | name | itemid | xml:base ) \s*=\s* ["'] [^"'<>]* \Z"""
+_OTHERS = {
+    "html": re.compile(_ATTRIBUTE, re.VERBOSE),
+    "xml": re.compile(_ATTRIBUTE, re.VERBOSE),
+    "markdown": re.compile(rf"{_ATTRIBUTE} | \{{(?:foot)?cite(?::\w+)*\}} ` [^`]* \Z", re.VERBOSE),
+    "rst": re.compile(r":(?:foot)?cite(?::\w+)*:`[^`]*\Z"),
+}
+
+
+def is_reference(text: str, place: int, syntax: str) -> bool:
+    """Return whether a place is in a key by which a text refers to an entry: a bare name there is no DOI."""
+    return _is_in(_REFERENCES.get(syntax), text, place)
+
+
+def is_key(text: str, place: int, syntax: str) -> bool:
+    """Return whether a place is in a key: nothing is fixed there.
+
+    This includes the roles of sphinxcontrib-bibtex, where a bare name is a DOI: ``lock --bib`` writes its entry.
+    """
+    return is_reference(text, place, syntax) or _is_in(_OTHERS.get(syntax), text, place)
+
+
+def _is_in(pattern: re.Pattern[str] | None, text: str, place: int) -> bool:
+    """Return whether a pattern matches what ends at a place."""
+    return pattern is not None and pattern.search(text, max(0, place - _FAR), place) is not None

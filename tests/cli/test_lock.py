@@ -62,6 +62,17 @@ def test_records_sorted_and_without_the_resolver(folder: Path, doi_proxy: Proxie
     assert "://" not in (folder / "doi.lock.json").read_text().replace("https://example.org/", "")
 
 
+def test_dois_in_recorded_http_are_locked_only_if_the_file_is_named(
+    folder: Path, doi_proxy: Proxies
+) -> None:
+    (folder / "recorded.yaml").write_text(f"interactions:\n- uri: https://doi.org/{BARE}\n")
+    run = lock(doi_proxy, folder)
+    assert names(folder) == ALL
+    assert "1 DOI in recorded HTTP not looked up" in run.stderr
+    lock(doi_proxy, folder, "recorded.yaml")
+    assert names(folder) == sorted([*ALL, BARE.upper()])
+
+
 @pytest.mark.parametrize("more", [[], ["--refresh"]])
 def test_what_another_resolver_does_not_know_is_named_and_not_written(
     more: list[str], folder: Path, doi_proxy: Proxies

@@ -123,6 +123,7 @@ FREE = [  # one folder, and no test data in it
         "unit-tests/a.md",
     ),
     *("latest/data/a.md", "contests/input/a.md", "fixtures.md", "tests/data.md", "drug.yaml"),
+    *("tests/a.md", "spec/a.html", "a/test.html", "latest/a.bib"),
 ]
 KEPT = [
     *("tests/fixtures/a.md", "cassettes/a.txt", "a/testdata/b/a.bib", "ruby.yml", "python.yaml"),
@@ -139,6 +140,8 @@ KEPT = [
         "a/__snapshots__/a.md",
     ),
     *("docs-snapshot-1/a.html", "Tests/Data/a.md", "tests/data/a.py"),
+    *("tests/a.txt", "src/test/resources/a.html", "test/unit/a.bib", "tests/expected-2/a.md"),
+    *("ruby/spec/data/a.html", "ruby/spec/a.bib"),
 ]
 
 
@@ -151,15 +154,42 @@ KEPT = [
         ("cassettes/a", "", "{}/cassettes/a"),
         ("fixtures/a", "fixtures/a/sample", ".."),
         ("fixtures/a", "other", "../fixtures/a"),
-        ("", "", None),
-        ("tests/input", "tests/input", None),
     ],
 )
-def test_test_data_stays_as_it_is(
-    tmp_path: Path, above: str, start: str, argument: str | None
-) -> None:
+def test_test_data_stays_as_it_is(tmp_path: Path, above: str, start: str, argument: str) -> None:
     """Tests compare with recorded HTTP and fixtures; what is above the searched folder does not count."""
-    link = "http://dx.doi.org/10.1000/182"
+    write_links(tmp_path / above)
+    (tmp_path / start).mkdir(exist_ok=True)
+    argument = argument.format(tmp_path)
+    done = doiuri("fix", "--isolated", argument, cwd=tmp_path / start)
+    assert without_link(tmp_path / above) == FREE
+    assert done.stderr.splitlines()[-1] == f"{len(KEPT)} fixes in test data left to --unsafe-fixes."
+    options = "--isolated", "--unsafe-fixes", "--offline", "--cache", str(tmp_path / "cache")
+    done = doiuri("fix", *options, argument, cwd=tmp_path / start)
+    assert done.stderr.startswith(f"Fixed {len(KEPT)} in ")
+
+
+def test_test_data_is_fixed_if_the_command_line_names_it_but_not_by_a_hook(tmp_path: Path) -> None:
+    write_links(tmp_path)
+    hook = doiuri("fix", "--isolated", "--force-exclude", *FREE, *KEPT, cwd=tmp_path)
+    assert without_link(tmp_path) == FREE
+    assert f"{len(KEPT)} fixes in test data left" in hook.stderr
+    (tmp_path / "list").write_text(KEPT[0])
+    doiuri("fix", "--isolated", "--files-from=list", cwd=tmp_path)
+    assert without_link(tmp_path) == FREE
+    doiuri("fix", "--isolated", ".", *KEPT, cwd=tmp_path)
+    assert without_link(tmp_path) == [*FREE, *KEPT]
+
+
+LINK = "http://dx.doi.org/10.1000/182"
+
+
+def without_link(top: Path) -> list[str]:
+    return [name for name in [*FREE, *KEPT] if LINK not in (top / name).read_text()]
+
+
+def write_links(top: Path) -> None:
+    """Write the files with a link each, and tests of Ruby."""
     forms = {".bib": "@misc{{k, url = {{{}}}}}", ".py": '"""{}"""\n'}
     forms |= {
         "ruby.yml": "---\nhttp_interactions:\n- uri: {}\n",
@@ -167,19 +197,11 @@ def test_test_data_stays_as_it_is(
     }
     forms |= {"drug.yaml": "drug_interactions:\n- uri: {}\n"}
     for name in [*FREE, *KEPT]:
-        path = tmp_path / above / name
+        path = top / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(forms.get(path.name, forms.get(path.suffix, "{}")).format(link))
-    (tmp_path / start).mkdir(exist_ok=True)
-    arguments = [*FREE, *KEPT] if argument is None else [argument.format(tmp_path)]
-    done = doiuri("fix", "--isolated", *arguments, cwd=tmp_path / start)
-    assert [
-        name for name in [*FREE, *KEPT] if link not in (tmp_path / above / name).read_text()
-    ] == FREE
-    assert done.stderr.splitlines()[-1] == f"{len(KEPT)} fixes in test data left to --unsafe-fixes."
-    options = "--isolated", "--unsafe-fixes", "--offline", "--cache", str(tmp_path / "cache")
-    done = doiuri("fix", *options, *arguments, cwd=tmp_path / start)
-    assert done.stderr.startswith(f"Fixed {len(KEPT)} in ")
+        path.write_text(forms.get(path.name, forms.get(path.suffix, "{}")).format(LINK))
+    (top / "ruby" / "spec" / "models").mkdir()
+    (top / "ruby" / "spec" / "models" / "user_spec.rb").touch()
 
 
 def test_error_that_is_left(tmp_path: Path) -> None:

@@ -157,7 +157,8 @@ def test_the_summary_says_what_was_checked_and_found(
     files: dict[str, str], lines: list[str], tmp_path: Path
 ) -> None:
     remember(tmp_path / "cache", {"10.1000/a": True, "10.1000/dead": False, "10.1000/a–b": True})
-    (tmp_path / "tree" / "fixtures").mkdir(parents=True)
+    for folder in ("fixtures", "cassettes"):
+        (tmp_path / "tree" / folder).mkdir(parents=True)
     for name, text in files.items():
         (tmp_path / "tree" / name).write_text(text)
     words = "check", "--isolated", "--offline", "--cache", tmp_path / "cache"

@@ -38,6 +38,7 @@ class Config(NamedTuple):
     """What to check, and how: the values of ``OPTIONS``, and what is no option of its own."""
 
     folders: tuple[str, ...] = ()  # the absolute paths of those that are searched
+    named: tuple[str, ...] = ()  # those of the files that the command line names
     include: tuple[Patterns, ...] = ()
     exclude: tuple[Patterns, ...] = ()
     extensions: tuple[tuple[str, str], ...] = ()

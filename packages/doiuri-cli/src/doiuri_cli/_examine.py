@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri import DOI, advise
 
 from doiuri_cli._mentions import mentions_in
+from doiuri_cli.files._test_data import is_recorded, is_test_data
 from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
 from doiuri_cli.readers._part import location_of
 from doiuri_cli.rules import (
@@ -34,16 +33,6 @@ if TYPE_CHECKING:
     from doiuri_cli.registry import Answers
     from doiuri_cli.rules._ignores import Ignore
 
-# Folders of what tests read, or compare with; "sample" alone may be a package
-_TEST_DATA = re.compile(
-    r"""/(?:
-        _*(?:cassettes|fixtures)_* | [^/]*snapshot[^/]*                       # by what tools of tests write,
-      | tests?[-_]?data | processor-tests                                     # by name,
-      | tests?/(?:[^/]+/)*(?:data|inputs?|samples|sample[-_][^/]+)            # or below a folder of tests
-    )/""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_RECORDED_HTTP = re.compile(r"^(?:http_)?interactions:", re.MULTILINE)
 NOTHING: Mapping[str, Any] = {}  # what is known of no DOI
 _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 """The codes that depend on the answers about a file's DOIs."""
@@ -66,6 +55,7 @@ class FileReport(NamedTuple):
     entries: tuple[CitedWork, ...] = ()  # its entries to compare with the registry's metadata
     lacking: tuple[Lacking, ...] = ()  # its entries without a DOI, likewise
     columns: tuple[str, ...] = ()  # the names of its columns, if only some are read
+    recorded: bool = False  # whether it is recorded HTTP, about whose DOIs nobody is asked
 
 
 def read_parts(source: Source) -> tuple[list[Part], ReadError | None]:
@@ -111,7 +101,12 @@ def examine(source: Source, config: Config) -> FileReport:
 
     if note:  # a fix could not be proved
         findings = [one._replace(fix=None) for one in findings]
-    if any(one.fix for one in findings) and _is_test_data(source, kind, config.folders):
+    is_named = os.path.abspath(source.path) in config.named  # noqa: PTH100
+    if (
+        not is_named
+        and any(one.fix for one in findings)
+        and is_test_data(source, kind, config.folders)
+    ):
         findings = [one._replace(fix=one.fix and one.fix._replace(safe=False)) for one in findings]
     return FileReport(
         source.path,
@@ -122,6 +117,7 @@ def examine(source: Source, config: Config) -> FileReport:
         parts=tuple(kinds),
         ignores=ignores,
         columns=columns,
+        recorded=not is_named and bool(located) and is_recorded(source, kind, config.folders),
     )
 
 
@@ -130,7 +126,7 @@ def with_entries(report: FileReport, source: Source, config: Config) -> FileRepo
 
     There are none in a file that cannot be parsed. If only columns are read, each DOI in one is an entry.
     """
-    if WORK_CODES.isdisjoint(config.codes_for(source.path)):
+    if report.recorded or WORK_CODES.isdisjoint(config.codes_for(source.path)):
         return report
     from doiuri_cli.readers._bibliography import CitedWork, Lacking, entries  # rarely needed
 
@@ -209,19 +205,6 @@ def _answered(mention: LocatedMention, config: Config, answers: Answers) -> Iter
         command = shlex.join(["doiuri", "lock", "--lock", config.lock or "", location.path])
         message = f"{name} is not in the lock file; run {command}"
         yield Finding(location, "lock-missing", message, name)
-
-
-def _is_test_data(source: Source, kind: str | None, folders: Iterable[str]) -> bool:
-    """Return whether a file holds test data, such as recorded HTTP, that has to stay as it is.
-
-    What is above the searched folder does not count; for a file that was named, above the current folder.
-    """
-    path = PurePath(os.path.abspath(source.path))  # noqa: PTH100 - without ".."
-    tops = [*sorted(folders), os.getcwd()]  # noqa: PTH109 - as the folders, a str
-    top = next((top for top in tops if path.is_relative_to(top)), path.parent)
-    if _TEST_DATA.search(f"/{path.relative_to(top).parent.as_posix()}/"):
-        return True
-    return kind == "yaml" and _RECORDED_HTTP.search(source.text) is not None
 
 
 def _checker(

@@ -81,7 +81,7 @@ class Run(NamedTuple):
         from doiuri_cli.registry import check_names
 
         reports = self.read(contents)
-        names = dict.fromkeys(chain.from_iterable(report.names for report in reports))
+        names = names_to_ask(reports)
         answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
         self._ask_about_slashes(reports, answers, lock)
         works = self._works(reports, answers)
@@ -191,6 +191,18 @@ def _size(file: Content) -> int:
         return os.stat(path).st_size  # noqa: PTH116 - for speed
     except OSError:
         return 0
+
+
+def names_to_ask(reports: Iterable[FileReport]) -> list[str]:
+    """Return the names in files, each once, without those that are only in recorded HTTP."""
+    asked = (report.names for report in reports if not report.recorded)
+    return list(dict.fromkeys(chain.from_iterable(asked)))
+
+
+def only_recorded(reports: Iterable[FileReport]) -> int:
+    """Return how many names are only in recorded HTTP."""
+    recorded = {*chain.from_iterable(report.names for report in reports if report.recorded)}
+    return len(recorded.difference(names_to_ask(reports)))
 
 
 def examined(config: Config, content: Content) -> FileReport:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from doiuri import DOI
 
-from doiuri_cli._run import Run, contents_of
+from doiuri_cli._run import Run, contents_of, only_recorded
 from doiuri_cli.commands import PROBLEM, exit_code, show_progress, write_problems
 from doiuri_cli.commands._options import (
     code_options,
@@ -61,7 +61,7 @@ def check(files: FileOptions, outputs: Sequence[Output], *, quiet: bool, **optio
 
         lock = read_lock(config.lock)
     selection = files.select(config)
-    config = config._replace(folders=tuple(selection.folders))
+    config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
@@ -111,6 +111,7 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
         unknown=unknown,
         old=old,
         skipped=skipped,
+        recorded=only_recorded(result.reports),
     )
     return Report(findings, counts, _references(result))
 

@@ -23,7 +23,7 @@ from doiuri_cli.commands._options import (
     registry_options,
 )
 from doiuri_cli.output import check_outputs, output_option, write_report
-from doiuri_cli.output._report import Counts, Report, number, recorded_lines, severities
+from doiuri_cli.output._report import Counts, Report, left_lines, number, severities
 from doiuri_cli.rules import WORK_CODES
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def fix(
     config = config._replace(ignore=config.ignore | WORK_CODES)  # they have no fixes
     dry = show or only
     selection = files.select(config)
-    config = config._replace(folders=tuple(selection.folders))
+    config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename)
     uses_output = show or any(content.content is not None for content in contents)
@@ -97,7 +97,7 @@ def fix(
         write_report(_report([one.first if only else one.report for one in results]), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         click.echo(_summary(results, due=dry), err=True)
-        for line in recorded_lines(left for one in results for left in one.report.findings):
+        for line in left_lines(left for one in results for left in one.report.findings):
             click.echo(line, err=True)
     for one in results:
         if one.refused:

@@ -12,11 +12,11 @@ from doiuri import DOISyntaxError
 from doiuri.plugins import parse_name
 
 from doiuri_cli._config import default_lock
-from doiuri_cli._run import Run, contents_of
+from doiuri_cli._run import Run, contents_of, names_to_ask, only_recorded
 from doiuri_cli.commands import PROBLEM, show_progress, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config, registry_options
 from doiuri_cli.files import replace_file
-from doiuri_cli.output._report import visible
+from doiuri_cli.output._report import recorded_line, visible
 from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:
@@ -108,13 +108,14 @@ def lock(
         _check_bib(bib, file)
     wanted = Wanted(not existence, works, refresh)
     selection = files.select(config)
+    config = files.located(config, selection)
     written = bib and os.path.abspath(bib)  # noqa: PTH100
     read = [one for one in selection.paths if os.path.abspath(one) != written]  # noqa: PTH100
     contents = contents_of(read, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
         reports = Run(config, files.jobs, progress).read(contents)
         dois: dict[str, DOI] = {}
-        for doi in (handle(name) for report in reports for name in report.names):
+        for doi in map(handle, names_to_ask(reports)):
             dois.setdefault(doi.key, doi)
         locking = Locking(config, file, wanted, dois, progress)
         is_broken = write_problems(selection, reports)
@@ -122,6 +123,8 @@ def lock(
         if prune and is_plain:
             click.echo("doiuri: --prune drops nothing: a file was read as plain text", err=True)
         prune = prune and not (is_broken or is_plain)
+        if not quiet and (recorded := only_recorded(reports)):
+            click.echo(recorded_line(recorded), err=True)
         due = _update(locking, accepted, check=check, prune=prune, quiet=quiet)
         if bib is not None:
             due |= _update_bib(locking, bib, check=check, prune=prune)

@@ -191,6 +191,17 @@ class FileOptions(NamedTuple):
             write_message(path, f"left out: {reason}")
         return selection
 
+    def located(self, config: Config, selection: Selection) -> Config:
+        """Return the configuration with what the command line names: folders, and files except by a hook."""
+        named = [path for path in self.paths if path != STDIN]
+        if self.stdin_filename is not None:
+            named.append(self.stdin_filename)
+        if config.force_exclude:  # a hook names all files that changed
+            named.clear()
+        return config._replace(
+            folders=tuple(selection.folders), named=tuple(map(os.path.abspath, named))
+        )
+
 
 def _listed(file: str) -> list[str]:
     try:

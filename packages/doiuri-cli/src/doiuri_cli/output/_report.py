@@ -34,6 +34,7 @@ class Counts(NamedTuple):
     skipped: Mapping[str, int] = (
         _NOTHING  # how many files were not read, by reason, such as "binary"
     )
+    recorded: int = 0  # how many DOIs are only in recorded HTTP, and not counted above
 
 
 class Bibliographies(NamedTuple):
@@ -64,10 +65,19 @@ def summary_lines(report: Report) -> list[str]:
         lines.append(
             f"{number(sum(counts.skipped.values()), 'file')} skipped: {_reasons(counts.skipped)}."
         )
-    return [*lines, _found(report), *recorded_lines(report.findings)]
+    if counts.recorded:
+        lines.append(recorded_line(counts.recorded))
+    return [*lines, _found(report), *left_lines(report.findings)]
 
 
-def recorded_lines(findings: Iterable[Finding]) -> list[str]:
+def recorded_line(count: int) -> str:
+    """Return the line on the DOIs in recorded HTTP."""
+    return (
+        f"{number(count, 'DOI')} in recorded HTTP not looked up; name a file to look its DOIs up."
+    )
+
+
+def left_lines(findings: Iterable[Finding]) -> list[str]:
     """Return the line on fixes that are left out because they would change test data, if there are any."""
     count = sum(
         one.fix is not None and one.fix.name is None and not one.fix.safe for one in findings
@@ -81,7 +91,8 @@ def recorded_lines(findings: Iterable[Finding]) -> list[str]:
 
 def _checked(counts: Counts) -> str:
     if not counts.dois:
-        return f"No DOIs found in {number(counts.files, 'file')}."
+        found = "to look up" if counts.recorded else "found"
+        return f"No DOIs {found} in {number(counts.files, 'file')}."
     unknown = sum(counts.unknown.values())
     if unknown == counts.dois and not counts.requests:
         return f"Verified none of {number(counts.dois, 'DOI')}: {_reasons(counts.unknown)}."

@@ -98,10 +98,21 @@ def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(
         assert codes(path, text) == case["codes"]
 
 
-NO_DOI = ("N/A", "n/a", "NA", "-", "—", "unknown", "not available", "no DOI available")
+NO_DOI = (
+    "N/A",
+    "n/a",
+    "#N/A",
+    "NA",
+    "nan",
+    "-",
+    "—",
+    "unknown",
+    "not available",
+    "no DOI available",
+)
 VALUES: dict[str, str | None] = {
     **dict.fromkeys(NO_DOI, ""),
-    **dict.fromkeys(("string", "The DOI of the paper", "smith2010")),
+    **dict.fromkeys(("string", "The DOI of the paper", "smith2010", "P356")),
     **dict.fromkeys(("10.", "1000/182", "doi:1000", "DOI:1000"), "syntax"),
     "10/d8dn": "short-doi",
     "10.1000/182": "",

@@ -80,7 +80,7 @@ _PLACEHOLDER = (
     r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
 )
 _NONE = (
-    r"(?i)[-–—.?/\s]*|n\.?/?\s?a\.?|(?:no|without)\s+doi(?:\s+\w+)?"
+    r"(?i)[-–—.?/\s]*|#?n\.?/?\s?a\.?|nan|(?:no|without)\s+doi(?:\s+\w+)?"
     r"|(?:not|un)\s?(?:yet\s+)?(?:available|assigned|known|published)"
 )
 

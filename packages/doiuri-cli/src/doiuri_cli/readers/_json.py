@@ -12,7 +12,16 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.readers._keys import KEY_NAMES
-from doiuri_cli.readers._part import Decoded, Part, ReadError, may_mention, undo, unwritable
+from doiuri_cli.readers._part import (
+    Decoded,
+    Part,
+    ReadError,
+    is_attempt,
+    may_mention,
+    undo,
+    unwritable,
+    value_of_doi,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -20,7 +29,8 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Source
 
     Keys = tuple[str | int, ...]  # the keys and, in arrays, the numbers from 0 that lead to a value
-    Kind = Callable[[Keys, object], str]  # of a value: "field", a syntax, or "" if it is not read
+    # of a value: "field", "doi" if it may be a link, a syntax, or "" if it is not read
+    Kind = Callable[[Keys, object], str]
 
 
 DEEPEST = 200  # levels of arrays and objects
@@ -95,14 +105,17 @@ def _values(
     for string in strings(source, skip):
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
-        field = kind == "field"
-        if kind and (field or may_mention(string.value)):
-            text, places = undo_all(source.text, [string])
-            syntax = "text" if field else kind
-            entry = _key(holder) if is_work(holder) else ""
-            part = Part(text, syntax, places=places, entry=entry, field=field, encode=encode)
-            is_key = string.path[-1] in KEY_NAMES
-            yield part._replace(encode=unwritable) if is_key else part
+        is_doi = kind in {"field", "doi"}
+        if not kind or not (is_doi or may_mention(string.value)):
+            continue
+
+        text, places = undo_all(source.text, [string])
+        syntax = "text" if is_doi else kind
+        entry = _key(holder) if is_work(holder) else ""
+        part = Part(text, syntax, places=places, entry=entry, field=kind == "field", encode=encode)
+        if string.path[-1] in KEY_NAMES:
+            part = part._replace(encode=unwritable)
+        yield value_of_doi(part) if kind == "doi" else part
 
 
 def at(value: object, path: Keys) -> object:
@@ -133,12 +146,20 @@ def _work(path: Keys, holder: object) -> str:
     match path[-1:]:
         case ("identifier" | "relatedIdentifier" | "id",) if _says_doi(holder):
             return "text"  # DataCite has links there, too
-        case ("DOI" | "doi",) if is_work(holder):
-            return "field"
+        case ("DOI" | "doi" as key,) if is_work(holder):
+            return _kind_of_doi(key, holder)
         case ("URL" | "url" | "note",) if is_work(holder):
             return "text"
         case _:
             return ""
+
+
+def _kind_of_doi(key: str, holder: object) -> str:
+    """Return what the value of a key for a DOI is, which may be the key of something else."""
+    value = holder.get(key) if isinstance(holder, dict) else None
+    if not is_attempt(str(value)):
+        return ""
+    return "doi" if key == "doi" else "field"  # in other keys, no link is meant: "DOI" is CSL's
 
 
 def _zenodo(path: Keys, holder: object) -> str:
@@ -160,7 +181,7 @@ def _linked(path: Keys, holder: object) -> str:
     names = [step for step in path if isinstance(step, str)]
     match names[-1:]:
         case ["value"] if _says_doi(holder):
-            return "field"
+            return _kind_of_doi("value", holder)
         case ["value"] if "identifier" in names:
             return "text"
         case [

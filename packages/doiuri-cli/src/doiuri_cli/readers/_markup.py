@@ -11,7 +11,17 @@ from doiuri.bibtex import ENTRY, NEXT_ENTRY, closing
 from doiuri.markdown import without_code
 
 from doiuri_cli.readers._bibtex import parts as parts_of_bibtex
-from doiuri_cli.readers._part import Closers, Part, blanked, moved, paragraphs, stretches
+from doiuri_cli.readers._part import (
+    Closers,
+    Part,
+    blanked,
+    is_attempt,
+    moved,
+    paragraphs,
+    stretches,
+    unwritable,
+    value_of_doi,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +42,7 @@ FIELD = re.compile(
 )
 _LINE_WITH_ENTRY = re.compile(r"(?:^[ \t>]*+|>)@(?=[A-Za-z]+[ \t]*\{)", re.MULTILINE)
 _VALUE = re.compile(
-    r"(?<=[ \t\"'])(?:https?://\S{1,99}?/|doi:)?10\.[0-9]{4,9}/\S+"
+    r"(?<=[ \t\"'])(?i:https?://\S{1,99}?/|doi:)?10\.[0-9]{4,9}/\S+"
 )  # not the URI doi:10.…
 _COMMENT = 5000  # characters before a place in which a comment around it begins
 
@@ -58,7 +68,9 @@ def quoted(text: str, shown: str) -> Iterator[Part]:
             and _VALUE.fullmatch(text, start, end)
             and not _in_comment(text, start)
         ):
-            yield Part(text[start:end], start=start, field=True)
+            value = value_of_doi(Part(text[start:end], start=start))
+            # A link may be what a program returns, as an API's documentation shows it
+            yield value if value.field else value._replace(encode=unwritable)
 
 
 def _in_comment(text: str, place: int) -> bool:
@@ -76,8 +88,6 @@ _JSON_LD = "application/ld+json"
 _FRONT_MATTER = re.compile(
     r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?P<end>\1|\.\.\.)[ \t]*(?:\r?\n|\Z)"
 )
-# No schema says what the field holds, and templates of sites often use it as the address of a link
-_LINK = re.compile(r"(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
 # What YAML or TOML may read otherwise, with or without quotes
 _NOT_PLAIN = re.compile(r"[^\w./()<>%+=~;: -]|:(?: |\Z)|\A[ <>%-]")
 _COMMENT_LINE = re.compile(r"^[ \t]*#[^\r\n]*", re.MULTILINE)
@@ -137,9 +147,8 @@ def _front_matter(text: str) -> Iterator[Part]:
     for field in FIELD.finditer(text):
         start, end = field.span(field.lastgroup or 0)
         yield Part(text[last:start], start=last, encode=_plain)
-        yield Part(
-            text[start:end], start=start, field=not _LINK.match(text, start, end), encode=_plain
-        )
+        if is_attempt(text[start:end]):
+            yield value_of_doi(Part(text[start:end], start=start, encode=_plain))
         last = end
     if last < len(text):
         yield Part(text[last:], start=last, encode=_plain)

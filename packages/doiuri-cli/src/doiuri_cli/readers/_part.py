@@ -221,6 +221,23 @@ def one_line(text: str) -> str:
     return text
 
 
+_ATTEMPT = re.compile(r"10\.|/|doi\s*:", re.IGNORECASE)
+_LINK = re.compile(r"\s*(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
+
+
+def is_attempt(text: str) -> bool:
+    """Return whether the value of a key ``doi`` is meant for one, unlike a description or another key."""
+    return _ATTEMPT.search(text) is not None
+
+
+def value_of_doi(part: Part) -> Part:
+    """Return the value of a key ``doi`` that no schema describes: a field, or a text if it is a link.
+
+    Templates of sites use the key as the address of a link, and programs return links in it.
+    """
+    return part._replace(field=not _LINK.match(part.text))
+
+
 def unwritable(text: str) -> str:
     """Refuse a text: nothing is fixed in the part.
 

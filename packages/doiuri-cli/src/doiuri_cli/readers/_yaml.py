@@ -19,10 +19,12 @@ from doiuri_cli.readers._part import (
     Decoded,
     Part,
     blanked,
+    is_attempt,
     may_mention,
     one_line,
     undo,
     unwritable,
+    value_of_doi,
 )
 
 if TYPE_CHECKING:
@@ -134,10 +136,11 @@ def _parts(text: str, found: list[Scalar], *, is_citation: bool) -> Iterator[Par
             if named in with_doi and part.text.startswith("10."):
                 continue
             part = part._replace(encode=unwritable)
-        # Outside of CITATION.cff, the key may be a setting that templates use as a link
-        is_link = not is_citation and part.text.startswith(("http://", "https://"))
-        if field and not is_link and is_text(text, scalar):
-            yield part._replace(field=True)
+        if field and is_text(text, scalar):
+            if is_citation:
+                yield part._replace(field=True)
+            elif is_attempt(part.text):
+                yield value_of_doi(part)
         elif may_mention(part.text):
             yield part._replace(syntax="xml") if "</" in part.text else part
 

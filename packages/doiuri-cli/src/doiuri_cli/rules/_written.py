@@ -23,11 +23,8 @@ the REST API. Code is left out by the readers.
 
 from __future__ import annotations
 
-import os
-import re
 from typing import TYPE_CHECKING
 
-from doiuri_cli.readers import reads_columns, type_of
 from doiuri_cli.rules import Finding, finding_about
 from doiuri_cli.rules._spelling import (
     advice_findings,
@@ -40,9 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from doiuri_cli._mentions import LocatedMention, Mention
-    from doiuri_cli.readers import Part
 
-_ATTEMPT = re.compile(r"10\.|/|doi\s*:", re.IGNORECASE)
 _BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 
 
@@ -64,8 +59,6 @@ def _mention_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
         message = f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
         yield finding_about(mention, "short-doi", message)._replace(doi=short.name)
     elif part.field:
-        if mention.doi is None and _is_loose(part) and not _ATTEMPT.search(mention.text):
-            return
         yield from field_findings(mention, tex_escape)
     elif mention.doi is None:
         reason = mention.error.reason if mention.error else "not a DOI"
@@ -73,17 +66,6 @@ def _mention_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
     else:
         yield from link_findings(mention)
         yield from advice_findings(mention)
-
-
-def _is_loose(part: Part) -> bool:
-    """Return whether ``doi`` in a file may also be the key of something else, such as a description."""
-    if reads_columns():
-        return False
-    name = os.path.basename(part.source.path).lower()  # noqa: PTH119
-    return part.syntax == "text" and (
-        name == "codemeta.json"
-        or (type_of(name) in {"yaml", "markdown"} and not name.endswith(".cff"))
-    )
 
 
 def file_findings(kind: str | None, mentions: Iterable[LocatedMention]) -> Iterator[Finding]:

@@ -33,6 +33,10 @@ _ENTITY = lazy(
     r"&(?:(?:quot|apos|nbsp|rdquo|rsquo|raquo|#0{0,4}(?:34|39|160));|lt;/|gt;(?!\.?[A-Za-z0-9]))"
 )
 _SICI = lazy(rf"<[0-9](?>(?:[^{_HARD}{_SOFT}]++|:(?!//)){{0,200}})>")
+_LINK_TEXT = lazy(  # of a link in AsciiDoc, before the end of a word
+    r"\[(?![0-9])[^\[\]\n]{0,200}\]"
+    r"[.,;:!?)'\"]{0,3}(?:\s|\Z)"
+)
 _IN_SICI = lazy(";[0-9]-")
 _IN_ENTITY = lazy(r"&#?[A-Za-z0-9]+;\Z")
 _NEXT_FIELD = lazy(r"&[A-Za-z][\w.]*=")
@@ -49,6 +53,7 @@ _FOLLOWING = r"(?:10\.[0-9]{4,}|https?(?::|%3A)|doi(?::|%3A)|%22|%20|\+)"
 _ANYWHERE = (
     ("$$", lazy(r"\$\$[A-Z]")),  # subfields of library systems
     ("%5Cn", lazy(r"%5Cn(?=https?:|10\.)")),  # Mendeley's line break between two links
+    ("__;", lazy(r"__;[\w*+-]*!!")),  # what Proofpoint puts around a link
 )
 _OR = ("+", lazy(r"\+(?:OR|AND)\+"))
 _LISTED = rf"(?:2C|3B)(?={_FOLLOWING})"
@@ -100,8 +105,10 @@ def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
     match character:
         case "(" | "[" | "{" | "<":
             opened.append(place)
-            is_markup = text.startswith("[^", place) or (
-                character == "<" and _TAG.match(text, place)
+            is_markup = (
+                text.startswith("[^", place)
+                or (character == "<" and _TAG.match(text, place))
+                or (lead.place == "link" and _LINK_TEXT.match(text, place))
             )
             return bool(is_markup) or (not _SICI.match(text, place) and _next_follows(text, place))
         case ")" | "]" | "}" | ">":
@@ -228,7 +235,8 @@ _FILE = lazy(
     re.IGNORECASE | re.DOTALL,
 )
 _PREPRINT = lazy(r"(?i:10\.1101/.*[0-9])(v[0-9]{1,2})\Z")  # bioRxiv appends the version
-_ARTICLE_NUMBER = lazy(r"10\.1093/[^/]+/[^/]+(/[0-9]{5,})\Z")  # OUP appends a number of its own
+# OUP appends a number of its own, and the name of a file
+_ARTICLE_NUMBER = lazy(r"10\.1093/[^/]+/[^/]+(/[0-9]{5,}(?:/[^/]+)?)\Z")
 _JOURNAL = lazy(  # Wiley's pages of a journal
     r"10\.[0-9]+(?:/|%2F)(?:\(|%28)ISSN(?:\)|%29)[0-9]{4}-[0-9]{3}[0-9X](/.*)\Z",
     re.IGNORECASE | re.DOTALL,

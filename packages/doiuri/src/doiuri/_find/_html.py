@@ -25,6 +25,7 @@ INVISIBLE_ONE = r"\xad|[\u200b\u2060]|\ufeff"
 _BREAK = lazy(r"</?[wW][bB][rR]\b")
 # May begin an entity for a character that a name continues with
 AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot);)"
+_LINE_BEGINNING = lazy(r"<lb\b")  # in TEI
 _NAME = lazy(name_start(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr)"))
 ENTITY_OF_1 = lazy(r"&#(?:[0-9]*49|[xX][0-9a-fA-F]*31)")
 _UNUSUAL = lazy(r"<(?:[sS](?i:cript|tyle)|!\[(?i:cdata)\[|(?:pub|article|object)-id\b)")
@@ -59,6 +60,13 @@ class HTML(Scanner):
 
     names = (_NAME, _UNUSUAL, ENTITY_OF_1)
     delimiters: ClassVar = {'"': ('="',), "'": ("='",)}
+
+    def mentions(self) -> Iterator[Mention]:
+        for mention in super().mentions():
+            _, _, end, _ = mention
+            # Whether the hyphen belongs to the name, nobody knows
+            if not (self.text[end - 1] == "-" and _LINE_BEGINNING.match(self.text, end)):
+                yield mention
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
         # Tags hold no "<", so the one that a name is in or follows is found from the name backwards

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from support.cli.command import COMMAND, doiuri, doiuri_process, register
+from support.cli.command import COMMAND, doiuri, doiuri_process, register, remember
 
 TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"
 
@@ -42,6 +42,27 @@ def test_findings_a_summary_and_the_exit_code(
     assert run.stderr.splitlines() == [checked, "2 errors."]
     (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
     assert (run.returncode, doiuri(*words, "--offline", cwd=tmp_path).returncode) == codes
+
+
+def test_what_is_registered_is_not_doubted_and_the_prefix_for_tests_is_told_once(
+    tmp_path: Path,
+) -> None:
+    remember(
+        tmp_path / "cache",
+        {"10.1000/1.pdf": True, "10.1000/2.pdf": False}
+        | dict.fromkeys(("10.5072/a", "10.5072/b", "10.5072/c"), False),
+    )
+    (tmp_path / "a.md").write_text("10.1000/1.pdf 10.1000/2.pdf 10.5072/a 10.5072/b\n")
+    (tmp_path / "b.md").write_text("10.5072/c\n")
+    run = doiuri(
+        *("check", "--offline", "--cache", tmp_path / "cache", "-o", "concise", "a.md", "b.md"),
+        cwd=tmp_path,
+    )
+    assert [line.partition(": ")[2] for line in run.stdout.splitlines()] == [
+        "error[not-found] 10.1000/2.pdf is not registered",
+        "warning[page-address] '.pdf' looks like part of a page's address; did you mean 10.1000/2?",
+        "error[not-found] 10.5072/a is not registered; 10.5072 is the prefix for tests, told once",
+    ]
 
 
 def test_a_pipe_is_read_once(tmp_path: Path, doi_proxy: Proxies) -> None:

@@ -32,6 +32,14 @@ _HEADS = re.compile(rf"{HEAD}+", re.IGNORECASE)
 _LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
 # Such a value of a field is one name, though find would end it earlier: at a full stop, before a second name
 _WHOLE_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
+# A link to a name whose check character is "#", which find takes for that of a fragment (ANSI/NISO Z39.56)
+_SICI_LINK = re.compile(
+    rf"""
+    {PROXY_PATTERN} / 10\. [^\s\\{{}}$\#?]*
+    [0-9] \. [0-9] \. [A-Z]{{2}} ; [0-9] - \#
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"(?i:\.org)/(?:api/handles/)?(?=10[./])"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
@@ -198,6 +206,9 @@ def _field(part: Part) -> Iterator[Mention]:
     place = start, start + len(text), text
     if _WHOLE_NAME.match(text):
         yield Mention(part, *place, "", DOI.parse(text))
+        return
+    if _SICI_LINK.fullmatch(text):
+        yield Mention(part, *place, label_of(text), DOI.parse(f"{text[:-1]}%23"))
         return
     if escaped := _with_entities(text):
         yield Mention(part, *place, label_of(text), escaped)

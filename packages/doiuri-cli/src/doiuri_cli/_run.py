@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry import Answers
+    from doiuri_cli.rules import Finding
 
     R = TypeVar("R")
     ShowProgress = Callable[[str, int, int | None], None]
@@ -87,7 +88,7 @@ class Run(NamedTuple):
         works = self._works(reports, answers)
         for number, report in enumerate(reports):
             reports[number] = judge(report, self.config, answers, works)
-        return Result(reports, answers)
+        return Result(_test_prefix_once(reports), answers)
 
     def _ask_about_slashes(
         self, reports: Iterable[FileReport], answers: Answers, lock: LockContent | None
@@ -191,6 +192,31 @@ def _size(file: Content) -> int:
         return os.stat(path).st_size  # noqa: PTH116 - for speed
     except OSError:
         return 0
+
+
+_TEST_PREFIX = "10.5072/"  # DataCite's, for tests: nothing is registered
+
+
+def _test_prefix_once(reports: list[FileReport]) -> list[FileReport]:
+    """Return the reports with one finding for all DOIs of DataCite's test prefix: the first."""
+    is_told = False
+    for number, report in enumerate(reports):
+        kept = []
+        for finding in report.findings:
+            if not _is_of_test_prefix(finding):
+                kept.append(finding)
+            elif not is_told:
+                is_told = True
+                message = f"{finding.message}; 10.5072 is the prefix for tests, told once"
+                kept.append(finding._replace(message=message))
+        reports[number] = report._replace(findings=tuple(kept))
+    return reports
+
+
+def _is_of_test_prefix(finding: Finding) -> bool:
+    """Return whether a finding says that a DOI is not registered, which no DOI of this prefix is."""
+    name = finding.doi or ""
+    return finding.code == "not-found" and name.startswith(_TEST_PREFIX)
 
 
 def names_to_ask(reports: Iterable[FileReport]) -> list[str]:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Source
 
 # Types of files that hold data, with those of an unknown type; other documents may be for people
-_DATA = frozenset({"bibtex", "csv", "html", "json", "jsonl", "ris", "text", "tsv", "yaml", None})
+_DATA = frozenset(
+    {"bibtex", "csv", "html", "json", "jsonl", "ontology", "ris", "text", "tsv", "yaml", None}
+)
 _TESTS = re.compile(r"/_*tests?_*/", re.IGNORECASE)
 # Folders of which all is data; "sample" alone may be a package
 _ALL_DATA = re.compile(

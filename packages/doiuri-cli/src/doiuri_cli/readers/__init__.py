@@ -25,18 +25,20 @@ __all__ = ["Part", "ReadError", "Reader"]
 _READERS = {
     "bibtex": ("_bibtex", ".bib .bibtex .biblatex"),
     "code": ("_code", ".r .jl .rs .nf"),
-    "html": ("_markup", ".html .htm .xhtml .xml .csl .owl"),
-    "json": ("_json", ".json"),
+    "html": ("_markup", ".html .htm .xhtml .xml .csl"),
+    "json": ("_json", ".json .jsonld"),
     "markdown": ("_markup", ".md .markdown .mdown .mkd .mdx .qmd .rmd"),
     "notebook": ("_code", ".ipynb"),
+    "ontology": ("_ontology", ".owl .obo .ttl"),
     "python": ("_code", ".py .pyi .pyw .pyx"),
     "ris": ("_bibliography", ".ris"),
     "rst": ("_markup", ".rst .rest"),
     "tex": ("_markup", ".tex .ltx .latex .bbl .sty .cls .rd .rnw"),
-    "text": ("_part", ".txt .enw .nbib"),
+    "text": ("_part", ".txt .enw .nbib .org .adoc .asciidoc"),
     "yaml": ("_yaml", ".cff .yaml .yml"),
 }
 _TEXTS = {"README", "CITATION", "AUTHORS", "DESCRIPTION"}
+_DEBIAN = "debian/upstream/metadata"  # of a Debian package, about the work
 _TYPES = {extension: name for name, (_, listed) in _READERS.items() for extension in listed.split()}
 # Tables may be large, and are read for their columns only
 _TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
@@ -83,12 +85,14 @@ def is_read(path: str) -> bool:
 def _extension(path: str) -> str:
     """Return the extension in lower case, as ``PurePath.suffix`` has it, which takes many times longer.
 
-    Of a file that is known by its name, which has no extension, it is ".txt".
+    Of a file that is known by its name, which has no extension, it is that of its type.
     """
     name = os.path.basename(path)  # noqa: PTH119
     dot = name.rfind(".")
     if 0 < dot < len(name) - 1:
         return name[dot:].lower()
+    if path.replace(os.sep, "/").endswith(_DEBIAN):
+        return ".yaml"
     return ".txt" if name in _TEXTS else ""
 
 

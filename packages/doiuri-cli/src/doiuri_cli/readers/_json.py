@@ -1,16 +1,18 @@
 """JSON: its strings with their places (RFC 8259), and the parts that describe works.
 
 These are the items of CSL-JSON, BibJSON and DataCite's JSON at any depth, and .zenodo.json, codemeta.json and
-RO-Crate; of other files nothing is read.
+RO-Crate, and other JSON-LD; of other files nothing is read. A file may also be JSON lines.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri_cli.files import Source
 from doiuri_cli.readers._keys import KEY_NAMES
 from doiuri_cli.readers._part import (
     Decoded,
@@ -18,6 +20,7 @@ from doiuri_cli.readers._part import (
     ReadError,
     is_attempt,
     may_mention,
+    moved,
     undo,
     unwritable,
     value_of_doi,
@@ -25,8 +28,6 @@ from doiuri_cli.readers._part import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
-
-    from doiuri_cli.files import Source
 
     Keys = tuple[str | int, ...]  # the keys and, in arrays, the numbers from 0 that lead to a value
     # of a value: "field", "doi" if it may be a link, a syntax, or "" if it is not read
@@ -40,6 +41,8 @@ _decoded = json.JSONDecoder().raw_decode
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
+_SEVERAL = re.compile(r"[ \t\ufeff]*\{[^\r\n]*\}[ \t]*(?:\r?\n)+\{")  # objects, one a line
+_LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
 _HTML = {"description", "notes"}
 _DOI = re.compile(r'"doi"', re.IGNORECASE)
 _MARKS = {"type", "types", "title", "titles", "author", "creators"}
@@ -58,10 +61,28 @@ def read_json(source: Source) -> Iterator[Part]:
     name = PurePath(source.path).name.lower()
     if name == ".zenodo.json":
         yield from _values(source, loaded(source), _zenodo)
-    elif name.endswith(("codemeta.json", "ro-crate-metadata.json")):
+    elif name.endswith(("codemeta.json", "ro-crate-metadata.json", ".jsonld")):
         yield from _values(source, loaded(source), _linked)
+    elif _DOI.search(source.text) and (lines := _lines(source)):
+        for start, line in lines:
+            for part in _values(line, loaded(line), _work, SKIPPED):
+                yield moved(part, range(start, start + len(line.text) + 1))
     elif (value := described(source)) is not None:
         yield from _values(source, value, _work, SKIPPED)
+
+
+def _lines(source: Source) -> list[tuple[int, Source]]:
+    """Return the lines of JSON lines, each with its offset; none if the file is a single value."""
+    text = source.text
+    if not _SEVERAL.match(text):
+        return []
+    lines = [(line.start(), Source(source.path, line[0])) for line in _LINE.finditer(text)]
+    try:
+        for _, line in lines:
+            loaded(line)
+    except ReadError:
+        return []
+    return lines
 
 
 def loaded(source: Source) -> object:
@@ -101,7 +122,6 @@ def is_work(value: object) -> bool:
 def _values(
     source: Source, value: object, kind_of: Kind, skip: Container[str] = ()
 ) -> Iterator[Part]:
-    encode = encoder(source)
     for string in strings(source, skip):
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
@@ -110,6 +130,7 @@ def _values(
             continue
 
         text, places = undo_all(source.text, [string])
+        encode = encoder_of(source, string)
         syntax = "text" if is_doi else kind
         entry = _key(holder) if is_work(holder) else ""
         part = Part(text, syntax, places=places, entry=entry, field=kind == "field", encode=encode)
@@ -220,6 +241,18 @@ def encode_unicode(text: str) -> str:
 def encoder(source: Source) -> Callable[[str], str]:
     """Return what writes strings as a file does: in ASCII if all of it is."""
     return encode_ascii if source.text.isascii() else encode_unicode
+
+
+def encoder_of(source: Source, string: String) -> Callable[[str], str]:
+    """Return what writes a text as a string of a file does, which may escape slashes, as PHP does."""
+    encode = encoder(source)
+    written = source.text[string.start : string.end]
+    escapes_slashes = "\\/" in written and "/" not in written.replace("\\/", "")
+    return partial(_with_escaped_slashes, encode) if escapes_slashes else encode
+
+
+def _with_escaped_slashes(encode: Callable[[str], str], text: str) -> str:
+    return encode(text).replace("/", "\\/")
 
 
 def undo_all(text: str, strings: Iterable[String]) -> Decoded:

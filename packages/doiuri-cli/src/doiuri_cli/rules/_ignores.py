@@ -36,6 +36,7 @@ _OPENINGS = {
     "html": _MARKUP,
     "markdown": _MARKUP,
     "notebook": f"{_HASH}|{_MARKUP}",
+    "ontology": f"{_HASH}|{_MARKUP}",
     "python": f"{_HASH}|{_RST}",
     "rst": _RST,
     "tex": _PERCENT,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 CODE = """
 from doiuri_cli import Part, ReadError
-def org(source): yield Part(source.text[12:], start=12)
+def typ(source): yield Part(source.text[12:], start=12)
 def one(source): raise ReadError("not my type")
 def two(source): return [1 / 0]
 def three(source): return ["text"]
@@ -21,14 +21,14 @@ def text(source): raise AssertionError
 """
 FAILED = "doiuri: a.{0}: read as plain text: the reader for .{0} (others:{0}) failed: {1}"
 READ = {
-    "a.org": "",
-    "A.ORG": "",
+    "a.typ": "",
+    "A.TYP": "",
     "a.one": "doiuri: a.one: read as plain text: not my type",
     "a.two": FAILED.format("two", "ZeroDivisionError: division by zero"),
     "a.three": FAILED.format("three", "TypeError: expected Part, not str"),
     "a.four": FAILED.format("four", "AttributeError: module 'others' has no attribute 'four'"),
     "a.five": "",
-    "org": "",
+    "typ": "",
     "a.txt": "",
 }
 
@@ -40,13 +40,13 @@ def test_a_reader_of_another_package_is_used_unless_it_fails_or_we_read_the_type
         tmp_path,
         "others",
         CODE,
-        {f".{name}": name for name in ("org", "one", "two", "three", "four")},
+        {f".{name}": name for name in ("typ", "one", "two", "three", "four")},
     )
     register(tmp_path, "more", CODE, {".txt": "text"})
     for name in READ:
         (tmp_path / name).write_text("10.1000/181 10.1000/1813")
     run = doiuri_process("find", "--isolated", *READ, cwd=tmp_path, PYTHONPATH=str(tmp_path))
-    columns = {name: (13,) if name.lower() == "a.org" else (1, 13) for name in READ}
+    columns = {name: (13,) if name.lower() == "a.typ" else (1, 13) for name in READ}
     assert run.stdout.splitlines() == [
         f"{name}:1:{column}: 10.1000/18{column}" for name in READ for column in columns[name]
     ]

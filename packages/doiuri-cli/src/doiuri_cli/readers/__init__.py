@@ -1,7 +1,7 @@
 """Readers, one a type of file: what may mention DOIs in it, and where.
 
 The type is chosen by the extension. Other packages register readers of theirs as entry points
-``doiuri.readers``, named after extensions such as ".org".
+``doiuri.readers``, named after extensions such as ".typ".
 """
 
 from __future__ import annotations

@@ -8,9 +8,12 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 
+import markdown
 import pytest
 from doiuri_proxy import running
+from sphinx.application import Sphinx
 from support.cli.command import doiuri
 from support.manual.installing import BLOCK, renewed_install
 from support.manual.readme import README, READMES, ROOT, renewed
@@ -18,13 +21,35 @@ from support.manual.readme import README, READMES, ROOT, renewed
 TEXT = README.read_text(encoding="utf-8")
 METHODS = """# Methods
 
-The samples were cleaned as in [our first study](https://doi.org/10.1177/5555555555555555).
+The samples were cleaned [as before](https://doi.org/10.1177/5555555555555555).
 """
+BLOCKS = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAPER = """@article{bak1987,
   title = {Self-organized criticality},
   doi = {http://dx.doi.org/10.1103/PhysRevLett.59.381},
 }
 """
+
+
+def lowest(path: Path, name: str) -> str:
+    """Return the lowest version that a pyproject.toml admits of a distribution or, as "python", of Python."""
+    pattern = rf'"{name} >= ([\d.]+)"|^requires-{name} = ">= ([\d.]+)"'
+    matches = re.finditer(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
+    (version,) = {match[1] or match[2] for match in matches}
+    return version
+
+
+OLDEST = {
+    "Sphinx": lowest(ROOT / "packages" / "sphinx-doiuri" / "pyproject.toml", "sphinx"),
+    "Python": lowest(ROOT / "packages" / "doiuri" / "pyproject.toml", "python"),
+    # No dependency of markdown-doiuri, which also works without MkDocs: the version that "lowest" tests
+    "MkDocs": lowest(ROOT / "pyproject.toml", "mkdocs"),
+}
+
+
+def blocks(language: str) -> list[str]:
+    """Return the README's blocks of code in a language."""
+    return [text for name, text in BLOCKS.findall(TEXT) if name == language]
 
 
 @pytest.fixture
@@ -44,13 +69,80 @@ def test_the_python_examples_print_what_it_says() -> None:
 
 
 @pytest.mark.usefixtures("environment")
-def test_the_command_prints_what_it_says(tmp_path: Path) -> None:
-    shown = re.search(r"```console\n\$ doiuri check paper.md paper.bib\n(.*?)```", TEXT, re.DOTALL)
-    assert shown
-    (tmp_path / "paper.md").write_text(METHODS, encoding="utf-8")
-    (tmp_path / "paper.bib").write_text(PAPER, encoding="utf-8")
-    run = doiuri("check", "paper.md", "paper.bib", cwd=tmp_path)
-    assert (run.returncode, run.stdout + run.stderr) == (1, shown[1])
+@pytest.mark.parametrize(
+    ("name", "text", "code"), [("paper.md", METHODS, 1), ("paper.bib", PAPER, 0)]
+)
+def test_the_command_prints_what_it_says(tmp_path: Path, name: str, text: str, code: int) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+
+    run = doiuri("check", name, cwd=tmp_path)
+
+    assert (run.returncode, f"$ doiuri check {name}\n{run.stdout}{run.stderr}") in [
+        (code, block) for block in blocks("console")
+    ]
+
+
+@pytest.mark.usefixtures("environment")
+def test_sphinx_and_markdown_make_what_the_first_table_shows(tmp_path: Path) -> None:
+    settings = blocks("python")[0]
+    (role,) = blocks("rst")
+    (plain,) = blocks("markdown")
+    (tmp_path / "conf.py").write_text(settings, encoding="utf-8")
+    (tmp_path / "index.rst").write_text(role, encoding="utf-8")
+    output = tmp_path / "html"
+
+    Sphinx(tmp_path, tmp_path, output, output, "html", status=None).build()
+    page = (output / "index.html").read_text(encoding="utf-8")
+    converted = markdown.markdown(plain, extensions=["doiuri"])
+
+    assert first_paragraph(page) == first_paragraph(converted)
+    promised = re.sub(r"\[(.+?)\]\(https://.+?\)", r"\1", TEXT)
+    assert f"\n\n{first_paragraph(page)}\n\n</td>" in promised
+
+
+def first_paragraph(html: str) -> str:
+    """Return the text of the first paragraph."""
+    return re.sub("<.+?>", "", html.partition("<p>")[2].partition("</p>")[0])
+
+
+def test_the_start_page_of_the_manual_begins_as_the_readme_does() -> None:
+    page = (ROOT / "docs" / "index.rst").read_text(encoding="utf-8")
+    first_screen = TEXT.partition("\n## ")[0]
+
+    blocks = [text for _, text in BLOCKS.findall(first_screen) if "git clone" not in text]
+    missing = [text for text in blocks if not is_indented_in(page, text)]
+
+    assert len(blocks) == 5
+    assert missing == []
+    assert first_screen.split("\n\n")[2] in page
+
+
+def is_indented_in(page: str, block: str) -> bool:
+    """Return whether a page has a block in a directive, or in one that stands in two others."""
+    return any(indent(block, " " * width) in page for width in (3, 9))
+
+
+@pytest.mark.parametrize(
+    ("page", "host"),
+    [
+        ("README.md", "Sphinx"),
+        ("README.md", "MkDocs"),
+        ("README.md", "Python"),
+        ("docs/index.rst", "Sphinx"),
+        ("docs/index.rst", "MkDocs"),
+        ("docs/index.rst", "Python"),
+        ("docs/howto/sphinx.rst", "Sphinx"),
+        ("docs/howto/sphinx.rst", "Python"),
+        ("docs/howto/myst.md", "Sphinx"),
+        ("docs/howto/mkdocs.rst", "MkDocs"),
+        ("docs/howto/mkdocs.rst", "Python"),
+        ("docs/howto/markdown.rst", "Python"),
+        ("docs/tutorial/index.rst", "Python"),
+    ],
+)
+def test_a_page_says_which_version_of_its_host_it_needs(page: str, host: str) -> None:
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert f"{host} {OLDEST[host]} or later" in text
 
 
 def test_the_table_of_packages_is_made_from_their_metadata() -> None:

@@ -6,9 +6,12 @@ import doctest
 import importlib.util
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
+from types import ModuleType
 
 import markdown
 import pytest
@@ -186,14 +189,73 @@ def test_a_clone_is_installed_with_the_siblings_that_a_package_needs(
     words: str, expected: str
 ) -> None:
     """``install.py`` in place of pip; the folders of siblings keep pip from looking for them on PyPI."""
+    folder = f"{ROOT / 'packages'}{os.sep}"
+    given = load_install().arguments(words.split())
+    assert [word.removeprefix(folder) for word in given] == expected.split()
+
+
+def load_install() -> ModuleType:
     spec = importlib.util.spec_from_file_location("install", ROOT / "install.py")
     assert spec
     assert spec.loader
     install = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(install)
-    folder = f"{ROOT / 'packages'}{os.sep}"
-    given = install.arguments(words.split())
-    assert [word.removeprefix(folder) for word in given] == expected.split()
+    return install
+
+
+def pretend_installed(folder: Path, name: str, version: str) -> None:
+    """Write what pip records of a distribution in ``site-packages``."""
+    info = folder / f"{name}-{version}.dist-info"
+    info.mkdir()
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    (info / "METADATA").write_text(metadata, encoding="utf-8")
+
+
+def test_installing_stops_before_it_replaces_the_sphinx_of_a_project(tmp_path: Path) -> None:
+    pretend_installed(tmp_path, "sphinx", "7.3.7")
+    command = [sys.executable, str(ROOT / "install.py"), "-q", "doiuri[sphinx]"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr == (
+        "sphinx 7.3.7 is installed; sphinx >= 7.4 is needed.\n"
+        "pip would replace it, so nothing was installed. To keep it, use another virtual environment.\n"
+        'To replace it, name it as well: python install.py "-q" "doiuri[sphinx]" sphinx\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "words", "names"),
+    [
+        ("Sphinx", "7.3.7", "doiuri[sphinx]", ["sphinx"]),
+        ("Sphinx", "7.3.7", "doiuri[sphinx] sphinx==8.2.3", []),
+        ("sphinx", "7.4", "doiuri[sphinx]", []),
+        ("sphinx", "7.4.0", "doiuri[sphinx]", []),
+        ("sphinx", "10.0.0rc1", "doiuri[sphinx]", []),
+        ("requests", "2.30.0", "doiuri[cli]", ["requests"]),
+        ("requests", "2.30.0", "requests-doiuri", ["requests"]),
+        ("requests", "2.30.0", "urllib-doiuri", []),
+        ("httpx", "0.26.0", "doiuri[httpx]", ["httpx"]),
+        ("markdown", "3.5.2", "doiuri[markdown]", ["markdown"]),
+        ("mkdocs", "1.6.1", "doiuri[markdown]", []),
+    ],
+)
+def test_only_what_is_too_old_and_not_named_would_be_replaced(
+    name: str,
+    version: str,
+    words: str,
+    names: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pretend_installed(tmp_path, name, version)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    sentences = load_install().replaced(words.split())
+
+    assert [sentence.split()[0] for sentence in sentences] == names
 
 
 def test_every_link_and_picture_leads_to_a_file() -> None:

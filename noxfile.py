@@ -174,16 +174,35 @@ def lint(session: nox.Session) -> None:
     """Check style, format, spelling and YAML files; ``nox -s lint -- --fix`` corrects Python files."""
     install(session, "lint", packages=[])
     fix = "--fix" in session.posargs
-    session.run("ruff", "check", *(["--fix"] if fix else []), ".")
-    session.run("ruff", "format", *([] if fix else ["--check"]), ".")
+    check = ["--fix"] if fix else []
+    form = [] if fix else ["--check"]
+    schemas = [
+        ["check-jsonschema", "--quiet", "--builtin-schema", schema, *map(str, ROOT.glob(pattern))]
+        for schema, pattern in SCHEMAS.items()
+    ]
+    run_all(
+        session,
+        ["ruff", "check", *check, "."],
+        ["ruff", "format", *form, "."],
+        ["lint-imports", "--no-logo", "--no-cache"],
+        *schemas,
+        ["pre-commit", "validate-manifest", ".pre-commit-hooks.yaml"],
+        ["codespell"],
+        ["zizmor", "--offline", "--quiet", ".github", "action.yml"],
+    )
+
+
+def run_all(session: nox.Session, *commands: list[str]) -> None:
+    """Run each command, then fail if one of them failed."""
     sources = os.pathsep.join(map(str, sorted(ROOT.glob("packages/*/src"))))
-    session.run("lint-imports", "--no-logo", "--no-cache", env={"PYTHONPATH": sources})
-    for schema, pattern in SCHEMAS.items():
-        files = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(pattern))]
-        session.run("check-jsonschema", "--quiet", "--builtin-schema", schema, *files)
-    session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
-    session.run("codespell")
-    session.run("zizmor", "--offline", "--quiet", ".github", "action.yml")
+    failed = []
+    for command in commands:
+        try:
+            session.run(*command, env={"PYTHONPATH": sources})
+        except nox.command.CommandFailed:
+            failed.append(" ".join(command[:2]))
+    if failed:
+        session.error(f"failed: {', '.join(failed)}")
 
 
 @nox.session

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -12,23 +15,13 @@ import yaml
 from doiuri import advise
 from doiuri_cli._main import COMMANDS, doiuri
 from doiuri_cli.output import FORMATS
+from support.manual.readme import ORDER
 
 ROOT = Path(__file__).parents[2]
 PROJECTS = sorted(ROOT.glob("packages/*/pyproject.toml"))
 DOCS = ROOT / "docs"
 PACKAGES = ROOT / "packages"
 NAMES = {path.parent.name for path in PROJECTS}
-
-
-def test_all_packages_are_here() -> None:
-    plugins = "docutils sphinx markdown urllib requests httpx dask fsspec".split()  # noqa: SIM905
-    assert {
-        "doiuri",
-        "doiuri-proxy",
-        "doiuri-cli",
-        "doiuri-csl",
-        *(f"{name}-doiuri" for name in plugins),
-    } == NAMES
 
 
 @pytest.mark.parametrize("path", PROJECTS, ids=lambda p: p.parent.name)
@@ -64,9 +57,54 @@ def test_a_package_claims_the_systems_on_which_ci_runs_the_whole_suite(path: Pat
     assert {SYSTEMS[one] for one in claims} == {*matrix["system"]} - limited
 
 
-def test_uv_takes_every_package_from_this_clone() -> None:
-    root = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert root["tool"]["uv"]["sources"] == {name: {"workspace": True} for name in NAMES}
+def settings(path: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / path).read_text(encoding="utf-8"))
+
+
+def contract(kind: str) -> dict[str, Any]:
+    """Return import-linter's first contract of a type."""
+    contracts: list[dict[str, Any]] = TOOL["importlinter"]["contracts"]
+    return next(contract for contract in contracts if contract["type"] == kind)
+
+
+def mentions(path: str, start: str = "", end: str = r"\Z") -> list[str]:
+    """Return the words with "doiuri" in a text, from the first match of a pattern to one of another."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    part = re.search(f"{start}.*?{end}", text, re.DOTALL | re.MULTILINE)
+    assert part
+    return re.findall(r"[\w-]*doiuri[\w-]*", part[0])
+
+
+TOOL = settings("pyproject.toml")["tool"]
+LAYERS = " | ".join(contract("layers")["layers"]).split(" | ")
+EXTRAS = settings("packages/doiuri/pyproject.toml")["project"]["optional-dependencies"]
+FORM = yaml.safe_load((ROOT / ".github/ISSUE_TEMPLATE/bug.yml").read_text(encoding="utf-8"))
+NOT_DRAWN = ["doiuri-csl"]  # knows nothing of DOIs
+LISTS: dict[str, Iterable[str]] = {
+    "tool.uv.sources in pyproject.toml": TOOL["uv"]["sources"],
+    "root_packages of tool.importlinter in pyproject.toml": TOOL["importlinter"]["root_packages"],
+    "the layers of import-linter's first contract in pyproject.toml": LAYERS,
+    "the ancestors in import-linter's last contract in pyproject.toml": contract(
+        "acyclic_siblings"
+    )["ancestors"],
+    "mypy_path of tool.mypy in pyproject.toml": TOOL["mypy"]["mypy_path"],
+    "source_pkgs of tool.coverage.run in pyproject.toml": TOOL["coverage"]["run"]["source_pkgs"],
+    "the extras in packages/doiuri/pyproject.toml": chain(*EXTRAS.values()),
+    "the packages in .github/ISSUE_TEMPLATE/bug.yml": FORM["body"][1]["attributes"]["options"],
+    "ORDER in tests/support/manual/readme.py": ORDER,
+    "PUBLIC in tests/docs/test_manual.py": mentions("tests/docs/test_manual.py", "^PUBLIC", r"^\]"),
+    "docs/reference/api/packages.rst": mentions("docs/reference/api/packages.rst"),
+    "docs/pictures/house.dot": mentions("docs/pictures/house.dot") + NOT_DRAWN,
+    "the diagram in CONTRIBUTING.md": mentions("CONTRIBUTING.md", "^```mermaid", "^```$"),
+    "CHANGELOG.md": mentions("CHANGELOG.md"),
+}
+
+
+@pytest.mark.parametrize("place", LISTS)
+def test_a_list_names_every_package(place: str) -> None:
+    entries = [re.sub(r"^packages/|/src$|[ \[].*", "", entry) for entry in LISTS[place]]
+    missing = NAMES - {entry.replace("_", "-") for entry in entries}
+    assert not missing, f"add {', '.join(sorted(missing))} to {place}"
 
 
 def test_every_dependency_is_pinned_for_ci_by_plain_versions() -> None:

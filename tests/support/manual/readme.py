@@ -15,8 +15,18 @@ NAMED = itemgetter("name", "description")
 HEAD = "| package | what it is |\n| --- | --- |\n"
 # The core first, then by what most readers look for
 ORDER = [
-    *("doiuri", "sphinx", "docutils", "markdown", "doiuri-cli", "urllib", "requests", "httpx"),
-    *("dask", "fsspec", "doiuri-proxy", "doiuri-csl"),
+    "doiuri",
+    "sphinx-doiuri",
+    "docutils-doiuri",
+    "markdown-doiuri",
+    "doiuri-cli",
+    "urllib-doiuri",
+    "requests-doiuri",
+    "httpx-doiuri",
+    "dask-doiuri",
+    "fsspec-doiuri",
+    "doiuri-proxy",
+    "doiuri-csl",
 ]
 
 
@@ -24,7 +34,7 @@ def packages() -> str:
     """The table of packages, from the descriptions in their metadata."""
     paths = ROOT.glob("packages/*/pyproject.toml")
     projects = [tomllib.loads(path.read_text(encoding="utf-8"))["project"] for path in paths]
-    projects.sort(key=lambda project: ORDER.index(project["name"].removesuffix("-doiuri")))
+    projects.sort(key=lambda project: ORDER.index(project["name"]))
     rows = [f"| [{name}](packages/{name}) | {text} |\n" for name, text in map(NAMED, projects)]
     return "".join([HEAD, *rows])
 

@@ -1,7 +1,8 @@
-"""One DOI: requests, stored answers, how long they are fresh, and what a notebook shows of an outcome."""
+"""One DOI: requests, stored answers, how long they are fresh, and what notebooks and tables show."""
 
 from __future__ import annotations
 
+import json
 import pickle
 import time
 from collections.abc import Callable, Iterable
@@ -385,6 +386,33 @@ def test_an_invalid_outcome_raises_what_parsing_raises(text: str) -> None:
     with pytest.raises(DOISyntaxError) as caught:
         outcome.raise_for_status()
     assert caught.value.args == expected.value.args
+
+
+def test_an_outcome_is_a_row_of_a_table_that_json_can_hold() -> None:
+    record = Record(DOI_, [Value(1, "URL", Data("string", "https://a.example/"))])
+    work = Work(DOI_, {"type": "book", "title": "A title", "issued": {"date-parts": [[1987]]}})
+    full = Outcome(DOI_, "found", record, "Crossref", stale=True, work=work)
+    (invalid,) = Resolver(store=None, offline=True).check(["no DOI"])
+
+    rows = json.loads(json.dumps([full.to_dict(), invalid.to_dict()]))
+
+    assert rows[0] == {
+        "doi": DOI_.name,
+        "text": "",
+        "status": "found",
+        "agency": "Crossref",
+        "reason": "",
+        "stale": True,
+        "url": "https://a.example/",
+        "title": "A title",
+        "year": 1987,
+    }
+    assert rows[1] == dict.fromkeys(rows[0]) | {
+        "text": "no DOI",
+        "status": "invalid",
+        "reason": invalid.reason,
+        "stale": False,
+    }
 
 
 X = DOI("10.1000/x")

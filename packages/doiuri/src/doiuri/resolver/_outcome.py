@@ -193,6 +193,35 @@ class Outcome(NamedTuple):
         """Whether the status is ``"found"``."""
         return self.status == "found"
 
+    def to_dict(self) -> dict[str, str | int | bool | None]:
+        """Return the outcome as a row of a table, whose values JSON can hold.
+
+        >>> from doiuri import DOI
+        >>> row = Outcome(DOI("10.1000/182"), "found", agency="Crossref").to_dict()
+        >>> row["doi"], row["status"], row["agency"], row["url"]
+        ('10.1000/182', 'found', 'Crossref', None)
+        >>> ", ".join(row)
+        'doi, text, status, agency, reason, stale, url, title, year'
+
+        :return: the attributes of these names, with ``doi`` as the name; ``url`` of the record; ``title`` and
+            ``year`` of the work. None for a DOI, an agency, a record or a work that the outcome does not have.
+        """
+        name = None if self.doi is None else self.doi.name
+        url = None if self.record is None else self.record.url
+        title = None if self.work is None else self.work.title
+        year = None if self.work is None else self.work.year
+        return {
+            "doi": name,
+            "text": self.text,
+            "status": self.status,
+            "agency": self.agency,
+            "reason": self.reason,
+            "stale": self.stale,
+            "url": url,
+            "title": title,
+            "year": year,
+        }
+
     def raise_for_status(self) -> None:
         """Raise the error for the status; do nothing if the DOI was found.
 

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from support.cli.command import COMMAND, doiuri, doiuri_process, register, remember
+from support.cli.command import (
+    COMMAND,
+    codes,
+    doiuri,
+    doiuri_process,
+    findings,
+    piece,
+    register,
+    remember,
+)
 
 TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"
 
@@ -63,6 +72,41 @@ def test_what_is_registered_is_not_doubted_and_the_prefix_for_tests_is_told_once
         "warning[page-address] '.pdf' looks like part of a page's address; did you mean 10.1000/2?",
         "error[not-found] 10.5072/a is not registered; 10.5072 is the prefix for tests, told once",
     ]
+
+
+@pytest.mark.parametrize("link", ["https://doi.org/f3sz4k", "http://dx.doi.org/f3sz4k"])
+@pytest.mark.parametrize(
+    ("path", "form", "otherwise"),
+    [
+        ("a.bib", "@misc{{k, doi = {{{}}}}}", ["syntax"]),
+        ("a.yaml", "doi: {}\n", ["syntax"]),
+        ("a.md", "See [x]({}), 10.1000/182.\n", []),
+        ("a.md", "See {}.\n", []),
+    ],
+)
+def test_a_link_to_a_short_doi_without_10_is_told_if_the_registry_has_it(
+    path: str, form: str, otherwise: list[str], link: str, tmp_path: Path
+) -> None:
+    text = form.format(link)
+    remember(tmp_path / "yes", {"10/f3sz4k": True, "10.1000/182": True})
+    (told,) = findings(path, text, "--cache", tmp_path / "yes")
+    assert (told["code"], told["doi"], piece(text, told)) == ("short-doi", "10/f3sz4k", link)
+    remember(tmp_path / "no", {"10/f3sz4k": False})
+    assert codes(path, text, "--cache", tmp_path / "no") == otherwise
+    assert codes(path, text, "--cache", tmp_path / "unknown") == otherwise
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("https://doi.org/f3sz4k/more", "https://doi.org/f3sz4k.html", "https://doi.org/abcdef"),
+        *("https://api.doi.org/f3sz4k", "https://a.example/?u=https://doi.org/f3sz4k", "f3sz4k"),
+        *("https://doi.org/F3SZ4K", "https://doi.org/f3sz4k123", "https://doi.org/a1"),
+    ],
+)
+def test_other_links_to_the_proxy_are_no_short_dois(text: str, tmp_path: Path) -> None:
+    remember(tmp_path / "cache", {"10/f3sz4k": True, "10/a1": True, "10/abcdef": True})
+    assert codes("a.md", text, "--cache", tmp_path / "cache") == []
 
 
 def test_a_pipe_is_read_once(tmp_path: Path, doi_proxy: Proxies) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from doiuri import DOI
+from doiuri import Handle
 from doiuri.resolver import Entry, Key, SQLiteStore, _process
 
 MAIN = entry_points(group="console_scripts")["doiuri"].load()
@@ -145,7 +145,11 @@ def remember(
         expires = time.time() + 3600 if fresh else 1.0
         body = json.dumps(answer).encode()
         store.put_many(
-            {Key("record", base, DOI(name).key): Entry(body, "application/json", expires)}
+            {
+                Key("record", base, Handle.from_name(name).key): Entry(
+                    body, "application/json", expires
+                )
+            }
         )
     store.close()
 

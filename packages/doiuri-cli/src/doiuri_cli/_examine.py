@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from doiuri import DOI, advise
+from doiuri import DOI, Handle, advise
 
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files._test_data import is_recorded, is_test_data
@@ -19,7 +19,7 @@ from doiuri_cli.rules import (
     Finding,
 )
 from doiuri_cli.rules._ignores import apply_ignores, ignores_in, unused_ignores
-from doiuri_cli.rules._written import file_findings, part_findings
+from doiuri_cli.rules._written import file_findings, part_findings, short_doi_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -55,6 +55,7 @@ class FileReport(NamedTuple):
     entries: tuple[CitedWork, ...] = ()  # its entries to compare with the registry's metadata
     lacking: tuple[Lacking, ...] = ()  # its entries without a DOI, likewise
     columns: tuple[str, ...] = ()  # the names of its columns, if only some are read
+    short: tuple[str, ...] = ()  # the names of short DOIs that its links may mean, each once
     recorded: bool = False  # whether it is recorded HTTP, about whose DOIs nobody is asked
 
 
@@ -110,15 +111,21 @@ def examine(source: Source, config: Config) -> FileReport:
         findings = [one._replace(fix=one.fix and one.fix._replace(safe=False)) for one in findings]
     return FileReport(
         source.path,
-        tuple(dict.fromkeys(mention.name for mention in located if mention.name is not None)),
+        _names(one for one in located if not one.may_be_page),
         tuple(findings),
         note=note,
         mentions=tuple(located),
         parts=tuple(kinds),
         ignores=ignores,
         columns=columns,
+        short=_names(one for one in located if one.may_be_page),
         recorded=not is_named and bool(located) and is_recorded(source, kind, config.folders),
     )
+
+
+def _names(mentions: Iterable[LocatedMention]) -> tuple[str, ...]:
+    """Return the names of mentions, each once."""
+    return tuple(dict.fromkeys(one.name for one in mentions if one.name is not None))
 
 
 def with_entries(report: FileReport, source: Source, config: Config) -> FileReport:
@@ -162,8 +169,11 @@ def judge(
     codes = config.codes_for(report.path)
     findings = [*report.findings]
     if answers is not None:
+        known_short = [one for one in report.mentions if _is_known_short(one, answers)]
+        findings = _without_syntax(findings, known_short)
         for mention in report.mentions:
-            findings += _answered(mention, config, answers)
+            if not mention.may_be_page:
+                findings += _answered(mention, config, answers)
         if works and report.entries:
             from doiuri_cli.rules._works import work_findings  # rarely needed
 
@@ -178,6 +188,23 @@ def judge(
     kept = sorted((one for one in kept if not config.ignores(one)), key=_order)
     kept = kept if config.columns else list(_once(kept))
     return report._replace(findings=tuple(kept), mentions=(), parts=(), ignores=())
+
+
+def _is_known_short(mention: LocatedMention, answers: Answers) -> bool:
+    """Return whether the registry has the short DOI that a link without the "10/" may be."""
+    return mention.may_be_page and answers.statuses.get(mention.key) == "found"
+
+
+def _without_syntax(
+    findings: Iterable[Finding], known_short: Iterable[LocatedMention]
+) -> list[Finding]:
+    """Return the findings, with ``short-doi`` in place of ``syntax`` for short DOIs that are registered."""
+    short = {one.location: one for one in known_short}
+    kept = [one for one in findings if not (one.code == "syntax" and one.location in short)]
+    for location, mention in short.items():
+        message = short_doi_message(Handle.from_name(mention.name or ""))
+        kept.append(Finding(location, "short-doi", message, mention.name))
+    return kept
 
 
 def _is_refuted(finding: Finding, statuses: Mapping[str, str]) -> bool:

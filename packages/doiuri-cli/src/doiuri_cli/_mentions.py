@@ -44,6 +44,15 @@ _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"(?i:\.org)/(?:api/handles/)?(?=10[./])"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
 _HOST_LENGTH = len("https://www.")
+# It begins with a literal, which the regex engine finds fast
+_SHORT_LINK = re.compile(
+    r"""
+    (?<=doi) \.org/ (?= [a-z]*[0-9] ) [a-z0-9]{3,7}
+    (?! [\w/%=&?\#:~@+-] | \.\w )  # a page of the site may have a longer path
+    """,
+    re.VERBOSE,
+)
+_BEFORE_SHORT = re.compile(r"(?<![\w/=:])https?://(?:dx\.)?doi\Z")
 _BOUND = (
     "{1,1000}+"  # of what has to be closed: otherwise a run of labels would take quadratic time
 )
@@ -118,6 +127,8 @@ class Mention(NamedTuple):
     @property
     def handle(self) -> Handle | None:
         """The DOI or short DOI."""
+        if self.may_be_page:
+            return Handle.parse(f"10/{self.text.rpartition('/')[2]}")
         if self.doi is None and "10/" in self.text:
             try:
                 handle = Handle.parse(self.text)
@@ -125,6 +136,11 @@ class Mention(NamedTuple):
                 return None
             return handle if isinstance(handle, ShortDOI) else None
         return self.doi
+
+    @property
+    def may_be_page(self) -> bool:
+        """Whether it is a link such as ``https://doi.org/f3sz4k``: to a short DOI, or to a page of the site."""
+        return self.doi is None and (0, len(self.text)) in _short_links(self.text)
 
     def located(self) -> LocatedMention:
         """Return what is needed of the mention once its file was read."""
@@ -137,7 +153,8 @@ class Mention(NamedTuple):
         following = part.text[self.end : self.end + 2]
         has_slash = handle is not None and untrimmed(handle, following) is not None
         start, end = part.span(*self.span)
-        return LocatedMention(location, text, name, key, start, end, part.field, has_slash)
+        place = start, end, part.field
+        return LocatedMention(location, text, name, key, *place, has_slash, self.may_be_page)
 
 
 class LocatedMention(NamedTuple):
@@ -151,6 +168,7 @@ class LocatedMention(NamedTuple):
     end: int  # offset after its last one
     field: bool  # whether it is the value of a field for a DOI
     has_slash: bool  # whether a slash follows, which may belong to the name
+    may_be_page: bool  # whether it counts only if the registry has it: a link without the "10/"
 
 
 def mentions_in(part: Part) -> Iterator[Mention]:
@@ -165,10 +183,27 @@ def mentions_in(part: Part) -> Iterator[Mention]:
         return
     if not may_mention(part.text):
         return
+    mentions = [_in_text(part)]
     if part.syntax in _EPRINTS and "arxiv" in part.text:
-        yield from merge(_in_text(part), _eprints(part), key=attrgetter("start"))
-    else:
-        yield from _in_text(part)
+        mentions.append(_eprints(part))
+    if "doi.org/" in part.text:
+        mentions.append(_in_short_links(part))
+    yield from merge(*mentions, key=attrgetter("start"))
+
+
+def _in_short_links(part: Part) -> Iterator[Mention]:
+    """Yield the links to short DOIs without the "10/"; only the registry knows which are none."""
+    for start, end in _short_links(part.text):
+        yield Mention(part, start, end, part.text[start:end], "", None)
+
+
+def _short_links(text: str) -> Iterator[Span]:
+    """Yield start and end of the links that may lead to short DOIs."""
+    for name in _SHORT_LINK.finditer(text):
+        first = max(0, name.start() - len("https://dx.doi"))
+        head = _BEFORE_SHORT.search(text, first, name.start())
+        if head is not None:
+            yield head.start(), name.end()
 
 
 def _eprints(part: Part) -> Iterator[Mention]:

@@ -82,7 +82,8 @@ class Run(NamedTuple):
         from doiuri_cli.registry import check_names
 
         reports = self.read(contents)
-        names = names_to_ask(reports)
+        short = (report.short for report in reports if not report.recorded)
+        names = dict.fromkeys([*names_to_ask(reports), *chain.from_iterable(short)])
         answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
         self._ask_about_slashes(reports, answers, lock)
         works = self._works(reports, answers)

@@ -58,7 +58,7 @@ def _mentions(reports: Iterable[FileReport], read: list[FileReport]) -> Iterator
     for report in reports:
         read.append(FileReport(report.path, problem=report.problem, note=report.note))
         for mention in sorted(report.mentions, key=lambda mention: mention.start):
-            if mention.name is not None:
+            if mention.name is not None and not mention.may_be_page:
                 yield mention
 
 

@@ -36,6 +36,8 @@ from doiuri_cli.rules._spelling import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from doiuri import Handle
+
     from doiuri_cli._mentions import LocatedMention, Mention
 
 _BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
@@ -55,8 +57,11 @@ def _mention_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
     part = mention.part
     if mention.is_eprint:
         return
-    if mention.doi is None and (short := mention.handle) is not None:
-        message = f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
+    if mention.may_be_page and not part.field:
+        return
+    short = mention.handle if mention.doi is None and not mention.may_be_page else None
+    if short is not None:
+        message = short_doi_message(short)
         yield finding_about(mention, "short-doi", message)._replace(doi=short.name)
     elif part.field:
         yield from field_findings(mention, tex_escape)
@@ -66,6 +71,11 @@ def _mention_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
     else:
         yield from link_findings(mention)
         yield from advice_findings(mention)
+
+
+def short_doi_message(short: Handle) -> str:
+    """Return what is wrong with a short DOI."""
+    return f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
 
 
 def file_findings(kind: str | None, mentions: Iterable[LocatedMention]) -> Iterator[Finding]:

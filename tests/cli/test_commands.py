@@ -295,6 +295,12 @@ def test_wrong_use_is_said_with_the_nearest_code_or_command(
 CODES = doiuri("rule", "nosuch").stderr.partition("known are ")[2].rstrip("\n").split(", ")
 
 
+def test_the_codes_are_listed_with_what_they_report() -> None:
+    lines = doiuri("rule").stdout.splitlines()
+    assert sorted(line.split()[0] for line in lines) == sorted(CODES)
+    assert "not-https             warning  A link uses http or an old host." in lines
+
+
 @pytest.mark.parametrize("code", CODES)
 def test_each_code_is_explained_in_whole_sentences_with_an_example(code: str) -> None:
     title, text, example, *rest = doiuri("rule", code).stdout.split("\n\n")

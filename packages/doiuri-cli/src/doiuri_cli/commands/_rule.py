@@ -24,9 +24,14 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 @click.command()
-@click.argument("code", shell_complete=_complete)
-def rule(code: str) -> None:
-    """Explain a code: what it reports and why, with an example."""
+@click.argument("code", required=False, shell_complete=_complete)
+def rule(code: str | None) -> None:
+    """Explain a code: what it reports and why, with an example. Without a code, list them."""
+    if code is None:
+        width = max(map(len, RULES))
+        for listed in RULES.values():
+            click.echo(f"{listed.code:{width}}  {listed.severity.label:7}  {listed.summary}")
+        return
     if code not in RULES:
         raise click.UsageError(
             f"{code!r} is not a code{hint(code.lower().replace('_', '-'), RULES)}"

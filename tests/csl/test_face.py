@@ -18,7 +18,18 @@ from csl.styles import (
     processor_of,
     style_of,
 )
-from doiuri_csl import Cite, CSLError, Format, Locale, Processor, Run, Style, to_html, to_text
+from doiuri_csl import (
+    Cite,
+    CSLError,
+    Format,
+    Listed,
+    Locale,
+    Processor,
+    Run,
+    Style,
+    to_html,
+    to_text,
+)
 
 LOCALE = """
 <locale xmlns="http://purl.org/net/xbiblio/csl" version="1.0" xml:lang="eo">
@@ -60,6 +71,52 @@ def test_a_run_says_which_variable_it_shows() -> None:
     roles = {run.role: run.text for run in processor.citation(0) if run.role}
 
     assert roles == {"author": "Bak & Tang", "issued": "1987", "locator": "5"}
+
+
+LATER = {**DOE, "id": "later", "title": "Bees"}
+
+
+def test_a_citation_without_a_place_cites_each_item_for_the_first_time() -> None:
+    layout = '<choose><if position="first"><text variable="title"/></if><else><text value="ibid"/></else></choose>'
+    cites = [Cite("doe")]
+    processor = processor_of(style_of(layout, 'class="note"'), [DOE], [cites, cites])
+
+    assert to_text(processor.citation(1)) == "ibid"
+    assert to_text(processor.cite(cites)) == DOE["title"]
+
+
+def test_a_list_in_another_style_has_the_numbers_and_letters_of_the_first() -> None:
+    first = processor_of(AUTHOR_DATE, [DOE, LATER], [[Cite("later"), Cite("doe")]])
+    second = Processor(Style.parse(NUMERIC), [DOE, LATER])
+
+    second.take_list(first.listed)
+
+    assert first.listed == (Listed("later", 1, "a"), Listed("doe", 2, "b"))
+    assert second.listed == first.listed
+    assert [reference.id for reference in second.bibliography()] == ["later", "doe"]
+
+
+def test_a_part_of_a_list_keeps_its_letters() -> None:
+    first = processor_of(AUTHOR_DATE, [DOE, LATER], [[Cite("later"), Cite("doe")]])
+    second = Processor(Style.parse(AUTHOR_DATE), [DOE, LATER])
+
+    second.take_list(first.listed[1:])
+
+    assert [to_text(one.runs) for one in second.bibliography()] == ["Doe, Ann. 2001b. Ants."]
+
+
+def test_cites_without_their_names_are_grouped_by_them() -> None:
+    cites = [
+        Cite("doe", suppress_author=True),
+        Cite("later", suppress_author=True),
+        Cite("bak", suppress_author=True),
+    ]
+    sort = '<sort><key variable="author" sort="descending"/></sort>'
+    xml = AUTHOR_DATE.replace('<layout prefix="("', f'{sort}<layout prefix="("', 1)
+
+    processor = processor_of(xml, [DOE, LATER, BAK], [cites])
+
+    assert to_text(processor.citation(0)) == "(2001a, 2001b; 1987)"
 
 
 def test_names_in_a_sentence_are_followed_by_the_rest() -> None:
@@ -335,7 +392,7 @@ def test_a_citation_and_an_entry_in_every_language(tag: str) -> None:
     assert any("Bak, Per" in entry and "1987" in entry and "381" in entry for entry in entries)
 
 
-def test_a_prefix_ties_a_cite_to_the_one_before_it() -> None:
+def test_a_prefix_ties_the_cites_together() -> None:
     sort = '<sort><key variable="title"/></sort>'
     xml = AUTHOR_DATE.replace('<layout prefix="("', f'{sort}<layout prefix="("', 1)
     tied = [Cite("doe"), Cite("bak", prefix="but also")]
@@ -346,5 +403,5 @@ def test_a_prefix_ties_a_cite_to_the_one_before_it() -> None:
     assert shown == [
         "(Doe 2001; Bak & Tang 1987)",
         "(Doe 2001; but also Bak & Tang 1987)",
-        "(Doe 2001; but also Bak & Tang 1987)",
+        "(but also Bak & Tang 1987; Doe 2001)",
     ]

@@ -5,7 +5,7 @@ references. What it returns are ``Run`` s of text, which ``to_html`` and ``to_te
 library.
 """
 
-from doiuri_csl._context import Cite
+from doiuri_csl._context import Cite, Listed
 from doiuri_csl._errors import CSLError
 from doiuri_csl._locale import Locale
 from doiuri_csl._processor import Processor, Reference
@@ -16,6 +16,7 @@ __all__ = [
     "CSLError",
     "Cite",
     "Format",
+    "Listed",
     "Locale",
     "Processor",
     "Reference",

@@ -13,7 +13,7 @@ from doiuri_csl._markup import parse
 from doiuri_csl._namelist import NameWriter
 from doiuri_csl._nameoptions import NameStyle
 from doiuri_csl._people import read_person
-from doiuri_csl._pieces import Piece, plain_text, quote_pieces, text_pieces, wrap_pieces
+from doiuri_csl._pieces import Piece, folded, plain_text, quote_pieces, text_pieces, wrap_pieces
 from doiuri_csl._textcase import capitalize_term
 
 if TYPE_CHECKING:
@@ -159,16 +159,20 @@ def _in_layout(document: Document, placed: list[Placed]) -> list[Piece]:
 def _sorted(document: Document, placed: list[Placed], area: Area) -> list[Placed]:
     """Return the cites of a citation in the order of the style.
 
-    A prefix ties a cite to the one before it: "see A; but also B" stays.
+    A prefix ties the cites together: "see A; but also B" stays, and so does "see A; B".
     """
-    is_tied = any(cite.cite.prefix for cite in placed[1:])
+    is_tied = any(cite.cite.prefix for cite in placed)
     if len(placed) < 2 or is_tied:
         return placed
     return document.sort(placed, area)
 
 
 def _rendered(document: Document, placed: Placed, pieces: list[Piece]) -> _RenderedCite:
-    names = plain_text(_with_part(pieces, "first-names"))
+    with_names = pieces
+    if placed.cite.suppress_author:
+        # Names group cites even where they are not shown.
+        with_names = _render_cite(document, placed)
+    names = plain_text(_with_part(with_names, "first-names"))
     delimiter = document.sheet.citation.delimiter
     return _RenderedCite(placed, document.entry(placed.cite.id), pieces, names, delimiter)
 
@@ -264,7 +268,8 @@ def _runs(
 
 
 def _has_same_names(before: _RenderedCite, cite: _RenderedCite) -> bool:
-    return before.names == cite.names
+    are_known = before.entry.is_known and cite.entry.is_known
+    return are_known and folded(before.names) == folded(cite.names)
 
 
 def _group_delimiter(area: Area) -> str:
@@ -287,12 +292,11 @@ def _collapse_group(document: Document, group: list[_RenderedCite]) -> list[_Ren
     if collapse:
         after = area.get("after-collapse-delimiter", area.delimiter)
         for cite in group[1:]:
-            if not cite.cite.prefix:
-                cite.pieces = _render_cite(document, cite.placed, suppress_author=True)
+            cite.pieces = _render_cite(document, cite.placed, suppress_author=True)
 
     between = _group_delimiter(area)
     for cite in group[:-1]:
-        cite.delimiter = after if cite.cite.locator else between
+        cite.delimiter = between
     group[-1].delimiter = after
     if collapse.startswith("year-suffix"):
         return _collapse_years(group, area, in_ranges=collapse == "year-suffix-ranged")

@@ -63,6 +63,22 @@ class Placed(NamedTuple):
     """The number of the note that it stands in; 0 in the text."""
 
 
+class Listed(NamedTuple):
+    """The place of an item in a list of references, and what makes its citation unlike others."""
+
+    id: str
+    """The id of the item."""
+
+    number: int = 0
+    """Its number, from 1; 0 if it is shown without its number."""
+
+    year_suffix: str = ""
+    """The letter after the year; "" if it needs none."""
+
+    conditions: int = 0
+    """How many of the style's tests for ``disambiguate`` are true."""
+
+
 @dataclass
 class Disambiguation:
     """What makes the citation of an item unlike that of another (CSL 1.0.2, Disambiguation)."""
@@ -93,6 +109,12 @@ class Entry:
     def id(self) -> str:
         """The id of the item."""
         return str(self.item["id"])
+
+    @property
+    def listed(self) -> Listed:
+        """What another list needs to show it alike."""
+        differs = self.disambiguation
+        return Listed(self.id, self.number, differs.year_suffix, differs.conditions)
 
 
 class Settings(NamedTuple):

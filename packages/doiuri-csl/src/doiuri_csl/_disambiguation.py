@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from doiuri_csl._citations import render_in
 from doiuri_csl._context import Cite, Disambiguation, Entry, ListedNames, Placed, Position
 from doiuri_csl._people import Person, initials
-from doiuri_csl._pieces import plain_text
+from doiuri_csl._pieces import folded, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ class _Solver:
         """Return the entries by what their cites look like."""
         by_text: dict[str, _Group] = defaultdict(list)
         for entry in entries:
-            by_text[self._text(entry)].append(entry)
+            by_text[folded(self._text(entry))].append(entry)
         return list(by_text.values())
 
     def ambiguous(self, entries: _Group) -> list[_Group]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Cite, Context, Entry, Placed
+from doiuri_csl._context import Cite, Context, Disambiguation, Entry, Placed
 from doiuri_csl._items import Item, citation_label
 from doiuri_csl._sorting import sort_by_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from doiuri_csl._context import Listed
     from doiuri_csl._locale import Terms
     from doiuri_csl._sheet import Area, Sheet, SortKey
 
@@ -48,6 +49,17 @@ class Document:
             self._order = [self._entries[cite.cite.id] for cite in in_order]
         for number, entry in enumerate(self._order, 1):
             entry.number = number
+
+    def take_list(self, listed: Iterable[Listed]) -> None:
+        """Take items with their numbers and what makes them unlike others."""
+        self._order = []
+        for one in listed:
+            item = self._items[one.id]
+            differs = Disambiguation(conditions=one.conditions, year_suffix=one.year_suffix)
+            label = citation_label(item)
+            entry = Entry(item, one.number, disambiguation=differs, citation_label=label)
+            self._order.append(entry)
+        self._entries = {entry.id: entry for entry in self._order}
 
     @property
     def entries(self) -> list[Entry]:

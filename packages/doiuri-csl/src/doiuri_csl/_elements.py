@@ -135,7 +135,7 @@ class _TextVariable:
     def _sort_pieces(self, value: str, context: Context) -> list[Piece]:
         if self.variable == "citation-number":
             value = _sort_number(value)
-        return self.appearance.apply(text_pieces(value), context)
+        return self.appearance.apply(parse(value), context)
 
     def _linked(self, pieces: list[Piece], address: str) -> list[Piece]:
         """Return the pieces; all but the affixes lead to an address."""

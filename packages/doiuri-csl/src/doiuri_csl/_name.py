@@ -158,5 +158,6 @@ class OneName:
         if self._options.demote == "never":
             family = glue(person.non_dropping, person.family)
             particles = person.dropping
-        rest = glue(particles, given, person.suffix)
+        suffix = person.suffix if given else ""
+        rest = glue(particles, given, suffix)
         return f"{family}{PART_BREAK}{rest}" if rest else family

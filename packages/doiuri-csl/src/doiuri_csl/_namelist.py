@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 NAME_BREAK = "\x02"
 """Stands between two names in a sort key, above the break between the parts of a name."""
 
+_OTHERS = "others"
+"""The last name of a list that goes on, as BibTeX and pandoc have it: "et al." stands for it."""
+
 _FIRST_HEBREW = 0x590
 
 
@@ -51,20 +54,25 @@ class NameWriter:
         """Return the names with their delimiters, "and" or "et al."."""
         options = self._options
         shown = self.shown_count(len(people))
+        has_others = len(people) > 1 and people[-1].literal == _OTHERS
+        if has_others:
+            people = people[:-1]
+            shown = min(shown, len(people))
         if options.form == "count":
             return text_pieces(str(shown))
+        uses_last = options.et_al_use_last and not has_others
         names = []
         for index, person in enumerate(people):
-            is_last = options.et_al_use_last and index == len(people) - 1
+            is_last = uses_last and index == len(people) - 1
             if index < shown or is_last:
                 name = self._style.appearance.apply(self._one.write(person, index), self._context)
                 names.append(wrap_pieces(name, "part", "name"))
         if self._context.is_sorting:
             # "Sorting": neither "and" nor "et al." counts.
             return join_pieces(names, NAME_BREAK)
-        if shown >= len(people):
+        if shown >= len(people) and not has_others:
             return self._join_all(names, people)
-        if options.et_al_use_last:
+        if uses_last:
             return self._join_with_last(names, is_complete=shown == len(people) - 1)
         return self._join_with_et_al(names, people)
 

@@ -108,7 +108,7 @@ def _parse_particles(person: Person) -> Person:
         if found and found.end() < len(family):
             particle = found[0].strip()
             person = replace(person, non_dropping=particle, family=family[found.end() :])
-    if not person.dropping:
+    if not person.dropping and not person.given.islower():
         words = person.given.split()
         start = len(words)
         while start > 1 and _PARTICLE.fullmatch(words[start - 1]):
@@ -150,6 +150,9 @@ def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = Fal
     :param hyphen: whether the hyphens of the names stay between the initials
     :param only_normalizes: whether names stay as they are, but for those that are initials already
     """
+    if given.islower() and not only_normalizes:
+        # Data that have no capitals at all have no particles either.
+        given = given.title()
     pieces: list[str] = []
     for word in _words(given):
         letters = _initial_of(word.text, only_normalizes=only_normalizes)
@@ -190,7 +193,7 @@ def _initial_of(word: str, *, only_normalizes: bool) -> str:
         return bare
     if only_normalizes:
         return bare if word.endswith(".") else ""
-    if word[0].islower() or not word[0].isalpha():
+    if not word[0].isupper():
         return ""
     if word.endswith(".") and len(bare) == 2:
         return bare

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+_APOSTROPHES = str.maketrans("'ʼ", "’’")
 
 
 class Kind(Enum):
@@ -129,3 +133,8 @@ def plain_text(pieces: Iterable[Piece]) -> str:
         text = piece.text if piece.kind is Kind.TEXT else '"'
         texts.append(text)
     return "".join(texts)
+
+
+def folded(text: str) -> str:
+    """Return what tells cites apart: neither case nor the encoding of accents and apostrophes does."""
+    return unicodedata.normalize("NFC", text).casefold().translate(_APOSTROPHES)

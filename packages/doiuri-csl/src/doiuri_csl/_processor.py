@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri_csl._bibliography import render_bibliography
 from doiuri_csl._citations import render_citation
+from doiuri_csl._context import Placed
 from doiuri_csl._disambiguation import disambiguate
 from doiuri_csl._document import Document
 from doiuri_csl._items import Item, read_item
@@ -21,7 +22,7 @@ from doiuri_csl._style import Style, sheet_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from doiuri_csl._context import Cite, Placed
+    from doiuri_csl._context import Cite, Listed
 
 
 class Reference(NamedTuple):
@@ -127,6 +128,27 @@ class Processor:
         :return: its runs; none if the style shows nothing of the items
         """
         return self._runs(render_citation(self._document, self._citations[number]))
+
+    def cite(self, cites: Sequence[Cite]) -> tuple[Run, ...]:
+        """Return a citation that has no place in the document, so that each cite is the first of its item.
+
+        :param cites: as those of ``register``
+        """
+        return self._runs(render_citation(self._document, [Placed(cite) for cite in cites]))
+
+    @property
+    def listed(self) -> tuple[Listed, ...]:
+        """The items that were registered, in the order of the list of references."""
+        return tuple(entry.listed for entry in self._document.ordered_entries)
+
+    def take_list(self, listed: Iterable[Listed]) -> None:
+        """Take the list of another processor, in place of ``register``.
+
+        For a list in another style or language than the citations, and for a part of a list.
+
+        :param listed: the items, in the order of the list
+        """
+        self._document.take_list(listed)
 
     def bibliography(self) -> tuple[Reference, ...]:
         """Return the list of references, in its order; nothing if the style has none."""

@@ -40,6 +40,11 @@ _LETTERS = str.maketrans(
         "œ": "oe",
         "Œ": "OE",
         "ı": "i",
+        "þ": "th",
+        "Þ": "TH",
+        "ħ": "h",
+        "ŧ": "t",
+        "ŋ": "n",
     }
 )
 _KEPT = f" {PART_BREAK}{NAME_BREAK}"

@@ -177,8 +177,8 @@ def test_an_unknown_id_in_brackets_is_a_problem_if_there_are_files(
 WRONG: dict[str, tuple[str, str]] = {
     "works": ("{0}/none.json", "{0}/none.json: cannot be read"),
     "works ": ("a\0b.json", "'a\\x00b.json' is not a path"),
-    "reference_style": ("{0}/bad.csl", "{0}/bad.csl:2: not XML"),
-    "reference_locale": ("xx", "CSL has no locale 'xx'"),
+    "reference_style": ("{0}/bad.csl", "{0}/bad.csl:1: <style>: is not an element of CSL"),
+    "reference_locale": ("xx", "there is no locale 'xx', only cs-CZ"),
     "citation": ("numbers", "'numbers' is not"),
 }
 

@@ -18,8 +18,6 @@ from support.cases import DATA
 from support.servers.web import record
 
 RECORDS = DATA / "references" / "records.json"
-FAILING = (DATA / "references" / "failing.csl").read_text("utf-8")
-"""A style that citeproc-py cannot render if a work has authors."""
 
 
 class Recorded(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from doiuri.citations import (
 from doiuri.works import Work
 from support.cases import table
 from support.growth import is_linear
-from support.references import FAILING
 
 ODD = DOI("10.1000/456#<7>")
 A, B, C, D = (DOI(f"10.1000/{letter}") for letter in "abcd")
@@ -95,12 +93,12 @@ def test_a_locator(text: str, locale: str, expected: list[str]) -> None:
 
 
 # Those whose words may mean others, too, such as "v.", and the others
-AMBIGUOUS = "issue note number scene verse version".split()  # noqa: SIM905
+AMBIGUOUS = "article-locator issue note number scene supplement title-locator verse version".split()  # noqa: SIM905
 LOCATORS = (
-    "act appendix article-locator book canon chapter column elocation equation figure folio line opus page"  # noqa: SIM905
-    " paragraph part rule section sub-verbo supplement table title-locator volume".split()
+    "act appendix book canon chapter column elocation equation figure folio line opus page"  # noqa: SIM905
+    " paragraph part rule section sub-verbo table volume".split()
 )
-LANGUAGES = ["en-US", "de-AT", "fr", "ja", "ms-MY", "pt-BR", "sr-Latn-RS", "zh-TW"]
+LANGUAGES = ["en-US", "de-AT", "fr", "ja", "hu", "pt-BR", "ru", "zh-TW"]
 
 
 @pytest.mark.parametrize("locale", LANGUAGES)
@@ -179,7 +177,9 @@ def test_words_are_those_of_the_locale() -> None:
     assert (
         shown("10.1000/d, p. 3", "author-date", "t", "de") == "Kahn und Wilensky (o.\u00a0J., S. 3)"
     )
-    with pytest.raises(ValueError, match="CSL has no locale 'tlh'"):
+    with pytest.raises(
+        ValueError, match=r"no locale 'tlh', only cs-CZ, .*; for another one, give the path"
+    ):
         Bibliography([], {}, Style.load(), "tlh")
 
 
@@ -201,7 +201,7 @@ def test_parts_lead_to_works_and_keep_superscripts() -> None:
     [opening, part, number, *_, closing] = bibliography.citation(
         [Cite("part", label="page", locator="2")]
     )
-    assert (opening, closing) == (Part("("), Part(")"))
+    assert (opening, closing) == (Part("("), Part(", p. 2)"))
     assert part == Part("Part 6", emphasis, "part")
     assert number == Part("1", raised, "part")
     for style, key in (("author-date", "case"), ("numeric", D)):
@@ -213,7 +213,7 @@ def test_parts_lead_to_works_and_keep_superscripts() -> None:
 def test_the_order_of_a_list(step: int) -> None:
     """Given names and later authors count; case, accents and punctuation do not; no date comes last."""
     people = [
-        [("Aa", "B.")], [("Áa", "C")], [("a-a", "C"), ("Bb", "")], [("Aa", "C"), ("Bb", "D")], [("Æa", "")],
+        [("a-a", "C"), ("Bb", "")], [("Aa", "B.")], [("Áa", "C")], [("Aa", "C"), ("Bb", "D")], [("Æa", "")],
         [("Đo", "")], [("Łoś", "")], [("Lot", "")], [("O'Neil", "")], [("Oneill", "")], [("Øst", "")],
         [("Þor", "")],
     ]  # fmt: skip
@@ -261,22 +261,8 @@ WORKS = {
 }
 
 
-def test_citations_are_plain_if_citeproc_cannot_render_the_style(tmp_path: Path) -> None:
-    (tmp_path / "bad.csl").write_text(FAILING)
-    style = Style.load("bad.csl", tmp_path)
-    problems: dict[str, None] = {}
-    bibliography = Bibliography(WORKS, WORKS, style, problems=problems)
-    assert not problems
-    parts = bibliography.citation([Cite("z", label="page", locator="2")])
-    assert text_of(parts) == "(Zhou & Aalto, 2001, p. 2)"
-    problem, *_ = problems
-    assert problem.startswith("bad.csl: citeproc-py cannot format z in this style (TypeError(")
-    with pytest.raises(ValueError, match="citeproc-py cannot format z"):
-        Bibliography(WORKS, WORKS, style).citation([Cite("z")])
-
-
 @pytest.mark.parametrize("called", ["a", "b"])
-def test_a_macro_that_calls_itself_ends_in_one_warning(called: str, tmp_path: Path) -> None:
+def test_a_macro_that_calls_itself_is_named(called: str, tmp_path: Path) -> None:
     macro, text = (
         '<macro name="{}"><text macro="{}"/></macro>',
         '<layout><text macro="a"/></layout>',
@@ -284,13 +270,8 @@ def test_a_macro_that_calls_itself_ends_in_one_warning(called: str, tmp_path: Pa
     macros = macro.format("a", called) + macro.format("b", "a")
     areas = f"<citation>{text}</citation><bibliography>{text}</bibliography>"
     (tmp_path / "own.csl").write_text(STYLE.format(macros + areas))
-    style, problems = Style.load("own.csl", tmp_path), dict[str, None]()
-    bibliography = Bibliography("n", WORKS, style, problems=problems)
-    assert text_of(bibliography.citation([Cite("n")])) == "A name, 1999"
-    assert format_entries(bibliography.references, style, problems=problems) == [(Part("A name"),)]
-    assert [*problems] == [
-        "own.csl: citeproc-py cannot format n in this style (a macro calls itself)"
-    ]
+    with pytest.raises(ValueError, match=r"own.csl:2: <text>: macro 'a' calls itself: a → "):
+        Style.load("own.csl", tmp_path)
 
 
 LAYOUT = """<citation collapse="citation-number" et-al-min="2"><sort><key variable="citation-number"/></sort>
@@ -349,16 +330,6 @@ def test_a_style_without_dois_links_at_the_end(tmp_path: Path) -> None:
     style = Style.load("own.csl", tmp_path)
     assert text_of(entry({"title": "T", "DOI": ODD.name}, style)) == f"T {ODD.url}"
     assert text_of(entry({"title": "T"}, style)) == "T"
-
-
-def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "citeproc", raising=False)
-    bibliography = Bibliography(["a"], {"a": Work("a", {"title": "T"})}, Style.load())
-    assert not format_entries([], Style.load())
-    assert "citeproc" not in sys.modules
-    monkeypatch.setitem(sys.modules, "citeproc", None)
-    with pytest.raises(ModuleNotFoundError, match=r'pip install "doiuri\[citations\]"'):
-        format_entries(bibliography.references, Style.load())
 
 
 def test_a_citation_may_show_the_doi_and_tests_the_position(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ WORKS = {
 
 
 def list_of(*keys: DOI, **options: object) -> ReferenceList:
-    citing = Citing(Options.read(options), "doiuri")
+    citing = Citing(Options.read(options))
     cited: dict[Handle | str, list[Backlink]] = {
         key: [Backlink("index", f"cite-{key.suffix}")] for key in keys
     }
@@ -76,7 +76,7 @@ def test_a_link_stands_for_a_work_only_while_it_is_not_known_whether_there_is_on
 @pytest.mark.parametrize("text", ["*", "@*", " * "])
 def test_a_star_lists_all_works_of_the_files(text: str, tmp_path: Path) -> None:
     (tmp_path / "works.json").write_text('[{"id": "b"}, {"id": "a", "DOI": "10.5555/abel"}]')
-    citing = Citing(Options.read({"works": ["works.json"]}), "doiuri", tmp_path)
+    citing = Citing(Options.read({"works": ["works.json"]}), tmp_path)
 
     assert [cite.key for cite in citing.read_nocite(text)] == ["b", ABEL]
     assert [cite.key for cite in citing.read_nocite("10.5555/kahn; @a")] == [KAHN, ABEL]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
@@ -56,15 +57,14 @@ def in_sentence(bibliography: Bibliography, cite: Cite, style: Style) -> Iterato
     def shown(form: Form, cite: Cite) -> str:
         return "".join(part.text for part in bibliography.citation([cite], form))
 
-    before, layout = f"{cite.prefix} " if cite.prefix else "", style.layout
+    before = f"{cite.prefix} " if cite.prefix else ""
+    layout = ET.fromstring(style.xml).find("{*}citation/{*}layout")
+    assert layout is not None
+    prefix, suffix = layout.get("prefix", ""), layout.get("suffix", "")
     author, whole, year = shown("author", Cite(cite.key)), shown("t", cite), shown("year", cite)
-    others = (
-        shown("p", replace(cite, no_author=True))
-        .removeprefix(layout["prefix"])
-        .removesuffix(layout["suffix"])
-    )
-    own = layout["prefix"] or style.numbered
-    opening, closing = (layout["prefix"], layout["suffix"]) if own else ("(", ")")
+    others = shown("p", replace(cite, no_author=True)).removeprefix(prefix).removesuffix(suffix)
+    own = prefix or style.numbered
+    opening, closing = (prefix, suffix) if own else ("(", ")")
     named = "" if cite.no_author else f"{author} "
     expected = f"{before}{named}{opening}{others.removeprefix(before)}{closing}"
     if whole not in {expected, author if others == "n.d." else expected}:  # a style without years

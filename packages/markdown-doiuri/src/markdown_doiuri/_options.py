@@ -109,7 +109,7 @@ class MarkdownOptions:
         """Return the options in ``values``, checked; raises ValueError that names the invalid one."""
         shared = plugins.Options.read(values, options=_SHARED)
         own = {option.name: option.read(values) for option in OWN}
-        citing = Citing(shared, "markdown-doiuri")
+        citing = Citing(shared)
         listed = [*_read_nocite(own["nocite"], citing)]
         own["nocite"] = tuple(work for work in listed if not isinstance(work, Problem))
         own["misspelt"] = tuple(work for work in listed if isinstance(work, Problem))

@@ -70,9 +70,7 @@ def check_options(app: Sphinx, config: Config) -> None:
         for path in options(config).works:
             if "\0" in path:
                 raise ValueError(f"doi_works: {path!r} contains a NUL, so it is not a path")  # noqa: TRY301
-        vars(config)[_CITING] = Citing(
-            options(config), PRODUCT, app.confdir, config.language, "doi_"
-        )
+        vars(config)[_CITING] = Citing(options(config), app.confdir, config.language, "doi_")
     except ValueError as error:
         raise ConfigError(str(error)) from None
     _report_misspelt(config)

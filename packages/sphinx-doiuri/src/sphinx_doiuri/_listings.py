@@ -249,11 +249,7 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
             of_builders[app.builder.name] = digest
             changed.append(name)
     for problem in citing(app.config).problems:
-        if problem in citing(app.config).library.problems:
-            logger.warning("%s", problem, type="doi", subtype="works")
-        else:
-            place = min([*listings.places, *listings.citations], default=None)
-            logger.warning("%s", problem, type="doi", subtype="extra", location=place)
+        logger.warning("%s", problem, type="doi", subtype="works")
     listings.keep_entries()
     return changed
 

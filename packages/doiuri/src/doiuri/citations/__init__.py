@@ -1,8 +1,15 @@
-"""Citations and lists of references: CSL styles, labels, letters and order, and entries by citeproc-py.
+"""Citations and lists of references in any CSL style: what authors write, and what readers see.
 
-Lists, ``.csl`` styles, works in YAML and most languages need the extra ``citations``. Texts are parts, data
-from which a host makes its own nodes or elements; they are never markup.
+Needs the extra ``citations``, which is the package ``doiuri-csl``. Texts are parts, data from which a host
+makes its own nodes or elements; they are never markup.
 """
+
+from importlib.util import find_spec
+
+if find_spec("doiuri_csl") is None:
+    raise ModuleNotFoundError(
+        'doiuri.citations needs doiuri-csl: pip install "doiuri[citations]"', name="doiuri_csl"
+    )
 
 from doiuri.citations._bibliography import Bibliography, EntryKey, Form, format_entries
 from doiuri.citations._cites import Cite, parse_citation, parse_locator

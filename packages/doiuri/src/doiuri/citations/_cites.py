@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
 from doiuri._urls import PROXY_PATTERN
-from doiuri.citations._style import ENGLISH, terms_of
+from doiuri.citations._style import ENGLISH, locale_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,12 @@ _LOCATORS = frozenset(
     " verse version volume".split()
 )
 _COMMON = frozenset({"page", "chapter", "volume"})
+_RARE = frozenset(
+    "article-locator issue note number scene supplement timestamp title-locator verse version".split()  # noqa: SIM905
+)
+# Of several with one term, such as "v.", the last one
+_BY_PRECEDENCE = (*sorted(_RARE), *sorted(_LOCATORS - _RARE - _COMMON), *sorted(_COMMON))
+_FORMS = ("long", "short", "symbol")
 # As authors write them
 _ALIASES = {"ch.": "chapter", "chs.": "chapter", "eq.": "equation", "eqs.": "equation"}
 _ALIASES |= {"§§": "section", "§": "section", "¶¶": "paragraph", "¶": "paragraph"}
@@ -144,8 +151,12 @@ def parse_locator(text: str, locale: str = ENGLISH) -> tuple[str, str, str]:
 def _terms(locale: str) -> tuple[tuple[str, str], ...]:
     """Return the terms of locators in a language and in English, the longest first, with CSL's names."""
     terms = dict(_ALIASES)
-    for forms in (terms_of(ENGLISH).forms, terms_of(locale).forms):
-        for (name, _), numbers in sorted(forms.items(), key=lambda pair: pair[0][0] in _COMMON):
-            if name in _LOCATORS:  # of several with one term, such as "v.", a common one
-                terms |= {term.lower(): name for term in numbers if term}
+    for language in (locale_of(ENGLISH), locale_of(locale)):
+        for name in _BY_PRECEDENCE:
+            for form in _FORMS:
+                for plural in (False, True):
+                    term = language.term(name, form, plural=plural).lower()
+                    terms[term] = name
+                    terms[unicodedata.normalize("NFKC", term)] = name  # without raised letters
+    terms.pop("", None)
     return tuple(sorted(terms.items(), key=lambda pair: -len(pair[0])))

@@ -1,22 +1,15 @@
-"""Formatted text as data: parts of text, from CSL's rich text and from what citeproc-py returns.
-
-In between, formatting is private-use characters, one before and one after what it applies to. A ``Work``
-never contains such characters, and ``<`` has one too, so that nothing in a title is taken for markup.
-"""
+"""Formatted text as data: parts of text, from what the CSL processor returns."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from doiuri._text import RICH_TAGS, SMALL_CAPS, closing
-from doiuri._urls import DOI_ORG, PROXY_PATTERN
-
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import doiuri_csl as csl
+
     from doiuri._doi import Handle
-    from doiuri.citations._style import Terms
     from doiuri.works._work import Work
 
 Format = Literal["emphasis", "strong", "subscript", "superscript", "small-caps"]
@@ -48,8 +41,8 @@ class Reference(NamedTuple):
     letter: str = ""
     """The letter after the year, such as "a"; "" if no other work has the same label."""
 
-    is_ambiguous: bool = False
-    """Whether a style that tells such works apart by more of them is to do so."""
+    conditions: int = 0
+    """How many of the style's tests for ``disambiguate`` are true, since another work has the same label."""
 
     @property
     def key(self) -> Handle | str:
@@ -57,109 +50,19 @@ class Reference(NamedTuple):
         return self.work.key
 
 
-LINK = "\ue020"
-"""Stands for the DOI or the URL of a work."""
-
-MARKS = "\ue000-\ue01f"
-"""The range of the marks of formats, as in a set of a regular expression."""
-
-SPACE = "\ue021"
-"""Stands for a space in what citeproc-py takes for one word."""
-
-_LESS = "\ue022"
-_CHARACTERS = {SPACE: " ", _LESS: "<"}
-_TAGS: dict[str, Format] = {
-    "<i>": "emphasis",
-    "<b>": "strong",
-    "<sub>": "subscript",
-    "<sup>": "superscript",
-    SMALL_CAPS: "small-caps",
+_FORMATS: dict[csl.Format, Format] = {
+    "italic": "emphasis",
+    "oblique": "emphasis",
+    "bold": "strong",
+    "small-caps": "small-caps",
+    "subscript": "subscript",
+    "superscript": "superscript",
 }
-_FORMATS = tuple(_TAGS.values())
-_OPEN = {name: chr(0xE000 + number) for number, name in enumerate(_FORMATS)}
-_CLOSE = {name: chr(0xE010 + number) for number, name in enumerate(_FORMATS)}
-_MARK_OF = {tag: _OPEN[name] for tag, name in _TAGS.items()} | {
-    closing(tag): _CLOSE[name] for tag, name in _TAGS.items()
-}
-_APOSTROPHE = re.compile(r"(?<=\w)['ʼ](?=\w)")
-_STRAIGHT_END = re.compile(r'(?<=[^\s(\[“])"')
-_STOPPED = re.compile(rf"(\.\.\.|(?<!\.)[.!?…])(?P<marks>[{MARKS}”’»“]*)\.(?![.\w])")
-_DOUBLE = re.compile(rf"([,;:])([{MARKS}]*)\1")
-_SPACES = re.compile(rf" ([{MARKS}]*) +")
-_BEFORE_LINK = re.compile(rf"(?:(?=https?:){PROXY_PATTERN}/)?{LINK}")
 
 
-def marked(name: Format, text: str) -> str:
-    """Return text with the marks of a format."""
-    return f"{_OPEN[name]}{text}{_CLOSE[name]}"
-
-
-def from_rich(text: str) -> str:
-    """Return CSL's rich text with marks in place of its tags."""
-    if "<" in text:
-        text = "".join(_MARK_OF.get(token, token) for token in RICH_TAGS.split(text)).replace(
-            "<", _LESS
-        )
-    return _APOSTROPHE.sub("’", text)
-
-
-def particle_of(family: str) -> str:
-    """Return the words before a family name that begin in lower case, such as "van der"; "" for none."""
-    return " ".join(takewhile(lambda word: word[0].islower(), family.split()[:-1]))
-
-
-def tidied(text: str, terms: Terms) -> str:
-    """Return text without double stops and spaces, and with stops where the language has them in quotes."""
-    text = _with_quotes(text, terms)
-    if terms.quotes_enclose:
-        closing_quotes = "".join(terms.get(name) for name in ("close-quote", "close-inner-quote"))
-        text = re.sub(rf"([{closing_quotes}][{MARKS}{closing_quotes}]*)([.,])", r"\2\1", text)
-    text = _STOPPED.sub(r"\1\g<marks>", text)
-    return _SPACES.sub(r" \1", _DOUBLE.sub(r"\1\2", text))
-
-
-def _with_quotes(text: str, terms: Terms) -> str:
-    """Return text with the quotation marks of the language: other ones inside of quotations."""
-    outer, inner = (
-        (terms.get(f"open-{kind}"), terms.get(f"close-{kind}")) for kind in ("quote", "inner-quote")
-    )
-    text = _STRAIGHT_END.sub(outer[1], text).replace('"', outer[0])
-    shown = []
-    depth = 0
-    for token in re.split(f"({re.escape(outer[0])}|{re.escape(outer[1])})", text):
-        if token == outer[0] and (token != outer[1] or not depth):
-            shown.append((outer, inner)[depth % 2][0])
-            depth += 1
-        elif token == outer[1] and depth:
-            depth -= 1
-            shown.append((outer, inner)[depth % 2][1])
-        else:
-            shown.append(token)
-    return "".join(shown)
-
-
-def parts_of(text: str, link: Handle | str | None = None) -> tuple[Part, ...]:
-    """Return the parts of text with marks; all of them lead to ``link``."""
-    depth: Counter[Format] = Counter()
-    characters: list[tuple[frozenset[Format], str]] = []
-    for character in text:
-        place = ord(character) - 0xE000
-        if 0 <= place < len(_FORMATS):
-            depth[_FORMATS[place]] += 1
-        elif 0x10 <= place < 0x10 + len(_FORMATS):
-            depth[_FORMATS[place - 0x10]] -= 1
-        else:
-            # Emphasis in emphasis is upright
-            formats = (
-                name
-                for name, times in depth.items()
-                if (times % 2 if name == "emphasis" else times)
-            )
-            characters.append((frozenset(formats), _CHARACTERS.get(character, character)))
-    return tuple(
-        Part("".join(character for _, character in run), formats, link)
-        for formats, run in groupby(characters, key=lambda pair: pair[0])
-    )
+def formats_of(run: csl.Run) -> frozenset[Format]:
+    """Return how a run looks, as far as hosts can show it."""
+    return frozenset(_FORMATS[name] for name in run.formats if name in _FORMATS)
 
 
 def link_of(work: Work) -> Handle | str | None:
@@ -167,16 +70,41 @@ def link_of(work: Work) -> Handle | str | None:
     return work.doi or work.csl.get("URL")
 
 
-def linked_parts(text: str, link: Handle | str | None) -> tuple[Part, ...]:
-    """Return the parts of an entry; the link is where the style shows the DOI or URL, or else at the end."""
-    if link is None:
-        return parts_of(text.replace(LINK, ""))
-    if LINK not in text:
-        text = f"{text} {DOI_ORG}/{LINK}"
-    shown: list[Part] = []
-    end = 0
-    for match in _BEFORE_LINK.finditer(text):
-        name = link if isinstance(link, str) else link.url if len(match[0]) > 1 else link.name
-        shown += *parts_of(text[end : match.start()]), Part(name, link=link)
-        end = match.end()
-    return *shown, *parts_of(text[end:])
+def entry_parts(runs: tuple[csl.Run, ...], work: Work) -> tuple[Part, ...]:
+    """Return the parts of an entry; if the style shows neither DOI nor URL, the link is at the end."""
+    parts = merged(_entry_part(run, work) for run in runs)
+    link = link_of(work)
+    if link is not None and all(part.link != link for part in parts):
+        text = link if isinstance(link, str) else link.url
+        parts += [Part(" "), Part(text, link=link)]
+    return stripped(parts)
+
+
+def _entry_part(run: csl.Run, work: Work) -> Part:
+    """Return a run of an entry as a part; a DOI is shown as the style does, as a link or a name."""
+    formats = formats_of(run)
+    if run.link and run.role == "DOI" and work.doi is not None:
+        text = work.doi.url if run.text.startswith("http") else work.doi.name
+        return Part(text, formats, work.doi)
+    text = " " if run.text == "\n" else run.text  # hosts have no lines in an entry
+    return Part(text, formats, run.link or None)
+
+
+def merged(parts: Iterable[Part]) -> list[Part]:
+    """Return parts; neighbours that look the same and lead to the same place are one."""
+    whole: list[Part] = []
+    for part in parts:
+        if whole and whole[-1][1:] == part[1:]:
+            whole[-1] = part._replace(text=whole[-1].text + part.text)
+        elif part.text:
+            whole.append(part)
+    return whole
+
+
+def stripped(parts: list[Part]) -> tuple[Part, ...]:
+    """Return parts without white space at the beginning and the end."""
+    if not parts:
+        return ()
+    parts[0] = parts[0]._replace(text=parts[0].text.lstrip())
+    parts[-1] = parts[-1]._replace(text=parts[-1].text.rstrip())
+    return tuple(part for part in parts if part.text)

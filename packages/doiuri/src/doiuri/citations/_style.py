@@ -1,55 +1,26 @@
-"""CSL files: styles, among them the two of ours, and the terms of locales.
-
-Terms are those of the locale files that citeproc-py brings along, or without it, of a table of ours.
-"""
+"""CSL files, among them the two styles of ours, and the languages of citations."""
 
 from __future__ import annotations
 
-import json
+import hashlib
 import re
-import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
+
+import doiuri_csl as csl
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
 
-NAMESPACE = "{http://purl.org/net/xbiblio/csl}"
 ENGLISH = "en-US"
 SHIPPED = ("author-date", "numeric")
 """The names of our styles: in APA's manner, and in that of engineering journals."""
 
-Area: TypeAlias = Literal["bibliography", "citation"]
-"""What a style formats and sorts."""
-
 _NUMERIC = re.compile(
     "ieee|vancouver|nature|science|medic|chemi|physic|ama|acm|acs|aip|aps|cell|num", re.IGNORECASE
 )
-
-
-def needs_extra(package: str = "doiuri") -> str:
-    """Return what to say if the extra ``citations`` of a package is needed and not installed."""
-    languages = ", ".join(sorted(name[:2] for name in _own_locales()))
-    return (
-        f"lists of references, .csl styles, works in YAML and languages other than {languages} need "
-        f'an extra: pip install "{package}[citations]"'
-    )
-
-
-def citeproc_folder() -> Path:
-    """Return the folder of citeproc-py.
-
-    :raises ModuleNotFoundError: if it is not installed
-    """
-    spec = find_spec("citeproc")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(needs_extra(), name="citeproc")
-    return Path(spec.origin).parent
 
 
 @dataclass(frozen=True)
@@ -74,8 +45,7 @@ class Style:
 
         :param name: "author-date" or "numeric", or the path of a file whose name ends in ``.csl``
         :param folder: the folder of relative paths
-        :raises ValueError: for any other name, and for a file that cannot be read or is not a CSL style
-        :raises ModuleNotFoundError: for a file, if the extra ``citations`` is not installed
+        :raises ValueError: for any other name, and for a file that cannot be read or used
         """
         if name in SHIPPED:
             return cls(name, Path(__file__).with_name(f"{name}.csl").read_bytes())
@@ -87,200 +57,80 @@ class Style:
         path = Path(folder, name)
         try:
             style = cls(name, path.read_bytes())
-            style._check()
+            has_bibliography = style.parsed.has_bibliography
         except OSError as error:
             raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
-        except ET.ParseError as error:
-            raise ValueError(f"{path}:{error.position[0]}: not XML: {error.msg}") from None
-        except ValueError as error:
-            raise ValueError(f"{path}{error}") from None
+        except csl.CSLError as error:
+            place = csl.CSLError(
+                error.reason, path=str(path), line=error.line, element=error.element
+            )
+            raise ValueError(str(place)) from None
+        if not has_bibliography:
+            raise ValueError(f"{path}: a CSL style without a bibliography, so it has no entries")
         return style
 
-    def _check(self) -> None:
-        """Raise an error that says what is wrong with the file, after its name."""
-        if self._root.tag != f"{NAMESPACE}style":
-            raise ValueError(": not a CSL style")
-        for link in self._root.iter(f"{NAMESPACE}link"):
-            if link.get("rel") == "independent-parent":
-                raise ValueError(
-                    f": only refers to another style; get that one: {link.get('href')}"
-                )
-        if self._root.find(f"{NAMESPACE}bibliography") is None:
-            raise ValueError(": a CSL style without a bibliography, so it has no entries")
-        folder = citeproc_folder()
-        from lxml import etree
+    @cached_property
+    def parsed(self) -> csl.Style:
+        """The style as the processor reads it."""
+        return csl.Style.parse(self.xml)
 
-        schema = etree.RelaxNG(
-            file=str(folder / "data" / "schema" / "schemas" / "styles" / "csl.rng")
+    @cached_property
+    def with_semicolons(self) -> csl.Style:
+        """Our numeric style with "; " between works: ", " would read as part of a locator."""
+        return csl.Style.parse(
+            self.xml.replace(b'suffix="]" delimiter=", "', b'suffix="]" delimiter="; "')
         )
-        if not schema.validate(etree.fromstring(self.xml)):
-            error = schema.error_log[0]
-            raise ValueError(
-                f":{error.line}: not a valid CSL style: {error.message.replace(NAMESPACE, '')}"
-            )
-        for element in self._root.iter():
-            if element.get("macro", "") not in {"", *self._macros}:
-                raise ValueError(f": there is no macro {element.get('macro')!r}")
 
     @cached_property
-    def _root(self) -> ET.Element:
-        return ET.fromstring(self.xml)  # noqa: S314 (the author's own file; expat bounds entities)
-
-    @cached_property
-    def _macros(self) -> dict[str, ET.Element]:
-        return {macro.get("name", ""): macro for macro in self._root.iter(f"{NAMESPACE}macro")}
-
-    def _find(self, path: str) -> ET.Element:
-        """Return an element, or an empty one if the style does not have it."""
-        found = self._root.find("/".join(f"{NAMESPACE}{name}" for name in path.split("/")))
-        return ET.Element("none") if found is None else found
-
-    @cached_property
-    def _in_citations(self) -> list[ET.Element]:
-        """The elements of the layout of citations, and of the macros that it calls."""
-        elements = [*self._find("citation/layout").iter()]
-        called = set[str]()
-        for element in elements:  # grows
-            macro = element.get("macro")
-            if macro is not None and macro not in called:
-                called.add(macro)
-                elements += self._macros[macro].iter()
-        return elements
+    def digest(self) -> bytes:
+        """A digest of the file."""
+        return hashlib.blake2s(self.xml).digest()
 
     @property
     def is_shipped(self) -> bool:
-        """Whether it is one of ours, whose citations need no processor."""
+        """Whether it is one of ours."""
         return self.name in SHIPPED
 
     @property
-    def options(self) -> Mapping[str, str]:
-        """Its global options."""
-        return self._root.attrib
-
-    @cached_property
-    def repeated_names(self) -> str:
-        """What stands for the names of an entry that are those of the entry before it."""
-        return self._find("bibliography").get("subsequent-author-substitute", "")
-
-    @cached_property
     def numbered(self) -> bool:
         """Whether citations are numbers."""
-        return any(element.get("variable") == "citation-number" for element in self._in_citations)
-
-    @cached_property
-    def tells_apart(self) -> bool:
-        """Whether citations of works with one label show more of them."""
-        return any(element.get("disambiguate") == "true" for element in self._in_citations)
-
-    @cached_property
-    def has_letters(self) -> bool:
-        """Whether works of one label and year get letters."""
-        return not self.numbered and self.layout.get("disambiguate-add-year-suffix") == "true"
-
-    @cached_property
-    def names_letters(self) -> bool:
-        """Whether the style says where the letters after years are."""
-        return any(e.get("variable") == "year-suffix" for e in self._root.iter(f"{NAMESPACE}text"))
+        return self.parsed.is_numeric
 
     @property
-    def raised(self) -> bool:
-        """Whether citations are superscripts."""
-        return self.layout.get("vertical-align") == "sup"
-
-    def descends(self, area: Area) -> list[bool]:
-        """Return the keys by which a list or a citation is sorted: whether in descending order."""
-        return [key.get("sort") == "descending" for key in self._find(f"{area}/sort")]
-
-    @cached_property
-    def layout(self) -> Mapping[str, str]:
-        """The attributes of citations and their layout, with their defaults.
-
-        Works of an author are grouped if there is a ``cite-group-delimiter`` (CSL 1.0.2, Cite Grouping).
-        """
-        given = {**self._find("citation").attrib, **self._find("citation/layout").attrib}
-        delimiter = given.get("delimiter", "" if self.numbered else "; ")
-        defaults = dict.fromkeys(("prefix", "suffix", "collapse"), "")
-        if given.get("collapse", "").startswith("year"):
-            defaults["cite-group-delimiter"] = ", "
-        return {**defaults, "delimiter": delimiter, "year-suffix-delimiter": delimiter, **given}
+    def replaces_names(self) -> bool:
+        """Whether something stands for the names of an entry that the entry before it has, too."""
+        return b"subsequent-author-substitute=" in self.xml
 
 
 @cache
-def _own_locales() -> Mapping[str, Mapping[str, Any]]:
-    file = Path(__file__).with_name("terms.json")
-    table: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text("utf-8"))
-    return table
+def locale_of(name: str) -> csl.Locale:
+    """Return the locale for a language, or that of a file whose name ends in ``.xml``.
+
+    :raises ValueError: if there is none
+    """
+    if name.lower().endswith(".xml"):
+        return csl.Locale.read(name)
+    try:
+        return csl.Locale.load(name)
+    except csl.CSLError:
+        raise ValueError(
+            f"there is no locale {name!r}, only {', '.join(csl.Locale.available())}; for another one, give "
+            "the path of its file, from https://github.com/citation-style-language/locales"
+        ) from None
 
 
-@cache
-def _locales() -> tuple[Mapping[str, Path | None], Mapping[str, str]]:
-    """Return the file of each locale, or None if it is in our table, and the locale of each language."""
-    if find_spec("citeproc") is None:
-        return dict.fromkeys(_own_locales()), {name[:2]: name for name in _own_locales()}
-    folder = citeproc_folder() / "data" / "locales"
-    files = {file.stem.removeprefix("locales-"): file for file in folder.glob("locales-*.xml")}
-    return files, json.loads((folder / "locales.json").read_text("utf-8"))["primary-dialects"]
+def check_locale(name: str, folder: str | os.PathLike[str] = ".") -> str:
+    """Return the name of the locale for a language such as "de", "de-AT" or "pt_BR", or the path of a file.
 
-
-def check_locale(name: str) -> str:
-    """Return the name of the CSL locale for a language such as "de", "de-AT" or "pt_BR".
-
-    Without the extra ``citations`` there are six languages, without their dialects.
-
-    :raises ValueError: if there is none; citeproc-py would use English without a word
-    :raises ModuleNotFoundError: if it may need the extra ``citations``, which is not installed
+    :param name: the language, or the path of one of CSL's locale files, whose name ends in ``.xml``
+    :param folder: the folder of relative paths
+    :raises ValueError: if there is no such locale; the message names those that there are
 
     >>> check_locale("de"), check_locale("pt_BR")
     ('de-DE', 'pt-BR')
     """
-    files, dialects = _locales()
-    wanted = name.replace("_", "-")
-    language = wanted.partition("-")[0].lower()
-    found = {locale.lower(): locale for locale in files}.get(wanted.lower()) or dialects.get(
-        language
-    )
-    if found is None:
-        citeproc_folder()
-        close = get_close_matches(wanted, files, 1)
-        hint = f"; did you mean {close[0]}?" if close else "; write one such as de-DE"
-        raise ValueError(f"CSL has no locale {name!r}{hint}")
-    return found
-
-
-class Terms(NamedTuple):
-    """The terms of citations in a language."""
-
-    forms: Mapping[tuple[str, str], tuple[str, str]]
-    """The singular and the plural of terms, by name and form."""
-
-    quotes_enclose: bool
-    """Whether full stops and commas stand inside of quotation marks."""
-
-    def get(self, name: str, form: str = "long", *, plural: bool = False) -> str:
-        """Return a term; if it does not have the form, the long one; "" if there is none."""
-        return (self.forms.get((name, form)) or self.forms.get((name, "long"), ("", "")))[plural]
-
-
-@cache
-def terms_of(locale: str) -> Terms:
-    """Return the terms of a locale; those that it lacks are English."""
-    name = check_locale(locale)
-    file = _locales()[0][name]
-    english = {} if name == ENGLISH else terms_of(ENGLISH).forms
-    terms: dict[tuple[str, str], tuple[str, str]] = {}
-    if file is None:  # one form, or the short and the long one
-        for term, forms in _own_locales()[name].items():
-            one, several, *long = [forms, forms] if isinstance(forms, str) else forms
-            terms[term, "short"] = one, several
-            terms[term, "long"] = (long[0], long[1]) if long else (one, several)
-        return Terms({**english, **terms}, name == ENGLISH)
-    root = ET.parse(file).getroot()  # noqa: S314 (citeproc-py's own file)
-    for element in root.iter(f"{NAMESPACE}term"):
-        single, multiple = (
-            element.findtext(f"{NAMESPACE}{number}") for number in ("single", "multiple")
-        )
-        one = (single or "") if len(element) else (element.text or "")
-        terms[element.get("name", ""), element.get("form", "long")] = one, multiple or one
-    options = root.find(f"{NAMESPACE}style-options")
-    encloses = options is not None and options.get("punctuation-in-quote") == "true"
-    return Terms({**english, **terms}, encloses)
+    if not name.lower().endswith(".xml"):
+        return locale_of(name).lang
+    path = str(Path(folder, name))
+    locale_of(path)
+    return path

@@ -14,7 +14,6 @@ from doiuri._errors import DOISyntaxError
 from doiuri._json import Malformed, brief, load
 from doiuri._names import short_doi_flaw
 from doiuri.bibtex import EntryScanner, names
-from doiuri.citations._style import needs_extra
 from doiuri.tex import plain_text, rich_text
 from doiuri.works._work import Work
 
@@ -76,9 +75,8 @@ def read_works(paths: Iterable[str], folder: str | os.PathLike[str] = ".") -> Li
 
     :param paths: the files
     :param folder: the folder of relative paths
-    :raises ValueError: if a file cannot be read or is not such a file, an id or a DOI occurs twice, or an
-        item has neither
-    :raises ModuleNotFoundError: for YAML, if PyYAML is not installed
+    :raises ValueError: if a file cannot be read or is not such a file, an id or a DOI occurs twice, an
+        item has neither, or YAML needs PyYAML, which is not installed
     """
     files = tuple(Path(folder, path) for path in paths)
     ids: dict[str, Handle | str] = {}
@@ -165,7 +163,7 @@ def _yaml_items(file: Path, text: str) -> Items:
     try:
         import yaml
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(needs_extra(), name="yaml") from None
+        raise ValueError(f'{file}: files in YAML need PyYAML: pip install "doiuri[yaml]"') from None
     try:
         loader = yaml.BaseLoader(text)  # dates and numbers stay as they are written
         root = loader.get_single_node()

@@ -16,8 +16,7 @@ from doiuri.citations import (
     parse_citation,
     read_works,
 )
-from doiuri.citations._bibliography import as_link
-from doiuri.citations._style import ENGLISH, needs_extra
+from doiuri.citations._style import ENGLISH
 from doiuri.plugins.display import retraction_mark
 
 if TYPE_CHECKING:
@@ -36,31 +35,28 @@ __all__ = ["Backlink", "Citing", "ListEntry", "ReferenceList"]
 class Citing:
     """The options of citations, checked.
 
-    :param package: the host's package; messages recommend its extra ``citations``
     :param folder: the folder of relative paths
     :param language: the language of citations; by default ``reference_locale``, or English
     :param prefix: what the names of the host's options begin with, such as ``"doi_"``
-    :raises ValueError: if a value is invalid or needs the extra; the message begins with the option
+    :raises ValueError: if a value is invalid; the message begins with the option
     """
 
     def __init__(
         self,
         options: Options,
-        package: str,
         folder: str | os.PathLike[str] = ".",
         language: str = "",
         prefix: str = "",
     ) -> None:
         self.folder = folder
-        self._needs_extra = needs_extra(package)
-        self._failures: dict[str, None] = {}
+        self._unreadable: dict[str, None] = {}
         self._numbered = None if options.citation is None else options.citation == "number"
         self._style = options.reference_style
         self.locale, self.no_language = self._locale_of(language)
         """The language of citations, and why it is English instead of ``language``; "" if it is not."""
         name = "reference_locale"
         try:
-            self.entry_locale = check_locale(options.reference_locale or self.locale)
+            self.entry_locale = check_locale(options.reference_locale or self.locale, folder)
             """The language of lists."""
             if not language:
                 self.locale = self.entry_locale
@@ -69,21 +65,17 @@ class Citing:
             """The works of the author's files."""
             name = "reference_style"
             self.styles()
-        except ModuleNotFoundError:
-            raise ValueError(f"{prefix}{name}: {self._needs_extra}") from None
         except ValueError as error:
             raise ValueError(f"{prefix}{name}: {error}") from None
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with the files of works, and why some entries are only links, or citations plain."""
-        return [*self.library.problems, *[*self._failures][:1]]  # of a style, others are alike
+        """What is wrong with the files of works, and what cannot be read of works."""
+        return [*self.library.problems, *self._unreadable]
 
     def _locale_of(self, language: str) -> tuple[str, str]:
         try:
             return check_locale(language or ENGLISH), ""
-        except ModuleNotFoundError:
-            return ENGLISH, self._needs_extra
         except ValueError as error:
             return ENGLISH, str(error)
 
@@ -105,13 +97,10 @@ class Citing:
         """Return the style of citations, and that of the entries to which they lead.
 
         :param name: the style of a list that has one of its own
-        :raises ValueError: if there is no such style, or a ``.csl`` file needs the extra ``citations``
+        :raises ValueError: if there is no such style
         """
         of_kind = "numeric" if self._numbered else "author-date"
-        try:
-            entries = Style.load(name or self._style or of_kind, self.folder)
-        except ModuleNotFoundError:
-            raise ValueError(self._needs_extra) from None
+        entries = Style.load(name or self._style or of_kind, self.folder)
         fits = self._numbered in (None, entries.numbered)
         return entries if fits else Style.load(of_kind), entries
 
@@ -164,7 +153,7 @@ class ReferenceList(Bibliography):
         of_citations, self._entry_style = citing.styles(style)
         registered = {doi: work for doi, work in works.items() if work is not None}
         known = citing.library.complete(registered, cited)
-        super().__init__(cited, known, of_citations, citing.locale, citing._failures)
+        super().__init__(cited, known, of_citations, citing.locale)
         self._citing = citing
         self.cited = cited
         """The places that cite each work; the host may add to them until the entries are written."""
@@ -182,7 +171,7 @@ class ReferenceList(Bibliography):
     ) -> list[ListEntry]:
         """Return the entries of works, in the language of lists; see ``format_entries``.
 
-        One that cannot be formatted is a link to the DOI or the URL; ``Citing.problems`` says why.
+        ``Citing.problems`` says what cannot be read of the works.
 
         :param references: those of ``references`` that are shown
         :param known: formatted entries, which are not formatted again; all of this call are set in it
@@ -190,13 +179,9 @@ class ReferenceList(Bibliography):
         """
         references = [*references]
         citing = self._citing
-        try:
-            texts = format_entries(
-                references, self._entry_style, citing.entry_locale, known, citing._failures
-            )
-        except ModuleNotFoundError:
-            citing._failures[citing._needs_extra] = None
-            texts = [as_link(reference.work) for reference in references]
+        texts = format_entries(
+            references, self._entry_style, citing.entry_locale, known, citing._unreadable
+        )
         entries = []
         for (work, number, *_), parts in zip(references, texts, strict=True):
             marked = (*parts, *retraction_mark(work, words))

@@ -19,7 +19,7 @@ import nox
 ROOT = Path(__file__).parent
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 DEMO = [name for name in PACKAGES if name not in {"dask-doiuri", "doiuri-cli", "httpx-doiuri"}]
-GROUPS = ["test", "light", "demo", "docs", "coverage", "lint", "types", "bench", "mutants"]
+GROUPS = ["test", "demo", "docs", "coverage", "lint", "types", "bench", "mutants"]
 PINS = ["-c", "constraints.txt"]
 OLDEST = (3, 11)
 # One worker more than there are processors: tests wait for sockets and processes a third of the time.
@@ -70,22 +70,23 @@ nox.options.download_python = "never"
 nox.options.sessions = ["tests", "lint", "types"]
 
 
-def editable(*names: str, extra: str = "[citations]") -> list[str]:
-    """The arguments that install packages of the workspace as editable, the core with an extra."""
-    folders = (f"packages/{name}{extra if name == 'doiuri' else ''}" for name in names)
+EXTRAS = {"doiuri": "[citations,yaml]"}
+
+
+def editable(*names: str) -> list[str]:
+    """The arguments that install packages of the workspace as editable, the core with its extras."""
+    folders = (f"packages/{name}{EXTRAS.get(name, '')}" for name in names)
     return [word for folder in folders for word in ("-e", folder)]
 
 
-def install(
-    session: nox.Session, *groups: str, packages: list[str] = PACKAGES, extra: str = "[citations]"
-) -> None:
+def install(session: nox.Session, *groups: str, packages: list[str] = PACKAGES) -> None:
     """Install packages as editable, and the tools of dependency groups, unless nothing has changed."""
     wanted = fingerprint(*groups, *packages)
     stamp = Path(session.virtualenv.location) / "installed.sha256"
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
         return
     stamp.unlink(missing_ok=True)
-    needed = editable(*packages, extra=extra)
+    needed = editable(*packages)
     session.install(*PINS, *needed, *(word for group in groups for word in ("--group", group)))
     stamp.write_text(wanted, encoding="utf-8")
 
@@ -126,14 +127,6 @@ def tests(session: nox.Session) -> None:
     """Run the tests that need only Python, on the interpreter that runs nox; ``-- FILE`` for one file."""
     install(session, "test", "demo")
     session.run("pytest", *chosen(session, *PARALLEL))
-
-
-@nox.session
-def light(session: nox.Session) -> None:
-    """Test what works without the extra ``citations``: the role, checking, and the labels of citations."""
-    roles = ["doiuri", "docutils-doiuri", "sphinx-doiuri", "markdown-doiuri", "doiuri-cli"]
-    install(session, "light", packages=roles, extra="")
-    session.run("pytest", *chosen(session, "tests/light"))
 
 
 @nox.session(python=FOUND or None)
@@ -362,8 +355,7 @@ def pins(session: nox.Session) -> None:
     """Renew ``constraints.txt`` from the index: plain ``==`` pins, no addresses."""
     session.install("uv")
     sources = Path(session.create_tmp()) / "packages.txt"
-    extras = {"doiuri": "[citations]"}
-    sources.write_text("".join(f"-e packages/{name}{extras.get(name, '')}\n" for name in PACKAGES))
+    sources.write_text("".join(f"-e packages/{name}{EXTRAS.get(name, '')}\n" for name in PACKAGES))
     command = [
         "uv",
         "pip",

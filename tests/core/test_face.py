@@ -77,6 +77,15 @@ def test_the_resolver_says_what_to_install(program: str, missing: str) -> None:
     assert run.stderr.splitlines()[-1] == message
 
 
+def test_citations_say_what_to_install() -> None:
+    code = "import sys; sys.modules['doiuri_csl'] = None\nimport doiuri.citations"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    message = (
+        'ModuleNotFoundError: doiuri.citations needs doiuri-csl: pip install "doiuri[citations]"'
+    )
+    assert run.stderr.splitlines()[-1] == message
+
+
 def test_the_core_needs_the_standard_library_only() -> None:
     """``-S`` leaves out site-packages, so that nothing else is installed."""
     program = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI, Handle
+from doiuri.citations import Cite
 from doiuri.plugins import Options
 from doiuri.plugins.citing import Backlink, Citing, ListEntry, ReferenceList
 from doiuri.plugins.display import Words
@@ -13,6 +14,7 @@ from doiuri.works import Work
 
 KAHN = DOI("10.5555/kahn")
 ABEL = DOI("10.5555/abel")
+PAIR = DOI("10.5555/pair")
 BARE = DOI("10.5555/bare")
 WAITING = DOI("10.5555/waiting")
 UPDATE = {"type": "retraction", "DOI": "10.5555/notice", "updated": {"date-parts": [[2020, 6, 5]]}}
@@ -83,7 +85,7 @@ def test_a_star_lists_all_works_of_the_files(text: str, tmp_path: Path) -> None:
 
 
 def test_a_star_without_files_is_an_error() -> None:
-    citing = Citing(Options.read({}), "doiuri")
+    citing = Citing(Options.read({}))
 
     with pytest.raises(ValueError, match="there are no files of works"):
         citing.read_nocite("*")
@@ -95,3 +97,20 @@ def test_numbers_follow_the_citations() -> None:
     assert listed.is_numbered
     assert [entry.key for entry in listed.entries(listed.references)] == [KAHN, ABEL]
     assert not list_of(KAHN).is_numbered
+
+
+LOCALE = """<locale xmlns="http://purl.org/net/xbiblio/csl" version="1.0" xml:lang="eo">
+<terms><term name="and">kaj</term></terms></locale>"""
+
+
+def test_a_locale_file_is_for_languages_that_are_not_there(tmp_path: Path) -> None:
+    (tmp_path / "locales-eo.xml").write_text(LOCALE)
+    without = Citing(Options.read({}), tmp_path, "eo")
+    citing = Citing(Options.read({"reference_locale": "locales-eo.xml"}), tmp_path, "eo")
+
+    listed = ReferenceList(citing, {PAIR: []}, {PAIR: Work(PAIR, {"author": ["Abel", "Kahn"]})})
+
+    assert without.no_language.startswith("there is no locale 'eo', only cs-CZ")
+    assert citing.no_language == ""
+    parts = listed.citation([Cite(PAIR)], "author")
+    assert "".join(part.text for part in parts) == "Abel kaj Kahn"

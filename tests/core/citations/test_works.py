@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -37,6 +38,13 @@ references:
 - {id: "two", DOI: "https://doi.org/10.1000/b", issued: 2001-02-03}
 ...
 """
+
+
+def test_yaml_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "b.yaml").write_text(YAML)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(ValueError, match=r'b.yaml: files in YAML need PyYAML: .* "doiuri\[yaml\]"'):
+        read_works(["b.yaml"], tmp_path)
 
 
 def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:

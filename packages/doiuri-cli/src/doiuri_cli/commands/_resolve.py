@@ -96,18 +96,13 @@ Formatter: TypeAlias = "Callable[[Work], str]"
 def _formatter(name: str, locale: str) -> Formatter:
     """Return what formats works.
 
-    :raises UsageError: if there is no such style or locale, or the extra ``citations`` is not installed
+    :raises UsageError: if there is no such style or locale
     """
     from doiuri.citations import Reference, Style, check_locale, format_entries
 
     try:
         style = Style.load(name)
-        check_locale(locale)
-        format_entries([], style, locale)
-    except ModuleNotFoundError:
-        raise click.UsageError(
-            'citations need an extra: pip install "doiuri-cli[citations]"'
-        ) from None
+        locale = check_locale(locale)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 

@@ -58,8 +58,9 @@ class Citing:
         try:
             self.entry_locale = check_locale(options.reference_locale or self.locale, folder)
             """The language of lists."""
-            if not language:
+            if not language or (self.no_language and options.reference_locale):
                 self.locale = self.entry_locale
+                self.no_language = ""
             name = "works"
             self.library = read_works(options.works, folder)
             """The works of the author's files."""

@@ -177,7 +177,10 @@ def test_a_package_says_the_rest_in_the_manual(path: Path) -> None:
     [
         ("doiuri", "doiuri"),
         ("-q sphinx-doiuri furo", "-q sphinx-doiuri furo docutils-doiuri doiuri doiuri-csl"),
-        ("doiuri[sphinx,cli]", "doiuri[sphinx,cli] docutils-doiuri doiuri-cli doiuri-csl sphinx-doiuri"),
+        (
+            "doiuri[sphinx,cli]",
+            "doiuri[sphinx,cli] docutils-doiuri doiuri-cli doiuri-csl sphinx-doiuri",
+        ),
         ("doiuri[nonsense]", "doiuri[nonsense]"),
         (
             "doiuri[all]",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI, Handle
-from doiuri.citations import Cite
+from doiuri.citations import Cite, EntryKey, Part
 from doiuri.plugins import Options
 from doiuri.plugins.citing import Backlink, Citing, ListEntry, ReferenceList
 from doiuri.plugins.display import Words
@@ -97,6 +97,19 @@ def test_numbers_follow_the_citations() -> None:
     assert listed.is_numbered
     assert [entry.key for entry in listed.entries(listed.references)] == [KAHN, ABEL]
     assert not list_of(KAHN).is_numbered
+
+
+def test_what_cannot_be_read_of_a_work_is_a_problem_each_time(tmp_path: Path) -> None:
+    (tmp_path / "works.json").write_text('[{"id": "k", "title": "T", "issued": {"year": "soon"}}]')
+    citing = Citing(Options.read({"works": ["works.json"]}), tmp_path)
+    listed = ReferenceList(citing, {"k": []}, {})
+    known: dict[EntryKey, tuple[Part, ...]] = {}
+
+    for entries in (listed.entries(listed.references, known) for _ in range(2)):
+        assert [text_of(entry) for entry in entries] == ["T (n.d.)."]
+        assert not known
+
+    assert citing.problems == ["k: issued: cannot be read: {'year': 'soon'}"]
 
 
 LOCALE = """<locale xmlns="http://purl.org/net/xbiblio/csl" version="1.0" xml:lang="eo">

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import sys
 from collections.abc import Callable
@@ -145,6 +146,39 @@ def test_formats_of_tex_nest_however_they_are_written(outer: str, inner: str) ->
     written = [f"a {one.replace('%', other).replace('%', 'x')} b" for one, other in pairs]
     found = {tex: rich_text(tex) for tex in written if tex.count("$") < 4}
     assert found == dict.fromkeys(found, f"a <{outer}><{inner}>x</{inner}></{outer}> b")
+
+
+WHOLE = {
+    "id": "whole",
+    "type": "motion_picture",
+    "title": 'A <span class="nocase">Film</span>',
+    "director": [{"family": "Beethoven", "given": "L.", "non-dropping-particle": "van"}],
+    "issued": {"date-parts": [[1999], [2001]], "circa": True},
+    "abstract": "Long. " * 500,
+    "status": "in press",
+    "number-of-volumes": 3,
+}
+
+
+def test_an_item_of_the_author_stays_whole(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([WHOLE]))
+
+    work = read_works(["a.json"], tmp_path).complete({})["whole"]
+
+    assert {**work.csl, "id": "whole"} == {**WHOLE, "number-of-volumes": "3"}
+    assert (work.title, work.year) == ("A Film", 1999)
+    assert pickle.loads(pickle.dumps(work)) == work
+
+
+@pytest.mark.parametrize("name", ["URL", "issued", "author", "publisher"])
+@pytest.mark.parametrize(
+    "value", ["javascript:alert(1)", "\u202eno", None, [{}], [[1, 2]], {"a": 1}]
+)
+def test_whatever_an_author_writes_is_read_again_as_it_is(name: str, value: object) -> None:
+    work = Work.whole("k", {name: value, "title": "T"})
+
+    assert Work.whole("k", work.csl) == work
+    assert "javascript" not in work.csl.get("URL", "")
 
 
 def test_bibtex_beside_other_files_and_the_registry(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def format_entries(
     :param references: entries of a ``Bibliography``
     :param style: their style
     :param locale: the language, such as "de-DE"
-    :param known: entries of earlier calls, which are not formatted again; all of this call are set in it
+    :param known: entries of earlier calls, which are not formatted again; those of this call are set in it
     :param problems: gets what cannot be read of a work
     :raises ValueError: if there is no such locale
     """
@@ -302,13 +302,20 @@ def format_entries(
     if missing and style.replaces_names:
         missing = list(zip(keys, references, strict=True))
     formatted = _formatted([reference for _, reference in missing], style, language)
+    entries = {key: known[key] for key in keys if key in known}
+    unreadable = set()
     for (key, reference), entry in zip(missing, formatted, strict=True):
-        if entry.problem and problems is not None:
-            problems[f"{reference.key}: {entry.problem}"] = None
-        if key not in known:
+        if entry.problem:
+            unreadable.add(key)
+            if problems is not None:
+                problems[f"{reference.key}: {entry.problem}"] = None
+        if key not in entries:
             parts = entry_parts((*entry.label, *entry.runs), reference.work)
-            known[key] = parts or as_link(reference.work)
-    return [known[key] for key in keys]
+            entries[key] = parts or as_link(reference.work)
+
+    # A problem is one in each call
+    known.update((key, parts) for key, parts in entries.items() if key not in unreadable)
+    return [entries[key] for key in keys]
 
 
 def _entry_keys(references: list[Reference], style: Style, locale: str) -> list[EntryKey]:

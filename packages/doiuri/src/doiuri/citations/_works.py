@@ -64,7 +64,7 @@ class Library:
         for key in self._items.keys() if keys is None else self._items.keys() & set(keys):
             item = self._items[key]
             known = complete.get(key)
-            complete[key] = Work(key, {**(known.csl if known else {}), **item})
+            complete[key] = Work.whole(key, {**(known.csl if known else {}), **item})
         return complete
 
 

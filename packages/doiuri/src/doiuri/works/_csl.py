@@ -1,4 +1,4 @@
-"""CSL-JSON as agencies send it, reduced to the members that a reference needs, each with its proper type.
+"""CSL-JSON as agencies send it, reduced to the variables of CSL, each with its proper type.
 
 The schema is that of CSL 1.0.2 (csl-data.json). Crossref adds members, and sends lists for text, types of its
 own and null. DataCite sends codes for what is unknown.
@@ -29,21 +29,36 @@ _MAX_NESTING = 5  # lists around a date; there should be one
 # "created" is the date on which the DOI was registered, often decades later.
 _DATES = ("issued", "published", "published-print", "published-online")
 NAMES = tuple(
-    "author editor translator container-author collection-editor interviewer recipient".split()  # noqa: SIM905
+    "author editor translator container-author collection-editor interviewer recipient chair compiler composer"  # noqa: SIM905
+    " contributor curator director editor-translator editorial-director executive-producer guest host illustrator"
+    " narrator organizer original-author performer producer reviewed-author script-writer series-creator".split()
 )
 """The members that hold names."""
 
-OTHER_DATES = ("accessed", "event-date", "original-date", "submitted")
+OTHER_DATES = ("accessed", "available-date", "event-date", "original-date", "submitted")
 """The members that hold dates, without that of publication."""
 
 NUMBERS = tuple(
-    "chapter-number collection-number edition issue number number-of-pages number-of-volumes volume".split()  # noqa: SIM905
+    "chapter-number collection-number edition issue number number-of-pages number-of-volumes part-number"  # noqa: SIM905
+    " printing-number supplement-number volume".split()
 )
 """The members that hold numbers, if not only numbers."""
 
+# Without "abstract", which no list shows, and "source", in which Crossref sends its own name
 _TEXTS = NUMBERS + tuple(
     "container-title-short collection-title event-title event-place publisher publisher-place authority"  # noqa: SIM905
-    " section page version genre medium archive language ISBN ISSN".split()
+    " section page version genre medium archive language ISBN ISSN annote archive-place archive_collection"
+    " archive_location call-number citation-label dimensions division jurisdiction keyword license note"
+    " original-publisher original-publisher-place page-first PMCID PMID references reviewed-genre scale"
+    " status".split()
+)
+_TITLES = (
+    "container-title",
+    "original-title",
+    "part-title",
+    "reviewed-title",
+    "title-short",
+    "volume-title",
 )
 _CSL_TYPES = frozenset(
     "article article-journal article-magazine article-newspaper bill book broadcast chapter classic"  # noqa: SIM905
@@ -65,6 +80,15 @@ _OTHER_TYPES = {
     "reference-entry": "entry",
     "report-series": "report",
 }
+_NOT_VARIABLES = frozenset({"DOI", "custom", "id", "type"})
+_CSL_TAGS = re.compile(
+    r"""
+    </? (?: i | b | sub | sup ) >
+    | <span \s (?: class="nocase" | style="font-variant:\s?small-caps;?" ) >
+    | </span>
+    """,
+    re.VERBOSE,
+)
 _YEAR = re.compile(r"[12][0-9]{3}")
 _ISO_DATE = re.compile(r"([0-9]{4})-([01][0-9])(?:-([0-3][0-9]))?")
 _TIME = re.compile(r"(?<=[0-9])[T ][0-9]{2}:[0-9:.]+(?:Z|[+-][0-9:]+)?")
@@ -83,9 +107,11 @@ _UNKNOWN = re.compile(r"\(?:(?:unac|unal|unap|unas|unav|unkn|none|null|tba|etal)
 
 
 def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members that a reference needs, without empty ones. The function is idempotent."""
+    """Return the variables of CSL, without empty ones. The function is idempotent."""
     texts = {member: _text(csl.get(member), MAX_TEXT) for member in _TEXTS}
     texts["event-title"] = texts["event-title"] or _text(csl.get("event"), MAX_TEXT)
+    if not isinstance(csl.get("status"), str):
+        texts["status"] = ""  # Crossref's is a list
     texts["ISBN"] = texts["ISBN"].rpartition("/")[2]  # Crossref sends a URL
     issued = next(filter(None, (read_date(csl.get(member)) for member in _DATES)), None)
     dates = {"issued": issued} | {member: read_date(csl.get(member)) for member in OTHER_DATES}
@@ -93,12 +119,72 @@ def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
     reduced: dict[str, Any] = {
         "type": _type(csl.get("type")),
         "title": _title(csl),
-        "container-title": _text(csl.get("container-title"), MAX_TEXT, rich_text),
+        **{member: _text(csl.get(member), MAX_TEXT, rich_text) for member in _TITLES},
         **{member: [name.to_json() for name in read_names(csl.get(member))] for member in NAMES},
         **{member: {"date-parts": [date]} if date else None for member, date in dates.items()},
         "URL": url if isinstance(url, str) and len(url) <= _MAX_URL and is_web(url) else None,
     }
     return {member: value for member, value in (reduced | texts).items() if value}
+
+
+def whole_csl(item: Mapping[str, Any], reduced: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an author's item, whole; what is not as in CSL's schema is as ``reduced`` has it."""
+    whole = dict(reduced)
+    for member, value in item.items():
+        if member in _NOT_VARIABLES or not _is_printable(value):
+            continue
+        if member in NAMES:
+            if _has_more_parts(value):
+                whole[member] = value
+        elif member == "issued" or member in OTHER_DATES:
+            if _says_more(value):
+                whole[member] = value
+        elif member == "URL":
+            if isinstance(value, str) and is_web(value):
+                whole[member] = value
+        elif isinstance(value, str):
+            whole[member] = _cleaned(value)
+        elif isinstance(value, int | float):
+            whole[member] = str(value)
+    return whole
+
+
+def _has_more_parts(names: object) -> bool:
+    """Return whether names are more than those that ``read_names`` returns: more of them, or more parts."""
+    if not isinstance(names, list) or not all(isinstance(name, dict) for name in names):
+        return False
+    parts = {part for name in names for part in name}
+    return len(names) > _MAX_NAMES or not parts <= {"family", "given", "literal", "suffix"}
+
+
+def _says_more(date: object) -> bool:
+    """Return whether a date is more than a year, a month and a day, or cannot be read."""
+    if not isinstance(date, dict):
+        return False
+    if not date.keys().isdisjoint({"circa", "literal", "raw", "season"}):
+        return True
+    parts = date.get("date-parts")
+    is_period = isinstance(parts, list) and len(parts) > 1
+    return is_period or read_date(date) is None
+
+
+def _cleaned(text: str) -> str:
+    """Return text with the tags that CSL knows; other markup is dropped."""
+    without_tags = _CSL_TAGS.sub("", text)
+    if "<" in without_tags or "&" in without_tags:
+        return rich_text(text, len(text))
+    return text
+
+
+def _is_printable(value: object) -> bool:
+    """Return whether there are texts and numbers in a value, and nothing invisible."""
+    if isinstance(value, dict):
+        return all(map(_is_printable, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_printable, value))
+    if isinstance(value, str):
+        return value.replace("\n", " ").isprintable()
+    return isinstance(value, int | float)
 
 
 def read_date(value: object) -> Date | None:

@@ -9,7 +9,15 @@ from doiuri._errors import BadRecord
 from doiuri._json import Malformed, brief, dump, load
 from doiuri._names import Immutable
 from doiuri._text import html_link, html_table, html_text, plain_text
-from doiuri.works._csl import MAX_TEXT, MAX_TITLE, Name, is_shortened, read_names, reduce_csl
+from doiuri.works._csl import (
+    MAX_TEXT,
+    MAX_TITLE,
+    Name,
+    is_shortened,
+    read_names,
+    reduce_csl,
+    whole_csl,
+)
 from doiuri.works._notices import RETRACTIONS, read_notices, read_published_version
 
 if TYPE_CHECKING:
@@ -23,7 +31,7 @@ _set = object.__setattr__
 
 
 class Work(Immutable):
-    """The metadata of what a DOI names, reduced to what a reference needs. Immutable.
+    """The metadata of what a DOI names, reduced to the variables of CSL. Immutable.
 
     Agencies send members of wrong types, markup in titles, and codes for unknown text. Members that cannot be
     read are left out without an error. All text is plain text on one line: tags of HTML, JATS
@@ -50,7 +58,7 @@ class Work(Immutable):
     """
 
     __slots__ = (
-        *("_json", "authors", "container", "editors", "key", "notices"),
+        *("_is_whole", "_json", "authors", "container", "editors", "key", "notices"),
         *("published_version", "publisher", "title", "type", "year"),
     )
 
@@ -85,7 +93,8 @@ class Work(Immutable):
     published_version: DOI | None
     """The DOI of the published version if it is a preprint and the metadata names one, or None."""
 
-    _json: str  # the reduced CSL-JSON
+    _json: str  # the CSL-JSON
+    _is_whole: bool  # whether it is an author's, which is not reduced
 
     def __init__(self, key: Handle | str, csl: Mapping[str, Any]) -> None:
         reduced = reduce_csl(csl)
@@ -112,6 +121,25 @@ class Work(Immutable):
         _set(self, "publisher", reduced.get("publisher", ""))
         _set(self, "type", reduced["type"])
         _set(self, "_json", dump(reduced))
+        _set(self, "_is_whole", False)
+
+    @classmethod
+    def whole(cls, key: Handle | str, item: Mapping[str, Any]) -> Work:
+        """Return the work of an author's item, whose ``csl`` is the whole item.
+
+        Only what is not as in CSL's schema is reduced, such as names without parts or markup that CSL does not
+        know.
+
+        :param key: the DOI, or the id of the item
+        :param item: the item as CSL-JSON
+        """
+        work = cls(key, item)
+        whole = whole_csl(item, work.csl)
+        if work.doi is not None and _names(whole.get("URL"), work.doi):
+            del whole["URL"]  # the DOI is the link
+        _set(work, "_json", dump(whole))
+        _set(work, "_is_whole", True)
+        return work
 
     @classmethod
     def from_json(
@@ -147,7 +175,7 @@ class Work(Immutable):
 
     @property
     def csl(self) -> dict[str, Any]:
-        """The metadata as valid CSL-JSON, without ``DOI`` and ``id``; a new dict each time.
+        """The metadata as CSL-JSON, without ``DOI`` and ``id``; a new dict each time.
 
         Titles are CSL's rich text: ``<i>``, ``<b>``, ``<sub>``, ``<sup>`` and small capitals are kept. The
         notices and the published version are in CSL's member ``custom``, under Crossref's names.
@@ -193,7 +221,17 @@ class Work(Immutable):
         return html_table(link, {name: html_text(text) for name, text in cells.items()})
 
     def __reduce__(self) -> tuple[object, ...]:
+        if self._is_whole:
+            return Work.whole, (self.key, self.csl)
         return Work, (self.key, self.csl)
+
+
+def _names(url: object, doi: Handle) -> bool:
+    """Return whether a URL is a link to a DOI."""
+    try:
+        return isinstance(url, str) and Handle.parse(url).name.lower() == doi.name.lower()
+    except ValueError:
+        return False
 
 
 def _doi_in(csl: Mapping[str, Any]) -> Handle:

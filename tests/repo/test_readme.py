@@ -16,10 +16,10 @@ from types import ModuleType
 import markdown
 import pytest
 from doiuri_proxy import running
-from sphinx.application import Sphinx
 from support.cli.command import doiuri
 from support.manual.installing import BLOCK, renewed_install
 from support.manual.readme import README, READMES, ROOT, renewed
+from support.sphinx_build import build
 
 TEXT = README.read_text(encoding="utf-8")
 METHODS = """# Methods
@@ -92,12 +92,12 @@ def test_sphinx_and_markdown_make_what_the_first_table_shows(tmp_path: Path) -> 
     (plain,) = blocks("markdown")
     (tmp_path / "conf.py").write_text(settings, encoding="utf-8")
     (tmp_path / "index.rst").write_text(role, encoding="utf-8")
-    output = tmp_path / "html"
 
-    Sphinx(tmp_path, tmp_path, output, output, "html", status=None).build()
-    page = (output / "index.html").read_text(encoding="utf-8")
+    built = build(tmp_path, tmp_path / "built")
+    page = (tmp_path / "built" / "html" / "index.html").read_text(encoding="utf-8")
     converted = markdown.markdown(plain, extensions=["doiuri"])
 
+    assert built.status == 0
     assert first_paragraph(page) == first_paragraph(converted)
     promised = re.sub(r"\[(.+?)\]\(https://.+?\)", r"\1", TEXT)
     assert f"\n\n{first_paragraph(page)}\n\n</td>" in promised

@@ -12,10 +12,7 @@ from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 # pyproject.toml has these folders among the norecursedirs
-APART = (
-    "Not run: tests/system (needs Chromium, LaTeX, Caddy, Redis; nox -s system), tests/docs (nox -s docs), "
-    "tests/light (needs an environment without citeproc-py; nox -s light)"
-)
+APART = "Not run: tests/system (needs Chromium, LaTeX, Caddy, Redis; nox -s system), tests/docs (nox -s docs)"
 
 # Property tests try few inputs here and more in CI, the same ones each time, so that a change fails by its
 # own fault only. --hypothesis-profile=weekly tries many new ones. No deadline: the machine may be busy.

@@ -193,7 +193,8 @@ def _split_at_quotes(piece: Piece, start: int, pairs: dict[int, Kind]) -> list[P
         if pending:
             parts.append(Piece(_with_apostrophes(pending), piece.wraps))
             pending.clear()
-        parts.append(Piece("", piece.wraps, kind))
+        typed = "" if character in "'\"" else character
+        parts.append(Piece(typed, piece.wraps, kind))
     if pending:
         parts.append(Piece(_with_apostrophes(pending), piece.wraps))
     return parts

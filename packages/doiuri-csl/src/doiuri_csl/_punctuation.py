@@ -103,11 +103,16 @@ def _merge_at_quote(done: list[Piece], index: int, text: str, into_quotes: bool)
 
 
 def _draw_quotes(pieces: list[Piece], marks: QuoteMarks) -> list[Piece]:
-    """Give every quotation mark the shape of its depth."""
+    """Give every quotation mark the shape of its depth.
+
+    Marks that were typed in the shape of another language stay.
+    """
     drawn: list[Piece] = []
     depth = 0
     for piece in pieces:
-        if piece.kind is Kind.OPEN_QUOTE:
+        if _is_of_other_language(piece, marks):
+            drawn.append(Piece(piece.text, piece.wraps))
+        elif piece.kind is Kind.OPEN_QUOTE:
             drawn.append(Piece(marks.opening[depth % 2], piece.wraps))
             depth += 1
         elif piece.kind is Kind.CLOSE_QUOTE:
@@ -116,3 +121,11 @@ def _draw_quotes(pieces: list[Piece], marks: QuoteMarks) -> list[Piece]:
         else:
             drawn.append(piece)
     return drawn
+
+
+def _is_of_other_language(piece: Piece, marks: QuoteMarks) -> bool:
+    """Return whether a quotation mark was typed in a shape that the language does not have."""
+    if piece.kind is Kind.TEXT or not piece.text:
+        return False
+    own = marks.opening if piece.kind is Kind.OPEN_QUOTE else marks.closing
+    return piece.text not in own

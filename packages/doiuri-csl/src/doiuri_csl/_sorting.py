@@ -68,9 +68,15 @@ def _collate(text: str) -> _Collated:
             base.append(character.casefold())
         elif character in _DASHES:
             base.append(" ")
-        elif character in "'’" and decomposed[index - 1 : index + 2 : 2].isalpha():
+        elif character in "'’" and _ends_particle(decomposed, index):
             base.append(_APOSTROPHE)
     return _Collated(" ".join("".join(base).split()), text.casefold())
+
+
+def _ends_particle(text: str, place: int) -> bool:
+    """Return whether an apostrophe stands between a particle and a name: in d’Arcy, but not in O’Neill."""
+    around = text[place - 1 : place + 2 : 2]
+    return around.isalpha() and around[0].islower()
 
 
 def _key_text(key: SortKey, context: Context, macros: Macros) -> str:

@@ -151,10 +151,9 @@ class Bibliography:
         hidden = [cite for cite in written if cite.id not in shown and not processor.cite([cite])]
         if hidden:
             # Of a work without author and date, a .csl style may show nothing
-            written = [
-                cite._replace(id=f"{_YEAR}{cite.id}") if cite in hidden else cite
-                for cite in written
-            ]
+            for place, cite in enumerate(written):
+                if cite in hidden:
+                    written[place] = cite._replace(id=f"{_YEAR}{cite.id}")
             runs = processor.cite(written)
 
         by_id = {one.id: cite.key for one, cite in zip(written, cites, strict=True)}
@@ -184,7 +183,8 @@ class Bibliography:
 
     def _written(self, cite: Cite) -> csl.Cite:
         """Return a cite as the processor takes it; in our styles, locators are no part of links."""
-        locator, suffix = cite.locator, cite.suffix
+        locator = cite.locator
+        suffix = cite.suffix
         if self._style.is_shipped or cite.key not in self._by_key:
             suffix = self._locator(cite) + suffix
             locator = ""
@@ -200,7 +200,9 @@ class Bibliography:
     def _id(self, key: Key) -> str:
         """Return the id of a work in the processor; DOIs are alike in any case."""
         reference = self._by_key.get(key)
-        return item_id(key if reference is None else reference.key)
+        if reference is None:
+            return item_id(key)
+        return item_id(reference.key)
 
     def _in_sentence(self, cite: Cite, form: Form, display: Display) -> list[Part]:
         """Return a citation of the form "t", "year" or "author"."""

@@ -15,7 +15,7 @@ from docutils import nodes
 from docutils.transforms.parts import ContentsFilter
 from docutils.utils import unescape
 from doiuri import DOI, DOISyntaxError, find
-from doiuri.plugins import with_suggestion
+from doiuri.plugins import ARXIV_PATTERN, arxiv_doi, with_suggestion
 from doiuri.plugins.display import link_to_handle
 
 from docutils_doiuri._lines import set_lines
@@ -47,10 +47,7 @@ _OPENING = re.compile(
 ARXIV = "https://arxiv.org/abs/"
 """What the links of the role ``arxiv`` begin with."""
 
-# Until March 2007, an archive and perhaps a subject class precede the number
-_EPRINT = re.compile(
-    r"(?i:arxiv: ?)?((?:([a-z-]+)(?:\.[A-Z]{2})?/)?((?(2)\d{7}|\d{4}\.\d{4,5}))(?:v\d+)?)"
-)
+_EPRINT = re.compile(ARXIV_PATTERN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +112,10 @@ def parse_arxiv_target(text: str) -> Target:
     if found is None:
         examples = "expected one such as 2301.00001, 2301.00001v2 or hep-th/9901001"
         raise DOISyntaxError(typed, 0, examples, kind="valid arXiv identifier")
-    doi = DOI("10.48550/arXiv." + "/".join(filter(None, found.group(2, 3))))
-    title = unescape(title.rstrip()) or f"arXiv:{found[1]}"
-    return Target(doi, doi.name, title, ARXIV + found[1])
+    doi = arxiv_doi(found)
+    identifier = found["identifier"]
+    title = unescape(title.rstrip()) or f"arXiv:{identifier}"
+    return Target(doi, doi.name, title, ARXIV + identifier)
 
 
 def reference(

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
-from doiuri.plugins import PROXY_PATTERN, untrimmed
+from doiuri.plugins import ARXIV_PATTERN, PROXY_PATTERN, arxiv_doi, untrimmed
 
 from doiuri_cli.readers._keys import is_reference
 from doiuri_cli.readers._part import location_of, may_mention
@@ -84,10 +84,7 @@ _NO_MENTION = re.compile(
     r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z|\s(?:pre|suf)fix=[\"']\Z"
 )
 # Roles for e-prints of arXiv, with or without a title; what follows the name of the archive is its DOI's
-_EPRINT = (
-    r"`(?:[^`]{0,300}<)?\s*(?P<id>(?i:arxiv: ?)?(?:(?P<archive>[a-z-]+)(?:\.[A-Z]{2})?/)?"
-    r"(?P<number>(?(archive)[0-9]{7}|[0-9]{4}\.[0-9]{4,5}))(?:v[0-9]+)?)\s*>?`"
-)
+_EPRINT = rf"`(?:[^`]{{0,300}}<)?\s*(?P<id>{ARXIV_PATTERN})\s*>?`"
 _EPRINTS = {"rst": f":arxiv:{_EPRINT}", "markdown": rf"\{{arxiv\}}{_EPRINT}"}
 _TITLE = re.compile(r".*\s<(.*)>\Z", re.DOTALL)
 _TAIL = ".,;:!?)]}'\""
@@ -209,7 +206,7 @@ def _short_links(text: str) -> Iterator[Span]:
 def _eprints(part: Part) -> Iterator[Mention]:
     """Yield the e-prints in roles; the DOI is that of all versions."""
     for role in _compiled(_EPRINTS[part.syntax]).finditer(part.text):
-        doi = DOI("10.48550/arXiv." + "/".join(filter(None, role.group("archive", "number"))))
+        doi = arxiv_doi(role)
         yield Mention(part, *role.span("id"), role["id"], "", doi, is_eprint=True)
 
 

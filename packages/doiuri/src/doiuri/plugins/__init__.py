@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from doiuri._advice import unescape_html
+from doiuri._arxiv import ARXIV_PATTERN, arxiv_doi
 from doiuri._doi import parse_name
 from doiuri._errors import DOISyntaxError
 from doiuri._files import replacing
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     AnyHandle = TypeVar("AnyHandle", bound=Handle)
 
 __all__ = [
+    "ARXIV_PATTERN",
     "DOI_ORG",
     "OPTIONS",
     "PROXY_HOSTS",
@@ -51,6 +53,7 @@ __all__ = [
     "SETTINGS",
     "Option",
     "Options",
+    "arxiv_doi",
     "choice",
     "hint",
     "number",

@@ -53,7 +53,7 @@ class DOIData:
 
     uses: dict[str, list[Use]] = field(default_factory=dict)
     """The uses of DOIs by document name."""
-    outcomes: dict[DOI, str] = field(default_factory=dict)
+    statuses: dict[DOI, str] = field(default_factory=dict)
     """The definite answers: "found" or "not-found"."""
     source: tuple[object, ...] = ()
     """The server and the options that the answers depend on."""
@@ -82,32 +82,32 @@ class DOIData:
 
     def unanswered(self) -> list[DOI]:
         """Return the DOIs without a definite answer."""
-        return [doi for doi in self.dois() if doi not in self.outcomes]
+        return [doi for doi in self.dois() if doi not in self.statuses]
 
     def answered_works(self) -> dict[DOI, Work | None]:
         """Return the metadata; None for a DOI that does not exist, or whose agency has none."""
-        missing = [doi for doi, outcome in self.outcomes.items() if outcome == "not-found"]
+        missing = [doi for doi, status in self.statuses.items() if status == "not-found"]
         return dict.fromkeys(missing) | self.works
 
     def copy(self) -> DOIData:
         """Return a copy in which answers can be changed."""
-        return replace(self, outcomes={**self.outcomes}, works={**self.works})
+        return replace(self, statuses={**self.statuses}, works={**self.works})
 
     def discard_stale(self, source: tuple[object, ...], *, anew: bool) -> None:
         """Discard the answers about DOIs that are no longer used; all if the source changed, or ``anew``."""
         if anew or source != self.source:
-            self.outcomes, self.reported, self.source = {}, {}, source
+            self.statuses, self.reported, self.source = {}, {}, source
             self.works, self.meant = {}, {}
         used = set(self.dois())
-        self.outcomes = {doi: outcome for doi, outcome in self.outcomes.items() if doi in used}
+        self.statuses = {doi: status for doi, status in self.statuses.items() if doi in used}
         self.works = {doi: work for doi, work in self.works.items() if doi in used}
 
     def keep(self, last: DOIData) -> None:
         """Keep those of the last answers that were not renewed."""
-        self.outcomes = last.outcomes | self.outcomes
+        self.statuses = last.statuses | self.statuses
         works = last.works | self.works
         self.works = {
-            doi: work for doi, work in works.items() if self.outcomes.get(doi) != "not-found"
+            doi: work for doi, work in works.items() if self.statuses.get(doi) != "not-found"
         }
 
 

@@ -132,7 +132,7 @@ class Listings:
         lists = [self._list(place) for place in self.places.get(docname, ())]
         dois = dict.fromkeys(use.doi for use in self._data.uses.get(docname, ()))
         works = [work and work.to_json() for work in map(self.works.get, dois)]
-        answers = [*zip(map(str, dois), map(self._data.outcomes.get, dois), works, strict=True)]
+        answers = [*zip(map(str, dois), map(self._data.statuses.get, dois), works, strict=True)]
         return hashlib.blake2s(
             repr((citations, lists, answers, titles)).encode(errors="backslashreplace")
         ).hexdigest()

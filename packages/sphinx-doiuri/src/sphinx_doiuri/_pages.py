@@ -46,12 +46,12 @@ class MarkMissing(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
-        outcomes = doi_data(self.env).outcomes
-        if "not-found" not in outcomes.values():
+        statuses = doi_data(self.env).statuses
+        if "not-found" not in statuses.values():
             return
         links = [(link, link["doi"]) for link in doi_references(self.document)]
         for link, doi in [*links, *hardcoded_links(self.document)]:
-            if outcomes.get(doi) == "not-found":
+            if statuses.get(doi) == "not-found":
                 link["classes"].append("doi-not-found")
                 link.setdefault("reftitle", _("This DOI was not found."))
 

@@ -48,7 +48,7 @@ def verify(app: Sphinx, env: BuildEnvironment) -> None:
     if isinstance(builder, LinkChecker) and switch(app.config, "doi_linkcheck"):
         data = data.copy()  # not kept: the pages on disk do not show these answers yet
         _look_up(app, data)
-        builder.answers, builder.accepted = data.outcomes, accepted_dois(app)
+        builder.answers, builder.accepted = data.statuses, accepted_dois(app)
     elif shows_pages(app):
         _look_up(app, data)
     _report_uses(app, data)
@@ -67,7 +67,7 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
         return
     last, today = data.copy(), time.strftime("%Y-%m-%d")
     if data.day != today:
-        data.outcomes, data.works, data.day = {}, {}, today
+        data.statuses, data.works, data.day = {}, {}, today
     if not (data.unanswered() or _works_needed(app, data) or details or lock or writes):
         return
     shared = replace(shared, lock=str(lock.path) if lock is not None else None)
@@ -77,7 +77,7 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
         raise ConfigError(str(error)) from None
     with resolver:
         survey = Survey(resolver, shared.budget, record=writes)
-        survey.statuses, survey.works, survey.meant = data.outcomes, data.works, data.meant
+        survey.statuses, survey.works, survey.meant = data.statuses, data.works, data.meant
         known = set(data.works)
         survey.meet(
             _needs(app, data, details=details),
@@ -118,7 +118,7 @@ def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
     else:
         needed = dict.fromkeys(doi for _, doi, _ in (*_cited(app), *_linked(app)))
     return [
-        doi for doi in needed if doi not in data.works and data.outcomes.get(doi) != "not-found"
+        doi for doi in needed if doi not in data.works and data.statuses.get(doi) != "not-found"
     ]
 
 
@@ -161,7 +161,7 @@ def _report_cards(data: DOIData, known: AbstractSet[DOI]) -> None:
 
     :param known: the DOIs whose works were known before this build.
     """
-    new = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in known]
+    new = [doi for doi in data.dois() if data.statuses.get(doi) == "found" and doi not in known]
     works = [data.works.get(doi) for doi in new]
     if without := sum(work is None or details_of(work) is None for work in works):
         logger.info(__("DOIs without metadata for a card: %d of %d"), without, len(data.dois()))
@@ -192,9 +192,9 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
 
     Each is said once, as long as the document is the same.
     """
-    accepted, outcomes = accepted_dois(app), data.outcomes if shows_pages(app) else {}
+    accepted, statuses = accepted_dois(app), data.statuses if shows_pages(app) else {}
     missing = {
-        doi for doi, status in outcomes.items() if status == "not-found" and doi.key not in accepted
+        doi for doi, status in statuses.items() if status == "not-found" and doi.key not in accepted
     }
     for docname, uses in sorted(data.uses.items()):
         reported, seen = data.reported.get(docname, set()), data.seen.setdefault(docname, set())
@@ -209,7 +209,7 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
                 if is_new or use.doi not in reported:
                     _warn_not_found(app, use, data.meant.get(use.doi))
             elif is_new and use.typed:
-                exists = outcomes.get(use.doi) == "found"
+                exists = statuses.get(use.doi) == "found"
                 advice = remarks(use.typed, use.doi, exists=exists)
                 for code, message in advice:
                     logger.warning(message, type="doi", subtype=code, location=use.location)

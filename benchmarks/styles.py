@@ -19,6 +19,9 @@ from doiuri.citations import Bibliography, Cite, Part, Style, format_entries, re
 
 SCRIPT = Path(__file__).parents[1] / "tests" / "system" / "citeproc.js"
 NUMBER = re.compile(r'<div class="csl-left-margin">\[?\d*[.\]]?\s*</div>')
+MARKING = """system.wrapBibliographyEntry = (id) => ({ before: `<!--${id}-->`, after: "" });
+const formatted"""
+MARK = re.compile("<!--(.*?)-->")
 LINK = re.compile(r"\s*https?://\S+$")
 
 
@@ -47,17 +50,18 @@ def main(folder: str, file: str, names: list[str]) -> None:
         )
         job = {"style": xml, "locale": "en-US", "citations": citations}
         given = json.dumps({"locales": {"en-US": locale}, "items": items, "jobs": [job]})
-        command = ["node", "-e", SCRIPT.read_text("utf-8")]
+        command = ["node", "-e", SCRIPT.read_text("utf-8").replace("const formatted", MARKING)]
         done = subprocess.run(
             command, input=given, capture_output=True, text=True, check=True, cwd=folder
         )
         [other] = json.loads(done.stdout)
-        sources = dict(zip(other["ids"], other["entries"], strict=True))
+        # Of some works a style has no entry, which citeproc-js leaves out
+        sources = {MARK.findall(source)[0]: source for source in other["entries"]}
         bibliography = Bibliography(works, works, style)
         entries = format_entries(bibliography.references, style)
         same = 0
         for reference, parts in zip(bibliography.references, entries, strict=True):
-            mine, source = ours(parts), theirs(sources[str(reference.key)])
+            mine, source = ours(parts), theirs(sources.get(str(reference.key), ""))
             same += source in (mine, LINK.sub("", mine))  # ours always has a link
         keys = {str(key): key for key in works}
         alike = [

@@ -119,6 +119,9 @@ class _TextVariable:
         if self.variable in ("year-suffix", "citation-label"):
             context.progress.has_year_suffix = True
         if context.is_sorting:
+            # Letters follow from the order of the list; cites of a year stay as the author has them.
+            if self.variable == "year-suffix":
+                return NOTHING
             return Rendered(self._sort_pieces(value, context), State.SHOWN)
 
         pieces = self.appearance.apply(parse(self._formatted(value, context)), context)

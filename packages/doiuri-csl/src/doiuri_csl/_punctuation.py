@@ -94,8 +94,12 @@ def _merge_at_quote(done: list[Piece], index: int, text: str, into_quotes: bool)
     if first not in _MARKS:
         return text
     if into_quotes and first not in _STAYS_OUT_OF_QUOTE:
-        ending = _MERGED.get(both, both)
-        done[index] = done[index].with_text(done[index].text[:-1] + ending)
+        if both in _MERGED:
+            done[index] = done[index].with_text(done[index].text[:-1] + _MERGED[both])
+        else:
+            # The mark is the style's, so it does not look like the data before it.
+            wraps = tuple(wrap for wrap in done[index].wraps if not wrap.toggle)
+            done.insert(index + 1, Piece(first, wraps, inner=True))
         return text[1:]
     if _MERGED.get(both) == last:
         return text[1:]

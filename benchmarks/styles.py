@@ -19,8 +19,7 @@ from doiuri.citations import Bibliography, Cite, Part, Style, format_entries, re
 
 SCRIPT = Path(__file__).parents[1] / "tests" / "system" / "citeproc.js"
 NUMBER = re.compile(r'<div class="csl-left-margin">\[?\d*[.\]]?\s*</div>')
-MARKING = """system.wrapBibliographyEntry = (id) => ({ before: `<!--${id}-->`, after: "" });
-const formatted"""
+MARKING = "system.embedBibliographyEntry = (id) => `<!--${id}-->`;\nconst formatted"
 MARK = re.compile("<!--(.*?)-->")
 LINK = re.compile(r"\s*https?://\S+$")
 
@@ -35,7 +34,7 @@ def theirs(source: str) -> str:
 
 def main(folder: str, file: str, names: list[str]) -> None:
     works = read_works([file]).complete({})
-    items = [{**work.csl, "id": str(key)} for key, work in works.items()]
+    items = [{**work.csl, "id": str(key), "system_id": str(key)} for key, work in works.items()]
     pages = [
         [{"id": item["id"], "label": "page", "locator": page} for item in items]
         for page in ("", "12")

@@ -8,6 +8,7 @@ import re
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
+from mkdocs import utils
 from mkdocs.exceptions import Abort
 from support.references import RETRACTED
 
@@ -32,6 +33,12 @@ PAGES = {
 }
 
 pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolver")]
+
+
+@pytest.fixture(autouse=True)
+def _clean_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have MkDocs empty its folders again afterwards: static-i18n leaves it off if a build fails."""
+    monkeypatch.setattr(utils, "clean_directory", utils.clean_directory)
 
 
 def options(**given: object) -> list[object]:

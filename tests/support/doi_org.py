@@ -25,7 +25,7 @@ def doi_org(url: str) -> Iterator[None]:
 
     with (
         mock.patch.object(HTTPTransport, "get", get_locally),
-        mock.patch("doiuri._options.DEFAULT_RATE", 1e6),
+        mock.patch("doiuri.resolver._settings.DEFAULT_RATE", 1e6),
         mock.patch.dict(os.environ, DOIURI_RESOLVER=DOI_ORG),
     ):
         yield

@@ -26,9 +26,6 @@ class Default(Enum):
 
 DEFAULT: Final = Default.DEFAULT
 
-DEFAULT_RATE = 10.0
-"""Requests per second to a server that is not on this machine."""
-
 MEMORY = ":memory:"
 """The value of ``cache`` for a store in memory."""
 

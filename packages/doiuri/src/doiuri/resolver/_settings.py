@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from doiuri._options import DEFAULT, DEFAULT_RATE, Default, option, read_options, user_agent
+from doiuri._options import DEFAULT, Default, option, read_options, user_agent
 from doiuri._targets import is_loopback
 from doiuri._urls import DOI_ORG
+
+DEFAULT_RATE = 10.0
+"""Requests per second to a server that is not on this machine."""
 
 _BUDGET = option("budget", default=None)
 
@@ -62,8 +65,8 @@ class Settings:
 
         :raises ValueError: if one is invalid; the message begins with the name of the argument or variable.
         """
-        given_ones = [one for one in _OF_RESOLVERS if one.name in given]
-        values = read_options(given_ones, given)
+        arguments = [argument for argument in _OF_RESOLVERS if argument.name in given]
+        values = read_options(arguments, given)
         values["cache"] = values.pop("store", None)
         local = is_loopback(urlsplit(values["base"]).hostname or "")
         values.setdefault("rate", None if local else DEFAULT_RATE)

@@ -103,11 +103,9 @@ def examine(source: Source, config: Config) -> FileReport:
     if note:  # a fix could not be proved
         findings = [one._replace(fix=None) for one in findings]
     is_named = os.path.abspath(source.path) in config.named  # noqa: PTH100
-    if (
-        not is_named
-        and any(one.fix for one in findings)
-        and is_test_data(source, kind, config.folders)
-    ):
+    recorded = not is_named and bool(located) and is_recorded(source, kind, config.folders)
+    has_fixes = not is_named and any(one.fix for one in findings)
+    if has_fixes and (recorded or is_test_data(source, kind, config.folders)):
         findings = [one._replace(fix=one.fix and one.fix._replace(safe=False)) for one in findings]
     return FileReport(
         source.path,
@@ -119,7 +117,7 @@ def examine(source: Source, config: Config) -> FileReport:
         ignores=ignores,
         columns=columns,
         short=_names(one for one in located if one.may_be_page),
-        recorded=not is_named and bool(located) and is_recorded(source, kind, config.folders),
+        recorded=recorded,
     )
 
 

@@ -40,13 +40,13 @@ _SPEC = "spec"  # a folder of tests in Ruby and JavaScript, but of a specificati
 
 
 def is_test_data(source: Source, kind: str | None, folders: Iterable[str]) -> bool:
-    """Return whether a file holds test data.
+    """Return whether a file holds test data other than recorded HTTP.
 
     :param kind: its type, as ``type_of`` has it.
     :param folders: the absolute paths of those that are searched.
     """
     top, folder = _searched(source.path, folders)
-    if _ALL_DATA.search(_as_text(folder)) or is_recorded(source, kind, folders):
+    if _ALL_DATA.search(_as_text(folder)):
         return True
     if kind not in _DATA:
         return False

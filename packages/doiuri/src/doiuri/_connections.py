@@ -40,7 +40,7 @@ CHUNK = 16_384
 """Bytes of a body that are read or decoded at once."""
 
 _INFLATED = frozenset({"gzip", "x-gzip", "deflate"})  # content codings that zlib undoes
-_NOT_INFLATED = frozenset({"br", "zstd", "compress", "x-compress"})
+_NOT_INFLATED = frozenset({"br", "zstd", "compress", "x-compress"})  # other codings
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # zlib tells the two formats apart by their headers
 
 

@@ -37,6 +37,7 @@ Form = Literal["p", "t", "year", "author"]
 
 _SEVERAL_LOCATORS = re.compile(r"[-–,&]")
 _HYPHEN_IN_RANGE = re.compile(r"(?<=\d)-(?=\d)")
+# Begins the id of a cite whose year is shown alone: the processor has no item with it, and shows the id itself
 _YEAR = "year of "
 
 

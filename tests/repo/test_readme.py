@@ -197,6 +197,27 @@ def test_a_clone_is_installed_with_the_siblings_that_a_package_needs(
     assert [word.removeprefix(folder) for word in given] == expected.split()
 
 
+CI_MANUAL = (ROOT / "docs" / "howto" / "ci.rst").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "needs"),
+    [
+        ("the hooks", (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"), "doiuri[cli]"),
+        ("the manual, Read the Docs", CI_MANUAL.partition("Read the Docs\n")[2], "doiuri[sphinx]"),
+    ],
+)
+def test_a_list_of_our_packages_has_all_that_one_of_them_needs(
+    place: str, text: str, needs: str
+) -> None:
+    """Until they are on PyPI, pip finds a package only if it is in the list."""
+    listed = re.findall(r"(?<=[./=]packages/)[\w-]+", text)
+
+    needed = {Path(word.partition("[")[0]).name for word in load_install().arguments([needs])}
+
+    assert {*listed} == needed, place
+
+
 def load_install() -> ModuleType:
     spec = importlib.util.spec_from_file_location("install", ROOT / "install.py")
     assert spec

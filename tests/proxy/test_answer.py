@@ -38,6 +38,7 @@ TEXTS = st.text() | st.text(st.characters(categories=("Cs", "L", "P")))
         ("/urn:doi:10.123:456:ABC", "10.123/456:ABC"),
         ("/urn:doi:10.123/a10.5:b", "10.123/a10.5:b"),
         ("/doi:doi:10.1000/182", "doi:10.1000/182"),
+        ("/urn:doi:doi:10.1000/182", "doi:10.1000/182"),
         ("/doi:%2010.1000/182", " 10.1000/182"),
         ("/https://doi.org/10.1000/182", "https://doi.org/10.1000/182"),
     ],

@@ -202,6 +202,18 @@ def _second_head(text: str, start: int, end: int) -> int:
     return second if rest.startswith(_PROXY_LINKS) else 0
 
 
+def without_label(text: str) -> str:
+    """Return a name without the label that the proxy accepts before it in the path of a link.
+
+    The name is not checked. After ``urn:doi:``, its first colon stands for the slash.
+    """
+    length = _label_length(text[:9].lower())
+    name = text[length:]
+    if text[:3].lower() == "urn" and length > 0:
+        return _slash_for_colon(name)
+    return name
+
+
 def is_link(text: str, start: int, end: int) -> bool:
     """Tell whether a link begins at ``start``, as in ``DOI: https://doi.org/…``."""
     return text[start : min(start + _LINK_HEAD_LENGTH, end)].lower().startswith(_LINK_HEADS)
@@ -223,7 +235,9 @@ def _query_or_fragment(text: str, start: int, end: int) -> int | None:
 def _slash_for_colon(name: str) -> str:
     """Put back the slash that a URN replaces with a colon (DOI Handbook, note on URNs)."""
     prefix, colon, suffix = name.partition(":")
-    return f"{prefix}/{suffix}" if colon and "/" not in prefix else name
+    if not colon or "/" in prefix or not prefix[:1].isdecimal():
+        return name
+    return f"{prefix}/{suffix}"
 
 
 def _repaired(text: str, start: int) -> str | None:
@@ -252,13 +266,8 @@ def _read_link(
     start = min(start + len(authority) + 1, end)
     stop = _query_or_fragment(text, start, end)
     path = unescape(text, start, end if stop is None else stop, lenient=lenient, kind=kind)
-    label = _path_label(path)
-    if not label:
-        return Spelling(path, start)
-    name = path[len(label) :]
-    if label.lower().endswith("urn:doi:"):
-        name = _slash_for_colon(name)
-    return Spelling(name, source_position(text, start, len(label)))
+    name = _name_in_path(path)
+    return Spelling(name, source_position(text, start, len(path) - len(name)))
 
 
 def _scheme_length(head: str) -> int:
@@ -292,12 +301,9 @@ def _why_no_link(authority: str, has_scheme: bool, lenient: bool) -> str:
     return f"the host {authority[:80]!r} is not a DOI proxy"
 
 
-def _path_label(path: str) -> str:
-    """Return what precedes the name in a link's path: one of the PATHS; or a slash, a label, or both."""
-    if path.startswith("10."):
-        return ""
+def _name_in_path(path: str) -> str:
+    """Return the name in a link's path: after one of the PATHS, or after a slash, a label, both or neither."""
     for folder in PATHS:
         if path.startswith(folder):
-            return folder
-    start = 1 if path[:1] == "/" else 0
-    return path[: start + _label_length(path[start : start + 9].lower())]
+            return path[len(folder) :]
+    return without_label(path.removeprefix("/"))

@@ -12,6 +12,7 @@ from email.utils import formatdate
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from doiuri.plugins import without_label
 from doiuri.records import ascii_upper, choose, locations_of, select
 
 from doiuri_proxy.http import _pages
@@ -37,9 +38,7 @@ MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
 _RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})  # ask about the record itself
 _ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
-_LABEL = re.compile("info:(?:doi|hdl)/|(urn:doi:)|hdl:|doi:", re.ASCII | re.IGNORECASE)
 _NOT_PRINTABLE = re.compile("[^ -~]")  # what another server sends need not be valid in our headers
-_URN_PREFIX = re.compile(r"\A(10\.[0-9.]+):")
 _VARY = (
     "Vary",
     "Accept",
@@ -94,21 +93,15 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
 
 
 def _requested_handle(request: Request, params: Params) -> str:
-    handle = _name_in_path(unescape(request.path))
+    """Return the name in the path, or in the front page's form; it is not checked."""
+    handle = _without_label(unescape(request.path))
     if not handle and request.method == "POST":
-        return _name_in_path(params.get("hdl", [""])[0].strip())
+        return _without_label(params.get("hdl", [""])[0].strip())
     return handle
 
 
-def _name_in_path(path: str) -> str:
-    """Return the name in the path of a link, without leading slashes and a label; it is not validated.
-
-    After ``urn:doi:`` the first colon stands for the slash (DOI Handbook, encoding rules for URLs).
-    """
-    path = path.lstrip("/")
-    label = _LABEL.match(path)
-    name = path[label.end() :] if label else path
-    return _URN_PREFIX.sub(r"\1/", name, count=1) if label and label[1] else name
+def _without_label(path: str) -> str:
+    return without_label(path.lstrip("/"))
 
 
 def _is_negotiated(accept: str, record: PublicValues) -> bool:

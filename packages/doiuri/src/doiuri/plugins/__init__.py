@@ -31,6 +31,7 @@ from doiuri._options import (
     user_agent,
     with_defaults,
 )
+from doiuri._parse import without_label
 from doiuri._urls import DOI_ORG, PROXY_HOSTS, PROXY_PATTERN
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ __all__ = [
     "user_agent",
     "with_defaults",
     "with_suggestion",
+    "without_label",
 ]
 
 _LONGEST_URL = 2_000  # characters

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import advise, find
 from doiuri.markdown import without_code
@@ -50,15 +52,37 @@ class Problem:
 
     def __str__(self) -> str:
         """Return the place, what is wrong, and what to write."""
-        place = f"line {self.line}" if self.file is None else f"{self.file}:{self.line}"
-        where = f"{place}: " if self.line else "" if self.file is None else f"{self.file}: "
-        return f"{where}{self.message}"
+        place = self._place
+        if not place:
+            return self.message
+        return f"{place}: {self.message}"
+
+    @property
+    def _place(self) -> str:
+        """The file and the line, as far as they are known; "" if neither is."""
+        if not self.line:
+            return self.file or ""
+        if self.file is None:
+            return f"line {self.line}"
+        return f"{self.file}:{self.line}"
 
     @property
     def message(self) -> str:
         """What is wrong and what to write, without the place."""
         advice = f"; write {self.suggestion}" if self.suggestion else ""
         return f"{self.doi}: {self.reason}{advice}"
+
+
+class _Report(NamedTuple):
+    """A problem that is still to be reported, and what to call with it."""
+
+    problem: Problem
+    warn: Callable[[Problem], object]
+
+    @property
+    def sort_key(self) -> int:
+        """The line; problems without a line come last."""
+        return self.problem.line or sys.maxsize
 
 
 @dataclass(slots=True)
@@ -70,18 +94,21 @@ class Scope:
     have no list of references, no ids and no cards, and their problems have no line."""
     file: str | None = None
     """The file that is converted, if it is known."""
-    found: list[tuple[Problem, Callable[[Problem], object]]] = field(default_factory=list)
-    """The problems that are still to be reported, and what to call with each."""
+    pending: list[_Report] = field(default_factory=list)
+    """The problems that are still to be reported."""
     reported: set[tuple[str, str]] = field(default_factory=set)
     """What was reported: ``doi`` and ``reason`` of the problems."""
 
     def report(self) -> None:
-        """Report what was found, in the order of lines; a problem without a line only if it is new."""
-        found, self.found = self.found, []
-        for problem, warn in sorted(found, key=lambda one: one[0].line or sys.maxsize):
-            if problem.line or (problem.doi, problem.reason) not in self.reported:
-                self.reported.add((problem.doi, problem.reason))
-                warn(problem)
+        """Report the pending problems, in the order of lines; one without a line only if it is new."""
+        pending = sorted(self.pending, key=lambda report: report.sort_key)
+        self.pending = []
+        for problem, warn in pending:
+            identity = (problem.doi, problem.reason)
+            if problem.line is None and identity in self.reported:
+                continue
+            self.reported.add(identity)
+            warn(problem)
 
 
 _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
@@ -89,7 +116,7 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 @contextmanager
 def conversions(scope: Scope) -> Iterator[Scope]:
-    """Within this, conversions share the scope; what the outermost ones find is reported in the end."""
+    """Let the conversions in a ``with`` share a scope; the outermost one reports the problems at its end."""
     outer = _scope.get()
     token = _scope.set(scope)
     try:
@@ -106,33 +133,40 @@ class Problems:
     def __init__(
         self, warn: Callable[[Problem], object], file: str | None, scope: Scope | None
     ) -> None:
-        self._warn, self._file, self._shared = warn, file, scope
-        self._begin([], Scope())
+        self._warn = warn
+        self._file = file
+        self._shared_scope = scope
+        self._begin("", Scope())
 
     def follow(self, md: Markdown) -> None:
         """Note the source and the file of each document that ``md`` converts, before any preprocessor."""
-        convert, convert_file = md.convert, md.convertFile
+        convert = md.convert
+        convert_file = md.convertFile
 
         def convert_noted(source: str) -> str:
-            with conversions(self._shared or _scope.get() or Scope()) as scope:
-                self._begin(source.split("\n"), scope)
+            current = self._shared_scope or _scope.get() or Scope()
+            with conversions(current) as scope:
+                self._begin(source, scope)
                 return convert(source)
 
         def convert_named(input: Any = None, *given: Any, **options: Any) -> Markdown:  # noqa: A002
-            with conversions(Scope(file=input if isinstance(input, str) else None)):
+            file = input if isinstance(input, str) else None
+            with conversions(Scope(file=file)):
                 return convert_file(input, *given, **options)
 
         md.convert = convert_noted  # type: ignore[method-assign]
         md.convertFile = convert_named  # type: ignore[method-assign]
 
-    def _begin(self, lines: list[str], scope: Scope) -> None:
-        """Begin a document with the source ``lines``."""
-        self.page, scope.page = scope.page, False
+    def _begin(self, source: str, scope: Scope) -> None:
+        """Begin a document."""
+        self.page = scope.page
+        """Whether the document is a page."""
+        scope.page = False
         self._scope = scope
-        self._lines = lines if self.page else []
-        # By text, and whether it is the URI of a link: what is wrong, and how often it occurs
-        self._bad: dict[tuple[str, bool], tuple[DOISyntaxError, int]] = {}
-        self._sources: tuple[str, str] | None = None
+        self._source = source if self.page else ""
+        self._errors: dict[_BadText, DOISyntaxError] = {}
+        self._occurrences: Counter[_BadText] = Counter()
+        self._plain_source: str | None = None
         self._left = _MAX_SEARCHED
         self.markers = 0
         """How often the document marks the place of the list of references."""
@@ -141,12 +175,16 @@ class Problems:
 
     def bad(self, text: str, error: DOISyntaxError, *, link: bool = False) -> None:
         """Note an occurrence of ``text``, which looks like a DOI or its URI in a link, but is not one."""
-        known, times = self._bad.get((text, link)) or (with_suggestion(error), 0)
-        self._bad[text, link] = known, times + 1
+        bad = _BadText(text, link)
+        self._errors.setdefault(bad, error)
+        self._occurrences[bad] += 1
 
     def missing(self, dois: Mapping[DOI, DOI | None]) -> None:
         """Note where DOIs are that do not exist, with the registered ones that were probably meant."""
-        lines = self._lines_of(dois) if dois else {}
+        if not dois:
+            return
+
+        lines = self._lines_of(dois)
         for doi, meant in dois.items():
             advice = next((advice for advice in advise(doi) if advice.suggestion), None)
             reason = "not found" if advice is None else f"not found ({advice.message})"
@@ -155,31 +193,53 @@ class Problems:
 
     def of_list(self, problems: Iterable[Problem]) -> None:
         """Note what is wrong with the list of references."""
-        self._scope.found += [(problem, self._warn) for problem in problems]
+        self._scope.pending += [_Report(problem, self._warn) for problem in problems]
+
+    def add_first(self, doi: DOI, reason: str) -> None:
+        """Note what is wrong with a DOI, in the first line that has it; on a site, on the first page."""
+        text = f"doi:{doi.name}"
+        if (text, reason) not in self._scope.reported:
+            first_line = self._lines_of([doi])[doi][:1]
+            self._add(text, reason, None, first_line)
 
     def finish(self) -> None:
-        """Note the problems that ``bad`` was called with."""
+        """Note the bad texts, and a second marker of the list of references."""
         if self.markers > 1 and self.page:
-            starts = [match.start() for match in _MARKED.finditer(self._without_code())]
-            line = "\n".join(self._lines).count("\n", 0, starts[1]) + 1 if len(starts) > 1 else None
-            self._add(MARKER, "the list of references is at the first of these lines", None, [line])
-        if self._bad:
-            source = self._without_code()
-            for (text, link), (error, times) in self._bad.items():
-                lines = self._lines_with(source, text, times, _LINK_STARTS) if link else []
-                places: Sequence[int | None] = (
-                    lines or self._lines_with(source, text, times) or [self._line(text)]
-                )
-                self._add(text, error.reason, error.suggestion, places)
+            reason = "the list of references is at the first of these lines"
+            self._add(MARKER, reason, None, [self._line_of_second_marker()])
+        if not self._errors:
+            return
+
+        source = self._without_code()
+        for bad, noted in self._errors.items():
+            error = with_suggestion(noted)
+            self._add(bad.text, error.reason, error.suggestion, self._lines_of_bad(bad, source))
 
     def _add(
         self, doi: str, reason: str, suggestion: str | None, lines: Sequence[int | None]
     ) -> None:
+        """Note a problem in each of these lines; None is an unknown line."""
+        if doi in self.nocite:
+            self.of_list([Problem(doi, reason, suggestion, file="nocite")])
+            return
         file = self._scope.file or self._file
-        places = [(None, "nocite")] if doi in self.nocite else [(line, file) for line in lines]
-        self._scope.found += [
-            (Problem(doi, reason, suggestion, *place), self._warn) for place in places
-        ]
+        self.of_list(Problem(doi, reason, suggestion, line, file) for line in lines)
+
+    def _line_of_second_marker(self) -> int | None:
+        markers = list(_MARKED.finditer(self._without_code()))
+        if len(markers) < 2:
+            return None
+        second = markers[1].start()
+        return _line_at(self._source, second)
+
+    def _lines_of_bad(self, bad: _BadText, source: str) -> Sequence[int | None]:
+        """Return the lines of a text that is not a DOI, as many as it occurs in, or one that may be None."""
+        times = self._occurrences[bad]
+        if bad.is_link:
+            lines = self._lines_with(source, bad.text, times, _LINK_STARTS)
+            if lines:
+                return lines
+        return self._lines_with(source, bad.text, times) or [self._line(bad.text)]
 
     def _lines_with(
         self, source: str, text: str, times: int, starts: Sequence[str] = ("",)
@@ -187,61 +247,75 @@ class Problems:
         """Return the lines in which ``text`` follows one of ``starts``, at most ``times`` of them."""
         positions: list[int] = []
         for start in starts:
-            position = -1
-            for _ in range(times):
-                position = self._find(source, start + text, position + 1)
-                if position < 0:
-                    break
-                positions.append(position)
-        return list(dict.fromkeys(line for line, _ in _numbered(source, sorted(positions)[:times])))
+            positions += islice(self._positions(source, start + text), times)
+        first = sorted(positions)[:times]
+        return list(dict.fromkeys(_line_numbers(source, first)))
 
     def _lines_of(self, dois: Iterable[DOI]) -> dict[DOI, list[int | None]]:
-        """Return the lines in which DOIs are written; code and comments are left out."""
-        lines: dict[DOI, dict[int, None]] = {doi: {} for doi in dois}
+        """Return the lines in which DOIs are written; code and comments are left out.
+
+        A DOI that is not found there has the first line with its name, which is None if there is none.
+        """
         source = self._without_code()
-        written = (match for match in find(source, "markdown") if match.doi in lines)
+        lines: dict[DOI, dict[int | None, None]] = {doi: {} for doi in dois}
+        matches = [match for match in find(source, "markdown") if match.doi in lines]
         # a bare name after a slash is a part of another address, such as a publisher's
-        found = [match for match in written if source[match.start - 1 : match.start] != "/"]
-        for line, index in _numbered(source, [match.start for match in found]):
-            lines[found[index].doi][line] = None
+        matches = [match for match in matches if source[match.start - 1 : match.start] != "/"]
+        numbers = _line_numbers(source, [match.start for match in matches])
+        for match, number in zip(matches, numbers, strict=True):
+            lines[match.doi][number] = None
         return {doi: list(numbers) or [self._line(doi.name)] for doi, numbers in lines.items()}
 
     def _without_code(self) -> str:
-        return without_code("\n".join(self._lines))
-
-    def add_first(self, doi: DOI, reason: str) -> None:
-        """Note what is wrong with a DOI, in the first line that has it; on a site, on the first page."""
-        if (f"doi:{doi.name}", reason) not in self._scope.reported:
-            self._add(f"doi:{doi.name}", reason, None, self._lines_of([doi])[doi][:1])
+        return without_code(self._source)
 
     def _line(self, text: str) -> int | None:
         """Return the first line that has ``text``, as written or once decoded."""
-        if self._sources is None:
-            plain = (
-                unescape_html(line).replace("\n", " ").replace("\\", "") for line in self._lines
-            )
-            self._sources = "\n".join(self._lines), "\n".join(plain)
-        for source in self._sources:
-            position = self._find(source, text, 0)
-            if position >= 0:
-                return source.count("\n", 0, position) + 1
+        for source in (self._source, self._plain()):
+            position = next(self._positions(source, text), None)
+            if position is not None:
+                return _line_at(source, position)
         return None
 
-    def _find(self, source: str, text: str, start: int) -> int:
-        """Return the position of ``text`` from ``start``, not in a longer name, or -1."""
+    def _plain(self) -> str:
+        """Return the source without character references and backslashes, in the same lines."""
+        if self._plain_source is None:
+            lines = self._source.split("\n")
+            decoded = [unescape_html(line).replace("\n", " ") for line in lines]
+            self._plain_source = "\n".join(decoded).replace("\\", "")
+        return self._plain_source
+
+    def _positions(self, source: str, text: str) -> Iterator[int]:
+        """Yield the positions of ``text``, but not in a longer name, until too much has been searched."""
+        start = 0
         while self._left > 0:
             position = source.find(text, start)
-            self._left -= (position if position >= 0 else len(source)) - start + 1
-            if position < 0 or not _LONGER_NAME.match(source, position + len(text)):
-                return position
+            if position < 0:
+                self._left -= len(source) - start + 1
+                return
+            self._left -= position - start + 1
+            if not _LONGER_NAME.match(source, position + len(text)):
+                yield position
             start = position + 1
-        return -1
 
 
-def _numbered(source: str, positions: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the line of each position, and its index; the positions are in order."""
-    line, counted = 1, 0
-    for index, position in enumerate(positions):
-        line += source.count("\n", counted, position)
+class _BadText(NamedTuple):
+    """A text that looks like a DOI, but is not one."""
+
+    text: str
+    is_link: bool
+    """Whether it is the URI of a link."""
+
+
+def _line_at(source: str, position: int) -> int:
+    return source.count("\n", 0, position) + 1
+
+
+def _line_numbers(source: str, positions: Iterable[int]) -> Iterator[int]:
+    """Yield the line of each position; the positions are in order."""
+    number = 1
+    counted = 0
+    for position in positions:
+        number += source.count("\n", counted, position)
         counted = position
-        yield line, index
+        yield number

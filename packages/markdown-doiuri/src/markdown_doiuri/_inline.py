@@ -28,10 +28,19 @@ if TYPE_CHECKING:
 # Angle brackets in pairs belong to the name (SICI); without pairs the first ">" ends it.
 # A match never extends past the start of another autolink: time is linear if none is closed.
 _AUTOLINK = (
-    r"([dD][oO][iI]:(?:[^<>]*+(?:<[^<>]*+>[^<>]*+)*(?=>)|[^<>]*+(?:<(?![dD][oO][iI]:)[^<>]*+)*))>"
+    r"([dD][oO][iI]:(?:"
+    r"[^<>]*+(?:<[^<>]*+>[^<>]*+)*(?=>)"  # in pairs
+    r"|[^<>]*+(?:<(?![dD][oO][iI]:)[^<>]*+)*"
+    r"))>"
 )
 # Raw tags and comments are matched too, and left alone: a "<doi:…>" inside an attribute is not a link.
-_TAG = r"/?[a-zA-Z][^<>\"']*+(?:\"[^\"]*+\"[^<>\"']*+|'[^']*+'[^<>\"']*+)*>"
+_TAG = (
+    r"/?[a-zA-Z][^<>\"']*+"
+    r"(?:"
+    r"\"[^\"]*+\"[^<>\"']*+"  # a value in double quotes, and what follows it
+    r"|'[^']*+'[^<>\"']*+"  # in single quotes
+    r")*>"
+)
 _COMMENT = r"!--[^<-]*+(?:(?:<(?!!--)|-(?!->))[^<-]*+)*-->"
 
 
@@ -40,23 +49,30 @@ class AutolinkProcessor(InlineProcessor):
 
     def __init__(self, md: Markdown, links: Links, report: Problems) -> None:
         super().__init__(f"<(?:{_AUTOLINK}|{_TAG}|{_COMMENT})", md)
-        self._stash, self._links, self._report = Stash(md), links, report
+        self._stash = Stash(md)
+        self._links = links
+        self._report = report
 
     def handleMatch(self, m: re.Match[str], data: str) -> Result:  # type: ignore[override]  # noqa: N802, ARG002
         """Return the link, or the text if it is not a DOI or already in a link."""
         if not m[1]:
             return None, None, None
         start, end = m.span()
-        text, length = self._stash.source(m[1])
-        if length < len(m[1]):
+        source = self._stash.source(m[1])
+        text = source.text
+        if not source.is_whole:
             self._report.bad(text, DOISyntaxError(text, len(text), "other markup inside"))
-            return literal(f"<{text}"), start, m.start(1) + length
+            return literal(f"<{text}"), start, m.start(1) + source.length
+
         try:
             doi = DOI.parse(text)
         except DOISyntaxError as error:
             self._report.bad(text, error, link=True)
             return literal(f"<{text}>"), start, end
-        return literal(text) if self._stash.in_link() else self._links.make(doi, text), start, end
+
+        if self._stash.in_link():
+            return literal(text), start, end
+        return self._links.make(doi, text), start, end
 
 
 class _AllAtOncePattern(Pattern, ABC):
@@ -79,30 +95,33 @@ class _AllAtOncePattern(Pattern, ABC):
         return self
 
     @abstractmethod
-    def links(self, text: str) -> list[Found]:
+    def links(self, text: str) -> list[PlacedLink]:
         """Return the links in ``text``, in order, without overlaps."""
 
     def match(self, text: str) -> _LastMatch | None:
         """Return the last match in ``text``; the others are replaced by their links."""
-        rest, self._rest = self._rest, None
-        if rest is not None and text.endswith(rest):
+        is_rest = self._rest is not None and text.endswith(self._rest)
+        self._rest = None
+        if is_rest:
             return None
-        found = self.links(text)
-        if not found:
+        links = self.links(text)
+        if not links:
             return None
+
+        *others, last = links
         parts: list[str] = []
         end = 0
-        for link in found[:-1]:
-            parts += text[end : link.start], self._stash.add(link.element)
+        for link in others:
+            parts.append(text[end : link.start])
+            parts.append(self._stash.add(link.element))
             end = link.end
-        last = found[-1]
         parts.append(text[end : last.start])
         self._rest = text[last.end :]
         return _LastMatch(last, "".join(parts), self._rest)
 
     def handleMatch(self, m: _LastMatch) -> Element:  # type: ignore[override]  # noqa: N802
         """Return the link for the match."""
-        return m.found.element
+        return m.link.element
 
 
 class MentionPattern(_AllAtOncePattern):
@@ -116,18 +135,18 @@ class MentionPattern(_AllAtOncePattern):
         self._mentions = Mentions(self._stash, options, report)
         self._reader = CitationReader(self._stash, options.citing, report)
 
-    def links(self, text: str) -> list[Found]:
+    def links(self, text: str) -> list[PlacedLink]:
         """Return the links for the mentions in ``text``."""
-        return [self._found(mention, text) for mention in self._mentions.find(text)]
+        return [self._link(mention, text) for mention in self._mentions.find(text)]
 
-    def _found(self, mention: BareMention, text: str) -> Found:
-        end = mention.end
-        if mention.cites:
-            cites, end = self._reader.with_locator(text, end, Cite(mention.doi))
-            link = self._links.cite(Citation(cites, "t"), mention.text)
-        else:
+    def _link(self, mention: BareMention, text: str) -> PlacedLink:
+        if not mention.cites:
             link = self._links.make(mention.doi, mention.text)
-        return Found(mention.start, end, link)
+            return PlacedLink(mention.start, mention.end, link)
+
+        cite, end = self._reader.with_locator(text, mention.end, Cite(mention.doi))
+        link = self._links.cite(Citation((cite,), "t"), mention.text)
+        return PlacedLink(mention.start, end, link)
 
 
 class CitationPattern(_AllAtOncePattern):
@@ -140,18 +159,18 @@ class CitationPattern(_AllAtOncePattern):
         self._links = links
         self._reader = CitationReader(self._stash, options.citing, report)
 
-    def links(self, text: str) -> list[Found]:
+    def links(self, text: str) -> list[PlacedLink]:
         """Return the citations in ``text``."""
         if "@" not in text:
             return []
         return [
-            Found(start, end, self._links.cite(citation, written))
-            for start, end, citation, written in self._reader.read(text)
+            PlacedLink(written.start, written.end, self._links.cite(written.citation, written.text))
+            for written in self._reader.read(text)
         ]
 
 
-class Found(NamedTuple):
-    """The ``element`` for what a pattern found from ``start`` to ``end``."""
+class PlacedLink(NamedTuple):
+    """A link, and where the text begins and ends that it replaces."""
 
     start: int
     end: int
@@ -161,9 +180,9 @@ class Found(NamedTuple):
 class _LastMatch:
     """What Markdown uses of a match: the texts before and after it, as groups."""
 
-    def __init__(self, found: Found, before: str, after: str) -> None:
-        self.found = found
-        self._groups = before, after
+    def __init__(self, link: PlacedLink, before: str, after: str) -> None:
+        self.link = link
+        self._groups = (before, after)
 
     def groups(self) -> tuple[str, str]:
         return self._groups
@@ -172,7 +191,7 @@ class _LastMatch:
         return self._groups[number - 1]
 
     def start(self, _number: int) -> int:
-        return self.found.start
+        return self.link.start
 
     def end(self, _number: int) -> int:
-        return self.found.end
+        return self.link.end

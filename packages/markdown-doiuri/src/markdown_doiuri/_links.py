@@ -26,7 +26,16 @@ if TYPE_CHECKING:
 
 _PROXY = re.compile(rf"(?=https?:|//){PROXY_PATTERN}/", re.IGNORECASE)
 _ANCHOR = re.compile(
-    r"""<a\s(?:[^<>]*?\s)?href\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.IGNORECASE
+    r"""
+    <a \s
+    (?: [^<>]*? \s )?     # other attributes
+    href \s* = \s*
+    (?: "([^"<>]*)"
+    |   '([^'<>]*)'
+    |   ([^\s"'<>]+)      # without quotes
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -64,9 +73,10 @@ class Links:
 
     def take(self) -> tuple[dict[Element, DOI], dict[Element, Citation]]:
         """Return the links and the citations made since the last call."""
-        made, self._made = self._made, {}
-        cited, self._cited = self._cited, {}
-        return made, cited
+        taken = (self._made, self._cited)
+        self._made = {}
+        self._cited = {}
+        return taken
 
 
 def proxy_doi(href: str) -> DOI | None:
@@ -82,7 +92,9 @@ def proxy_doi(href: str) -> DOI | None:
 def proxy_dois(raw: str) -> Iterator[DOI]:
     """Yield the DOIs that raw HTML links to."""
     for anchor in _ANCHOR.finditer(raw):
-        if doi := proxy_doi(anchor[1] or anchor[2] or anchor[3] or ""):
+        href = next(filter(None, anchor.groups()), "")
+        doi = proxy_doi(href)
+        if doi is not None:
             yield doi
 
 
@@ -103,26 +115,46 @@ class LooksTreeprocessor(Treeprocessor):
 
     def __init__(self, md: Markdown, links: Links, options: MarkdownOptions) -> None:
         super().__init__(md)
-        self._links, self._base, self._place = links, options.shared.link, options.place
+        self._links = links
+        self._base = options.shared.link
+        self._place = options.place
 
     def run(self, root: Element) -> None:
         """Change the links in ``root``, in place."""
-        texts = {
-            link: "".join(link.itertext()).replace(AMP_SUBSTITUTE, "&")
-            for link in self._links.cards
-        }
+        texts = {link: _text_of(link) for link in self._links.cards}
         finish_links(root, self._base)
-        parents = [(parent, link) for parent in root.iter() for link in parent if link in texts]
-        for number, (parent, link) in enumerate(parents):
-            details, text = self._links.cards[link], html.unescape(texts[link])
-            around = Element("span", {"class": "doi-details"})
-            parent[list(parent).index(link)] = around
-            around.append(link)
-            around.tail = link.tail
-            link.set("aria-label", literal(details.name(text)))
-            link.tail = self.md.htmlStash.store(
-                card(details, f"doi-card-{self._place}{number}", f"About {text}")
-            )
+
+        with_cards = [(parent, link) for parent, link in with_parents(root) if link in texts]
+        for number, (parent, link) in enumerate(with_cards):
+            self._add_card(parent, link, number, texts[link])
+
+    def _add_card(self, parent: Element, link: Element, number: int, text: str) -> None:
+        """Put a link into an element of its own, and its card after it.
+
+        :param number: the number of the card on the page.
+        :param text: the text of the link.
+        """
+        details = self._links.cards[link]
+        link.set("aria-label", literal(details.name(text)))
+
+        around = Element("span", {"class": "doi-details"})
+        around.tail = link.tail
+        parent[list(parent).index(link)] = around
+        around.append(link)
+        id_ = f"doi-card-{self._place}{number}"
+        link.tail = self.md.htmlStash.store(card(details, id_, f"About {text}"))
+
+
+def _text_of(link: Element) -> str:
+    """Return the text of a link, as readers see it."""
+    return html.unescape("".join(link.itertext()).replace(AMP_SUBSTITUTE, "&"))
+
+
+def with_parents(root: Element) -> Iterator[tuple[Element, Element]]:
+    """Yield the elements below ``root``, each after its parent."""
+    for parent in root.iter():
+        for child in parent:
+            yield parent, child
 
 
 def unlink(element: Element) -> None:
@@ -143,30 +175,42 @@ def finish_links(root: Element, base: str) -> None:
     :param base: the URL that links begin with, without a slash at the end.
     """
     for link in list(root.iter("a")):
-        href = link.get("href") or ""
-        # a title is no AtomicString, and a name has no children
-        if isinstance(link.text, AtomicString) and not len(link):
-            parts = _parts(link.text)
-            if len(parts) > 1 and (href.startswith(f"{base}/") or proxy_doi(href)):
-                _break(link, parts)
+        _break_name(link, base)
         if "doi-not-found" in (link.get("class") or "").split():
             _strike(link)
 
 
-def _parts(text: str) -> list[str]:
-    ampersand = literal("&")  # one character, without the ";" after which a line may break
-    return [part.replace("\0", ampersand) for part in breakable(text.replace(ampersand, "\0"))]
+def _break_name(link: Element, base: str) -> None:
+    """Let lines break within the name that a link to a DOI shows."""
+    # a title is no AtomicString, and a name has no children
+    if not isinstance(link.text, AtomicString) or len(link):
+        return
+    first, *others = _parts(link.text)
+    if not others or not _leads_to_doi(link, base):
+        return
 
-
-def _break(link: Element, parts: list[str]) -> None:
-    link.text = AtomicString(parts[0])
-    for part in parts[1:]:
+    link.text = AtomicString(first)
+    for part in others:
         SubElement(link, "wbr").tail = AtomicString(part)
 
 
+def _parts(name: str) -> list[str]:
+    """Return the parts of a name between which a line may break."""
+    ampersand = literal("&")  # one character, without the ";" after which a line may break
+    parts = breakable(name.replace(ampersand, "\0"))
+    return [part.replace("\0", ampersand) for part in parts]
+
+
+def _leads_to_doi(link: Element, base: str) -> bool:
+    href = link.get("href") or ""
+    return href.startswith(f"{base}/") or proxy_doi(href) is not None
+
+
 def _strike(link: Element) -> None:
-    """Put the content of a link into an element that looks like that without a style sheet, too."""
+    """Put the content of a link into an element that is struck through without a style sheet, too."""
     link.attrib.setdefault("title", _NOT_FOUND)
     struck = Element("s")
-    struck.text, link.text = link.text, None
-    struck[:], link[:] = link[:], [struck]
+    struck.text = link.text
+    struck.extend(list(link))
+    link.text = None
+    link[:] = [struck]

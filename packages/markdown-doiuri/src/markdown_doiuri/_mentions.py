@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri import DOI, DOISyntaxError, find
 from doiuri.citations import parse_citation, parse_locator
 
-from markdown_doiuri._stash import BOUNDARY, RenderedText
+from markdown_doiuri._stash import BOUNDARY, RenderedText, is_caseless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,12 @@ _UNBRACED = r"doi:(?>(?:[^\s\[\]]++|\[(?>(?:[^\s\[\]]++|\[[^\s\[\]]*+\])*)\])+)"
 _BRACED = r"\{(?>(?:[^\s{}]++|\{[^\s{}]*+\})+)\}"
 ID = r"\w(?>(?:\w|[:.#$%&+?<>~/-](?=\w))*)"
 _CITATION = re.compile(
-    rf"\[((?>(?:@(?:{_BRACED}|{_UNBRACED})|[^\[\]])+))\]|@(?P<name>{_BRACED}|{ID})", re.IGNORECASE
+    # in brackets: [see @kahn, p. 12; @doi:10.1000/182]
+    rf"\[((?>(?:@(?:{_BRACED}|{_UNBRACED})"
+    r"|[^\[\]])+))\]"
+    # in a sentence: @kahn, @{doi:10.1000/182}
+    rf"|@(?P<name>{_BRACED}|{ID})",
+    re.IGNORECASE,
 )
 _AT = re.compile("@")
 _AT_DOI = re.compile(r"@\{?doi:", re.IGNORECASE)
@@ -36,7 +41,8 @@ _LOCATOR = re.compile(r"[ \n]\[([^\[\]@]+)\]")
 _MARKUP = re.compile(r"[*_<]")
 # Before the "@" of a mail address, or of a path or link
 _WORD_BEFORE = "._%+-@/\\="
-_IN_ADDRESSES = "_=+"  # of emphasis and similar, and also part of mail addresses
+# These may begin emphasis, as in _@kahn_, or end the name of a mail address
+_AMBIGUOUS = "_=+"
 _MAX_DELIMITER = 4
 
 
@@ -53,47 +59,76 @@ class Citation(NamedTuple):
         return (cite.key for cite in self.cites if isinstance(cite.key, DOI))
 
 
+class WrittenCitation(NamedTuple):
+    """A citation, and where it begins and ends in the data."""
+
+    start: int
+    end: int
+    citation: Citation
+    text: str
+    """The text as written, without a locator in brackets."""
+
+
 class CitationReader:
     """Reads the citations in inline text."""
 
     def __init__(self, stash: Stash, citing: Citing, report: Problems) -> None:
-        self._stash, self._citing, self._report = stash, citing, report
+        self._stash = stash
+        self._citing = citing
+        self._report = report
 
-    def read(self, data: str) -> Iterator[tuple[int, int, Citation, str]]:
-        """Yield the citations in brackets, in braces and by id: start, end, and the text as written."""
-        ids = self._citing.library.ids
+    def read(self, data: str) -> Iterator[WrittenCitation]:
+        """Yield the citations in brackets, in braces and by id."""
         for match in _CITATION.finditer(data):
-            start, end = match.span()
-            written, name = match[1] or match[0], match["name"]
-            if name and (is_in_word(data, start) or (name[0] != "{" and name not in (ids or ()))):
-                continue
-            cites = self._cites(written)
-            if cites and name:
-                cites, end = self.with_locator(data, end, cites[0])
-            if cites:
-                yield (
-                    start,
-                    end,
-                    Citation(cites, "t" if name else "p"),
-                    self._stash.source(match[0])[0],
-                )
+            in_brackets = match["name"] is None
+            written = self._in_brackets(match) if in_brackets else self._in_sentence(match)
+            if written is not None:
+                yield written
 
-    def with_locator(self, data: str, end: int, cite: Cite) -> tuple[tuple[Cite], int]:
-        """Return a citation in a sentence, with the locator that follows its end, and where that ends."""
-        if found := _LOCATOR.match(data, end):
-            text, length = self._stash.source(found[1])
-            label, locator, suffix = parse_locator(text, self._citing.locale)
-            if label and length == len(found[1]) and not _MARKUP.search(suffix):
-                return (replace(cite, label=label, locator=locator, suffix=suffix),), found.end()
-        return (cite,), end
+    def _in_brackets(self, match: re.Match[str]) -> WrittenCitation | None:
+        cites = self._cites(match[1])
+        if not cites:
+            return None
+        text = self._stash.source(match[0]).text
+        return WrittenCitation(match.start(), match.end(), Citation(cites, "p"), text)
+
+    def _in_sentence(self, match: re.Match[str]) -> WrittenCitation | None:
+        data = match.string
+        if is_in_word(data, match.start()) or not self._is_work(match["name"]):
+            return None
+        cites = self._cites(match[0])
+        if not cites:
+            return None
+        cite, end = self.with_locator(data, match.end(), cites[0])
+        text = self._stash.source(match[0]).text
+        return WrittenCitation(match.start(), end, Citation((cite,), "t"), text)
+
+    def _is_work(self, name: str) -> bool:
+        """Return whether the name after an "@" is in braces, or an id of the author's files of works."""
+        ids = self._citing.library.ids
+        return name.startswith("{") or (ids is not None and name in ids)
+
+    def with_locator(self, data: str, end: int, cite: Cite) -> tuple[Cite, int]:
+        """Return a citation in a sentence with the locator after it, as in ``@kahn [p. 3]``, and where that ends.
+
+        If no locator follows, these are the citation and the end that were given.
+        """
+        brackets = _LOCATOR.match(data, end)
+        if brackets is None:
+            return cite, end
+        source = self._stash.source(brackets[1])
+        label, locator, suffix = parse_locator(source.text, self._citing.locale)
+        if not label or not source.is_whole or _MARKUP.search(suffix):
+            return cite, end
+        return replace(cite, label=label, locator=locator, suffix=suffix), brackets.end()
 
     def _cites(self, written: str) -> tuple[Cite, ...]:
         """Return what a citation cites, or nothing if it is not a citation."""
-        text, length = self._stash.source(written)
-        if length < len(written) or "@" not in text:
+        source = self._stash.source(written)
+        if not source.is_whole or "@" not in source.text:
             return ()
-        words = _SEPARATOR.sub("; ", text).split()
-        text = " ".join(_without_stop(word) if "@" in word[:2] else word for word in words)
+        words = _SEPARATOR.sub("; ", source.text).split()
+        text = " ".join(_without_stop(word) for word in words)
         ids = self._citing.library.ids
         try:
             cites = parse_citation(text, self._citing.locale, ids)
@@ -103,36 +138,45 @@ class CitationReader:
             if ids is not None:
                 self._report.bad(written, DOISyntaxError(written, 0, str(error)))
             return ()
-        ours = _AT if ids is not None else _AT_DOI
-        if all(
-            ours.match(one.typed) and not _MARKUP.search(one.prefix + one.suffix) for one in cites
-        ):
-            return cites
-        return ()
+
+        expected = _AT_DOI if ids is None else _AT
+        has_other_marks = any(not expected.match(cite.typed) for cite in cites)
+        has_markup = any(_MARKUP.search(cite.prefix + cite.suffix) for cite in cites)
+        if has_other_marks or has_markup:
+            return ()
+        return cites
 
 
-def _without_stop(name: str) -> str:
-    """Return a name without the stop at its end; a comma or a semicolon after it stays."""
-    end = name.rstrip(",;")
-    return end.rstrip(".:!?") + name[len(end) :]
+def _without_stop(word: str) -> str:
+    """Return a word of a citation; if it is a name, without the stop at its end, but with a comma after that."""
+    if "@" not in word[:2]:
+        return word
+    name = word.rstrip(",;")
+    separators = word[len(name) :]
+    return name.rstrip(".:!?") + separators
 
 
 def is_in_word(data: str, at: int) -> bool:
     """Return whether the "@" at this position follows a word, as in a mail address."""
-    # Delimiters of emphasis, but for those that end a word
-    before = data[max(0, at - _MAX_DELIMITER) : at].rstrip(_IN_ADDRESSES)[-1:]
-    # Letters without case are those of scripts that need no space before a citation.
-    if before.isalnum():
-        return before.isascii() or before.lower() != before.upper()
-    return before != "" and before in _WORD_BEFORE
+    before = data[max(0, at - _MAX_DELIMITER) : at]
+    character = before.rstrip(_AMBIGUOUS)[-1:]
+    if character.isalnum():
+        # Scripts whose letters have no case may have no spaces.
+        return not is_caseless(character)
+    return character != "" and character in _WORD_BEFORE
 
 
 _SCHEMES = ("https://", "http://")
 _BEGINNING = re.compile(r"10(?=[.\x02])")  # rare in prose; the label before it is found afterwards
 _LABELLED = re.compile(
-    rf"(?<![A-Za-z0-9\u00c0-\u024f_-]) doi[:\uff1a][ ]? 10\.[^\s{BOUNDARY}]*",
+    rf"""
+    (?<! [A-Za-z0-9\u00c0-\u024f_-] )    # not in a word
+    doi [:\uff1a] [ ]?
+    10\. [^\s{BOUNDARY}]*
+    """,
     re.IGNORECASE | re.VERBOSE,
 )
+_CITED = "@doi:10"
 _CLOSING = ".,;:!?)]}>\"'”’»"
 # What makes a mention a part of a word, path or address if it stands before
 _BEFORE_LABEL = "_-/"
@@ -155,26 +199,37 @@ class Mentions:
     """Finds the mentions in a text, and reports labelled ones that are not DOIs."""
 
     def __init__(self, stash: Stash, options: MarkdownOptions, report: Problems) -> None:
-        self._stash, self._options, self._report = stash, options, report
+        self._stash = stash
+        self._options = options
+        self._report = report
 
     def find(self, data: str) -> list[BareMention]:
         """Return the mentions in ``data``, in order."""
-        options = self._options
-        if not _BEGINNING.search(data):
+        if not self._may_have_mentions(data):
             return []
-        if not options.bare_names and not any(label in data.lower() for label in ("doi", "hdl")):
-            return []
-        if not (options.bare or options.bare_names or options.bare_links or "@" in data):
-            return []
+
         rendered = RenderedText(data, self._stash)
         matches = list(find(rendered.text))
-        if options.bare:
+        if self._options.bare:
             self._report_invalid(rendered.text, matches)
-        return [mention for match in matches if (mention := self._mention(match, rendered))]
+        mentions = (self._mention(match, rendered) for match in matches)
+        return [mention for mention in mentions if mention is not None]
+
+    def _may_have_mentions(self, data: str) -> bool:
+        """Return whether the options ask for mentions, and ``data`` has what they contain."""
+        options = self._options
+        if not _BEGINNING.search(data):
+            return False
+        if options.bare_names:
+            return True
+        lower = data.lower()
+        has_label = "doi" in lower or "hdl" in lower
+        return has_label and (options.bare or options.bare_links or "@" in data)
 
     def _mention(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the mention for a match in the rendered text, or None if it is not to be linked."""
-        if self._options.citations and (citation := self._citation(match, rendered)):
+        citation = self._citation(match, rendered)
+        if citation is not None:
             return citation
         if not self._is_wanted(match.label) or _in_word(rendered.text, match):
             return None
@@ -194,42 +249,60 @@ class Mentions:
 
     def _citation(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the citation if a match is one: ``@doi:`` and a name, and not in a word."""
-        text, at = rendered.text, match.start - 1
-        if text[at : at + 7].lower() != "@doi:10" or at < 0 or is_in_word(text, at):
+        if not self._options.citations or match.start == 0:
             return None
-        if rendered.is_broken(at, at + 5):
+        at = match.start - 1
+        beginning = rendered.text[at : at + len(_CITED)]
+        if beginning.lower() != _CITED or is_in_word(rendered.text, at):
+            return None
+        if rendered.is_broken(at, at + len("@doi:")):
             return None
         mention = _mention_from(rendered, at, match)
-        return mention and mention._replace(cites=True)
+        return None if mention is None else mention._replace(cites=True)
 
     def _report_invalid(self, text: str, matches: list[Match]) -> None:
         """Report what has a label and a prefix, but is not a DOI."""
-        last = 0
-        for start, end in [*((match.start, match.end) for match in matches), (len(text), 0)]:
-            for labelled in _LABELLED.finditer(text, last, start):
+        for start, end in _unmatched(text, matches):
+            for labelled in _LABELLED.finditer(text, start, end):
                 written = labelled[0].rstrip(_CLOSING)
                 try:
                     DOI.parse(written.replace("\uff1a", ":", 1))
                 except DOISyntaxError as error:
                     self._report.bad(written, error)
-            last = end
+
+
+def _unmatched(text: str, matches: list[Match]) -> Iterator[tuple[int, int]]:
+    """Yield where the stretches of a text between the matches begin and end."""
+    start = 0
+    for match in matches:
+        yield start, match.start
+        start = match.end
+    yield start, len(text)
 
 
 def _mention_from(rendered: RenderedText, start: int, match: Match) -> BareMention | None:
     """Return the mention from a place in the rendered text on; None if it begins or ends in markup."""
-    first, end = rendered.data_position(start), rendered.data_position(match.end)
-    if first is None or end is None:
+    text = rendered.text[start : match.end]
+    data_start = rendered.data_position(start)
+    data_end = rendered.data_position(match.end)
+    if data_start is None or data_end is None:
         return None
-    return BareMention(first, end, rendered.text[start : match.end], match.doi)
+    return BareMention(data_start, data_end, text, match.doi)
 
 
 def _in_word(text: str, match: Match) -> bool:
     """Return whether a match is inside a longer word, a path or a URL."""
-    before = text[max(0, match.start - 1) : match.start]
-    if not before or before.isspace() or before == BOUNDARY:
+    if match.start == 0:
         return False
-    joining = _BEFORE_LABEL if match.label else _BEFORE_NAME
+    before = text[match.start - 1]
+    if before.isspace() or before == BOUNDARY:
+        return False
     # find() has checked other letters: in some scripts they precede a name without a space.
-    if (before.isascii() and before.isalnum()) or before in joining:
+    if before.isascii() and before.isalnum():
         return True
-    return "://" in text[max(0, match.start - _MAX_URL) : match.start].rsplit(maxsplit=1)[-1]
+    joining = _BEFORE_LABEL if match.label else _BEFORE_NAME
+    if before in joining:
+        return True
+    preceding = text[max(0, match.start - _MAX_URL) : match.start]
+    last_word = preceding.rsplit(maxsplit=1)[-1]
+    return "://" in last_word

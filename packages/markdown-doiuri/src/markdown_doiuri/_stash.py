@@ -6,7 +6,8 @@ import hashlib
 import html
 import re
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from markdown.treeprocessors import InlineProcessor as InlineTreeprocessor
 from markdown.util import AMP_SUBSTITUTE, ETX, HTML_PLACEHOLDER_RE, INLINE_PLACEHOLDER, STX
@@ -22,7 +23,7 @@ STASHED = INLINE_PLACEHOLDER % "([0-9]+)"
 MARKER = f"{STX}[^{STX}{ETX}]*{ETX}"
 
 _ESCAPED = re.compile(f"{STX}([0-9]{{1,6}}){ETX}")
-_MARKED = re.compile(f"{STASHED}|{ENTITY}|{STX}")
+_SPECIAL_CHARACTER = re.compile(f"{STASHED}|{ENTITY}|{STX}")
 
 
 def literal(text: str) -> str:
@@ -46,14 +47,35 @@ _MAX_ID = 80  # characters of a name in an id
 
 def slug(key: Handle | str) -> str:
     """Return a part of an id for a work or path: "_" and two hexadecimal digits stand for special bytes."""
-    text = key if isinstance(key, str) else key.key
-    plain = _NOT_IN_ID.sub(
-        lambda found: "".join(f"_{byte:02x}" for byte in found[0].encode()), text
-    )
-    plain = plain if isinstance(key, str) else plain.lower()
+    if isinstance(key, str):
+        text = key
+        plain = _NOT_IN_ID.sub(_in_hexadecimal, text)
+    else:
+        text = key.key
+        plain = _NOT_IN_ID.sub(_in_hexadecimal, text).lower()
     if len(plain) <= _MAX_ID:
         return plain
-    return f"{plain[:_MAX_ID]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return f"{plain[:_MAX_ID]}-{digest[:12]}"
+
+
+def _in_hexadecimal(special: re.Match[str]) -> str:
+    return "".join(f"_{byte:02x}" for byte in special[0].encode())
+
+
+def is_caseless(character: str) -> bool:
+    """Return whether a character is punctuation or a letter of a script without spaces, and not ASCII."""
+    return not character.isascii() and character.lower() == character.upper()
+
+
+class Source(NamedTuple):
+    """What an author wrote, with escapes and entities decoded, up to other markup."""
+
+    text: str
+    length: int
+    """The length of the data that it is decoded from."""
+    is_whole: bool
+    """Whether it is all of the data, without other markup."""
 
 
 class Stash:
@@ -81,8 +103,10 @@ class Stash:
 
     def raw_html(self, node: str) -> str:
         """Return the raw tag if ``node`` is the placeholder of one, or ""."""
-        found = HTML_PLACEHOLDER_RE.fullmatch(node)
-        raw = self._md.htmlStash.rawHtmlBlocks[int(found[1])] if found else ""
+        placeholder = HTML_PLACEHOLDER_RE.fullmatch(node)
+        if placeholder is None:
+            return ""
+        raw = self._md.htmlStash.rawHtmlBlocks[int(placeholder[1])]
         return raw if isinstance(raw, str) else ""
 
     def in_link(self) -> bool:
@@ -93,19 +117,29 @@ class Stash:
         """Return whether the extension attr_list, which reads ``{: .class }``, is in use."""
         return "attr_list" in self._md.treeprocessors
 
-    def source(self, text: str) -> tuple[str, int]:
-        """Return ``text`` up to other markup, escapes and entities decoded, and the length of that part."""
-        if STX not in text and "&" not in text:
-            return text, len(text)
+    def source(self, data: str) -> Source:
+        """Return what the author wrote for ``data``, up to other markup."""
+        if STX not in data and "&" not in data:
+            return Source(data, len(data), is_whole=True)
+
         parts: list[str] = []
-        last = 0
-        for marked in _MARKED.finditer(text):
-            part = escaped(self.nodes.get(marked[1])) if marked[1] else html.unescape(marked[0])
-            if part in {"", STX}:
-                return "".join(parts) + text[last : marked.start()], marked.start()
-            parts += text[last : marked.start()], part
-            last = marked.end()
-        return "".join(parts) + text[last:], len(text)
+        end = 0
+        for special in _SPECIAL_CHARACTER.finditer(data):
+            parts.append(data[end : special.start()])
+            character = self._character(special)
+            if character in {"", STX}:
+                return Source("".join(parts), special.start(), is_whole=False)
+            parts.append(character)
+            end = special.end()
+        parts.append(data[end:])
+        return Source("".join(parts), len(data), is_whole=True)
+
+    def _character(self, special: re.Match[str]) -> str:
+        """Return what an entity or the placeholder of an escape stands for; "" for other placeholders."""
+        number = special[1]
+        if number is None:
+            return html.unescape(special[0])
+        return escaped(self.nodes.get(number))
 
 
 BOUNDARY = "\0"  # not allowed in names and labels
@@ -124,6 +158,17 @@ _MENTION = re.compile(r"doi|10\.|hdl:|info:|urn:", re.IGNORECASE)
 _SICI = re.compile(r"<[^<>\s/\"'=]*:[^<>\s/\"'=]*>")
 
 
+class _Replacement(NamedTuple):
+    """A place of the data that is something else in the text."""
+
+    start: int
+    """The position in the text."""
+    end: int
+    data_start: int
+    """The position in the data."""
+    data_end: int
+
+
 class RenderedText:
     """The rendered ``text`` of inline ``data``, and the mapping of its positions back to ``data``.
 
@@ -135,30 +180,32 @@ class RenderedText:
         self._stash = stash
         self._nodes = stash.nodes
         self._open: dict[str, int] = {}  # delimiters of emphasis that are open, by character
-        self._starts: list[int] = []  # of each replacement in the text, in order
-        self._replaced: list[
-            tuple[int, int, int]
-        ] = []  # its end in the text, start and end in the data
+        self._replacements: list[_Replacement] = []  # in order
         self._spaces: list[int] = []  # positions in the text of the replacements that are spaces
-        self.text = (self._build() if _ANY_SPECIAL.search(data) else data).replace("\n", " ")
+        text = self._build() if _ANY_SPECIAL.search(data) else data
+        self.text = text.replace("\n", " ")
 
     def _build(self) -> str:
         parts: list[str] = []
-        size = last = 0
+        size = 0  # of the parts
+        data_end = 0
         for special in _SPECIAL.finditer(self._data):
             replacement = self._replacement(special)
             if replacement == special[0]:
                 continue
+
             start, end = special.span()
-            parts += self._data[last:start], replacement
-            size += start - last
+            parts.append(self._data[data_end:start])
+            size += start - data_end
             if replacement == " ":
                 self._spaces.append(size)
-            self._starts.append(size)
-            size += len(replacement)
-            self._replaced.append((size, start, end))
-            last = end
-        return "".join(parts) + self._data[last:] if parts else self._data
+            parts.append(replacement)
+            size_after = size + len(replacement)
+            self._replacements.append(_Replacement(size, size_after, start, end))
+            size = size_after
+            data_end = end
+        parts.append(self._data[data_end:])
+        return "".join(parts)
 
     def _replacement(self, special: re.Match[str]) -> str:
         """Return what ``special`` becomes in the text."""
@@ -189,30 +236,33 @@ class RenderedText:
         """Return whether ``run`` closes emphasis, or opens it just before a mention."""
         start, end = run.span()
         delimiter = run[0][0]
-        before = self._data[start - 1 : start] if start else " "
+        before = " " if start == 0 else self._data[start - 1]
         after = self._data[end : end + 1] or " "
         opened = self._open.get(delimiter, 0)
-        if opened and not before.isspace() and (delimiter == "*" or not after.isalnum()):
-            self._open[delimiter] = max(0, opened - (end - start))
+
+        can_close = delimiter == "*" or not after.isalnum()
+        if opened and not before.isspace() and can_close:
+            self._open[delimiter] = max(0, opened - len(run[0]))
             return True
-        # Non-ASCII characters without case are punctuation, or letters of scripts without spaces.
-        opens = before in _BEFORE_OPENING or (
-            not before.isascii() and before.lower() == before.upper()
-        )
-        if not opens or after.isspace():
+
+        can_open = before in _BEFORE_OPENING or is_caseless(before)
+        if not can_open or after.isspace():
             return False
-        self._open[delimiter] = opened + end - start
+        self._open[delimiter] = opened + len(run[0])
         return _MENTION.match(self._data, end) is not None
 
     def data_position(self, position: int) -> int | None:
         """Return the position in the data of a position in the text, or None inside a replacement."""
-        index = bisect_right(self._starts, position) - 1
-        if index < 0:
+        index = bisect_right(self._replacements, position, key=attrgetter("start"))
+        if index == 0:
             return position
-        text_end, start, end = self._replaced[index]
-        if position == self._starts[index]:
-            return start
-        return end + position - text_end if position >= text_end else None
+
+        replacement = self._replacements[index - 1]
+        if position == replacement.start:
+            return replacement.data_start
+        if position < replacement.end:
+            return None
+        return replacement.data_end + position - replacement.end
 
     def is_broken(self, start: int, end: int) -> bool:
         """Return whether a tag or emphasis begins or ends between ``start`` and ``end``."""

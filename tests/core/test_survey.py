@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ RECORDS: list[dict[str, Any]] = [
 def test_answers_are_gathered_by_doi() -> None:
     with resolver_for(RECORDS) as resolver:
         survey = Survey(resolver, budget=10)
-        survey.meet(dict.fromkeys([BOOK, BARE, DEAD], Need.WORK), checks=False)
+        survey.look_up_works([BOOK, BARE, DEAD])
         assert {doi: survey.statuses.get(doi) for doi in (BOOK, BARE, DEAD)} == {
             BOOK: "found",
             BARE: None,  # without metadata it may exist nevertheless
@@ -86,11 +85,20 @@ def test_needs_met_at_once_are_answered_as_needs_met_one_by_one(order: tuple[DOI
 def test_only_what_is_needed_is_asked_for() -> None:
     with resolver_for(RECORDS) as resolver:
         survey = Survey(resolver, budget=10)
-        survey.meet({PAGE: Need.EXISTENCE, LOST: Need.EXISTENCE}, guesses=False)
-        survey.meet({BARE: Need.EXISTENCE}, checks=False)
+        survey.meet({PAGE: Need.EXISTENCE})
+        survey.look_up_works([LOST])
 
     assert survey.statuses == {PAGE: "found", LOST: "not-found"}
     assert (survey.works, survey.meant) == ({}, {})
+
+
+def test_nothing_is_guessed_for_a_lock_file() -> None:
+    with resolver_for(RECORDS) as resolver:
+        survey = Survey(resolver, budget=10, lock="record")
+        survey.meet({LOST: Need.EXISTENCE})
+
+    assert (survey.statuses, survey.meant) == ({LOST: "not-found"}, {})
+    assert {key.doi for key in survey.entries} == {LOST.key}
 
 
 @pytest.mark.parametrize(
@@ -112,9 +120,8 @@ def test_existence_is_asked_first_if_the_budget_does_not_reach(
     with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
         resolver = Resolver(server.url, store=None, rate=rate)
         survey = Survey(resolver, budget=1.0)
-        survey.meet(needs, checks=False)
+        survey.meet(needs)
     assert targets(server)[0].startswith("/doiRA/") is first
-    assert len(survey.statuses) == (len(needs) if first else 0)
 
 
 def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
@@ -135,8 +142,11 @@ def test_a_later_answer_ends_what_was_unknown(need: Need) -> None:
     with resolver_for(RECORDS) as up, refusing() as port:
         survey = Survey(up, budget=10)
         with Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as down:
-            survey.meet(dict.fromkeys([BOOK, DEAD], Need.EXISTENCE), ask=down.check)
-        assert set(survey.unknown) == {BOOK, DEAD}
+            broken = Survey(down, budget=10)
+            broken.meet(dict.fromkeys([BOOK, DEAD], need))
+        assert set(broken.unknown) == {BOOK, DEAD}
+        survey.unknown = broken.unknown
+        survey.incomplete = broken.incomplete
         survey.meet(dict.fromkeys([BOOK, DEAD], need))
     assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, DEAD])) == ({}, {}, "")
     assert survey.statuses[DEAD] == "not-found"
@@ -171,7 +181,7 @@ def test_the_most_probable_of_the_registered_names_was_meant(
 def test_an_expired_answer_counts_but_is_marked() -> None:
     store = MemoryStore()
     with resolver_for(RECORDS, store=store) as resolver:
-        first = Survey(resolver, budget=10, record=True)
+        first = Survey(resolver, budget=10, lock="record")
         first.meet({BARE: Need.EXISTENCE})
         store.put_many({key: entry._replace(expires=0.0) for key, entry in first.entries.items()})
         list(resolver.resolve_many([BOOK]))
@@ -189,7 +199,7 @@ def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path
 
     def renewed(resolver: Resolver, *works: DOI) -> Survey:
         with resolver:
-            survey = Survey(resolver, budget=10, record=True)
+            survey = Survey(resolver, budget=10, lock="exists")
             survey.meet(dict.fromkeys([BARE, BOOK], Need.EXISTENCE))
             survey.meet(dict.fromkeys(works, Need.WORK))
         file.edit(lambda content: survey.renew(content, [BARE, BOOK]))
@@ -217,16 +227,16 @@ def test_a_stale_answer_does_not_replace_a_not_found_in_a_lock_file(tmp_path: Pa
     needs = {BARE: Need.EXISTENCE}
     facts = {"records": RECORDS, "agencies": {"10.5555": "Crossref"}}
     with resolver_for(facts, store=store) as resolver:
-        existed = Survey(resolver, budget=10, record=True)
-        existed.meet(needs, ask=partial(resolver.check, batch=True))
+        existed = Survey(resolver, budget=10, lock="exists")
+        existed.meet(needs)
     assert {key.kind for key in existed.entries if key.doi == BARE.key} == {"exists"}
     store.put_many({key: entry._replace(expires=0.0) for key, entry in existed.entries.items()})
     with resolver_for([]) as resolver:
-        gone = Survey(resolver, budget=10, record=True)
+        gone = Survey(resolver, budget=10, lock="record")
         gone.meet(needs)
     file.edit(lambda content: gone.renew(content, [BARE]))
 
-    offline = Survey(Resolver(store=store, offline=True), budget=10, record=True)
+    offline = Survey(Resolver(store=store, offline=True), budget=10, lock="exists")
     offline.meet(needs)
     file.edit(lambda content: offline.renew(content, [BARE]))
 
@@ -236,7 +246,7 @@ def test_a_stale_answer_does_not_replace_a_not_found_in_a_lock_file(tmp_path: Pa
 
 def test_the_entries_behind_the_answers_are_recorded_on_request() -> None:
     with resolver_for(RECORDS) as resolver:
-        survey = Survey(resolver, budget=10, record=True)
+        survey = Survey(resolver, budget=10, lock="record")
         survey.meet(dict.fromkeys([BARE, DEAD], Need.EXISTENCE))
         assert {(key.kind, key.doi) for key in survey.entries} == {
             ("record", BARE.key),

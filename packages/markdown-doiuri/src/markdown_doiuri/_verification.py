@@ -95,12 +95,14 @@ class Verifier:
     def _request(
         self, needs: Mapping[DOI, Need], options: Options, deadline: float
     ) -> dict[DOI, _Known]:
-        store = (
-            self._lock_file if options.resolve else None
-        )  # None: the lock file only, without requests
+        store: LockFile | None = self._lock_file
+        asked = needs
+        if not options.resolve:
+            store = None  # the lock file only, without requests
+            asked = {doi: need for doi, need in needs.items() if need == Need.WORK}
         with open_resolver(options, "markdown-doiuri", store) as resolver:
             survey = Survey(resolver, deadline - time.monotonic())
-            survey.meet(needs, checks=options.resolve)
+            survey.meet(asked)
         now = time.monotonic()
         answers = {doi: survey.answer(doi) for doi in needs}
         return {

@@ -76,15 +76,10 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
     except ValueError as error:  # the cache cannot be opened
         raise ConfigError(str(error)) from None
     with resolver:
-        survey = Survey(resolver, shared.budget, record=writes)
+        survey = Survey(resolver, shared.budget, lock="record" if writes else None)
         survey.statuses, survey.works, survey.meant = data.statuses, data.works, data.meant
         known = set(data.works)
-        survey.meet(
-            _needs(app, data, details=details),
-            ask=resolver.resolve_many if writes else None,
-            guesses=not writes,  # the answers about guesses are not for the lock file
-            show=partial(_progress, app),
-        )
+        survey.meet(_needs(app, data, details=details), show=partial(_progress, app))
         if details:
             _report_cards(data, known)
     if isinstance(app.builder, LockBuilder):

@@ -6,9 +6,8 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from doiuri import DOI
 from doiuri.plugins.survey import Need, Survey
@@ -62,6 +61,7 @@ FACTS: dict[str, dict[str, Any] | None] = {
     "gone": None,
 }
 Facts = dict[str, str]
+Lock = Literal["record", "exists"]
 Ask = Callable[[Resolver, Sequence[DOI]], Iterator[Outcome]]
 ASKS: dict[str, Ask] = {
     "resolve_many": Resolver.resolve_many,
@@ -293,15 +293,14 @@ class Locked(RuleBasedStateMachine):
         dois=several,
         number=cache,
         up=st.booleans(),
-        ask=st.sampled_from([Resolver.resolve_many, partial(Resolver.check, batch=True)]),
+        lock=st.sampled_from(["record", "exists"]),
         base=bases,
     )
-    def renew_records(self, dois: list[DOI], number: int, up: bool, ask: Ask, base: str) -> None:
+    def renew_records(self, dois: list[DOI], number: int, up: bool, lock: Lock, base: str) -> None:
         before, accepted = self.said(), self.file.read().accepted
         records = self.records()
-        survey, resolver = self.survey(self.caches[number], up=up, base=base)
-        needs = dict.fromkeys(dois, Need.EXISTENCE)
-        survey.meet(needs, ask=partial(ask, resolver), guesses=False)
+        survey = self.survey(self.caches[number], lock, up=up, base=base)
+        survey.meet(dict.fromkeys(dois, Need.EXISTENCE))
         self.file.edit(lambda content: survey.renew(content, dois))
         after = self.said()
         for doi in DOIS:
@@ -330,8 +329,8 @@ class Locked(RuleBasedStateMachine):
     @rule(dois=several, number=cache, up=st.booleans())
     def renew_works(self, dois: list[DOI], number: int, up: bool) -> None:
         before = self.said()
-        survey, _ = self.survey(self.caches[number], up=up)
-        survey.meet(dict.fromkeys(dois, Need.WORK), checks=False, guesses=False)
+        survey = self.survey(self.caches[number], "record", up=up)
+        survey.look_up_works(dois)
         self.file.edit(lambda content: survey.renew(content, []))
         after = self.said()
         for doi in DOIS:
@@ -354,12 +353,12 @@ class Locked(RuleBasedStateMachine):
                 assert after[doi][1] == work
             assert after[doi][0] is not None or before[doi][0] is None
 
-    def survey(self, cache: Noting, *, up: bool, base: str = DOI_ORG) -> tuple[Survey, Resolver]:
+    def survey(self, cache: Noting, lock: Lock, *, up: bool, base: str = DOI_ORG) -> Survey:
         if up:
             resolver = registry(self.facts, cache, base)
         else:
             resolver = without_server(cache, offline=False, base=base)
-        return Survey(resolver, None, record=True), resolver
+        return Survey(resolver, None, lock=lock)
 
     def said(self) -> dict[DOI, tuple[str | None, bytes | None]]:
         """The status and the work of each DOI in the file."""
@@ -396,13 +395,12 @@ class Run:
 
     def update(self, content: LockContent) -> Survey:
         """Bring the content of a lock file up to date."""
-        resolver = registry(self.facts)
-        survey = Survey(resolver, None, record=True)
+        lock: Lock = "exists" if self.existence else "record"
+        survey = Survey(registry(self.facts), None, lock=lock)
         due = [doi for doi in self.dois if self.refresh or content.status(doi.key) is None]
-        ask = partial(resolver.check, batch=True) if self.existence else resolver.resolve_many
-        survey.meet(dict.fromkeys(due, Need.EXISTENCE), ask=ask, guesses=False)
+        survey.meet(dict.fromkeys(due, Need.EXISTENCE))
         if self.works:
-            survey.meet(dict.fromkeys(due, Need.WORK), checks=False, guesses=False)
+            survey.look_up_works(due)
         survey.renew(content, due)
         if self.prune:
             content.prune(doi.key for doi in self.dois)

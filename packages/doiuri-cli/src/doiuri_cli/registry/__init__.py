@@ -89,7 +89,7 @@ def look_up_works(
     :raises ValueError: if the resolver or the cache is not configured rightly.
     """
     from doiuri.plugins import DOI_ORG
-    from doiuri.plugins.survey import Need, Survey
+    from doiuri.plugins.survey import Survey
     from doiuri.resolver import Cause, Key, LockContent, MemoryStore
     from doiuri.works import Work
 
@@ -120,8 +120,7 @@ def look_up_works(
     store = MemoryStore() if config.max_age < DEFAULT_MAX_AGE and not config.offline else None
     with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
-        needs = dict.fromkeys(left.values(), Need.WORK)
-        survey.meet(needs, checks=False, guesses=False, show=showing(progress))
+        survey.look_up_works(left.values(), show=showing(progress))
     new = {
         doi: work
         for doi, work in survey.works.items()
@@ -150,7 +149,7 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     needs = dict.fromkeys(dois, Need.EXISTENCE)
     with open_resolver(config, offline=True) as store:
         stored = Survey(store, None)
-        stored.meet(needs, guesses=False)
+        stored.meet(needs)
     answers.statuses |= {doi.key: stored.answer(doi).status for doi in dois}
     known = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
     left = [doi for doi in dois if doi not in known]

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from doiuri.plugins import DOI_ORG
 from doiuri.plugins.survey import Need, Survey
@@ -88,13 +88,12 @@ class Draft:
         if not asked and not works:
             return
         with open_resolver(config) as resolver:
-            survey = Survey(resolver, config.budget, record=True)
-            in_batches = partial(resolver.check, batch=True)
-            ask = resolver.resolve_many if wanted.records else in_batches
+            lock: Literal["record", "exists"] = "record" if wanted.records else "exists"
+            survey = Survey(resolver, config.budget, lock=lock)
             show = showing(progress)
-            survey.meet(dict.fromkeys(asked, Need.EXISTENCE), ask=ask, guesses=False, show=show)
+            survey.meet(dict.fromkeys(asked, Need.EXISTENCE), show=show)
             unknown = dict(survey.unknown)
-            survey.meet(dict.fromkeys(works, Need.WORK), checks=False, guesses=False, show=show)
+            survey.look_up_works(works, show=show)
         self._change(lambda content: survey.renew(content, asked))
         self.kept_works += survey.kept_works(self.content)
         self.unlockable += survey.unlockable(self.content)

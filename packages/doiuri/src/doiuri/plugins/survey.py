@@ -7,8 +7,7 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from enum import IntEnum
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._options import deadline_in, time_left
 
@@ -24,10 +23,18 @@ if TYPE_CHECKING:
     Show = Callable[[str, Sequence[DOI]], AbstractContextManager[Progress | None]]
 
 _MOST_GUESSES = 50
-# Ends of the addresses of pages, and letters in the place of digits
-_PAGE = re.compile(r"(?:\.pdf|/(?:data|e?pdf|full(?:text)?|html|abstract|meta))+\Z", re.IGNORECASE)
+_END_OF_PAGE_ADDRESS = re.compile(
+    r"""
+    (?: \.pdf
+    |   / (?: data | e?pdf | full(?:text)? | html | abstract | meta )
+    )+
+    \Z
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# A letter in the place of a digit: next to another digit
+_MISTYPED_DIGIT = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
 _DIGITS = {"O": "0", "o": "0", "l": "1", "I": "1"}
-_LETTER = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
 
 __all__ = [
     "Answer",
@@ -87,7 +94,9 @@ class Survey:
 
     :param resolver: whom to ask.
     :param budget: seconds for all questions, from now; None: no limit.
-    :param record: whether to note the entries that the answers come from.
+    :param lock: what a lock file is to keep of each DOI: its ``"record"``, or only that it ``"exists"``. Then
+        the entries that the answers come from are recorded, and nothing is guessed. None: there is no lock
+        file to write.
     """
 
     statuses: dict[DOI, str]
@@ -103,7 +112,7 @@ class Survey:
     """Why the metadata of a DOI are not known."""
 
     entries: dict[Key, Entry]
-    """The entries of the store that were read and written, for a lock file, if they are recorded."""
+    """The entries of the store that were read and written, if they are for a lock file."""
 
     stale: dict[DOI, Cause | None]
     """Why the answers about DOIs that have expired could not be renewed."""
@@ -111,26 +120,28 @@ class Survey:
     meant: dict[DOI, DOI]
     """The registered DOIs that were probably meant by those that do not exist."""
 
-    def __init__(self, resolver: Resolver, budget: float | None, *, record: bool = False) -> None:
-        self.statuses, self.works = {}, {}
-        self.unknown, self.incomplete, self.stale, self.meant = {}, {}, {}, {}
-        self.entries = resolver._recorded() if record else {}
-        self._fallbacks: set[tuple[str, bool]] = (
-            set()
-        )  # which DOI is stale, and whether its work is
+    def __init__(
+        self,
+        resolver: Resolver,
+        budget: float | None,
+        *,
+        lock: Literal["record", "exists"] | None = None,
+    ) -> None:
+        self.statuses = {}
+        self.works = {}
+        self.unknown = {}
+        self.incomplete = {}
+        self.stale = {}
+        self.meant = {}
+        self.entries = {} if lock is None else resolver._recorded()
+        self._lock = lock
+        self._stale_existence: set[str] = set()  # DOIs by their keys
+        self._stale_works: set[str] = set()
         self._resolver = resolver
         self._started = time.time()
         self._deadline = deadline_in(budget)
 
-    def meet(
-        self,
-        needs: Mapping[DOI, Need],
-        *,
-        ask: Callable[..., Iterator[Outcome]] | None = None,
-        checks: bool = True,
-        guesses: bool = True,
-        show: Show | None = None,
-    ) -> None:
+    def meet(self, needs: Mapping[DOI, Need], *, show: Show | None = None) -> None:
         """Ask for what a document needs and what is not known yet: what it cites first, cards last.
 
         >>> from doiuri import DOI
@@ -142,31 +153,32 @@ class Survey:
         {DOI('10.1000/l82'): DOI('10.1000/182')}
 
         :param needs: the DOIs of the document, each with what is needed; the order is that of the requests.
-        :param ask: the method of the resolver that says whether DOIs exist, such as ``resolve_many``; by default
-            ``check``.
-        :param checks: whether to ask if DOIs exist, apart from those whose works are needed.
-        :param guesses: whether to look for what was meant by DOIs that do not exist.
         :param show: called with "works" or "existence" and the DOIs before each step; returns a context
             manager that yields the step's progress function, or None.
         """
         show = show or _show_nothing
-        works = [doi for doi, need in needs.items() if need == Need.WORK and self._lacks_work(doi)]
-        if works:
-            others = [doi for doi in needs if doi not in self.statuses and needs[doi] != Need.WORK]
-            with show("works", works) as progress:
-                self._look_up_works(works, others, progress)
-        unchecked_ = [doi for doi in needs if doi not in self.statuses]
-        if checks and unchecked_:
-            with show("existence", unchecked_) as progress:
-                self._check(unchecked_, progress, ask)
-        cards = [doi for doi, need in needs.items() if need == Need.CARD and self._lacks_work(doi)]
-        cards = [doi for doi in cards if self.statuses.get(doi) == "found"]
-        if cards:
-            with show("works", cards) as progress:
-                self._look_up_works(cards, progress=progress)
-        if guesses:
-            dead = (doi for doi in needs if self.statuses.get(doi) == "not-found")
-            self.meant |= self._look_for_meant(doi for doi in dead if doi not in self.meant)
+
+        cited = [doi for doi, need in needs.items() if need == Need.WORK]
+        others = [doi for doi, need in needs.items() if need != Need.WORK]
+        self._look_up_works(cited, self._without_status(others), show)
+
+        self._look_up_existence(self._without_status(needs), show)
+
+        cards = [doi for doi, need in needs.items() if need == Need.CARD]
+        self._look_up_works([doi for doi in cards if self.statuses.get(doi) == "found"], [], show)
+
+        if self._lock is None:
+            dead = [doi for doi in needs if self.statuses.get(doi) == "not-found"]
+            self._look_for_meant([doi for doi in dead if doi not in self.meant])
+
+    def look_up_works(self, dois: Iterable[DOI], *, show: Show | None = None) -> None:
+        """Ask for the works of DOIs that are not known yet, and for nothing else.
+
+        A DOI that has a work exists. One without metadata may exist or not.
+
+        :param show: as for ``meet``.
+        """
+        self._look_up_works(dois, [], show or _show_nothing)
 
     def answer(self, doi: DOI) -> Answer:
         """Return what is known about a DOI now."""
@@ -189,60 +201,88 @@ class Survey:
             if status == "not-found"
         }
 
-    def _lacks_work(self, doi: DOI) -> bool:
-        return doi not in self.works and self.statuses.get(doi) != "not-found"
+    def _without_status(self, dois: Iterable[DOI]) -> list[DOI]:
+        """Return the DOIs of which it is not known whether they exist."""
+        return [doi for doi in dois if doi not in self.statuses]
 
-    def _check(
-        self,
-        dois: Sequence[DOI],
-        progress: Progress | None = None,
-        ask: Callable[..., Iterator[Outcome]] | None = None,
-    ) -> None:
-        """Ask whether DOIs exist.
+    def _without_work(self, dois: Iterable[DOI]) -> list[DOI]:
+        """Return the DOIs whose works may be asked for: those not known yet, of DOIs that may exist."""
+        alive = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
+        return [doi for doi in alive if doi not in self.works]
 
-        :param ask: as for ``meet``.
+    def _look_up_existence(self, dois: Sequence[DOI], show: Show) -> None:
+        """Ask whether DOIs exist: by their whole records, if the lock file is to have those."""
+        if not dois:
+            return
+        with show("existence", dois) as progress:
+            if self._lock == "record":
+                records = self._resolver.resolve_many(dois, budget=self._left, progress=progress)
+                self._note_existence(dois, records)
+            else:
+                self._check(dois, batch=self._lock == "exists", progress=progress)
+
+    def _check(self, dois: Sequence[DOI], *, batch: bool, progress: Progress | None = None) -> None:
+        """Ask whether DOIs exist, but not for their records.
+
+        :param batch: as for ``Resolver.check``.
         """
-        outcomes = (ask or self._resolver.check)(dois, budget=self._left, progress=progress)
-        for doi, outcome in self._answered(dois, outcomes, self.unknown):
+        outcomes = self._resolver.check(dois, batch=batch, budget=self._left, progress=progress)
+        self._note_existence(dois, outcomes)
+
+    def _note_existence(self, dois: Sequence[DOI], outcomes: Iterable[Outcome]) -> None:
+        answers = self._answered(dois, outcomes, self.unknown, self._stale_existence)
+        for doi, outcome in answers:
             self.statuses[doi] = "not-found" if outcome.status == "not-found" else "found"
 
-    def _look_up_works(
-        self, dois: Sequence[DOI], others: Collection[DOI] = (), progress: Progress | None = None
-    ) -> None:
-        """Ask for metadata. A DOI that has metadata exists, so nothing else need be asked about it.
+    def _look_up_works(self, dois: Iterable[DOI], others: Collection[DOI], show: Show) -> None:
+        """Ask for works that are not known yet.
+
+        A DOI that has metadata exists, so nothing else need be asked about it.
 
         :param others: DOIs to check afterwards; half of the time is left for them. If the budget does not
             allow so many requests, it is first checked whether all of these DOIs exist.
         """
-        if self._resolver._too_many_works(dois, others, self._deadline):
-            new = [doi for doi in (*dois, *others) if doi not in self.statuses]
-            self._check(new, ask=partial(self._resolver.check, batch=True))
-        dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
-        budget = self._left if self._left is None or not others else self._left / 2
-        outcomes = self._resolver.works(dois, budget=budget, progress=progress)
-        for doi, outcome in self._answered(dois, outcomes, self.incomplete):
+        new = self._without_work(dois)
+        if not new:
+            return
+        with show("works", new) as progress:
+            if self._resolver._too_many_works(new, others, self._deadline):
+                self._check(self._without_status([*new, *others]), batch=True)
+                new = self._without_work(new)
+
+            budget = self._left
+            if others and budget is not None:
+                budget /= 2
+            outcomes = self._resolver.works(new, budget=budget, progress=progress)
+            self._note_works(new, outcomes)
+
+    def _note_works(self, dois: Sequence[DOI], outcomes: Iterable[Outcome]) -> None:
+        for doi, outcome in self._answered(dois, outcomes, self.incomplete, self._stale_works):
             self.unknown.pop(doi, None)
             if outcome.status == "no-values":
                 self.works[doi] = None
                 continue
+            self.statuses[doi] = outcome.status
             if outcome.work is not None:
                 self.works[doi] = None if outcome.work.is_empty else outcome.work
-            self.statuses[doi] = outcome.status
 
-    def _look_for_meant(self, dois: Iterable[DOI]) -> dict[DOI, DOI]:
-        """Return the registered DOIs that were probably meant by DOIs that do not exist, if there are any."""
-        guesses = [(doi, guess) for doi in dois for guess in _guesses(doi)][:_MOST_GUESSES]
+    def _look_for_meant(self, dead: Sequence[DOI]) -> None:
+        """Look for the registered DOIs that were probably meant by DOIs that do not exist."""
+        guesses = [(doi, guess) for doi in dead for guess in _guesses(doi)][:_MOST_GUESSES]
         if not guesses:
-            return {}
-        asked = [guess for _, guess in guesses]
+            return
         outcomes = self._resolver.check(
-            asked, confirm=False, budget=self._left, batch=True
-        )  # one request
-        found = [pair for pair, one in zip(guesses, outcomes, strict=True) if one.status == "found"]
-        return dict(reversed(found))  # the most probable one is the first
+            [guess for _, guess in guesses],
+            confirm=False,  # so that it is one request
+            budget=self._left,
+            batch=True,
+        )
+        for (doi, guess), outcome in zip(guesses, outcomes, strict=True):
+            if outcome.found:
+                self.meant.setdefault(doi, guess)  # the most probable one is the first
 
     def renew(self, content: LockContent, dois: Iterable[DOI]) -> None:
-        """Bring the content of a lock file up to date; the entries have to be recorded.
+        """Bring the content of a lock file up to date.
 
         New answers replace those in the file, if ``LockContent.takes`` them. A stale one only fills a gap,
         and what is unknown stays as it is. A DOI that does not exist has no work, and one that exists is no
@@ -250,28 +290,32 @@ class Survey:
 
         :param dois: the DOIs whose existence was asked for.
         """
-        checked, unknown = {doi.key for doi in dois}, {doi.key for doi in self.unknown}
+        checked = {doi.key for doi in dois}
+        unknown = {doi.key for doi in self.unknown}
         new: dict[Key, Entry] = {}
         stale: dict[Key, Entry] = {}
         for key, entry in self.entries.items():
-            if not content.takes(key, entry):
+            if not _is_asked_for(key, checked, unknown) or not content.takes(key, entry):
                 continue
-            is_work = key.kind == "work"
-            if is_work or (key.doi not in unknown and (key.kind == "record" or key.doi in checked)):
-                if entry.expires > self._started:
-                    new[key] = entry
-                elif (key.doi, is_work) in self._fallbacks and _is_gap(content, key):
-                    stale[key] = entry
+            if entry.expires > self._started:
+                new[key] = entry
+            elif self._is_fallback(key) and _is_gap(content, key):
+                stale[key] = entry
+
         answered = {key.doi for key in new if key.kind != "work"}
         content.remove(answered, ("record", "exists"))
         content.add(stale | new)
+
         dead = {doi for doi in answered if content.status(doi) == "not-found"}
         content.remove(dead)
-        content.add(
-            {key: entry for key, entry in new.items() if key.kind == "record" and key.doi in dead}
-        )
+        content.add({key: new[key] for key in new if key.kind == "record" and key.doi in dead})
         for doi in answered - dead:
             content.accepted.pop(doi, None)
+
+    def _is_fallback(self, key: Key) -> bool:
+        """Return whether a stale entry was the answer, as there was no new one."""
+        fallbacks = self._stale_works if key.kind == "work" else self._stale_existence
+        return key.doi in fallbacks
 
     def kept_works(self, content: LockContent) -> list[DOI]:
         """Return the DOIs that have no metadata any more, but have their works in a lock file."""
@@ -295,13 +339,21 @@ class Survey:
         return unchecked([unknown[doi] for doi in dois if doi in unknown], len(dois))
 
     def _answered(
-        self, dois: Sequence[DOI], outcomes: Iterable[Outcome], unknown: dict[DOI, Cause]
+        self,
+        dois: Sequence[DOI],
+        outcomes: Iterable[Outcome],
+        unknown: dict[DOI, Cause],
+        stale: set[str],
     ) -> Iterator[tuple[DOI, Outcome]]:
-        """Yield the DOIs that have an answer, with their outcomes; note the others as unknown."""
+        """Yield the DOIs that have an answer, with their outcomes.
+
+        :param unknown: gets the DOIs without an answer, and why they have none.
+        :param stale: gets the keys of those whose answer is stale.
+        """
         for doi, outcome in zip(dois, outcomes, strict=True):
             if outcome.stale:
                 self.stale[doi] = outcome.cause
-                self._fallbacks.add((doi.key, unknown is self.incomplete))
+                stale.add(doi.key)
             if outcome.status == "unknown" and outcome.cause is not None:
                 unknown[doi] = outcome.cause
             else:
@@ -317,6 +369,19 @@ def _show_nothing(_stage: str, _dois: Sequence[DOI]) -> AbstractContextManager[N
     return nullcontext()
 
 
+def _is_asked_for(key: Key, checked: Collection[str], unknown: Collection[str]) -> bool:
+    """Return whether the entry of a key answers what was asked for a lock file.
+
+    :param checked: the DOIs whose existence was asked for, by their keys.
+    :param unknown: those of which it is not known whether they exist.
+    """
+    if key.kind == "work":
+        return True
+    if key.doi in unknown:
+        return False
+    return key.kind == "record" or key.doi in checked
+
+
 def _is_gap(content: LockContent, key: Key) -> bool:
     """Return whether a lock file lacks an entry, and does not say that the DOI is missing."""
     if key.kind != "work" and content.status(key.doi) == "not-found":
@@ -327,10 +392,13 @@ def _is_gap(content: LockContent, key: Key) -> bool:
 def _guesses(doi: DOI) -> list[DOI]:
     """Return what may have been meant by a DOI that does not exist, the most probable first."""
     prefix, _, suffix = doi.name.partition("/")
-    digits = _LETTER.sub(lambda match: _DIGITS[match[0]], suffix)
-    guesses = _PAGE.sub("", suffix), digits, suffix.rpartition("/")[0]
-    names = [f"{prefix}/{guess}" for guess in dict.fromkeys(guesses) if guess not in {"", suffix}]
-    return [type(doi).from_name(name) for name in names]
+    without_page = _END_OF_PAGE_ADDRESS.sub("", suffix)
+    with_digits = _MISTYPED_DIGIT.sub(lambda letter: _DIGITS[letter[0]], suffix)
+    without_last_segment = suffix.rpartition("/")[0]
+
+    suffixes = dict.fromkeys([without_page, with_digits, without_last_segment])
+    guesses = [guess for guess in suffixes if guess not in {"", suffix}]
+    return [type(doi).from_name(f"{prefix}/{guess}") for guess in guesses]
 
 
 def tally(causes: Iterable[Cause]) -> dict[Cause, int]:
@@ -356,11 +424,9 @@ def tally(causes: Iterable[Cause]) -> dict[Cause, int]:
 
 def unchecked(causes: Sequence[Cause], total: int) -> str:
     """Return how many of so many DOIs could not be checked, and why; "" if there are no causes."""
-    return (
-        f"{len(causes)} of {total} DOIs could not be checked: {common_cause(causes)}"
-        if causes
-        else ""
-    )
+    if not causes:
+        return ""
+    return f"{len(causes)} of {total} DOIs could not be checked: {common_cause(causes)}"
 
 
 def common_cause(causes: Iterable[Cause]) -> Cause:

@@ -1,5 +1,6 @@
 """Upstream mode: names that are not here are requested upstream, once, and cached."""
 
+import asyncio
 import json
 import threading
 import time
@@ -15,6 +16,8 @@ from doiuri.rest import CSL_JSON as CSL
 from doiuri_proxy import Running
 from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
+from doiuri_proxy.records._open import open_source
+from doiuri_proxy.records._source import BusyError
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, RECORDS, link, record, value
 from support.servers import web
@@ -245,19 +248,21 @@ def test_cached_names_are_answered_however_many_new_ones_wait(
     assert seen["/api/handles/10.1000/new", "*/*"].json()["responseCode"] == 2
 
 
-def test_new_names_are_refused_at_once_if_too_many_wait(
-    slow: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_upstream, "MAX_LOOKUPS", 1)
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(ask, slow, "/10.1000/wait")
-        assert gate.asked.wait(20)
-        for path in "/10.1000/new", "/api/handles/10.1000/new":
-            answer = ask(slow, path)
-            assert (answer.status, answer.headers["retry-after"]) == (503, "20")
-            assert "too many look-ups are waiting for upstream" in answer.text
+def test_new_names_are_refused_at_once_if_too_many_wait(gate: Gate) -> None:
+    with site(gate) as there:
+        source = open_source(None, upstream=there.url, cache=":memory:")
+
+        async def ask_for_too_many() -> None:
+            asked = [asyncio.create_task(source.lookup(f"10.1000/{name}")) for name in range(2100)]
+            while not any(task.done() for task in asked):  # none of the first 2000 is
+                await asyncio.sleep(0.01)
+            for answer in source.lookup("10.1000/new"), source.metadata("10.1000/new", CSL):
+                with pytest.raises(BusyError, match="too many look-ups are waiting for upstream"):
+                    await answer
+            source.close()
+
+        asyncio.run(ask_for_too_many())
         gate.opened.set()
-    assert waiting.result().status == 404
 
 
 def test_a_fleet_is_told_to_ask_a_slow_upstream_again(

@@ -6,7 +6,7 @@ segments, percent signs and escapes in either case, brackets, entities, non-ASCI
 
 from __future__ import annotations
 
-from urllib.parse import quote
+import re
 
 from doiuri import DOI, FINAL, LINK, URI, encode
 
@@ -19,17 +19,12 @@ except ModuleNotFoundError as error:
 __all__ = ["case_pairs", "dois", "names", "prefixes", "spelled_texts", "spelled_uris", "suffixes"]
 
 _TRICKY = "/./..//%%2F%41#?&;:,+<>()[]{}\\|^`\"'~-_= \u00a0éÁ\u0301\u212aſ日😀"
-_ENTITIES = ("&amp;", "&lt;", "&#60;", "&#x3C;", "&lt", "&#60", "&#0;", "&nosuch;")
-_SEGMENTS = st.lists(
-    st.sampled_from((".", "..", "", "...", "a", ".a", "%2E")), min_size=2, max_size=7
-)
+_SEGMENT = st.sampled_from((".", "..", "", "...", "a", ".a", "%2E"))
+_SEGMENTS = st.lists(_SEGMENT, min_size=2, max_size=7).map("/".join)
 _DIGIT = st.sampled_from("0123456789abcdefABCDEF")
-_PIECES = st.one_of(
-    _SEGMENTS.map("/".join),  # runs of dot segments and slashes
-    st.builds("%{}{}".format, _DIGIT, _DIGIT),
-    st.sampled_from(_ENTITIES),
-    st.sampled_from("aAbBzZéÉñÑßẞσΣςΩωдДЖжıİſＡａ"),
-)
+_ESCAPE = st.builds("%{}{}".format, _DIGIT, _DIGIT)
+_ENTITY = st.sampled_from("&amp; &lt; &#60; &#x3C; &lt &#60 &#0; &nosuch;".split())  # noqa: SIM905
+_CASED = st.sampled_from("aAbBzZéÉñÑßẞσΣςΩωдДЖжıİſＡａ")
 _GRAPHIC = st.characters(exclude_categories=("C", "Zl", "Zp"))
 _LABELS = ("", "doi:", "DOI:", "doi: ", "DOI ", "info:doi/", "urn:doi:", "hdl:")
 _LINKS = (
@@ -39,12 +34,16 @@ _LINKS = (
     "//doi.org/",
     "doi.org/api/handles/",
 )
+_WHITE = st.text(" \t\r\n", max_size=2)
+# A percent-escape, or any other character
+_TOKEN = re.compile("%[0-9A-Fa-f]{2}|.", re.DOTALL)
 
 
 def prefixes() -> SearchStrategy[str]:
     """Return a strategy for prefixes such as ``10.1000`` and ``10.1000.10``."""
     number = st.text("0123456789", min_size=1, max_size=6)
-    return st.lists(number, min_size=1, max_size=3).map(lambda numbers: ".".join(["10", *numbers]))
+    numbers = st.lists(number, min_size=1, max_size=3)
+    return numbers.map(lambda registrant: ".".join(["10", *registrant]))
 
 
 def suffixes(max_size: int = 30) -> SearchStrategy[str]:
@@ -53,10 +52,12 @@ def suffixes(max_size: int = 30) -> SearchStrategy[str]:
     :param max_size: the greatest length, in characters.
     """
     characters = st.text(st.sampled_from(_TRICKY) | _GRAPHIC, min_size=1, max_size=max_size)
-    pieces = st.lists(_PIECES | st.text(_GRAPHIC, max_size=3), min_size=1, max_size=6).map("".join)
-    ends = st.builds("{}{}".format, characters, st.sampled_from(_ENTITIES))
-    whole = (pieces | ends).map(lambda text: text[:max_size])
-    return characters | whole.filter(bool)
+
+    part = _SEGMENTS | _ESCAPE | _ENTITY | _CASED | st.text(_GRAPHIC, max_size=3)
+    of_parts = st.lists(part, min_size=1, max_size=6).map("".join)
+    with_entity = st.builds("{}{}".format, characters, _ENTITY)
+    cut = (of_parts | with_entity).map(lambda suffix: suffix[:max_size])
+    return characters | cut.filter(bool)
 
 
 def names(max_size: int = 30) -> SearchStrategy[str]:
@@ -79,7 +80,8 @@ def dois(max_size: int = 30) -> SearchStrategy[DOI]:
 def case_pairs(draw: st.DrawFn) -> tuple[str, str]:
     """Return a strategy for pairs of names that differ only in the case of letters, ASCII or not."""
     name = draw(names())
-    return name, "".join(draw(st.sampled_from(_cases(character))) for character in name)
+    other = "".join(draw(_in_any_case(character)) for character in name)
+    return name, other
 
 
 @st.composite
@@ -89,9 +91,10 @@ def spelled_uris(draw: st.DrawFn) -> tuple[str, DOI]:
     The URIs have unneeded escapes, and hexadecimal digits in either case.
     """
     doi = draw(dois(12))
-    text = encode(doi.name, draw(st.sampled_from([URI, FINAL])))
-    spelled = "".join(draw(st.sampled_from(_spellings(token))) for token in _tokens(text))
-    return draw(st.sampled_from(["doi:", "DOI:", "Doi:"])) + spelled, doi
+    scheme = draw(st.sampled_from(["doi:", "DOI:", "Doi:"]))
+    encoded = encode(doi.name, draw(st.sampled_from([URI, FINAL])))
+    spelled = "".join(draw(_spellings(token)) for token in _TOKEN.findall(encoded))
+    return scheme + spelled, doi
 
 
 @st.composite
@@ -101,30 +104,36 @@ def spelled_texts(draw: st.DrawFn) -> tuple[str, DOI]:
     The texts have labels, links, brackets and white space.
     """
     doi = draw(dois())
-    text = draw(st.sampled_from(_LABELS + _LINKS)) + encode(
-        doi.name, draw(st.sampled_from([URI, LINK, FINAL]))
-    )
-    white = st.text(" \t\r\n", max_size=2)
-    text = draw(white) + text + draw(white)
-    return (f"<{text}>" if draw(st.booleans()) else text), doi
+    label = draw(st.sampled_from(_LABELS + _LINKS))
+    encoded = encode(doi.name, draw(st.sampled_from([URI, LINK, FINAL])))
+    text = draw(_WHITE) + label + encoded + draw(_WHITE)
+    if draw(st.booleans()):
+        text = f"<{text}>"
+    return text, doi
 
 
-def _cases(character: str) -> list[str]:
-    """Return the character, and its other case if that is one character."""
+def _in_any_case(character: str) -> SearchStrategy[str]:
+    """Return a strategy for the character and, if that is one character, its other case."""
+    other = character.swapcase()
+    if other == character or len(other) > 1:
+        return st.just(character)
+    return st.sampled_from([character, other])
+
+
+def _spellings(token: str) -> SearchStrategy[str]:
+    """Return a strategy for the ways to write an escape, or a character: bare, or escaped."""
+    if len(token) > 1:
+        return st.sampled_from(_in_each_case(token))
+    escape = f"%{ord(token):02X}"
+    return st.sampled_from([token, *_in_each_case(escape)])
+
+
+def _in_each_case(escape: str) -> list[str]:
+    """Return an escape with each of its two digits in upper and in lower case."""
+    _, high, low = escape
     return [
-        character,
-        *(other for other in {character.swapcase()} - {character} if len(other) == 1),
+        escape,
+        escape.lower(),
+        f"%{high.lower()}{low}",
+        f"%{high}{low.lower()}",
     ]
-
-
-def _tokens(text: str) -> list[str]:
-    first, *parts = text.split("%")
-    return [*first, *(token for part in parts for token in (f"%{part[:2]}", *part[2:]))]
-
-
-def _spellings(token: str) -> list[str]:
-    """Return the ways to write an escape, or a character: bare, or escaped with digits in any case."""
-    escape = token if len(token) > 1 else f"%{ord(token):02X}"
-    high, low = escape[1], escape[2]
-    cases = [escape, escape.lower(), f"%{high.lower()}{low}", f"%{high}{low.lower()}"]
-    return cases if len(token) > 1 else [token, *cases, quote(token, safe="/")]

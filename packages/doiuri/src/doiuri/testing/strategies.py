@@ -130,7 +130,8 @@ def _spellings(token: str) -> SearchStrategy[str]:
 
 def _in_each_case(escape: str) -> list[str]:
     """Return an escape with each of its two digits in upper and in lower case."""
-    _, high, low = escape
+    high = escape[1]
+    low = escape[2]
     return [
         escape,
         escape.lower(),

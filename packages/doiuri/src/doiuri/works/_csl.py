@@ -15,19 +15,19 @@ from doiuri._json import integer
 from doiuri._text import is_web, plain_text, rich_text, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Date = list[int]  # year, month, day; the last ones may be missing
 
-# Characters of a title, of any other text, of a URL and of a name
-MAX_TITLE, MAX_TEXT, _MAX_URL, _MAX_NAME = 1000, 300, 2000, 200
-_MAX_NAMES = (
-    100  # that are kept of a list, the last one among them; those of collaborations have thousands
-)
+MAX_TITLE = 1000  # characters
+MAX_TEXT = 300  # characters of any text that is not a title
+_MAX_URL = 2000  # characters
+_MAX_NAME = 200  # characters
+_MAX_NAMES = 100  # of a list, with its last name; lists of collaborations have thousands
 _MAX_NESTING = 5  # lists around a date; there should be one
 # The members that may hold the date of publication, the best first; only the first is CSL's. Crossref's
 # "created" is the date on which the DOI was registered, often decades later.
-_DATES = ("issued", "published", "published-print", "published-online")
+_PUBLICATION_DATES = ("issued", "published", "published-print", "published-online")
 NAMES = tuple(
     "author editor translator container-author collection-editor interviewer recipient chair compiler composer"  # noqa: SIM905
     " contributor curator director editor-translator editorial-director executive-producer guest host illustrator"
@@ -80,6 +80,7 @@ _OTHER_TYPES = {
     "reference-entry": "entry",
     "report-series": "report",
 }
+_NAME_PARTS = {"family", "given", "literal", "suffix"}  # as Name.to_json writes them
 _NOT_VARIABLES = frozenset({"DOI", "custom", "id", "type"})
 _CSL_TAGS = re.compile(
     r"""
@@ -103,28 +104,61 @@ _DATE_WORDS = frozenset(
 _DATE_MARKS = frozenset(".,;:/-–—()[]?~©")
 
 # What DataCite's schema puts in place of unknown text (appendix 3 of version 4)
-_UNKNOWN = re.compile(r"\(?:(?:unac|unal|unap|unas|unav|unkn|none|null|tba|etal)\)?", re.IGNORECASE)
+_UNKNOWN = re.compile(
+    r"""
+    \(? :
+    (?: unac | unal | unap | unas | unav | unkn | none | null | tba | etal )
+    \)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
     """Return the variables of CSL, without empty ones. The function is idempotent."""
+    variables: dict[str, Any] = {"type": _type(csl.get("type")), "title": _title(csl)}
+
+    for member in _TITLES:
+        variables[member] = _text(csl.get(member), MAX_TEXT, rich_text)
+    for member in NAMES:
+        variables[member] = [name.to_json() for name in read_names(csl.get(member))]
+    variables["issued"] = _date_variable(_issued(csl))
+    for member in OTHER_DATES:
+        variables[member] = _date_variable(read_date(csl.get(member)))
+    variables["URL"] = _url(csl.get("URL"))
+    variables.update(_plain_texts(csl))
+
+    return {member: value for member, value in variables.items() if value}
+
+
+def _issued(csl: Mapping[str, Any]) -> Date | None:
+    """Return the best date of publication, or None."""
+    for member in _PUBLICATION_DATES:
+        date = read_date(csl.get(member))
+        if date is not None:
+            return date
+    return None
+
+
+def _date_variable(date: Date | None) -> dict[str, list[Date]] | None:
+    return None if date is None else {"date-parts": [date]}
+
+
+def _url(value: object) -> str | None:
+    """Return a URL that may be linked, or None."""
+    if isinstance(value, str) and len(value) <= _MAX_URL and is_web(value):
+        return value
+    return None
+
+
+def _plain_texts(csl: Mapping[str, Any]) -> dict[str, str]:
+    """Return the variables that are plain text; "" for those that are missing."""
     texts = {member: _text(csl.get(member), MAX_TEXT) for member in _TEXTS}
     texts["event-title"] = texts["event-title"] or _text(csl.get("event"), MAX_TEXT)
     if not isinstance(csl.get("status"), str):
         texts["status"] = ""  # Crossref's is a list
     texts["ISBN"] = texts["ISBN"].rpartition("/")[2]  # Crossref sends a URL
-    issued = next(filter(None, (read_date(csl.get(member)) for member in _DATES)), None)
-    dates = {"issued": issued} | {member: read_date(csl.get(member)) for member in OTHER_DATES}
-    url = csl.get("URL")
-    reduced: dict[str, Any] = {
-        "type": _type(csl.get("type")),
-        "title": _title(csl),
-        **{member: _text(csl.get(member), MAX_TEXT, rich_text) for member in _TITLES},
-        **{member: [name.to_json() for name in read_names(csl.get(member))] for member in NAMES},
-        **{member: {"date-parts": [date]} if date else None for member, date in dates.items()},
-        "URL": url if isinstance(url, str) and len(url) <= _MAX_URL and is_web(url) else None,
-    }
-    return {member: value for member, value in (reduced | texts).items() if value}
+    return texts
 
 
 def whole_csl(item: Mapping[str, Any], reduced: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,28 +167,34 @@ def whole_csl(item: Mapping[str, Any], reduced: Mapping[str, Any]) -> dict[str, 
     for member, value in item.items():
         if member in _NOT_VARIABLES or not _is_printable(value):
             continue
-        if member in NAMES:
-            if _has_more_parts(value):
-                whole[member] = value
-        elif member == "issued" or member in OTHER_DATES:
-            if _says_more(value):
-                whole[member] = value
-        elif member == "URL":
-            if isinstance(value, str) and is_web(value):
-                whole[member] = value
-        elif isinstance(value, str):
-            whole[member] = _cleaned(value)
-        elif isinstance(value, int | float):
-            whole[member] = str(value)
+        kept = _kept_whole(member, value)
+        if kept is not None:
+            whole[member] = kept
     return whole
 
 
-def _has_more_parts(names: object) -> bool:
-    """Return whether names are more than those that ``read_names`` returns: more of them, or more parts."""
-    if not isinstance(names, list) or not all(isinstance(name, dict) for name in names):
+def _kept_whole(member: str, value: Any) -> Any:
+    """Return the value of an author's member if CSL's schema allows it, perhaps as text; None if not."""
+    if member in NAMES:
+        return value if _has_more_names(value) else None
+    if member == "issued" or member in OTHER_DATES:
+        return value if _says_more(value) else None
+    if member == "URL":
+        return value if isinstance(value, str) and is_web(value) else None
+    if isinstance(value, str):
+        return _with_known_tags(value)
+    if isinstance(value, int | float):
+        return str(value)
+    return None
+
+
+def _has_more_names(value: object) -> bool:
+    """Return whether ``read_names`` would leave out names, or parts of them."""
+    if not isinstance(value, list) or not all(isinstance(name, dict) for name in value):
         return False
-    parts = {part for name in names for part in name}
-    return len(names) > _MAX_NAMES or not parts <= {"family", "given", "literal", "suffix"}
+    if len(value) > _MAX_NAMES:
+        return True
+    return any(not name.keys() <= _NAME_PARTS for name in value)
 
 
 def _says_more(date: object) -> bool:
@@ -168,12 +208,11 @@ def _says_more(date: object) -> bool:
     return is_period or read_date(date) is None
 
 
-def _cleaned(text: str) -> str:
+def _with_known_tags(text: str) -> str:
     """Return text with the tags that CSL knows; other markup is dropped."""
-    without_tags = _CSL_TAGS.sub("", text)
-    if "<" in without_tags or "&" in without_tags:
-        return rich_text(text, len(text))
-    return text
+    rest = _CSL_TAGS.sub("", text)
+    has_other_markup = "<" in rest or "&" in rest
+    return rich_text(text, len(text)) if has_other_markup else text
 
 
 def _is_printable(value: object) -> bool:
@@ -199,49 +238,70 @@ def read_date(value: object) -> Date | None:
         return _date(value)
     if "year" in value:
         return _date([value.get(part) for part in ("year", "month", "day")])
-    dates = (value.get(member) for member in ("date-parts", "raw", "literal", "date-time"))
-    return next(filter(None, map(_date, dates)), None)
+
+    for member in ("date-parts", "raw", "literal", "date-time"):
+        date = _date(value.get(member))
+        if date is not None:
+            return date
+    return None
 
 
 def _date(value: object) -> Date | None:
+    """Return the date in a list of its parts, in ISO 8601 or in free text; None if it has no year."""
+    year, *others = _date_parts(value)
+    number = _year(year)
+    if number is None:
+        return None
+
+    date = [number]
+    for part, highest in zip(others, (12, 31), strict=False):
+        number = _number(part)
+        if number is None or not 0 < number <= highest:
+            break
+        date.append(number)
+    return date
+
+
+def _date_parts(value: object) -> Sequence[object]:
+    """Return the year, or what should be one, and perhaps a month and a day."""
     for _ in range(_MAX_NESTING):
         if isinstance(value, list) and value and isinstance(value[0], list):
             value = value[0]
-    if isinstance(value, str) and (iso := _ISO_DATE.fullmatch(_TIME.sub("", value))):
-        value = [*iso.groups()]
-    parts = value if isinstance(value, list) else [value]
-    date = _year(parts[0]) if parts else []
-    for part, most in zip(parts[1:], (12, 31), strict=False):
-        number = _number(part)
-        if not date or number is None or not 0 < number <= most:
-            break
-        date.append(number)
-    return date or None
+    if isinstance(value, list):
+        return value or [None]
+
+    iso = _ISO_DATE.fullmatch(_TIME.sub("", value)) if isinstance(value, str) else None
+    return [value] if iso is None else iso.groups()
 
 
-def _year(value: object) -> Date:
+def _year(value: object) -> int | None:
     number = _number(value)
     if number is not None and 0 < number < 10_000:
-        return [number]
-    found = _year_in_text(value) if isinstance(value, str) and len(value) <= MAX_TEXT else None
-    return [found] if found else []
+        return number
+    if isinstance(value, str) and len(value) <= MAX_TEXT:
+        return _year_in_text(value)
+    return None
 
 
 def _year_in_text(text: str) -> int | None:
     """Return the first year in a text; None if it contains anything that is not part of a date."""
-    years = []
-    for token in _TOKENS.findall(_TIME.sub("", text)):
-        if _YEAR.fullmatch(token):
-            years.append(int(token))
-        elif token.isdecimal():
-            if len(token) > 2:
-                return None
-        elif token.casefold() not in _DATE_WORDS and token not in _DATE_MARKS:
-            return None
-    return years[0] if years else None
+    tokens = _TOKENS.findall(_TIME.sub("", text))
+    if not all(map(_is_of_date, tokens)):
+        return None
+    years = filter(_YEAR.fullmatch, tokens)
+    first = next(years, None)
+    return None if first is None else int(first)
+
+
+def _is_of_date(token: str) -> bool:
+    """Return whether a word, a number or a mark may be part of a date."""
+    if token.isdecimal():
+        return len(token) <= 2 or _YEAR.fullmatch(token) is not None
+    return token in _DATE_MARKS or token.casefold() in _DATE_WORDS
 
 
 def _number(value: object) -> int | None:
+    """Return a part of a date, which may be written as digits."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 4:
         return int(value)
     return integer(value)
@@ -249,27 +309,35 @@ def _number(value: object) -> int | None:
 
 def _text(value: object, limit: int, read: Callable[[object, int], str] = plain_text) -> str:
     """Return the first text in a member, which may be a list of texts, or an object with a name."""
-    for item in value if isinstance(value, list) else [value]:
-        if text := known_text(item.get("name") if isinstance(item, dict) else item, limit, read):
+    items = value if isinstance(value, list) else [value]
+    for item in items:
+        written = item.get("name") if isinstance(item, dict) else item
+        text = known_text(written, limit, read)
+        if text:
             return text
     return ""
 
 
 def _title(csl: Mapping[str, Any]) -> str:
     """Return the title with the subtitle, which Crossref sends apart from it, and sometimes in it, too."""
-    title, subtitle = (
-        _text(csl.get(member), MAX_TITLE, rich_text) for member in ("title", "subtitle")
-    )
-    plain = plain_text(title, MAX_TITLE)
-    if not title or plain_text(subtitle, MAX_TITLE).casefold() in plain.casefold():
-        return title or subtitle
-    separator = " " if plain.endswith(("?", "!", ":", ".", "…")) else ": "
+    title = _text(csl.get("title"), MAX_TITLE, rich_text)
+    subtitle = _text(csl.get("subtitle"), MAX_TITLE, rich_text)
+    if not title:
+        return subtitle
+
+    plain_title = plain_text(title, MAX_TITLE)
+    plain_subtitle = plain_text(subtitle, MAX_TITLE)
+    if plain_subtitle.casefold() in plain_title.casefold():
+        return title
+    separator = " " if plain_title.endswith(("?", "!", ":", ".", "…")) else ": "
     return known_text(f"{title}{separator}{subtitle}", MAX_TITLE, rich_text)
 
 
 def _type(value: object) -> str:
-    name = value if isinstance(value, str) else ""
-    return name if name in _CSL_TYPES else _OTHER_TYPES.get(name, "document")
+    """Return CSL's type for a type of CSL, Crossref or DataCite; ``document`` for any other value."""
+    if not isinstance(value, str):
+        return "document"
+    return value if value in _CSL_TYPES else _OTHER_TYPES.get(value, "document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +370,7 @@ class Name:
         if not self.given and not self.suffix:
             return {"literal": self.family}
         parts = {"family": self.family, "given": self.given, "suffix": self.suffix}
-        return {key: text for key, text in parts.items() if text}
+        return {part: text for part, text in parts.items() if text}
 
 
 def read_names(value: object) -> tuple[Name, ...]:
@@ -313,15 +381,28 @@ def read_names(value: object) -> tuple[Name, ...]:
     A ``literal`` or ``name`` stays whole, even "Kahn, Robert": nothing tells it from "NASA, Washington".
     """
     people = value if isinstance(value, list) else [value]
-    names = [*islice(filter(None, map(_read_name, people)), _MAX_NAMES)]
-    if len(people) > _MAX_NAMES == len(names):  # the last one is shown by many styles
-        names[-1] = next(filter(None, map(_read_name, reversed(people))), names[-1])
+    first_names = islice(_names(people), _MAX_NAMES)
+    names = list(first_names)
+    if len(people) > _MAX_NAMES == len(names):
+        names[-1] = next(_names(reversed(people)))  # many styles show the last one
     return tuple(names)
 
 
-def is_shortened(names: Sequence[Name], most: int) -> bool:
-    """Return whether the first name and "et al." are shown, since there are more or the last is "others"."""
-    return len(names) > most or (len(names) > 1 and str(names[-1]) == "others")
+def _names(people: Iterable[object]) -> Iterator[Name]:
+    for person in people:
+        name = _read_name(person)
+        if name is not None:
+            yield name
+
+
+def is_shortened(names: Sequence[Name | str], most: int) -> bool:
+    """Return whether only the first name and "et al." are shown.
+
+    :param most: the most names that are shown in full; the name "others" at the end stands for more
+    """
+    if len(names) > most:
+        return True
+    return len(names) > 1 and str(names[-1]) == "others"
 
 
 def known_text(value: object, limit: int, read: Callable[[object, int], str] = plain_text) -> str:
@@ -332,45 +413,53 @@ def known_text(value: object, limit: int, read: Callable[[object, int], str] = p
 
 def _known_name(value: object) -> str:
     """Return known text without commas and semicolons at its end, which are left over from lists of names."""
-    return known_text(value, _MAX_NAME, lambda text, limit: plain_text(text, limit).rstrip(" ,;"))
+    return known_text(value, _MAX_NAME, _without_separators)
+
+
+def _without_separators(value: object, limit: int) -> str:
+    return plain_text(value, limit).rstrip(" ,;")
 
 
 def _read_name(person: object) -> Name | None:
+    """Return the name in an item of a member of names, or None if it is empty."""
     if isinstance(person, str):
         return _name_in_text(person)
     if not isinstance(person, dict):
         return None
-    family, given = _joined(person, "family"), _joined(person, "given")
-    if not family and not given:
-        whole = next(_texts(person, "literal", "name"), "")
-        return Name(whole) if whole else None
-    if not family:
-        family, given = given, ""  # a person with one name
-    return Name(family, given, _known_name(person.get("suffix")))
+    family = _family_name(person)
+    given = _given_names(person)
+    if family:
+        return Name(family, given, _known_name(person.get("suffix")))
+    if given:  # a person with one name
+        return Name(given, "", _known_name(person.get("suffix")))
+    whole_name = _known_name(person.get("literal")) or _known_name(person.get("name"))
+    return Name(whole_name) if whole_name else None
 
 
 def _name_in_text(text: str) -> Name | None:
     """Read "Kahn, Robert"; any other text may be an institution, and stays whole."""
-    whole = _known_name(text)
-    family, comma, given = (part.strip() for part in whole.partition(","))
-    if comma and family and given and "," not in given:
+    whole_name = _known_name(text)
+    if not whole_name:
+        return None
+    family, _, given = (part.strip() for part in whole_name.partition(","))
+    if family and given and "," not in given:
         return Name(family, given)
-    return Name(whole) if whole else None
+    return Name(whole_name)
 
 
-def _joined(person: Mapping[str, object], part: str) -> str:
-    """Return the given or the family name together with its particle."""
-    before, after = (
-        ("non-dropping-particle", part) if part == "family" else (part, "dropping-particle")
-    )
-    texts = list(_texts(person, before, after))
-    if len(texts) == 2 and part == "family" and texts[1].startswith(f"{texts[0]} "):
-        return texts[1]  # the family name repeats the particle
-    elided = (
-        part == "family" and len(texts) == 2 and texts[0].endswith(("'", "’", "-"))
-    )  # d'Alembert
-    return shortened(("" if elided else " ").join(texts), _MAX_NAME)
+def _family_name(person: Mapping[str, object]) -> str:
+    """Return the family name with its non-dropping particle, as in "van der Berg"."""
+    particle = _known_name(person.get("non-dropping-particle"))
+    family = _known_name(person.get("family"))
+    if not particle or not family or family.startswith(f"{particle} "):  # sent twice
+        return family or particle
+    is_elided = particle.endswith(("'", "’", "-"))  # d'Alembert
+    separator = "" if is_elided else " "
+    return shortened(f"{particle}{separator}{family}", _MAX_NAME)
 
 
-def _texts(person: Mapping[str, object], *members: str) -> Iterator[str]:
-    return filter(None, (_known_name(person.get(member)) for member in members))
+def _given_names(person: Mapping[str, object]) -> str:
+    """Return the given names with the dropping particle, as in "Alexander von"."""
+    given = _known_name(person.get("given"))
+    particle = _known_name(person.get("dropping-particle"))
+    return shortened(f"{given} {particle}".strip(), _MAX_NAME)

@@ -16,37 +16,37 @@ _LEAST_SIMILARITY = 0.8
 _LEAST_BEGINNING = 15  # letters of a title that may stand for a longer one that begins with it
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _WORD = lazy(r"[^\W_]+")
 _MARKUP = lazy(r"</?[A-Za-z][^<>]{0,300}>")
 _SUBTITLE = lazy(r"\s*[:;.?!–—]\s+|\s+[-–—]+\s+|\s*[–—:]\s*|\s*\(")
 # Accents are dropped; these letters have none, or are also written with two letters
-_LETTERS = str.maketrans(
-    {
-        "æ": "a",
-        "œ": "o",
-        "ø": "o",
-        "ł": "l",
-        "đ": "d",
-        "ð": "d",
-        "þ": "th",
-        "ı": "i",
-        "ŋ": "n",
-        "&": " and ",
-    }
-    | {
-        "α": " alpha ",
-        "β": " beta ",
-        "γ": " gamma ",
-        "δ": " delta ",
-        "ε": " epsilon ",
-        "κ": " kappa ",
-    }
-    | {"λ": " lambda ", "μ": " mu ", "π": " pi ", "σ": " sigma ", "τ": " tau ", "ω": " omega "}
-)
+_LATIN = {
+    "æ": "a",
+    "œ": "o",
+    "ø": "o",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ı": "i",
+    "ŋ": "n",
+}
+_GREEK = {
+    "α": "alpha",
+    "β": "beta",
+    "γ": "gamma",
+    "δ": "delta",
+    "ε": "epsilon",
+    "κ": "kappa",
+    "λ": "lambda",
+    "μ": "mu",
+    "π": "pi",
+    "σ": "sigma",
+    "τ": "tau",
+    "ω": "omega",
+}
+_AS_WORDS = {character: f" {word} " for character, word in {**_GREEK, "&": "and"}.items()}
+_LETTERS = str.maketrans(_LATIN | _AS_WORDS)
 _TWO_LETTERS = lazy(r"a[ae]|o[e]|u[e]")
 _ROMAN = {
     "i": "1",
@@ -60,36 +60,35 @@ _ROMAN = {
     "ix": "9",
 }
 _ROMAN_NUMBER = lazy(
-    r"\b(?:part|volume|vol|chapter|section|teil|band|partie|tome)\s+([ivx]+)\b|\b([ivx]{2,4})\b"
+    r"""
+    \b (?: part | volume | vol | chapter | section | teil | band | partie | tome ) \s+ ( [ivx]+ ) \b
+    | \b ( [ivx]{2,4} ) \b      # on its own, from two letters on
+    """,
+    re.VERBOSE,
 )
-_RETRACTED = lazy(r"(?:retracted|withdrawn|removed)(?: (?:article|paper|chapter|manuscript))? ")
-_PARTICLES = _words(
-    "van von vom zu zum zur de der den del della dello des di da das do dos du la le las les lo los el al bin"
-    " ibn ben ter ten te af av y e und and the of jr sr ii iii iv phd dr st saint"
+_RETRACTED = lazy(
+    r"""
+    (?: retracted | withdrawn | removed )
+    (?: [ ] (?: article | paper | chapter | manuscript ) )?
+    [ ]
+    """,
+    re.VERBOSE,
+)
+_PARTICLES = frozenset(
+    "van von vom zu zum zur de der den del della dello des di da das do dos du la le las les lo los el al bin"  # noqa: SIM905
+    " ibn ben ter ten te af av y e und and the of jr sr ii iii iv phd dr st saint".split()
 )
 _OTHERS = lazy(r"\bet al\b\.?.*", re.IGNORECASE)
 _NOBODY = frozenset(
     {"others", "anonymous", "anon", "unknown", "na", "n a", "n n", "none", "author"}
 )
-_GROUPS = _words(
-    "agency association bank board bureau center centre collaboration commission committee company community"
+_GROUPS = frozenset(
+    "agency association bank board bureau center centre collaboration commission committee company community"  # noqa: SIM905
     " consortium corporation council department developers foundation gmbh government group inc initiative"
     " institute institution laboratory llc ltd ministry museum nations network office organisation"
-    " organization project press society team union university universitat universite world"
+    " organization project press society team union university universitat universite world".split()
 )
-
-
-def _folded(text: str) -> str:
-    """Return the words of a text without case, accents, markup and punctuation.
-
-    >>> _folded("Über <i>Drosophila</i> – Ueber"), _folded("Aarhus & Århus")
-    ('uber drosophila uber', 'arhus and arhus')
-    """
-    plain = unicodedata.normalize("NFKD", _MARKUP.sub("", text).casefold().translate(_LETTERS))
-    letters = "".join(character for character in plain if not unicodedata.combining(character))
-    return _TWO_LETTERS.sub(
-        lambda pair: pair[0][0], " ".join(_WORD.findall(letters.replace("'", "").replace("’", "")))
-    )
+_MOST_WORDS = 4  # of a person's name
 
 
 def same_title(one: str, other: str) -> bool:
@@ -106,16 +105,15 @@ def same_title(one: str, other: str) -> bool:
     :param one: a title
     :param other: another one
     """
-    first, second = (_RETRACTED.sub("", _folded(title), count=1) for title in (one, other))
-    if not _comparable(first, second):
+    first = _title(one)
+    second = _title(other)
+    if not _are_comparable(first, second) or _joined(first) == _joined(second):
         return True
-    if _joined(first) == _joined(second):
+    if _is_main_title(one, second) or _is_main_title(other, first):
         return True
-    if _is_main(one, second) or _is_main(other, first) or _is_beginning(first, second):
+    if _is_beginning(first, second):
         return True
-    if _numbers(first) != _numbers(second):
-        return False
-    return _similarity(_joined(first), _joined(second)) >= _LEAST_SIMILARITY
+    return _numbers(first) == _numbers(second) and _are_similar(_joined(first), _joined(second))
 
 
 def same_author(written: str, name: Name) -> bool:
@@ -131,15 +129,39 @@ def same_author(written: str, name: Name) -> bool:
     :param written: a family name, or the name of an institution
     :param name: the author as the metadata has it
     """
-    first, second, full = map(_author, (written, name.family, str(name)))
-    if first in _NOBODY or second in _NOBODY or not _comparable(first, second):
+    author = _author(written)
+    family = _author(name.family)
+    whole_name = _author(str(name))
+
+    if author in _NOBODY or family in _NOBODY or not _are_comparable(author, family):
         return True
-    if _joined(first) == _joined(second) or _joined(first) == _joined(full):
+    if _joined(author) in {_joined(family), _joined(whole_name)}:
         return True
-    if _is_group(first) or _is_group(second) or _is_acronym(name.family):
-        return _same_group(written, first, name.family, second)
-    one, other, all_names = _name(first), _name(second), _name(full)
-    return one <= all_names or other <= one or _joined_name(first) == _joined_name(second)
+    if _is_group(author) or _is_group(family) or _is_acronym(name.family):
+        return _is_same_group(written, name.family)
+
+    lacks_a_name = _significant_words(author) <= _significant_words(whole_name)
+    adds_a_name = _significant_words(family) <= _significant_words(author)
+    return lacks_a_name or adds_a_name or _without_particles(author) == _without_particles(family)
+
+
+def _folded(text: str) -> str:
+    """Return the words of a text without case, accents, markup and punctuation.
+
+    >>> _folded("Über <i>Drosophila</i> – Ueber"), _folded("Aarhus & Århus")
+    ('uber drosophila uber', 'arhus and arhus')
+    """
+    without_case = _MARKUP.sub("", text).casefold().translate(_LETTERS)
+    decomposed = unicodedata.normalize("NFKD", without_case)
+    letters = "".join(char for char in decomposed if not unicodedata.combining(char))
+    without_apostrophes = letters.replace("'", "").replace("’", "")
+    words = " ".join(_WORD.findall(without_apostrophes))
+    return _TWO_LETTERS.sub(lambda pair: pair[0][0], words)
+
+
+def _title(title: str) -> str:
+    """Return the words of a title without "RETRACTED ARTICLE" and the like."""
+    return _RETRACTED.sub("", _folded(title), count=1)
 
 
 def _author(name: str) -> str:
@@ -147,77 +169,100 @@ def _author(name: str) -> str:
     return _folded(_OTHERS.sub("", name))
 
 
-def _comparable(one: str, other: str) -> bool:
-    """Return whether both have letters, of the same script: other scripts are transliterated in many ways."""
-    latin = [any("a" <= letter <= "z" for letter in text) for text in (one, other)]
-    return bool(one and other) and latin[0] == latin[1]
-
-
 def _joined(words: str) -> str:
     return words.replace(" ", "")
 
 
-def _is_main(title: str, other: str) -> bool:
+def _are_comparable(one: str, other: str) -> bool:
+    """Return whether both have letters, of the same script: other scripts are transliterated in many ways."""
+    if not one or not other:
+        return False
+    return _has_latin_letter(one) == _has_latin_letter(other)
+
+
+def _has_latin_letter(words: str) -> bool:
+    return any("a" <= character <= "z" for character in words)
+
+
+def _is_main_title(title: str, other: str) -> bool:
     """Return whether a title without its subtitle is another one."""
-    main = _folded(_SUBTITLE.split(title, maxsplit=1)[0])
-    return _joined(main) == _joined(other)
+    main_title = _SUBTITLE.split(title, maxsplit=1)[0]
+    return _joined(_folded(main_title)) == _joined(other)
 
 
 def _is_beginning(one: str, other: str) -> bool:
+    """Return whether the longer title begins with the shorter one, and goes on with more than a number."""
     short, long = sorted((one, other), key=len)
-    return (
-        len(_joined(short)) >= _LEAST_BEGINNING
-        and f"{long} ".startswith(f"{short} ")
-        and not _only_a_number(long[len(short) :])
-    )
+    if len(_joined(short)) < _LEAST_BEGINNING or not f"{long} ".startswith(f"{short} "):
+        return False
+    return not _is_only_a_number(long.removeprefix(short))
 
 
-def _only_a_number(rest: str) -> bool:
-    words = rest.split()
-    return len(words) <= 2 and any(word.isdigit() or word in _ROMAN for word in words)
+def _is_only_a_number(words: str) -> bool:
+    """Return whether words that follow a title number it, as "2" and "part ii" do."""
+    rest = words.split()
+    return len(rest) <= 2 and any(word.isdigit() or word in _ROMAN for word in rest)
 
 
 def _numbers(words: str) -> list[str]:
-    roman = [match[1] or match[2] for match in _ROMAN_NUMBER.finditer(words)]
-    return sorted([*re.findall(r"\d+", words), *(_ROMAN[word] for word in roman if word in _ROMAN)])
+    """Return the numbers of a title, sorted as text; Roman ones become digits."""
+    numbers = re.findall(r"\d+", words)
+    for match in _ROMAN_NUMBER.finditer(words):
+        roman = match[1] or match[2]
+        if roman in _ROMAN:
+            numbers.append(_ROMAN[roman])
+    return sorted(numbers)
 
 
-def _similarity(one: str, other: str) -> float:
+def _are_similar(one: str, other: str) -> bool:
     from difflib import SequenceMatcher  # slow to import, and rarely needed
 
     first, second = sorted((one, other))  # it is not symmetric
-    return SequenceMatcher(None, first, second, autojunk=False).ratio()
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    return matcher.ratio() >= _LEAST_SIMILARITY
 
 
-def _name(words: str) -> set[str]:
-    return set(words.split()) - _PARTICLES or set(words.split())
+def _significant_words(name: str) -> set[str]:
+    """Return the words of a name without its particles; all of them if it has nothing else."""
+    words = set(name.split())
+    return words - _PARTICLES or words
 
 
-def _joined_name(words: str) -> str:
-    return "".join(word for word in words.split() if word not in _PARTICLES)
+def _without_particles(name: str) -> str:
+    return "".join(word for word in name.split() if word not in _PARTICLES)
 
 
 def _is_acronym(name: str) -> bool:
     return len(name) > 1 and name.isupper() and name.isalpha()
 
 
-def _is_group(words: str) -> bool:
-    return not _GROUPS.isdisjoint(words.split()) or len(words.split()) > 4
+def _is_group(name: str) -> bool:
+    """Return whether the words of a name are those of an institution."""
+    words = name.split()
+    return len(words) > _MOST_WORDS or not _GROUPS.isdisjoint(words)
 
 
-def _same_group(written: str, first: str, family: str, second: str) -> bool:
+def _is_same_group(one: str, other: str) -> bool:
     """Return whether institutions share half of their words, or one is the acronym of the other."""
-    if not (_is_group(first) or _is_acronym(written)) or not (
-        _is_group(second) or _is_acronym(family)
-    ):
+    first = _author(one)
+    second = _author(other)
+    are_groups = (_is_group(first) or _is_acronym(one)) and (
+        _is_group(second) or _is_acronym(other)
+    )
+    if not are_groups:
+        return True  # one is a person
+    if _is_acronym_of(first, second) or _is_acronym_of(second, first):
         return True
-    for short, long in ((first, second), (second, first)):
-        words = long.split()
-        initials = (
-            (word[0] for word in words),
-            (word[0] for word in words if word not in _PARTICLES),
-        )
-        if short in {_folded("".join(letters)) for letters in initials}:  # NOAA is folded, too
-            return True
-    one, other = _name(first), _name(second)
-    return len(one & other) * 2 >= min(len(one), len(other))
+    first_words = _significant_words(first)
+    second_words = _significant_words(second)
+    shared = first_words & second_words
+    return len(shared) * 2 >= min(len(first_words), len(second_words))
+
+
+def _is_acronym_of(short: str, long: str) -> bool:
+    """Return whether a name is made of the initials of another one, with or without its particles."""
+    words = long.split()
+    initials = "".join(word[0] for word in words)
+    without_particles = "".join(word[0] for word in words if word not in _PARTICLES)
+    # folded like the name: "noaa" is "noa" then
+    return short in {_folded(initials), _folded(without_particles)}

@@ -26,15 +26,24 @@ RETRACTIONS = {
 }
 """The types of notices that retract a work, and what the work is then."""
 
-_TYPES = [*RETRACTIONS, "expression of concern", "correction"]  # the gravest first
+_TYPE_BY_STATE = {state: notice_type for notice_type, state in RETRACTIONS.items()}
+_TYPES = (*RETRACTIONS, "expression of concern", "correction")  # the gravest first
 _ALIASES = {"erratum": "correction", "corrigendum": "correction"}
-_SOURCES = ("Retraction Watch", "publisher")  # the more reliable first
+_RETRACTION_WATCH = "Retraction Watch"
+_PUBLISHER = "publisher"
+_SOURCES = (_RETRACTION_WATCH, _PUBLISHER)  # the more reliable first
 # "RETRACTED: …", "RETRACTED ARTICLE: …", "[Retracted] …"; not "Retraction: …", which is the notice
 _BEFORE_TITLE = re.compile(
-    r"\[?(retracted|withdrawn|removed)(?:\]|(?:\s+(?:article|paper|chapter|manuscript))?\s*:)",
-    re.IGNORECASE,
+    r"""
+    \[?
+    ( retracted | withdrawn | removed )
+    (?: \]
+    |   (?: \s+ (?: article | paper | chapter | manuscript ) )? \s* :
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_MAX_NOTICES = 1000  # that are read
+_MAX_ITEMS = 1000  # of a list that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,7 @@ class Notice:
     date: str = ""
     """The date in ISO 8601, of which month and day may be missing, as in ``2020-06``; "" if unknown."""
 
-    source: str = "publisher"
+    source: str = _PUBLISHER
     """Who says so: ``publisher`` or ``Retraction Watch``."""
 
     doi: DOI | None = None
@@ -60,15 +69,22 @@ class Notice:
 
     def __str__(self) -> str:
         """Return what the notice says of the work, its date and its DOI."""
-        text = " ".join(filter(None, (RETRACTIONS.get(self.type, self.type), self.date)))
-        return text if self.doi is None else f"{text}; notice {self.doi.name}"
+        statement = RETRACTIONS.get(self.type, self.type)
+        if self.date:
+            statement += f" {self.date}"
+        if self.doi is not None:
+            statement += f"; notice {self.doi.name}"
+        return statement
 
     def to_json(self) -> dict[str, Any]:
         """Return the notice as an item of Crossref's ``updated-by``."""
-        dates = {"date-parts": [list(map(int, self.date.split("-")))]} if self.date else None
-        name = self.doi and self.doi.name
-        item = {"type": self.type, "source": self.source, "updated": dates, "DOI": name}
-        return {member: value for member, value in item.items() if value}
+        item: dict[str, Any] = {"type": self.type, "source": self.source}
+        if self.date:
+            parts = [int(part) for part in self.date.split("-")]
+            item["updated"] = {"date-parts": [parts]}
+        if self.doi is not None:
+            item["DOI"] = self.doi.name
+        return item
 
 
 def read_notices(csl: Mapping[str, Any], title: str) -> tuple[Notice, ...]:
@@ -79,70 +95,119 @@ def read_notices(csl: Mapping[str, Any], title: str) -> tuple[Notice, ...]:
     :param csl: its metadata, with members of any type.
     :param title: its title. A word such as RETRACTED before it counts if there is no other retraction.
     """
-    own, updates = _key(csl.get("DOI")), list(_items(csl.get("update-to")))
-    about = {_key(item.get("DOI")) for item in updates if _source(item) != "publisher"} - {own, ""}
-    items = [*_items(_custom(csl).get("updated-by")), *_items(csl.get("updated-by"))]
-    items = [
-        item for item in items if _source(item) != "publisher" or _key(item.get("DOI")) not in about
-    ]
-    items += (item for item in updates if own and _key(item.get("DOI")) == own)
-    found = [notice for item in items if (notice := _read(item, own)) is not None]
-    word = _BEFORE_TITLE.match(title)
-    if not any(notice.type in RETRACTIONS for notice in found) and (
-        word or csl.get("status") == "retracted"
-    ):
-        said = word[1].lower() if word else "retracted"
-        found.append(Notice(next(kind for kind, state in RETRACTIONS.items() if state == said)))
-    found.sort(
-        key=lambda notice: (_TYPES.index(notice.type), _SOURCES.index(notice.source), notice.date)
-    )
-    first: dict[DOI | str, Notice] = {}
-    for notice in found:
-        first.setdefault(notice.doi or notice.type, notice)
-    return tuple(first.values())
+    work_name = _name_in(csl)
+    read = [_read_notice(item, work_name) for item in _items_about(csl, work_name)]
+    notices = [notice for notice in read if notice is not None]
+    if not any(notice.type in RETRACTIONS for notice in notices):
+        retraction = _retraction_without_notice(csl, title)
+        if retraction is not None:
+            notices.append(retraction)
+
+    gravest: dict[DOI | str, Notice] = {}
+    for notice in sorted(notices, key=_gravity):
+        gravest.setdefault(notice.doi or notice.type, notice)
+    return tuple(gravest.values())
 
 
 def read_published_version(csl: Mapping[str, Any]) -> DOI | None:
     """Return the DOI of the published version of a preprint, from Crossref's ``relation``."""
+    names = [_custom(csl).get("is-preprint-of")]
     relation = csl.get("relation")
-    related = relation.get("is-preprint-of") if isinstance(relation, dict) else None
-    names = [_custom(csl).get("is-preprint-of"), *(item.get("id") for item in _items(related))]
-    return next((doi for name in names if (doi := _doi(name)) is not None), None)
+    if isinstance(relation, dict):
+        names += (item.get("id") for item in _items(relation.get("is-preprint-of")))
+
+    for name in names:
+        doi = _read_doi(name)
+        if doi is not None:
+            return doi
+    return None
 
 
-def _read(item: Mapping[str, Any], own: str) -> Notice | None:
-    kind = item.get("type")
-    kind = re.sub(r"[_-]", " ", kind).lower() if isinstance(kind, str) else ""
-    kind = _ALIASES.get(kind, kind)
-    if kind not in _TYPES:
+def _items_about(csl: Mapping[str, Any], work_name: str) -> list[Mapping[str, Any]]:
+    """Return the items of the metadata that may be notices about the work itself."""
+    updates = list(_items(csl.get("update-to")))
+    about_work = [item for item in updates if _is_named(item, work_name)]
+
+    # If this work is itself a notice, the works that it is about are no notices about it; some publishers
+    # have Crossref list them so (see above).
+    others = {_name_in(item) for item in updates if not _is_publishers(item)} - {work_name, ""}
+    updated_by = [*_items(_custom(csl).get("updated-by")), *_items(csl.get("updated-by"))]
+    kept = [item for item in updated_by if not _is_publishers(item) or _name_in(item) not in others]
+    return kept + about_work
+
+
+def _retraction_without_notice(csl: Mapping[str, Any], title: str) -> Notice | None:
+    """Return the retraction that only the title or the status tells of, or None."""
+    word = _BEFORE_TITLE.match(title)
+    if word is not None:
+        return Notice(_TYPE_BY_STATE[word[1].lower()])
+    if csl.get("status") == "retracted":
+        return Notice("retraction")
+    return None
+
+
+def _gravity(notice: Notice) -> tuple[int, int, str]:
+    return _TYPES.index(notice.type), _SOURCES.index(notice.source), notice.date
+
+
+def _read_notice(item: Mapping[str, Any], work_name: str) -> Notice | None:
+    """Return the notice in an item; None if its type is unknown."""
+    written_type = item.get("type")
+    if not isinstance(written_type, str):
         return None
-    year, *others = read_date(item.get("updated")) or [0]
-    date = "-".join([f"{year:04}", *(f"{part:02}" for part in others)]) if year else ""
-    doi = None if _key(item.get("DOI")) == own else _doi(item.get("DOI"))
-    return Notice(kind, date, _source(item), doi)
+    notice_type = re.sub("[_-]", " ", written_type).lower()
+    notice_type = _ALIASES.get(notice_type, notice_type)
+    if notice_type not in _TYPES:
+        return None
+
+    # A publisher that registers notices on the work itself has no DOI for them
+    doi = None if _is_named(item, work_name) else _read_doi(item.get("DOI"))
+    return Notice(notice_type, _iso_date(item.get("updated")), _source(item), doi)
+
+
+def _iso_date(value: object) -> str:
+    """Return a date variable in ISO 8601, as far as it is known; "" without a year."""
+    date = read_date(value)
+    if date is None:
+        return ""
+    year, *others = date
+    return "-".join([f"{year:04}", *(f"{part:02}" for part in others)])
 
 
 def _source(item: Mapping[str, Any]) -> str:
-    source = item.get("source")
-    return _SOURCES[0] if source in ("retraction-watch", _SOURCES[0]) else "publisher"
+    return _PUBLISHER if _is_publishers(item) else _RETRACTION_WATCH
+
+
+def _is_publishers(item: Mapping[str, Any]) -> bool:
+    return item.get("source") not in ("retraction-watch", _RETRACTION_WATCH)
 
 
 def _custom(csl: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the members in ``custom``, CSL's own place for members that it does not define."""
     custom = csl.get("custom")
     return custom if isinstance(custom, dict) else {}
 
 
 def _items(value: object) -> Iterator[Mapping[str, Any]]:
-    for item in value[:_MAX_NOTICES] if isinstance(value, list) else ():
+    """Yield the objects in a list; nothing if the value is not a list."""
+    if not isinstance(value, list):
+        return
+    for item in value[:_MAX_ITEMS]:
         if isinstance(item, dict):
             yield item
 
 
-def _key(name: object) -> str:
+def _name_in(item: Mapping[str, Any]) -> str:
+    """Return the member ``DOI`` in lower case, to compare it; "" if it is not text."""
+    name = item.get("DOI")
     return name.lower() if isinstance(name, str) else ""
 
 
-def _doi(name: object) -> DOI | None:
+def _is_named(item: Mapping[str, Any], name: str) -> bool:
+    return name != "" and _name_in(item) == name
+
+
+def _read_doi(name: object) -> DOI | None:
     if not isinstance(name, str):
         return None
     try:

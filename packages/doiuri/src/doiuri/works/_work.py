@@ -21,7 +21,7 @@ from doiuri.works._csl import (
 from doiuri.works._notices import RETRACTIONS, read_notices, read_published_version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from doiuri._doi import DOI
     from doiuri.works._notices import Notice
@@ -58,8 +58,18 @@ class Work(Immutable):
     """
 
     __slots__ = (
-        *("_is_whole", "_json", "authors", "container", "editors", "key", "notices"),
-        *("published_version", "publisher", "title", "type", "year"),
+        "_is_whole",
+        "_json",
+        "authors",
+        "container",
+        "editors",
+        "key",
+        "notices",
+        "published_version",
+        "publisher",
+        "title",
+        "type",
+        "year",
     )
 
     key: Handle | str
@@ -101,22 +111,21 @@ class Work(Immutable):
         if isinstance(key, Handle):
             reduced.pop("URL", None)  # the DOI is the link
         issued = reduced.get("issued")
+        year = None if issued is None else issued["date-parts"][0][0]
         title = plain_text(reduced.get("title"), MAX_TITLE)
-        notices, published = read_notices(csl, title), read_published_version(csl)
-        custom: dict[str, object] = (
-            {"updated-by": [one.to_json() for one in notices]} if notices else {}
-        )
-        if published is not None:
-            custom["is-preprint-of"] = published.name
-        if custom:  # CSL's own place for members that it does not define
+        notices = read_notices(csl, title)
+        published_version = read_published_version(csl)
+        custom = _custom(notices, published_version)
+        if custom:
             reduced["custom"] = custom
+
         _set(self, "key", key)
         _set(self, "title", title)
         _set(self, "notices", notices)
-        _set(self, "published_version", published)
+        _set(self, "published_version", published_version)
         _set(self, "authors", read_names(reduced.get("author")))
         _set(self, "editors", read_names(reduced.get("editor")))
-        _set(self, "year", issued["date-parts"][0][0] if issued else None)
+        _set(self, "year", year)
         _set(self, "container", plain_text(reduced.get("container-title"), MAX_TEXT))
         _set(self, "publisher", reduced.get("publisher", ""))
         _set(self, "type", reduced["type"])
@@ -135,7 +144,7 @@ class Work(Immutable):
         """
         work = cls(key, item)
         whole = whole_csl(item, work.csl)
-        if work.doi is not None and _names(whole.get("URL"), work.doi):
+        if work.doi is not None and _is_link_to(work.doi, whole.get("URL")):
             del whole["URL"]  # the DOI is the link
         _set(work, "_json", dump(whole))
         _set(work, "_is_whole", True)
@@ -165,8 +174,9 @@ class Work(Immutable):
 
     def to_json(self) -> str:
         """Return the work as valid CSL-JSON, on one line. ``from_json`` reads one with a DOI from it."""
-        name = {"id": self.key} if isinstance(self.key, str) else {"DOI": self.key.name}
-        return dump({**name, **self.csl})
+        if isinstance(self.key, str):
+            return dump({"id": self.key, **self.csl})
+        return dump({"DOI": self.key.name, **self.csl})
 
     @property
     def doi(self) -> Handle | None:
@@ -191,7 +201,9 @@ class Work(Immutable):
     @property
     def retraction(self) -> Notice | None:
         """The gravest notice if it retracts, withdraws or removes the work or a part of it, or None."""
-        return next((notice for notice in self.notices[:1] if notice.type in RETRACTIONS), None)
+        if not self.notices or self.notices[0].type not in RETRACTIONS:
+            return None
+        return self.notices[0]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Work):
@@ -206,19 +218,21 @@ class Work(Immutable):
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks, in which everything is escaped."""
-        names = self.authors or self.editors
-        shown = (
-            [str(names[0]), "et al."] if is_shortened(names, _AUTHORS_SHOWN) else map(str, names)
-        )
-        year = "" if self.year is None else str(self.year)
-        cells = {"title": self.title, "authors": ", ".join(shown), "year": year}
-        cells |= {"container": self.container, "publisher": self.publisher, "type": self.type}
-        link = (
-            html_text(self.key)
-            if isinstance(self.key, str)
-            else html_link(self.key.url, self.key.uri)
-        )
-        return html_table(link, {name: html_text(text) for name, text in cells.items()})
+        names = [str(name) for name in self.authors or self.editors]
+        if is_shortened(names, _AUTHORS_SHOWN):
+            names = [names[0], "et al."]
+        cells = {
+            "title": self.title,
+            "authors": ", ".join(names),
+            "year": str(self.year or ""),
+            "container": self.container,
+            "publisher": self.publisher,
+            "type": self.type,
+        }
+        escaped_cells = {name: html_text(text) for name, text in cells.items()}
+        if isinstance(self.key, str):
+            return html_table(html_text(self.key), escaped_cells)
+        return html_table(html_link(self.key.url, self.key.uri), escaped_cells)
 
     def __reduce__(self) -> tuple[object, ...]:
         if self._is_whole:
@@ -226,15 +240,29 @@ class Work(Immutable):
         return Work, (self.key, self.csl)
 
 
-def _names(url: object, doi: Handle) -> bool:
-    """Return whether a URL is a link to a DOI."""
+def _custom(notices: Iterable[Notice], published_version: DOI | None) -> dict[str, object]:
+    """Return the members for ``custom``, CSL's own place for members that it does not define."""
+    custom: dict[str, object] = {}
+    updated_by = [notice.to_json() for notice in notices]
+    if updated_by:
+        custom["updated-by"] = updated_by
+    if published_version is not None:
+        custom["is-preprint-of"] = published_version.name
+    return custom
+
+
+def _is_link_to(doi: Handle, url: object) -> bool:
+    if not isinstance(url, str):
+        return False
     try:
-        return isinstance(url, str) and Handle.parse(url).name.lower() == doi.name.lower()
+        linked = Handle.parse(url)
     except ValueError:
         return False
+    return linked.key == doi.key
 
 
 def _doi_in(csl: Mapping[str, Any]) -> Handle:
+    """Return the DOI in the member ``DOI``; raises ValueError if there is none."""
     name = csl.get("DOI")
     if not isinstance(name, str):
         raise Malformed(f"the metadata names no DOI: it is {brief(name)}")

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from doiuri import DOI, DOISyntaxError, encode
 
-LONGEST = 9
-"""Segments that a name may have; one with more needs escaped slashes."""
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-# Characters of patterns stay as they are if they were typed so; in the names that we list they are escaped
-_NO_PATTERN = re.compile(r"[^*?\[\]]+")
-_ESCAPED = re.compile("%25(?=[0-9A-Fa-f]{2})")  # in the name of a file, where it is no escape
+LONGEST = 9
+"""The most segments that a name can have; one with more needs escaped slashes."""
+
+# Typed raw, the characters of glob patterns keep their meaning; in the addresses that we list they are escaped.
+_OUTSIDE_PATTERN = re.compile(r"[^*?\[\]]+")
+# A percent sign in the name of a file that looks like the beginning of an escape
+_PERCENT_BEFORE_HEX = re.compile("%25(?=[0-9A-Fa-f]{2})")
 
 
 def normalize(address: str) -> str:
-    """Return an address as we list it, without the protocol and slashes at the end.
+    """Return an address as we list it, without the protocol and without slashes at the end.
 
-    What is typed raw (blanks, ``#``, non-ASCII) is escaped. An escape means what it stands for, once, and a
-    percent sign that begins none means itself.
+    Blanks, ``#`` and non-ASCII characters are escaped. Escapes are decoded once, and a percent sign that does
+    not begin an escape stands for itself.
 
     >>> normalize("doi://10.1000/x/100% of ü#1.csv/")
     '10.1000/x/100%25%20of%20%C3%BC%231.csv'
     """
     segments = address.removeprefix("doi://").rstrip("/").split("/")
-    return "/".join(
-        _NO_PATTERN.sub(lambda match: escape(unescape(match[0])), each) for each in segments
-    )
+    return "/".join(_OUTSIDE_PATTERN.sub(_normalized, segment) for segment in segments)
+
+
+def _normalized(run: re.Match[str]) -> str:
+    return escape(unescape(run[0]))
 
 
 def escape(name: str) -> str:
-    """Return a segment for a name, in which slashes are escaped, too."""
+    """Return a name as a segment of an address, in which slashes are escaped, too."""
     return encode(name).replace("/", "%2F")
 
 
 def unescape(segment: str) -> str:
-    """Return the name that a segment stands for: the segment itself, if its escapes are not UTF-8."""
+    """Return the name that a segment stands for; the segment itself if its escapes are not UTF-8."""
     try:
         return unquote(segment, errors="strict")
     except UnicodeDecodeError:
@@ -45,9 +52,12 @@ def unescape(segment: str) -> str:
 
 
 def local(path: str) -> str:
-    """Return the path of a copy: without escapes, except those of slashes, which would lead elsewhere."""
-    found = (unescape(segment) for segment in path.split("/"))
-    return "/".join(name.replace("/", "%2F").replace("\\", "%5C") for name in found)
+    """Return the path of a local copy: without escapes, except those of slashes, which would change folders."""
+    return "/".join(_local_name(segment) for segment in path.split("/"))
+
+
+def _local_name(segment: str) -> str:
+    return unescape(segment).replace("/", "%2F").replace("\\", "%5C")
 
 
 def readable(address: str) -> str:
@@ -56,25 +66,33 @@ def readable(address: str) -> str:
     >>> readable("10.1000%2Fx/100%25%20of%20%C3%BC%231%2541.csv")
     '10.1000%2Fx/100% of ü#1%2541.csv'
     """
-    return local(_ESCAPED.sub("%2525", address))
+    return local(_PERCENT_BEFORE_HEX.sub("%2525", address))
 
 
 def names(address: str) -> list[tuple[DOI, str]]:
     """Return the DOIs that a normalized address may begin with, longest first, each with the path after it.
 
-    There is only one if one of the first two segments has an escaped slash, where the name ends.
+    If one of the first two segments has an escaped slash, the name ends there, so there is only one.
 
     >>> [path for _, path in names("10.7910/DVN/RLLL1V/a.tab")]
     ['', 'a.tab', 'RLLL1V/a.tab']
     >>> names("10.7910/DVN%2FRLLL1V/a.tab")
     [(DOI('10.7910/DVN/RLLL1V'), 'a.tab')]
 
-    :raises DOISyntaxError: if it does not begin with a DOI.
+    :raises DOISyntaxError: if the address does not begin with a DOI.
     """
     segments = [unescape(segment) for segment in address.split("/")]
-    escaped = next((end for end, segment in enumerate(segments[:2], 1) if "/" in segment), None)
-    found = []
-    for end in [escaped] if escaped else range(min(len(segments), LONGEST), 1, -1):
-        with suppress(DOISyntaxError):  # the path of a file may have what no name has
-            found.append((DOI.from_name("/".join(segments[:end])), "/".join(segments[end:])))
-    return found or [(DOI.from_name("/".join(segments)), "")]
+    names: list[tuple[DOI, str]] = []
+    for end in _possible_ends(segments):
+        path = "/".join(segments[end:])
+        with suppress(DOISyntaxError):  # the path of a file may contain what no name does
+            names.append((DOI.from_name("/".join(segments[:end])), path))
+    return names or [(DOI.from_name("/".join(segments)), "")]
+
+
+def _possible_ends(segments: list[str]) -> Iterable[int]:
+    """Return how many of the segments may belong to the name, the largest number first."""
+    for end, segment in enumerate(segments[:2], 1):
+        if "/" in segment:
+            return [end]
+    return range(min(len(segments), LONGEST), 1, -1)

@@ -1,4 +1,4 @@
-"""What a repository lists for a DOI: files with sizes and checksums, in folders; also in a lock file."""
+"""The listing of a data set: its files with their sizes and checksums; also in a lock file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from math import inf
+from operator import attrgetter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from doiuri import DOI
 
 MAX_FILES = 100_000
-"""Files of a data set."""
+"""The most files of a data set."""
 MAX_DEPTH = 100
-"""Segments in the path of a file."""
+"""The most segments in the path of a file."""
 
-# How each kind of repository takes a token
+# The header for a token, and what precedes the token in it, by kind of repository
 TOKENS: Mapping[str, tuple[str, str]] = {
     "inveniordm": ("Authorization", "Bearer "),
     "figshare": ("Authorization", "token "),
@@ -35,8 +36,8 @@ TOKENS: Mapping[str, tuple[str, str]] = {
 }
 
 _KIND = "files"  # of the entries in a lock file
-_SHOWN = 5  # refused files that a warning names
-_TEXTS = ("path", "url", "checksum", "mimetype", "alias", "error")
+_MAX_NAMED = 5  # refused files that a warning names
+_TEXT_FIELDS = ("path", "url", "checksum", "mimetype", "alias", "error")
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -55,7 +56,7 @@ class File:
 
 @dataclass(slots=True)
 class Dataset:
-    """The listing of a data set. A file whose name cannot be used is refused, and the others are listed.
+    """The listing of a data set. A file with an unusable name is refused; the others are listed.
 
     :raises TypeError: if a file has a member of a wrong type.
     :raises ValueError: if there are too many files, or the URL of one is not an http or https URL.
@@ -64,13 +65,12 @@ class Dataset:
     repository: str  # "inveniordm", "figshare" or "dataverse"
     version: str  # the DOI of the version; for Dataverse its number, such as "1.0"
     files: list[File]  # refused ones, too
-    parts: dict[str, str] = field(
-        default_factory=dict
-    )  # folders that are data sets: where they are listed
+    # the URLs of their listings, by the names of the folders that are data sets themselves
+    parts: dict[str, str] = field(default_factory=dict)
     locked: bool = False  # whether this comes from a lock file
-    by_path: dict[str, File] = field(init=False, repr=False)  # those listed, and their aliases
+    by_path: dict[str, File] = field(init=False, repr=False)  # listed files, by path and alias
     refused: dict[str, str] = field(init=False, repr=False)  # reasons by path
-    _paths: list[str] = field(init=False, repr=False)  # of those listed, sorted
+    _paths: list[str] = field(init=False, repr=False)  # of the listed files, sorted
 
     def __post_init__(self) -> None:
         if self.repository not in TOKENS or not isinstance(self.version, str):
@@ -81,23 +81,29 @@ class Dataset:
             _check(file)
 
         uses = Counter(file.path for file in self.files)
-        self.refused = {path: flaw for path in uses if (flaw := _flaw(path, uses[path]))}
+        self.refused = {}
+        for path, count in uses.items():
+            flaw = _flaw(path, count)
+            if flaw:
+                self.refused[path] = flaw
         self._paths = sorted(uses.keys() - self.refused.keys())
-        folders = [path for path in self._paths if self.is_folder(path)]
-        self.refused |= dict.fromkeys(folders, "a folder has the same name")
+
+        with_folder = [path for path in self._paths if self.is_folder(path)]
+        self.refused |= dict.fromkeys(with_folder, "a folder has the same name")
         self._paths = [path for path in self._paths if path not in self.refused]
 
         listed = [file for file in self.files if file.path not in self.refused]
-        aliases = {file.alias: file for file in reversed(listed) if file.alias}
-        self.by_path = aliases | {file.path: file for file in listed}
+        # If two files have the same alias, it opens the first; a path takes precedence over an alias.
+        self.by_path = {file.alias: file for file in reversed(listed) if file.alias}
+        self.by_path.update((file.path, file) for file in listed)
 
     def is_folder(self, path: str) -> bool:
-        """Return whether a path is that of the data set, or of a folder with files that are listed."""
+        """Return whether a path is that of the data set, or of a folder with listed files."""
         if not path:
             return True
         inside = f"{path}/"
-        place = bisect_left(self._paths, inside)
-        return place < len(self._paths) and self._paths[place].startswith(inside)
+        index = bisect_left(self._paths, inside)
+        return index < len(self._paths) and self._paths[index].startswith(inside)
 
     def entries(self, folder: str) -> dict[str, File | None]:
         """Return what is in a folder, by name; None stands for a folder.
@@ -108,17 +114,17 @@ class Dataset:
         if not folder:
             entries.update(dict.fromkeys(self.parts))
         inside = f"{folder}/" if folder else ""
-        place = bisect_left(self._paths, inside)
-        while place < len(self._paths) and self._paths[place].startswith(inside):
-            path = self._paths[place]
+        index = bisect_left(self._paths, inside)
+        while index < len(self._paths) and self._paths[index].startswith(inside):
+            path = self._paths[index]
             name, slash, _ = path.removeprefix(inside).partition("/")
             if slash:
                 entries[name] = None
-                # "0" follows "/" in ASCII: go on behind all that is in that folder
-                place = bisect_left(self._paths, f"{inside}{name}0", place)
+                # "0" follows "/" in ASCII: continue after everything in that folder
+                index = bisect_left(self._paths, f"{inside}{name}0", index)
             else:
                 entries[name] = self.by_path[path]
-                place += 1
+                index += 1
         return entries
 
     def knows(self, path: str) -> bool:
@@ -130,19 +136,21 @@ class Dataset:
         return is_folder or first in self.parts or first in self.by_path
 
     def warn_of_refused(self, name: str) -> None:
-        """Warn of the files that are not listed, if there are any, once for all of them."""
+        """Warn once of all files that are not listed, if there are any."""
         if not self.refused:
             return
-        reasons = [f"{path!r:.200} ({self.refused[path]})" for path in sorted(self.refused)]
-        shown = "; ".join(reasons[:_SHOWN])
-        if len(reasons) > _SHOWN:
-            shown += f"; and {len(reasons) - _SHOWN:,} more"
-        warnings.warn(f"{name}: some files are not listed: {shown}", stacklevel=2)
+        paths = sorted(self.refused)
+        named = [f"{path!r:.200} ({self.refused[path]})" for path in paths[:_MAX_NAMED]]
+        files = "; ".join(named)
+        unnamed = len(paths) - len(named)
+        if unnamed > 0:
+            files += f"; and {unnamed:,} more"
+        warnings.warn(f"{name}: some files are not listed: {files}", stacklevel=2)
 
 
 def _check(file: File) -> None:
-    """Raise TypeError or ValueError for a member of a wrong type, and for a URL that must not be requested."""
-    for name in _TEXTS:
+    """Raise TypeError for a member of a wrong type, ValueError for a URL that must not be requested."""
+    for name in _TEXT_FIELDS:
         value = getattr(file, name)
         if not isinstance(value, str):
             raise TypeError(f"the {name} of a file is {value!r:.200}")
@@ -170,12 +178,13 @@ def _flaw(path: str, uses: int) -> str:
 
 
 def write_locked(path: str | os.PathLike[str], doi: DOI, dataset: Dataset) -> None:
-    """Write a listing into a lock file; raises OSError, or ValueError if it is not a lock file."""
-    ordered = sorted(dataset.files, key=lambda file: file.path)
+    """Write a listing into a lock file. Raises OSError, and ValueError if it is not a lock file."""
+    ordered = sorted(dataset.files, key=attrgetter("path"))
     files = [_stated(file) for file in ordered]
     listing = {"repository": dataset.repository, "version": dataset.version, "files": files}
     entry = Entry(json.dumps(listing).encode(), "application/json", inf)
-    LockFile(path).edit(lambda content: content.add({Key(_KIND, DOI_ORG, doi.key): entry}))
+    entries = {Key(_KIND, DOI_ORG, doi.key): entry}
+    LockFile(path).edit(lambda content: content.add(entries))
 
 
 def _stated(file: File) -> dict[str, object]:
@@ -184,23 +193,29 @@ def _stated(file: File) -> dict[str, object]:
 
 
 def read_locked(path: Path) -> dict[str, Dataset]:
-    """Return the listings in a lock file, by the keys of their DOIs; raises as ``write_locked`` does."""
-    found: dict[str, Dataset] = {}
+    """Return the listings in a lock file, by the keys of their DOIs. Raises what ``write_locked`` does."""
     try:
         content = LockContent.read(path)
-    except FileNotFoundError:  # of a file, that would be a definite no
+    except FileNotFoundError:
+        # of a file in a data set, that would mean that it does not exist
         raise OSError(f"there is no lock file {path}; fsspec_doiuri.lock() writes it") from None
+
+    datasets = {}
     for key in content.keys:
         entry = content.get(key)
-        if key.kind == _KIND and entry is not None:
-            try:
-                value = json.loads(entry.body)
-                files = [File(**file) for file in value["files"]]
-                dataset = Dataset(value["repository"], value["version"], files, locked=True)
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise ValueError(
-                    f"{path}: the listing of {key.doi} cannot be used: {error}"
-                ) from None
-            dataset.warn_of_refused(f"{path}: {key.doi}")
-            found[key.doi] = dataset
-    return found
+        if key.kind != _KIND or entry is None:
+            continue
+        try:
+            dataset = _read_listing(entry.body)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            reason = f"{path}: the listing of {key.doi} cannot be used: {error}"
+            raise ValueError(reason) from None
+        dataset.warn_of_refused(f"{path}: {key.doi}")
+        datasets[key.doi] = dataset
+    return datasets
+
+
+def _read_listing(body: bytes) -> Dataset:
+    listing = json.loads(body)
+    files = [File(**members) for members in listing["files"]]
+    return Dataset(listing["repository"], listing["version"], files, locked=True)

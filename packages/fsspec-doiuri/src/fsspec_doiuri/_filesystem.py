@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _BUDGET = 20.0  # seconds for one question to the resolver
 _VISIBLE = re.compile("[!-~]+")
 _TOKENS = "DOIURI_TOKENS"
-_VARIABLES = (*(each.variable for each in OPTIONS if each.variable is not None), _TOKENS)
+_VARIABLES = (*(option.variable for option in OPTIONS if option.variable is not None), _TOKENS)
 # Options that fsspec has for all filesystems
 _OF_FSSPEC = {
     "asynchronous",
@@ -53,7 +53,7 @@ _OF_FSSPEC = {
 
 
 class _Environment:
-    """A class attribute that returns what the environment says about options."""
+    """A class attribute whose value is that of the environment variables for options."""
 
     def __get__(self, instance: object, owner: type) -> tuple[str | None, ...]:
         return tuple(os.environ.get(variable) for variable in _VARIABLES)
@@ -106,29 +106,34 @@ class DOIFileSystem(AbstractFileSystem):
         checksums: bool = True,
         **storage_options: Any,
     ) -> None:
-        if strange := storage_options.keys() - _OF_FSSPEC:
-            raise ValueError(f"{min(strange)} is not an option of the filesystem for doi://")
+        unknown = storage_options.keys() - _OF_FSSPEC
+        if unknown:
+            raise ValueError(f"{min(unknown)} is not an option of the filesystem for doi://")
         super().__init__(**storage_options)
         given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache}
         settings = read_options(SETTINGS, given)
         agent = user_agent("fsspec-doiuri", settings["mailto"])
-        own: dict[str, Any] = {} if settings["cache"] is None else {"store": settings["cache"]}
-        own |= {
+        common: dict[str, Any] = {
             "mailto": settings["mailto"],
             "user_agent": agent,
             "private": private,
             "budget": _BUDGET,
         }
-        self._resolver = Resolver(settings["resolver"], offline=settings["offline"], **own)
-        self._stored = Resolver(settings["resolver"], offline=True, **own)
+        if settings["cache"] is not None:
+            common["store"] = settings["cache"]
+        self._resolver = Resolver(settings["resolver"], offline=settings["offline"], **common)
+        self._stored = Resolver(settings["resolver"], offline=True, **common)
+
         self._repositories = _by_host("repositories", repositories)
-        if unknown := {*self._repositories.values()} - TOKENS.keys():
-            raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(TOKENS)}")
+        for kind in self._repositories.values():
+            if kind not in TOKENS:
+                raise ValueError(f"repositories: {kind!r} is not one of {', '.join(TOKENS)}")
         secrets = _tokens_of(os.environ.get(_TOKENS, "")) | _by_host("tokens", tokens)
         check = TargetCheck(settings["resolver"], self._resolver.settings.private)
         self._web = Web(check, agent, secrets, settings["offline"], checksums)
-        locked = option("lock").read({"lock": lock})
-        self._lock = Path(locked) if locked else None
+
+        lock_path = option("lock").read({"lock": lock})
+        self._lock = Path(lock_path) if lock_path else None
         self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
         self._absent: set[str] = set()  # keys of DOIs that are not registered
         # by process, since a lock does not survive a fork, and by the key of a DOI
@@ -138,11 +143,11 @@ class DOIFileSystem(AbstractFileSystem):
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
         if isinstance(path, list):
-            return [cls._strip_protocol(each) for each in path]
+            return [cls._strip_protocol(address) for address in path]
         return normalize(os.fspath(path))
 
     def unstrip_protocol(self, name: str) -> str:
-        """Return an address with its protocol and few escapes: ``rsync`` names its copies after it."""
+        """Return an address with its protocol and few escapes: fsspec's ``rsync`` names its copies so."""
         return f"doi://{readable(self._strip_protocol(name))}"
 
     def invalidate_cache(self, path: str | None = None) -> None:
@@ -152,29 +157,33 @@ class DOIFileSystem(AbstractFileSystem):
         super().invalidate_cache(path)
 
     def _all_files(self, path: str) -> tuple[DOI, Dataset]:
-        """Return the DOI that an address begins with, and all its files, those of the data sets in it too."""
+        """Return the DOI that an address begins with, and a listing with the files of the data sets in it, too."""
         doi, dataset, _ = self._locate(self._strip_protocol(path))
-        parts = [(name, self._listed(doi, url)) for name, url in dataset.parts.items()]
-        files = [
-            replace(file, path=f"{name}/{file.path}") for name, part in parts for file in part.files
-        ]
-        return doi, Dataset(dataset.repository, dataset.version, dataset.files + files)
+        files = list(dataset.files)
+        for folder, url in dataset.parts.items():
+            for file in self._listed(doi, url).files:
+                files.append(replace(file, path=f"{folder}/{file.path}"))
+        return doi, Dataset(dataset.repository, dataset.version, files)
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """Return what is in a folder, or the file at a path.
 
-        :param detail: return what ``info`` returns, or the addresses only.
+        :param detail: whether to return what ``info`` returns, or the addresses only.
         :raises FileNotFoundError: if the DOI is not registered, or has no such file or folder.
         :raises OSError: if that is not known; the message says why, and names the host.
         :raises DOISyntaxError: if the address does not begin with a DOI.
         """
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
-        found = {path: dataset.by_path.get(inner)}
         if dataset.is_folder(inner):
             entries = dataset.entries(inner)
-            found = {f"{path}/{escape(name)}": file for name, file in entries.items()}
-        return [_info(name, dataset, file) for name, file in found.items()] if detail else [*found]
+            files = {f"{path}/{escape(name)}": file for name, file in entries.items()}
+        else:
+            files = {path: dataset.by_path[inner]}
+
+        if not detail:
+            return list(files)
+        return [_info(address, dataset, file) for address, file in files.items()]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return a file's ``name``, ``size`` in bytes, ``type``, ``checksum``, ``mimetype`` and ``version``.
@@ -212,9 +221,12 @@ class DOIFileSystem(AbstractFileSystem):
         return super().walk(path, maxdepth, topdown, **options)
 
     def get(self, rpath: Any, lpath: Any, *arguments: Any, **options: Any) -> None:
-        """Copy files to this machine as fsspec does, but under their own names, without escapes."""
-        lpath = lpath if isinstance(lpath, list) else os.fspath(lpath)
-        root = "" if isinstance(lpath, list) else make_path_posix(lpath).rstrip("/")
+        """Copy files to this machine as fsspec does, but with unescaped names."""
+        if isinstance(lpath, list):
+            super().get(rpath, lpath, *arguments, **options)
+            return
+        lpath = os.fspath(lpath)
+        root = make_path_posix(lpath).rstrip("/")
         super().get(rpath, lpath, *arguments, **options, root=root)
 
     def get_file(
@@ -229,15 +241,19 @@ class DOIFileSystem(AbstractFileSystem):
         """Copy one file to this machine. If that fails, nothing is left, and an older copy stays.
 
         :param outfile: an open file to write to, in place of the one at ``lpath``.
-        :param root: the beginning of ``lpath`` after which escapes are undone, if there is one.
+        :param root: the beginning of ``lpath``; the names after it are unescaped. "" if they are not to be.
         """
-        outfile = lpath if isfilelike(lpath) else outfile
+        if isfilelike(lpath):
+            outfile = lpath
         if outfile is not None:
-            with self.open(rpath) as opened:
+            with self.open(rpath) as source:
                 # verified before anything is written
-                shutil.copyfileobj(opened._received(), outfile)
+                shutil.copyfileobj(source._received(), outfile)
             return
-        target = Path(root + local(lpath[len(root) :]) if root else lpath)
+
+        target = Path(lpath)
+        if root:
+            target = Path(root + local(lpath[len(root) :]))
         if self.isdir(rpath):
             target.mkdir(parents=True, exist_ok=True)
             return
@@ -263,7 +279,7 @@ class DOIFileSystem(AbstractFileSystem):
         """Return the data set that has a file, and the file; raises IsADirectoryError for a folder."""
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
-        if inner in dataset.refused:  # and a folder
+        if inner in dataset.refused:  # its name is that of a folder
             raise _refusal(path, dataset, inner)
         file = dataset.by_path.get(inner)
         if file is None:
@@ -274,9 +290,9 @@ class DOIFileSystem(AbstractFileSystem):
 
     def _find(self, path: str) -> tuple[Dataset, str]:
         """Return the data set that has a file or folder, and its path there; raises FileNotFoundError."""
-        shortest = names(path)[-1][0]
+        shortest, _ = names(path)[-1]
         guard = self._guards.setdefault((os.getpid(), shortest.key), threading.RLock())
-        with guard:  # one thread lists, those that want the same wait
+        with guard:  # one thread requests the listing; others that need it wait
             doi, dataset, inner = self._locate(path)
             folder, _, rest = inner.partition("/")
             if folder in dataset.parts:
@@ -290,27 +306,36 @@ class DOIFileSystem(AbstractFileSystem):
 
     def _locate(self, path: str) -> tuple[DOI, Dataset, str]:
         """Return the DOI that an address begins with, its listing, and the path after it."""
-        rests = dict(names(path))  # longest name first
-        doi = next((doi for doi in rests if doi.key in self._listings), None)
-        if self._lock is not None and doi is None:
-            raise OSError(
-                f"{path}: its listing is not in {self._lock}; fsspec_doiuri.lock() adds it"
-            )
-        doi = doi or self._registered(path, [*rests])
-        inner = rests[doi]
-        if not self._listed(doi).knows(inner) and self._lock is None:
-            # a listing or the cache may know only the shorter one of two names
-            doi = self._longest([other for other in rests if len(rests[other]) < len(inner)]) or doi
-        return doi, self._listed(doi), rests[doi]
+        paths = dict(names(path))  # longest name first
+        doi = next((doi for doi in paths if doi.key in self._listings), None)
+        if doi is None:
+            if self._lock is not None:
+                reason = f"its listing is not in {self._lock}; fsspec_doiuri.lock() adds it"
+                raise OSError(f"{path}: {reason}")
+            doi = self._registered(path, list(paths))
+        dataset = self._listed(doi)
+        if dataset.knows(paths[doi]) or self._lock is not None:
+            return doi, dataset, paths[doi]
+
+        # A longer name may be registered, too: only the shorter one was in a listing or the cache.
+        longer = [other for other in paths if len(paths[other]) < len(paths[doi])]
+        doi = self._longest(longer) or doi
+        return doi, self._listed(doi), paths[doi]
 
     def _registered(self, path: str, dois: Sequence[DOI]) -> DOI:
-        """Return the first DOI that is registered, or the first that the cache knows, without a request."""
-        if len(dois) == 1:  # its record will tell
+        """Return the first DOI that the cache knows, else the first that is registered.
+
+        :raises FileNotFoundError: if none is registered.
+        :raises OSError: if that is not known.
+        """
+        if len(dois) == 1:  # its record, which is needed anyway, will tell
             return dois[0]
-        stored = zip(dois, self._stored.check(dois), strict=True)
-        known = next((doi for doi, outcome in stored if outcome.found), None)
-        if found := known or self._longest(dois) or self._longest(dois, confirm=True):
-            return found
+        for doi, outcome in zip(dois, self._stored.check(dois), strict=True):
+            if outcome.found:
+                return doi
+        registered = self._longest(dois) or self._longest(dois, confirm=True)
+        if registered is not None:
+            return registered
         reason = f"{dois[-1].name} is not registered, nor is a longer name"
         raise FileNotFoundError(errno.ENOENT, reason, path)
 
@@ -321,13 +346,17 @@ class DOIFileSystem(AbstractFileSystem):
         for doi, outcome in zip(asked, outcomes, strict=True):
             if outcome.found:
                 return doi
-        if unknown := [outcome for outcome in outcomes if outcome.status == "unknown"]:
-            raise OSError(f"{dois[-1].name}: {unknown[0].reason}")
+        for outcome in outcomes:
+            if outcome.status == "unknown":
+                raise OSError(f"{dois[-1].name}: {outcome.reason}")
         self._absent.update(doi.key for doi in asked)
         return None
 
     def _listed(self, doi: DOI, part: str = "") -> Dataset:
-        """Return the listing of a DOI, or of a data set in it, given by its URL."""
+        """Return the listing of a DOI, or of a data set in it.
+
+        :param part: the URL of the listing of the data set in it; "" for that of the DOI.
+        """
         key = part or doi.key
         if key in self._listings:
             return self._listings[key]
@@ -348,8 +377,8 @@ class DOIFileSystem(AbstractFileSystem):
 class DOIFile(AbstractBufferedFile):
     """A file that is open for reading.
 
-    A small one is received whole, and verified, before it is read. Of a large one ranges are received, if the
-    repository sends them; if they are read one after another, the checksum is verified at the end.
+    A small file is received and verified before anything is read. Of a large file, ranges are received if the
+    repository sends them; if they are read in order, the checksum is verified at the end.
     """
 
     def __init__(self, fs: DOIFileSystem, path: str, **options: Any) -> None:
@@ -367,13 +396,13 @@ class DOIFile(AbstractBufferedFile):
         super().__init__(fs, path, **options)
 
     def close(self) -> None:
-        """Close the file, and delete what was received of it."""
+        """Close the file, and delete the received bytes."""
         super().close()
         if self._whole is not None:
             self._whole.close()
 
     def _received(self) -> IO[bytes]:
-        """Return a temporary file with all that is in the file, at its beginning."""
+        """Return a temporary file with all bytes of the file, at position 0."""
         if self._whole is None:
             with ExitStack() as stack:
                 whole = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=WHOLE))
@@ -387,27 +416,30 @@ class DOIFile(AbstractBufferedFile):
         end = min(end, self.size)
         if start >= end:
             return b""
-        data = None if self._whole else self.fs._web.read(self._file, self._dataset, start, end)
-        if data is None:
-            whole = self._received()
-            whole.seek(start)
-            return whole.read(end - start)
-        self._verify(start, data)
-        return data
+        if self._whole is None:
+            data = self.fs._web.read(self._file, self._dataset, start, end)
+            if data is not None:
+                self._add_to_digest(start, data)
+                return data
+        whole = self._received()
+        whole.seek(start)
+        return whole.read(end - start)
 
-    def _verify(self, start: int, data: bytes) -> None:
-        """Add a range to the digest, if it continues what was read before."""
-        if self._digest is not None and start <= self._digested < start + len(data):
-            self._digest.update(data[self._digested - start :])
-            self._digested = start + len(data)
-            if self._digested == self.size:
-                self.fs._web.verify(self._file, self._dataset, self._digest)
+    def _add_to_digest(self, start: int, data: bytes) -> None:
+        """Add a range to the digest if it continues what was read before; at the end, verify the checksum."""
+        end = start + len(data)
+        if self._digest is None or not start <= self._digested < end:
+            return
+        self._digest.update(data[self._digested - start :])
+        self._digested = end
+        if end == self.size:
+            self.fs._web.verify(self._file, self._dataset, self._digest)
 
 
 def lock(url: str, path: str | os.PathLike[str] = "doi.lock.json", **storage_options: Any) -> None:
-    """Write the listing of a data set into a lock file: its version; names, sizes and checksums of its files.
+    """Write the listing of a data set into a lock file: its version, and its files' names, sizes and checksums.
 
-    With the option ``lock`` its files are then opened as they are now, or not at all.
+    With the option ``lock``, a file is then opened only if it has not changed.
 
     >>> lock("doi://10.5281/zenodo.4924875")  # doctest: +SKIP
 
@@ -417,8 +449,10 @@ def lock(url: str, path: str | os.PathLike[str] = "doi.lock.json", **storage_opt
     :raises OSError: if the files cannot be listed, or the lock file cannot be written.
     :raises ValueError: if the file is not a lock file.
     """
-    options = {**storage_options, "lock": None, "skip_instance_cache": True}  # lists the files anew
-    write_locked(path, *DOIFileSystem(**options)._all_files(url))
+    # a new instance, without a lock file: it requests the listing
+    options = {**storage_options, "lock": None, "skip_instance_cache": True}
+    doi, dataset = DOIFileSystem(**options)._all_files(url)
+    write_locked(path, doi, dataset)
     DOIFileSystem.clear_instance_cache()  # cached filesystems still hold the old lock file
 
 
@@ -433,41 +467,53 @@ def _raise_unless_missing(error: OSError) -> None:
 
 
 def _info(path: str, dataset: Dataset, file: File | None) -> dict[str, Any]:
-    entry = {"name": path, "size": 0, "type": "directory", "version": dataset.version}
-    if file is not None:
-        entry |= {
-            "size": file.size,
-            "type": "file",
-            "checksum": file.checksum,
-            "mimetype": file.mimetype,
-        }
-    return entry
+    """Return what ``info`` returns for a file; None stands for a folder."""
+    if file is None:
+        return {"name": path, "size": 0, "type": "directory", "version": dataset.version}
+    return {
+        "name": path,
+        "size": file.size,
+        "type": "file",
+        "version": dataset.version,
+        "checksum": file.checksum,
+        "mimetype": file.mimetype,
+    }
 
 
-def _by_host(option: str, given: Any) -> dict[str, str]:
-    """Return an option that has a text for each host, checked; hosts in lower case."""
-    items = {} if given is None else given
-    is_mapping = isinstance(items, Mapping)
-    if not is_mapping or not all(
-        isinstance(text, str) and text for pair in items.items() for text in pair
-    ):
-        raise ValueError(
-            f"{option} must be a mapping of hosts to strings"
-        )  # not its value: it may be secret
-    for host, text in items.items():
+def _by_host(option: str, texts: Any) -> dict[str, str]:
+    """Return the value of an option that has a text for each host, with the hosts in lower case.
+
+    Raises ValueError if it is invalid. The message does not contain the texts: they may be secret.
+    """
+    if texts is None:
+        return {}
+    if not isinstance(texts, Mapping) or not all(map(_is_text, [*texts, *texts.values()])):
+        raise ValueError(f"{option} must be a mapping of hosts to strings")
+
+    by_host = {}
+    for host, text in texts.items():
         if "/" in host or "@" in host:
-            raise ValueError(
-                f'{option}: the keys are hosts, such as "example.org" or "localhost:8000"'
-            )
+            reason = 'the keys are hosts, such as "example.org" or "localhost:8000"'
+            raise ValueError(f"{option}: {reason}")
         if not _VISIBLE.fullmatch(text.strip()):
-            raise ValueError(
-                f"{option}: the value for {host!r} contains characters other than visible ASCII"
-            )
-    return {host.strip().lower().rstrip("."): text.strip() for host, text in items.items()}
+            reason = f"the value for {host!r} contains characters other than visible ASCII"
+            raise ValueError(f"{option}: {reason}")
+        by_host[host.strip().lower().rstrip(".")] = text.strip()
+    return by_host
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _tokens_of(variable: str) -> dict[str, str]:
-    pairs = [pair.strip().partition("=") for pair in variable.split(",") if pair.strip()]
-    if not all(host and token for host, _, token in pairs):
-        raise ValueError("DOIURI_TOKENS: it is not of the form HOST=TOKEN,HOST=TOKEN")
-    return _by_host("DOIURI_TOKENS", {host.strip(): token.strip() for host, _, token in pairs})
+    """Return the tokens in the environment variable ``DOIURI_TOKENS``, by host."""
+    tokens = {}
+    for pair in variable.split(","):
+        if not pair.strip():
+            continue
+        host, _, token = pair.strip().partition("=")
+        if not host or not token:
+            raise ValueError("DOIURI_TOKENS: it is not of the form HOST=TOKEN,HOST=TOKEN")
+        tokens[host.strip()] = token.strip()
+    return _by_host("DOIURI_TOKENS", tokens)

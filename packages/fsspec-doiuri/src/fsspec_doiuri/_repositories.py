@@ -32,29 +32,46 @@ PAGE = 1000  # items on a page of figshare's API: its maximum
 
 _IN_KEYS = "/!$&'()*+,;=:@"  # characters that InvenioRDM does not escape in the URLs of files
 _RECORD = re.compile(r"/records?/([^/]+)/?")
-# An id of InvenioRDM, "4rgh7-zss31", or of Zenodo, at the end of the DOI's suffix
+# An id of InvenioRDM, such as "4rgh7-zss31", or of Zenodo, such as "4924875", at the end of a DOI
 _ID = re.compile(r"([a-z0-9]{5}-[a-z0-9]{5}|[0-9]+)$", re.IGNORECASE)
-_ARTICLE = re.compile(r"/(?:articles?|collections?)/(?:[^/]+/)*?([0-9]+)(?:/[0-9]+)?/?")
+# The path of a landing page of figshare: /articles/dataset/Title/12345/1
+_ARTICLE = re.compile(
+    r"""
+    / (?: articles? | collections? ) /
+    (?: [^/]+ / )*?          # its kind and title
+    ( [0-9]+ )               # its number
+    (?: / [0-9]+ )?          # the number of the version
+    /?
+    """,
+    re.VERBOSE,
+)
+_COLLECTION = re.compile(r"figshare\.c\.")
 _VERSION = re.compile(r"\.v([0-9]+)$", re.IGNORECASE)
 
 
 class Place(NamedTuple):
-    """Where to ask for the listing of a DOI."""
+    """Where the listing of a DOI is requested."""
 
     repository: str  # what runs there: "inveniordm", "figshare" or "dataverse"
     api: str  # base URL of its API
     landing: str  # the URL that the DOI leads to
 
 
-def find_place(doi: DOI, landing: str, given: Mapping[str, str]) -> Place:
-    """Return the repository that a landing page belongs to; raises OSError if it is none that we can ask."""
-    parts, server = urlsplit(landing), host_of(landing)
+def find_place(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Place:
+    """Return where the files of a DOI are listed.
+
+    :param landing: the URL of its landing page.
+    :param kinds: kinds of repositories by host, with a port or without.
+    :raises OSError: if no repository of a known kind is recognized.
+    """
+    parts = urlsplit(landing)
+    server = host_of(landing)
     host = parts.hostname or ""
-    kind = of_host(given, landing)
+
+    kind = of_host(kinds, landing)
     if kind is not None:
-        return Place(
-            kind, f"{parts.scheme}://{server}/{'v2' if kind == 'figshare' else 'api'}", landing
-        )
+        folder = "v2" if kind == "figshare" else "api"
+        return Place(kind, f"{parts.scheme}://{server}/{folder}", landing)
     if "persistentId" in parse_qs(parts.query):
         return Place("dataverse", f"https://{server}/api", landing)
     if f".{host}".endswith(".figshare.com") or _ARTICLE.fullmatch(parts.path):
@@ -69,6 +86,7 @@ def find_place(doi: DOI, landing: str, given: Mapping[str, str]) -> Place:
 
 
 def _is_invenio(doi: DOI, path: str) -> bool:
+    """Return whether the path of a landing page is that of a record, or of a DOI, in InvenioRDM."""
     record = _RECORD.fullmatch(path)
     if record is None:
         return unquote(path).lower() == f"/doi/{doi.name}".lower()
@@ -76,31 +94,33 @@ def _is_invenio(doi: DOI, path: str) -> bool:
 
 
 def list_files(
-    doi: DOI, landing: str, given: Mapping[str, str], web: Web, part: str = ""
+    doi: DOI, landing: str, kinds: Mapping[str, str], web: Web, part: str = ""
 ) -> Dataset:
     """Return the listing of a DOI.
 
     :param landing: the URL in the DOI's record.
-    :param given: kinds of repositories by host, with a port or without.
-    :param part: the URL of a data set in it; that one is listed.
-    :raises OSError: if there is none, or one that cannot be used.
+    :param kinds: kinds of repositories by host, with a port or without.
+    :param part: the URL of a data set in it, to list in its place.
+    :raises OSError: if there is no listing, or it cannot be used.
     """
-    place = find_place(doi, landing, given)
+    place = find_place(doi, landing, kinds)
     get = web.listing(place.repository)
-    list_own = {"inveniordm": _invenio, "figshare": _figshare, "dataverse": _dataverse}[
-        place.repository
-    ]
     try:
-        return _article(get, place.api, part) if part else list_own(doi, place, get)
+        if part:
+            return _article(get, place.api, part)
+        if place.repository == "inveniordm":
+            return _invenio(doi, place, get)
+        if place.repository == "figshare":
+            return _figshare(doi, place, get)
+        return _dataverse(doi, place, get)
     except OSError as error:
-        raise type(error)(
-            f"{doi.name}: {error}; its landing page is {place.landing:.500}"
-        ) from error
+        message = f"{doi.name}: {error}; its landing page is {place.landing:.500}"
+        raise type(error)(message) from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        reason = f"its form is unexpected ({error!r:.200})"
+        if type(error) is ValueError:  # one of ours
+            reason = str(error)
         host = urlsplit(place.api).netloc
-        reason = (
-            str(error) if type(error) is ValueError else f"its form is unexpected ({error!r:.200})"
-        )
         raise OSError(f"{doi.name}: the listing of {host} is refused: {reason}") from error
 
 
@@ -109,96 +129,140 @@ def _invenio(doi: DOI, place: Place, get: Get) -> Dataset:
     match = _RECORD.fullmatch(path) or _ID.search(doi.suffix)
     if match is None:
         raise ValueError("no id of a record is in the DOI or its URL")
-    record = get(f"{place.api}/records/{match[1]}")  # of a concept: redirects to the latest version
-    own = record.get("doi") or record.get("pids", {}).get("doi", {}).get("identifier") or doi.name
-    parent = record.get("parent", {}).get("pids", {}).get("doi", {}).get("identifier")
-    if doi.name.lower() not in {own.lower(), str(record.get("conceptdoi") or parent).lower()}:
-        raise ValueError(f"the record {match[1]} is that of {own}")
-    base = f"{place.api}/records/{quote(str(record['id']), safe='')}/files"
-    entries = get(base).get("entries", [])  # none if the record has metadata only
-    files = []
-    for entry in entries.values() if isinstance(entries, dict) else entries:
-        if (entry.get("access") or {}).get("hidden"):
-            continue
-        url = f"{base}/{quote(entry['key'], safe=_IN_KEYS)}/content"
-        checksum, kind = str(entry.get("checksum") or ""), str(entry.get("mimetype") or "")
-        status = entry.get("status", "completed")
-        error = "" if status == "completed" else f"its upload is {status}"
-        files.append(File(entry["key"], url, _size(entry.get("size")), checksum, kind, error=error))
-    return Dataset("inveniordm", own, files)
+    # The id of a concept, which stands for all versions, redirects to the latest version.
+    record_id = match[1]
+    record = get(f"{place.api}/records/{record_id}")
+    version = record.get("doi") or _pid(record) or doi.name
+    concept = record.get("conceptdoi") or _pid(record.get("parent", {}))
+    if doi.name.lower() not in {version.lower(), str(concept).lower()}:
+        raise ValueError(f"the record {record_id} is that of {version}")
+
+    latest_id = quote(str(record["id"]), safe="")
+    url = f"{place.api}/records/{latest_id}/files"
+    entries = get(url).get("entries", [])  # missing if the record has metadata only
+    if isinstance(entries, dict):
+        entries = entries.values()
+    files = [_invenio_file(url, entry) for entry in entries if not _is_hidden(entry)]
+    return Dataset("inveniordm", version, files)
+
+
+def _pid(record: dict[str, Any]) -> Any:
+    """Return the DOI among the persistent identifiers of a record, or of its concept; None if it has none."""
+    return record.get("pids", {}).get("doi", {}).get("identifier")
+
+
+def _is_hidden(entry: dict[str, Any]) -> bool:
+    access = entry.get("access") or {}
+    return bool(access.get("hidden"))
+
+
+def _invenio_file(files_url: str, entry: dict[str, Any]) -> File:
+    path = entry["key"]
+    url = f"{files_url}/{quote(path, safe=_IN_KEYS)}/content"
+    size = _size(entry, "size")
+    checksum = _text(entry, "checksum")
+    mimetype = _text(entry, "mimetype")
+    status = entry.get("status", "completed")
+    error = "" if status == "completed" else f"its upload is {status}"
+    return File(path, url, size, checksum, mimetype, error=error)
 
 
 def _figshare(doi: DOI, place: Place, get: Get) -> Dataset:
-    landing = _ARTICLE.fullmatch(urlsplit(place.landing).path)
-    is_collection = (
-        "/collections/" in place.landing or re.search(r"figshare\.c\.", doi.suffix) is not None
-    )
+    is_collection = "/collections/" in place.landing or _COLLECTION.search(doi.suffix) is not None
     kind = "collections" if is_collection else "articles"
-    # the API may know the DOI of the latest version only
-    found = get(f"{place.api}/{kind}?doi={quote(doi.name, safe='/')}")
-    number = next(
-        (int(item["id"]) for item in found if _same(item["doi"], doi)), landing and landing[1]
-    )
-    if number is None:
-        raise MissingError(f"{urlsplit(place.api).netloc} has no article with this DOI")
-    version = _VERSION.search(doi.suffix)
+    number = _figshare_number(doi, place, get, kind)
     url = f"{place.api}/{kind}/{number}"
-    pinned = f"{url}/versions/{version[1]}" if version else url
+    version = _VERSION.search(doi.suffix)
+    version_url = f"{url}/versions/{version[1]}" if version else url
     if not is_collection:
-        return _article(get, place.api, pinned, doi)
-    own = _identity(get(pinned), doi)
+        return _article(get, place.api, version_url, doi)
+
+    name = _identity(get(version_url), doi)
     parts = {}
-    for item in _pages(get, f"{url}/articles"):
-        member = _VERSION.search(item.get("doi") or "")
-        part = f"{place.api}/articles/{int(item['id'])}"
-        parts[str(int(item["id"]))] = f"{part}/versions/{member[1]}" if member else part
-    return Dataset("figshare", own, [], parts)
+    for article in _pages(get, f"{url}/articles"):
+        article_number = int(article["id"])
+        part = f"{place.api}/articles/{article_number}"
+        article_version = _VERSION.search(article.get("doi") or "")
+        if article_version:
+            part += f"/versions/{article_version[1]}"
+        parts[str(article_number)] = part
+    return Dataset("figshare", name, [], parts)
+
+
+def _figshare_number(doi: DOI, place: Place, get: Get, kind: str) -> int | str:
+    """Return the number of an article or a collection: that of its DOI in the API, else that in its URL.
+
+    The API may know the DOI of the latest version only.
+    """
+    query = "doi=" + quote(doi.name, safe="/")
+    for item in get(f"{place.api}/{kind}?{query}"):
+        if _same(item["doi"], doi):
+            return int(item["id"])
+    landing = _ARTICLE.fullmatch(urlsplit(place.landing).path)
+    if landing is None:
+        host = urlsplit(place.api).netloc
+        raise MissingError(f"{host} has no article with this DOI")
+    return landing[1]
 
 
 def _article(get: Get, api: str, url: str, doi: DOI | None = None) -> Dataset:
+    """Return the listing of an article of figshare, which has to be that of the DOI if there is one."""
     article = get(url)
-    own = _identity(article, doi)
-    files, folders = article.get("files") or [], article.get("folder_structure") or {}
-    if not 0 < len(files) < 10:  # an article has up to ten of them, the other address all
-        files = _pages(get, f"{url}/files")
-    used: set[str] = set()
-    listed = []
-    for entry in files:
+    name = _identity(article, doi)
+    entries = article.get("files") or []
+    folders = article.get("folder_structure") or {}
+    if not 0 < len(entries) < 10:  # an article itself lists up to ten files, "/files" all
+        entries = _pages(get, f"{url}/files")
+
+    files = []
+    paths: set[str] = set()
+    for entry in entries:
         folder = str(folders.get(str(entry["id"])) or "").strip("/")
-        path = f"{folder}/{entry['name']}" if folder else entry["name"]
-        if path in used:  # figshare allows several files of one name
+        path = _joined(folder, entry["name"])
+        if path in paths:  # figshare allows several files with the same name
             stem, extension = splitext(path)
             path = f"{stem} ({entry['id']}){extension}"
-        used.add(path)
-        url, size = f"{api}/file/download/{int(entry['id'])}", _size(entry.get("size"))
-        error = (
-            f"it is only a link, to {entry.get('download_url')}"
-            if entry.get("is_link_only")
-            else ""
-        )
-        md5 = "" if error else entry.get("computed_md5") or entry.get("supplied_md5")
-        kind = str(entry.get("mimetype") or "")
-        listed.append(File(path, url, size, f"md5:{md5}" if md5 else "", kind, error=error))
-    return Dataset("figshare", own, listed)
+        paths.add(path)
+        files.append(_figshare_file(api, path, entry))
+    return Dataset("figshare", name, files)
+
+
+def _figshare_file(api: str, path: str, entry: dict[str, Any]) -> File:
+    number = int(entry["id"])
+    url = f"{api}/file/download/{number}"
+    size = _size(entry, "size")
+    mimetype = _text(entry, "mimetype")
+    if entry.get("is_link_only"):
+        error = f"it is only a link, to {entry.get('download_url')}"
+        return File(path, url, size, mimetype=mimetype, error=error)
+    md5 = entry.get("computed_md5") or entry.get("supplied_md5")
+    checksum = f"md5:{md5}" if md5 else ""
+    return File(path, url, size, checksum, mimetype)
+
+
+def _joined(folder: str, name: str) -> str:
+    """Return the path of a file; a folder of "" is that of the data set."""
+    return f"{folder}/{name}" if folder else name
 
 
 def _identity(item: dict[str, Any], doi: DOI | None) -> str:
-    """Return the DOI of an article or a collection, which has to be that one."""
-    own = str(item["doi"]).removeprefix("https://doi.org/")
-    if doi is not None and not _same(own, doi):
-        raise ValueError(f"{item['id']} is that of {own}")
-    return own
+    """Return the DOI of an article or a collection. Raises ValueError if it is not the expected one."""
+    name = str(item["doi"]).removeprefix("https://doi.org/")
+    if doi is not None and not _same(name, doi):
+        raise ValueError(f"{item['id']} is that of {name}")
+    return name
 
 
 def _same(name: str, doi: DOI) -> bool:
-    """Return whether a name is that of a DOI, but for the version."""
+    """Return whether a name, or its link, is that of a DOI, apart from the version."""
     name = name.removeprefix("https://doi.org/").lower()
     return _VERSION.sub("", name) == _VERSION.sub("", doi.name.lower())
 
 
 def _pages(get: Get, url: str) -> Iterator[Any]:
     """Yield the items on all pages: a short one is the last."""
-    for page in range(1, MAX_FILES // PAGE + 2):
+    most = MAX_FILES // PAGE + 1
+    for page in range(1, most + 1):
         items = get(f"{url}?page={page}&page_size={PAGE}")
         yield from items
         if len(items) < PAGE:
@@ -207,29 +271,40 @@ def _pages(get: Get, url: str) -> Iterator[Any]:
 
 def _dataverse(doi: DOI, place: Place, get: Get) -> Dataset:
     name = f"doi:{doi.name}"
-    given = parse_qs(urlsplit(place.landing).query).get("persistentId", [name])[0]
-    # as the URL has it: before Dataverse 6.5 names are compared with regard to case
-    query = f"persistentId={quote(given if given.lower() == name.lower() else name, safe=':/')}"
+    parameters = parse_qs(urlsplit(place.landing).query)
+    in_url = parameters.get("persistentId", [name])[0]
+    if in_url.lower() == name.lower():
+        name = in_url  # before version 6.5, Dataverse compares names with regard to case
+    query = "persistentId=" + quote(name, safe=":/")
+    latest = f"{place.api}/datasets/:persistentId/versions/:latest-published"
     try:
-        data = get(f"{place.api}/datasets/:persistentId/versions/:latest-published?{query}")["data"]
+        data = get(f"{latest}?{query}")["data"]
     except MissingError:
         entry = _dataverse_file(place, get, query)
         data = {**entry.get("datasetVersion", {}), "files": [entry]}
-    version = (
-        f"{data['versionNumber']}.{data['versionMinorNumber']}" if "versionNumber" in data else ""
-    )
+
+    version = ""
+    if "versionNumber" in data:
+        minor = data["versionMinorNumber"]
+        version = f"{data['versionNumber']}.{minor}"
     files = [_dataverse_entry(place, entry) for entry in data["files"]]
-    # an original may have the name of another file; then it keeps that of its table
+    return Dataset("dataverse", version, _without_collisions(files))
+
+
+def _without_collisions(files: list[File]) -> list[File]:
+    """Return files, with the original of a table under the table's name if another file has its own."""
+    result = []
     taken = {file.path for file in files if not file.alias}
-    for number, file in enumerate(files):
+    for file in files:
         if file.alias and file.path in taken:
-            files[number] = replace(file, path=file.alias, alias="")
-        taken.add(files[number].path)
-    return Dataset("dataverse", version, files)
+            file = replace(file, path=file.alias, alias="")  # noqa: PLW2901
+        taken.add(file.path)
+        result.append(file)
+    return result
 
 
 def _dataverse_file(place: Place, get: Get, query: str) -> Any:
-    """Return the entry of a file with a DOI of its own; before Dataverse 6.2 without a version."""
+    """Return the entry of a file with a DOI of its own; before Dataverse 6.2 without the data set's version."""
     url = f"{place.api}/files/:persistentId"
     try:
         return get(f"{url}/versions/:latest-published?{query}&returnDatasetVersion=true")["data"]
@@ -238,31 +313,46 @@ def _dataverse_file(place: Place, get: Get, query: str) -> Any:
 
 
 def _dataverse_entry(place: Place, entry: dict[str, Any]) -> File:
-    """Return a file. A table is listed as it was uploaded: the checksum is that of the original."""
+    """Return a file. A table is listed as it was uploaded, because the checksum is that of the original."""
     data = entry["dataFile"]
     folder = (entry.get("directoryLabel") or "").strip("/")
     label = entry.get("label") or data["filename"]
-    url = f"{place.api}/access/datafile/{int(data['id'])}"
-    checksum = data.get("checksum") or {"type": "MD5", "value": data.get("md5")}
-    digest = (
-        f"{checksum['type']}:{checksum['value']}".lower().replace("-", "")
-        if checksum.get("value")
-        else ""
-    )
-    path = f"{folder}/{label}" if folder else label
-    if not (data.get("tabularData") or data.get("originalFileFormat")):
-        return File(
-            path, url, _size(data.get("filesize")), digest, str(data.get("contentType") or "")
-        )
-    name = data.get("originalFileName") or label
-    original = f"{folder}/{name}" if folder else name
-    size = _size(data.get("originalFileSize")) or None  # old entries may have 0 or -1
-    kind = str(data.get("originalFileFormat") or "")
-    return File(
-        original, f"{url}?format=original", size, digest, kind, "" if name == label else path
-    )
+    path = _joined(folder, label)
+    number = int(data["id"])
+    url = f"{place.api}/access/datafile/{number}"
+    checksum = _dataverse_checksum(data)
+    is_table = data.get("tabularData") or data.get("originalFileFormat")
+    if not is_table:
+        size = _size(data, "filesize")
+        mimetype = _text(data, "contentType")
+        return File(path, url, size, checksum, mimetype)
+
+    original = _joined(folder, data.get("originalFileName") or label)
+    original_url = f"{url}?format=original"
+    size = _size(data, "originalFileSize") or None  # old entries may have 0 or -1
+    mimetype = _text(data, "originalFileFormat")
+    alias = "" if original == path else path
+    return File(original, original_url, size, checksum, mimetype, alias)
 
 
-def _size(value: object) -> int | None:
+def _dataverse_checksum(data: dict[str, Any]) -> str:
+    checksum = data.get("checksum")
+    if not checksum:
+        checksum = {"type": "MD5", "value": data.get("md5")}
+    value = checksum.get("value")
+    if not value:
+        return ""
+    algorithm = checksum["type"]
+    return f"{algorithm}:{value}".lower().replace("-", "")
+
+
+def _size(entry: dict[str, Any], member: str) -> int | None:
     """Return a number of bytes, which some APIs give as a float; None if it is unknown."""
-    return int(value) if isinstance(value, int | float) and 0 <= value < inf else None
+    size = entry.get(member)
+    if not isinstance(size, int | float) or not 0 <= size < inf:
+        return None
+    return int(size)
+
+
+def _text(entry: dict[str, Any], member: str) -> str:
+    return str(entry.get(member) or "")

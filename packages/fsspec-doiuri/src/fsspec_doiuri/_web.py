@@ -1,4 +1,4 @@
-"""Requests to repositories: redirects, tokens, bounds; files verified by size and checksum."""
+"""Requests to repositories: redirects, tokens, limits; files are verified by size and checksum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import warnings
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from fsspec_doiuri._dataset import Dataset, File
 
 MAX_SIZE = 64 * 2**20
-"""Bytes of all answers for a listing, and of a file whose size nobody says: either might never end."""
+"""The most bytes of all answers for a listing, and of a file of unknown size: either might never end."""
 CONNECT = 10
 """Seconds to connect."""
 PIECE = 60
-"""Seconds to wait for more of an answer: large listings take a repository long."""
+"""Seconds to wait for the next bytes of an answer: a repository needs long for a large listing."""
 TIME = 120
-"""Seconds for all answers for a listing, and for what comes before the bytes of a file."""
+"""Seconds for all answers for a listing, and for everything that precedes the bytes of a file."""
 MAX_REDIRECTS = 10
 WHOLE = 16 * 2**20
-"""Bytes up to which a file is kept in memory, and received whole when it is opened, so that it is verified
-before anything is read."""
+"""The most bytes of a file that is kept in memory. Such a file is received when it is opened, so that it is
+verified before anything is read."""
 
 _CHUNK = 2**18
 _KEPT = 64  # connections to one host that may stay open; urllib3 warns when it closes more
@@ -61,20 +61,20 @@ class MissingError(OSError):
 
 
 class _Clock:
-    """The time that is left for some requests: in total, and for each piece of an answer."""
+    """The time left for a number of requests: in total, and for the next bytes of an answer."""
 
     def __init__(self) -> None:
         self._end = monotonic() + TIME
 
     def remaining(self) -> float:
-        """Return the seconds to wait for the next piece; raises TimeoutError at the end."""
+        """Return the seconds to wait for the next bytes. Raises TimeoutError if no time is left."""
         left = self._end - monotonic()
         if left <= 0:
             raise TimeoutError
         return min(left, PIECE)
 
     def stop(self) -> None:
-        """Allow any total time: the answer is a file, which may be large."""
+        """Lift the limit on the total time: the answer is a file, which may be large."""
         self._end = inf
 
     @property
@@ -96,9 +96,9 @@ class Web:
     adapters: dict[int, HTTPAdapter] = field(default_factory=dict, repr=False)
 
     def listing(self, repository: str) -> Callable[[str], Any]:
-        """Return a function that gets JSON from the URLs of one listing, which together are bounded.
+        """Return a function that gets JSON from the URLs of one listing, with limits on all answers together.
 
-        It raises MissingError for 404 and 410, and OSError for all else that is not JSON.
+        It raises MissingError for 404 and 410, and OSError for any other answer that is not JSON.
         """
         clock = _Clock()
         left = MAX_SIZE
@@ -112,66 +112,66 @@ class Web:
             try:
                 return json.loads(body)
             except (ValueError, RecursionError):
-                kind = response.headers.get("Content-Type", "no media type")
-                raise OSError(
-                    f"{host_of(url)} sent {kind:.80} in place of a listing in JSON"
-                ) from None
+                media_type = response.headers.get("Content-Type", "no media type")
+                reason = f"sent {media_type:.80} in place of a listing in JSON"
+                raise OSError(f"{host_of(url)} {reason}") from None
 
         return get
 
     def download(
         self, file: File, dataset: Dataset, out: IO[bytes], progress: Callable[[int], object]
     ) -> None:
-        """Write a whole file; raises OSError if it is not what the listing says: then forget ``out``.
+        """Write a file to ``out``, and verify it.
 
-        :param out: an empty file to write to; it is read, too.
+        :param out: an empty file, open for writing and reading.
+        :param progress: called with the number of bytes after each write.
+        :raises OSError: if the file is not what the listing says; the content of ``out`` is then useless.
         """
         digest = new_digest(file)
         size = 0
         with self._answer(file.url, dataset.repository, {}, 200, file=file) as response:
-            said = file.size
-            if said is None:
-                said = response.raw.length_remaining
-            limit = MAX_SIZE if said is None else said
-            # what cannot be compressed becomes a little longer
-            is_packed = response.headers.get("Content-Encoding", "").strip().lower() in _GZIP
-            most = limit + limit // 64 + _CHUNK if is_packed else limit
-            while size <= most and (piece := response.raw.read(_CHUNK, decode_content=False)):
+            stated_size = file.size
+            if stated_size is None:
+                stated_size = response.raw.length_remaining
+            limit = MAX_SIZE if stated_size is None else stated_size
+            encoding = response.headers.get("Content-Encoding", "").strip().lower()
+            is_compressed = encoding in _GZIP
+            most = limit
+            if is_compressed:
+                most += limit // 64 + _CHUNK  # what cannot be compressed becomes a little longer
+            while size <= most:
+                piece = response.raw.read(_CHUNK, decode_content=False)
+                if not piece:
+                    break
                 size += len(piece)
                 out.write(piece)
                 if digest is not None:
                     digest.update(piece)
                 progress(len(piece))
 
-        # checksums are those of the bytes as sent, unless a server compressed what should be sent as it is
-        is_same = file.size in {None, size} and size <= limit and _matches(file, digest)
-        if is_packed and not is_same and _unpack(file, out):
+        has_size = file.size in {None, size} and size <= limit
+        # Checksums are those of the bytes as sent, unless a server compressed a file that is to be sent as it is.
+        if is_compressed and not (has_size and _matches(file, digest)) and _unpack(file, out):
             return
-        if size > limit or file.size not in {None, size}:
-            sent = f"more than {limit:,}" if size > limit else f"{size:,}"
-            expected = " without saying how many there are"
-            if said is not None:
-                expected = f", expected {said:,}"
-            raise _mismatch(file, dataset, f"sent {sent} bytes{expected}")
+        if not has_size:
+            raise _mismatch(file, dataset, _wrong_size(size, stated_size))
         self.verify(file, dataset, digest)
 
     def read(self, file: File, dataset: Dataset, start: int, end: int) -> bytes | None:
-        """Return a range of a file's bytes; None if the repository does not send ranges of it."""
+        """Return the bytes from ``start`` to ``end`` of a file; None if the repository sends no ranges of it."""
         headers = {"Range": f"bytes={start}-{end - 1}"}
         with self._answer(file.url, dataset.repository, headers, 200, 206, file=file) as response:
             if response.headers.get("Content-Range") != f"bytes {start}-{end - 1}/{file.size}":
                 return None
-            data = response.raw.read(
-                end - start + 1, decode_content=False
-            )  # one more: none must follow
-        if len(data) != end - start:
-            raise OSError(
-                f"{file.path}: {host_of(file.url)} sent {len(data):,} of {end - start:,} bytes"
-            )
+            size = end - start
+            # one byte more than requested, to notice if the server sends too many
+            data = response.raw.read(size + 1, decode_content=False)
+        if len(data) != size:
+            raise OSError(f"{file.path}: {host_of(file.url)} sent {len(data):,} of {size:,} bytes")
         return data
 
     def verify(self, file: File, dataset: Dataset, digest: hashlib._Hash | None) -> None:
-        """Check that a file's bytes have its checksum; raises OSError, or warns if that is allowed."""
+        """Check that the digest of a file's bytes is its checksum. Raises OSError, or warns if that is allowed."""
         if digest is None or _matches(file, digest):
             return
         computed = f"{digest.name}:{digest.hexdigest()}"
@@ -191,52 +191,59 @@ class Web:
         file: File | None = None,
         clock: _Clock | None = None,
     ) -> Iterator[requests.Response]:
-        """Yield the answer at the end of the redirects; raises OSError for another status, and a web page."""
-        of_file = "" if file is None else f"{file.path}: "
+        """Yield the answer at the end of the redirects.
+
+        :param expected: the statuses that it may have.
+        :param file: the file that is requested; None for a listing.
+        :param clock: the time that is left; None for the usual time.
+        :raises OSError: for another status, and for a web page in place of a file.
+        """
+        path = "" if file is None else f"{file.path}: "
         if self.offline:
-            raise OSError(f"{of_file}{host_of(url)}: offline: request not sent")
-        token = of_host(self.tokens, url)
-        if token and not url.startswith("https:") and not self.check.private:
-            raise OSError(
-                f"the token for {host_of(url)} is not sent over http; private=True allows it"
-            )
-        secret = {}
-        if token:
-            name, scheme = TOKENS[repository]
-            secret[name] = scheme + token
-        clock = clock or _Clock()
+            raise OSError(f"{path}{host_of(url)}: offline: request not sent")
+        secret = self._secret(url, repository)
+        if clock is None:
+            clock = _Clock()
         try:
             with self._followed(url, headers, secret, clock) as response:
                 if response.status_code not in expected:
-                    may_need_token = not token and host_of(response.url) == host_of(url)
-                    raise _failure(response, of_file, may_need_token=may_need_token)
+                    may_need_token = not secret and host_of(response.url) == host_of(url)
+                    raise _failure(response, path, may_need_token=may_need_token)
                 if file is not None:
                     if _is_page(response, file):
-                        raise OSError(
-                            f"{of_file}{host_of(response.url)} sent a web page in place of the file"
-                        )
+                        reason = "sent a web page in place of the file"
+                        raise OSError(f"{path}{host_of(response.url)} {reason}")
                     clock.stop()
                 yield response
         except (ValueError, requests.RequestException, HTTPError) as error:
-            request = getattr(error, "request", None)  # maybe that of a redirect
-            place = url if request is None else request.url
-            reason = sentence(error)
-            if clock.ended:
-                reason = f"no complete answer within {TIME} s"
-            raise OSError(f"{of_file}{host_of(place)}: {reason}") from error
+            request = getattr(error, "request", None)  # possibly that of a redirect
+            failed_url = url if request is None else request.url
+            reason = f"no complete answer within {TIME} s" if clock.ended else sentence(error)
+            raise OSError(f"{path}{host_of(failed_url)}: {reason}") from error
+
+    def _secret(self, url: str, repository: str) -> dict[str, str]:
+        """Return the header with the token for the host of a URL; none if there is no token for it."""
+        token = of_host(self.tokens, url)
+        if not token:
+            return {}
+        if not url.startswith("https:") and not self.check.private:
+            reason = "is not sent over http; private=True allows it"
+            raise OSError(f"the token for {host_of(url)} {reason}")
+        name, scheme = TOKENS[repository]
+        return {name: scheme + token}
 
     def _followed(
         self, url: str, headers: Mapping[str, str], secret: Mapping[str, str], clock: _Clock
     ) -> requests.Response:
         """Return the answer at the end of the redirects.
 
-        The first server alone gets the secret, and no longer after a redirect to another one: where that leads
-        back to, and what is requested there, is not the first one's choice.
+        Only the first server gets the secret, and not after a redirect to another one: where that one leads
+        back to, and what is then requested, is not the first server's choice.
         """
         self.check.check_url(url)
         first_origin = urlsplit(url)[:2]  # the scheme, host and port
         is_at_origin = True
-        # identity: checksums are those of the files, whatever a server may do to save bytes
+        # identity: checksums are those of files that are not compressed to save bytes
         usual = {
             "User-Agent": self.user_agent,
             "Accept": "*/*",
@@ -245,8 +252,8 @@ class Web:
         }
         for _ in range(MAX_REDIRECTS + 1):
             is_at_origin = is_at_origin and urlsplit(url)[:2] == first_origin
-            sent = {**usual, **secret} if is_at_origin else usual
-            response = self._send(url, sent, clock)
+            request_headers = {**usual, **secret} if is_at_origin else usual
+            response = self._send(url, request_headers, clock)
             if not response.is_redirect:
                 return response
             response.close()
@@ -270,14 +277,14 @@ class Web:
 
 
 def _new_adapter() -> HTTPAdapter:
-    # once more if the connection fails (a server may have closed a kept one), never after an answer
+    # Retry once if the connection fails (a server may have closed an idle one), but not after an answer.
     retries = Retry(1, status=0, redirect=0, respect_retry_after_header=False)
-    # no limit of connections: a slow file would keep others from being read
+    # Connections are not limited: a slow file would keep others from being read.
     return HTTPAdapter(pool_maxsize=_KEPT, max_retries=retries)
 
 
 def _manager(adapter: HTTPAdapter, url: str, proxies: Mapping[str, str]) -> PoolManager:
-    """Return what makes the connections to a URL, or to the proxy for it."""
+    """Return the manager of the connections to a URL, or to the proxy for it."""
     manager: PoolManager = adapter.poolmanager
     proxy = select_proxy(url, proxies)
     if proxy:
@@ -287,38 +294,61 @@ def _manager(adapter: HTTPAdapter, url: str, proxies: Mapping[str, str]) -> Pool
 
 def of_host(table: Mapping[str, str], url: str) -> str | None:
     """Return the entry for the host of a URL, which may be with its port or without."""
-    parts, host = urlsplit(url), host_of(url).lower()
+    parts = urlsplit(url)
+    host = host_of(url).lower()
     port = "443" if parts.scheme == "https" else "80"
-    return table.get(host) or table.get(f"{host}:{port}") or table.get(parts.hostname or "")
+    without_port = parts.hostname or ""
+    return table.get(host) or table.get(f"{host}:{port}") or table.get(without_port)
 
 
-def _failure(response: requests.Response, of_file: str, *, may_need_token: bool) -> OSError:
-    """Return the error for an HTTP status, with what the answer says, if it is JSON."""
-    status, host = response.status_code, host_of(response.url)
-    said = f"{of_file}{host} answered {status} {response.reason or ''}".rstrip()
-    if "json" in response.headers.get("Content-Type", ""):
-        with suppress(AttributeError, KeyError, TypeError, ValueError, HTTPError):
-            message = json.loads(response.raw.read(_CHUNK, decode_content=False))["message"]
-            said += f": {message[:300]}" if message.isprintable() else ""
+def _failure(response: requests.Response, path: str, *, may_need_token: bool) -> OSError:
+    """Return the error for an HTTP status, with the message of the answer if it has one.
+
+    :param path: the path of the file and a colon; "" for a listing.
+    """
+    status = response.status_code
+    host = host_of(response.url)
+    said = f"{path}{host} answered {status} {response.reason or ''}".rstrip()
+    said += _message(response)
     if status in {404, 410}:
         return MissingError(said)
     if status in {401, 403}:
-        hint = f"; a token may be needed: tokens={{{host!r}: …}} or DOIURI_TOKENS"
-        return PermissionError(said + hint if may_need_token else said)
-    if status == 429 and (seconds := retry_after(response.headers)) is not None:
-        said += f"; Retry-After: {seconds:.0f} s"
+        if may_need_token:
+            said += f"; a token may be needed: tokens={{{host!r}: …}} or DOIURI_TOKENS"
+        return PermissionError(said)
+    if status == 429:
+        seconds = retry_after(response.headers)
+        if seconds is not None:
+            said += f"; Retry-After: {seconds:.0f} s"
     return OSError(said)
 
 
+def _message(response: requests.Response) -> str:
+    """Return a colon and the member ``message`` of a JSON answer; "" if there is none."""
+    if "json" not in response.headers.get("Content-Type", ""):
+        return ""
+    try:
+        body = response.raw.read(_CHUNK, decode_content=False)
+        message = json.loads(body)["message"]
+        return f": {message[:300]}" if message.isprintable() else ""
+    except (AttributeError, KeyError, TypeError, ValueError, HTTPError):
+        return ""
+
+
 def _is_page(response: requests.Response, file: File) -> bool:
-    """Return whether this is a web page in place of a file: of a login, or of a firewall."""
-    kind = response.headers.get("Content-Type", "").lower()
-    is_html = "html" in file.mimetype or file.path.lower().endswith((".html", ".htm", ".xhtml"))
-    return kind.startswith(("text/html", "application/xhtml")) and not is_html
+    """Return whether an answer is a web page in place of the file, such as that of a login or a firewall."""
+    media_type = response.headers.get("Content-Type", "").lower()
+    if not media_type.startswith(("text/html", "application/xhtml")):
+        return False
+    path = file.path.lower()
+    return not ("html" in file.mimetype or path.endswith((".html", ".htm", ".xhtml")))
 
 
 def new_digest(file: File) -> hashlib._Hash | None:
-    """Return a new digest for a file's checksum; None if it has none, or warns if that is of an unknown kind."""
+    """Return a new digest to compute a file's checksum with.
+
+    None if the file has no checksum; a warning and None if its checksum is of an unknown kind.
+    """
     if not file.checksum:
         return None
     name, _, value = file.checksum.lower().replace("-", "").partition(":")  # also "SHA-1:…"
@@ -332,15 +362,23 @@ def new_digest(file: File) -> hashlib._Hash | None:
 
 
 def _matches(file: File, digest: hashlib._Hash | None) -> bool:
-    """Return whether a digest is a file's checksum, or there is none to compare."""
-    return digest is None or digest.hexdigest() == file.checksum.partition(":")[2].lower()
+    """Return whether a digest is a file's checksum; it is if there is no digest."""
+    if digest is None:
+        return True
+    checksum = file.checksum.partition(":")[2]
+    return digest.hexdigest() == checksum.lower()
+
+
+def _wrong_size(size: int, stated_size: int | None) -> str:
+    """Return what is wrong with the number of received bytes."""
+    if stated_size is None:
+        return f"sent more than {MAX_SIZE:,} bytes without saying how many there are"
+    sent = f"more than {stated_size:,}" if size > stated_size else f"{size:,}"
+    return f"sent {sent} bytes, expected {stated_size:,}"
 
 
 def _unpack(file: File, out: IO[bytes]) -> bool:
-    """Replace what was received by what is packed in it, once, if that has the file's checksum and size.
-
-    Returns whether it has.
-    """
+    """Decompress the received bytes once if the result has the file's checksum and size; return whether it has."""
     digest = new_digest(file)
     if digest is None:
         return False
@@ -350,11 +388,14 @@ def _unpack(file: File, out: IO[bytes]) -> bool:
     with tempfile.SpooledTemporaryFile(max_size=WHOLE) as unpacked:
         try:
             packed = gzip.GzipFile(fileobj=out, mode="rb")
-            while size <= limit and (piece := packed.read(_CHUNK)):
+            while size <= limit:
+                piece = packed.read(_CHUNK)
+                if not piece:
+                    break
                 size += len(piece)
                 unpacked.write(piece)
                 digest.update(piece)
-        except (EOFError, OSError, zlib.error):  # it is not gzip, or only the begin
+        except (EOFError, OSError, zlib.error):  # it is not gzip, or is cut off
             return False
         if file.size not in {None, size} or size > limit or not _matches(file, digest):
             return False

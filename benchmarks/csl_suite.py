@@ -20,9 +20,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from doiuri_csl import Cite, Locale, Processor, Run, Style
-from doiuri_csl._citations import render_citation
-from doiuri_csl._context import Placed, Position
+from doiuri_csl import Cite, Locale, Place, Position, Processor, Run, Style
 from doiuri_csl._locale import read_file
 
 Line: TypeAlias = list[tuple[str, frozenset[str]]]
@@ -170,12 +168,8 @@ def cite_of(value: dict[str, Any]) -> Cite:
         suffix=value.get("suffix") or "",
         author_only=bool(value.get("author-only")),
         suppress_author=bool(value.get("suppress-author")),
+        place=Place(POSITIONS[int(value.get("position") or 0)], bool(value.get("near-note"))),
     )
-
-
-def placed(value: dict[str, Any]) -> Placed:
-    position = POSITIONS[int(value.get("position") or 0)]
-    return Placed(cite_of(value), position, bool(value.get("near-note")))
 
 
 class Fixture:
@@ -207,15 +201,12 @@ class Fixture:
             numbers = range(count)
             return self.citations([self.processor.citation(number) for number in numbers], marks)
         if "CITATION-ITEMS" in data:
-            citations = [list(map(placed, cites)) for cites in data["CITATION-ITEMS"]]
+            citations = [list(map(cite_of, cites)) for cites in data["CITATION-ITEMS"]]
         else:
             entries = self.processor._document.ordered_entries
-            citations = [[Placed(Cite(entry.id)) for entry in entries]]
-        return self.citations([self.render(cites) for cites in citations], [""] * len(citations))
-
-    def render(self, cites: list[Placed]) -> tuple[Run, ...]:
-        """A citation at a place that the fixture says."""
-        return self.processor._runs(render_citation(self.processor._document, cites))
+            citations = [[Cite(entry.id) for entry in entries]]
+        rendered = [self.processor.cite(cites) for cites in citations]
+        return self.citations(rendered, [""] * len(citations))
 
     def register_citations(self) -> int:
         """Register the citations of the last step, in the order of the document; how many they are."""

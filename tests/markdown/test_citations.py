@@ -1,10 +1,11 @@
 """Citations: their syntax, their labels, and the list of references."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.references import RECORDS
+from support.references import NOTES, RECORDS
 
 from .conftest import Page, Render, Rendered, Serve
 
@@ -308,3 +309,35 @@ def test_a_second_place_is_reported_once_with_its_line(cite: Render) -> None:
         f"line 9: {marker}: the list of references is at the first of these lines",
     ]
     assert "<p>" not in rendered.html
+
+
+def test_a_style_of_notes_has_ibid(tmp_path: Path, cite: Render) -> None:
+    style = tmp_path / "notes.csl"
+    style.write_text(NOTES)
+    source = """
+[@doi:10.5555/kahn-a]
+
+# Then @doi:10.5555/kahn-a [p. 3]
+
+[@doi:10.5555/berg-1999], [@doi:10.5555/kahn-a]; @doi:10.5555/KAHN-a
+"""
+
+    rendered = cite(source, reference_style=str(style))
+
+    assert texts(rendered.html) == [
+        "KAHN Alpha",
+        "KAHN (Ibid. 3)",
+        "van der Berg On dikes",
+        "KAHN",
+        "KAHN (Ibid.)",
+    ]
+
+
+def test_each_document_has_its_own_first_citation(tmp_path: Path, cite: Render) -> None:
+    style = tmp_path / "notes.csl"
+    style.write_text(NOTES)
+    source = "[@doi:10.5555/kahn-a]"
+
+    rendered = [cite(source, reference_style=str(style)) for _ in range(2)]
+
+    assert [texts(one.html) for one in rendered] == [["KAHN Alpha"], ["KAHN Alpha"]]

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI
 from doiuri.citations import Style
+from support.references import NOTES
 from support.servers.web import Site
 from support.sphinx_build import Build, build, project, text_in, write
 
@@ -522,3 +523,47 @@ def test_numbers_have_the_reading_order_and_lists_every_work(
     assert re.findall(r'href="https://doi.org/10.5555/([\w-]*)"', listed) == [*order.values()]
     if known == "known":
         assert [shown(built, name)[0] for name in order] == ["1", "2", "3", "4", "5", "6"]
+
+
+KAHN = ":doi:p:`10.5555/kahn-a`"
+BERG = ":doi:p:`10.5555/berg-1999`"
+NOTED = {
+    "conf.py": "extensions = ['sphinx_doiuri']\ndoi_reference_style = 'notes.csl'\n",
+    "notes.csl": NOTES,
+    "index.rst": (
+        f"T\n=\n\n.. contents::\n.. toctree::\n\n   a\n\n{KAHN} {KAHN}\n\n"
+        f"S {KAHN}\n--------------------------\n\n:ref:`here <a>` {BERG}\n\n"
+        f".. only:: latex\n\n   {BERG}\n\n:doi:t:`10.5555/kahn-a, p. 3` {KAHN}\n\n"
+        ".. doi:bibliography::\n   :scope: project\n"
+    ),
+    "a.rst": f".. _a:\n\nA\n=\n\n{KAHN}\n\n.. [#] {KAHN}\n",
+}
+
+
+def test_a_style_of_notes_has_ibid_on_each_page(tmp_path: Path, server: Site) -> None:
+    built = build(write(tmp_path / "src", NOTED), tmp_path)
+
+    in_contents, *in_text = Body(built.text()).texts("doi-citation")
+    assert in_contents == "KAHN Alpha"
+    assert in_text == [
+        *("KAHN Alpha", "Ibid.", "Ibid."),
+        *("van der Berg On dikes", "KAHN (3)", "KAHN"),
+    ]
+    assert Body(built.text("a.html")).texts("doi-citation") == ["KAHN Alpha", "Ibid."]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_positions_after_a_change_are_those_of_a_fresh_build(
+    jobs: int, tmp_path: Path, server: Site
+) -> None:
+    source = write(tmp_path / "src", NOTED)
+    build(source, tmp_path, "html", f"-j{jobs}")
+
+    write(source, {"a.rst": f"A {BERG}\n=========================\n\n{KAHN} {KAHN}\n"})
+    again = build(source, tmp_path, "html", f"-j{jobs}")
+    fresh = build(source, tmp_path / "fresh", "html", f"-j{jobs}")
+
+    for name in ("index.html", "a.html"):
+        assert Body(again.text(name)).texts("doi-citation") == (
+            Body(fresh.text(name)).texts("doi-citation")
+        )

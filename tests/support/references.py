@@ -155,3 +155,26 @@ def _hostile_record(number: int, attack: str) -> dict[str, Any]:
     if number % 2 == 0:
         metadata["text/x-bibliography; style=apa"] = attack.replace("\ud800", "x")
     return {**record(HOSTILE[number], "https://example.org/"), "metadata": metadata}
+
+
+NOTES = """
+<style xmlns="http://purl.org/net/xbiblio/csl" class="note" version="1.0">
+  <citation near-note-distance="2"><layout delimiter="; "><choose>
+    <if position="ibid"><text term="ibid"/><text variable="locator" prefix=" "/></if>
+    <else>
+      <group delimiter=" ">
+        <names variable="author"><name form="short"/></names>
+        <choose>
+          <if position="near-note"/>
+          <else-if position="subsequent">
+            <text value="above"/><text variable="first-reference-note-number" prefix="n. "/>
+          </else-if>
+          <else><text variable="title" font-style="italic"/></else>
+        </choose>
+        <text variable="locator"/>
+      </group>
+    </else>
+  </choose></layout></citation>
+  <bibliography><layout><text variable="title"/></layout></bibliography>
+</style>"""
+"""A style of notes that shows the position of each cite."""

@@ -23,6 +23,7 @@ from doiuri.citations import (
 from doiuri.works import Work
 from support.cases import table
 from support.growth import is_linear
+from support.references import NOTES
 
 ODD = DOI("10.1000/456#<7>")
 A, B, C, D = (DOI(f"10.1000/{letter}") for letter in "abcd")
@@ -350,6 +351,85 @@ def test_a_citation_may_show_the_doi_and_tests_the_position(tmp_path: Path) -> N
     bibliography = Bibliography(works, works, style)
     shown = [text_of(bibliography.citation([Cite(key)])) for key in works]
     assert shown == [f"T DOI {ODD.name}", "U https://example.org/w"]
+
+
+NOTED: list[tuple[Form, list[Cite], str]] = [
+    ("p", [Cite("li")], "Li Ants"),
+    ("p", [Cite("li"), Cite("li")], "Ibid."),
+    ("p", [Cite("li", label="page", locator="3")], "Ibid. 3"),
+    ("t", [Cite("li", label="page", locator="3")], "Li (Ibid. 3)"),
+    # without the locator of the cite before, it is not the same place
+    ("p", [Cite("li")], "Li"),
+    (
+        "p",
+        [Cite("kim"), Cite("li"), Cite("li", label="page", locator="3")],
+        "Kim Bees; Li; ibid. 3",
+    ),
+    # the citation before has several cites
+    ("p", [Cite("li")], "Li"),
+    ("author", [Cite("kim")], "Kim"),
+    # names alone are no citation
+    ("p", [Cite("li")], "Ibid."),
+    ("p", [Cite("unknown")], "@unknown"),
+    ("p", [Cite("unknown")], "@unknown"),
+    ("year", [Cite("kim")], "2001"),
+    # further away than the style's near-note-distance; no note has a number
+    ("p", [Cite("li", label="page", locator="4")], "Li above 4"),
+]
+
+
+def notes_style(folder: Path) -> Style:
+    (folder / "notes.csl").write_text(NOTES)
+    return Style.load("notes.csl", folder)
+
+
+def test_a_citation_depends_on_those_before_it_on_the_page(tmp_path: Path) -> None:
+    """CSL 1.0.2, Choose, "position"."""
+    works = {"li": work("li", "Li", title="Ants"), "kim": work("kim", "Kim", title="Bees")}
+    bibliography = Bibliography(works, works, notes_style(tmp_path))
+
+    placed = bibliography.placed((form, cites) for form, cites, _ in NOTED)
+
+    shown = []
+    for (form, _, _), cites in zip(NOTED, placed, strict=True):
+        shown.append(text_of(bibliography.citation(cites, form)))
+    assert shown == [expected for _, _, expected in NOTED]
+
+
+def test_a_citation_without_a_place_is_the_first(tmp_path: Path) -> None:
+    works = {"li": work("li", "Li", title="Ants")}
+    bibliography = Bibliography(works, works, notes_style(tmp_path))
+
+    bibliography.placed([("p", [Cite("li")]), ("p", [Cite("li")])])
+
+    assert text_of(bibliography.citation([Cite("li")])) == "Li Ants"
+
+
+def test_a_doi_in_another_case_is_the_same_work(tmp_path: Path) -> None:
+    works = {DOI("10.1000/a"): work(DOI("10.1000/a"), "Li", title="Ants")}
+    bibliography = Bibliography(works, works, notes_style(tmp_path))
+
+    _, again = bibliography.placed(
+        [("p", [Cite(DOI("10.1000/a"))]), ("p", [Cite(DOI("10.1000/A"))])]
+    )
+
+    assert text_of(bibliography.citation(again)) == "Ibid."
+
+
+def test_later_citations_have_fewer_names_if_the_style_wants(tmp_path: Path) -> None:
+    """CSL 1.0.2, Et-al Abbreviation, "et-al-subsequent-min"; positions are not only for notes."""
+    options = 'et-al-subsequent-min="2" et-al-subsequent-use-first="1"'
+    citation = f'<citation {options}><layout><names variable="author"/></layout></citation>'
+    (tmp_path / "own.csl").write_text(STYLE.format(citation + BIBLIOGRAPHY))
+    works = {"k": work("k", "Li", "Kim")}
+    bibliography = Bibliography(works, works, Style.load("own.csl", tmp_path))
+
+    placed = bibliography.placed([("p", [Cite("k")]), ("p", [Cite("k")]), ("t", [Cite("k")])])
+
+    first, second, third = placed
+    assert text_of(bibliography.citation(first)) == "Li, Kim"
+    assert text_of(bibliography.citation(second)) == "Li et al."
+    assert text_of(bibliography.citation(third, "t")) == "Li et al."
 
 
 def test_commas_after_a_name_take_linear_time() -> None:

@@ -5,7 +5,7 @@ references. What it returns are ``Run`` s of text, which ``to_html`` and ``to_te
 library.
 """
 
-from doiuri_csl._context import Cite, Listed
+from doiuri_csl._context import Cite, Listed, Place, Position
 from doiuri_csl._errors import CSLError
 from doiuri_csl._locale import Locale
 from doiuri_csl._processor import Processor, Reference
@@ -18,6 +18,8 @@ __all__ = [
     "Format",
     "Listed",
     "Locale",
+    "Place",
+    "Position",
     "Processor",
     "Reference",
     "Run",

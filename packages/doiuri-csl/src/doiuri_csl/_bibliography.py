@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Cite, Context, Placed
+from doiuri_csl._context import Cite, Context
 from doiuri_csl._elements import render_parts, render_sequence
 from doiuri_csl._markup import parse
 from doiuri_csl._pieces import Piece, Wrap, join_pieces, plain_text, text_pieces, wrap_pieces
@@ -26,7 +26,7 @@ def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
     entries = []
     before: list[str] = []
     for entry in document.ordered_entries:
-        pieces = _entry(document.context(Placed(Cite(entry.id)), area), area)
+        pieces = _entry(document.context(Cite(entry.id), area), area)
         if "subsequent-author-substitute" in area.attributes:
             names = _first_names(pieces)
             pieces = _with_substitute(pieces, names, before, area)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Cite, Context, Entry, Placed
+from doiuri_csl._context import Cite, Context, Entry
 from doiuri_csl._elements import render_sequence
 from doiuri_csl._items import Item
 from doiuri_csl._markup import parse
@@ -37,7 +37,7 @@ _FIRST_ROLES = ("author", "editor", "translator", "director", "compiler", "conta
 class _RenderedCite:
     """A cite, what it renders to, and the delimiter that follows it."""
 
-    placed: Placed
+    cite: Cite
     entry: Entry
     pieces: list[Piece]
 
@@ -47,23 +47,18 @@ class _RenderedCite:
     delimiter: str
 
     @property
-    def cite(self) -> Cite:
-        """The cite."""
-        return self.placed.cite
-
-    @property
     def is_bare(self) -> bool:
         """Whether the author of the text added nothing, so that the cite may become part of a range."""
         cite = self.cite
         return self.entry.is_known and not (cite.locator or cite.prefix or cite.suffix)
 
 
-def render_citation(document: Document, placed: Sequence[Placed]) -> list[Piece]:
+def render_citation(document: Document, cites: Sequence[Cite]) -> list[Piece]:
     """Return a citation: names in a sentence, and the other cites in the style's layout."""
     pieces: list[Piece] = []
-    for is_name, group in groupby(placed, lambda cite: cite.cite.author_only):
-        cites = list(group)
-        part = _names_in_sentence(document, cites) if is_name else _in_layout(document, cites)
+    for is_name, group in groupby(cites, lambda cite: cite.author_only):
+        write = _names_in_sentence if is_name else _in_layout
+        part = write(document, list(group))
         if pieces and part and not _is_raised(document):
             pieces.append(Piece(" "))
         pieces += part
@@ -75,11 +70,11 @@ def _is_raised(document: Document) -> bool:
     return ("vertical-align", "sup") in document.sheet.citation.appearance.formats
 
 
-def _names_in_sentence(document: Document, placed: list[Placed]) -> list[Piece]:
+def _names_in_sentence(document: Document, cites: list[Cite]) -> list[Piece]:
     """Return the names of cites, without the affixes of the layout."""
     area = document.sheet.citation
     rendered = []
-    for cite in placed:
+    for cite in cites:
         context = document.context(cite, area)
         context.in_sentence = True
         pieces = _with_part(render_in(document, context), "first-names")
@@ -89,9 +84,9 @@ def _names_in_sentence(document: Document, placed: list[Placed]) -> list[Piece]:
     return _joined(rendered)
 
 
-def _default_names(document: Document, placed: Placed) -> list[Piece]:
+def _default_names(document: Document, cite: Cite) -> list[Piece]:
     """Return names for a style whose citations have none, or else the title."""
-    context = document.context(placed, document.sheet.citation)
+    context = document.context(cite, document.sheet.citation)
     context.in_sentence = True
     item = context.item
     for variable in _FIRST_ROLES:
@@ -120,11 +115,9 @@ def render_in(document: Document, context: Context) -> list[Piece]:
     return render_sequence(document.sheet.citation.elements, context).pieces
 
 
-def _render_cite(
-    document: Document, placed: Placed, *, suppress_author: bool = False
-) -> list[Piece]:
+def _render_cite(document: Document, cite: Cite, *, suppress_author: bool = False) -> list[Piece]:
     """Return a cite without its affixes."""
-    context = document.context(placed, document.sheet.citation)
+    context = document.context(cite, document.sheet.citation)
     context.suppress_author = suppress_author
     return render_in(document, context)
 
@@ -137,14 +130,14 @@ def _is_year_suffix(piece: Piece) -> bool:
     return piece.has("role", "year-suffix")
 
 
-def _in_layout(document: Document, placed: list[Placed]) -> list[Piece]:
+def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
     """Return cites in the style's layout."""
     area = document.sheet.citation
-    ordered = _sorted(document, placed, area)
+    ordered = _sorted(document, cites, area)
     rendered = []
     for index, cite in enumerate(ordered):
-        pieces = _render_cite(document, cite, suppress_author=cite.cite.suppress_author)
-        if document.sheet.is_note and _starts_sentence(cite.cite, is_first=index == 0):
+        pieces = _render_cite(document, cite, suppress_author=cite.suppress_author)
+        if document.sheet.is_note and _starts_sentence(cite, is_first=index == 0):
             pieces = capitalize_term(pieces, document.terms.lang)
         rendered.append(_rendered(document, cite, pieces))
     joined = _collapsed(document, rendered)
@@ -156,25 +149,25 @@ def _in_layout(document: Document, placed: list[Placed]) -> list[Piece]:
     return appearance.without_affixes().apply(with_affixes, document.context(ordered[0], area))
 
 
-def _sorted(document: Document, placed: list[Placed], area: Area) -> list[Placed]:
+def _sorted(document: Document, cites: list[Cite], area: Area) -> list[Cite]:
     """Return the cites of a citation in the order of the style.
 
     A prefix ties the cites together: "see A; but also B" stays, and so does "see A; B".
     """
-    is_tied = any(cite.cite.prefix for cite in placed)
-    if len(placed) < 2 or is_tied:
-        return placed
-    return document.sort(placed, area)
+    is_tied = any(cite.prefix for cite in cites)
+    if len(cites) < 2 or is_tied:
+        return cites
+    return document.sort(cites, area)
 
 
-def _rendered(document: Document, placed: Placed, pieces: list[Piece]) -> _RenderedCite:
+def _rendered(document: Document, cite: Cite, pieces: list[Piece]) -> _RenderedCite:
     with_names = pieces
-    if placed.cite.suppress_author:
+    if cite.suppress_author:
         # Names group cites even where they are not shown.
-        with_names = _render_cite(document, placed)
+        with_names = _render_cite(document, cite)
     names = plain_text(_with_part(with_names, "first-names"))
     delimiter = document.sheet.citation.delimiter
-    return _RenderedCite(placed, document.entry(placed.cite.id), pieces, names, delimiter)
+    return _RenderedCite(cite, document.entry(cite.id), pieces, names, delimiter)
 
 
 def _collapsed(document: Document, cites: list[_RenderedCite]) -> list[Piece]:
@@ -292,7 +285,7 @@ def _collapse_group(document: Document, group: list[_RenderedCite]) -> list[_Ren
     if collapse:
         after = area.get("after-collapse-delimiter", area.delimiter)
         for cite in group[1:]:
-            cite.pieces = _render_cite(document, cite.placed, suppress_author=True)
+            cite.pieces = _render_cite(document, cite.cite, suppress_author=True)
 
     between = _group_delimiter(area)
     for cite in group[:-1]:

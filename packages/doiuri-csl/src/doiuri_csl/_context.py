@@ -24,7 +24,16 @@ class Position(Enum):
     SUBSEQUENT = "subsequent"
     IBID = "ibid"
     IBID_WITH_LOCATOR = "ibid-with-locator"
-    CONTAINER_SUBSEQUENT = "container-subsequent"
+
+
+class Place(NamedTuple):
+    """The place of a cite among those of its item; ``Style.place`` finds it out."""
+
+    position: Position = Position.FIRST
+    is_near_note: bool = False
+
+    first_note: int = 0
+    """The number of the note that first cites the item; 0 if there is none."""
 
 
 class Cite(NamedTuple):
@@ -51,16 +60,8 @@ class Cite(NamedTuple):
     suppress_author: bool = False
     """Whether the names are left out."""
 
-
-class Placed(NamedTuple):
-    """A cite at its place in the document."""
-
-    cite: Cite
-    position: Position = Position.FIRST
-    is_near_note: bool = False
-
-    note: int = 0
-    """The number of the note that it stands in; 0 in the text."""
+    place: Place = Place()
+    """Where it stands in the document; by default, it is the first of its item."""
 
 
 class Listed(NamedTuple):
@@ -94,11 +95,10 @@ class Disambiguation:
 
 @dataclass
 class Entry:
-    """An item that the document cites: its number, its first note, its disambiguation."""
+    """An item that the document cites: its number, its disambiguation."""
 
     item: Item
     number: int = 0
-    first_note: int = 0
     disambiguation: Disambiguation = field(default_factory=Disambiguation)
     citation_label: str = ""
 
@@ -176,7 +176,7 @@ class Context:
     settings: Settings
     terms: Terms
     entry: Entry
-    placed: Placed
+    cite: Cite
     area: str
     names: Mapping[str, str]
     """The options of names that the area has."""
@@ -203,11 +203,6 @@ class Context:
         return self.entry.item
 
     @property
-    def cite(self) -> Cite:
-        """The cite."""
-        return self.placed.cite
-
-    @property
     def is_sorting(self) -> bool:
         """Whether the text is a sort key."""
         return self.sort_names is not None
@@ -231,13 +226,19 @@ class Context:
         if name == "citation-number":
             return str(entry.number) if entry.number else ""
         if name == "first-reference-note-number":
-            is_later = self.placed.position is not Position.FIRST
-            return str(entry.first_note) if is_later and entry.first_note else ""
+            return self._first_note()
         if name == "year-suffix":
             return entry.disambiguation.year_suffix
         if name == "citation-label":
             return entry.citation_label + entry.disambiguation.year_suffix
         return self._item_value(name)
+
+    def _first_note(self) -> str:
+        """Return the number of the note that first cites the item, at later cites."""
+        place = self.cite.place
+        if place.position is Position.FIRST or place.first_note == 0:
+            return ""
+        return str(place.first_note)
 
     def _item_value(self, name: str) -> str:
         """Return the value of a variable of the item, under its older name too."""

@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, TypeAlias
 
 from doiuri_csl._citations import render_in
-from doiuri_csl._context import Cite, Disambiguation, Entry, ListedNames, Placed, Position
+from doiuri_csl._context import Cite, Disambiguation, Entry, ListedNames, Place, Position
 from doiuri_csl._people import Person, initials
 from doiuri_csl._pieces import folded, plain_text
 
@@ -72,7 +72,7 @@ class _Solver:
     def _text(self, entry: Entry) -> str:
         """Return what has to be unlike: in notes the later cites, as the first is a reference in full."""
         position = Position.SUBSEQUENT if self._document.sheet.is_note else Position.FIRST
-        context = self._document.context(Placed(Cite(entry.id), position), self._area)
+        context = self._document.context(Cite(entry.id, place=Place(position)), self._area)
         # Two cites that differ in the day of access alone are still alike.
         context.progress.substituted.add("accessed")
         return plain_text(render_in(self._document, context))
@@ -107,7 +107,7 @@ class _Solver:
 
     def _listed(self, entry: Entry) -> ListedNames | None:
         """Return the first list of names in the cite of an entry, or None if it names nobody."""
-        context = self._document.context(Placed(Cite(entry.id)), self._area)
+        context = self._document.context(Cite(entry.id), self._area)
         render_in(self._document, context)
         listed = context.progress.listed
         return listed[0] if listed else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Cite, Context, Disambiguation, Entry, Placed
+from doiuri_csl._context import Cite, Context, Disambiguation, Entry
 from doiuri_csl._items import Item, citation_label
 from doiuri_csl._sorting import sort_by_keys
 
@@ -44,9 +44,9 @@ class Document:
         self._order = list(self._entries.values())
         if self.sheet.bibliography is not None:
             # Keys that show numbers have those of the order of citing.
-            placed = [Placed(Cite(key)) for key in self._entries]
-            in_order = self.sort(placed, self.sheet.bibliography)
-            self._order = [self._entries[cite.cite.id] for cite in in_order]
+            cites = [Cite(key) for key in self._entries]
+            in_order = self.sort(cites, self.sheet.bibliography)
+            self._order = [self._entries[cite.id] for cite in in_order]
         for number, entry in enumerate(self._order, 1):
             entry.number = number
 
@@ -78,33 +78,27 @@ class Document:
             return Entry({"id": key}, is_known=False)
         return entry
 
-    def set_first_notes(self, notes: Mapping[str, int]) -> None:
-        """Set the number of the note that first cites each item."""
-        for key, note in notes.items():
-            if key in self._entries:
-                self._entries[key].first_note = note
-
-    def context(self, placed: Placed, area: Area) -> Context:
+    def context(self, cite: Cite, area: Area) -> Context:
         """Return the context of a cite or an entry."""
         # Only citations have to be unlike each other.
         levels = self.given_levels if area.name == "citation" else {}
         return Context(
             settings=self.sheet.settings,
             terms=self.terms,
-            entry=self.entry(placed.cite.id),
-            placed=placed,
+            entry=self.entry(cite.id),
+            cite=cite,
             area=area.name,
             names=area.names,
             given_levels=levels,
             only_first_names=self._first_names_only,
         )
 
-    def sort(self, placed: Sequence[Placed], area: Area) -> list[Placed]:
+    def sort(self, cites: Sequence[Cite], area: Area) -> list[Cite]:
         """Return cites in the order of an area's keys."""
 
-        def context_of(cite: Placed, key: SortKey) -> Context:
+        def context_of(cite: Cite, key: SortKey) -> Context:
             context = self.context(cite, area)
             context.sort_names = key.names
             return context
 
-        return sort_by_keys(placed, area.sort_keys, self.sheet.macros, context_of)
+        return sort_by_keys(cites, area.sort_keys, self.sheet.macros, context_of)

@@ -55,7 +55,6 @@ _POSITIONS = {
     "subsequent": (Position.SUBSEQUENT, Position.IBID, Position.IBID_WITH_LOCATOR),
     "ibid": (Position.IBID, Position.IBID_WITH_LOCATOR),
     "ibid-with-locator": (Position.IBID_WITH_LOCATOR,),
-    "container-subsequent": (Position.CONTAINER_SUBSEQUENT,),
 }
 
 
@@ -322,8 +321,8 @@ def _is_in_position(value: str, context: Context) -> bool:
     if context.area != "citation":
         return False
     if value == "near-note":
-        return context.placed.is_near_note
-    return context.placed.position in _POSITIONS.get(value, ())
+        return context.cite.place.is_near_note
+    return context.cite.place.position in _POSITIONS.get(value, ())
 
 
 @dataclass

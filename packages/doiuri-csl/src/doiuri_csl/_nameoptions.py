@@ -152,5 +152,5 @@ class NameStyle:
         attributes = {**context.names, **self.attributes}
         if context.sort_names is not None:
             attributes.update(context.sort_names)
-        is_subsequent = context.placed.position is not Position.FIRST
+        is_subsequent = context.cite.place.position is not Position.FIRST
         return _cached_options(tuple(attributes.items()), is_subsequent)

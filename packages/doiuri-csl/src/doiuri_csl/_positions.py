@@ -7,77 +7,90 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Cite, Placed, Position
+from doiuri_csl._context import Cite, Place, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from doiuri_csl._sheet import Sheet
 
 
-class Positions:
+def place_cites(
+    sheet: Sheet, citations: Sequence[Sequence[Cite]], notes: Iterable[int] | None
+) -> list[list[Cite]]:
+    """Return the citations of a document with the places of their cites.
+
+    :param notes: the number of the note of each citation, 0 for the text; None if, in a style of
+        notes, each is a note of its own
+    """
+    if notes is None:
+        notes = range(1, len(citations) + 1) if sheet.is_note else [0] * len(citations)
+    places = _Places(sheet.near_note_distance)
+    return [places.place(cites, note) for cites, note in zip(citations, notes, strict=True)]
+
+
+class _Places:
     """Goes through the citations of a document; those in notes and in the text are two sequences."""
-
-    first_notes: dict[str, int]
-    """The number of the note that first cites each item."""
 
     def __init__(self, near_note_distance: int) -> None:
         self._distance = near_note_distance
-        self._last: dict[str, Placed] = {}
-        self._previous: dict[bool, list[Placed]] = {True: [], False: []}
-        self.first_notes = {}
+        self._first_notes: dict[str, int] = {}
+        self._last_notes: dict[str, int] = {}
+        self._note = 0  # the last one
+        self._previous: dict[bool, list[Cite]] = {True: [], False: []}
 
-    def place(self, cites: Sequence[Cite], note: int) -> list[Placed]:
+    def place(self, cites: Sequence[Cite], note: int) -> list[Cite]:
         """Return the cites of the next citation at their places.
 
         :param note: the number of the note that it stands in; 0 in the text
         """
         in_note = note > 0
         previous = self._previous[in_note]
-        in_same_note = in_note and bool(previous) and previous[0].note == note
-        earlier = self._meant_by_ibid(previous, in_same_note=in_same_note)
+        in_same_note = in_note and bool(previous) and note == self._note
+        earlier = _meant_by_ibid(previous, in_same_note=in_same_note)
 
-        placed: list[Placed] = []
+        placed: list[Cite] = []
         for cite in cites:
             # Names in a sentence are no reference: what follows them is.
             if cite.author_only:
-                placed.append(Placed(cite, note=note))
+                placed.append(cite)
                 continue
-            earlier = self._place(cite, note, earlier)
+            earlier = cite._replace(place=self._place(cite, note, earlier))
             placed.append(earlier)
 
-        references = [cite for cite in placed if not cite.cite.author_only]
+        references = [cite for cite in placed if not cite.author_only]
         if references:
             self._previous[in_note] = [*previous, *references] if in_same_note else references
+        if references and in_note:
+            self._note = note
         return placed
 
-    def _meant_by_ibid(self, previous: list[Placed], *, in_same_note: bool) -> Placed | None:
-        """Return the cite that "ibid." would mean, or None if there is none.
-
-        The one before in this note, or the only one of the note before.
-        """
-        if in_same_note:
-            return previous[-1]
-        return previous[0] if len(previous) == 1 else None
-
-    def _place(self, cite: Cite, note: int, earlier: Placed | None) -> Placed:
-        last = self._last.get(cite.id)
-        position = _position(cite, earlier, is_seen=last is not None)
-        is_near = False
-        if last is None:
-            self.first_notes[cite.id] = note
-        elif note:
-            is_near = note - last.note <= self._distance
-        placed = Placed(cite, position, is_near, note)
-        self._last[cite.id] = placed
-        return placed
+    def _place(self, cite: Cite, note: int, earlier: Cite | None) -> Place:
+        position = _position(cite, earlier, is_seen=cite.id in self._last_notes)
+        last_note = self._last_notes.get(cite.id, 0)
+        are_in_notes = last_note > 0 and note > 0
+        is_near = are_in_notes and note - last_note <= self._distance
+        self._last_notes[cite.id] = note
+        return Place(position, is_near, self._first_notes.setdefault(cite.id, note))
 
 
-def _position(cite: Cite, earlier: Placed | None, *, is_seen: bool) -> Position:
+def _meant_by_ibid(previous: list[Cite], *, in_same_note: bool) -> Cite | None:
+    """Return the cite that "ibid." would mean, or None if there is none.
+
+    The one before in this note, or the only one of the note before.
+    """
+    if in_same_note:
+        return previous[-1]
+    return previous[0] if len(previous) == 1 else None
+
+
+def _position(cite: Cite, earlier: Cite | None, *, is_seen: bool) -> Position:
     """Return the position of a cite after another."""
     if not is_seen:
         return Position.FIRST
-    if earlier is None or earlier.cite.id != cite.id:
+    if earlier is None or earlier.id != cite.id:
         return Position.SUBSEQUENT
-    if cite.locator == earlier.cite.locator and cite.label == earlier.cite.label:
+    if cite.locator == earlier.locator and cite.label == earlier.label:
         return Position.IBID
     if cite.locator:
         return Position.IBID_WITH_LOCATOR

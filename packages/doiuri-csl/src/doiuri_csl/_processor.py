@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri_csl._bibliography import render_bibliography
 from doiuri_csl._citations import render_citation
-from doiuri_csl._context import Placed
 from doiuri_csl._disambiguation import disambiguate
 from doiuri_csl._document import Document
 from doiuri_csl._items import Item, read_item
 from doiuri_csl._locale import ENGLISH, Locale, find_shipped
 from doiuri_csl._pieces import Piece
-from doiuri_csl._positions import Positions
+from doiuri_csl._positions import place_cites
 from doiuri_csl._punctuation import finish
 from doiuri_csl._runs import Run, runs_of
 from doiuri_csl._style import Style, sheet_of
@@ -82,7 +81,7 @@ class Processor:
             locale = _locale_of(style)
         self._locale = locale
         self._document = Document(sheet, locale.in_style(sheet.own_locales), read)
-        self._citations: list[list[Placed]] = []
+        self._citations: list[list[Cite]] = []
 
     @property
     def locale(self) -> Locale:
@@ -108,13 +107,7 @@ class Processor:
         cited = [cite.id for cite in chain.from_iterable(groups)]
         self._document.register([*cited, *uncited])
 
-        sheet = self._document.sheet
-        if notes is None:
-            notes = range(1, len(groups) + 1) if sheet.is_note else [0] * len(groups)
-        positions = Positions(sheet.near_note_distance)
-        pairs = zip(groups, notes, strict=True)
-        self._citations = [positions.place(cites, note) for cites, note in pairs]
-        self._document.set_first_notes(positions.first_notes)
+        self._citations = place_cites(self._document.sheet, groups, notes)
         disambiguate(self._document)
 
     def citation(self, number: int) -> tuple[Run, ...]:
@@ -130,11 +123,11 @@ class Processor:
         return self._runs(render_citation(self._document, self._citations[number]))
 
     def cite(self, cites: Sequence[Cite]) -> tuple[Run, ...]:
-        """Return a citation that has no place in the document, so that each cite is the first of its item.
+        """Return a citation that was not registered.
 
-        :param cites: as those of ``register``
+        :param cites: as those of ``register``; each has the place that it says
         """
-        return self._runs(render_citation(self._document, [Placed(cite) for cite in cites]))
+        return self._runs(render_citation(self._document, cites))
 
     @property
     def listed(self) -> tuple[Listed, ...]:

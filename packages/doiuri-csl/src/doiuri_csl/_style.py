@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri_csl._locale import check_root, read_file, with_path
+from doiuri_csl._positions import place_cites
 from doiuri_csl._sheet import Sheet, read_sheet
 from doiuri_csl._xml import read_xml
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable, Sequence
+
+    from doiuri_csl._context import Cite
 
 
 class Style:
@@ -67,6 +71,17 @@ class Style:
     def has_bibliography(self) -> bool:
         """Whether it has a list of references."""
         return self._sheet.bibliography is not None
+
+    def place(
+        self, citations: Iterable[Sequence[Cite]], notes: Iterable[int] | None = None
+    ) -> list[list[Cite]]:
+        """Return the citations of a document, or of a chapter, with the places of their cites.
+
+        :param citations: as those of ``Processor.register``
+        :param notes: as those of ``Processor.register``
+        :raises ValueError: if there are more or fewer notes than citations
+        """
+        return place_cites(self._sheet, list(citations), notes)
 
 
 def sheet_of(style: Style) -> Sheet:

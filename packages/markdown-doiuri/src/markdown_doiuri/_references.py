@@ -205,10 +205,10 @@ class Writer:
 
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
-        for element, citation in self._citations.cited.items():
-            parts = self._references.citation(
-                citation.cites, citation.form, self._options.shared.display
-            )
+        cited = self._citations.cited
+        placed = self._references.placed((one.form, one.cites) for one in cited.values())
+        for (element, citation), cites in zip(cited.items(), placed, strict=True):
+            parts = self._references.citation(cites, citation.form, self._options.shared.display)
             element.tag, element.text = "span", None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
             self._fill(element, parts, self._link_to_entry)

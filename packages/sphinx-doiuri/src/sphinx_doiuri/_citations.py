@@ -289,7 +289,7 @@ class DOIDomain(Domain):
     roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned")}
-    data_version = 8
+    data_version = 9
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)

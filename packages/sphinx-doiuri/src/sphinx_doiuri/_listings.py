@@ -73,6 +73,7 @@ class Listings:
         }
         self._links = {name: links_in(app, name) for name in self._order}
         self._listings: dict[tuple[str, Scope, str], Listing] = {}
+        self._placed: dict[str, dict[str, tuple[Cite, ...]]] = {}
         # Also those of the last build; those that this one shows are set in the first map
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
         scopes = [
@@ -118,6 +119,16 @@ class Listings:
         """Return whether one of the lists to which the citations of a listing lead has an entry of a work."""
         return any(place.lists(work) for place in self._places(listing.docname, listing.scope))
 
+    def placed_in(self, docname: str) -> dict[str, tuple[Cite, ...]]:
+        """Return what a document cites, by the ids of the citations, with the places of the cites in it."""
+        if docname not in self._placed:
+            citations = self.citations.get(docname, [])
+            references = self.of_citations_in(docname).references
+            placed = references.placed((citation.form, citation.cites) for citation in citations)
+            ids = [citation.id for citation in citations]
+            self._placed[docname] = dict(zip(ids, placed, strict=True))
+        return self._placed[docname]
+
     def parts(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> tuple[Part, ...]:
         """Return a citation in a document."""
         return self.of_citations_in(docname).references.citation(cites, form, self._display)
@@ -143,7 +154,8 @@ class Listings:
 
     def _shown(self, citation: Citation) -> tuple[object, ...]:
         listing = self.of_citations_in(citation.docname)
-        parts = self.parts(citation.docname, citation.form, citation.cites)
+        cites = self.placed_in(citation.docname)[citation.id]
+        parts = self.parts(citation.docname, citation.form, cites)
         works = [self.works[cite.key] for cite in citation.cites if cite.key in self.works]
         links = [(self.is_listed(work, listing), work.csl.get("URL")) for work in works]
         return listing.docname, listing.scope, links, _plain(parts)
@@ -274,6 +286,6 @@ def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings)
 
 
 def show_text(citation: nodes.inline, listings: Listings) -> None:
-    """Show a citation without links."""
+    """Show a citation without links, as the first of its works: it stands outside of the page's text."""
     text = listings.text_of(citation["doi_docname"], citation["doi_form"], citation["doi_cites"])
     citation[:] = [nodes.Text(text)]

@@ -78,7 +78,8 @@ class ResolveCitations(SphinxPostTransform):
         docname = _docname_at(node, self.env)
         self._set_id(node, docname, done)
 
-        home, cites = node["doi_docname"], node["doi_cites"]
+        home = node["doi_docname"]
+        cites = listings.placed_in(home).get(node.get("doi_id"), node["doi_cites"])
         listing = listings.of_citations_in(home)
         links = dict(
             zip((cite.key for cite in cites), plain_links(cites, self.config), strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -124,7 +125,7 @@ class Bibliography:
     ) -> tuple[Part, ...]:
         """Return a citation.
 
-        :param cites: what it cites; repeated ones are shown once
+        :param cites: what it cites, as ``placed`` returns it; repeated ones are shown once
         :param form: "p": "(Kahn, 2001; Wilensky, 2002)" or "[1, 3]"; "t": "Kahn (2001)" or "Kahn [1]";
             "year": "2001"; "author": "Kahn"
         :param display: returns the text of a DOI whose work is not known; by default ``doi:`` and the name
@@ -138,6 +139,25 @@ class Bibliography:
                 parts.append(Part("; "))
             parts += self._in_sentence(cite, form, display)
         return tuple(merged(parts))
+
+    def placed(self, citations: Iterable[tuple[Form, Iterable[Cite]]]) -> list[tuple[Cite, ...]]:
+        """Return the citations of a page, for styles that cite a work in another way when it comes again.
+
+        They have "ibid.", for instance. A cite that this did not return is the first of its work.
+
+        :param citations: all citations of the page, in its order, each with its form
+        :return: the cites of each citation, with their places
+        """
+        unique = [(form, list(dict.fromkeys(cites))) for form, cites in citations]
+        written = [self._all_written(form, cites) for form, cites in unique]
+        placed = self._style.parsed.place(written)
+        pairs = zip(unique, placed, strict=True)
+        return [_with_places(cites, of_citation) for (_, cites), of_citation in pairs]
+
+    def _all_written(self, form: Form, cites: list[Cite]) -> list[csl.Cite]:
+        """Return the cites of a citation as the processor takes them; the author alone is no reference."""
+        is_name = form == "author"
+        return [self._written(cite)._replace(author_only=is_name) for cite in cites]
 
     def _in_brackets(self, cites: list[Cite], display: Display) -> Iterator[Part]:
         """Yield the parts of a citation of the form "p"."""
@@ -196,6 +216,8 @@ class Bibliography:
             cite.prefix,
             suffix,
             suppress_author=cite.no_author,
+            # Hosts make no notes, so none has a number
+            place=cite.place._replace(first_note=0),
         )
 
     def _id(self, key: Key) -> str:
@@ -214,7 +236,7 @@ class Bibliography:
             return [*prefix, Part(_unknown_work(key, display), link=key), suffix]
 
         if form == "author":
-            return [*prefix, *self._author(key), suffix]
+            return [*prefix, *self._author(cite), suffix]
         if form == "year":
             return [*prefix, *self._year_alone(cite)]
         return [*prefix, *self._author_and_rest(cite)]
@@ -224,9 +246,9 @@ class Bibliography:
         key = cite.key
         written = self._written(cite)._replace(prefix="", suppress_author=True)
         runs = self._processor.cite([written])
-        author = [] if cite.no_author else self._author(key)
+        author = [] if cite.no_author else self._author(cite)
         if not runs:  # the style shows neither a year nor a number
-            return self._author(key)
+            return self._author(cite)
 
         rest = [Part(run.text, formats_of(run), (run.item and key) or None) for run in runs]
         has_brackets = self._style.numbered or not runs[0].item
@@ -247,15 +269,16 @@ class Bibliography:
         written = self._written(cite)
         runs = self._processor.cite([written._replace(prefix="", suffix="", suppress_author=True)])
         shown = [Part(run.text, formats_of(run), key) for run in runs if run.item]
-        if self._style.numbered or not shown:
+        # Without its author, a citation of an author-date style alone is a year
+        if self._style.numbered or self._style.parsed.is_note or not shown:
             shown = [Part(self._year(self._by_key[key]), link=key)]
             return [*shown, Part(self._locator(cite) + cite.suffix)]
         return [*shown, Part(written.suffix)]
 
-    def _author(self, key: Key) -> list[Part]:
+    def _author(self, cite: Cite) -> list[Part]:
         """Return the names that the style shows in a citation, or else the title, for a sentence."""
-        runs = self._processor.cite([csl.Cite(self._id(key), author_only=True)])
-        return [Part(run.text, formats_of(run), key) for run in runs]
+        names = csl.Cite(self._id(cite.key), author_only=True, place=cite.place)
+        return [Part(run.text, formats_of(run), cite.key) for run in self._processor.cite([names])]
 
     def _locator(self, cite: Cite) -> str:
         """Return what follows a label, such as ", pp. 12–14"; "" without a locator."""
@@ -343,6 +366,12 @@ def _formatted(
         for item, reference in zip(items, references, strict=True)
     )
     return processor.bibliography()
+
+
+def _with_places(cites: list[Cite], placed: list[csl.Cite]) -> tuple[Cite, ...]:
+    """Return cites with the places that the processor found."""
+    pairs = zip(cites, placed, strict=True)
+    return tuple(replace(cite, place=of_cite.place) for cite, of_cite in pairs)
 
 
 def as_link(work: Work) -> tuple[Part, ...]:

@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
+import doiuri_csl as csl
+
 from doiuri._doi import DOI
 from doiuri._urls import PROXY_PATTERN
 from doiuri.citations._style import ENGLISH, locale_of
@@ -73,6 +75,9 @@ class Cite:
 
     typed: str = field(default="", compare=False)
     """The name as the author wrote it, with its ``@``."""
+
+    place: csl.Place = field(default=csl.Place(), compare=False)
+    """Where it stands among those of its work; see ``Bibliography.placed``."""
 
 
 def parse_citation(

@@ -32,9 +32,12 @@ _COMMAND_OR_FIELD = re.compile(
     """,
     re.VERBOSE,
 )
+# Markdown, reStructuredText and Org take commands of TeX, too
+_PANDOC_OR_COMMAND = re.compile(rf"{_PANDOC.pattern} | {_COMMAND.pattern}", re.VERBOSE)
 _REFERENCES = {
-    "text": _PANDOC,
-    "markdown": _PANDOC,
+    "text": _PANDOC_OR_COMMAND,
+    "markdown": _PANDOC_OR_COMMAND,
+    "rst": _COMMAND,
     "tex": _COMMAND,
     "bibtex": _COMMAND_OR_FIELD,
 }

@@ -48,7 +48,10 @@ def test_findings_a_summary_and_the_exit_code(
     others = [one.target for one in doi_proxy.log if not one.target.startswith("/api/handles/")]
     assert (others != [], [target for target in others if "nope" in target]) == (True, [])
     checked = f"Checked 2 DOIs: 0 known, 2 asked in {len(doi_proxy.log)} requests."
-    assert run.stderr.splitlines() == [checked, "2 errors."]
+    assert run.stderr.splitlines() == [
+        checked,
+        "2 errors. doiuri rule CODE explains a code.",
+    ]
     (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
     assert (run.returncode, doiuri(*words, "--offline", cwd=tmp_path).returncode) == codes
 
@@ -68,8 +71,10 @@ def test_what_is_registered_is_not_doubted_and_the_prefix_for_tests_is_told_once
         cwd=tmp_path,
     )
     assert [line.partition(": ")[2] for line in run.stdout.splitlines()] == [
-        "error[not-found] 10.1000/2.pdf is not registered",
-        "warning[page-address] '.pdf' looks like part of a page's address; did you mean 10.1000/2?",
+        (
+            "error[not-found] 10.1000/2.pdf is not registered; '.pdf' looks like part of a page's address; "
+            "did you mean 10.1000/2?"
+        ),
         "error[not-found] 10.5072/a is not registered; 10.5072 is the prefix for tests, told once",
     ]
 
@@ -207,7 +212,7 @@ def test_a_failure_is_one_line_and_not_the_exit_code_of_findings(tmp_path: Path)
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n" * 5000)
-    words = [*COMMAND, "check", "--offline", "-q"]
+    words = [*COMMAND, "check", "--offline", "-q", "-o", "concise"]
     with subprocess.Popen(
         words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -315,7 +315,8 @@ def test_each_code_is_explained_in_whole_sentences_with_an_example(code: str) ->
     )
     assert shown.strip()
     assert shown.strip() != instead.strip()
-    assert instead or rest[-1] == "Fix: none\n"
+    depends = code == "not-found"  # on what is wrong with the name
+    assert instead or depends or rest[-1] == "Fix: none\n"
 
 
 def example(code: str) -> str:

@@ -163,9 +163,10 @@ def test_one_wrong_doi_in_fields_of_an_entry_is_one_finding(kind: str, tmp_path:
     path, text, keys = bibliography(kind, "10.1000/1", "10.1000/2.pdf")
     remember(tmp_path / "cache", {"10.1000/1": False, "10.1000/2.pdf": False})
     found = findings(path, text, "--cache", tmp_path / "cache")
-    assert [one["entry"] for one in found if one["code"] == "not-found"] == keys
-    fixes = [one for one in found if one["code"] == "page-address" and one["fix"]]
-    assert len(fixes) == text.count("10.1000/2"), "each place is fixed"
+    assert {one["code"] for one in found} == {"not-found"}
+    entries = [one["entry"] for one in found]
+    assert entries == [keys[0], *[keys[1]] * text.count("10.1000/2")], "each place is fixed"
+    assert [one["fix"] is not None for one in found] == [entry == keys[1] for entry in entries]
 
 
 @pytest.mark.parametrize(("length", "told"), [(900, ["raw-link"]), (1100, [])])

@@ -220,11 +220,30 @@ def test_error_that_is_left(tmp_path: Path) -> None:
     assert fix("--fail-on", "warning", path).returncode == 1
 
 
+def test_what_unsafe_fixes_may_correct_is_said_unless_they_were_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("See 10.1000/1.pdf.\n")
+
+    safe = fix(path)
+    unsafe = fix("--unsafe-fixes", "--offline", "--cache", tmp_path / "cache", path)
+
+    promise = "1 can be fixed with --unsafe-fixes if only the corrected DOI exists."
+    assert safe.stderr == f"Fixed 0 in 0 files; 1 warning left. {promise}\n"
+    assert unsafe.stderr == "Fixed 0 in 0 files; 1 warning left.\n"
+
+
 def test_fix_that_the_encoding_cannot_represent(tmp_path: Path) -> None:
     path = tmp_path / "a.bib"
     content = "% é\n@misc{k, doi = {https://doi.org/10.1000/%E6%97%A5}, url = {http://doi.org/10.1000/182}}\n"
     path.write_bytes(content.encode("latin-1"))
+
+    due = fix("--check", path)
     done = fix(path)
+
+    assert [line.endswith("[*]") for line in due.stdout.splitlines() if line.startswith("/")] == [
+        False,
+        True,
+    ]
     assert "a fix was left out: the encoding latin-1 cannot represent the fixed text" in done.stderr
     assert "Fixed 1 in 1 file; 1 warning left." in done.stderr
     assert "[field-form]" in done.stdout

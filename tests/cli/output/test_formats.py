@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -255,8 +256,8 @@ def test_each_format_has_its_members(tmp_path: Path) -> None:
     assert said["markdown"] == (
         "| Place | Severity | Code | Message |\n| --- | --- | --- | --- |\n"
         f"| {path}:3:3 | warning | not-https | {message} \\[\\*\\] |\n\n"
-        "Verified none of 1 DOI: offline: request not sent.\n\n"
-        "1 warning. \\[\\*\\] 1 can be fixed with doiuri fix.\n\n"
+        "Could not check 1 DOI: offline: request not sent.\n\n"
+        "1 warning. \\[\\*\\] 1 can be fixed with doiuri fix. doiuri rule CODE explains a code.\n\n"
     )
 
 
@@ -308,10 +309,53 @@ def test_a_finding_on_several_lines_has_both_and_no_columns_for_github(tmp_path:
 
 
 def test_a_summary_stays_below_the_size_that_github_shows(tmp_path: Path) -> None:
-    name = "`" * 200 + ".md"
-    (tmp_path / name).write_text(f"https://doi.org/doi:10.1000/{'_' * 900}\n\n" * 1500)
-    summary = doiuri(
-        "check", "--isolated", "--offline", "-q", "-o", "markdown", cwd=tmp_path
-    ).stdout
+    name = "`" * 200 + ".bib"
+    (tmp_path / name).write_text(f"@misc{{{'_' * 900}, doi = {{1000/182}}}}\n" * 1500)
+
+    words = "check", "--isolated", "--offline", "-q", "-o", "markdown"
+    summary = doiuri(*words, cwd=tmp_path).stdout
+
     assert 2**19 < len(summary.encode()) < 2**20
     assert "\n500 more findings are not listed.\n" in summary
+
+
+def test_of_many_findings_of_one_code_in_a_file_people_see_five(tmp_path: Path) -> None:
+    link = "<http://doi.org/10.1000/182>\n\n"
+    (tmp_path / "a.md").write_text(f"{link * 10}<doi:doi:10.1000/1>\n\n{link * 11}")
+    (tmp_path / "b.md").write_text(link * 20)
+
+    said = written(tmp_path)
+
+    for name in ("json", "gitlab"):
+        assert len(json.loads(said[name])) == 42
+    for name in ("jsonl", "concise"):
+        assert len(said[name].splitlines()) == 42
+    for name in ("full", "github"):
+        lines = said[name].splitlines()
+        of_first = [line for line in lines if "not-https" in line and "a.md" in line]
+        assert of_first[5:] == ["a.md: 16 more not-https; -o concise lists them all"]
+        assert len(lines) == 6 + 1 + 20
+    assert said["markdown"].count("| warning | not-https | http") == 25
+    assert "| a.md | warning | not-https | 16 more |" in said["markdown"]
+
+
+def test_errors_are_all_shown(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("- doi: 10/?\n" * 30)
+
+    said = written(tmp_path)
+
+    assert said["full"].count("error[syntax]") == 30
+
+
+@pytest.mark.parametrize(
+    ("output", "mark"), [("full", "[*] "), ("concise", "[*] "), ("github", "")]
+)
+def test_the_summary_explains_marks_only_where_findings_have_them(
+    output: str, mark: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n")
+
+    run = doiuri("check", "--isolated", "--offline", "-o", output, cwd=tmp_path)
+
+    assert ("[*]" in run.stdout) == bool(mark)
+    assert f"1 warning. {mark}1 can be fixed with doiuri fix." in run.stderr

@@ -144,7 +144,7 @@ def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
         ]  # as on a terminal
         assert [row for row in map(str.rstrip, rows) if row][:1] == ["Reading files: 2 of"]
         assert (rows[-1].strip(), "Reading files: 4 of" in map(str.rstrip, rows)) == ("", True)
-        assert rest.startswith("Verified none of 1 DOI")
+        assert rest.startswith("Could not check 1 DOI")
 
 
 SUMMARIES = json.loads(Path(__file__).with_name("summaries.json").read_text("utf-8"))
@@ -156,7 +156,10 @@ SUMMARIES = json.loads(Path(__file__).with_name("summaries.json").read_text("utf
 def test_the_summary_says_what_was_checked_and_found(
     files: dict[str, str], lines: list[str], tmp_path: Path
 ) -> None:
-    remember(tmp_path / "cache", {"10.1000/a": True, "10.1000/dead": False, "10.1000/a–b": True})
+    remember(
+        tmp_path / "cache",
+        {"10.1000/a": True, "10.1000/dead": False, "10.1000/dead.pdf": False, "10.1000/a–b": True},
+    )
     for folder in ("fixtures", "cassettes"):
         (tmp_path / "tree" / folder).mkdir(parents=True)
     for name, text in files.items():

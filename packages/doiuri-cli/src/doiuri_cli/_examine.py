@@ -22,13 +22,13 @@ from doiuri_cli.rules._ignores import apply_ignores, ignores_in, unused_ignores
 from doiuri_cli.rules._written import file_findings, part_findings, short_doi_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from doiuri.works import Work
 
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
-    from doiuri_cli.files import Source
+    from doiuri_cli.files import Location, Source
     from doiuri_cli.readers._bibliography import CitedWork, Lacking
     from doiuri_cli.registry import Answers
     from doiuri_cli.rules._ignores import Ignore
@@ -183,8 +183,13 @@ def judge(
     if report.ignores and answers is not None and "unused-ignore" in codes:
         is_checked = _checker(codes, report.mentions, answers.statuses, works)
         kept += unused_ignores(report.ignores, used, is_checked, _USUAL)
-    kept = sorted((one for one in kept if not config.ignores(one)), key=_order)
-    kept = kept if config.columns else list(_once(kept))
+    kept = [one for one in kept if not config.ignores(one)]
+    if answers is not None:
+        kept = [_without_vain_fix(one, answers.statuses) for one in kept]
+        kept = list(_with_corrections(kept, answers.meant))
+    kept.sort(key=_order)
+    if not config.columns:
+        kept = list(_once(kept))
     return report._replace(findings=tuple(kept), mentions=(), parts=(), ignores=())
 
 
@@ -232,6 +237,63 @@ def _answered(mention: LocatedMention, config: Config, answers: Answers) -> Iter
         yield Finding(location, "lock-missing", message, name)
 
 
+def _without_vain_fix(finding: Finding, statuses: Mapping[str, str]) -> Finding:
+    """Return the finding without a fix that would correct a DOI that exists: it is never applied."""
+    if not _corrects(finding) or finding.doi is None:
+        return finding
+    if statuses.get(DOI(finding.doi).key) != "found":
+        return finding
+    return finding._replace(fix=None)
+
+
+def _corrects(finding: Finding) -> bool:
+    """Return whether a finding has a fix that changes the DOI."""
+    return finding.fix is not None and finding.fix.name is not None
+
+
+def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield the findings, with the correction of a DOI that is not registered as a part of that finding.
+
+    :param meant: registered names that were probably meant, by the DOI's key.
+    """
+    corrections: dict[tuple[int, int, int], list[Finding]] = {}
+    for finding in findings:
+        if _corrects(finding):
+            corrections.setdefault(_start(finding.location), []).append(finding)
+
+    is_dead = {_start(one.location): one for one in findings if one.code == "not-found"}
+    joined: dict[tuple[int, int, int], Finding] = {}
+    for start, dead in is_dead.items():
+        merged = _joined(dead, corrections.get(start, ()), meant)
+        if merged is not None:
+            joined[start] = merged
+
+    for finding in findings:
+        start = _start(finding.location)
+        if start in joined and finding.code == "not-found":
+            yield joined[start]
+        elif not (start in joined and _corrects(finding)):
+            yield finding
+
+
+def _joined(
+    dead: Finding, corrections: Sequence[Finding], meant: Mapping[str, str]
+) -> Finding | None:
+    """Return the finding on a DOI that is not registered with its correction, or None if that is not certain.
+
+    Of several corrections, only the registry can say which was meant.
+    """
+    confirmed = meant.get(DOI(dead.doi).key) if dead.doi and dead.doi.startswith("10.") else None
+    for correction in corrections:
+        if confirmed is not None and correction.fix and correction.fix.name == confirmed:
+            return dead._replace(fix=correction.fix)
+    if confirmed is not None or len(corrections) != 1:
+        return None
+    (correction,) = corrections
+    message = f"{dead.message}; {correction.message}"
+    return dead._replace(message=message, fix=correction.fix)
+
+
 def _checker(
     codes: Collection[str],
     mentions: Iterable[LocatedMention],
@@ -272,6 +334,10 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
         seen.add(about)
 
 
-def _order(finding: Finding) -> tuple[int, int, int, str]:
-    location = finding.location
-    return location.cell or 0, location.line, location.column, finding.code
+def _order(finding: Finding) -> tuple[tuple[int, int, int], str]:
+    return _start(finding.location), finding.code
+
+
+def _start(location: Location) -> tuple[int, int, int]:
+    """Return where a finding of a file starts: cell, line and column."""
+    return location.cell or 0, location.line, location.column

@@ -15,7 +15,7 @@ from doiuri_cli.readers._yaml import outline
 from doiuri_cli.rules import Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
@@ -129,22 +129,35 @@ def fix_file(
 
 def mend(source: Source, config: Config, answers: Answers | None, policy: FixPolicy) -> Fixed:
     """Return a file with its fixes, as far as they can be proved."""
-    version, count, refused = Version(source, examine(source, config)), 0, dict[Fix, str]()
+    version = Version(source, examine(source, config))
     first = report = judge(version.report, config, answers)
-    for _ in range(_MOST_ROUNDS):
+    count = 0
+    for number_of_round in range(_MOST_ROUNDS):
         policy.look_up(report.findings)
         allowed = [one.fix for one in report.findings if one.fix is not None and policy.allows(one)]
-        refused.clear()
-        fixes, again = _proved(version, compatible(allowed), config, refused)
+        refused: dict[Fix, str] = {}
+        fixes, fixed = _proved(version, compatible(allowed), config, refused)
+        if number_of_round == 0:
+            first = _without_fixes(first, refused)
         if not fixes:
             break
-        version, count = again, count + len(fixes)
+        version = fixed
+        count += len(fixes)
         report = judge(version.report, config, answers)
-    left = (one._replace(fix=None) if one.fix in refused else one for one in report.findings)
+    report = _without_fixes(report, refused)
     reason = next(reversed(refused.values()), None)
-    return Fixed(
-        first, report._replace(findings=tuple(left)), source, version.source, count, reason
-    )
+    return Fixed(first, report, source, version.source, count, reason)
+
+
+def _without_fixes(report: FileReport, refused: Collection[Fix]) -> FileReport:
+    """Return the report on a file without the fixes that are refused: nothing is promised about them."""
+    findings = []
+    for finding in report.findings:
+        if finding.fix in refused:
+            findings.append(finding._replace(fix=None))
+        else:
+            findings.append(finding)
+    return report._replace(findings=tuple(findings))
 
 
 def _proved(

@@ -22,7 +22,7 @@ from doiuri_cli.commands._options import (
     option,
     registry_options,
 )
-from doiuri_cli.output import check_outputs, output_option, write_report
+from doiuri_cli.output import check_outputs, has_marks, output_option, write_report
 from doiuri_cli.output._report import Bibliographies, Counts, Report, summary_lines
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def check(files: FileOptions, outputs: Sequence[Output], *, quiet: bool, **optio
     report = make_report(selection, result, _unused(selection, result, config, lock))
     write_report(report, outputs)
     if not (quiet or (selection.problems and not selection.paths)):
-        sys.stderr.writelines(f"{line}\n" for line in summary_lines(report))
+        lines = summary_lines(report, has_marks=has_marks(outputs))
+        sys.stderr.writelines(f"{line}\n" for line in lines)
     return (
         PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)
     )

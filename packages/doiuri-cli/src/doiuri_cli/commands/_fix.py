@@ -23,7 +23,15 @@ from doiuri_cli.commands._options import (
     registry_options,
 )
 from doiuri_cli.output import check_outputs, output_option, write_report
-from doiuri_cli.output._report import Counts, Report, left_lines, number, severities
+from doiuri_cli.output._report import (
+    IF_CONFIRMED,
+    Counts,
+    Report,
+    count_corrections,
+    number,
+    severities,
+    test_data_lines,
+)
 from doiuri_cli.rules import WORK_CODES
 
 if TYPE_CHECKING:
@@ -96,8 +104,7 @@ def fix(
     with contextlib.redirect_stdout(sys.stderr) if uses_output else contextlib.nullcontext():
         write_report(_report([one.first if only else one.report for one in results]), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
-        click.echo(_summary(results, due=dry), err=True)
-        for line in left_lines(left for one in results for left in one.report.findings):
+        for line in _summary(results, dry=dry, unsafe=unsafe):
             click.echo(line, err=True)
     for one in results:
         if one.refused:
@@ -187,8 +194,17 @@ def _report(reports: Sequence[FileReport]) -> Report:
     return Report(findings, Counts(files=len(reports), dois=len(names)))
 
 
-def _summary(results: Sequence[Fixed], *, due: bool) -> str:
+def _summary(results: Sequence[Fixed], *, dry: bool, unsafe: bool) -> list[str]:
+    """Return the lines of the summary, with what ``--unsafe-fixes`` may do if it was not given."""
+    left = [finding for fixed in results for finding in fixed.report.findings]
     count = sum(fixed.applied for fixed in results)
-    files = sum(fixed.applied > 0 for fixed in results)
-    left = severities([finding for fixed in results for finding in fixed.report.findings]) or "0"
-    return f"{'Would fix' if due else 'Fixed'} {count} in {number(files, 'file')}; {left} left."
+    files = number(sum(fixed.applied > 0 for fixed in results), "file")
+    verb = "Would fix" if dry else "Fixed"
+    summary = f"{verb} {count} in {files}; {severities(left) or '0'} left."
+    if unsafe:
+        return [summary]
+
+    corrections = count_corrections(left)
+    if corrections:
+        summary += f" {corrections} can be fixed with --unsafe-fixes {IF_CONFIRMED}."
+    return [summary, *test_data_lines(left)]

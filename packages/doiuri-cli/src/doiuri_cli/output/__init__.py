@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Writer = Callable[[Report, TextIO], None]
 
+_WITH_MARKS = frozenset({"full", "concise", "markdown"})  # of findings that have a safe fix
 FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit", "markdown")
 
 
@@ -107,9 +108,18 @@ def write_report(report: Report, outputs: Sequence[Output]) -> None:
     for output in outputs:
         if output.path is not None:
             _write_file(report, _writer(output.format), output.path)
-    name = next((output.format for output in outputs if output.path is None), "full")
-    _writer(name)(report, sys.stdout)
+    write = _writer(_format_of_standard_output(outputs))
+    write(report, sys.stdout)
     sys.stdout.flush()
+
+
+def _format_of_standard_output(outputs: Sequence[Output]) -> str:
+    return next((output.format for output in outputs if output.path is None), "full")
+
+
+def has_marks(outputs: Sequence[Output]) -> bool:
+    """Return whether the findings on standard output are marked if ``doiuri fix`` corrects them."""
+    return _format_of_standard_output(outputs) in _WITH_MARKS
 
 
 def _writer(name: str) -> Writer:

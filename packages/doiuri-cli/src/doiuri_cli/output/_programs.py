@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from doiuri_cli.output._report import (
     encodable,
     label,
+    left_out_line,
     members,
     message,
     place,
     printable,
     relative,
+    shown_findings,
     to_json,
     uri,
     visible,
@@ -125,8 +127,14 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def write_github(report: Report, stream: TextIO) -> None:
-    """Write a workflow command for each finding."""
-    stream.writelines(map(_command, report.findings))
+    """Write a workflow command for each finding that is shown; how many are left out is no command.
+
+    GitHub shows ten commands of a step at most, so many of one code would hide the others.
+    """
+    for entry in shown_findings(report.findings):
+        stream.write(_command(entry.finding))
+        if entry.left_out:
+            stream.write(f"{left_out_line(entry)}\n")
 
 
 def _command(finding: Finding) -> str:

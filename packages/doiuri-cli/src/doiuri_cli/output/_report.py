@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,76 +52,140 @@ class Report(NamedTuple):
     references: Bibliographies | None = None
 
 
-def summary_lines(report: Report) -> list[str]:
-    """Return the lines of the summary."""
+def summary_lines(report: Report, *, has_marks: bool) -> list[str]:
+    """Return the lines of the summary.
+
+    :param has_marks: whether the format of the findings marks those that ``doiuri fix`` corrects.
+    """
     counts = report.counts
     if not (counts.files or counts.skipped or report.findings):
         return ["No files to check."]
+
     lines = [_checked(counts)]
     if counts.old:
         works = number(sum(counts.old.values()), "old work")
         lines.append(f"{works} in the lock file could not be renewed: {_reasons(counts.old)}.")
     if counts.skipped:
-        lines.append(
-            f"{number(sum(counts.skipped.values()), 'file')} skipped: {_reasons(counts.skipped)}."
-        )
+        files = number(sum(counts.skipped.values()), "file")
+        lines.append(f"{files} skipped: {_reasons(counts.skipped)}.")
     if counts.recorded:
         lines.append(recorded_line(counts.recorded))
-    return [*lines, _found(report), *left_lines(report.findings)]
+    lines.append(_findings_line(report, has_marks=has_marks))
+    lines += test_data_lines(report.findings)
+    return lines
 
 
 def recorded_line(count: int) -> str:
     """Return the line on the DOIs in recorded HTTP."""
-    return (
-        f"{number(count, 'DOI')} in recorded HTTP not looked up; name a file to look its DOIs up."
-    )
+    dois = number(count, "DOI")
+    return f"{dois} in recorded HTTP not looked up; name a file to look its DOIs up."
 
 
-def left_lines(findings: Iterable[Finding]) -> list[str]:
+def test_data_lines(findings: Iterable[Finding]) -> list[str]:
     """Return the line on fixes that are left out because they would change test data, if there are any."""
-    count = sum(
-        one.fix is not None and one.fix.name is None and not one.fix.safe for one in findings
-    )
-    return (
-        [f"{count} {'fix' if count == 1 else 'fixes'} in test data left to --unsafe-fixes."]
-        if count
-        else []
-    )
+    count = sum(_is_in_test_data(finding) for finding in findings)
+    if count == 0:
+        return []
+    fixes = "1 fix" if count == 1 else f"{count} fixes"
+    return [f"{fixes} in test data left to --unsafe-fixes."]
+
+
+def _is_in_test_data(finding: Finding) -> bool:
+    """Return whether a fix keeps the DOI, and is unsafe only because the file is test data."""
+    fix = finding.fix
+    return fix is not None and fix.name is None and not fix.safe
+
+
+def count_corrections(findings: Iterable[Finding]) -> int:
+    """Return how many findings have a fix that changes the DOI."""
+    return sum(finding.fix is not None and finding.fix.name is not None for finding in findings)
+
+
+IF_CONFIRMED = "if only the corrected DOI exists"
+"""When an unsafe fix is applied."""
 
 
 def _checked(counts: Counts) -> str:
+    """Return the sentences on how many DOIs were checked."""
     if not counts.dois:
         found = "to look up" if counts.recorded else "found"
         return f"No DOIs {found} in {number(counts.files, 'file')}."
+
+    dois = number(counts.dois, "DOI")
     unknown = sum(counts.unknown.values())
-    if unknown == counts.dois and not counts.requests:
-        return f"Verified none of {number(counts.dois, 'DOI')}: {_reasons(counts.unknown)}."
-    text = f"Checked {number(counts.dois, 'DOI')}: {counts.known} known"
+    if unknown == counts.dois:
+        all_dois = dois if counts.dois == 1 else f"any of {dois}"
+        return f"Could not check {all_dois}: {_reasons(counts.unknown)}."
+
+    if unknown:
+        dois = f"{counts.dois - unknown} of {dois}"
+    text = f"Checked {dois}: {counts.known} known"
+    requests = number(counts.requests, "request")
     if counts.asked:
-        text += f", {counts.asked} asked in {number(counts.requests, 'request')}"
+        text += f", {counts.asked} asked in {requests}"
     elif counts.requests:
-        text += f", {number(counts.requests, 'request')}"
-    if counts.unknown:
+        text += f", {requests}"
+    if unknown:
         text += f". {unknown} could not be checked: {_reasons(counts.unknown)}"
     return f"{text}."
 
 
-def _found(report: Report) -> str:
+def _findings_line(report: Report, *, has_marks: bool) -> str:
+    """Return the sentences on how many findings there are, and what puts them right."""
     if not report.findings:
-        return "No findings."
-    text = f"{severities(report.findings)}."
-    fixes = [finding.fix for finding in report.findings if finding.fix is not None]
-    safe, unsafe = sum(fix.safe for fix in fixes), sum(fix.name is not None for fix in fixes)
+        return "No findings in what was checked." if report.counts.unknown else "No findings."
+
+    sentences = [f"{severities(report.findings)}."]
+    safe = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
+    corrections = count_corrections(report.findings)
     if safe:
-        text += f" [*] {safe} can be fixed with doiuri fix"
-        text += (
-            f", {unsafe} more with --unsafe-fixes if the corrected DOI exists." if unsafe else "."
-        )
-    elif unsafe:
-        text += (
-            f" {unsafe} can be fixed with doiuri fix --unsafe-fixes if the corrected DOI exists."
-        )
-    return text
+        mark = "[*] " if has_marks else ""
+        also = f", {corrections} more with --unsafe-fixes {IF_CONFIRMED}" if corrections else ""
+        sentences.append(f"{mark}{safe} can be fixed with doiuri fix{also}.")
+    elif corrections:
+        command = "doiuri fix --unsafe-fixes"
+        sentences.append(f"{corrections} can be fixed with {command} {IF_CONFIRMED}.")
+    sentences.append("doiuri rule CODE explains a code.")
+    return " ".join(sentences)
+
+
+_MANY = (
+    20  # findings of one code in one file; if there are more, only the first are shown to people
+)
+_FIRST = 5
+
+
+class Shown(NamedTuple):
+    """A finding that is shown to people."""
+
+    finding: Finding
+    left_out: int = 0  # how many findings of its code in its file follow that are not shown
+
+
+def shown_findings(findings: Sequence[Finding]) -> Iterator[Shown]:
+    """Yield the findings to show to people: of many with one code in one file, the first five.
+
+    Errors are all shown, for each has to be looked at.
+    """
+    totals = Counter(map(_code_in_file, findings))
+    seen: Counter[tuple[str, str]] = Counter()
+    for finding in findings:
+        kind = _code_in_file(finding)
+        seen[kind] += 1
+        if finding.severity == Severity.ERROR or totals[kind] <= _MANY or seen[kind] < _FIRST:
+            yield Shown(finding)
+        elif seen[kind] == _FIRST:
+            yield Shown(finding, totals[kind] - _FIRST)
+
+
+def _code_in_file(finding: Finding) -> tuple[str, str]:
+    return finding.location.path, finding.code
+
+
+def left_out_line(shown: Shown) -> str:
+    """Return the line on the findings that are not shown after one."""
+    path, code = _code_in_file(shown.finding)
+    return f"{visible(path)}: {shown.left_out} more {code}; -o concise lists them all"
 
 
 def severities(findings: Sequence[Finding]) -> str:

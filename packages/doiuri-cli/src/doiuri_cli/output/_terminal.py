@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from doiuri_cli.output._report import inert, label, message, place, shown, summary_lines, visible
+from doiuri_cli.output._report import (
+    inert,
+    label,
+    left_out_line,
+    message,
+    place,
+    shown,
+    shown_findings,
+    summary_lines,
+    visible,
+)
 from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
@@ -17,7 +27,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from doiuri_cli.files import Location
-    from doiuri_cli.output._report import Bibliographies, Report
+    from doiuri_cli.output._report import Bibliographies, Report, Shown
     from doiuri_cli.rules import Finding
 
 
@@ -43,14 +53,18 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "b
 def write_full(report: Report, stream: TextIO) -> None:
     """Write the findings for people: with colours on a terminal."""
     coloured = _is_coloured(stream)
-    for finding in report.findings:
-        where, what = place(finding.location), label(finding)
+    for entry in shown_findings(report.findings):
+        finding = entry.finding
+        where = place(finding.location)
+        what = label(finding)
         if coloured:
             where = click.style(where, bold=True)
             what = click.style(what, fg=_COLOURS[finding.severity], bold=True)
         stream.write(f"{where}: {what} {message(finding)}{mark(finding)}\n")
         if not mark(finding):
             stream.writelines(excerpt(finding.location))
+        if entry.left_out:
+            stream.write(f"{left_out_line(entry)}\n")
 
 
 def _is_coloured(stream: TextIO) -> bool:
@@ -105,16 +119,19 @@ _SIGNS = re.compile(r"[\\`*_{}\[\]<>|~$&]")
 
 def write_markdown(report: Report, stream: TextIO) -> None:
     """Write a table of the findings, the entries of bibliographies if they were compared, and the figures."""
-    rows = [_row(finding) for finding in report.findings[:_ROWS]]
+    entries = list(shown_findings(report.findings))
+    rows = [_row(entry) for entry in entries[:_ROWS]]
     if rows:
         stream.write("| Place | Severity | Code | Message |\n| --- | --- | --- | --- |\n")
         stream.writelines(rows)
         stream.write("\n")
-    if more := len(report.findings) - len(rows):
+    if entries[_ROWS:]:
+        more = sum(1 + entry.left_out for entry in entries[_ROWS:])
         stream.write(f"{more} more findings are not listed.\n\n")
     if report.references:
         stream.writelines(_references(report, report.references))
-    stream.writelines(f"{_escaped(line)}\n\n" for line in summary_lines(report))
+    lines = summary_lines(report, has_marks=True)
+    stream.writelines(f"{_escaped(line)}\n\n" for line in lines)
 
 
 def _references(report: Report, references: Bibliographies) -> Iterator[str]:
@@ -137,10 +154,17 @@ def _references(report: Report, references: Bibliographies) -> Iterator[str]:
         yield "\n"
 
 
-def _row(finding: Finding) -> str:
-    text = f"{_shortened(message(finding))}{_escaped(mark(finding))}"
+def _row(entry: Shown) -> str:
+    """Return the row of a finding, and one that says how many like it are left out."""
+    finding = entry.finding
+    kind = f"{finding.severity.label} | {finding.code}"
     where = _shortened(place(finding.location))
-    return f"| {where} | {finding.severity.label} | {finding.code} | {text} |\n"
+    text = f"{_shortened(message(finding))}{_escaped(mark(finding))}"
+    row = f"| {where} | {kind} | {text} |\n"
+    if entry.left_out:
+        where = _shortened(visible(finding.location.path))
+        row += f"| {where} | {kind} | {entry.left_out} more |\n"
+    return row
 
 
 def _shortened(text: str) -> str:

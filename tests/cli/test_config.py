@@ -195,3 +195,48 @@ def test_a_pattern_with_many_stars_is_matched_fast() -> None:
     write('[ignore]\n"10.*z*z*z*z*b" = ["not-https"]\n')
     write(f"http://doi.org/10.1000/{'z' * 200}", "a.md")
     assert is_fast(told, 1)
+
+
+def unread(*arguments: object) -> list[str]:
+    """Return what the summary says about files that are not read."""
+    run = doiuri("check", "--offline", *arguments)
+    return [line for line in run.stderr.splitlines() if "not read" in line]
+
+
+def test_types_that_hold_dois_and_are_not_read_are_named_with_what_reads_them() -> None:
+    write("! doi:10.1000/182\n", "a.f90")
+    write("// https://doi.org/10.1000/182\n", "src/b.JS")
+    write("10.0.0.0/8, 10.5/3 and 110.1000/182\n", "c.conf")
+    write("\0doi:10.1000/182\n", "d.png")
+    write("doi:10.1000/182\n", "Makefile")
+    write("doi\n10.1000/182\n", "e.csv")
+
+    said = unread()
+
+    types = '{ ".f90" = "code", ".js" = "code" }'
+    assert said == [
+        f"DOIs in .f90, .js files were not read; to read them, configure extensions = {types}",
+        "DOIs in .csv files were not read; --columns NAME reads them.",
+    ]
+    write(f"extensions = {types}\n")
+    assert unread() == said[1:]
+    assert told("--select=syntax,not-found") == []
+
+
+@pytest.mark.parametrize(
+    ("options", "config"),
+    [
+        (["--exclude=*.f90"], ""),
+        ([], 'include = ["*.md"]'),
+        (["--columns=doi"], ""),
+        (["a.md"], ""),
+        (["-q"], ""),
+    ],
+)
+def test_nothing_is_said_of_files_that_nobody_misses(options: list[str], config: str) -> None:
+    write("! doi:10.1000/182\n", "a.f90")
+    write("text\n", "a.md")
+    write("doi: 10.1000/182\n", "a.yaml")
+    write(config)
+
+    assert unread(*options) == []

@@ -292,7 +292,7 @@ def test_an_empty_list_names_no_file_and_binary_files_are_passed_over(tmp_path: 
     Path("f.txt").write_bytes("doi:10.1000/183".encode("utf-16"))
     assert doiuri("find", "--files-from=-", cwd=tmp_path).stdout == ""
     run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)
-    assert "none of 2 DOIs" in run.stderr
+    assert "Could not check any of 2 DOIs" in run.stderr
     assert "1 file skipped: binary." in run.stderr
 
 

@@ -24,6 +24,7 @@ from doiuri_cli.commands._options import (
 )
 from doiuri_cli.output import check_outputs, has_marks, output_option, write_report
 from doiuri_cli.output._report import Bibliographies, Counts, Report, summary_lines
+from doiuri_cli.readers import reads_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,17 +103,17 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
     answers = result.answers
     read = sum(report.skipped is None and report.problem is None for report in result.reports)
-    unknown, old = _tallied(answers.unknown), _tallied(answers.old)
     counts = Counts(
         files=read,
         dois=answers.dois,
         known=answers.known,
         asked=answers.asked,
         requests=answers.requests,
-        unknown=unknown,
-        old=old,
+        unknown=_tallied(answers.unknown),
+        old=_tallied(answers.old),
         skipped=skipped,
         recorded=only_recorded(result.reports),
+        unread=() if reads_columns() else selection.unread.types_with_dois(),
     )
     return Report(findings, counts, _references(result))
 

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri_cli.files._unread import UnreadFiles
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
@@ -190,6 +192,10 @@ class Filter(NamedTuple):
         """Return whether an absolute path is excluded."""
         return any(patterns.match(path, folder=folder) for patterns in self.exclude)
 
+    def may_be_missed(self, path: str) -> bool:
+        """Return whether a file is not read only because of its type, so that the user may miss it."""
+        return not (self.include or self.is_known(path) or self.excludes(path))
+
     def takes(self, path: str) -> bool:
         """Return whether a file is read, by its absolute path."""
         if not (self.is_known(path) or self._names(path)) or self.excludes(path):
@@ -218,6 +224,7 @@ class Selection:
         self.folders: list[str] = []  # the absolute paths of those that were read whole
         self.skipped: Counter[str] = Counter()  # the files that were passed over, by reason
         self.left_out: list[tuple[str, str]] = []  # what the user may miss, with the reason
+        self.unread = UnreadFiles()  # the files of types that are not read
         self.problems: list[tuple[str, str]] = []  # what cannot be read, with the reason
 
 
@@ -315,6 +322,9 @@ def _walk(top: str, wanted: Filter, selection: Selection) -> None:
                 is_made = entry.name.startswith(".") or entry.name in _MADE
                 if not (is_made or wanted.excludes(place[1], folder=True)):
                     inner.append(place)
-            elif entry.is_file(follow_symlinks=False) and wanted.takes(place[1]):
-                _add(place[0], entry.stat(follow_symlinks=False).st_size, wanted, selection)
+            elif entry.is_file(follow_symlinks=False):
+                if wanted.takes(place[1]):
+                    _add(place[0], entry.stat(follow_symlinks=False).st_size, wanted, selection)
+                elif wanted.may_be_missed(place[1]):
+                    selection.unread.add(place[0])
         waiting += reversed(inner)

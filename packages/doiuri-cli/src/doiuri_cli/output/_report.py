@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri_cli.readers import TABLES
 from doiuri_cli.rules import Finding, Severity
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Counts(NamedTuple):
         _NOTHING  # how many files were not read, by reason, such as "binary"
     )
     recorded: int = 0  # how many DOIs are only in recorded HTTP, and not counted above
+    unread: Sequence[str] = ()  # the extensions of files that are not read, though they hold DOIs
 
 
 class Bibliographies(NamedTuple):
@@ -59,7 +61,7 @@ def summary_lines(report: Report, *, has_marks: bool) -> list[str]:
     """
     counts = report.counts
     if not (counts.files or counts.skipped or report.findings):
-        return ["No files to check."]
+        return ["No files to check.", *_unread_lines(counts.unread)]
 
     lines = [_checked(counts)]
     if counts.old:
@@ -70,9 +72,31 @@ def summary_lines(report: Report, *, has_marks: bool) -> list[str]:
         lines.append(f"{files} skipped: {_reasons(counts.skipped)}.")
     if counts.recorded:
         lines.append(recorded_line(counts.recorded))
+    lines += _unread_lines(counts.unread)
     lines.append(_findings_line(report, has_marks=has_marks))
     lines += test_data_lines(report.findings)
     return lines
+
+
+def _unread_lines(extensions: Iterable[str]) -> list[str]:
+    """Return the lines on types of files that hold DOIs and are not read, with what reads them."""
+    tables = [extension for extension in extensions if extension in TABLES]
+    others = [extension for extension in extensions if extension not in TABLES]
+    lines = []
+    if others:
+        # of a program, only comments are fixed
+        types = ", ".join(f'{json.dumps(extension)} = "code"' for extension in others)
+        lines.append(
+            f"DOIs in {_listed(others)} files were not read; to read them, configure "
+            f"extensions = {{ {visible(types)} }}"
+        )
+    if tables:
+        lines.append(f"DOIs in {_listed(tables)} files were not read; --columns NAME reads them.")
+    return lines
+
+
+def _listed(extensions: Iterable[str]) -> str:
+    return ", ".join(map(visible, extensions))
 
 
 def recorded_line(count: int) -> str:

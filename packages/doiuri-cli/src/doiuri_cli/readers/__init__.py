@@ -40,8 +40,9 @@ _READERS = {
 _TEXTS = {"README", "CITATION", "AUTHORS", "DESCRIPTION"}
 _DEBIAN = "debian/upstream/metadata"  # of a Debian package, about the work
 _TYPES = {extension: name for name, (_, listed) in _READERS.items() for extension in listed.split()}
-# Tables may be large, and are read for their columns only
-_TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+"""The types of tables, by extension: they may be large, and only columns are read."""
+
 _added: dict[str, str] = {}  # what the configuration adds
 _wanted: set[str] = set()  # if there are any, only these are read
 
@@ -71,14 +72,14 @@ def type_of(path: str) -> str | None:
     return (
         _added.get(extension)
         or _TYPES.get(extension)
-        or (_TABLES.get(extension) if _wanted else None)
+        or (TABLES.get(extension) if _wanted else None)
     )
 
 
 def is_read(path: str) -> bool:
     """Return whether there is a reader for a file by its name."""
     if _wanted:
-        return type_of(path) in {"json", "yaml", *_TABLES.values()}
+        return type_of(path) in {"json", "yaml", *TABLES.values()}
     return type_of(path) is not None or _plugin(path) is not None
 
 

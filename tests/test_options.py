@@ -35,7 +35,8 @@ def wrong(words: str, *values: object) -> list[tuple[object, str]]:
     return [(value, f"{value!r} {words}") for value in values]
 
 
-NO_TEXT, NO_TEXTS = "is not a string", "is not a list of strings"
+NO_TEXT = "is not a string"
+NO_TEXTS = "is not a list of strings"
 NO_FLAG = "is neither true (1, true, yes, on) nor false (0, false, no, off)"
 NO_SECONDS = "is not a number of seconds above 0"
 NO_URL = "is not an http or https URL such as https://doi.org"
@@ -235,9 +236,8 @@ def command(folder: Path, *words: str, **environ: str) -> str:
 
 
 def file(name: str, value: object, folder: Path) -> str:
-    (folder / "doiuri.toml").write_text(
-        f"{name} = {value if isinstance(value, float) else json.dumps(value)}\n"
-    )
+    written = value if isinstance(value, float) else json.dumps(value)
+    (folder / "doiuri.toml").write_text(f"{name} = {written}\n")
     return command(folder, DOIURI_CACHE="")
 
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -62,15 +63,13 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str
             "redis://cache:6379/0": f"{tmp_path}/cache.sqlite3",
             "s3://": f"{tmp_path}/s3/",
         }
-        asked = {
-            name for target in targets(server) for name in target.removeprefix("/doiRA/").split(",")
-        }
-        assert "10.1000/new" in asked
+        asked = [target.removeprefix("/doiRA/").split(",") for target in targets(server)]
+        assert "10.1000/new" in chain(*asked)
 
 
 def checked(folder: Path) -> dict[str, tuple[str, str | None]]:
     rows = pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
-    agencies = [None if pd.isna(agency) else agency for agency in rows["doi_agency"]]
+    agencies = rows["doi_agency"].astype(object).where(rows["doi_agency"].notna(), None)
     return dict(zip(rows["doi"], zip(rows["doi_status"], agencies, strict=True), strict=True))
 
 

@@ -109,15 +109,15 @@ def test_every_link_reaches_the_doi_in_the_source(pages: Path, proxy: str, page:
 
 
 def test_site_and_blog_show_the_same_text_for_a_name(pages: Path) -> None:
-    shown = [
-        {
-            link.text
-            for link in links((pages / page).read_text("utf-8"))
-            if link.href.endswith("CO;2-%23")
-        }
-        for page in ("site/index.html", "blog/2026-01-15-links-that-last.html")
-    ]
-    assert shown == [{f"doi:{SICI}"}] * 2
+    on_site = texts_of_sici(pages / "site/index.html")
+    on_blog = texts_of_sici(pages / "blog/2026-01-15-links-that-last.html")
+
+    assert on_site == on_blog == {f"doi:{SICI}"}
+
+
+def texts_of_sici(page: Path) -> set[str]:
+    """The texts of the links to SICI on a page."""
+    return {link.text for link in links(page.read_text("utf-8")) if link.href.endswith("CO;2-%23")}
 
 
 def test_citations_lead_to_the_entries_and_have_cards(pages: Path) -> None:

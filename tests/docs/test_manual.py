@@ -70,19 +70,24 @@ def test_the_example_records_have_every_doi_that_a_page_shows_as_registered() ->
     """Else a reader who follows the manual with the proxy that it recommends sees them struck out."""
     records = json.loads((ROOT / "examples" / "records.json").read_text("utf-8"))["records"]
     known = tuple(Handle.from_name(record["handle"]).key for record in records)
+    below_known = tuple(f"{key}/" for key in known)  # a name and a path
     locked = json.loads((ROOT / "doi.lock.json").read_text("utf-8"))
     shown = {DOI.from_name(key) for key in locked["exists"]}
     for page in [*PAGES, *ROOT.glob("*.md"), *ROOT.glob("packages/*/README.md")]:
-        # one by one: in code, a name ends with its line. The prefixes of examples are 10.1000 and 10.5555
-        found = (match.doi for line in page.read_text("utf-8").splitlines() for match in find(line))
-        shown |= {doi for doi in found if doi.prefix not in {"10.1000", "10.5555"}}
+        shown |= dois_of(page)
     shown -= {DOI.from_name(name) for name in NOT_REGISTERED}
-    assert [
-        doi.name
-        for doi in sorted(shown)
-        if doi.key not in known
-        and not doi.key.startswith(tuple(f"{key}/" for key in known))  # a path
-    ] == []
+
+    unknown = [doi for doi in sorted(shown) if doi.key not in known]
+
+    assert [doi.name for doi in unknown if not doi.key.startswith(below_known)] == []
+
+
+def dois_of(page: Path) -> set[DOI]:
+    """The DOIs on a page, but for those with the prefixes of examples, 10.1000 and 10.5555."""
+    dois: set[DOI] = set()
+    for line in page.read_text("utf-8").splitlines():  # in code, a name ends with its line
+        dois |= {match.doi for match in find(line)}
+    return {doi for doi in dois if doi.prefix not in {"10.1000", "10.5555"}}
 
 
 def test_pages_say_which_calls_take_the_option_follow() -> None:
@@ -138,7 +143,11 @@ def described(manual: Path) -> set[str]:
     """The names that the reference describes."""
     with (manual / "objects.inv").open("rb") as file:
         inventory = InventoryFile.load(file, "", lambda _base, name: name)
-    return {name for role in inventory if role.startswith("py:") for name in inventory[role]}
+    names: set[str] = set()
+    for role in inventory:
+        if role.startswith("py:"):
+            names |= inventory[role].keys()
+    return names
 
 
 def public_members(module: str) -> set[str]:
@@ -150,27 +159,37 @@ def public_members(module: str) -> set[str]:
         names.add(f"{module}.{name}")
         value = getattr(importlib.import_module(module), name)
         if inspect.isclass(value):
-            own = [
-                base for base in value.__mro__ if base.__module__.partition(".")[0].endswith(OURS)
-            ]
-            members = {
-                member for base in own for member in vars(base) if not member.startswith("_")
-            }
-            names |= {f"{module}.{name}.{member}" for member in members}
+            names |= {f"{module}.{name}.{member}" for member in members_of(value)}
     return names
+
+
+def members_of(cls: type) -> set[str]:
+    """The public attributes of a class that it has from our classes."""
+    members: set[str] = set()
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0].endswith(OURS):
+            members |= {member for member in vars(base) if not member.startswith("_")}
+    return members
 
 
 OURS = ("doiuri", "doiuri_cli", "doiuri_proxy")
 
 
 def test_every_public_name_is_in_the_reference(manual: Path) -> None:
-    names = described(manual)
-    assert [name for module in PUBLIC for name in sorted(public_members(module) - names)] == []
+    public: set[str] = set()
+    for module in PUBLIC:
+        public |= public_members(module)
+
+    assert public - described(manual) == set()
 
 
 COLOURS = {"CI", "FORCE_COLOR"}  # variables that make Sphinx colour its output
 BLOCK = re.compile(
-    r"^\.\. code-block:: (\w+)\n(?: +:caption: (\S+)\n)?\n((?: {3}.*\n|\n)+)", re.MULTILINE
+    r"^\.\. code-block:: (\w+)\n"
+    r"(?: +:caption: (\S+)\n)?"
+    r"\n"
+    r"((?: {3}.*\n|\n)+)",
+    re.MULTILINE,
 )
 
 
@@ -189,7 +208,8 @@ def followed(name: str, tmp_path: Path) -> Path:
     """The folder after all steps of a page of the manual, whose commands print what it says."""
     folder = tmp_path / "paper"
     folder.mkdir()
-    done, expected = [], []
+    done = []
+    expected = []
     with running(ROOT / "examples" / "records.json") as proxy:
         environment = {name: value for name, value in os.environ.items() if name not in COLOURS} | {
             "DOIURI_RESOLVER": proxy.url,
@@ -225,9 +245,14 @@ def test_the_tutorial_works_as_written(tmp_path: Path) -> None:
 def test_the_tutorial_says_where_its_packages_and_records_come_from() -> None:
     page = (ROOT / "docs" / "tutorial" / "index.rst").read_text(encoding="utf-8")
     shell = re.findall(r"^( *)\.\. code-block:: sh\n\n((?:\1   .*\n)+)", page, re.MULTILINE)
-    lines = [line.strip() for _, block in shell for line in block.splitlines()]
-    assert lines[:3] == ["git clone https://github.com/doiuri/doiuri", "mkdir paper", "cd paper"]
-    named = [word for line in lines for word in line.split() if word.startswith("../doiuri/")]
+    commands = dedent("".join(block for _, block in shell))
+    named = re.findall(r"(?<!\S)\.\./doiuri/\S*", commands)
+
+    assert commands.splitlines()[:3] == [
+        "git clone https://github.com/doiuri/doiuri",
+        "mkdir paper",
+        "cd paper",
+    ]
     assert named[-1] == "../doiuri/examples/records.json"
     assert [word for word in named if not (ROOT / word.removeprefix("../doiuri/")).exists()] == []
 

@@ -22,7 +22,8 @@ CODE = ["".join(cell["source"]) for cell in NOTEBOOK["cells"] if cell["cell_type
 BLOCK = re.compile(r"^\.\. code-block:: python\n\n((?:(?:   .*)?\n)+)", re.MULTILINE)
 NUMBER = 2000
 TAG = re.compile(
-    r'</?(?:a|table|caption|thead|tbody|tr|th|td)>|<a href="https://doi\.org/[^"<>]*">'
+    r"</?(?:a|table|caption|thead|tbody|tr|th|td)>"
+    r'|<a href="https://doi\.org/[^"<>]*">'
 )
 Execute = Callable[[dict[str, Any]], list[str]]
 
@@ -61,9 +62,10 @@ def execute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Execute:
                 kernel_name="python3",
             )
             cells = client.execute(cwd=str(tmp_path)).cells
-        outputs = [cell.outputs for cell in cells if cell.cell_type == "code"]
-        assert all(output.output_type == "execute_result" for shown in outputs for output in shown)
-        data = [output.data for [output] in outputs]
+        of_cells = [cell.outputs for cell in cells if cell.cell_type == "code"]
+        outputs = [output for [output] in of_cells]
+        assert {output.output_type for output in outputs} == {"execute_result"}
+        data = [output.data for output in outputs]
         return [shown.get("text/html", shown["text/plain"]) for shown in data]
 
     return execute

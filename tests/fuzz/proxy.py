@@ -133,7 +133,8 @@ def main() -> int:
             print(f"{wrong}\n{asked!r}\n{response!r}")
             return 1
         count += 1
-        answered += response.status < 400
+        if response.status < 400:
+            answered += 1
     print(f"{count:,} requests, {answered:,} of them served")
     return 0 if answered else 1
 

@@ -8,7 +8,7 @@ import json
 import pickle
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -26,7 +26,8 @@ from doiuri.rest import read_agencies, read_record
 from support.fuzzing import rounds
 from support.proxy_records import value
 
-X, Y = DOI("10.1000/x"), DOI("10.1000/y")
+X = DOI("10.1000/x")
+Y = DOI("10.1000/y")
 ERRORS = (BadRecord, DOINotFound, NoValues, ResolverUnavailable)
 LOC = (
     '<?xml version="1.0"?><locations chooseby="locatt,country,weighted" http_sc="303">'
@@ -85,12 +86,12 @@ MEMBERS = ("x", "ttl", "permissions", "references", "message", "data", "handle")
 
 def places(whole: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths to all members and items of a JSON value."""
-    inner = (
-        whole.items()
-        if isinstance(whole, dict)
-        else enumerate(whole if isinstance(whole, list) else ())
-    )
-    for key, member in inner:
+    members: Iterable[tuple[Any, Any]] = ()
+    if isinstance(whole, dict):
+        members = whole.items()
+    elif isinstance(whole, list):
+        members = enumerate(whole)
+    for key, member in members:
         yield (*path, key)
         yield from places(member, (*path, key))
 

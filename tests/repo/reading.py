@@ -45,7 +45,9 @@ class Place(NamedTuple):
 def places(source: str) -> list[Place]:
     """Return the places of a module that break the rules above, in the order of their lines."""
     tree = ast.parse(source)
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    parents: dict[ast.AST, ast.AST] = {}
+    for node in ast.walk(tree):
+        parents |= dict.fromkeys(ast.iter_child_nodes(node), node)
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.expr | ast.stmt):

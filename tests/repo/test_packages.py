@@ -142,7 +142,11 @@ def test_every_warning_is_listed() -> None:
 
 def test_examples_of_citations_show_the_authors_of_the_work() -> None:
     """10.1000/182 is the DOI Handbook, which Kahn and Wilensky did not write."""
-    wrong = re.compile(r"@?doi:(?:p:`)?10\.1000/182\]?`+ ?(?:gives|\||\n     -)[^|\n]*Kahn")
+    wrong = re.compile(
+        r"@?doi:(?:p:`)?10\.1000/182\]?`+ ?"
+        r"(?:gives|\||\n     -)"
+        r"[^|\n]*Kahn"
+    )
     pages = [DOCS / "howto" / "markdown.rst", *PACKAGES.glob("*/README.md")]
     assert [page for page in pages if wrong.search(page.read_text("utf-8"))] == []
 
@@ -153,6 +157,6 @@ def test_every_option_and_format_of_the_command_is_described() -> None:
     missing += [name for name in FORMATS if f"``{name}``" not in page]
     for name in COMMANDS:
         options = (doiuri.get_command(click.Context(doiuri), name) or doiuri).params
-        words = [word for option in options for word in (*option.opts, *option.secondary_opts)]
+        words = chain(*(option.opts + option.secondary_opts for option in options))
         missing += [f"{name} {word}" for word in words if not re.search(f"(^|[` ]){word}\\b", page)]
     assert missing == []

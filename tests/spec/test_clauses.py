@@ -9,13 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).parent.parent
-CLAUSES = [
-    clause
-    for area in tomllib.loads(
-        Path(__file__).with_name("clauses.toml").read_text(encoding="utf-8")
-    ).values()
-    for clause in area.split()
-]
+AREAS = tomllib.loads(Path(__file__).with_name("clauses.toml").read_text(encoding="utf-8"))
+CLAUSES = " ".join(AREAS.values()).split()
 _ID = re.compile(r"\b([UNPSLGC]-)(\d{2,3})\b(?: to [UNPSLGC]-(\d{2,3})\b)?")
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,12 +98,13 @@ class Case:
 def cases(*doors: str) -> list[Case]:
     """Return the cases for these doors, or all of them."""
     entries = json.loads((DATA / "doi.json").read_text(encoding="utf-8"))["cases"]
+    return [case_of(entry) for entry in entries if not doors or entry["door"] in doors]
+
+
+def case_of(entry: dict[str, Any]) -> Case:
+    """Return the case of an entry, which may also have members for people, such as a note."""
     members = {field.name for field in fields(Case)}
-    return [
-        Case(**{name: entry[name] for name in members & entry.keys()})
-        for entry in entries
-        if not doors or entry["door"] in doors
-    ]
+    return Case(**{name: entry[name] for name in members & entry.keys()})
 
 
 def accepted(*doors: str) -> list[Case]:

@@ -30,7 +30,8 @@ LIBRARIES = {"httpx": httpx_doiuri, "httpx2": httpx_doiuri.httpx2}
 SYNC_KINDS = [f"{library} Client" for library in LIBRARIES]
 KINDS = [
     *SYNC_KINDS,
-    *(f"{library} AsyncClient on {loop}" for library in LIBRARIES for loop in ("asyncio", "trio")),
+    *(f"{library} AsyncClient on asyncio" for library in LIBRARIES),
+    *(f"{library} AsyncClient on trio" for library in LIBRARIES),
 ]
 CLIENTS = ["urllib", "requests", *SYNC_KINDS]
 URI = "doi:10.1000/1"
@@ -107,9 +108,9 @@ class HTTPXClients:
 
     def transport(self, **options: Any) -> Any:
         """Return the library's transport for such a client."""
-        return (self.httpx.AsyncHTTPTransport if self.is_async else self.httpx.HTTPTransport)(
-            **options
-        )
+        if self.is_async:
+            return self.httpx.AsyncHTTPTransport(**options)
+        return self.httpx.HTTPTransport(**options)
 
     def callback(self, function: Callable[..., None]) -> Callable[..., Any]:
         """Return an event hook, or a callback of the trace extension, that calls a function."""
@@ -176,7 +177,8 @@ class Client:
             self.digest = requests.auth.HTTPDigestAuth
         else:
             self._clients = stack.enter_context(HTTPXClients(kind))
-            library, self.options = self._clients.httpx, self._clients.type
+            library = self._clients.httpx
+            self.options = self._clients.type
             self.digest = library.DigestAuth
             self.errors = Errors(
                 library.InvalidURL,
@@ -233,7 +235,8 @@ class Client:
                 headers=own,
                 **options,
             )
-            send, follow = opened.request, opened.send
+            send = opened.request
+            follow = opened.send
 
         def get(uri: str, method: str = "GET", timeout: float = 20, **given: Any) -> Reply:
             response = send(method, uri, timeout=timeout, **given)

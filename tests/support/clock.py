@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 
-MONOTONIC, SLEEP, WAIT = time.monotonic, time.sleep, threading.Condition.wait
+MONOTONIC = time.monotonic
+SLEEP = time.sleep
+WAIT = threading.Condition.wait
 
 
 def is_asking() -> bool:

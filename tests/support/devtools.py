@@ -18,7 +18,10 @@ class Page:
     """One page; ``call`` sends a command of the DevTools protocol and returns its result."""
 
     def __init__(self, write: int, read: int) -> None:
-        self._write, self._read, self._rest, self._count = write, read, b"", 0
+        self._write = write
+        self._read = read
+        self._rest = b""
+        self._count = 0
         self._session: str | None = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
@@ -55,7 +58,8 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", **metrics)
         self.call("Emulation.setTouchEmulationEnabled", enabled=touch)
         self.call("Page.enable")
-        self.call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
+        url = path if isinstance(path, str) else path.as_uri()
+        self.call("Page.navigate", url=url)
         self.wait("document.readyState === 'complete'")
 
     def run(self, script: str, **options: bool) -> Any:

@@ -23,11 +23,16 @@ def is_linear(job: Callable[[int], object], short: int, long: int) -> bool:
     assert long >= 8 * short, "too close to tell linear from quadratic"
     job(short)  # what is compiled and cached once
     limit = (long / short) ** 1.5
-    return any(
-        (took := seconds(lambda: job(long))) <= limit * FLOOR
-        or took <= limit * min(seconds(lambda: job(short)) for _ in range(2))
-        for _ in range(ATTEMPTS)
-    )
+    return any(_grows_below(limit, job, short, long) for _ in range(ATTEMPTS))
+
+
+def _grows_below(limit: float, job: Callable[[int], object], short: int, long: int) -> bool:
+    """Return whether `job(long)` takes less than `limit` times as long as `job(short)`."""
+    for_long = seconds(lambda: job(long))
+    if for_long <= limit * FLOOR:
+        return True
+    for_short = min(seconds(lambda: job(short)), seconds(lambda: job(short)))
+    return for_long <= limit * for_short
 
 
 def is_fast(job: Callable[[], object], limit: float) -> bool:

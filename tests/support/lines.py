@@ -8,12 +8,12 @@ FOLDER = Path(__file__).parent.parent / "cases" / "lines"
 
 def written(*names: str) -> list[str]:
     """Return the places in some files, such as "page.md:3 n1", sorted."""
-    return sorted(
-        f"{name}:{number} {found}"
-        for name in names
-        for number, line in enumerate((FOLDER / name).read_text("utf-8").splitlines(), 1)
-        for found in re.findall(r"\bn[0-9]+\b", line)
-    )
+    places = []
+    for name in names:
+        lines = (FOLDER / name).read_text("utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
+            places += [f"{name}:{number} {text}" for text in re.findall(r"\bn[0-9]+\b", line)]
+    return sorted(places)
 
 
 def told(messages: str) -> list[str]:

@@ -22,13 +22,22 @@ def escaped(character: str) -> str:
 
 def encode_uri(name: str) -> str:
     """The part after "doi:": with all but unreserved and "/" escaped (draft-lemieux-doi-uri-scheme-00 §2)."""
-    return "".join(c if c in UNRESERVED + "/" else escaped(c) for c in name)
+    return escaped_except(UNRESERVED + "/", name)
+
+
+def escaped_except(kept: str, name: str) -> str:
+    """The name with all characters escaped but those that are kept."""
+    result = ""
+    for character in name:
+        result += character if character in kept else escaped(character)
+    return result
 
 
 def encode_link(name: str) -> str:
     """The path of a link: the Handbook's rows, control characters and all beyond ASCII escaped."""
-    readable = {chr(code) for code in range(0x20, 0x7F)} - {*ESCAPED_IN_LINKS}
-    return without_dot_segments("".join(c if c in readable else escaped(c) for c in name))
+    ascii_characters = {chr(code) for code in range(0x20, 0x7F)}
+    readable = "".join(ascii_characters - {*ESCAPED_IN_LINKS})
+    return without_dot_segments(escaped_except(readable, name))
 
 
 def without_dot_segments(path: str) -> str:
@@ -57,10 +66,8 @@ def decode(text: str, lenient: bool = False) -> str | None:
     octets: list[int] = []
     place = 0
     while place < len(text):
-        high, low = (
-            hexadecimal(text[place + 1 : place + 2]),
-            hexadecimal(text[place + 2 : place + 3]),
-        )
+        high = hexadecimal(text[place + 1 : place + 2])
+        low = hexadecimal(text[place + 2 : place + 3])
         if text[place] != "%":
             octets += text[place].encode("utf-8", "surrogatepass")
             place += 1
@@ -80,7 +87,10 @@ def decode(text: str, lenient: bool = False) -> str | None:
 
 def key(name: str) -> str:
     """The name with a to z in upper case, and nothing else changed (Z39.84 §4)."""
-    return "".join(UPPER[LOWER.index(c)] if c in LOWER else c for c in name)
+    result = ""
+    for character in name:
+        result += UPPER[LOWER.index(character)] if character in LOWER else character
+    return result
 
 
 def is_name(name: str) -> bool:

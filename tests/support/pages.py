@@ -22,20 +22,27 @@ def broken(pages: Mapping[str, str], ours: str = "cite-|ref-|doi-card-") -> list
 
     :param ours: a pattern of what their ids begin with.
     """
-    found = {
+    ids_of = {
         path: Counter(re.findall(rf'\sid="((?:{ours})[^"]*)"', text))
         for path, text in pages.items()
     }
-    wrong = [
-        f"{path}: {name} twice" for path, ids in found.items() for name in ids if ids[name] > 1
-    ]
+    wrong = []
+    for path, ids in ids_of.items():
+        wrong += [f"{path}: {name} twice" for name, times in ids.items() if times > 1]
     for path, text in pages.items():
         cards = [f"#{card}" for card in re.findall('popovertarget="(.*?)"', text)]
-        for href in [*cards, *re.findall(rf'href="([^"]*#(?:{ours})[^"]*)"', text)]:
-            target = urlsplit(urljoin(quote(f"/{path}"), html.unescape(href)))
-            page = unquote(target.path)[1:]
-            if target.fragment not in found.get(
-                f"{page}index.html" if page[-1:] in {"", "/"} else page, ()
-            ):
+        hrefs = re.findall(rf'href="([^"]*#(?:{ours})[^"]*)"', text)
+        for href in cards + hrefs:
+            page, fragment = _target(path, href)
+            if fragment not in ids_of.get(page, ()):
                 wrong.append(f"{path}: {href}")
     return wrong
+
+
+def _target(path: str, href: str) -> tuple[str, str]:
+    """Return the path of the page that a link leads to, and the id of the place on it."""
+    target = urlsplit(urljoin(quote(f"/{path}"), html.unescape(href)))
+    page = unquote(target.path)[1:]
+    if page[-1:] in {"", "/"}:
+        page += "index.html"
+    return page, target.fragment

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 from urllib.parse import unquote
 
@@ -49,11 +50,17 @@ SHAPES: dict[str, Callable[..., Any]] = {
 
 def rows(data: Any, *names: str) -> list[tuple[object, ...]]:
     """The values of some columns or members, computed; None for a missing one."""
-    found = data.compute()
-    if isinstance(found, pd.DataFrame):
-        columns = [found[name].astype(object) for name in names]
-        found = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    return [tuple(None if pd.isna(row[name]) else row[name] for name in names) for row in found]
+    computed = data.compute()
+    columns: list[Any]
+    if isinstance(computed, pd.DataFrame):
+        columns = [computed[name].astype(object) for name in names]
+    else:
+        columns = [list(map(itemgetter(name), computed)) for name in names]
+    return [tuple(map(_without_na, row)) for row in zip(*columns, strict=True)]
+
+
+def _without_na(value: Any) -> object:
+    return None if pd.isna(value) else value
 
 
 def asked(server: Server) -> Counter[str]:

@@ -49,7 +49,16 @@ class Recorded(NamedTuple):
         )
 
 
-_CITE = re.compile(r"(?:(see) )?(-?)([\w-]+?)(?: (p\.|ch\.|§) ([\w–, -]+?))?(,? and .*)?")
+_CITE = re.compile(
+    r"""
+    (?: (see)[ ] )?
+    (-?)                                # without the author
+    ([\w-]+?)                           # the key of the work
+    (?: [ ](p\.|ch\.|§)[ ]([\w–, -]+?) )?  # a page, a chapter or a section
+    (,?[ ]and[ ].*)?                    # a suffix
+    """,
+    re.VERBOSE,
+)
 _LABELS = {"p.": "page", "ch.": "chapter", "§": "section", None: ""}
 
 
@@ -64,7 +73,8 @@ def _cite(text: str) -> Cite:
 def _recorded(name: str) -> list[Recorded]:
     data = json.loads((DATA / "references" / name).read_text("utf-8"))
     cites = [[*map(_cite, texts)] for texts in data["citations"]]
-    template, defaults = "\n".join(data["template"]), data.get("defaults", {})
+    template = "\n".join(data["template"])
+    defaults = data.get("defaults", {})
     return [Recorded(data["works"], cites, defaults | case, template) for case in data["styles"]]
 
 

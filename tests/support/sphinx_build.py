@@ -93,14 +93,14 @@ class Link:
 
 def links(page: str) -> list[Link]:
     """The links with the class ``doi`` on a page, in order."""
-    found = [
-        Link(
-            {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)},
-            text_in(inner),
-        )
-        for tag, inner in re.findall(r"<a\b([^>]*)>(.*?)</a>", page, re.DOTALL)
-    ]
-    return [link for link in found if "doi" in link.classes]
+    elements = re.findall(r"<a\b([^>]*)>(.*?)</a>", page, re.DOTALL)
+    all_links = [Link(attributes_in(tag), text_in(inner)) for tag, inner in elements]
+    return [link for link in all_links if "doi" in link.classes]
+
+
+def attributes_in(tag: str) -> dict[str, str]:
+    """The attributes of a tag."""
+    return {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
 
 
 def text_in(html: str) -> str:
@@ -139,7 +139,9 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
 
     ``options`` are sphinx-build's.
     """
-    out, said, warned = target / builder, io.StringIO(), target / "warnings.txt"
+    out = target / builder
+    warned = target / "warnings.txt"
+    said = io.StringIO()
     is_first = not out.exists()  # later, pages of deleted documents are still there
     target.mkdir(parents=True, exist_ok=True)
     translators.clear()  # Sphinx keeps the languages of earlier builds

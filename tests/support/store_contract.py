@@ -73,10 +73,11 @@ def same(store: AnyStore, found: dict[Key, Entry], stored: dict[Key, Entry]) -> 
 
 
 def content(entries: dict[Key, Entry]) -> dict[Key, tuple[str, object]]:
-    return {
-        key: (kind, json.loads(body) if body[:1] == b"{" else body)
-        for key, (body, kind, _) in entries.items()
-    }
+    return {key: (entry.media_type, read(entry.body)) for key, entry in entries.items()}
+
+
+def read(body: bytes) -> object:
+    return json.loads(body) if body[:1] == b"{" else body
 
 
 def what_was_put_is_found_stale_or_not_until_it_is_replaced(store: AnyStore) -> None:
@@ -99,7 +100,8 @@ def keys_that_differ_in_one_part_are_told_apart(store: AnyStore) -> None:
 
 
 def threads_share_thousands_of_entries(store: AnyStore) -> None:
-    parts = [json_entries(f"{number}-{n}" for n in range(170)) for number in range(8)]
+    numbers = [*map(str, range(8 * 170))]
+    parts = [json_entries(numbers[thread::8]) for thread in range(8)]
 
     def work(part: dict[Key, Entry]) -> None:
         store.put_many(part)
@@ -107,7 +109,9 @@ def threads_share_thousands_of_entries(store: AnyStore) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, parts))
-    entries = {key: entry for part in parts for key, entry in part.items()}
+    entries: dict[Key, Entry] = {}
+    for part in parts:
+        entries |= part
     assert same(store, store.get_many(list(entries)), entries)
 
 

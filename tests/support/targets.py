@@ -26,7 +26,8 @@ PRIVATE_HOSTS = [
 
 def resolve_as(monkeypatch: pytest.MonkeyPatch, host: str, *addresses: str) -> None:
     """Let a name resolve to these addresses, one at a look-up; then always to the last one."""
-    left, look_up = list(addresses), socket.getaddrinfo
+    left = list(addresses)
+    look_up = socket.getaddrinfo
 
     def chosen(name: Any, *args: Any, **options: Any) -> Any:
         if name in {host, host.encode()}:

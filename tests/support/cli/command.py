@@ -62,9 +62,14 @@ def doiuri_process(
     *arguments: object, cwd: str | Path = os.curdir, stdin: bytes = b"", **environ: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as a process; return its exit code and what it wrote."""
-    words, environment = [*COMMAND, *map(str, arguments)], {**os.environ, **environ}
+    words = [*COMMAND, *map(str, arguments)]
     run = subprocess.run(
-        words, cwd=cwd, input=stdin, capture_output=True, env=environment, check=False
+        words,
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, **environ},
+        check=False,
     )
     decoded = (stream.decode(errors="surrogateescape") for stream in (run.stdout, run.stderr))
     return subprocess.CompletedProcess(words, run.returncode, *decoded)

@@ -11,9 +11,15 @@ from support.proxy_records import link
 CSL = "application/vnd.citationstyles.csl+json"
 RIS = "application/x-research-info-systems"
 
-KAHN, DIKES, BAD = "10.5555/kahn-2006", "10.5555/dikes,{1}", "10.5555/Retracted"
-GONE, DOUBTED, PREPRINT = "10.5555/gone", "10.5555/doubted", "10.5555/preprint"
-BARE, ALIAS, DEAD = "10.5555/bare", "10.5555/alias", "10.5555/nope"
+KAHN = "10.5555/kahn-2006"
+DIKES = "10.5555/dikes,{1}"
+BAD = "10.5555/Retracted"
+GONE = "10.5555/gone"
+DOUBTED = "10.5555/doubted"
+PREPRINT = "10.5555/preprint"
+BARE = "10.5555/bare"
+ALIAS = "10.5555/alias"
+DEAD = "10.5555/nope"
 
 
 def item(name: str, **metadata: Any) -> dict[str, Any]:

@@ -6,19 +6,31 @@ import re
 
 NOW = "# now, in a clone of https://github.com/doiuri/doiuri"
 LATER = "# when it is on PyPI"
-BLOCK = re.compile(rf"^{NOW}\npython install.py .*\n{LATER}\npip install (.*)\n", re.MULTILINE)
+BLOCK = re.compile(
+    rf"^{NOW}\n"
+    r"python install.py .*\n"
+    rf"{LATER}\n"
+    r"pip install (.*)\n",
+    re.MULTILINE,
+)
 
 
 def install_lines(*names: str) -> list[str]:
     """Return the lines that install packages: from a clone, and from PyPI."""
-    words = " ".join(
-        f'"{name}"' if "[" in name else name for name in names
-    )  # zsh expands bare brackets
+    words = " ".join(map(_quoted, names))
     return [NOW, f"python install.py {words}", LATER, f"pip install {words}"]
+
+
+def _quoted(name: str) -> str:
+    """Return a name as a word of a shell: zsh expands bare brackets."""
+    return f'"{name}"' if "[" in name else name
 
 
 def renewed_install(text: str) -> str:
     """Return a text with its block renewed; the packages are those of the line for PyPI."""
-    return BLOCK.sub(
-        lambda block: "\n".join(install_lines(*block[1].replace('"', "").split())) + "\n", text
-    )
+    return BLOCK.sub(_renewed_block, text)
+
+
+def _renewed_block(block: re.Match[str]) -> str:
+    names = block[1].replace('"', "").split()
+    return "\n".join(install_lines(*names)) + "\n"

@@ -43,7 +43,8 @@ class Redis(socketserver.ThreadingTCPServer):
             case b"SET", (name, value, b"EX", seconds):
                 if self.is_full:
                     return b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
-                self.values[name], self.lifetimes[name] = value, int(seconds)
+                self.values[name] = value
+                self.lifetimes[name] = int(seconds)
                 return b"+OK\r\n"
             case b"STRLEN", (name,):
                 return b":%d\r\n" % len(self.values.get(name, b""))

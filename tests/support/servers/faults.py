@@ -40,7 +40,8 @@ class Server:
         self._connections: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
-        self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.port}"
+        scheme = "https" if context else "http"
+        self.url = f"{scheme}://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -214,7 +215,8 @@ def _not_accepting() -> Iterator[Place]:
 @contextmanager
 def _hanging_dns() -> Iterator[Place]:
     """A host name whose look-up never returns. The system's resolver has no such mode, hence the patch."""
-    look_up, over = socket.getaddrinfo, threading.Event()
+    look_up = socket.getaddrinfo
+    over = threading.Event()
 
     def hang(host: Any, *args: Any, **options: Any) -> Any:
         if str(host).endswith("hanging.test"):

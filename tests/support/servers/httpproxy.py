@@ -28,7 +28,8 @@ class HTTPProxy:
         method, target, _ = request.decode("latin-1").split(" ", 2)
         self.seen.append(f"{method} {target}")
         self.credentials.append(header(request, "Proxy-Authorization"))
-        parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
+        url = f"//{target}" if method == "CONNECT" else target
+        parts = urlsplit(url)
         with socket.create_connection((parts.hostname, parts.port or 80), timeout=10) as upstream:
             if method == "CONNECT":
                 connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")

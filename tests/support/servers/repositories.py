@@ -62,10 +62,10 @@ class Repository:
         match = re.fullmatch(r"bytes=(\d+)-(\d+)", asked.headers.get("range", ""))
         if match is None:
             return Answer(200, {}, body)
-        start, end = int(match[1]), int(match[2])
-        return Answer(
-            206, {"Content-Range": f"bytes {start}-{end}/{len(body)}"}, body[start : end + 1]
-        )
+        start = int(match[1])
+        end = int(match[2])
+        part = {"Content-Range": f"bytes {start}-{end}/{len(body)}"}
+        return Answer(206, part, body[start : end + 1])
 
     def _inveniordm(self, asked: Asked, path: str, _query: str) -> Answer:
         record = "/api/records/4924875"
@@ -93,9 +93,11 @@ class Repository:
         return self._content(asked, unquote(match[1])) if match else error(404, "Not found.")
 
     def _figshare(self, asked: Asked, path: str, query: str) -> Answer:
-        given, doi = parse_qs(query), DOIS[self.kind]
+        given = parse_qs(query)
+        doi = DOIS[self.kind]
         light = {"id": 14763051, "title": "Tables", "doi": doi}
-        entries, folders = [], {}
+        entries = []
+        folders = {}
         for number, (path_of_file, body) in enumerate(self.files.items(), 3000):
             folder, _, name = path_of_file.rpartition("/")
             # the uploader may be wrong
@@ -105,9 +107,11 @@ class Repository:
                 "computed_md5": md5(body),
             }
             entries.append({"id": number, "name": name, "mimetype": mimetype(name), **proof})
-            folders.update({str(number): folder} if folder else {})
+            if folder:
+                folders[str(number)] = folder
         if path == "/v2/articles":
-            return as_json([light] if given.get("doi") == [doi] else [])
+            matches = [light] if given.get("doi") == [doi] else []
+            return as_json(matches)
         if path in {"/v2/articles/14763051", "/v2/articles/14763051/versions/1"}:
             return as_json({**light, "files": entries[:10], "folder_structure": folders})
         if path in {"/v2/articles/14763051/files", "/v2/articles/14763051/versions/1/files"}:
@@ -167,9 +171,12 @@ def md5(body: bytes, prefix: str = "") -> str:
 
 
 def mimetype(name: str) -> str:
-    return {"csv": "text/csv", "txt": "text/plain"}.get(
-        name.rpartition(".")[2], "application/octet-stream"
-    )
+    match name.rpartition(".")[2]:
+        case "csv":
+            return "text/csv"
+        case "txt":
+            return "text/plain"
+    return "application/octet-stream"
 
 
 def as_json(value: object, status: int = 200) -> Answer:
@@ -190,7 +197,8 @@ class Shelf:
     options: dict[str, Any]
 
     def __post_init__(self) -> None:
-        self.kind, self.host = self.repository.kind, self.server.host
+        self.kind = self.repository.kind
+        self.host = self.server.host
         self.doi = DOIS[self.kind]
         self.version = "1.0" if self.kind == "dataverse" else self.doi
 

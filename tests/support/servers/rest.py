@@ -19,8 +19,10 @@ def handling(handle: Handler) -> Iterator[Server]:
 
     def answer(_server: Server, connection: socket.socket, request: bytes) -> None:
         method, target, _ = request.split(b" ", 2)
-        refused = reply("405 Method Not Allowed", b"")
-        connection.sendall(handle(target.decode()) if method == b"GET" else refused)
+        if method == b"GET":
+            connection.sendall(handle(target.decode()))
+        else:
+            connection.sendall(reply("405 Method Not Allowed", b""))
 
     with serving(answer) as server:
         yield server
@@ -67,10 +69,12 @@ def proxy(
                 "200 OK", json.dumps([{"DOI": name, **agencies(name)} for name in names]).encode()
             )
         name = unquote(path.removeprefix("/api/handles/"))
-        if not path.startswith("/api/handles/") or (
-            records is not None and name.upper() not in records
-        ):
+        if not path.startswith("/api/handles/"):
             return not_found(name)
-        return found(name, *(records[name.upper()] if records is not None else ()))
+        if records is None:
+            return found(name)
+        if name.upper() not in records:
+            return not_found(name)
+        return found(name, *records[name.upper()])
 
     return handle

@@ -31,7 +31,8 @@ class Authority:
     def files(self, folder: Path, *names: str) -> tuple[Path, Path]:
         """Write a server's certificate and its key for host names; return the two files."""
         issued = self._ca.issue_cert(*names)
-        chain, key = folder / "server.pem", folder / "server.key"
+        chain = folder / "server.pem"
+        key = folder / "server.key"
         chain.write_bytes(b"".join(pem.bytes() for pem in issued.cert_chain_pems))
         issued.private_key_pem.write_to_path(str(key))
         return chain, key

@@ -95,7 +95,8 @@ def site(answer: Answering, *, tls: ssl.SSLContext | None = None) -> Iterator[Si
             pass
 
     with serving(Server(("127.0.0.1", 0), Handler), tls) as port:
-        yield Site(f"{'https' if tls else 'http'}://127.0.0.1:{port}", port, asked)
+        scheme = "https" if tls else "http"
+        yield Site(f"{scheme}://127.0.0.1:{port}", port, asked)
 
 
 @contextmanager

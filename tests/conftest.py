@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -24,7 +25,8 @@ for profile, examples in {"quick": 25, "ci": 200, "weekly": 2000}.items():
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
-settings.load_profile("ci" if os.environ.get("CI") else "quick")
+PROFILE = "ci" if os.environ.get("CI") else "quick"
+settings.load_profile(PROFILE)
 
 # Keep the user's proxies, certificates, credentials and cache out of the tests
 for name in [*os.environ]:
@@ -39,6 +41,13 @@ def _strangers() -> None:
     """Forget servers and answers: another test may use the same port."""
     _process._servers.clear()
     _process._stores.pop(":memory:", None)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector thousands of tests, which live to the end: an eighth of the suite's time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

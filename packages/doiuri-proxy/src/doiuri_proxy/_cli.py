@@ -8,7 +8,7 @@ import random
 import re
 import sys
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from doiuri.plugins import DOI_ORG
 
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("--cache stores the answers of --upstream: give --upstream as well")
     logging.basicConfig(format="doiuri-proxy: %(message)s", level=logging.WARNING)
     logging.getLogger("doiuri_proxy").setLevel(logging.INFO)
-    # not a line for each invalid request, nor a traceback for what follows a request that was refused
+    # no line for each invalid request, and no traceback for what follows a refused request
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     logging.getLogger("uvicorn.access").setLevel(logging.INFO)
     logging.captureWarnings(capture=True)
@@ -50,12 +50,13 @@ def _serve(options: argparse.Namespace) -> None:
     hold_hang_ups()
     records = options.records or None
     source = open_source(records, base=options.base, upstream=options.upstream, cache=options.cache)
-    choice = Choice(random.Random() if options.pick == "random" else "highest", options.country)  # noqa: S311
-    app = App(source, choice)
+    pick: Literal["highest"] | random.Random = "highest"
+    if options.pick == "random":
+        pick = random.Random()  # noqa: S311
+    app = App(source, Choice(pick, options.country))
     listener = bind(options.host, options.port)
-    serve(
-        app, listener, configure(app, access_log=options.access_log), lambda: reload(app, records)
-    )
+    config = configure(app, access_log=options.access_log)
+    serve(app, listener, config, lambda: reload(app, records))
 
 
 def _parser() -> argparse.ArgumentParser:

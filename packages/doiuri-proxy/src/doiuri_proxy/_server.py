@@ -39,11 +39,11 @@ _log = logging.getLogger("doiuri_proxy")
 
 def app_of_environ() -> App:
     """Return the application with the source that environment variables name, for uvicorn's own command."""
-    records, upstream = (
-        os.environ.get(f"DOIURI_PROXY_{name}") or None for name in ("RECORDS", "UPSTREAM")
-    )
+    records = os.environ.get("DOIURI_PROXY_RECORDS") or None
+    upstream = os.environ.get("DOIURI_PROXY_UPSTREAM") or None
+    choice = Choice(random.Random())  # noqa: S311
     try:
-        return App(open_source(records, upstream=upstream), Choice(random.Random()))  # noqa: S311
+        return App(open_source(records, upstream=upstream), choice)
     except (ValueError, OSError) as error:
         raise SystemExit(f"doiuri-proxy: {error}") from None  # uvicorn would write a traceback
 
@@ -80,7 +80,9 @@ def serve(
             asyncio.create_task(reload_at_hang_ups(reload)),
         ]
         for name in _STOP_SIGNALS:
-            if hasattr(signal, name):  # uvicorn raises it again after the stop, which is no failure
+            if hasattr(
+                signal, name
+            ):  # uvicorn raises it again after a stop, which is not a failure
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
         await server.serve(sockets=[listener])
         for task in tasks:
@@ -114,10 +116,12 @@ async def reload_at_hang_ups(reload: Callable[[], None]) -> None:
 
 def reload(app: App, records: RecordsInput | None) -> None:
     """Read records files again; if that fails, log why and keep the old ones. A cache needs no reload."""
+    if records is None:
+        records = []
     if is_cache(records):
         return
     try:
-        app.source = app.source.with_local(Records([] if records is None else records))
+        app.source = app.source.with_local(Records(records))
     except (RecordsError, OSError) as error:
         _log.error("records not reloaded, keeping the old ones: %s", error)
     else:
@@ -127,12 +131,11 @@ def reload(app: App, records: RecordsInput | None) -> None:
 def bind(host: str, port: int) -> socket.socket:
     """Return a listening socket; port 0 picks a free one. Raises OSError."""
     # asyncio sets TCP_NODELAY only if the socket's protocol is IPPROTO_TCP, not 0
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
-    )[0]
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    family, kind, protocol, _, address = addresses[0]
     listener = socket.socket(family, kind, protocol)
     try:
-        if os.name == "posix":  # elsewhere it would let two servers share a port
+        if os.name == "posix":  # on Windows, it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(_BACKLOG)
@@ -222,6 +225,6 @@ def running(
     finally:
         server.should_exit = True
         thread.join(_STOP_TIME + 5)
-        if not thread.is_alive():  # otherwise the thread would fail when it closes it
+        if not thread.is_alive():  # a thread that still runs would fail when it closes the socket
             listener.close()  # uvicorn leaves it open if it has not begun to serve
         app.source.close()

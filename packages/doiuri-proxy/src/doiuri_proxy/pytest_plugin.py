@@ -75,9 +75,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def doi_proxy(request: pytest.FixtureRequest) -> Iterator[Proxies]:
     """Local DOI proxies: `doi_proxy.url`, with the mark `doi_records`, or `doi_proxy(records).url`."""
     mark = request.node.get_closest_marker("doi_records")
+    records = mark.args[0] if mark else []
     stack = contextlib.ExitStack()
-    yield Proxies(stack, mark.args[0] if mark else [])
-    # a stop takes 0.2 s, for which the next test need not wait
+    yield Proxies(stack, records)
+    # Stopping takes 0.2 s, and the next test need not wait for it.
     threading.Thread(target=stack.close, name="doi_proxy").start()
 
 

@@ -40,12 +40,15 @@ def answer(
     (302, 'https://example.org/')
     """
     path, _, query = target.encode("latin-1").partition(b"?")
-    lower = {name.lower(): value for name, value in (headers or {}).items()}
+    lower = {}
+    if headers is not None:
+        lower = {name.lower(): value for name, value in headers.items()}
     request = Request(method, origin_form(path), query, lower)
     refused = refusal(request)
     if refused is not None:
         return refused
     try:
+        # The coroutine of records in memory waits for nothing, so that it ends at once, without an event loop.
         respond(request, records, Choice()).send(None)
     except StopIteration as end:
         response: Response = end.value
@@ -69,39 +72,43 @@ async def respond(request: Request, source: Source, choice: Choice) -> Response:
     except BadRequestError as problem:
         return _pages.error(400, "Bad Request", str(problem))
     except SourceError as problem:
-        return _pages.error(problem.status, problem.title, str(problem)).with_headers(
-            *problem.headers
-        )
+        page = _pages.error(problem.status, problem.title, str(problem))
+        return page.with_headers(*problem.headers)
     except Exception:  # noqa: BLE001 - a bug: the client gets a response, the log the traceback
         _log.exception("cannot answer %s", request.target)
         return error(request, 500, "Internal error")
 
 
 def refusal(request: Request) -> Response | None:
-    """Return the response to a request that is not looked at further, else None."""
-    if "transfer-encoding" in request.headers and (
-        "content-length" in request.headers or request.version < "1.1"
-    ):
-        # RFC 9112 §6.1: request smuggling
+    """Return the response to a request that is refused, whatever it asks for; None for any other request."""
+    if _may_be_smuggled(request):
         return error(request, 400, "Transfer-Encoding with Content-Length or HTTP/1.0")
     if request.method not in {"GET", "HEAD", "POST", "OPTIONS"}:
         return error(request, 501, f"method {request.method} is not supported")
-    size = len(request.path) + len(request.query) + bool(request.query)
-    if size > MAX_TARGET:
+    if len(request.target) > MAX_TARGET:
         return error(request, 414, f"path and query are longer than {MAX_TARGET} bytes")
     return None
 
 
-def _endpoint(path: bytes) -> str:
-    """Return which endpoint answers requests for a path.
+def _may_be_smuggled(request: Request) -> bool:
+    """Return whether servers may disagree on where the request ends (RFC 9112 §6.1)."""
+    if "transfer-encoding" not in request.headers:
+        return False
+    return "content-length" in request.headers or request.version < "1.1"
 
-    A path without a second slash is not that of a DOI or another handle, so the proxy's own has only one.
+
+def _endpoint(path: bytes) -> str:
+    """Return which endpoint answers requests for a path: "healthz", "api", "doira" or "redirect".
+
+    A path without a second slash is not that of a handle, so "/healthz" takes no name from anyone.
     """
     if path == b"/healthz":
         return "healthz"
     if path == b"/api" or path.startswith(b"/api/"):
         return "api"
-    return "doira" if path.startswith((b"/doiRA/", b"/ra/")) else "redirect"
+    if path.startswith((b"/doiRA/", b"/ra/")):
+        return "doira"
+    return "redirect"
 
 
 def error(request: Request, status: int, message: str) -> Response:
@@ -114,7 +121,8 @@ def error(request: Request, status: int, message: str) -> Response:
 def _with_cors(request: Request, response: Response) -> Response:
     """Return the response with the headers that let scripts of other origins read it."""
     headers = [("Vary", "Origin"), ("X-Content-Type-Options", "nosniff")]
-    if origin := request.headers.get("origin"):
+    origin = request.headers.get("origin")
+    if origin:
         headers.append(("Access-Control-Allow-Origin", origin))
         if request.method == "OPTIONS":
             headers += [

@@ -24,7 +24,7 @@ _CLOSE = ("connection", "close")  # the rest of the request is not read
 
 @dataclass(slots=True)
 class App:
-    """The proxy's answers.
+    """The proxy as an ASGI application.
 
     Assign ``source`` to serve other records from the next request on.
     """
@@ -35,7 +35,7 @@ class App:
     on_answer: Callable[[Request], None] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer an HTTP request, as ASGI says. It is recorded before its response is sent."""
+        """Answer an HTTP request (ASGI, HTTP connection scope). It is recorded before its response is sent."""
         request = Request(
             scope["method"],
             origin_form(scope["raw_path"]),
@@ -52,7 +52,7 @@ class App:
         await send({"type": "http.response.body", "body": response.body})
 
     async def _respond(self, request: Request, receive: Receive) -> Response | None:
-        """Read a form, and return the response; None if the client leaves meanwhile."""
+        """Return the response to a request, after its form was read; None if the client leaves meanwhile."""
         refused = refusal(request)
         if refused is not None:
             return refused.with_headers(_CLOSE)
@@ -61,10 +61,9 @@ class App:
             if body is None:
                 return None
             if len(body) > MAX_FORM:
-                return error(
-                    request, 413, f"the body is longer than {MAX_FORM} bytes"
-                ).with_headers(_CLOSE)
-            if request.headers.get("content-type", FORM).partition(";")[0].strip().lower() == FORM:
+                too_long = error(request, 413, f"the body is longer than {MAX_FORM} bytes")
+                return too_long.with_headers(_CLOSE)
+            if _is_form(request):
                 request = replace(request, form=body)
         response = await respond(request, self.source, self.choice)
         if request.method != "POST" and "expect" in request.headers:
@@ -73,30 +72,44 @@ class App:
         return response
 
 
+def _is_form(request: Request) -> bool:
+    """Return whether a POST request has an HTML form as its body; it has if it does not say."""
+    content_type = request.headers.get("content-type", FORM)
+    media_type, _, _ = content_type.partition(";")
+    return media_type.strip().lower() == FORM
+
+
 def _join(fields: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return headers by name; repeated ones become a list (RFC 9110 §5.3)."""
+    """Return headers by name; the values of a repeated one become a list (RFC 9110 §5.3)."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in fields:
-        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {value}" if headers.get(name) else value
+        name = raw_name.decode("latin-1")
+        value = raw_value.decode("latin-1")
+        if headers.get(name):
+            value = f"{headers[name]}, {value}"
+        headers[name] = value
     return headers
 
 
 def _start(response: Response) -> Message:
-    fields = [("Content-Length", str(len(response.body))), *response.headers]
+    """Return ASGI's message with the status and the headers of a response."""
+    fields: list[tuple[str, str]] = []
     if response.content_type:
-        fields.insert(0, ("Content-Type", response.content_type))
+        fields.append(("Content-Type", response.content_type))
+    fields.append(("Content-Length", str(len(response.body))))
+    fields += response.headers
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
     return {"type": "http.response.start", "status": response.status, "headers": headers}
 
 
 async def _read_body(receive: Receive) -> bytes | None:
     """Return the body, or its beginning if it is longer than a form may be; None if the client left."""
-    body, more = b"", True
-    while more and len(body) <= MAX_FORM:
+    body = b""
+    while len(body) <= MAX_FORM:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
         body += message.get("body", b"")
-        more = message.get("more_body", False)
+        if not message.get("more_body", False):
+            break
     return body

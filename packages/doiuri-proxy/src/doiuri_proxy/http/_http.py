@@ -44,7 +44,10 @@ class Request:
     @property
     def target(self) -> str:
         """The path and the query as sent."""
-        return (self.path + (b"?" + self.query if self.query else b"")).decode("latin-1")
+        target = self.path
+        if self.query:
+            target += b"?" + self.query
+        return target.decode("latin-1")
 
     @property
     def params(self) -> dict[str, list[str]]:
@@ -55,15 +58,13 @@ class Request:
         return self.read_params("&")
 
     def read_params(self, separators: str) -> dict[str, list[str]]:
-        """Return ``params`` with the query split at any of the characters in ``separators``.
-
-        In a form, ``+`` is a space.
-        """
+        """Return ``params`` with the query split at any of the characters in ``separators``."""
+        in_query = re.split(f"[{separators}]".encode(), self.query)
+        in_form = self.form.replace(b"+", b" ").split(b"&")
         params: dict[str, list[str]] = {}
-        parts = re.split(f"[{separators}]".encode(), self.query) + self.form.replace(
-            b"+", b" "
-        ).split(b"&")
-        for part in filter(None, parts):
+        for part in in_query + in_form:
+            if not part:
+                continue
             name, _, value = part.partition(b"=")
             params.setdefault(unescape(name), []).append(unescape(value))
         return params
@@ -91,14 +92,18 @@ def origin_form(path: bytes) -> bytes:
     """Return the path of a target, which may be a whole URL (RFC 9112 §3.2.2)."""
     if path.startswith(b"/"):
         return path
-    _, separator, rest = path.partition(b"://")
-    return b"/" + rest.partition(b"/")[2] if separator else path
+    _, separator, after_scheme = path.partition(b"://")
+    if not separator:
+        return path
+    _, _, after_authority = after_scheme.partition(b"/")
+    return b"/" + after_authority
 
 
 def unescape(raw: bytes) -> str:
     """Decode percent-escapes once, and the result as UTF-8. Raises BadRequestError."""
-    if bad := _BAD_ESCAPE.search(raw):
-        raise BadRequestError(f"malformed percent-escape at byte {bad.start()}")
+    malformed = _BAD_ESCAPE.search(raw)
+    if malformed is not None:
+        raise BadRequestError(f"malformed percent-escape at byte {malformed.start()}")
     try:
         return unquote_to_bytes(raw).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -24,30 +24,25 @@ if TYPE_CHECKING:
 
 _FOLDER = "templates"
 _SLOT = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a page that is rendered once gets its text
-_STYLE = "".join(
-    (files(__package__) / _FOLDER / "style.css").read_text(encoding="utf-8").splitlines()
-)
-
-#: the source of the pages' only style sheet in a Content-Security-Policy
-_STYLE_SOURCE = f"'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'"
+_STYLE_FILE = files(__package__) / _FOLDER / "style.css"
+_STYLE = "".join(_STYLE_FILE.read_text(encoding="utf-8").splitlines())
+_STYLE_DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 # Browsers also apply form-action to redirects of the form's response, so it allows all sites.
 HEADERS = (
     (
         "Content-Security-Policy",
         (
-            f"default-src 'none'; style-src {_STYLE_SOURCE}; base-uri 'none'; "
+            f"default-src 'none'; style-src 'sha256-{_STYLE_DIGEST}'; base-uri 'none'; "
             "form-action 'self' http: https:; frame-ancestors 'none'"
         ),
     ),
     ("X-Content-Type-Options", "nosniff"),
-    (
-        "Access-Control-Allow-Origin",
-        "*",
-    ),  # not the request's Origin: caches keep the answer for any
+    # not the request's Origin: a cache may serve the answer to a page of any origin
+    ("Access-Control-Allow-Origin", "*"),
 )
 
-# Of metadata: another server may have sent a page with scripts in its place, which browsers must not run.
+# The headers of metadata: if another server sent a page with scripts instead, browsers must not run them.
 CONTENT_HEADERS = (
     (
         "Content-Security-Policy",
@@ -103,9 +98,11 @@ def no_values(handle: str) -> Response:
 
 def moved(status: int, target: str, links: str = "") -> Response:
     """Return a redirect with a Link header, if any, and a page for clients that do not follow it."""
-    body = str(escape(target)).join(_moved_parts()).encode("utf-8", "replace")
-    link = (("Link", links),) if links else ()
-    return Response(status, body, headers=(*HEADERS, ("Location", target), *link))
+    page = str(escape(target)).join(_moved_parts())
+    headers = [*HEADERS, ("Location", target)]
+    if links:
+        headers.append(("Link", links))
+    return Response(status, page.encode("utf-8", "replace"), headers=tuple(headers))
 
 
 def values_table(handle: str, values: Sequence[Value]) -> Response:
@@ -121,15 +118,21 @@ def _page(status: int, name: str, title: str, **texts: object) -> Response:
 def _target(value: Value) -> str | None:
     """Return where a value's text links to, if anywhere."""
     text = value.data.value
-    if isinstance(text, str) and value.has_type("URL"):
+    if not isinstance(text, str):
+        return None
+    if value.has_type("URL"):
         return header_url(text)
-    return path_of(text) if isinstance(text, str) and value.has_type("HS_ALIAS") else None
+    if value.has_type("HS_ALIAS"):
+        return path_of(text)
+    return None
 
 
 def _structure(value: Value) -> str | None:
     """Return a value's data as JSON, unless it is text."""
     data = value.data.value
-    return None if isinstance(data, str) else json.dumps(data, ensure_ascii=False, indent=2)
+    if isinstance(data, str):
+        return None
+    return json.dumps(data, ensure_ascii=False, indent=2)
 
 
 def _render(name: str, **texts: object) -> bytes:
@@ -137,14 +140,15 @@ def _render(name: str, **texts: object) -> bytes:
     return html.encode("utf-8", "replace")
 
 
-@cache  # rendering takes longer than looking up where a redirect leads
+@cache  # to render the page takes longer than to look up where a redirect leads
 def _moved_parts() -> list[str]:
+    """Return the page of a redirect, split where the target belongs."""
     return _render("moved", title="Handle Redirect", target=_SLOT).decode().split(_SLOT)
 
 
 @cache
 def _environment() -> Environment:
-    # Loaded with the first page: a proxy that serves the REST API only does without.
+    # Imported with the first page: a proxy that only serves the REST API does without.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

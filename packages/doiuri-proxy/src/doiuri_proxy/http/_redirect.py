@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri.plugins import without_label
 from doiuri.records import ascii_upper, choose, locations_of, select
@@ -23,7 +23,7 @@ from doiuri_proxy.records._metadata import accepts_page, citation_type
 from doiuri_proxy.records._source import MAX_CACHED, BusyError, PublicValues, SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from random import Random
 
     from doiuri.records import Location, Locations, Value
@@ -35,14 +35,15 @@ if TYPE_CHECKING:
 MAX_ALIASES = 20  # followed in a chain
 MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
 
-_RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})  # ask about the record itself
-_ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
+# Parameters that ask about the record itself
+_RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})
+_ANYTHING = frozenset({"", "*/*"})  # Accept headers without a preference
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
-_NOT_PRINTABLE = re.compile("[^ -~]")  # what another server sends need not be valid in our headers
-_VARY = (
-    "Vary",
-    "Accept",
-)  # every record may have metadata, or be refused as metadata that it lacks
+_NOT_PRINTABLE = re.compile(
+    "[^ -~]"
+)  # invalid in a header; another server's Content-Type may have it
+# For every record: it may have metadata, or the answer is 406 because it has none
+_VARY = ("Vary", "Accept")
 _NEGOTIATION = {"ctype", "http_role", "media-type"}  # attributes of locations
 
 
@@ -57,6 +58,13 @@ class Choice:
     country: str | None = None
 
 
+class _Redirect(NamedTuple):
+    """A redirect, and the values of the record that it depends on."""
+
+    response: Response
+    values: Sequence[Value]
+
+
 async def answer(request: Request, source: Source, choice: Choice) -> Response:
     """Return a redirect, or the page that the parameters ask for. Raises BadRequestError, SourceError."""
     params = request.read_params("&;")
@@ -68,7 +76,7 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
         record = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
     except BusyError:
         raise
-    except SourceError:  # what is wrong with the record need not be wrong with the metadata
+    except SourceError:  # an error of the record need not be one of the metadata
         metadata = await _without_record(handle, params, accept, source)
         if metadata is None:
             raise
@@ -77,19 +85,16 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
         return _pages.not_found(handle)
     negotiated = _is_negotiated(accept, record)
     if not negotiated and not params and len(record.body) <= MAX_CACHED:
-        fixed = _fixed_redirect(handle, record.body)
-        if fixed is not None:
-            return _expiring(*fixed).with_headers(_VARY)
-    if "ignore_aliases" not in params and any(_aliases(record.values)):
+        redirect = _fixed_redirect(handle, record.body)
+        if redirect is not None:
+            return _expiring(redirect.response, redirect.values).with_headers(_VARY)
+    if "ignore_aliases" not in params and _first_alias(record) is not None:
         return await _follow(record, request, params, source)
-    indexes = {int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)}
-    values = select(record.values, params.get("type", ()), indexes)
     if negotiated and not params.keys() & _RECORD_PARAMS:
         content = await _negotiated(handle, record, accept, source)
         if content is not None:
             return content
-    page = _show(handle, values, request, params, choice) if values else _pages.no_values(handle)
-    return page.with_headers(_VARY)
+    return _show(handle, record, request, params, choice).with_headers(_VARY)
 
 
 def _requested_handle(request: Request, params: Params) -> str:
@@ -116,8 +121,10 @@ def _is_negotiated(accept: str, record: PublicValues) -> bool:
 async def _without_record(
     handle: str, params: Params, accept: str, source: Source
 ) -> Response | None:
-    """Return metadata of a DOI whose record cannot be had; None if it is not what the client asks for."""
-    if params.keys() & _RECORD_PARAMS or (citation_type(accept) is None and accepts_page(accept)):
+    """Return metadata of a DOI whose record is not available; None if the client does not ask for metadata."""
+    if params.keys() & _RECORD_PARAMS:
+        return None
+    if citation_type(accept) is None and accepts_page(accept):
         return None
     content = await source.metadata(handle, accept)
     if content.status != 200:
@@ -139,10 +146,8 @@ async def _negotiated(
 
     Raises SourceError.
     """
-    redirects = any(
-        _NEGOTIATION & location.attributes.keys()
-        for location in locations_of(record.values, handle)
-    )
+    locations = locations_of(record.values, handle)
+    redirects = any(_NEGOTIATION & location.attributes.keys() for location in locations)
     if redirects and not record.has_metadata:
         return None
     content = await source.metadata(handle, accept)
@@ -161,11 +166,11 @@ async def _follow(
     handle = ""
     end: PublicValues | None = record
     for _ in range(MAX_ALIASES + 1):
-        alias = next(_aliases(end.values), None) if end is not None else None
+        alias = None if end is None else _first_alias(end)
         if alias is None:
-            target = _pages.path_of(handle) + (
-                f"?{request.query.decode('latin-1')}" if request.query else ""
-            )
+            target = _pages.path_of(handle)
+            if request.query:
+                target += "?" + request.query.decode("latin-1")
             return _expiring(_pages.moved(301, target), used)
         used.append(alias)
         handle = alias.data.text or ""
@@ -174,57 +179,81 @@ async def _follow(
     return _pages.error(404, "Alias Chain Too Long", message)
 
 
-def _aliases(values: Iterable[Value]) -> Iterator[Value]:
-    return (value for value in values if value.has_type("HS_ALIAS") and is_handle(value.data.text))
+def _first_alias(record: PublicValues) -> Value | None:
+    """Return the first value that makes a record an alias of another handle, if there is one."""
+    for value in record.values:
+        if value.has_type("HS_ALIAS") and is_handle(value.data.text):
+            return value
+    return None
 
 
 def _show(
-    handle: str, values: Sequence[Value], request: Request, params: Params, choice: Choice
+    handle: str, record: PublicValues, request: Request, params: Params, choice: Choice
 ) -> Response:
     """Return a redirect to a location, the list of locations, or the table of values."""
+    indexes = {int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)}
+    values = select(record.values, params.get("type", ()), indexes)
+    if not values:
+        return _pages.no_values(handle)
     show_urls = "showurls" in params.get("action", ())
     if "noredirect" in params and not show_urls:
         return _pages.values_table(handle, values)
+
     locations = locations_of(values, handle)
     if locations.problem:
         raise SourceError(locations.problem)
     if show_urls:
         return Response(200, locations_xml(locations), "text/xml;charset=utf-8", _pages.HEADERS)
-    accept, locatt = request.headers.get("accept"), params.get("locatt", ())
     location = choose(
-        locations, accept=accept, locatt=locatt, country=choice.country, pick=choice.pick
+        locations,
+        accept=request.headers.get("accept"),
+        locatt=params.get("locatt", ()),
+        country=choice.country,
+        pick=choice.pick,
     )
-    redirect = _redirect(values, locations, location, params.get("urlappend", [""])[0])
-    return _expiring(*redirect) if redirect else _pages.values_table(handle, values)
+    added = params.get("urlappend", [""])[0]
+    redirect = _redirect(values, locations, location, added)
+    if redirect is None:
+        return _pages.values_table(handle, values)
+    return _expiring(redirect.response, redirect.values)
 
 
 @lru_cache(maxsize=1024)  # a few names get most of the requests
-def _fixed_redirect(handle: str, body: bytes) -> tuple[Response, Sequence[Value]] | None:
-    """Return the redirect of a record with a single location, and the values that it depends on.
+def _fixed_redirect(handle: str, body: bytes) -> _Redirect | None:
+    """Return the redirect of a record with a single location, which is the same for all clients.
 
-    Such a redirect is the same for all clients. None for any other record.
+    None for any other record.
     """
-    values = PublicValues(body).values
-    locations = locations_of(values, handle)
-    if any(_aliases(values)) or locations.problem or len(locations) != 1:
+    record = PublicValues(body)
+    locations = locations_of(record.values, handle)
+    if locations.problem or len(locations) != 1 or _first_alias(record) is not None:
         return None
-    return _redirect(values, locations, choose(locations))
+    return _redirect(record.values, locations, choose(locations))
 
 
 def _redirect(
     values: Iterable[Value], locations: Locations, location: Location | None, added: str = ""
-) -> tuple[Response, Sequence[Value]] | None:
-    """Return the redirect to a location, and the values that it depends on; None without a URL."""
-    target = header_url(append(location.href, added)) if location else None
-    if location is None or target is None:
+) -> _Redirect | None:
+    """Return the redirect to a location; None if there is no location, or its URL cannot be in a header.
+
+    :param added: the text to append to the URL.
+    """
+    if location is None:
         return None
+    target = header_url(append(location.href, added))
+    if target is None:
+        return None
+    response = _pages.moved(locations.status(location), target, link_header(locations))
     used = [value for value in values if ascii_upper(value.type) in _LOCATION_TYPES]
-    return _pages.moved(locations.status(location), target, link_header(locations)), used
+    return _Redirect(response, used)
 
 
-def _expiring(redirect: Response, used: Iterable[Value]) -> Response:
-    """Return a redirect that expires with the first of the values that it depends on."""
+def _expiring(response: Response, values: Iterable[Value]) -> Response:
+    """Return a response that expires with the first of the values that it depends on."""
     now = time.time()
-    lifetimes = [MAX_LIFETIME if (left := value.lifetime(now)) is None else left for value in used]
-    expires = formatdate(int(now) + min([*lifetimes, MAX_LIFETIME]), usegmt=True)
-    return redirect.with_headers(("Expires", expires))
+    seconds: float = MAX_LIFETIME
+    for value in values:
+        lifetime = value.lifetime(now)
+        if lifetime is not None:
+            seconds = min(seconds, lifetime)
+    return response.with_headers(("Expires", formatdate(int(now) + seconds, usegmt=True)))

@@ -43,28 +43,29 @@ async def answer(request: Request, source: Source) -> Response:
 
 
 def error(status: int, message: str, params: Params | None = None) -> Response:
-    """Return an error: responseCode 2 with a failure of ours (HTTP status 5xx), else 4 (protocol error)."""
+    """Return an error: responseCode 2 for a failure of this server (HTTP status 5xx), else 4 (protocol error)."""
     code = ResponseCode.ERROR if status in {500, 503} else ResponseCode.PROTOCOL_ERROR
     return _response(status, {"responseCode": code, "message": message}, params or {})
 
 
 async def _record(name: str, params: Params, source: Source) -> Response:
+    """Return the values of a handle that the parameters select, or why there are none."""
     if not name:
         return _response(400, {"responseCode": ResponseCode.INVALID_HANDLE, "handle": name}, params)
     indexes = _indexes(params)
     record = await source.lookup(name, auth="auth" in params, cert="cert" in params)
     if record is None:
-        return _response(
-            404, {"responseCode": ResponseCode.HANDLE_NOT_FOUND, "handle": name}, params
-        )
+        missing = {"responseCode": ResponseCode.HANDLE_NOT_FOUND, "handle": name}
+        return _response(404, missing, params)
     if not params and record.body != b"[]":  # nothing to select, so the values need not be parsed
         body = b'{"responseCode":1,"handle":%b,"values":%b}' % (write_json(name), record.body)
         return Response(200, body, JSON_TYPE)
+
     values = [value.to_json() for value in select(record.values, params.get("type", ()), indexes)]
     if values:
         answer = {"responseCode": ResponseCode.SUCCESS, "handle": name, "values": values}
     else:
-        answer = {"responseCode": ResponseCode.VALUE_NOT_FOUND, "values": values, "handle": name}
+        answer = {"responseCode": ResponseCode.VALUE_NOT_FOUND, "values": [], "handle": name}
     return _response(200, answer, params)
 
 
@@ -79,26 +80,27 @@ def _indexes(params: Params) -> set[int]:
 def _response(status: int, answer: object, params: Params) -> Response:
     """Return a response with JSON, or with JSONP if the parameter ``callback`` is given."""
     body = write_json(answer, pretty="pretty" in params)
-    callback = next((name for name in params.get("callback", ()) if name), "")
+    callback = next(filter(None, params.get("callback", ())), "")
     if not callback:
         return Response(status, body, JSON_TYPE)
     function = _NOT_IN_CALLBACK.sub("_", callback)
-    return Response(
-        status, b"%b(%b);" % (function.encode(), body), "application/javascript;charset=utf-8"
-    )
+    script = b"%b(%b);" % (function.encode(), body)
+    return Response(status, script, "application/javascript;charset=utf-8")
 
 
 async def which_ra(request: Request, source: Source) -> Response:
     """Return the registration agency of each DOI or prefix, in the order asked. Raises BadRequestError."""
-    names = [unescape(part) for part in request.path.split(b"/", 2)[2].split(b",")]
-    valid = list(dict.fromkeys(filter(_has_agency, names)))
-    registrations = dict(zip(valid, await source.registrations(valid), strict=True))
-    items = [{"DOI": name, **_agency(registrations.get(name))} for name in names]
+    _, _, path = request.path.split(b"/", 2)
+    names = [unescape(name) for name in path.split(b",")]
+    known_kinds = list(dict.fromkeys(filter(_has_agency, names)))
+    registrations = await source.registrations(known_kinds)
+    by_name = dict(zip(known_kinds, registrations, strict=True))
+    items = [{"DOI": name, **_agency(by_name.get(name))} for name in names]
     return Response(200, write_json(items), "application/json;charset=UTF-8")
 
 
 def _has_agency(name: str) -> bool:
-    """Return whether ``name`` is a DOI or a bare prefix; Which RA does not answer for short DOIs."""
+    """Return whether ``name`` is a DOI or a bare prefix. Which RA does not answer for short DOIs."""
     try:
         return not isinstance(Handle.from_name(name), ShortDOI)
     except DOISyntaxError:
@@ -111,4 +113,6 @@ def _agency(registration: Registration | None) -> dict[str, str]:
         return {"status": "Invalid DOI"}
     if registration.exists is False:
         return {"status": "DOI does not exist"}
-    return {"RA": registration.agency} if registration.agency else {"status": "Unknown"}
+    if not registration.agency:
+        return {"status": "Unknown"}
+    return {"RA": registration.agency}

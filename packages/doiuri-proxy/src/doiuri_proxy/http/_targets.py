@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 MAX_LINK_HEADER = 4096  # characters: clients refuse long header lines
 
 _HTTP_URL = re.compile(
-    r"(https?://)([^/?#\\\s]+)([/?#\\].*|)", re.IGNORECASE | re.ASCII | re.DOTALL
+    r"""
+    ( https?:// )
+    ( [^/?#\\\s]+ )         # the authority
+    ( [/?#\\] .* | )        # the path, the query and the fragment
+    """,
+    re.IGNORECASE | re.ASCII | re.DOTALL | re.VERBOSE,
 )
 _BROWSER_AUTHORITY = re.compile(r"https?:[/\\]*([^/\\?#]*)", re.IGNORECASE | re.ASCII)
 _CONTROLS = "".join(map(chr, range(0x21)))  # browsers drop these around a URL
@@ -35,15 +40,18 @@ def header_url(href: str) -> str | None:
     if host is None:
         return None
     if rest.startswith("\\"):
-        rest = f"/{rest[1:]}"  # to browsers, "\\" ends the host, but "%5C" is a part of it
+        rest = f"/{rest[1:]}"  # to browsers, a backslash ends the host, but "%5C" is a part of it
     url = scheme + host + _escape(rest)
     return url if _authority(url) == host else None
 
 
 def append(href: str, text: str) -> str:
     """Return ``href`` with the text of ``urlappend``. Raises BadRequestError if that changes the host."""
-    before, after = header_url(href), header_url(href + text)
-    if text and (before is None or after is None or _authority(before) != _authority(after)):
+    if not text:
+        return href
+    before = header_url(href)
+    after = header_url(href + text)
+    if before is None or after is None or _authority(before) != _authority(after):
         raise BadRequestError("urlappend would change the host")
     return href + text
 
@@ -51,7 +59,10 @@ def append(href: str, text: str) -> str:
 def link_header(locations: Locations) -> str:
     """Return the value of the Link header (RFC 8288): the locations with a ``rel``; "" if there are none."""
     header = ""
-    for link in filter(None, map(_link, locations.candidates)):
+    for location in locations.candidates:
+        link = _link(location)
+        if link is None:
+            continue
         longer = f"{header}, {link}" if header else link
         if len(longer) > MAX_LINK_HEADER:
             break
@@ -74,6 +85,7 @@ def _authority(url: str) -> str | None:
 
 
 def _host(authority: str) -> str | None:
+    """Return user, host and port in ASCII; None if the host is not valid (IDNA 2008)."""
     user, at, host = authority.rpartition("@")
     if not host.isascii():
         name, colon, port = host.partition(":")
@@ -85,29 +97,40 @@ def _host(authority: str) -> str | None:
 
 
 def _escape(text: str) -> str:
-    return _ILLEGAL.sub(
-        lambda match: b"%%%02X" % match[0][0], text.encode("utf-8", "replace")
-    ).decode()
+    raw = text.encode("utf-8", "replace")
+    return _ILLEGAL.sub(_percent_escape, raw).decode()
+
+
+def _percent_escape(byte: re.Match[bytes]) -> bytes:
+    return b"%%%02X" % ord(byte[0])
 
 
 def _link(location: Location) -> str | None:
+    """Return the link to a location (RFC 8288); None if it has no ``rel`` or no URL that a header can have."""
     rel = location.attributes.get("rel", "")
-    url = header_url(location.href) if _is_quotable(rel) else None
+    if not _is_quotable(rel):
+        return None
+    url = header_url(location.href)
     if url is None:
         return None
+    link = f'<{url}>; rel="{rel}"'
     media_type = location.attributes.get("media-type") or location.attributes.get("type", "")
-    return f'<{url}>; rel="{rel}"' + (f'; type="{media_type}"' if _is_quotable(media_type) else "")
+    if _is_quotable(media_type):
+        link += f'; type="{media_type}"'
+    return link
 
 
 def _is_quotable(text: str) -> bool:
     """Return whether a header's quoted string may contain ``text`` without escapes."""
-    return bool(text) and text.isascii() and text.isprintable() and not set(text) & set('"\\')
+    if not text or '"' in text or "\\" in text:
+        return False
+    return text.isascii() and text.isprintable()
 
 
 def _xml_attributes(location: Location) -> str:
-    attributes = {**location.attributes, "href": location.href}
-    return " ".join(
-        f"{name}={quoteattr(_NOT_XML.sub('?', value))}"
-        for name, value in attributes.items()
-        if _XML_NAME.fullmatch(name) and name != "xmlns"
-    )
+    attributes = []
+    for name, value in {**location.attributes, "href": location.href}.items():
+        if _XML_NAME.fullmatch(name) and name != "xmlns":
+            quoted = quoteattr(_NOT_XML.sub("?", value))
+            attributes.append(f"{name}={quoted}")
+    return " ".join(attributes)

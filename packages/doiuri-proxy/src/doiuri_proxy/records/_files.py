@@ -40,14 +40,14 @@ class RecordsError(ValueError):
 
     def __init__(self, source: str, line: int, reason: str) -> None:
         super().__init__(source, line, reason)
-        self.source, self.line, self.reason = source, line, reason
+        self.source = source
+        self.line = line
+        self.reason = reason
 
     def __str__(self) -> str:
-        return (
-            f"{self.source}:{self.line}: {self.reason}"
-            if self.line
-            else f"{self.source}: {self.reason}"
-        )
+        if not self.line:
+            return f"{self.source}: {self.reason}"
+        return f"{self.source}:{self.line}: {self.reason}"
 
 
 class Origin(NamedTuple):
@@ -59,9 +59,9 @@ class Origin(NamedTuple):
 
     def error(self, reason: str) -> RecordsError:
         """Return the error that names this origin."""
-        return RecordsError(
-            self.source, self.line, f"record {self.number}: {reason}" if self.number else reason
-        )
+        if self.number:
+            reason = f"record {self.number}: {reason}"
+        return RecordsError(self.source, self.line, reason)
 
 
 def read_items(records: RecordsInput) -> Iterator[tuple[Origin, object]]:
@@ -70,11 +70,14 @@ def read_items(records: RecordsInput) -> Iterator[tuple[Origin, object]]:
     They are not validated. Raises RecordsError.
     """
     if not isinstance(records, (str, os.PathLike)):
-        is_list = not isinstance(records, Mapping) and hasattr(records, "__iter__")
-        yield from _items(list(records) if is_list else records, Origin("records"))
+        document: object = records
+        if not isinstance(records, Mapping) and hasattr(records, "__iter__"):
+            document = list(records)
+        yield from _items(document, Origin("records"))
         return
     path = Path(records)
-    for file in _files(path) if path.is_dir() else [path]:
+    files = _files(path) if path.is_dir() else [path]
+    for file in files:
         yield from _from_file(file)
 
 
@@ -86,25 +89,30 @@ def _files(folder: Path) -> list[Path]:
 
     files = []
     for parent, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for link in (Path(parent, name) for name in folders):
-            if link.is_symlink():
-                _log.warning("%s: a symbolic link to a folder, not followed", link)
-        files += [Path(parent, name) for name in names if not name.startswith(".")]
-    files = sorted(file for file in files if file.suffix in _EXTENSIONS)
+        folders[:] = [
+            name for name in folders if not name.startswith(".")
+        ]  # os.walk skips the others
+        for name in folders:
+            subfolder = Path(parent, name)
+            if subfolder.is_symlink():
+                _log.warning("%s: a symbolic link to a folder, not followed", subfolder)
+        for name in names:
+            file = Path(parent, name)
+            if not name.startswith(".") and file.suffix in _EXTENSIONS:
+                files.append(file)
     if not files:
-        raise RecordsError(
-            str(folder), 0, f"no file in this folder ends in {', '.join(sorted(_EXTENSIONS))}"
-        )
-    return files
+        extensions = ", ".join(sorted(_EXTENSIONS))
+        raise RecordsError(str(folder), 0, f"no file in this folder ends in {extensions}")
+    return sorted(files)
 
 
 def _from_file(path: Path) -> Iterator[tuple[Origin, object]]:
-    if path.exists() and not path.is_file():  # opening a pipe blocks, and it cannot be read twice
+    if path.exists() and not path.is_file():  # to open a pipe blocks, and it cannot be read twice
         raise RecordsError(str(path), 0, "neither a file nor a folder")
     try:
         if path.suffix not in _JSON_LINES:
-            yield from _items(_parse(path.read_bytes(), str(path)), Origin(str(path)))
+            document = _parse(path.read_bytes(), str(path))
+            yield from _items(document, Origin(str(path)))
             return
         with path.open("rb") as lines:
             for number, raw in enumerate(lines, 1):
@@ -120,9 +128,11 @@ def _items(document: object, origin: Origin) -> Iterator[tuple[Origin, object]]:
         if "handle" in document:
             yield origin, document
             return
+        without_records: list[object] | None = None
         if "agencies" in document:
             yield origin, {"agencies": document["agencies"]}
-        document = document.get("records", [] if "agencies" in document else None)
+            without_records = []
+        document = document.get("records", without_records)
     if not isinstance(document, list | tuple):
         raise origin.error('neither a list of records nor an object with "records"')
     for number, item in enumerate(document, 1):
@@ -131,18 +141,20 @@ def _items(document: object, origin: Origin) -> Iterator[tuple[Origin, object]]:
 
 def check_agencies(names: object) -> dict[str, str]:
     """Return the names of agencies by prefix. Raises ValueError if they are something else."""
-    if not isinstance(names, Mapping) or not all(
-        isinstance(part, str) for item in names.items() for part in item
-    ):
-        raise ValueError('"agencies" is not an object of prefix: agency')
-    return dict(names)
+    if isinstance(names, Mapping):
+        texts = [*names.keys(), *names.values()]
+        if all(isinstance(text, str) for text in texts):
+            return dict(names)
+    raise ValueError('"agencies" is not an object of prefix: agency')
 
 
 def _parse(raw: bytes, source: str, line: int = 0) -> object:
+    """Return the JSON in a file, or in a line of it; the line is 0 for a whole file. Raises RecordsError."""
     try:
         document: object = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
-        line = line or raw.count(b"\n", 0, error.start) + 1
+        if not line:
+            line = raw.count(b"\n", 0, error.start) + 1
         raise RecordsError(source, line, f"not UTF-8: {error.reason}") from None
     except json.JSONDecodeError as error:
         reason = f"not JSON: {error.msg} (column {error.colno})"
@@ -164,7 +176,10 @@ def _unreadable(path: Path, error: OSError) -> RecordsError:
 
 def is_handle(text: object) -> TypeGuard[str]:
     """Return whether ``text`` has the form of a handle: a prefix, a slash and a suffix."""
-    return isinstance(text, str) and all(text.partition("/")[::2])
+    if not isinstance(text, str):
+        return False
+    prefix, _, suffix = text.partition("/")
+    return prefix != "" and suffix != ""
 
 
 def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, bytes]] | None:
@@ -182,21 +197,23 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
         return None
     if code not in (1, 200):
         raise ValueError(f"{handle}: responseCode is {code!r}; expected 1, 100 or 200")
-    values = item.get("values", [] if code == 200 else None)
+    without_values: list[object] | None = [] if code == 200 else None
+    values = item.get("values", without_values)
     if not isinstance(values, list | tuple):
         raise ValueError(f'{handle}: no list "values"')  # noqa: TRY004 - callers expect one type
     try:
-        read = tuple(map(_value, values))
+        valid_values = tuple(map(_value, values))
         metadata = read_metadata(item.get("metadata", {}))
     except (TypeError, ValueError, RecursionError) as error:  # Python data that JSON cannot express
         raise ValueError(f"{handle}: {error}") from None
-    if len({value.index for value in read}) < len(read):
+    indexes = {value.index for value in valid_values}
+    if len(indexes) < len(valid_values):
         raise ValueError(f"{handle}: two values have the same index")
-    return handle, read, metadata
+    return handle, valid_values, metadata
 
 
 def _check_handle(handle: object) -> str:
-    """Return ``handle`` if it is one; below ``10.`` it must be a DOI name. Raises ValueError."""
+    """Return ``handle``. Raises ValueError if it is not a handle, or begins with ``10.`` but is not a DOI."""
     if not is_handle(handle):
         raise ValueError(f"handle {handle!r} is not a name with a prefix, a slash and a suffix")
     if handle.startswith("10."):
@@ -210,7 +227,7 @@ def _check_handle(handle: object) -> str:
 
 
 def _value(source: object) -> Value:
-    """Read a value. A timestamp of 0 means none; the default TTL is a day."""
+    """Return a value that is read from JSON. A timestamp of 0 means none; the default TTL is a day."""
     if isinstance(source, Mapping):
         source = {"ttl": DEFAULT_TTL, **source}
         if source.get("timestamp") in {0, "1970-01-01T00:00:00Z"}:
@@ -226,8 +243,10 @@ def _value(source: object) -> Value:
 def _utc(text: str) -> str:
     """Return an absolute TTL as the DOI proxy writes it: ISO 8601 in UTC, ending in Z."""
     moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
     try:
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        in_utc = moment.astimezone(UTC)
     except OverflowError:
         raise ValueError(f"ttl {text!r} is outside the years 1 to 9999") from None
-    return moment.isoformat().replace("+00:00", "Z")
+    return in_utc.isoformat().replace("+00:00", "Z")

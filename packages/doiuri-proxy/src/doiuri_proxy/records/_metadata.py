@@ -13,6 +13,10 @@ from doiuri.rest import BIBTEX, CSL_JSON, media_ranges, write_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    MediaRange = tuple[
+        str, Mapping[str, str], float
+    ]  # a media type, its parameters and its quality
+
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 _PAGE_RANGES = frozenset({"*/*", "text/*", "application/*"})
 _CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
@@ -21,19 +25,19 @@ _CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
 class Content(NamedTuple):
     """The answer to a request for metadata."""
 
-    #: 200; 406 if there is nothing that the Accept header names; 302 if the web page will do
+    #: 200; 406 if no metadata is of a type in the Accept header; 302 if the header accepts the web page
     status: int
     #: the header Content-Type; "" if another server sent none
     content_type: str = ""
     body: bytes = b""
-    #: with status 406, the media types of the metadata that there is
+    #: with status 406, the media types in which there is metadata
     available: tuple[str, ...] = ()
 
 
 def read_metadata(metadata: object) -> dict[str, bytes]:
     """Return the bodies by media type in the member ``metadata`` of an item in a file of records.
 
-    :param metadata: for each media type its text, or JSON
+    :param metadata: the text, or the JSON, of each media type
     :raises ValueError: if it is something else
 
     >>> read_metadata({"application/x-bibtex": "@misc{a}", CSL_JSON: {"title": "A"}})
@@ -46,12 +50,13 @@ def read_metadata(metadata: object) -> dict[str, bytes]:
             raise ValueError(f"not a media type in metadata: {name!r:.80}")
         if not isinstance(content, str | dict | list):
             raise ValueError(f"metadata as {name} is {content!r:.60}, expected text or an object")  # noqa: TRY004
-    return {
-        name: content.encode("utf-8", "replace")
-        if isinstance(content, str)
-        else write_json(content)
-        for name, content in metadata.items()
-    }
+    return {name: _body(content) for name, content in metadata.items()}
+
+
+def _body(content: object) -> bytes:
+    if isinstance(content, str):
+        return content.encode("utf-8", "replace")
+    return write_json(content)
 
 
 def write_metadata(metadata: Mapping[str, bytes], accept: str) -> Content:
@@ -69,34 +74,45 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> Content:
     >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "text/html, */*;q=0.8").status
     302
     """
-    available = [(*media_ranges(name)[0], body) for name, body in metadata.items()]
-    ranges = sorted(media_ranges(accept), key=lambda item: -item[2])
-    html, wildcard = (
-        max((quality for name, _, quality in ranges if name in pages), default=0.0)
-        for pages in (_PAGES, _PAGE_RANGES)
-    )
-    for wanted, parameters, quality in ranges:
+    available = {name: media_ranges(name)[0] for name in metadata}
+    ranges = sorted(media_ranges(accept), key=_quality, reverse=True)
+    html = max((quality for name, _, quality in ranges if name in _PAGES), default=0.0)
+    wildcard = max((quality for name, _, quality in ranges if name in _PAGE_RANGES), default=0.0)
+    for media_range in ranges:
+        quality = _quality(media_range)
         if not quality or quality <= html or quality < wildcard:
             break
-        for own, limits, _, body in available:
-            if own == wanted and all(
-                parameters.get(name, limit) == limit for name, limit in limits.items()
-            ):
-                content_type = f"{own};charset=utf-8" if own.startswith("text/") else own
-                return Content(200, content_type, body)
+        for name, (media_type, parameters, _) in available.items():
+            if _selects(media_range, media_type, parameters):
+                charset = ";charset=utf-8" if media_type.startswith("text/") else ""
+                return Content(200, media_type + charset, metadata[name])
     if html or wildcard or not ranges:
         return Content(302)
     return Content(406, available=tuple(metadata))
 
 
+def _quality(media_range: MediaRange) -> float:
+    return media_range[2]
+
+
+def _selects(media_range: MediaRange, media_type: str, parameters: Mapping[str, str]) -> bool:
+    """Return whether a media range selects a media type: no parameter of one contradicts the other's."""
+    wanted, limits, _ = media_range
+    if wanted != media_type:
+        return False
+    return all(limits.get(name, value) == value for name, value in parameters.items())
+
+
 @lru_cache(maxsize=256)  # clients send a few different headers
 def citation_type(accept: str) -> str | None:
     """Return the media type of metadata for citations that an Accept header prefers to a page, or None."""
-    return write_metadata(_CITATION_TYPES, accept).content_type.partition(";")[0] or None
+    content = write_metadata(_CITATION_TYPES, accept)
+    media_type, _, _ = content.content_type.partition(";")
+    return media_type or None
 
 
 def accepts_page(accept: str) -> bool:
-    """Return whether the web page will do for an Accept header."""
+    """Return whether an Accept header accepts the web page."""
     return write_metadata({}, accept).status == 302
 
 

@@ -36,47 +36,46 @@ def open_source(
     :raises RecordsError: if the records cannot be read or are not valid
     :raises ValueError: for a bad URL
     """
+    if records is None:
+        records = []
     is_stored = is_cache(records)
     if is_stored and upstream is not None:
-        raise RecordsError(
-            str(records), 0, "a cache: with an upstream, give it as the cache, not as records"
-        )
-    local = Records([] if is_stored or records is None else records)
+        reason = "a cache: with an upstream, give it as the cache, not as records"
+        raise RecordsError(str(records), 0, reason)
     if upstream is None and not is_stored:
-        return local
+        return Records(records)
+
     from doiuri_proxy.records._upstream import UpstreamSource
 
-    return UpstreamSource(
-        local, upstream or base, str(records) if is_stored else cache, offline=is_stored
-    )
+    if is_stored:
+        return UpstreamSource(Records([]), base, str(records), offline=True)
+    return UpstreamSource(Records(records), upstream or base, cache)
 
 
 def is_cache(records: object) -> bool:
-    """Return whether an address is that of a store with a build's answers: an SQLite file.
+    """Return whether records are the path of a build's cache: an SQLite file.
 
-    Raises RecordsError for another SQLite file, and for a URL. SQLite looks at the file, because to close the
-    file of a store that this process has open would release the locks on it (sqlite.org, How To Corrupt An
-    SQLite Database File, 2.2).
+    Raises RecordsError for another SQLite file, and for a URL.
     """
     if not isinstance(records, (str, os.PathLike)):
         return False
     if "://" in str(records):
-        raise RecordsError(
-            str(records), 0, "records are read from a file or a folder, not from a URL"
-        )
+        reason = "records are read from a file or a folder, not from a URL"
+        raise RecordsError(str(records), 0, reason)
     path = Path(records)
     try:
-        # opening a pipe would block; SQLite takes a file of one octet for an empty database
+        # To open a pipe would block; SQLite takes a file of one octet for an empty database.
         if not path.is_file() or path.stat().st_size < 2:
             return False
+        # SQLite reads the file: if we closed a file that this process has open as a store, that would release
+        # the locks on it (sqlite.org, How To Corrupt An SQLite Database File, 2.2).
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             db.execute("SELECT kind, doi FROM entries LIMIT 1").fetchone()
     except sqlite3.Error as error:
         if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}:
             return False
-        raise RecordsError(
-            str(path), 0, f"an SQLite file, but not a cache of records: {error}"
-        ) from None
+        reason = f"an SQLite file, but not a cache of records: {error}"
+        raise RecordsError(str(path), 0, reason) from None
     except OSError:
         return False
     return True

@@ -23,9 +23,8 @@ MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times
 WAIT_TIME = 8  # seconds that a request may wait for upstream: clients have a timeout of 10
 RETRY_AFTER = 20  # seconds after which a client may ask again
 
-_DEFAULT_PERMISSIONS = (
-    "1110"  # administrators may read and write, the public may read; omitted in answers
-)
+# Administrators may read and write, the public may read; answers omit these permissions.
+_DEFAULT_PERMISSIONS = "1110"
 
 
 class SourceError(Exception):
@@ -102,22 +101,22 @@ class Records:
         if isinstance(item, Mapping) and item.keys() == {"agencies"}:
             agencies = check_agencies(item["agencies"])
             self._agencies.update((ascii_upper(prefix), name) for prefix, name in agencies.items())
-        elif record := check_record(item):
-            handle, values, metadata = record
-            key = ascii_upper(handle)
-            if key in self._records:
-                # Z39.84 §4: names that differ in ASCII case only are the same name
-                raise ValueError(f"{handle} already exists")
-            try:
-                self._records[key] = PublicValues.of(values, has_metadata=bool(metadata))
-            except (
-                TypeError,
-                ValueError,
-                RecursionError,
-            ) as error:  # Python data that JSON cannot express
-                raise ValueError(f"{handle}: {error}") from None
-            if metadata:
-                self._metadata[key] = metadata
+            return
+        record = check_record(item)
+        if record is None:
+            return
+        handle, values, metadata = record
+        key = ascii_upper(handle)
+        if key in self._records:
+            # Z39.84 §4: names that differ in ASCII case only are the same name
+            raise ValueError(f"{handle} already exists")
+        try:
+            self._records[key] = PublicValues.of(values, has_metadata=bool(metadata))
+        except (TypeError, ValueError, RecursionError) as error:
+            # Python data that JSON cannot express
+            raise ValueError(f"{handle}: {error}") from None
+        if metadata:
+            self._metadata[key] = metadata
 
     async def lookup(
         self,
@@ -149,23 +148,28 @@ class Records:
 
     def _registration(self, name: str) -> Registration:
         key = ascii_upper(name)
-        exists = key in self._records
-        if "/" not in key:  # a bare prefix
-            exists = (
-                key in self._prefixes or key in self._agencies or f"0.NA/{key}" in self._records
-            )
-        return Registration(exists, self._agency(name) if exists else None)
+        exists = self._has_prefix(key) if "/" not in key else key in self._records
+        if not exists:
+            return Registration(exists=False)
+        return Registration(True, self._agency(key))
 
-    def _agency(self, handle: str) -> str | None:
-        """Return the agency given for a prefix, or else that of a prefix record (type ``10320/ra_name``)."""
-        key = ascii_upper(handle)
+    def _has_prefix(self, prefix: str) -> bool:
+        """Return whether there is a record below a prefix or of the prefix itself, or its agency is known."""
+        has_record = f"0.NA/{prefix}" in self._records
+        return has_record or prefix in self._prefixes or prefix in self._agencies
+
+    def _agency(self, key: str) -> str | None:
+        """Return the agency given for a name or its prefix, else that of a prefix record (``10320/ra_name``)."""
         prefixes = _prefixes(key)
         for part in (key, *prefixes):
-            if name := self._agencies.get(part):
-                return name
+            agency = self._agencies.get(part)
+            if agency:
+                return agency
         for prefix in prefixes[:-1]:  # the last is "10", which belongs to no agency
             record = self._records.get(f"0.NA/{prefix}")
-            for value in record.values if record else ():
+            if record is None:
+                continue
+            for value in record.values:
                 if value.has_type("10320/ra_name") and value.data.text:
                     return value.data.text
         return None
@@ -177,7 +181,9 @@ def _parse(body: bytes) -> tuple[Value, ...]:
 
 
 def _is_public(value: Value) -> bool:
-    return str(value.permissions or _DEFAULT_PERMISSIONS)[2:3] == "1"
+    """Return whether everybody may read a value: its third permission is that to read for the public."""
+    permissions = str(value.permissions or _DEFAULT_PERMISSIONS)
+    return permissions[2:3] == "1"
 
 
 def _members(value: Value) -> dict[str, object]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 THREADS = 32  # look-ups at a time; the Resolver sends only a few of their requests at a time
 MAX_LOOKUPS = 2000  # under way and waiting
-LOOKUP_TIME = 60  # seconds for a look-up; clients that ask again get its answer
+LOOKUP_TIME = 60  # seconds for a look-up: clients that ask again get its answer
 
 # HTTP statuses of a server that may soon answer; 500 and 403 tend to persist
 _TRANSIENT = frozenset({429, 502, 503, 504})
@@ -75,9 +75,9 @@ class UpstreamSource:
         agent = user_agent("doiuri-proxy", option("mailto").read({}))
         self._resolver = Resolver(base, store=store, user_agent=agent)
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
-        self._fresh = (
-            self._cached if offline else Resolver(base, store=_FreshEntries(store), offline=True)
-        )
+        self._fresh = self._cached
+        if not offline:
+            self._fresh = Resolver(base, store=_FreshEntries(store), offline=True)
         self._close_store = store.close
         self._pool = ThreadPoolExecutor(THREADS, "upstream")
         self._waiting: dict[Hashable, Future[Any]] = {}
@@ -92,7 +92,7 @@ class UpstreamSource:
     ) -> PublicValues | None:
         """Return the values of a handle. Upstream is asked about DOIs and short DOIs only.
 
-        Raises SourceError for any other handle: nobody says whether it exists.
+        Raises SourceError for any other handle that is not a local one: it may exist elsewhere.
         """
         values = await self.local.lookup(handle)
         if values is not None or not is_handle(handle):
@@ -100,13 +100,13 @@ class UpstreamSource:
         doi = _resolvable(handle)
         if doi is None:
             raise SourceError(f"{handle} is not a DOI, so upstream is not asked about it")
-        flags = (
-            (False, False) if self._offline else (auth, cert)
-        )  # past a build's cache there is nothing
-        return await self._answer((ascii_upper(handle), *flags), partial(_resolve, doi, *flags))
+        if self._offline:  # there is nothing behind a build's cache
+            auth = cert = False
+        key = (ascii_upper(handle), auth, cert)
+        return await self._answer(key, partial(_resolve, doi, auth, cert))
 
     async def metadata(self, handle: str, accept: str) -> Content:
-        """Return the metadata of a local record, or what upstream sends, of whatever media type it is."""
+        """Return the metadata of a local record, or what upstream sends, whatever its media type."""
         doi = _resolvable(handle)
         if doi is None or await self.local.lookup(handle) is not None:
             return await self.local.metadata(handle, accept)
@@ -115,7 +115,7 @@ class UpstreamSource:
         return await self._answer(key, partial(_negotiate, doi, wanted))
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each DOI or bare prefix; ask upstream about those not known here.
+        """Return the registration of each DOI or bare prefix; upstream is asked about those not known here.
 
         Raises SourceError if nothing is known about any of them.
         """
@@ -165,11 +165,13 @@ class UpstreamSource:
         if answer is None:
             if len(self._waiting) >= MAX_LOOKUPS:
                 raise BusyError("too many look-ups are waiting for upstream")
-            job = self._pool.submit(ask, self._resolver)
-            answer = self._waiting[key] = asyncio.wrap_future(job)
+            answer = asyncio.wrap_future(self._pool.submit(ask, self._resolver))
+            self._waiting[key] = answer
             answer.add_done_callback(partial(self._forget, key))
+
         now = time.monotonic()
-        _deadline.set(deadline := _deadline.get(now + WAIT_TIME))
+        deadline = _deadline.get(now + WAIT_TIME)
+        _deadline.set(deadline)
         done, _ = await asyncio.wait([answer], timeout=max(deadline - now, 0))
         if not done:
             raise BusyError(f"upstream did not answer within {WAIT_TIME} s")
@@ -208,9 +210,8 @@ class _FreshEntries:
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         now = time.time()
-        return {
-            key: entry for key, entry in self._store.get_many(keys).items() if entry.expires > now
-        }
+        entries = self._store.get_many(keys)
+        return {key: entry for key, entry in entries.items() if entry.expires > now}
 
 
 def _resolve(doi: Handle, auth: bool, cert: bool, resolver: Resolver) -> PublicValues | None:
@@ -227,7 +228,7 @@ def _resolve(doi: Handle, auth: bool, cert: bool, resolver: Resolver) -> PublicV
 
 
 def _negotiate(doi: Handle, accept: str, resolver: Resolver) -> Content:
-    """Return what upstream sends for an Accept header, of whatever media type it is."""
+    """Return what upstream sends for an Accept header, whatever its media type."""
     try:
         outcomes = resolver.metadata_many([doi], accept, budget=LOOKUP_TIME)
     except ValueError as error:
@@ -247,7 +248,8 @@ def _negotiate(doi: Handle, accept: str, resolver: Resolver) -> Content:
 
 def _agencies(names: Sequence[str], resolver: Resolver) -> list[Registration]:
     """Return the registration of each name. Raises SourceError if nothing is known about any of them."""
-    outcomes = [*resolver.agencies(map(Handle.from_name, names), budget=LOOKUP_TIME)]
+    handles = map(Handle.from_name, names)
+    outcomes = list(resolver.agencies(handles, budget=LOOKUP_TIME))
     if all(outcome.status == "unknown" for outcome in outcomes):
         raise _failure(outcomes[0], resolver)
     return [Registration(_EXISTS.get(outcome.status), outcome.agency) for outcome in outcomes]
@@ -266,7 +268,7 @@ def _failure(unknown: Outcome, resolver: Resolver) -> SourceError:
 
 
 def _is_lasting(cause: Cause | None) -> bool:
-    """Return whether to ask again at once would give the same answer."""
+    """Return whether another request would get the same answer."""
     if cause is None:
         return False
     if cause.kind in {"unusable", "too-long"}:
@@ -281,4 +283,6 @@ def _resolvable(handle: str) -> Handle | None:
         name = Handle.from_name(handle)
     except DOISyntaxError:
         return None
-    return None if isinstance(name, Prefix) else name
+    if isinstance(name, Prefix):
+        return None
+    return name

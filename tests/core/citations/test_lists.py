@@ -80,15 +80,55 @@ def test_a_star_lists_all_works_of_the_files(text: str, tmp_path: Path) -> None:
     (tmp_path / "works.json").write_text('[{"id": "b"}, {"id": "a", "DOI": "10.5555/abel"}]')
     citing = Citing(Options.read({"works": ["works.json"]}), tmp_path)
 
-    assert [cite.key for cite in citing.read_nocite(text)] == ["b", ABEL]
-    assert [cite.key for cite in citing.read_nocite("10.5555/kahn; @a")] == [KAHN, ABEL]
+    assert [cite.key for cite in citing.read_nocite(text, report=refuse)] == ["b", ABEL]
+    assert [cite.key for cite in citing.read_nocite("10.5555/kahn; @a", report=refuse)] == [
+        KAHN,
+        ABEL,
+    ]
 
 
-def test_a_star_without_files_is_an_error() -> None:
+def test_a_star_without_files_is_reported() -> None:
+    citing = Citing(Options.read({}))
+    problems: list[str] = []
+
+    cites = citing.read_nocite("*", lambda part, error: problems.append(f"{part}: {error}"))
+
+    assert cites == []
+    assert problems == ["*: there are no files of works; name them in the option works"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10.5555/kahn; 10.5555/abel",
+        "10.5555/kahn\n10.5555/abel",
+        " 10.5555/kahn \n  10.5555/abel\n",
+        "10.5555/kahn;\n10.5555/abel;",
+        "10.5555/kahn\n\n10.5555/abel",
+    ],
+)
+def test_listed_works_are_separated_by_semicolons_or_lines(text: str) -> None:
     citing = Citing(Options.read({}))
 
-    with pytest.raises(ValueError, match="there are no files of works"):
-        citing.read_nocite("*")
+    assert [cite.key for cite in citing.read_nocite(text, report=refuse)] == [KAHN, ABEL]
+
+
+def test_what_is_not_a_work_is_reported_and_the_other_works_are_listed() -> None:
+    citing = Citing(Options.read({}))
+    problems: list[str] = []
+
+    cites = citing.read_nocite(
+        "10.5555/; 10.5555/kahn; @knuth; https://onlinelibrary.wiley.com/doi/10.1002/a.1/full",
+        lambda part, error: problems.append(f"{part}: {error}"),
+    )
+
+    assert [cite.key for cite in cites] == [KAHN]
+    assert [problem.partition(":")[0] for problem in problems] == ["10.5555/", "@knuth", "https"]
+    assert "10.1002/a.1" in problems[2].rpartition(";")[2]
+
+
+def refuse(part: str, error: ValueError) -> None:
+    raise AssertionError(f"{part}: {error}")
 
 
 def test_numbers_follow_the_citations() -> None:

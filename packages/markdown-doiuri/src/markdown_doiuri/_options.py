@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from doiuri import DOISyntaxError, plugins
-from doiuri.plugins import Option, option, text, with_defaults, with_suggestion
+from doiuri.plugins import Option, option, text, with_defaults
 from doiuri.plugins.citing import Citing
 
 from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from doiuri import Handle
 
@@ -27,8 +26,15 @@ def _callback(value: object) -> object:
     return value
 
 
+def _classes(value: object) -> str:
+    return " ".join(text(value).split())
+
+
+def _path(value: object) -> str | None:
+    return str(value) or None
+
+
 _warn = logging.getLogger("doiuri").warning
-_BETWEEN = re.compile(r";(?:\s+|\Z)")  # works
 BUDGET = 20  # seconds
 _SHARED = with_defaults(budget=BUDGET)
 OWN = (
@@ -48,7 +54,7 @@ OWN = (
         "css_class",
         "doi",
         "class of the links",
-        lambda value: " ".join(text(value).split()),
+        _classes,
         none="",
     ),
     Option("tidy_links", False, "change links to `dx.doi.org` and `http` to `https://doi.org`"),
@@ -58,7 +64,7 @@ OWN = (
         "file",
         None,
         "path of the source, which problems and ids name",
-        lambda value: str(value) or None,
+        _path,
     ),
 )
 """The options that only Markdown has."""
@@ -68,12 +74,14 @@ OPTIONS = (*_SHARED, *OWN)
 """All options."""
 
 
+def default_of(option: Option) -> object:
+    """Return the default of an option; None if an environment variable may set it."""
+    return None if option.variable else option.default
+
+
 def default_config() -> dict[str, list[object]]:
     """Return the ``config`` of the extension: each option's default and description."""
-    return {
-        option.name: [None if option.variable else option.default, option.describe()]
-        for option in OPTIONS
-    }
+    return {option.name: [default_of(option), option.describe()] for option in OPTIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,10 @@ class MarkdownOptions:
     @property
     def place(self) -> str:
         """What begins the ids of a document with a ``file``: pages such as Pelican's index have several."""
-        return f"{slug(PurePath(self.file).with_suffix('').as_posix())}-" if self.file else ""
+        if not self.file:
+            return ""
+        path = PurePath(self.file).with_suffix("")
+        return f"{slug(path.as_posix())}-"
 
     @classmethod
     def read(cls, values: Mapping[str, object]) -> MarkdownOptions:
@@ -110,9 +121,17 @@ class MarkdownOptions:
         shared = plugins.Options.read(values, options=_SHARED)
         own = {option.name: option.read(values) for option in OWN}
         citing = Citing(shared)
-        listed = [*_read_nocite(own["nocite"], citing)]
-        own["nocite"] = tuple(work for work in listed if not isinstance(work, Problem))
-        own["misspelt"] = tuple(work for work in listed if isinstance(work, Problem))
+        nocite: list[Handle | str] = []
+        misspelt: list[Problem] = []
+
+        def report(part: str, error: ValueError) -> None:
+            misspelt.append(_problem_of(part, error))
+
+        for works in own["nocite"]:
+            nocite += [cite.key for cite in citing.read_nocite(works, report)]
+        own["nocite"] = tuple(nocite)
+        own["misspelt"] = tuple(misspelt)
+
         own["list_links"] = own["list_links"] and own["citations"]
         if own["locked"]:
             if not shared.lock:
@@ -121,15 +140,8 @@ class MarkdownOptions:
         return cls(shared, citing, **own)
 
 
-def _read_nocite(texts: Iterable[str], citing: Citing) -> Iterator[Handle | str | Problem]:
-    """Yield the works that are listed without a citation, and a problem for what is none of them."""
-    for listed in texts:
-        for work in filter(None, _BETWEEN.split(listed.strip())):
-            try:
-                for cite in citing.read_nocite(work):
-                    yield cite.key
-            except DOISyntaxError as error:
-                advised = with_suggestion(error)
-                yield Problem(work, advised.reason, advised.suggestion, file="nocite")
-            except ValueError as error:
-                yield Problem(work, str(error), file="nocite")
+def _problem_of(part: str, error: ValueError) -> Problem:
+    """Return what is wrong with a part of ``nocite``."""
+    if isinstance(error, DOISyntaxError):
+        return Problem(part, error.reason, error.suggestion, file="nocite")
+    return Problem(part, str(error), file="nocite")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -42,7 +41,6 @@ Scope = Literal["page", "project"]
 """Whose citations a list contains: those of its page, or of all documents."""
 
 _DIGEST_BYTES = 4
-_BETWEEN = re.compile(r";\s+|;?\s*\n\s*")  # the works of ``:nocite:``
 _REFERENCES = frozenset({"ref", "doc", "any", "myst"})  # the roles that show titles
 
 # What a process reads of documents, by document name
@@ -267,18 +265,17 @@ class BibliographyDirective(SphinxDirective):
             self.set_source_info(part)
         return [node]
 
-    def _nocite(self) -> Iterator[Cite]:
-        """Yield the works that nothing cites; of what is none of them, only a warning."""
+    def _nocite(self) -> list[Cite]:
+        """Return the works that are listed though nothing cites them; warn of what is not a work."""
         listed = self.options.get("nocite", "")
         if "@" in listed or "*" in listed:
             note_works(self.env)
-        for text in filter(None, _BETWEEN.split(listed.strip())):
-            try:
-                yield from citing(self.config).read_nocite(text)
-            except ValueError as error:
-                advised = with_suggestion(error) if isinstance(error, DOISyntaxError) else error
-                location = self.get_location()
-                logger.warning("%s", advised, type="doi", subtype="syntax", location=location)
+
+        def report(_part: str, error: ValueError) -> None:
+            location = self.get_location()
+            logger.warning("%s", error, type="doi", subtype="syntax", location=location)
+
+        return citing(self.config).read_nocite(listed, report)
 
 
 class DOIDomain(Domain):

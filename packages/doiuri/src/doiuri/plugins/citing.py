@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._doi import DOI
+from doiuri._errors import DOISyntaxError
 from doiuri.citations import (
     Bibliography,
     Cite,
@@ -17,6 +19,7 @@ from doiuri.citations import (
     read_works,
 )
 from doiuri.citations._style import ENGLISH
+from doiuri.plugins import with_suggestion
 from doiuri.plugins.display import retraction_mark
 
 if TYPE_CHECKING:
@@ -28,6 +31,15 @@ if TYPE_CHECKING:
     from doiuri.plugins import Options
     from doiuri.plugins.display import Words
     from doiuri.works import Work
+
+_BETWEEN = re.compile(  # works that are listed
+    r"""
+    \s* \n \s*
+    | ; \s+
+    | ; \Z
+    """,
+    re.VERBOSE,
+)
 
 __all__ = ["Backlink", "Citing", "ListEntry", "ReferenceList"]
 
@@ -80,18 +92,30 @@ class Citing:
         except ValueError as error:
             return ENGLISH, str(error)
 
-    def read_nocite(self, text: str) -> tuple[Cite, ...]:
-        """Read works that are listed though nothing cites them; ``*`` or ``@*`` is all works of the files.
+    def read_nocite(self, text: str, report: Callable[[str, ValueError], object]) -> list[Cite]:
+        """Read works that are listed though nothing cites them, one a line or separated by ``;`` and a space.
+
+        ``*`` or ``@*`` is all works of the files.
 
         :param text: the works, as for ``parse_citation``
-        :raises DOISyntaxError: if a part contains no DOI and no id
-        :raises ValueError: if there is no work with an id, or there are no files of works
+        :param report: called with each part that is not a work, and the reason
         """
-        if text.strip() not in {"*", "@*"}:
-            return parse_citation(text, self.locale, self.library.ids)
+        cites: list[Cite] = []
+        for part in filter(None, _BETWEEN.split(text.strip())):
+            try:
+                cites += self._read_listed(part)
+            except DOISyntaxError as error:
+                report(part, with_suggestion(error))
+            except ValueError as error:  # there is no such work, or there are no files of works
+                report(part, error)
+        return cites
+
+    def _read_listed(self, part: str) -> Iterable[Cite]:
+        if part not in {"*", "@*"}:
+            return parse_citation(part, self.locale, self.library.ids)
         if not self.library.files:
             raise ValueError("there are no files of works; name them in the option works")
-        return tuple(Cite(key, typed="@*") for key in self.library.keys)
+        return [Cite(key, typed="@*") for key in self.library.keys]
 
     @cache  # noqa: B019 (one a build)
     def styles(self, name: str = "") -> tuple[Style, Style]:

@@ -23,7 +23,7 @@ from mkdocs.structure.files import File
 from markdown_doiuri._links import WORD_BREAK, without_cards
 from markdown_doiuri._mentions import ID
 from markdown_doiuri._mkdocs._site import SiteExtension
-from markdown_doiuri._options import OPTIONS
+from markdown_doiuri._options import OPTIONS, default_of
 from markdown_doiuri._report import Problem
 
 if TYPE_CHECKING:
@@ -62,16 +62,19 @@ def read(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> Read:
         return Read([], [])
     text = without_code(source)
     dois: dict[DOI, None] = {}
-    cited: dict[int, Key] = {}
-    for name in _AT_NAME.finditer(text) if ids else ():
-        if name[2] in ids:
-            cited[name.start()] = ids[name[2]]
+    cited: dict[int, Key] = {}  # by position
+    if ids:
+        for name in _AT_NAME.finditer(text):
+            if name[2] in ids:
+                cited[name.start()] = ids[name[2]]
     for match in find(text, "markdown"):
         if bare_names or match.label:
             dois[match.doi] = None
-        if text[max(0, match.start - 2) : match.start].rstrip("{").endswith("@"):
+        before = text[max(0, match.start - 2) : match.start]
+        if before.rstrip("{").endswith("@"):
             cited[match.start] = match.doi
-    return Read(list(dois), list(dict.fromkeys(cited[start] for start in sorted(cited))))
+    in_order = [cited[position] for position in sorted(cited)]
+    return Read(list(dois), list(dict.fromkeys(in_order)))
 
 
 def lines(source: str, converted: str) -> Iterator[int]:
@@ -81,8 +84,11 @@ def lines(source: str, converted: str) -> Iterator[int]:
     """
     matcher = SequenceMatcher(None, source.split("\n"), converted.split("\n"))
     for tag, start, end, first, last in matcher.get_opcodes():
-        for number in range(last - first):
-            yield max(1, start + number + 1 if tag == "equal" else min(start + number + 1, end))
+        for offset in range(last - first):
+            line = start + offset + 1
+            if tag != "equal":
+                line = max(1, min(line, end))
+            yield line
 
 
 BUDGET = 60.0
@@ -94,9 +100,7 @@ class ExtensionOption(BaseConfigOption[object]):
 
     def __init__(self, option: Option) -> None:
         super().__init__()
-        self.default = (
-            None if option.variable else BUDGET if option.name == "budget" else option.default
-        )
+        self.default = BUDGET if option.name == "budget" else default_of(option)
         self._option = option
 
     def run_validation(self, value: object) -> object:
@@ -136,7 +140,7 @@ class PageOption(BaseConfigOption[str]):
 def _beside(config_file: str | None, path: object) -> object:
     """Return a path, or each of several, as seen from the folder of ``mkdocs.yml``, if it is relative."""
     if isinstance(path, list):
-        return [_beside(config_file, one) for one in path]
+        return [_beside(config_file, each) for each in path]
     if not config_file or not isinstance(path, str) or not path:
         return path
     return str(Path(config_file).parent / path)
@@ -180,10 +184,11 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         """Check the options; MkDocs' warning of an unknown one names the option that was probably meant."""
         errors, warnings = super().load_config(options, config_file_path)
         names = [name for name, _ in self.config_scheme]
-        return errors, [
-            (name, text if name in names else f"{text}{hint(name, names)}")
-            for name, text in warnings
-        ]
+        with_hints = []
+        for name, text in warnings:
+            advice = "" if name in names else hint(name, names)
+            with_hints.append((name, f"{text}{advice}"))
+        return errors, with_hints
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002
         """Note the kind of build; because of this method ``mkdocs serve`` keeps the plugin between builds."""
@@ -227,20 +232,27 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     @event_priority(_LAST)
     def on_nav(self, nav: Navigation, *, config: Config, files: Files) -> None:  # noqa: ARG002
         """Verify the DOIs of all pages in one batch."""
-        extension = self._extension
-        if extension.references is not None:
-            extension.references.path = self._last_page(files, extension.references.path).src_uri
-        bare_names, ids = extension.options.bare_names, extension.options.citing.library.ids or {}
+        options = self._extension.options
+        references = self._extension.references
+        if references is not None:
+            references.path = self._last_page(files, references.path).src_uri
+
+        ids = options.citing.library.ids or {}
         in_order = _in_order(nav, files)
         _report_notebooks(in_order, ids)
-        pages = [read(file.content_string, ids, bare_names=bare_names) for file in in_order]
-        cited = [key for page in pages for key in page.cited]
-        cited += extension.options.nocite
-        dois = list(dict.fromkeys(doi for page in pages for doi in page.dois))
-        linked = dois if extension.options.list_links else []
-        extension.site.prepare(dois, [*(key for key in cited if isinstance(key, DOI)), *linked])
-        if extension.references is not None:
-            extension.references.survey(cited, linked)
+
+        dois: dict[DOI, None] = {}
+        cited: list[Key] = []
+        for file in in_order:
+            page = read(file.content_string, ids, bare_names=options.bare_names)
+            dois |= dict.fromkeys(page.dois)
+            cited += page.cited
+        cited += options.nocite
+        linked = list(dois) if options.list_links else []
+        cited_dois = [key for key in cited if isinstance(key, DOI)]
+        self._extension.site.prepare(dois, [*cited_dois, *linked])
+        if references is not None:
+            references.survey(cited, linked)
 
     @event_priority(_FIRST)
     def _hide_citations(
@@ -257,8 +269,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         ids = self._extension.options.citing.library.ids or {}
 
         def hidden(name: re.Match[str]) -> str:
-            ours = name[2] in ids or name[2].lower().startswith("doi:")
-            return f"{_HIDDEN_AT}{name[1]}{name[2]}" if ours else name[0]
+            is_citation = name[2] in ids or name[2].lower().startswith("doi:")
+            at = _HIDDEN_AT if is_citation else "@"
+            return f"{at}{name[1]}{name[2]}"
 
         return _AT_NAME.sub(hidden, markdown)
 
@@ -266,7 +279,8 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     def _begin_page(self, markdown: str, *, page: Page, config: Config, files: Files) -> str:  # noqa: ARG002
         """Note the page that is converted next."""
         self._extension.begin(page.file)
-        self._converted, self._lines = markdown.replace(_HIDDEN_AT, "@"), []
+        self._converted = markdown.replace(_HIDDEN_AT, "@")
+        self._lines = []
         return self._converted
 
     on_page_markdown = CombinedEvent(_hide_citations, _begin_page)
@@ -286,7 +300,8 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
                 "excludes it; write the page, with mkdocs-static-i18n one for each language"
             )
         if file.src_uri in self._generated:  # mkdocs-static-i18n made another File of ours
-            file.content_string, file.generated_by = _REFERENCES, "doiuri"
+            file.content_string = _REFERENCES
+            file.generated_by = "doiuri"
         files.remove(file)
         files.append(file)
         return file
@@ -321,7 +336,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         config: Config,  # noqa: ARG002
         nav: Navigation,  # noqa: ARG002
     ) -> None:
-        """Undo this, unless another plugin has changed the page."""
+        """Undo ``_join_names``, unless another plugin has changed the page."""
         if page.content == _joined(self._content):
             page.content = self._content
 
@@ -334,28 +349,41 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     def on_post_build(self, *, config: Config) -> None:  # noqa: ARG002
         """Say how many DOIs could not be checked."""
-        if unknown := self._extension.site.unknown():
+        unknown = self._extension.site.unknown()
+        if unknown:
             _logger.info("%s", unknown)
 
     def _warn(self, problem: Problem) -> None:
-        if (file := self._extension.file) is not None and problem.file is None:
-            problem = replace(problem, file=file.src_uri)
-            if problem.line:
-                self._lines = self._lines or list(lines(file.content_string, self._converted))
-                origin = self._lines[problem.line - 1 : problem.line]
-                problem = replace(problem, line=origin[0] if origin else None)
+        file = self._extension.file
+        if file is not None and problem.file is None:
+            line = self._source_line(file, problem.line)
+            problem = replace(problem, file=file.src_uri, line=line)
         _logger.warning("%s", problem)
+
+    def _source_line(self, file: File, line: int | None) -> int | None:
+        """Return the line of the source for a line of what is converted, which plugins may have changed."""
+        if line is None:
+            return None
+        if not self._lines:
+            self._lines = list(lines(file.content_string, self._converted))
+        return self._lines[line - 1] if line <= len(self._lines) else None
 
 
 def _report_notebooks(files: list[File], ids: Container[str]) -> None:
     """Say which notebooks have citations or links: mkdocs-jupyter does not use Markdown's extensions."""
+    notebooks = [file for file in files if file.src_uri.endswith(".ipynb")]
+    names = [file.src_uri for file in notebooks if _has_citations(file.content_string, ids)]
+    if names:
+        _logger.warning(
+            "citations and doi: links in notebooks stay as they are written: %s", ", ".join(names)
+        )
 
-    def ours(text: str) -> bool:
-        return bool(_OURS.search(text)) or any(name[2] in ids for name in _AT_NAME.finditer(text))
 
-    notebooks = (file for file in files if file.src_uri.endswith(".ipynb"))
-    if names := ", ".join(file.src_uri for file in notebooks if ours(file.content_string)):
-        _logger.warning("citations and doi: links in notebooks stay as they are written: %s", names)
+def _has_citations(text: str, ids: Container[str]) -> bool:
+    """Return whether a text has links to DOIs or citations, which the extension would read."""
+    if _OURS.search(text):
+        return True
+    return any(name[2] in ids for name in _AT_NAME.finditer(text))
 
 
 def _in_each_language(path: str, config: MkDocsConfig) -> list[str]:
@@ -363,7 +391,7 @@ def _in_each_language(path: str, config: MkDocsConfig) -> list[str]:
     i18n = config.plugins.get("i18n")
     if i18n is None:
         return [path]
-    languages = [one["locale"] for one in i18n.config["languages"] if one["build"]]
+    languages = [language["locale"] for language in i18n.config["languages"] if language["build"]]
     if i18n.config["docs_structure"] == "folder":
         return [f"{language}/{path}" for language in languages]
     stem, extension = posixpath.splitext(path)
@@ -392,7 +420,8 @@ def _in_docs_dir(path: str, config: MkDocsConfig) -> File:
 
 def _in_order(nav: Navigation, files: Files) -> list[File]:
     """Return the files of pages: those of the navigation in its order, then the others."""
-    return list(dict.fromkeys([*(page.file for page in nav.pages), *files.documentation_pages()]))
+    in_navigation = [page.file for page in nav.pages]
+    return list(dict.fromkeys([*in_navigation, *files.documentation_pages()]))
 
 
 def _remove_extension(config: MkDocsConfig) -> None:
@@ -414,4 +443,7 @@ def _remove_extension(config: MkDocsConfig) -> None:
 
 
 def _joined(content: str | None) -> str | None:
-    return content and without_cards(content.replace(WORD_BREAK, ""))
+    """Return the HTML of a page with names that are not broken, and without cards."""
+    if content is None:
+        return None
+    return without_cards(content.replace(WORD_BREAK, ""))

@@ -103,7 +103,8 @@ class DOIExtension(Extension):
         """Return what is known about the DOIs of a document; log how many could not be checked."""
         answers = verifier(self.options.shared).look_up(needs, self.options.shared)
         # The author made no mistake, so this is not passed to ``warn``, and no build fails.
-        if unknown := sentence(needs, answers):
+        unknown = sentence(needs, answers)
+        if unknown:
             _logger.info("%s", unknown)
         return answers
 

@@ -106,6 +106,7 @@ def tidy(href: str) -> str:
 WORD_BREAK = "<wbr />"
 """What a serialized page has where a name may be broken."""
 
+_MISSING = "doi-not-found"
 _NOT_FOUND = "This DOI was not found."
 _CARD = re.compile(r'<button type="button" class="doi-more".*?</span></span>', re.DOTALL)
 
@@ -164,6 +165,11 @@ def unlink(element: Element) -> None:
         link.attrib = {name: value for name, value in link.items() if name == "id"}
 
 
+def mark_missing(link: Element) -> None:
+    """Give a link the class of links to DOIs that do not exist."""
+    link.set("class", f"{link.get('class') or ''} {_MISSING}".strip())
+
+
 def without_cards(page: str) -> str:
     """Return HTML without the cards of links."""
     return _CARD.sub("", page)
@@ -176,7 +182,7 @@ def finish_links(root: Element, base: str) -> None:
     """
     for link in list(root.iter("a")):
         _break_name(link, base)
-        if "doi-not-found" in (link.get("class") or "").split():
+        if _MISSING in (link.get("class") or "").split():
             _strike(link)
 
 

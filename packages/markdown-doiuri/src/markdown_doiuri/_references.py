@@ -18,7 +18,7 @@ from markdown.extensions import toc
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
-from markdown_doiuri._links import unlink
+from markdown_doiuri._links import mark_missing, unlink, with_parents
 from markdown_doiuri._report import MARKER, Problem
 from markdown_doiuri._stash import literal, slug
 
@@ -69,9 +69,10 @@ class PlaceProcessor(BlockProcessor):
 
 def marked_places(root: Element) -> list[tuple[Element, Element]]:
     """Return the paragraphs that mark places of the list, each after its parent."""
-    children = ((parent, child) for parent in root.iter() for child in parent)
     return [
-        (parent, p) for parent, p in children if p.tag == "p" and p.text == MARKER and not len(p)
+        (parent, child)
+        for parent, child in with_parents(root)
+        if child.tag == "p" and child.text == MARKER and not len(child)
     ]
 
 
@@ -97,6 +98,16 @@ class Citations:
     answers: dict[DOI, Answer] = field(default_factory=dict)
     entries: Entries | None = None
     """Formatted entries of other pages and builds; those of this page are added."""
+
+    def begin(
+        self, page: bool, unlinked: Container[Element], in_headings: Container[Element]
+    ) -> None:
+        """Begin a text."""
+        self.page = page
+        self.unlinked = unlinked
+        self.in_headings = in_headings
+        self.cited = {}
+        self.untitled = {}
 
 
 def works_of(answers: Mapping[DOI, Answer]) -> dict[DOI, Work]:
@@ -143,22 +154,27 @@ class ReferencesTreeprocessor(Treeprocessor):
         report: Problems,
     ) -> None:
         super().__init__(md)
-        self._citations, self._writer, self._report = citations, writer, report
+        self._citations = citations
+        self._writer = writer
+        self._report = report
 
     def run(self, root: Element) -> None:
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
         used = used_ids(root, self.md) if self._citations.listed else set()
-        page = self._writer(self._citations, used)
-        entries = page.write() if page is not None else None
-        if page is not None:
-            self._report.of_list(page.problems)
+        writer = self._writer(self._citations, used)
+        entries = None
+        if writer is not None:
+            entries = writer.write()
+            self._report.of_list(writer.problems)
+
         places = marked_places(root)
-        if page is not None and entries is not None and not places:
-            page.add_heading(root, entries)
+        if writer is not None and entries is not None and not places:
+            writer.add_heading(root, entries)
             root.append(entries)
+        at_first = [] if entries is None else [entries]
         for number, (parent, marker) in enumerate(places):
             index = list(parent).index(marker)
-            parent[index : index + 1] = [] if entries is None or number else [entries]
+            parent[index : index + 1] = at_first if number == 0 else []
 
 
 class BackTo(NamedTuple):
@@ -177,7 +193,9 @@ class Writer:
     def __init__(
         self, options: MarkdownOptions, citations: Citations, used: set[str], page: str = ""
     ) -> None:
-        self._options, self._citations, self._used = options, citations, used
+        self._options = options
+        self._citations = citations
+        self._used = used
         self._page = page
         self._references = self._list(citations.listed)
         references = self._references.references if citations.page else ()
@@ -209,7 +227,8 @@ class Writer:
         placed = self._references.placed((one.form, one.cites) for one in cited.values())
         for (element, citation), cites in zip(cited.items(), placed, strict=True):
             parts = self._references.citation(cites, citation.form, self._options.shared.display)
-            element.tag, element.text = "span", None
+            element.tag = "span"
+            element.text = None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
             self._fill(element, parts, self._link_to_entry)
             if element in self._citations.unlinked:
@@ -237,11 +256,10 @@ class Writer:
         if not entries:
             return None
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
-        items = (
-            SubElement(section, "ol")
-            if self._references.is_numbered
-            else SubElement(section, "ul", {"style": _HANGING})
-        )
+        if self._references.is_numbered:
+            items = SubElement(section, "ol")
+        else:
+            items = SubElement(section, "ul", {"style": _HANGING})
         section.text = items.text = items.tail = section.tail = "\n"
         for entry in entries:
             item = SubElement(items, "li")
@@ -256,7 +274,8 @@ class Writer:
         """Add a heading to the list, which comes last on the page, if there is none before it."""
         if len(entries) and (not len(root) or root[-1].tag not in HEADINGS):
             heading = Element("h2")
-            heading.text, heading.tail = self._references.heading, "\n"
+            heading.text = self._references.heading
+            heading.tail = "\n"
             entries.insert(0, heading)
 
     def _fill(
@@ -282,15 +301,17 @@ class Writer:
         self._citations.links.set_target(link, target)
         answer = self._citations.answers.get(target)
         if answer is not None and answer.status == "not-found":
-            link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
+            mark_missing(link)
 
     def _link_to_entry(self, link: Element, key: Key) -> None:
+        """Make ``link`` a link to an entry; without one, to the DOI."""
         if key not in self._ids:
             if isinstance(key, DOI):
                 self._link(link, key)
             else:
                 unlink(link)
             return
+
         self._times[key] += 1
         name = f"cite-{self._options.place}{slug(key)}"
         if self._times[key] > 1:
@@ -305,7 +326,8 @@ class Writer:
     def _link_back(self, entry: Element, backlinks: list[Backlink]) -> None:
         """Add links back to places: "↩" for one, "↩ 1, 2" for several."""
         for number, backlink in enumerate(backlinks, 1):
-            add_text(entry, " " if number == 1 else ", ")
+            separator = " " if number == 1 else ", "
+            add_text(entry, separator)
             back = self._back(backlink, number)
             link = SubElement(entry, "a", {"class": "doi-backref", "role": "doc-backlink"})
             link.set("href", back.url)
@@ -341,7 +363,10 @@ def used_ids(root: Element, md: Markdown) -> set[str]:
 
 def toc_of(md: Markdown) -> toc.TocTreeprocessor | None:
     """Return the processor of the extension toc, or None if that is not in use."""
-    return next((one for one in md.treeprocessors if isinstance(one, toc.TocTreeprocessor)), None)
+    for processor in md.treeprocessors:
+        if isinstance(processor, toc.TocTreeprocessor):
+            return processor
+    return None
 
 
 class HeadingTreeprocessor(Treeprocessor):
@@ -351,24 +376,36 @@ class HeadingTreeprocessor(Treeprocessor):
         self, md: Markdown, citations: Citations, display: Callable[[DOI, Work | None], str]
     ) -> None:
         super().__init__(md)
-        self._citations, self._display = citations, display
+        self._citations = citations
+        self._display = display
 
     def run(self, root: Element) -> None:
         """Set the ids of the headings in ``root``, in place, before metadata replaces DOIs."""
-        untitled = self._citations.untitled
-        changing = untitled.keys() | self._citations.cited.keys()
-        without_id = (
-            item for item in root.iter() if item.tag in HEADINGS and "id" not in item.attrib
-        )
-        headings = [heading for heading in without_id if not changing.isdisjoint(heading.iter())]
-        processor = toc_of(self.md)
-        if headings and processor is not None:
-            used = used_ids(root, self.md)
-            for heading in headings:
-                text = toc.strip_tags(toc.render_inner_html(toc.remove_fnrefs(heading), self.md))
-                heading.set(
-                    "id", toc.unique(processor.slugify(html.unescape(text), processor.sep), used)
-                )
+        self._set_ids(root)
         works = works_of(self._citations.answers)
-        for link, doi in untitled.items():
+        for link, doi in self._citations.untitled.items():
             link.text = AtomicString(literal(self._display(doi, works.get(doi))))
+
+    def _set_ids(self, root: Element) -> None:
+        """Set the ids of the headings whose text will change."""
+        processor = toc_of(self.md)
+        headings = self._changing_headings(root)
+        if processor is None or not headings:
+            return
+
+        used = used_ids(root, self.md)
+        for heading in headings:
+            content = toc.render_inner_html(toc.remove_fnrefs(heading), self.md)
+            text = html.unescape(toc.strip_tags(content))
+            name = processor.slugify(text, processor.sep)
+            heading.set("id", toc.unique(name, used))
+
+    def _changing_headings(self, root: Element) -> list[Element]:
+        """Return the headings without an id in which a citation or the text of a link will change."""
+        changing = self._citations.untitled.keys() | self._citations.cited.keys()
+        headings = [element for element in root.iter() if element.tag in HEADINGS]
+        return [
+            heading
+            for heading in headings
+            if "id" not in heading.attrib and not changing.isdisjoint(heading.iter())
+        ]

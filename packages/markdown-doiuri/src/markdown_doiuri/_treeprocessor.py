@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.markdown import NO_LINKS
@@ -12,9 +12,9 @@ from doiuri.plugins import unescape_html, untrimmed
 from doiuri.plugins.display import details_of, needs_work
 from doiuri.plugins.survey import Need
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
+from markdown.util import HTML_PLACEHOLDER_RE, AtomicString
 
-from markdown_doiuri._links import proxy_doi, proxy_dois, tidy, unlink
+from markdown_doiuri._links import mark_missing, proxy_doi, proxy_dois, tidy, unlink, with_parents
 from markdown_doiuri._references import HEADINGS, Citations, add_text, toc_of, works_of
 from markdown_doiuri._stash import literal, unescaped
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
     from xml.etree.ElementTree import Element
 
-    from doiuri import Handle
     from doiuri.plugins.display import Details
     from doiuri.plugins.survey import Answer
     from markdown import Markdown
     from markdown.util import HtmlStash
 
     from markdown_doiuri._links import Links
+    from markdown_doiuri._mentions import Citation
     from markdown_doiuri._options import MarkdownOptions
+    from markdown_doiuri._references import Key
     from markdown_doiuri._report import Problems
 
 _NOT_LISTED = "not in the list of references: its agency has no metadata"
@@ -37,12 +38,17 @@ _NO_METADATA = "cited without its author and year: its agency has no metadata"
 _NOT_LOCKED = "not in the lock file; build once without the option locked to add it"
 _DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()>#+\-.!])")
-_CLICKED = "label", "summary"  # a click on them shows or hides text, such as that of a tab
-_NO_LINKS = re.compile(rf"<(/?)({NO_LINKS})(?=[\s/>])", re.IGNORECASE)
+_CLICKED = ("label", "summary")  # a click on them shows or hides text, such as that of a tab
+_NO_LINKS = re.compile(rf"<(?P<slash>/?)(?P<name>{NO_LINKS})(?=[\s/>])", re.IGNORECASE)
 
 
 def _links_in(root: Element, tags: Iterable[str]) -> set[Element]:
-    return {link for tag in tags for element in root.iter(tag) for link in element.iter("a")}
+    """Return the links in the elements with these tags."""
+    links: set[Element] = set()
+    for tag in tags:
+        for element in root.iter(tag):
+            links.update(element.iter("a"))
+    return links
 
 
 def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
@@ -50,23 +56,32 @@ def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
 
     A tag that is never closed encloses nothing.
     """
-    tags = [_NO_LINKS.match(raw) if isinstance(raw, str) else None for raw in stash.rawHtmlBlocks]
+    tags = [_no_links_tag(raw) for raw in stash.rawHtmlBlocks]
     if not any(tags):
         return set()
-    opened: dict[str, list[Element]] = {}
-    inside: set[Element] = set()
+
+    since_opened: dict[str, list[Element]] = {}  # links, by the name of the tag
+    enclosed: set[Element] = set()
     for item in _walk(root):
         if not isinstance(item, str):
-            for links in opened.values():
+            for links in since_opened.values():
                 links.append(item)
-        elif STX in item:
-            for marker in HTML_PLACEHOLDER_RE.finditer(item):
-                tag = tags[int(marker[1])]
-                if tag and tag[1]:
-                    inside.update(opened.pop(tag[2].lower(), ()))
-                elif tag:
-                    opened[tag[2].lower()] = []
-    return inside
+            continue
+        for placeholder in HTML_PLACEHOLDER_RE.finditer(item):
+            tag = tags[int(placeholder[1])]
+            if tag is None:
+                continue
+            name = tag["name"].lower()
+            if tag["slash"]:
+                enclosed.update(since_opened.pop(name, ()))
+            else:
+                since_opened[name] = []
+    return enclosed
+
+
+def _no_links_tag(raw: object) -> re.Match[str] | None:
+    """Return the match if raw HTML is a tag in which nothing is linked."""
+    return _NO_LINKS.match(raw) if isinstance(raw, str) else None
 
 
 def _walk(root: Element) -> Iterator[Element | str]:
@@ -81,40 +96,76 @@ def _walk(root: Element) -> Iterator[Element | str]:
 
 def dissolve(root: Element, links: Container[Element]) -> None:
     """Replace each of ``links`` by its content."""
-    parents = [parent for parent in root.iter() if any(child in links for child in parent)]
+    parents = dict.fromkeys(parent for parent, child in with_parents(root) if child in links)
     for parent in reversed(parents):  # inner ones first
-        content: list[Element | str] = [parent.text or ""]
-        for child in parent:
-            if child in links:
-                content.append(child.text or "")
-                for grandchild in child:
-                    content += grandchild, grandchild.tail or ""
-                content.append(child.tail or "")
-            else:
-                content += child, child.tail or ""
-        parent.text, parent[:] = None, []
+        content = _content_without(parent, links)
+        parent.text = None
+        parent[:] = []
         for item in content:
-            if not isinstance(item, str):
+            if isinstance(item, str):
+                _append_text(parent, item)
+            else:
                 item.tail = None
                 parent.append(item)
-            elif len(parent):
-                parent[-1].tail = (parent[-1].tail or "") + item or None
-            else:
-                parent.text = (parent.text or "") + item or None
+
+
+def _content_without(parent: Element, links: Container[Element]) -> list[Element | str]:
+    """Return the texts and children of an element, with the content of links in place of the links."""
+    content: list[Element | str] = [parent.text or ""]
+    for child in parent:
+        if child in links:
+            content.append(child.text or "")
+            for grandchild in child:
+                content += (grandchild, grandchild.tail or "")
+        else:
+            content.append(child)
+        content.append(child.tail or "")
+    return content
+
+
+def _append_text(parent: Element, text: str) -> None:
+    if not text:
+        return
+    if len(parent):
+        parent[-1].tail = (parent[-1].tail or "") + text
+    else:
+        parent.text = (parent.text or "") + text
 
 
 @dataclass(slots=True)
 class _Page:
-    """What a page links to."""
+    """What a page links to and cites."""
 
     links: dict[DOI, list[Element]] = field(default_factory=dict)
     """The page's DOIs, in order, each with the links to mark if it does not exist: not the author's own."""
+    cited: list[Key] = field(default_factory=list)
+    """The works of the citations, in order."""
     bad: set[Element] = field(default_factory=set)
     """The links that become text again."""
     in_headings: set[Element] = field(default_factory=set)
 
     def add(self, doi: DOI, *ours: Element) -> None:
         self.links.setdefault(doi, []).extend(ours)
+
+    def move(self, links: list[Element], old: DOI, new: DOI) -> None:
+        """Note that links lead to another DOI."""
+        self.links[new] = links
+        staying = [link for link in self.links[old] if link not in links]
+        if staying:
+            self.links[old] = staying
+        else:
+            del self.links[old]
+
+
+class _Shortened(NamedTuple):
+    """Links that lead to a name without the slash that follows them in the text."""
+
+    doi: DOI
+    links: list[Element]
+
+
+def _is_missing(doi: DOI, answers: Mapping[DOI, Answer]) -> bool:
+    return doi in answers and answers[doi].status == "not-found"
 
 
 class LinkTreeprocessor(Treeprocessor):
@@ -129,7 +180,10 @@ class LinkTreeprocessor(Treeprocessor):
         look_up: Callable[[Mapping[DOI, Need]], dict[DOI, Answer]],
     ) -> None:
         super().__init__(md)
-        self._options, self._links, self._report, self._look_up = options, links, report, look_up
+        self._options = options
+        self._links = links
+        self._report = report
+        self._look_up = look_up
         self._needs_works = needs_work(options.shared.text)
         self.citations = Citations(links)
 
@@ -138,126 +192,155 @@ class LinkTreeprocessor(Treeprocessor):
         page = self._read(root)
         if page.bad:
             dissolve(root, page.bad)
-        cited = [cite.key for citation in self.citations.cited.values() for cite in citation.cites]
-        listed = self._listed(page, cited)
-        needs = self._needs(page, listed)
-        answers = self._look_up(needs) if needs else {}
+
+        answers = self._answers(page)
         if self._follow_slashes(page, answers):
-            listed = self._listed(page, cited)
-            needs = self._needs(page, listed)
-            answers = self._look_up(needs)
+            answers = self._answers(page)
+
+        listed = self._listed(page)
+        needs = self._needs(page)
         self._report.nocite = {f"doi:{doi.name}" for doi in needs.keys() - page.links.keys()}
-        missing = [
-            doi
-            for doi in {**page.links, **needs}
-            if doi in answers and answers[doi].status == "not-found"
-        ]
-        for link in (link for doi in missing for link in page.links.get(doi, ())):
-            link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
-        self._report.missing({doi: answers[doi].meant for doi in missing})
-        without_own = set(listed).difference(self._options.citing.library.complete({}, listed))
-        for doi in needs:
-            if doi in without_own and answers[doi].lacks_metadata:
-                is_linked = doi not in cited and doi not in self._options.nocite
-                reason = _NOT_LISTED if is_linked else _NO_METADATA
-                self._report.add_first(doi, reason)
-            if (work := answers[doi].work) is not None and work.retraction is not None:
-                self._report.add_first(doi, str(work.retraction))
-            if self._options.locked and answers[doi].cause:
-                self._report.add_first(doi, _NOT_LOCKED)
+        self._report_missing(page, needs, answers)
+        self._report_works(page, needs, answers)
         self._report.finish()
-        self._links.cards = dict(self._cards(page, answers))
-        self.citations.listed, self.citations.answers = tuple(listed), answers
+        self._links.cards = self._cards(page, answers)
+        self.citations.listed = tuple(listed)
+        self.citations.answers = answers
 
-    def _listed(self, page: _Page, cited: list[Handle | str]) -> list[Handle | str]:
-        """Return the works of the list of references, some of them more than once; of other texts the cited."""
-        linked = page.links if self._options.list_links else {}
-        if not self._report.page or not (cited or linked or self._report.markers):
-            return cited
-        return [*cited, *self._options.nocite, *linked]
+    def _answers(self, page: _Page) -> dict[DOI, Answer]:
+        """Look up what is needed about the DOIs of a page."""
+        needs = self._needs(page)
+        return self._look_up(needs) if needs else {}
 
-    def _follow_slashes(self, page: _Page, answers: Mapping[DOI, Answer]) -> bool:
-        """Make links lead to names that are registered only with the slash after them; return whether any do."""
-        followed: dict[DOI, tuple[DOI, list[Element]]] = {}
-        for doi, links in page.links.items():
-            if doi in answers and answers[doi].status == "not-found":
-                for link in links:
-                    if whole := untrimmed(doi, link.tail or ""):
-                        followed.setdefault(whole, (doi, []))[1].append(link)
-        if not followed:
-            return False
-        whole_answers = self._look_up(dict.fromkeys(followed, Need.EXISTENCE))
-        registered = [whole for whole in followed if whole_answers[whole].status == "found"]
-        for whole in registered:
-            doi, links = followed[whole]
-            page.links[whole] = links
-            page.links[doi] = [link for link in page.links[doi] if link not in links]
-            if not page.links[doi]:
-                del page.links[doi]
-            for link in links:
-                self._links.set_target(link, whole)
-        return bool(registered)
-
-    def _needs(self, page: _Page, listed: list[Handle | str]) -> dict[DOI, Need]:
+    def _needs(self, page: _Page) -> dict[DOI, Need]:
         """Return what is needed about the DOIs of a page; works may come from the lock file alone."""
         shared = self._options.shared
-        link = Need.CARD if self._options.details and self._report.page else Need.EXISTENCE
-        needs = dict.fromkeys(page.links, link) if shared.resolve else {}
+        needs: dict[DOI, Need] = {}
+        if shared.resolve:
+            has_cards = self._options.details and self._report.page
+            need = Need.CARD if has_cards else Need.EXISTENCE
+            needs |= dict.fromkeys(page.links, need)
         if shared.resolve or shared.lock:
-            dois = (key for key in listed if isinstance(key, DOI))
+            dois = [key for key in self._listed(page) if isinstance(key, DOI)]
             needs |= dict.fromkeys([*self.citations.untitled.values(), *dois], Need.WORK)
         return needs
 
-    def _cards(
-        self, page: _Page, answers: Mapping[DOI, Answer]
-    ) -> Iterator[tuple[Element, Details]]:
-        """Yield links, and the text of their cards; images have a name, and headings become titles."""
+    def _listed(self, page: _Page) -> list[Key]:
+        """Return the works of the list of references, some of them more than once; of other texts the cited."""
+        linked = page.links if self._options.list_links else {}
+        has_list = page.cited or linked or self._report.markers
+        if not self._report.page or not has_list:
+            return page.cited
+        return [*page.cited, *self._options.nocite, *linked]
+
+    def _follow_slashes(self, page: _Page, answers: Mapping[DOI, Answer]) -> bool:
+        """Make links lead to names that are registered only with the slash after them; return whether any do."""
+        shortened = _shortened_names(page, answers)
+        if not shortened:
+            return False
+
+        answers_with_slash = self._look_up(dict.fromkeys(shortened, Need.EXISTENCE))
+        registered = [doi for doi in shortened if answers_with_slash[doi].status == "found"]
+        for doi in registered:
+            without_slash, links = shortened[doi]
+            page.move(links, without_slash, doi)
+            for link in links:
+                self._links.set_target(link, doi)
+        return bool(registered)
+
+    def _report_missing(
+        self, page: _Page, needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]
+    ) -> None:
+        """Mark the links to DOIs that do not exist, and report these."""
+        missing = [doi for doi in {**page.links, **needs} if _is_missing(doi, answers)]
+        for doi in missing:
+            for link in page.links.get(doi, ()):
+                mark_missing(link)
+        self._report.missing({doi: answers[doi].meant for doi in missing})
+
+    def _report_works(
+        self, page: _Page, needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]
+    ) -> None:
+        """Report works without metadata, retracted works, and DOIs that the lock file lacks."""
+        listed = self._listed(page)
+        without_own_entry = set(listed).difference(
+            self._options.citing.library.complete({}, listed)
+        )
+        for doi in needs:
+            answer = answers[doi]
+            if doi in without_own_entry and answer.lacks_metadata:
+                is_cited = doi in page.cited or doi in self._options.nocite
+                reason = _NO_METADATA if is_cited else _NOT_LISTED
+                self._report.add_first(doi, reason)
+            if answer.work is not None and answer.work.retraction is not None:
+                self._report.add_first(doi, str(answer.work.retraction))
+            if self._options.locked and answer.cause:
+                self._report.add_first(doi, _NOT_LOCKED)
+
+    def _cards(self, page: _Page, answers: Mapping[DOI, Answer]) -> dict[Element, Details]:
+        """Return the texts of the cards by link; images have a name, and headings become titles."""
+        cards: dict[Element, Details] = {}
         if not self._options.details or not self._report.page:
-            return
+            return cards
+
         works = self._options.citing.library.complete(works_of(answers), page.links)
         for doi, links in page.links.items():
             details = details_of(works[doi]) if doi in works else None
+            if details is None:
+                continue
             for link in links:
-                if details and link not in page.in_headings and link.find(".//img") is None:
-                    yield link, details
+                has_image = link.find(".//img") is not None
+                if link not in page.in_headings and not has_image:
+                    cards[link] = details
+        return cards
 
     def _read(self, root: Element) -> _Page:
         """Return the page's links; those that need no other element are finished here."""
         page = _Page(in_headings=_links_in(root, HEADINGS))
-        made, cited = self._links.take()
+        unlinked = _links_in(root, _CLICKED)
         toc = toc_of(self.md)
-        unlinked = _links_in(root, _CLICKED) | (
-            page.in_headings if toc and toc.use_anchors else set()
-        )
-        citations = self.citations
-        citations.cited, citations.untitled, citations.unlinked = {}, {}, unlinked
-        citations.page = self._report.page
-        citations.in_headings = page.in_headings
+        if toc is not None and toc.use_anchors:
+            unlinked |= page.in_headings
+        self.citations.begin(self._report.page, unlinked, page.in_headings)
+
+        made, cited = self._links.take()
         enclosed = in_raw_html(root, self.md.htmlStash)
         for link in list(root.iter("a")):
-            href = link.get("href") or ""
-            if (link in made or link in cited) and link in enclosed:
+            is_ours = link in made or link in cited
+            if is_ours and link in enclosed:
                 page.bad.add(link)  # no link inside a raw <a> or <code>
             elif link in cited:
-                citations.cited[link] = cited[link]
-                for doi in cited[link].dois:
-                    page.add(doi)
+                self._read_citation(page, link, cited[link])
             elif link in made and link in unlinked:
                 page.add(made[link])
                 unlink(link)
             elif link in made:
                 page.add(made[link], link)
-            elif _DOI_URI.match(href):
-                self._finish(page, link, href)
-            elif target := proxy_doi(href):
-                page.add(target)
-                self._tidy(link, href)
-                self._set_text(link, target)
+            else:
+                self._read_other(page, link)
         for raw in self.md.htmlStash.rawHtmlBlocks:
             if isinstance(raw, str):
                 for doi in proxy_dois(raw):
                     page.add(doi)
         return page
+
+    def _read_citation(self, page: _Page, element: Element, citation: Citation) -> None:
+        self.citations.cited[element] = citation
+        page.cited += [cite.key for cite in citation.cites]
+        for doi in citation.dois:
+            page.add(doi)
+
+    def _read_other(self, page: _Page, link: Element) -> None:
+        """Read a link that Markdown or the author made."""
+        href = link.get("href") or ""
+        if _DOI_URI.match(href):
+            self._finish(page, link, href)
+            return
+        doi = proxy_doi(href)
+        if doi is not None:
+            page.add(doi)
+            self._tidy(link, href)
+            self._set_text(link, doi)
 
     def _finish(self, page: _Page, link: Element, href: str) -> None:
         """Make a link to a ``doi:`` URI one that browsers can follow, or text again if it is not a DOI."""
@@ -266,28 +349,49 @@ class LinkTreeprocessor(Treeprocessor):
             doi = DOI.parse(text)
         except DOISyntaxError as error:
             self._report.bad(text.strip(), error, link=True)
-            title = f' "{link.get("title")}"' if link.get("title") else ""
-            link.text = f"[{link.text or ''}"
-            add_text(link, f"]({href}{title})")
+            self._restore(link, href)
             page.bad.add(link)
             return
         self._links.set_target(link, doi)
         self._set_text(link, doi)
         page.add(doi, link)
 
+    def _restore(self, link: Element, href: str) -> None:
+        """Put the source of a link around its text."""
+        title = link.get("title")
+        destination = f'{href} "{title}"' if title else href
+        link.text = f"[{link.text or ''}"
+        add_text(link, f"]({destination})")
+
     def _set_text(self, link: Element, doi: DOI) -> None:
         """Give a link without text the text that the options say; later, if that needs the work."""
         if len(link) or (link.text or "").strip():
             return
-        text = self._options.shared.display(doi)
         if self._needs_works:
-            self.citations.untitled[link], text = doi, f"doi:{doi.name}"
+            self.citations.untitled[link] = doi
+            text = f"doi:{doi.name}"
+        else:
+            text = self._options.shared.display(doi)
         link.text = AtomicString(literal(text))
 
     def _tidy(self, link: Element, href: str) -> None:
         """Tidy the author's own link if that is wanted, and its text if that is the URL."""
-        if not self._options.tidy_links or (new := tidy(href)) == href:
+        if not self._options.tidy_links:
             return
-        link.set("href", new)
-        if link.text == href:
-            link.text = AtomicString(new)
+        tidied = tidy(href)
+        link.set("href", tidied)
+        if link.text == href and href != tidied:
+            link.text = AtomicString(tidied)
+
+
+def _shortened_names(page: _Page, answers: Mapping[DOI, Answer]) -> dict[DOI, _Shortened]:
+    """Return the names with the slash that follows links to DOIs that do not exist, and these links."""
+    shortened: dict[DOI, _Shortened] = {}
+    for doi, links in page.links.items():
+        if not _is_missing(doi, answers):
+            continue
+        for link in links:
+            with_slash = untrimmed(doi, link.tail or "")
+            if with_slash is not None:
+                shortened.setdefault(with_slash, _Shortened(doi, [])).links.append(link)
+    return shortened

@@ -27,11 +27,16 @@ def verifier(options: Options) -> Verifier:
     Raises ValueError for a file that is not a lock file.
     """
     key = (
-        *(options.resolver, options.offline, options.mailto, options.cache),
-        *(options.resolve, options.timeout, options.lock),
+        options.resolver,
+        options.offline,
+        options.mailto,
+        options.cache,
+        options.resolve,
+        options.timeout,
+        options.lock,
     )
     known = _verifiers.get(key)
-    # Other threads may add one or forget all in between.
+    # Other threads may add a verifier or forget all in between.
     return known or _verifiers.setdefault(key, Verifier(options))
 
 
@@ -42,11 +47,12 @@ def forget() -> None:
 
 def sentence(needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]) -> str:
     """Return how many of the DOIs in ``needs`` could not be checked, and why; "" if none."""
-    causes = [
-        cause
-        for doi, need in needs.items()
-        if (cause := answers[doi].cause) and (need == Need.WORK or answers[doi].status == "unknown")
-    ]
+    causes = []
+    for doi, need in needs.items():
+        answer = answers[doi]
+        is_unchecked = need == Need.WORK or answer.status == "unknown"
+        if answer.cause and is_unchecked:
+            causes.append(answer.cause)
     return unchecked(causes, len(needs))
 
 
@@ -75,22 +81,24 @@ class Verifier:
         :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
         """
         now = time.monotonic()
-        known = {doi: old for doi, old in self._known.items() if old.expires > now}
-        if new := {
+        known = {doi: entry for doi, entry in self._known.items() if entry.expires > now}
+        new = {
             doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need
-        }:
-            known |= self._request(
-                new, options, now + options.budget if deadline is None else deadline
-            )
-            self._known = known
-        accepted = self._lock_file.read().accepted if self._lock_file else {}
-        answers = {doi: known[doi].answer for doi in needs}
-        return {
-            doi: answer._replace(status="accepted")
-            if answer.status == "not-found" and doi.key in accepted
-            else answer
-            for doi, answer in answers.items()
         }
+        if new:
+            if deadline is None:
+                deadline = now + options.budget
+            known |= self._request(new, options, deadline)
+            self._known = known
+
+        accepted = self._lock_file.read().accepted if self._lock_file else {}
+        answers = {}
+        for doi in needs:
+            answer = known[doi].answer
+            if answer.status == "not-found" and doi.key in accepted:
+                answer = answer._replace(status="accepted")
+            answers[doi] = answer
+        return answers
 
     def _request(
         self, needs: Mapping[DOI, Need], options: Options, deadline: float
@@ -103,9 +111,11 @@ class Verifier:
         with open_resolver(options, "markdown-doiuri", store) as resolver:
             survey = Survey(resolver, deadline - time.monotonic())
             survey.meet(asked)
+
         now = time.monotonic()
-        answers = {doi: survey.answer(doi) for doi in needs}
-        return {
-            doi: _Known(answer, needs[doi], now + (_UNKNOWN_TTL if answer.cause else _TTL))
-            for doi, answer in answers.items()
-        }
+        known = {}
+        for doi, need in needs.items():
+            answer = survey.answer(doi)
+            lifetime = _UNKNOWN_TTL if answer.cause else _TTL
+            known[doi] = _Known(answer, need, now + lifetime)
+        return known

@@ -34,7 +34,8 @@ class SiteLookups:
     """What is known about the DOIs of a site; new ones are requested within the build's budget."""
 
     def __init__(self, options: MarkdownOptions) -> None:
-        self._options, self._cards = options.shared, options.details
+        self._options = options.shared
+        self._has_cards = options.details
         self._verifier = verifier(options.shared)
         self._start = time.monotonic()
         self._linked: dict[DOI, Need] = {}  # by pages
@@ -42,15 +43,18 @@ class SiteLookups:
 
     def prepare(self, dois: Iterable[DOI], cited: Iterable[DOI]) -> None:
         """Look up ``dois``, and the works of those that are ``cited``."""
-        need = Need.CARD if self._cards else Need.EXISTENCE
-        needs = dict.fromkeys(dois, need) if self._options.resolve else {}
+        needs: dict[DOI, Need] = {}
+        if self._options.resolve:
+            need = Need.CARD if self._has_cards else Need.EXISTENCE
+            needs |= dict.fromkeys(dois, need)
         if self._options.resolve or self._options.lock:
             needs |= dict.fromkeys(cited, Need.WORK)
         self._request(needs)
 
     def look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
         """Return what is known about the DOIs of a page."""
-        self._linked |= {doi: max(need, self._linked.get(doi, need)) for doi, need in needs.items()}
+        for doi, need in needs.items():
+            self._linked[doi] = max(need, self._linked.get(doi, need))
         return self._request(needs)
 
     def _request(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
@@ -72,7 +76,8 @@ class SiteReferences:
     def __init__(self, path: str, extension: SiteExtension, *, is_dirty: bool) -> None:
         self.path = path
         """The path of the page with the list, in the folder of pages; that of the build's language."""
-        self.options, self._site = extension.options, extension.site
+        self.options = extension.options
+        self._site = extension.site
         self._lists_all = is_dirty
         self._cited: dict[Key, list[Backlink]] = {}
         self._linked: set[Key] = set()  # in sources, where nothing cites them
@@ -117,7 +122,7 @@ class SiteReferences:
             omitted = self._linked - self._on_pages
         else:
             omitted = self._cited.keys() - self._on_pages
-        return tuple(one for one in current.references if one.key not in omitted)
+        return tuple(reference for reference in current.references if reference.key not in omitted)
 
 
 class PageWriter(Writer):
@@ -127,7 +132,8 @@ class PageWriter(Writer):
         self, references: SiteReferences, file: File | None, citations: Citations, used: set[str]
     ) -> None:
         # other texts than pages have no links to entries
-        self._site_references, self._file = references, cast("File", file)
+        self._site_references = references
+        self._file = cast("File", file)
         page = "" if file is None else file.src_uri
         super().__init__(references.options, citations, used, page)
 
@@ -184,7 +190,8 @@ class SiteExtension(DOIExtension):
         self, entries: Entries, bibliography: str, *, is_dirty: bool, **options: object
     ) -> None:
         super().__init__(**options)
-        self.entries, self.scope = entries, Scope()
+        self.entries = entries
+        self.scope = Scope()
         self.site = SiteLookups(self.options)
         """What looks up the DOIs."""
         self.references: SiteReferences | None = None
@@ -195,16 +202,19 @@ class SiteExtension(DOIExtension):
 
     def begin(self, file: File | None) -> None:
         """Make the next conversion that of a page with this file; without one, no conversion is."""
-        self.file, self.scope.page = file, file is not None
+        self.file = file
+        self.scope.page = file is not None
 
     def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
         return self.site.look_up(needs)
 
     def _writer(self, citations: Citations, used: set[str]) -> Writer | None:
-        references, file = self.references, self.file
+        references = self.references
+        file = self.file
         if references is None:
             return super()._writer(citations, used)
-        if not citations.listed and (file is None or file.src_uri != references.path):
+        has_list = file is not None and file.src_uri == references.path
+        if not citations.listed and not has_list:
             return None
         if file is not None and citations.page:
             references.add_page(file, citations.listed)

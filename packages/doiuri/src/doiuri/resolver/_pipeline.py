@@ -1,4 +1,4 @@
-"""The way of DOIs to their outcomes: the store, the server, the store again; in order, with a look-ahead."""
+"""From DOIs to their outcomes: the store, the resolver, the store again; in order, with a look-ahead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
-from itertools import islice
+from itertools import chain, islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from doiuri.resolver.http._client import Client
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
-    Answer = Outcome | BaseException | None
-    """What came of asking about a name; None: ask about this name alone."""
+    Result = Outcome | BaseException | None
+    """What asking about a name brought; None: ask about this name alone."""
 
 REMEMBERED = 1024
 """Names that are remembered while a call runs, and items that are read ahead at most to count new names."""
@@ -37,26 +37,33 @@ FLUSH_INTERVAL = 0.5
 
 
 class _Pending:
-    """A name whose outcome is not known yet."""
+    """A name whose outcome is not known yet.
 
-    __slots__ = ("doi", "entries", "fallback", "outcome")
+    :param entries: what the store has about it, even if it is stale.
+    :param fallback: a stale outcome.
+    """
+
+    __slots__ = ("doi", "entries", "fallback", "result")
 
     def __init__(
         self, doi: Handle, entries: dict[Key, Entry | None], fallback: Outcome | None
     ) -> None:
         self.doi = doi
-        self.entries = entries  # what the store has, even if it is stale
-        self.fallback = fallback  # a stale outcome
-        self.outcome: Answer = None
+        self.entries = entries
+        self.fallback = fallback
+        self.result: Result = None
 
-    def settle(self, unknown: Outcome) -> None:
-        """End without an answer: with the stale outcome, if there is one, which then says why it is stale."""
+    def settle(self, result: Outcome | BaseException) -> None:
+        """Note the outcome; if it is unknown, use the stale one, which then says why it is stale."""
         stale = self.fallback
-        self.outcome = stale._replace(cause=stale.cause or unknown.cause) if stale else unknown
+        if stale is None or isinstance(result, BaseException) or result.status != "unknown":
+            self.result = result
+        else:
+            self.result = stale._replace(cause=stale.cause or result.cause)
 
 
-def _after_error(dois: Sequence[Handle], error: Exception) -> Sequence[Answer]:
-    """Return the answers about names after an unforeseen error: unknown, or each to be asked about alone.
+def _after_error(dois: Sequence[Handle], error: Exception) -> Sequence[Result]:
+    """Return the results for names after an unforeseen error: unknown, or each to be asked about alone.
 
     The message of the error is not repeated: it may contain credentials.
     """
@@ -91,11 +98,12 @@ class Pipeline:
         self._threads = 0
         self._process = os.getpid()
         self._tasks: SimpleQueue[tuple[Sequence[_Pending], Ask] | None] = SimpleQueue()
-        self._answered: SimpleQueue[tuple[Sequence[_Pending], Sequence[Answer]]] = SimpleQueue()
-        self._waiting: deque[tuple[Handle | Outcome, Outcome | _Pending]] = deque()
-        self._recent: dict[str, _Pending] = {}  # by key
+        self._results: SimpleQueue[tuple[Sequence[_Pending], Sequence[Result]]] = SimpleQueue()
+        # the items whose outcomes come next: each name as it was given, None for what is not a DOI
+        self._waiting: deque[tuple[Handle | None, Outcome | _Pending]] = deque()
+        self._recent: dict[str, _Pending] = {}  # by the key of the DOI
         self._held: dict[Handle, _Pending] = {}  # to ask about when it is known how many there are
-        self._fresh: dict[Key, Entry] = {}  # entries to store
+        self._new_entries: dict[Key, Entry] = {}
         self._flushed = time.monotonic()
         self._size = question.first
         self._failure: Exception | None = None  # of the iterable of names
@@ -134,43 +142,64 @@ class Pipeline:
 
     def _fill(self, source: Iterator[Handle | Outcome]) -> bool:
         """Read ahead if half of the names are answered; return whether any are waiting."""
-        reads = len(self._waiting) <= self._size // 2
-        while reads and (items := list(islice(source, self._size))):
-            self._flush()
-            answers = iter(self._answers([item for item in items if not isinstance(item, Outcome)]))
-            for item in items:
-                self._waiting.append((item, item if isinstance(item, Outcome) else next(answers)))
-            self._size = min(2 * self._size, AHEAD)
-            reads = len(self._waiting) < REMEMBERED and self._question.waits(len(self._held))
+        if len(self._waiting) <= self._size // 2:
+            self._read_ahead(source)
         self._ask()
         return bool(self._waiting)
 
-    def _answers(self, dois: Sequence[Handle]) -> list[Outcome | _Pending]:
+    def _read_ahead(self, source: Iterator[Handle | Outcome]) -> None:
+        """Read items and what the store knows of them, until the question need not wait for more names."""
+        while items := list(islice(source, self._size)):
+            self._flush()
+            dois = [item for item in items if not isinstance(item, Outcome)]
+            answers = iter(self._read_store(dois))
+            for item in items:
+                if isinstance(item, Outcome):
+                    self._waiting.append((None, item))
+                else:
+                    self._waiting.append((item, next(answers)))
+
+            self._size = min(2 * self._size, AHEAD)
+            if len(self._waiting) >= REMEMBERED or not self._question.waits(len(self._held)):
+                return
+
+    def _read_store(self, dois: Sequence[Handle]) -> list[Outcome | _Pending]:
         """Return the outcome of each name that the store knows, and what to wait for of the others."""
         keys = [self._question.keys(doi) for doi in dois]
-        entries = read(self._store, [key for own in keys for key in own])
+        entries = read(self._store, list(chain.from_iterable(keys)))
         now = time.time()
         answers: list[Outcome | _Pending] = []
-        for doi, own in zip(dois, keys, strict=True):
-            stored = [entries.get(key) for key in own]
-            outcome = self._question.read(doi, fresh_entries(own, stored, now))
-            if outcome is None and doi.key not in self._recent:
-                stale = self._question.read_stale(doi, stored)  # to use if there is no answer
-                fallback = None if stale is None else stale._replace(stale=True)
-                pending = _Pending(doi, dict(zip(own, stored, strict=True)), fallback)
-                self._recent[doi.key] = self._held[doi] = pending
-                if len(self._recent) > REMEMBERED:
-                    del self._recent[next(iter(self._recent))]
-            answers.append(self._recent[doi.key] if outcome is None else outcome)
+        for doi, keys_of_doi in zip(dois, keys, strict=True):
+            stored = [entries.get(key) for key in keys_of_doi]
+            outcome = self._question.read(doi, fresh_entries(keys_of_doi, stored, now))
+            if outcome is not None:
+                answers.append(outcome)
+                continue
+            if doi.key not in self._recent:
+                self._hold(doi, keys_of_doi, stored)
+            answers.append(self._recent[doi.key])
         return answers
+
+    def _hold(self, doi: Handle, keys: Sequence[Key], stored: Sequence[Entry | None]) -> None:
+        """Remember a name that the store does not know, to ask about it."""
+        fallback = self._question.read_stale(doi, stored)
+        if fallback is not None:
+            fallback = fallback._replace(stale=True)
+        pending = _Pending(doi, dict(zip(keys, stored, strict=True)), fallback)
+        self._held[doi] = pending
+        self._recent[doi.key] = pending
+        if len(self._recent) > REMEMBERED:
+            oldest = next(iter(self._recent))
+            del self._recent[oldest]
 
     def _ask(self) -> None:
         """Ask about the names that the store does not know."""
-        new, self._held = self._held, {}
-        if new:
+        held = self._held
+        self._held = {}
+        if held:
             self._budget.deadline += self._client.load()
-        for group, ask in self._question.groups(list(new)):
-            self._submit([new[doi] for doi in group], ask)
+        for group, ask in self._question.groups(list(held)):
+            self._submit([held[doi] for doi in group], ask)
 
     def _submit(self, names: Sequence[_Pending], ask: Ask) -> None:
         self._tasks.put((names, ask))
@@ -179,7 +208,7 @@ class Pipeline:
             threading.Thread(target=self._work, name="doiuri", daemon=True).start()
 
     def _close(self) -> None:
-        """End the threads, and their requests; what is left of their tasks gets no request."""
+        """End the threads, and their requests; the tasks that are left send none."""
         self._budget.end()
         for _ in range(self._threads):
             self._tasks.put(None)
@@ -187,58 +216,64 @@ class Pipeline:
     def _work(self) -> None:
         """Ask about names, in a thread."""
         for names, ask in iter(self._tasks.get, None):
-            known = {key: entry for pending in names for key, entry in pending.entries.items()}
-            sources = Sources(self._client, self._budget, self._store, known, self._fresh)
-            answers: Sequence[Answer]
-            try:
-                answers = ask([pending.doi for pending in names], sources)
-            except CallbackError as error:
-                answers = [error.cause] * len(names)  # the caller's thread raises it
-            except Exception as error:  # noqa: BLE001 - what is wrong with one name ends no batch
-                answers = _after_error([pending.doi for pending in names], error)
-            except BaseException as error:  # noqa: BLE001 - an exit: the caller's thread raises it
-                answers = [error] * len(names)
-            self._answered.put((names, answers))
+            self._results.put((names, self._results_of(names, ask)))
+
+    def _results_of(self, names: Sequence[_Pending], ask: Ask) -> Sequence[Result]:
+        dois = [pending.doi for pending in names]
+        known: dict[Key, Entry | None] = {}
+        for pending in names:
+            known |= pending.entries
+        sources = Sources(self._client, self._budget, self._store, known, self._new_entries)
+        try:
+            return ask(dois, sources)
+        except CallbackError as error:
+            return [error.cause] * len(names)  # the caller's thread raises it
+        except Exception as error:  # noqa: BLE001 - what is wrong with one name ends no batch
+            return _after_error(dois, error)
+        except BaseException as error:  # noqa: BLE001 - an exit: the caller's thread raises it
+            return [error] * len(names)
 
     def _next(self) -> Outcome:
-        item, answer = self._waiting.popleft()
-        outcome = answer if isinstance(answer, Outcome) else self._settled(answer)
-        if isinstance(item, Outcome) or outcome.doi is None or outcome.doi.name == item.name:
+        doi, answer = self._waiting.popleft()
+        outcome = self._wait_for(answer) if isinstance(answer, _Pending) else answer
+        if doi is None or outcome.doi is None or outcome.doi.name == doi.name:
             return outcome
-        return outcome._replace(doi=item)  # another spelling of a name that was asked before
+        return outcome._replace(doi=doi)  # another spelling of a name that was asked before
 
-    def _settled(self, pending: _Pending) -> Outcome:
-        """Wait for an outcome, but not past the deadline."""
-        while pending.outcome is None:
+    def _wait_for(self, pending: _Pending) -> Outcome:
+        """Wait for an outcome, but not past the deadline.
+
+        :raises BaseException: what ended the call in a thread.
+        """
+        while pending.result is None:
             if self._process != os.getpid():  # whose threads did not survive the fork
                 raise RuntimeError("the batch belongs to the parent process; call the method again")
-            left = min(max(self._budget.deadline - time.monotonic(), 0), threading.TIMEOUT_MAX)
+            left = max(self._budget.deadline - time.monotonic(), 0)
             try:
-                names, answers = self._answered.get(timeout=left)
+                names, results = self._results.get(timeout=min(left, threading.TIMEOUT_MAX))
             except Empty:
                 pending.settle(Outcome(pending.doi, "unknown", cause=BUDGET))
             else:
-                self._settle(names, answers)
-        if isinstance(pending.outcome, BaseException):
-            raise pending.outcome
+                self._settle(names, results)
+        if isinstance(pending.result, BaseException):
+            raise pending.result
         if time.monotonic() - self._flushed > FLUSH_INTERVAL:
             self._flush()
-        return pending.outcome
+        return pending.result
 
-    def _settle(self, names: Sequence[_Pending], answers: Sequence[Answer]) -> None:
-        for pending, answer in zip(names, answers, strict=True):
-            if answer is None:
+    def _settle(self, names: Sequence[_Pending], results: Sequence[Result]) -> None:
+        """Note what asking about names brought; ask again about each of which it brought nothing."""
+        for pending, result in zip(names, results, strict=True):
+            if result is None:
                 self._submit([pending], self._question.ask)
-            elif isinstance(answer, Outcome) and answer.status == "unknown":
-                pending.settle(answer)
             else:
-                pending.outcome = answer
+                pending.settle(result)
 
     def _flush(self) -> None:
         """Store new answers; threads may add more meanwhile."""
         entries: dict[Key, Entry] = {}
-        while self._fresh:
-            key, entry = self._fresh.popitem()
+        while self._new_entries:
+            key, entry = self._new_entries.popitem()
             entries[key] = entry
         write(self._store, entries)
         self._flushed = time.monotonic()

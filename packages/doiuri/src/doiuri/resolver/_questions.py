@@ -47,8 +47,7 @@ from doiuri.tex import plain_text
 from doiuri.works._work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from doiuri.resolver._sources import Sources
     from doiuri.resolver.http import Reply
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from doiuri.rest import Agency
 
     Ask = Callable[[Sequence[Handle], "Sources"], Sequence[Outcome | None]]
-    """Asks the server about DOIs; None: ask about this DOI alone."""
+    """Asks the resolver about DOIs; None: ask about this DOI alone."""
 
 AHEAD = 256
 """DOIs that are read, and asked for, ahead of the next answer."""
@@ -83,10 +82,15 @@ MAX_ALIASES = 20
 """Aliases followed in a row, as many as the proxy follows."""
 
 _SUCCESS = b'{"responseCode":1,'
-_NO_METADATA = frozenset({204, 404, 406})  # HTTP statuses of a server without such metadata
-_NO_WHICH_RA = frozenset(
-    {400, 404, 405, 410, 414, 501}
-)  # of one without it, or not for so many names
+# HTTP statuses of a server that has no such metadata
+_NO_METADATA = frozenset({204, 404, 406})
+
+# HTTP statuses of a resolver without Which RA, or whose Which RA does not take so many names
+_NO_WHICH_RA = frozenset({400, 404, 405, 410, 414, 501})
+
+# Without a Content-Type, this may be assumed (RFC 9110 section 8.3)
+_UNKNOWN_TYPE = "application/octet-stream"
+
 _MEDIA_TYPE = re.compile(
     r"""
     [!#$&\-^_.+*\w]+ / [!#$&\-^_.+*\w]+  # RFC 6838 section 4.2; "*" for any type
@@ -94,18 +98,20 @@ _MEDIA_TYPE = re.compile(
     """,
     re.ASCII | re.VERBOSE,
 )
-_UNKNOWN_TYPE = (
-    "application/octet-stream"  # without a Content-Type, it may be assumed (RFC 9110 section 8.3)
-)
 _WEB_PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
 _BEGINNING = 1000  # bytes of an answer in which a web page shows that it is one
 _CONTROLS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
-)  # but "\t" and "\n"
+    r"""
+    [\x00-\x08\x0b-\x1f\x7f-\x9f]  # but "\t" and "\n"
+    | [\u2028\u2029]               # line and paragraph separators
+    | [\ud800-\udfff]              # lone surrogates
+    """,
+    re.VERBOSE,
+)
 
 
 class Question(ABC):
-    """A question about DOIs to the server at ``base``."""
+    """A question about DOIs to the resolver at ``base``."""
 
     first: ClassVar[int] = 16
     """DOIs in the first look-ahead, which doubles from then on: few, so that the first answers come soon."""
@@ -178,30 +184,33 @@ class Question(ABC):
         except ResolutionError:
             return None
 
-    def request_record(self, doi: Handle, sources: Sources, **options: Any) -> Record:
-        """Request a record with the options of ``record_url``; a whole one, or its absence, is stored."""
-        request = Request(record_url(doi, base=self.base, **options), JSON, MAX_RECORD)
-        is_whole = not (options.get("type") or options.get("index"))
+    def record_url(self, doi: Handle) -> str:
+        """Return the URL of the whole record of a DOI."""
+        return record_url(doi, base=self.base)
+
+    def request_record(self, doi: Handle, sources: Sources) -> Record:
+        """Request the whole record of a DOI; it, or its absence, is stored."""
+        try:
+            record = self.get_record(doi, self.record_url(doi), sources)
+        except DOINotFound:
+            self._store_absence(doi, ResponseCode.HANDLE_NOT_FOUND, sources)
+            raise
+        except NoValues:
+            self._store_absence(doi, ResponseCode.VALUE_NOT_FOUND, sources)
+            raise
+
+        body = record.to_json().encode()
+        lifetime = DAY if record.ttl is None else min(record.ttl, MAX_AGE)
+        sources.entries[self.record_key(doi)] = new_entry(body, JSON, lifetime)
+        return record
+
+    def get_record(self, doi: Handle, url: str, sources: Sources) -> Record:
+        """Return what the REST API answers at a URL of ``record_url``."""
 
         def read_reply(reply: Reply) -> Record:
             return read_record(doi, reply.status, reply.body, reply.headers)
 
-        try:
-            record: Record = sources.get(doi, request, read_reply)
-        except DOINotFound:
-            if is_whole:
-                self._store_absence(doi, ResponseCode.HANDLE_NOT_FOUND, sources)
-            raise
-        except NoValues:
-            if is_whole:
-                self._store_absence(doi, ResponseCode.VALUE_NOT_FOUND, sources)
-            raise
-
-        if is_whole:
-            lifetime = DAY if record.ttl is None else min(record.ttl, MAX_AGE)
-            sources.entries[self.record_key(doi)] = new_entry(
-                record.to_json().encode(), JSON, lifetime
-            )
+        record: Record = sources.get(doi, Request(url, JSON, MAX_RECORD), read_reply)
         return record
 
     def _store_absence(self, doi: Handle, code: ResponseCode, sources: Sources) -> None:
@@ -209,20 +218,14 @@ class Question(ABC):
         body = dump({"responseCode": code, "handle": doi.name, "values": []})
         sources.entries[self.record_key(doi)] = new_entry(body.encode(), JSON, NEGATIVE_TTL)
 
-    def current_record(self, doi: Handle, sources: Sources, **flags: bool) -> Record:
-        """Return the record in the store, if it is fresh, or from the server; if neither, a stale one.
-
-        With flags of ``record_url`` the store is not read.
-        """
-        if flags:
-            return self.request_record(doi, sources, **flags)
-
+    def current_record(self, doi: Handle, sources: Sources) -> Record:
+        """Return the record in the store, if it is fresh, or the resolver's; if neither, a stale one."""
         entry = sources.stored(self.record_key(doi))
-        known = self.stored_record(doi, fresh_entry(self.record_key(doi), entry, time.time()))
-        if known is not None:
-            known.raise_for_status()
-            if known.record is not None:
-                return known.record
+        fresh = self.stored_record(doi, fresh_entry(self.record_key(doi), entry, time.time()))
+        if fresh is not None:
+            fresh.raise_for_status()
+            if fresh.record is not None:
+                return fresh.record
 
         try:
             return self.request_record(doi, sources)
@@ -233,12 +236,9 @@ class Question(ABC):
             sources.stale = Cause.of(error)
             return stale.record
 
-    def chain_of_aliases(
-        self, doi: Handle, record: Record, sources: Sources, **flags: bool
-    ) -> Iterator[Record]:
+    def chain_of_aliases(self, doi: Handle, record: Record, sources: Sources) -> Iterator[Record]:
         """Yield the record of a DOI and, if it is an alias, those that it leads to, one after the other.
 
-        :param flags: as for ``current_record``.
         :raises DOINotFound: if a name that it is an alias of does not exist.
         :raises BadRecord: if the chain does not end.
         """
@@ -257,7 +257,7 @@ class Question(ABC):
             seen.add(target.key)
 
             try:
-                record = self.current_record(target, sources, **flags)
+                record = self.current_record(target, sources)
             except DOINotFound:
                 raise DOINotFound(doi, f"it is an alias of {name}, which does not exist") from None
             yield record
@@ -266,26 +266,40 @@ class Question(ABC):
 class RecordQuestion(Question):
     """The record of a DOI, one request each.
 
-    :param selection: the ``type`` and ``index`` of values, if only some are asked for.
-    :param flags: ``auth`` and ``cert``, if they are set; then the store is not read.
-    :param follow: whether the record that an alias stands for is asked for, too.
+    :param types: the types of the values, and
+    :param indexes: the indices of the values, if not all are asked for.
+    :param auth: whether to bypass the store and the proxy's cache.
+    :param cert: whether to bypass the store, and to request an authenticated answer.
+    :param follow: whether to request the record that an alias stands for, too.
     """
 
     def __init__(
         self,
         base: str,
-        selection: Mapping[str, Any] | None = None,
-        flags: Mapping[str, bool] | None = None,
         *,
+        types: Collection[str] = (),
+        indexes: Collection[int] = (),
+        auth: bool = False,
+        cert: bool = False,
         follow: bool = True,
     ) -> None:
         super().__init__(base)
-        self._selection = selection or {}
-        self._flags = flags or {}
+        self._types = types
+        self._indexes = indexes
+        self._auth = auth
+        self._cert = cert
         self._follow = follow
 
+    @property
+    def _selects_values(self) -> bool:
+        return bool(self._types or self._indexes)
+
+    @property
+    def _bypasses_store(self) -> bool:
+        return self._auth or self._cert
+
     def keys(self, doi: Handle) -> list[Key]:
-        if self._flags:
+        if self._bypasses_store:
             return []
         return [self.record_key(doi)]
 
@@ -298,7 +312,7 @@ class RecordQuestion(Question):
             return outcome
 
         record = outcome.record
-        if self._selection:
+        if self._selects_values:
             return self._selected(doi, record)
         if self._follow and record.alias is not None:
             return None
@@ -306,20 +320,38 @@ class RecordQuestion(Question):
 
     def _selected(self, doi: Handle, record: Record) -> Outcome:
         """Return the values of a record that are asked for."""
-        values = select(record.values, self._selection["type"], self._selection["index"])
+        values = select(record.values, self._types, self._indexes)
         if not values:
             return Outcome.from_error(doi, NoValues(doi))
         return Outcome(doi, "found", Record(record.doi, values, record.extra))
 
     def request(self, doi: Handle, sources: Sources) -> Outcome:
         """Request the record of a DOI, and those that it is an alias of."""
-        if self._selection:
-            record = self.request_record(doi, sources, **self._selection, **self._flags)
+        if self._selects_values:
+            record = self.get_record(doi, self._url_of_values(doi), sources)
         else:
-            record = self.current_record(doi, sources, **self._flags)
+            record = self.current_record(doi, sources)
             if self._follow:
-                *_, record = self.chain_of_aliases(doi, record, sources, **self._flags)
+                *_, record = self.chain_of_aliases(doi, record, sources)
         return Outcome(doi, "found", record, cause=sources.stale, stale=sources.stale is not None)
+
+    def current_record(self, doi: Handle, sources: Sources) -> Record:
+        if self._bypasses_store:
+            return self.request_record(doi, sources)
+        return super().current_record(doi, sources)
+
+    def record_url(self, doi: Handle) -> str:
+        return record_url(doi, base=self.base, auth=self._auth, cert=self._cert)
+
+    def _url_of_values(self, doi: Handle) -> str:
+        return record_url(
+            doi,
+            base=self.base,
+            type=tuple(self._types),
+            index=tuple(self._indexes),
+            auth=self._auth,
+            cert=self._cert,
+        )
 
 
 class ExistenceQuestion(Question):
@@ -439,9 +471,6 @@ class ContentQuestion(Question):
     kind: ClassVar[str]
     """The kind in the store's keys."""
 
-    any_format: ClassVar[bool] = False
-    """Whether a web page or an empty body is an answer, too."""
-
     lifetime: ClassVar[float] = MAX_AGE
     """Seconds for which an answer is fresh."""
 
@@ -514,8 +543,9 @@ class ContentQuestion(Question):
         key = self.content_key(doi)
         try:
             reply = self._reply(doi, sources)
+            self.check_body(doi, reply)
             entry = new_entry(self.write(doi, reply), self.media_type(reply), self.lifetime)
-            outcome = self.outcome(doi, entry)
+            outcome = self.outcome(doi, entry)  # as it is read from the store later
         except NoValues:
             with suppress(NoValues):  # the name exists
                 self.request_record(doi, sources)
@@ -546,7 +576,6 @@ class ContentQuestion(Question):
         servers, and an agency without content negotiation leaves it to the landing page.
 
         :raises NoValues: if the last server says that it has no such metadata, or that there is no such DOI.
-        :raises BadRecord: if it is empty.
         :raises ResolverUnavailable: if there is no answer.
         """
         request = Request(doi.link(self.base), self.accept, MAX_SIZE, any_host=True)
@@ -557,18 +586,21 @@ class ContentQuestion(Question):
             detail = f"HTTP status {reply.status} from {host}"
             raise NoValues(doi, f"not available as {self.accept} ({detail})")
         if reply.status != 200:
+            detail = f"HTTP status {reply.status}"
             wait = retry_after(reply.headers, time.time())
-            raise Unanswered(
-                doi, Cause("status", host, reply.status, f"HTTP status {reply.status}", wait)
-            )
-        if self.any_format:
-            return reply
+            raise Unanswered(doi, Cause("status", host, reply.status, detail, wait))
+        return reply
 
+    def check_body(self, doi: Handle, reply: Reply) -> None:
+        """Raise an error if a reply whose HTTP status is 200 is no answer nevertheless.
+
+        :raises NoValues: if it is a web page.
+        :raises BadRecord: if it is empty.
+        """
         if _is_web_page(reply.body):
             raise NoValues(doi, f"not available as {self.accept} (the answer is a web page)")
         if not reply.body.strip():
             raise BadRecord(doi, f"the answer is empty, expected {self.accept}")
-        return reply
 
 
 class WorkQuestion(ContentQuestion):
@@ -620,7 +652,6 @@ class MetadataQuestion(ContentQuestion):
     """
 
     kind = "metadata"
-    any_format = True
     lifetime = DAY
 
     def __init__(self, base: str, media_type: str) -> None:
@@ -638,6 +669,9 @@ class MetadataQuestion(ContentQuestion):
             return super().request(doi, sources)
         except _OtherMediaTypeError as error:
             return Outcome.from_error(doi, error)._replace(metadata=error.metadata)
+
+    def check_body(self, doi: Handle, reply: Reply) -> None:
+        """Do nothing: a web page or an empty body may be what was asked for."""
 
     def write(self, doi: Handle, reply: Reply) -> bytes:
         content_type = _content_type(reply)
@@ -683,7 +717,7 @@ def fresh_entries(
 
 
 def _longest(key: Key, entry: Entry) -> float:
-    """Return the seconds for which an answer is fresh at most."""
+    """Return the seconds for which the entry of a key is fresh at most."""
     if key.kind == "record" and not entry.body.startswith(_SUCCESS):
         return NEGATIVE_TTL
     if key.kind == "metadata" or entry.says_none:
@@ -740,7 +774,8 @@ def _stored_agency(doi: Handle, entry: Entry | None) -> str | None:
     if not isinstance(answer, dict):
         return None
 
-    name, agency = answer.get("DOI"), answer.get("RA")
+    name = answer.get("DOI")
     if not isinstance(name, str) or ascii_upper(name) != doi.key:
         return None
+    agency = answer.get("RA")
     return agency if isinstance(agency, str) else None

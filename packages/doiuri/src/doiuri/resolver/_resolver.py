@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sized
+from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -99,9 +100,11 @@ class Resolver:
         transport: Transport | None = None,
         on_reply: OnReply | None = None,
     ) -> None:
-        given: dict[str, object] = {} if rate is DEFAULT else {"rate": rate}
-        has_address = store is DEFAULT or isinstance(store, (str, os.PathLike))
-        if has_address:
+        given: dict[str, object] = {}
+        if rate is not DEFAULT:
+            given["rate"] = rate
+        is_address = store is DEFAULT or isinstance(store, (str, os.PathLike))
+        if is_address:
             given["store"] = None if store is DEFAULT else store
         self.settings = Settings.of_resolver(
             base=base,
@@ -121,8 +124,9 @@ class Resolver:
         self._client = _process.new_client(self.settings, session, transport, on_reply)
         self._store: Store | ReadStore | None
         self._shared = None  # a store that is opened by its address
-        if has_address:
-            self._store = self._shared = _process.shared_store(self.settings.cache)
+        if is_address:
+            self._shared = _process.shared_store(self.settings.cache)
+            self._store = self._shared
         else:
             check_method("get_many", store=store)
             self._store = store  # type: ignore[assignment]
@@ -170,9 +174,9 @@ class Resolver:
         """
         types = (type,) if isinstance(type, str) else tuple(type)
         indexes = (index,) if isinstance(index, int) else tuple(index)
-        selection = {"type": types, "index": indexes} if types or indexes else {}
-        flags = {name: True for name, given in (("auth", auth), ("cert", cert)) if given}
-        question = RecordQuestion(self.settings.base, selection, flags, follow=follow)
+        question = RecordQuestion(
+            self.settings.base, types=types, indexes=indexes, auth=auth, cert=cert, follow=follow
+        )
         record = self._one(question, doi, budget).record
         assert record is not None  # noqa: S101 - it is found
         return record
@@ -335,9 +339,8 @@ class Resolver:
         :raises ResolutionError: unless it is found.
         """
         seconds = self.settings.seconds(budget)
-        (outcome,) = Pipeline(question, self._client, self._store, seconds).outcomes(
-            [as_handle(doi)]
-        )
+        pipeline = Pipeline(question, self._client, self._store, seconds)
+        (outcome,) = pipeline.outcomes([as_handle(doi)])
         outcome.raise_for_status()
         return outcome
 
@@ -351,34 +354,42 @@ class Resolver:
         check_batch(dois)
         seconds = self.settings.seconds(budget)
         check_callable(progress=progress)
-        total = len(dois) if isinstance(dois, Sized) else None
+        pipeline = Pipeline(question, self._client, self._store, seconds)
         report = progress or self._progress
-        counted = None if report is None else lambda done: report(done, total)
-        return Pipeline(question, self._client, self._store, seconds).outcomes(
-            as_handles(dois), counted
-        )
+        if report is None:
+            return pipeline.outcomes(as_handles(dois))
+
+        total = len(dois) if isinstance(dois, Sized) else None
+        return pipeline.outcomes(as_handles(dois), lambda done: report(done, total))
 
     def _too_many_works(
         self, dois: Sequence[Handle], others: Collection[Handle], deadline: float
     ) -> bool:
         """Return whether the metadata of DOIs, and checking others, take too many requests."""
-        if self.settings.rate is None or deadline == inf or self.settings.offline:
+        rate = self.settings.rate
+        if rate is None or deadline == inf or self.settings.offline:
             return False
-        few = len(others) <= FEW
-        requests = (
-            len(others) if few else sum(1 for _ in agency_batches(others, base=self.settings.base))
-        )
-        allowed = max((deadline - time.monotonic()) * self.settings.rate - requests, 0)
-        if len(dois) <= allowed:  # without reading the store
-            return False
-        question, now = WorkQuestion(self.settings.base), time.time()
-        keys = {doi: question.keys(doi) for doi in dois}
-        entries = read(self._store, [key for own in keys.values() for key in own])
-        stored = {doi: [entries.get(key) for key in own] for doi, own in keys.items()}
-        answers = [
-            question.read(doi, fresh_entries(keys[doi], own, now)) for doi, own in stored.items()
-        ]
-        return answers.count(None) > allowed
+
+        requests = len(others)
+        if requests > FEW:
+            requests = sum(1 for _ in agency_batches(others, base=self.settings.base))
+        allowed = max((deadline - time.monotonic()) * rate - requests, 0)
+        if len(dois) <= allowed:
+            return False  # without reading the store
+        return self._count_new_works(dois) > allowed
+
+    def _count_new_works(self, dois: Sequence[Handle]) -> int:
+        """Return how many DOIs the store does not answer ``works`` about."""
+        question = WorkQuestion(self.settings.base)
+        keys = [question.keys(doi) for doi in dois]
+        entries = read(self._store, list(chain.from_iterable(keys)))
+        now = time.time()
+        new = 0
+        for doi, keys_of_doi in zip(dois, keys, strict=True):
+            stored = [entries.get(key) for key in keys_of_doi]
+            if question.read(doi, fresh_entries(keys_of_doi, stored, now)) is None:
+                new += 1
+        return new
 
 
 def check_method(method: str, **arguments: object) -> None:
@@ -418,10 +429,11 @@ def as_handles(dois: Iterable[object]) -> Iterator[Handle | Outcome]:
         try:
             yield as_handle(doi)
         except DOISyntaxError as error:
-            yield Outcome(
-                None, "invalid", text=error.text, cause=Cause("invalid", detail=error.reason)
-            )
+            yield _invalid(error.text, error.reason)
         except TypeError as error:
-            yield Outcome(
-                None, "invalid", text=repr(doi), cause=Cause("invalid", detail=str(error))
-            )
+            yield _invalid(repr(doi), str(error))
+
+
+def _invalid(text: str, reason: str) -> Outcome:
+    """Return the outcome for an item that is not a DOI."""
+    return Outcome(None, "invalid", text=text, cause=Cause("invalid", detail=reason))

@@ -43,6 +43,7 @@ PAUSE = 10.0
 _LARGEST = 500_000_000  # bytes
 _HEAD = "doiuri-lock"  # the member with the format
 _ACCEPTED = "accepted"
+_NO_LINE = object()
 
 # How a Resolver reads entries, in which all answers count as those of https://doi.org
 _RECORD = RecordQuestion(DOI_ORG, follow=False)
@@ -69,7 +70,8 @@ class LockContent:
 
     def __init__(self) -> None:
         self._values: dict[Key, Any] = {}  # as JSON
-        self.accepted, self.retrieved = {}, {}
+        self.accepted = {}
+        self.retrieved = {}
 
     @classmethod
     def read(cls, path: Path) -> LockContent:
@@ -78,29 +80,15 @@ class LockContent:
         :raises OSError: if it cannot be read.
         :raises ValueError: if it is not a lock file.
         """
-        self = cls()
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-            raise OSError(
-                errno.EINVAL, f"not a regular file of at most {_LARGEST:,} bytes", str(path)
-            )
-        try:
-            file = load(path.read_bytes())
-        except ValueError as error:
-            what = "cannot be read as a lock file (an unresolved merge?)"
-            raise ValueError(f"{path} {what}: {error}") from None
-        version = file.pop(_HEAD, None) if isinstance(file, dict) else None
-        if version != FORMAT:
-            raise ValueError(
-                f"{path} is not a lock file of format {FORMAT}: its format is {version!r:.40}"
-            )
+        content = cls()
+        file = _read_file(path)
         try:
             for section, lines in file.items():
                 for doi, value in lines.items():
-                    self._read_line(section, doi, value)
+                    content._read_line(section, doi, value)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{path} contains an invalid entry: {error!r}") from None
-        return self
+        return content
 
     def render(self) -> bytes:
         """Return the content of the file."""
@@ -142,18 +130,22 @@ class LockContent:
     def get(self, key: Key) -> Entry | None:
         """Return an entry, whatever base its key has."""
         key = key._replace(base=DOI_ORG)
-        return Entry(*_decoded(key, self._values[key]), math.inf) if key in self._values else None
+        if key not in self._values:
+            return None
+        return _entry_of(key, self._values[key])
 
     def add(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace the entries that it ``takes``; one that contradicts its key is left out, too."""
         for key, entry in entries.items():
             with suppress(ValueError, TypeError, AttributeError):
-                if not self.takes(key, entry):
-                    continue
-                self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
-                if key.kind == "work" and not entry.says_none and math.isfinite(entry.expires):
-                    received = time.gmtime(max(entry.expires - MAX_AGE, 0))
-                    self.retrieved[key.doi] = time.strftime("%Y-%m-%d", received)
+                if self.takes(key, entry):
+                    self._add(key, entry)
+
+    def _add(self, key: Key, entry: Entry) -> None:
+        self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
+        if key.kind == "work" and not entry.says_none and math.isfinite(entry.expires):
+            received = time.gmtime(max(entry.expires - MAX_AGE, 0))
+            self.retrieved[key.doi] = time.strftime("%Y-%m-%d", received)
 
     def takes(self, key: Key, entry: Entry) -> bool:
         """Return whether an answer may be added.
@@ -170,10 +162,9 @@ class LockContent:
 
     def remove(self, dois: Collection[str], kinds: Collection[str] = ()) -> None:
         """Remove the entries about DOIs, given by their keys; only those of some kinds, if any are given."""
-        for key in [
-            key for key in self._values if key.doi in dois and (not kinds or key.kind in kinds)
-        ]:
-            del self._values[key]
+        for key in list(self._values):
+            if key.doi in dois and (not kinds or key.kind in kinds):
+                del self._values[key]
 
     def dois(self) -> set[str]:
         """Return the keys of all DOIs in it."""
@@ -188,14 +179,14 @@ class LockContent:
         """Return whether a DOI, given by its key, is registered: "found" or "not-found".
 
         None if the entries do not say it, whether it is in ``accepted`` or not. It is what a Resolver with the
-        file as its store answers offline: ``verify`` or, if that knows nothing, ``works``.
+        file as its store answers offline: ``check`` or, if that knows nothing, ``works``.
         """
         name = Handle.from_name(doi)
         outcome = self._read(_EXISTENCE, name)
         if outcome is not None:
             return outcome.status
-        work = self._read(_WORK, name)
-        return "found" if work is not None and work.found else None
+        outcome = self._read(_WORK, name)
+        return "found" if outcome is not None and outcome.found else None
 
     def _read(self, question: Question, doi: Handle) -> Outcome | None:
         """Return the answer to a question, as a Resolver reads it; None if the entries hold none."""
@@ -206,11 +197,12 @@ class LockContent:
 
         A data set whose files are listed is used: by programs that open them.
         """
-        left = {*used, *(key.doi for key in self._values if key.kind == "files")}
         unused = self.dois()
-        while left:
-            unused -= left
-            left = {alias for doi in left if (alias := self._alias(doi)) in unused}
+        reached = {key.doi for key in self._values if key.kind == "files"}
+        reached.update(used)
+        while reached:
+            unused -= reached
+            reached = unused & {self._alias(doi) for doi in reached}
         return unused
 
     def prune(self, used: Iterable[str]) -> None:
@@ -221,18 +213,27 @@ class LockContent:
 
     def differences(self, new: LockContent) -> Differences:
         """Return how another content differs from this one; days do not count."""
-        before, after, old, now = self._lines(), new._lines(), self.dois(), new.dois()
-        changed = {
-            key.doi
-            for key in before.keys() | after.keys()
-            if before.get(key, 0) != after.get(key, 0)
-        }
-        return Differences(*map(frozenset, (now - old, changed & old & now, old - now)))
+        old_lines = self._lines()
+        new_lines = new._lines()
+        changed = set()
+        for key in old_lines.keys() | new_lines.keys():
+            if old_lines.get(key, _NO_LINE) != new_lines.get(key, _NO_LINE):
+                changed.add(key.doi)
+
+        old_dois = self.dois()
+        new_dois = new.dois()
+        return Differences(
+            added=frozenset(new_dois - old_dois),
+            changed=frozenset(changed & old_dois & new_dois),
+            removed=frozenset(old_dois - new_dois),
+        )
 
     def _lines(self) -> dict[Key, Any]:
-        return self._values | {
-            Key("accepted", DOI_ORG, doi): why for doi, why in self.accepted.items()
-        }
+        """Return what each line says, without the day, by the key of its entry."""
+        lines = self._values.copy()
+        for doi, reason in self.accepted.items():
+            lines[Key(_ACCEPTED, DOI_ORG, doi)] = reason
+        return lines
 
     def _alias(self, doi: str) -> str | None:
         """Return the key of the name that a DOI is an alias of."""
@@ -242,6 +243,7 @@ class LockContent:
         return ascii_upper(outcome.record.alias)
 
     def _read_line(self, section: str, doi: str, value: Any) -> None:
+        """Add a line of the file; raise an error if it is invalid."""
         name = Handle.from_name(doi).key
         if section == _ACCEPTED:
             if not isinstance(value, str):
@@ -252,7 +254,7 @@ class LockContent:
         key = Key(kind, DOI_ORG, name, detail)
         if kind == "work" and isinstance(value, dict) and "retrieved" in value:
             self.retrieved[name] = str(value.pop("retrieved"))
-        _decoded(key, value)
+        _entry_of(key, value)  # raises an error if it is invalid
         self._values[key] = value
 
 
@@ -281,19 +283,23 @@ class LockFile(ForkSafe):
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that exist for these keys."""
-        with self._lock:
+        with self._mutex:
             try:
                 self._refresh()
             except (OSError, ValueError) as error:
                 warn(f"the lock file {self.path} cannot be read ({error})")
-            return {key: entry for key in keys if (entry := self._content.get(key)) is not None}
+            entries = {}
+            for key in keys:
+                entry = self._content.get(key)
+                if entry is not None:
+                    entries[key] = entry
+            return entries
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
-        with self._lock:
-            if (
-                self._is_editing
-            ):  # the garbage collector closed an iteration in the thread that edits
+        with self._mutex:
+            if self._is_editing:
+                # the garbage collector closed an iteration in the thread that edits
                 self._postponed.update(entries)
             elif entries and time.monotonic() >= self._paused_until:
                 self._put(entries)
@@ -311,7 +317,7 @@ class LockFile(ForkSafe):
 
         :raises ValueError: if it was changed, and is no longer a lock file.
         """
-        with self._lock:
+        with self._mutex:
             self._refresh()
             return self._content.copy()
 
@@ -325,7 +331,7 @@ class LockFile(ForkSafe):
         :raises OSError: if the file cannot be written; TimeoutError if another program keeps it locked.
         :raises ValueError: if the file was changed, and is no longer a lock file.
         """
-        with self._lock:
+        with self._mutex:
             self._is_editing = True
             try:
                 with locked_folder(self.path.resolve().parent, self._timeout):
@@ -353,19 +359,51 @@ class LockFile(ForkSafe):
 
     def _refresh(self) -> None:
         """Read the file again if it changed since it was read last."""
-        try:
-            status = self.path.stat()
-            stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
-        except OSError:
-            stamp = None
-        if stamp != self._stamp:
+        stamp = _stamp(self.path)
+        if stamp == self._stamp:
+            return
+        if stamp is None:
+            self._content = LockContent()
+        else:
             try:
-                self._content = LockContent() if stamp is None else LockContent.read(self.path)
+                self._content = LockContent.read(self.path)
             except OSError as error:
-                raise ValueError(
-                    f"{self.path} cannot be read as a lock file: {error.strerror}"
-                ) from None
-            self._stamp = stamp
+                reason = f"cannot be read as a lock file: {error.strerror}"
+                raise ValueError(f"{self.path} {reason}") from None
+        self._stamp = stamp
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when a file is written; None if there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    """Return the sections of a lock file.
+
+    :raises OSError: if it cannot be read.
+    :raises ValueError: if it is not a lock file.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+        reason = f"not a regular file of at most {_LARGEST:,} bytes"
+        raise OSError(errno.EINVAL, reason, str(path))
+    try:
+        file = load(path.read_bytes())
+    except ValueError as error:
+        reason = "cannot be read as a lock file (an unresolved merge?)"
+        raise ValueError(f"{path} {reason}: {error}") from None
+
+    version = file.pop(_HEAD, None) if isinstance(file, dict) else None
+    if version != FORMAT:
+        reason = f"its format is {version!r:.40}"
+        raise ValueError(f"{path} is not a lock file of format {FORMAT}: {reason}")
+    sections: dict[str, Any] = file
+    return sections
 
 
 def _section(key: Key) -> str:
@@ -373,32 +411,37 @@ def _section(key: Key) -> str:
     return f"{key.kind} {key.detail}" if key.detail else key.kind
 
 
-def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
-    """Return the body and the media type of an entry, as the file has it; raise if it is not one."""
+def _entry_of(key: Key, value: Any) -> Entry:
+    """Return the entry that a value in the file stands for; raise an error if it stands for none."""
     if key.kind == "work":
         if value is None:
-            return NOTHING, JSON
+            return Entry(NOTHING, JSON, math.inf)
         if not isinstance(value, dict):
             raise TypeError("a work must be an object")
-        return dump(value).encode(), CSL_JSON
+        return Entry(dump(value).encode(), CSL_JSON, math.inf)
+
     media_type = value.get("type", JSON)
     if not isinstance(media_type, str):
         raise TypeError("the type of an entry must be a string")
     body = dump(value["json"]) if "json" in value else value["text"]
-    return body.encode(), media_type
+    return Entry(body.encode(), media_type, math.inf)
 
 
 def _described(key: Key, entry: Entry) -> Any:
     """Return an entry as the file has it: as JSON, so that a reviewer sees what changed, or as text."""
     if key.kind == "work":
-        work = None if entry.says_none else read_object(load(entry.body))
-        return work and {
-            name: member for name, member in work.items() if name != "DOI"
-        }  # names the line
-    if entry.media_type == JSON:
-        content = load(entry.body)
-        for value in content.get("values", ()) if key.kind == "record" else ():
-            for name in ("ttl", "timestamp"):  # they change often and mean nothing to a reviewer
-                value.pop(name, None)
-        return {"json": content}
-    return {"type": entry.media_type, "text": entry.body.decode()}
+        if entry.says_none:
+            return None
+        work = read_object(load(entry.body))
+        work.pop("DOI", None)  # names the line
+        return work
+
+    if entry.media_type != JSON:
+        return {"type": entry.media_type, "text": entry.body.decode()}
+    content = load(entry.body)
+    if key.kind == "record":
+        for value in content.get("values", ()):
+            # these change often and mean nothing to a reviewer
+            value.pop("ttl", None)
+            value.pop("timestamp", None)
+    return {"json": content}

@@ -74,8 +74,11 @@ class Cause(NamedTuple):
     """Seconds for which the server asked not to be asked again, or is not asked after failures."""
 
     def __str__(self) -> str:
-        place = "" if self.kind == "timeout" else self.host  # the detail names it
-        return ": ".join(filter(None, (place, self.detail)))
+        if self.host == "" or self.kind == "timeout":  # whose detail names the host
+            return self.detail
+        if self.detail == "":
+            return self.host
+        return f"{self.host}: {self.detail}"
 
     @classmethod
     def of(cls, error: ResolutionError, host: str = "") -> Cause:
@@ -83,13 +86,16 @@ class Cause(NamedTuple):
 
         :param host: the host that answered.
         """
-        reason = error.reason or error._default
         if isinstance(error, Unanswered):
             return error.cause
+        reason = error.reason or error._default
         if isinstance(error, ResolverUnavailable):
             return cls("status", host, error.status, reason, error.retry_after)
-        kinds = {DOINotFound: "not-found", NoValues: "no-values"}
-        return cls(kinds.get(type(error), "unusable"), detail=reason)
+        if isinstance(error, DOINotFound):
+            return cls("not-found", detail=reason)
+        if isinstance(error, NoValues):
+            return cls("no-values", detail=reason)
+        return cls("unusable", detail=reason)
 
 
 BUDGET = Cause("budget", detail="budget exhausted")
@@ -160,10 +166,10 @@ class Outcome(NamedTuple):
     """
 
     record: Record | None = None
-    """The record, at the end of the chain of aliases. None from ``verify`` and ``agencies``."""
+    """The record, at the end of the chain of aliases. None from ``check`` and ``agencies``."""
 
     agency: str | None = None
-    """The name of the registration agency, from ``agencies`` and, if it is known, from ``verify``."""
+    """The name of the registration agency, from ``agencies`` and, if it is known, from ``check``."""
 
     cause: Cause | None = None
     """Why the DOI was not found or is unknown, or else why a stale answer could not be renewed."""
@@ -250,16 +256,18 @@ class Outcome(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks: everything in it is escaped, only http and https URLs are links."""
-        url = None if self.record is None else self.record.url
-        cells = {
-            "status": self.status + (" (stale)" if self.stale else ""),
-            "agency": self.agency or "",
-            "title": "" if self.work is None else self.work.title,
-            "reason": self.reason,
-        }
-        written = {name: html_text(text) for name, text in cells.items()}
         name = html_text(self.text) if self.doi is None else html_link(self.doi.url, self.doi.uri)
-        return html_table(name, written | {"URL": html_link(url, url) if url else ""})
+        status = f"{self.status} (stale)" if self.stale else self.status
+        title = "" if self.work is None else self.work.title
+        url = None if self.record is None else self.record.url
+        rows = {
+            "status": html_text(status),
+            "agency": html_text(self.agency or ""),
+            "title": html_text(title),
+            "reason": html_text(self.reason),
+            "URL": html_link(url, url) if url else "",
+        }
+        return html_table(name, rows)
 
     @classmethod
     def from_error(cls, doi: Handle, error: ResolutionError) -> Outcome:

@@ -41,24 +41,21 @@ class Server:
         """Our own connections."""
         from doiuri.resolver.http._transport import new_session  # imports requests
 
-        with _lock:
+        with _mutex:
             if self._session is None:
                 self._session = new_session()
             return self._session
 
 
-_lock = threading.RLock()
+_mutex = threading.RLock()
 _servers: dict[Origin, Server] = {}
 _stores: dict[str, AnyStore] = {}
 
 
 def server(base: str) -> Server:
-    """Return the server at ``base``, one per process."""
-    place = origin(base)
-    with _lock:
-        if place not in _servers:
-            _servers[place] = Server()
-        return _servers[place]
+    """Return the server of a resolver, one per process."""
+    with _mutex:
+        return _servers.setdefault(origin(base), Server())
 
 
 def new_client(
@@ -67,27 +64,26 @@ def new_client(
     transport: Transport | None,
     on_reply: OnReply | None,
 ) -> Client:
-    """Return a client; with a transport of its own it has a limiter of its own, too."""
-    own: dict[int, Limiter] = {}  # by process: the child of a fork has no requests in flight
+    """Return a client; with a transport of the user's it has a limiter of its own, too."""
+    limiters: dict[int, Limiter] = {}  # by process: the child of a fork has no requests in flight
+    process = os.getpid()
 
     def limiter() -> Limiter:
         if transport is None:
             return server(settings.base).limiter
-        return own.get(os.getpid()) or own.setdefault(os.getpid(), Limiter())
+        return limiters.setdefault(os.getpid(), Limiter())
 
-    made_in = os.getpid()
-
-    def usable() -> Transport:
-        if session is not None and os.getpid() != made_in:
+    def usable_transport() -> Transport:
+        if session is not None and os.getpid() != process:
             # its connections belong to both processes, and each would read the other's answers
             raise RuntimeError(
                 "the session of this Resolver belongs to the parent process;"
                 " make the session and the Resolver after the fork"
             )
-        return opened()
+        return first_transport()
 
     @cache
-    def opened() -> Transport:
+    def first_transport() -> Transport:
         if transport is not None:
             return transport
         # imports requests, which takes long
@@ -100,7 +96,7 @@ def new_client(
             private=settings.private,
         )
 
-    return Client(settings, usable, limiter, on_reply)
+    return Client(settings, usable_transport, limiter, on_reply)
 
 
 def shared_store(where: str | os.PathLike[str] | None) -> AnyStore:
@@ -108,7 +104,7 @@ def shared_store(where: str | os.PathLike[str] | None) -> AnyStore:
     name = "" if where is None else os.fspath(where)
     if name and name != MEMORY and "://" not in name:
         name = os.path.abspath(name)  # noqa: PTH100
-    with _lock:
+    with _mutex:
         if name not in _stores:
             _stores[name] = open_store(where)
         return _stores[name]
@@ -138,8 +134,9 @@ def open_store(where: str | os.PathLike[str] | None = None) -> AnyStore:
     if kind == "lock":
         return LockFile(path)
     # not Path.is_dir, which raises if a parent folder may not be read
-    folder = os.path.isdir(path) or text.endswith(("/", os.sep))  # noqa: PTH112
-    return SQLiteStore(path / "doiuri.sqlite3" if folder else path)
+    if os.path.isdir(path) or text.endswith(("/", os.sep)):  # noqa: PTH112
+        path = path / "doiuri.sqlite3"
+    return SQLiteStore(path)
 
 
 def _default_store() -> SQLiteStore | MemoryStore:
@@ -154,8 +151,8 @@ def _default_store() -> SQLiteStore | MemoryStore:
 
 
 def _after_fork() -> None:
-    global _lock  # noqa: PLW0603
-    _lock = threading.RLock()
+    global _mutex  # noqa: PLW0603
+    _mutex = threading.RLock()
     _servers.clear()
 
 

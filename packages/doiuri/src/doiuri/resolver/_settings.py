@@ -68,11 +68,16 @@ class Settings:
         arguments = [argument for argument in _OF_RESOLVERS if argument.name in given]
         values = read_options(arguments, given)
         values["cache"] = values.pop("store", None)
-        local = is_loopback(urlsplit(values["base"]).hostname or "")
-        values.setdefault("rate", None if local else DEFAULT_RATE)
-        values["user_agent"] = values["user_agent"] or user_agent(mailto=values["mailto"])
+        if "rate" not in values:
+            is_local = is_loopback(urlsplit(values["base"]).hostname or "")
+            values["rate"] = None if is_local else DEFAULT_RATE
+        if values["user_agent"] is None:
+            values["user_agent"] = user_agent(mailto=values["mailto"])
         return cls(**values)
 
     def seconds(self, budget: float | Default | None) -> float | None:
-        """Return the seconds of a call: of its ``budget``, which is checked, or else of ours."""
-        return self.budget if budget is DEFAULT else _BUDGET.read({"budget": budget})
+        """Return the seconds of a call: its ``budget``, which is checked, or that of the settings."""
+        if budget is DEFAULT:
+            return self.budget
+        seconds: float | None = _BUDGET.read({"budget": budget})
+        return seconds

@@ -83,7 +83,7 @@ class Request:
         self._guard: Guard | None = None  # of the connection that carries it
         self._hop = self.url  # the URL of the redirect that is being followed
         self._proxy = ""  # the host of the HTTP proxy that it goes through, if any
-        # whether a redirect has led to another host; a later one may have led back
+        # Whether a redirect has led to another host; a later one may have led back
         self._left = False
 
     def remaining(self) -> float:
@@ -105,8 +105,10 @@ class Request:
     @property
     def timeout_reason(self) -> str:
         """What to say when no time is left."""
-        way = f" through the proxy {self._proxy}" if self._proxy else ""
-        return f"no answer from {host_of(self._hop)}{way} within {self.timeout:.3g} s"
+        server = host_of(self._hop)
+        if self._proxy:
+            server = f"{server} through the proxy {self._proxy}"
+        return f"no answer from {server} within {self.timeout:.3g} s"
 
     @property
     def _elsewhere(self) -> bool:

@@ -6,7 +6,6 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,8 @@ MAX_URL = 16_000
 """Characters of a URL that we send; servers refuse longer ones."""
 
 MAX_ATTEMPTS = 3
+"""Times that a request is sent, if each failure may be transient."""
+
 MAX_RETRY_WAIT = 30.0
 """Seconds of a Retry-After that we wait; after a longer one we give up."""
 
@@ -46,14 +47,23 @@ TRANSIENT = frozenset({429, 502, 503, 504})
 REFUSALS = TRANSIENT | {401, 403, 407, 408}
 """HTTP statuses that say nothing about a DOI."""
 
-REFUSED, RETRIED, UNUSABLE = 4, 2, 1
-"""Weights of a failure: in full; if it is retried; if a single DOI may be to blame."""
+REFUSED = 4
+"""Weight of a failure."""
+
+RETRIED = 2
+"""Weight of a failure if the request is sent again."""
+
+UNUSABLE = 1
+"""Weight of a failure if a single DOI may be to blame."""
 
 MAX_FAILURES = 20
 """Weight of the failures in a row after which the server gets no requests for a while."""
 
-PAUSE, MAX_PAUSE = 5.0, 900.0
-"""Seconds of the first pause and of the longest; each pause that does not help doubles the next one."""
+PAUSE = 5.0
+"""Seconds of the first pause; each one that does not help doubles the next."""
+
+MAX_PAUSE = 900.0
+"""Seconds of the longest pause."""
 
 MAX_BLOCKS = 3
 """Answers in a row that block us, after which the server gets no more requests."""
@@ -86,10 +96,13 @@ class Limiter:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._in_flight = 0
-        self._last_sent = self._held_until = self._paused_until = -inf
-        self._cause = Cause("connection")  # of the last pause
-        self._failures = self._blocks = 0  # in a row: their weight; their number
+        self._last_sent = -inf
+        self._held_until = -inf
+        self._paused_until = -inf
         self._next_pause = PAUSE
+        self._cause = Cause("connection")  # of the last pause
+        self._failures = 0  # the weight of those in a row
+        self._blocks = 0  # how many in a row
 
     @contextmanager
     def slot(
@@ -101,7 +114,8 @@ class Limiter:
         :raises Paused: if the server gets no requests now.
         :raises TimeoutError: if there is no slot before the deadline.
         """
-        self._acquire(1 / rate if rate else 0.0, concurrency, deadline)
+        interval = 1 / rate if rate else 0.0
+        self._acquire(interval, concurrency, deadline)
         try:
             yield
         finally:
@@ -112,24 +126,34 @@ class Limiter:
     def _acquire(self, interval: float, concurrency: int, deadline: Callable[[], float]) -> None:
         with self._changed:
             while True:
-                now, end = time.monotonic(), deadline()
+                now = time.monotonic()
+                end = deadline()
                 if now < self._paused_until:
                     raise Paused(self._paused_until - now, self._cause)
                 wait = max(self._last_sent + interval, self._held_until) - now
                 if now + max(wait, 0) >= end:
                     raise TimeoutError
-                # no more requests than failures that are left; one before the pause, and after it
-                left = max((MAX_FAILURES - self._failures) // REFUSED, 1)
-                allowed = min(concurrency, left) if self._failures else concurrency
-                if wait <= 0 and self._in_flight < allowed:
+
+                if wait <= 0 and self._in_flight < self._allowed(concurrency):
                     self._in_flight += 1
                     self._last_sent = now
                     return
-                # a free slot is notified; the rate and a Retry-After end by time alone
-                self._changed.wait(min(wait if wait > 0 else end - now, threading.TIMEOUT_MAX))
+                if wait <= 0:
+                    wait = end - now  # or until a slot is free, which is notified
+                self._changed.wait(min(wait, threading.TIMEOUT_MAX))
+
+    def _allowed(self, concurrency: int) -> int:
+        """Return how many requests may be in flight: after failures no more than may fail before the pause.
+
+        One is always allowed: it shows whether the server is back.
+        """
+        if self._failures == 0:
+            return concurrency
+        left = (MAX_FAILURES - self._failures) // REFUSED
+        return min(concurrency, max(left, 1))
 
     def hold(self, seconds: float) -> None:
-        """Send nothing for so many seconds, as the server asked."""
+        """Send nothing for some seconds, as the server asked."""
         with self._changed:
             self._held_until = max(self._held_until, time.monotonic() + seconds)
 
@@ -137,7 +161,8 @@ class Limiter:
         """Note that the server answered: forget earlier failures."""
         if self._failures:
             with self._changed:
-                self._failures = self._blocks = 0
+                self._failures = 0
+                self._blocks = 0
                 self._next_pause = PAUSE
 
     def failed(
@@ -155,17 +180,14 @@ class Limiter:
         """
         with self._changed:
             self._failures += weight
-            if cause.status is not None:  # an answer
+            is_answer = cause.status is not None
+            if is_answer:
                 self._blocks = self._blocks + 1 if blocks else 0
             if blocks and self._blocks == MAX_BLOCKS:
                 self._pause(inf, cause)
-                import logging  # slow, and rarely needed
-
-                message = (
-                    "%s: HTTP status %s, %d times in a row: this process sends it no more requests"
-                )
-                logging.getLogger("doiuri").warning(message, cause.host, cause.status, MAX_BLOCKS)
+                _warn_of_blocks(cause)
                 return
+
             if asked is not None:
                 self._pause(min(asked, MAX_RETRY_AFTER), cause)
             if self._failures >= MAX_FAILURES and time.monotonic() >= self._paused_until:
@@ -174,10 +196,17 @@ class Limiter:
                 self._failures = MAX_FAILURES - REFUSED  # one more failure starts the next pause
 
     def _pause(self, seconds: float, cause: Cause) -> None:
-        """Refuse requests for so many seconds; a pause that lasts longer is kept."""
+        """Refuse requests for some seconds; a pause that lasts longer is kept."""
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
         self._cause = cause
         self._changed.notify_all()
+
+
+def _warn_of_blocks(cause: Cause) -> None:
+    import logging  # slow, and rarely needed
+
+    message = "%s: HTTP status %s, %d times in a row: this process sends it no more requests"
+    logging.getLogger("doiuri").warning(message, cause.host, cause.status, MAX_BLOCKS)
 
 
 class Budget:
@@ -253,30 +282,11 @@ class Client:
         if len(request.url) > MAX_URL:
             detail = f"name too long: its URL has {len(request.url):,} characters"
             raise Unanswered(doi, Cause("too-long", detail=detail))
-        for attempt in count(1):
-            result = self._attempt(doi, request, budget)
-            if budget.ended:
-                raise Unanswered(doi, BUDGET)
-            asked = (
-                None
-                if isinstance(result, TransportError)
-                else retry_after(result.headers, time.time())
-            )
-            delay = retry_delay(result, attempt, asked)
-            if delay is None or time.monotonic() + delay >= budget.deadline:
-                break
-            self._note(result, request, retried=True)
-            if (
-                isinstance(result, TransportError)
-                or asked is None
-                or is_elsewhere(result.url, request.url)
-            ):
-                time.sleep(delay)
-            else:
-                self._limiter().hold(delay)
+        result = self._send(doi, request, budget)
         if isinstance(result, TransportError):
             self._note(result, request)
             raise Unanswered(doi, self._cause(result))
+
         usable = True
         try:
             return read(result)
@@ -288,7 +298,26 @@ class Client:
             usable = False
             raise Unanswered(doi, Cause.of(error, host_of(result.url))) from None
         finally:
-            self._note(result, request, asked, usable=usable)
+            self._note(result, request, _seconds_asked(result), usable=usable)
+
+    def _send(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
+        """Return the reply, or the error of the last attempt."""
+        attempts = 0
+        while True:
+            result = self._attempt(doi, request, budget)
+            attempts += 1
+            if budget.ended:
+                raise Unanswered(doi, BUDGET)
+            asked = _seconds_asked(result)
+            delay = retry_delay(result, attempts, asked)
+            if delay is None or time.monotonic() + delay >= budget.deadline:
+                return result
+
+            self._note(result, request, retried=True)
+            if asked is not None and _is_of_resolver(result, request):
+                self._limiter().hold(delay)
+            else:
+                time.sleep(delay)
 
     def _cause(self, result: Reply | TransportError) -> Cause:
         if isinstance(result, TransportError):
@@ -297,17 +326,19 @@ class Client:
         return Cause("status", host_of(result.url), result.status, f"HTTP status {result.status}")
 
     def _attempt(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
-        if self._settings.offline:
+        """Send a request once, when the limiter permits it.
+
+        :raises ResolverUnavailable: if it is not sent.
+        :raises CallbackError: if ``on_reply`` raises an error.
+        """
+        settings = self._settings
+        if settings.offline:
             raise Unanswered(doi, Cause("offline", detail="offline: request not sent"))
         transport = self._transport()  # before the timeout starts: it may have to be imported
+        slot = self._limiter().slot(settings.rate, self.concurrency, lambda: budget.deadline)
         result: Reply | TransportError | TimeoutError
         try:
-            with (
-                self._limiter().slot(
-                    self._settings.rate, self.concurrency, lambda: budget.deadline
-                ),
-                budget.attempt(request, self._settings.timeout) as attempt,
-            ):
+            with slot, budget.attempt(request, settings.timeout) as attempt:
                 try:
                     result = transport.get(attempt)
                 except (TransportError, TimeoutError) as error:
@@ -317,26 +348,40 @@ class Client:
         except TimeoutError:
             cause = BUDGET._replace(detail=f"{BUDGET.detail}: request not sent")
             raise Unanswered(doi, cause) from None
-        if self._on_reply is not None:  # not above: a TimeoutError that it raises is the caller's
-            try:
-                self._on_reply(result)
-            except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
-                raise CallbackError(error) from None
+
+        # not above: a TimeoutError that it raises is the caller's
+        self._report(result)
         if isinstance(result, TimeoutError):
-            # a server that had less time than usual did not fail
-            long_enough = attempt.timeout >= min(self._settings.timeout, MIN_TIMEOUT)
-            counts = long_enough and not attempt._elsewhere
-            return _NoReplyError(attempt.timeout_reason, counts=counts, host=host_of(attempt._hop))
+            return self._no_reply(attempt)
         return result
 
+    def _report(self, result: Reply | TransportError | TimeoutError) -> None:
+        """Call ``on_reply``."""
+        if self._on_reply is None:
+            return
+        try:
+            self._on_reply(result)
+        except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
+            raise CallbackError(error) from None
+
+    def _no_reply(self, attempt: Request) -> _NoReplyError:
+        """Return the error for a request without a reply in time."""
+        # a server that had less time than usual did not fail
+        had_time = attempt.timeout >= min(self._settings.timeout, MIN_TIMEOUT)
+        counts = had_time and not attempt._elsewhere
+        return _NoReplyError(attempt.timeout_reason, counts=counts, host=host_of(attempt._hop))
+
     def _pause_cause(self, pause: Paused) -> Cause:
-        lasts = pause.seconds < inf
-        how_long = f"{pause.seconds:.0f} s" if lasts else "as long as this process runs"
-        return pause.cause._replace(
-            host=pause.cause.host or self._host,
-            detail="; ".join(filter(None, (pause.cause.detail, f"not asked again for {how_long}"))),
-            retry_after=pause.seconds if lasts else None,
-        )
+        """Return why a request is not sent during a pause."""
+        cause = pause.cause._replace(host=pause.cause.host or self._host)
+        if pause.seconds == inf:
+            skipped = "not asked again for as long as this process runs"
+        else:
+            skipped = f"not asked again for {pause.seconds:.0f} s"
+            cause = cause._replace(retry_after=pause.seconds)
+        if cause.detail:
+            skipped = f"{cause.detail}; {skipped}"
+        return cause._replace(detail=skipped)
 
     def _note(
         self,
@@ -349,33 +394,56 @@ class Client:
     ) -> None:
         """Tell the limiter what a result says about the server, which may have asked to be left alone."""
         weight = failure_weight(result, request, usable=usable)
+        if weight is None:
+            return
         if weight == 0:
             self._limiter().succeeded()
-        elif weight is not None:
-            blocks = not isinstance(result, TransportError) and is_blocking(result)
-            weight = RETRIED if retried else weight
-            cause = self._cause(result)
-            if cause.status == 200:
-                cause = cause._replace(detail="HTTP status 200 with an unusable answer")
-            self._limiter().failed(cause, weight, asked, blocks=blocks)
+            return
+        if retried:
+            weight = RETRIED
+        cause = self._cause(result)
+        if cause.status == 200:
+            cause = cause._replace(detail="HTTP status 200 with an unusable answer")
+        self._limiter().failed(cause, weight, asked, blocks=is_blocking(result))
 
 
 class _NoReplyError(TransportError):
     """There was no reply in time."""
 
 
-def retry_delay(result: Reply | TransportError, attempt: int, asked: float | None) -> float | None:
-    """Return the seconds before the next attempt: at least those that the server asked for; None: give up."""
-    transient = (
-        result.transient if isinstance(result, TransportError) else result.status in TRANSIENT
-    )
-    if not transient or attempt >= MAX_ATTEMPTS:
+def _seconds_asked(result: Reply | TransportError) -> float | None:
+    """Return the seconds that a server asked to wait (Retry-After); None if it did not ask."""
+    if isinstance(result, TransportError):
         return None
-    if asked is None:
-        import random  # slow to import
+    return retry_after(result.headers, time.time())
 
-        return float(0.5 * 2 ** (attempt - 1) * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
-    return asked if asked <= MAX_RETRY_WAIT else None
+
+def _is_of_resolver(result: Reply | TransportError, request: Request) -> bool:
+    """Return whether a result is a reply of the server that the request was sent to, not redirected."""
+    return not isinstance(result, TransportError) and not is_elsewhere(result.url, request.url)
+
+
+def retry_delay(result: Reply | TransportError, attempts: int, asked: float | None) -> float | None:
+    """Return the seconds before the next attempt, or None to give up.
+
+    :param attempts: how often the request was sent.
+    :param asked: the seconds that the server asked to wait, if it did.
+    """
+    if attempts >= MAX_ATTEMPTS or not _is_transient(result):
+        return None
+    if asked is not None:
+        return asked if asked <= MAX_RETRY_WAIT else None
+
+    import random  # slow to import
+
+    return float(0.5 * 2 ** (attempts - 1) * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+
+
+def _is_transient(result: Reply | TransportError) -> bool:
+    """Return whether the same request may soon succeed."""
+    if isinstance(result, TransportError):
+        return result.transient
+    return result.status in TRANSIENT
 
 
 def failure_weight(
@@ -385,20 +453,24 @@ def failure_weight(
     if isinstance(result, TransportError):
         return REFUSED if result.counts else None
     if is_elsewhere(result.url, request.url):
-        return 0  # our server answered with a redirect; the rest is up to another one
+        return 0  # the resolver answered with a redirect; the rest is up to another server
     if result.status in REFUSALS:
         return REFUSED
     if usable and result.status < 500:
         return 0
+
     # JSON comes from the API, which may fail for one name, but hardly for all
-    of_server = result.status == 200 or result.status >= 500
-    return REFUSED if of_server and not request.any_host and not _is_json(result) else UNUSABLE
+    is_of_api = request.any_host or _is_json(result)
+    is_failure_of_server = result.status == 200 or result.status >= 500
+    return REFUSED if is_failure_of_server and not is_of_api else UNUSABLE
 
 
-def is_blocking(reply: Reply) -> bool:
-    """Return whether a refusal comes from what guards the server, and not from its API."""
+def is_blocking(result: Reply | TransportError) -> bool:
+    """Return whether a result is a refusal by what guards the server, and not by its API."""
+    if isinstance(result, TransportError) or result.status != 403:
+        return False
     try:
-        return reply.status == 403 and "responseCode" not in load(reply.body)
+        return "responseCode" not in load(result.body)
     except (ValueError, TypeError):
         return True
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from requests.adapters import BaseAdapter
 
+    from doiuri._urls import Origin
     from doiuri.resolver.http import Request
 
 MAX_REDIRECTS = 10
@@ -54,27 +55,30 @@ class HTTPTransport:
         self._given = given
         self._user_agent = user_agent
         self._private = private
-        self._settings: dict[tuple[str, str | None, int | None], Mapping[str, Any]] = {}
+        self._settings: dict[Origin, Mapping[str, Any]] = {}
 
     def get(self, request: Request) -> Reply:
         """Send the request and follow its redirects; see ``Transport.get``."""
-        url, anywhere = request.url, request.any_host
+        url = request.url
         check = TargetCheck(url, self._private)
         try:
             for _ in range(MAX_REDIRECTS + 1):
                 request._hop = url
-                request._left |= origin(url) != origin(request.url)
+                if origin(url) != origin(request.url):
+                    request._left = True
                 reply, location = self._hop(url, request, check)
                 if location is None:
                     return reply
-                # the resolver's own redirects stay on its host
                 url = check.redirect_target(
-                    url, location, same_host=not anywhere, downgrade=anywhere
+                    url,
+                    location,
+                    same_host=not request.any_host,
+                    downgrade=request.any_host,
                 )
         except (HTTPError, OSError, ValueError) as error:
             raise _failure(error, request) from error
         # an address in a record may loop: then the server is not to blame
-        raise TransportError(f"more than {MAX_REDIRECTS} redirects", counts=not anywhere)
+        raise TransportError(f"more than {MAX_REDIRECTS} redirects", counts=not request.any_host)
 
     def _hop(self, url: str, request: Request, check: TargetCheck) -> tuple[Reply, str | None]:
         """Return one reply, and its Location if it is a redirect."""
@@ -82,23 +86,24 @@ class HTTPTransport:
         try:
             if response.status_code == _PROXY_WANTS_CREDENTIALS and request._proxy:
                 raise TransportError("proxy: HTTP status 407", host=request._proxy)
-            location = response.headers["Location"] if response.is_redirect else None
-            body = b"" if location is not None else b"".join(pieces(response.raw, request.max_size))
-            return Reply(response.status_code, response.headers, body, url), location
+            if response.is_redirect:
+                location = response.headers["Location"]
+                return Reply(response.status_code, response.headers, b"", url), location
+            body = b"".join(pieces(response.raw, request.max_size))
+            return Reply(response.status_code, response.headers, body, url), None
         finally:
             response.close()
 
     def _sent(self, url: str, request: Request, check: TargetCheck) -> requests.Response:
         """Send one request; again at once if the server had closed a kept connection (RFC 9112 §9.3.1)."""
-        adapter, proxies = (
-            (self._given or self._own()).get_adapter(url),
-            self._settings_for(url)["proxies"],
-        )
+        session = self._given or self._own()
+        adapter = session.get_adapter(url)
         if not isinstance(adapter, HTTPAdapter):  # it has to keep to the timeout itself
             return self._send(url, request, adapter)
-        proxy = select_proxy(url, proxies)
+
         manager = adapter.poolmanager
         request._proxy = ""  # a redirect may lead past the proxy
+        proxy = select_proxy(url, self._settings_for(url)["proxies"])
         if proxy:
             proxy = checked_proxy(proxy)
             request._proxy = host_of(proxy)
@@ -123,12 +128,12 @@ class HTTPTransport:
             "Accept-Encoding": "identity",
         }
         plain = requests.Request("GET", url, headers)
-        session = self._given or self._own()
         settings = self._settings_for(url)
         if self._given is None or request._left:
-            prepared, settings = plain.prepare(), {**settings, "cert": None}
+            prepared = plain.prepare()
+            settings = {**settings, "cert": None}
         else:
-            prepared = session.prepare_request(plain)
+            prepared = self._given.prepare_request(plain)
         return adapter.send(prepared, timeout=request.remaining(), **settings)
 
     def _settings_for(self, url: str) -> Mapping[str, Any]:
@@ -144,7 +149,7 @@ class HTTPTransport:
 
 def _failure(error: BaseException, request: Request) -> TransportError | TimeoutError:
     """Return what to raise for an error of requests or urllib3."""
-    chain, counts = chain_of(error), not request._elsewhere
+    chain = chain_of(error)
     if any(isinstance(each, TargetError) for each in chain):
         # a redirect that may lead anywhere was chosen by the record, not by the server
         return TransportError(sentence(error), counts=not request.any_host)
@@ -153,11 +158,12 @@ def _failure(error: BaseException, request: Request) -> TransportError | Timeout
         return TransportError(sentence(error), counts=False)
     if any(isinstance(each, TimeoutError | requests.Timeout) for each in chain):
         return TimeoutError()
-    transient = any(
-        isinstance(e, ProtocolError | ConnectionResetError | BrokenPipeError) for e in chain
-    )
+    broken = (ProtocolError, ConnectionResetError, BrokenPipeError)
+    transient = any(isinstance(each, broken) for each in chain)
     host = request._proxy if is_of_proxy(error) else host_of(request._hop)
-    return TransportError(sentence(error), transient=transient, counts=counts, host=host)
+    return TransportError(
+        sentence(error), transient=transient, counts=not request._elsewhere, host=host
+    )
 
 
 def new_session() -> requests.Session:

@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 KEEP = 30 * 86400  # seconds for which a stale entry is kept
 PAUSE = 30.0  # seconds without requests after a failure
+_LONGEST_LIFETIME = 10 * 365 * 86400  # seconds; an entry may be fresh for ever
 
 _PREFIX = "doiuri:2:"  # of every key on the server; the number is that of the format
 
@@ -50,9 +51,8 @@ class RedisStore:
                 socket_connect_timeout=timeout,
             )
             pool = self._client.connection_pool
-            pool.connection_kwargs["decode_responses"] = (
-                False  # answers are bytes, whatever the URL says
-            )
+            # answers are bytes, whatever the URL says
+            pool.connection_kwargs["decode_responses"] = False
             pool.connection_class(**pool.connection_kwargs)  # refuses options that it does not know
         except (ValueError, TypeError, AttributeError):  # its text may quote the password
             raise ValueError(f"not a URL of a Redis server: {self.address}") from None
@@ -62,17 +62,23 @@ class RedisStore:
         """Return the entries that exist for these keys, stale ones included."""
         names = {_name(key): key for key in keys}
         replies = self._try("read", names, lambda pipe, name: pipe.get(name))
-        found = ((names[name], _unpack(stored)) for name, stored in replies.items())
-        return {key: entry for key, entry in found if entry is not None}
+        entries = {}
+        for name, reply in replies.items():
+            entry = _unpack(reply)
+            if entry is not None:
+                entries[names[name]] = entry
+        return entries
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Store the entries; they are kept for 30 days after they expire."""
-        stored, now = {_name(key): entry for key, entry in entries.items()}, time.time()
+        stored = {_name(key): entry for key, entry in entries.items()}
+        now = time.time()
 
         def put(pipe: Any, name: str) -> None:
             body, media_type, expires = stored[name]
-            seconds = int(min(max(expires - now, 0), 10 * 365 * 86400)) + KEEP
-            pipe.set(name, json.dumps([media_type, expires]).encode() + b"\n" + body, ex=seconds)
+            lifetime = min(max(expires - now, 0), _LONGEST_LIFETIME)
+            head = json.dumps([media_type, expires]).encode()
+            pipe.set(name, head + b"\n" + body, ex=int(lifetime) + KEEP)
 
         self._try("written", stored, put)
 
@@ -112,10 +118,9 @@ class RedisStore:
                 self._send(names, lambda pipe, name: pipe.delete(name))
         except Exception as error:  # noqa: BLE001 - as in _try
             raise OSError(f"cannot {what} the store at {self.address}: {error}") from None
-        known = [
-            size for size in sizes.values() if isinstance(size, int) and size
-        ]  # 0: deleted meanwhile
-        return Usage(len(known), sum(known))
+        ours = [size for size in sizes.values() if isinstance(size, int)]
+        ours = [size for size in ours if size > 0]  # 0: deleted meanwhile
+        return Usage(len(ours), sum(ours))
 
     def _send(self, names: Collection[str], command: Command) -> dict[str, object]:
         """Return the reply to a command for each name: an exception if the key is another program's."""
@@ -154,8 +159,10 @@ def _within(seconds: float, work: Callable[[], T]) -> T:
 def _public(url: str) -> str:
     """Return the URL without user, password and query; a password may have any character, if not escaped."""
     scheme, _, rest = url.partition("://")
-    place, _, query = rest.partition("?")
-    return f"{scheme}://{'…' if '@' in query else place.rpartition('@')[2]}"
+    server, _, query = rest.partition("?")
+    if "@" in query:
+        return f"{scheme}://…"
+    return f"{scheme}://{server.rpartition('@')[2]}"
 
 
 def _name(key: Key) -> str:
@@ -169,6 +176,9 @@ def _unpack(stored: object) -> Entry | None:
     head, _, body = stored.partition(b"\n")
     try:
         media_type, expires = json.loads(head)
-        return Entry(body, media_type, float(expires)) if isinstance(media_type, str) else None
+        expires = float(expires)
     except (ValueError, TypeError, OverflowError, RecursionError):
         return None
+    if not isinstance(media_type, str):
+        return None
+    return Entry(body, media_type, expires)

@@ -28,11 +28,9 @@ DELETED = 5_000  # entries that one write deletes at most: others wait for it
 
 _OVERHEAD = 150  # approximate bytes that an entry takes besides its DOI and body
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_FAILURES = (
-    sqlite3.Error,
-    OSError,
-    UnicodeDecodeError,
-)  # the last for messages that quote damaged names
+# UnicodeDecodeError: for messages that quote damaged names
+_FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError)
+
 # The id is a hash of the key: a look-up in this one shallow tree of integers reads one page.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -88,7 +86,8 @@ class SQLiteStore(ForkSafe):
             # absolute, so that a later change of directory does not matter
             self.path = Path(os.path.abspath(path))  # noqa: PTH100
             _check_kind(self.path)
-        self._timeout, self._limit = timeout, limit
+        self._timeout = timeout
+        self._limit = limit
         self._inode: int | None = None  # of the open file
         self._paused_until = {"read": -inf, "written": -inf}
         self._warned: set[str] = set()
@@ -110,9 +109,8 @@ class SQLiteStore(ForkSafe):
         """
         if not self.path.exists():
             return Usage(0, 0)
-        return Usage(
-            self._require("read", lambda db: int(db.execute(_COUNT).fetchone()[0])), self._size()
-        )
+        count = self._require("read", _count)
+        return Usage(count, self._size())
 
     def clear(self) -> Usage:
         """Delete all entries; return how much that was. Other processes may use the store meanwhile.
@@ -122,13 +120,13 @@ class SQLiteStore(ForkSafe):
         """
         if not self.path.exists():
             return Usage(0, 0)
-        before = self._size()
+        old_size = self._size()
         count = self._require("clear", _delete_all)
-        return Usage(count, max(before - self._size(), 0))
+        return Usage(count, max(old_size - self._size(), 0))
 
     def close(self) -> None:
         """Close the file; the store opens it again when used."""
-        with self._lock:
+        with self._mutex:
             self._disconnect()
 
     def _disconnect(self) -> None:
@@ -141,23 +139,27 @@ class SQLiteStore(ForkSafe):
 
     def _try(self, what: str, query: Callable[[Connection], T]) -> T | None:
         """Run a query; None if that is impossible, with a StoreWarning, and for a while after that."""
-        with self._lock:
+        with self._mutex:
             if time.monotonic() < self._paused_until[what] or self._is_writing():
                 return None
             try:
                 return query(self._connection())
             except _FAILURES as error:
                 self._paused_until[what] = time.monotonic() + PAUSE
-                if str(error) not in self._warned:
-                    self._warned.add(str(error))
-                    is_damaged = isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGED
-                    end = "is damaged: delete it" if is_damaged else "does not keep answers"
-                    warn(f"the DOI store {self.path} cannot be {what} ({error}); it {end}")
+                self._warn_once(what, error)
                 return None
+
+    def _warn_once(self, what: str, error: Exception) -> None:
+        if str(error) in self._warned:
+            return
+        self._warned.add(str(error))
+        is_damaged = isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGED
+        consequence = "is damaged: delete it" if is_damaged else "does not keep answers"
+        warn(f"the DOI store {self.path} cannot be {what} ({error}); it {consequence}")
 
     def _require(self, what: str, query: Callable[[Connection], T]) -> T:
         """Run a query; raise OSError if that is impossible."""
-        with self._lock:
+        with self._mutex:
             if self._is_writing():
                 raise OSError(f"cannot {what} the store {self.path} while this thread writes it")
             try:
@@ -192,19 +194,16 @@ class SQLiteStore(ForkSafe):
 
     def _write(self, db: Connection, entries: Mapping[Key, Entry]) -> None:
         now = time.time()
-        rows = [
-            (_id(key), *key, e.body, e.media_type, e.expires, now) for key, e in entries.items()
-        ]
+        rows = [(_id(key), *key, *entry, now) for key, entry in entries.items()]
+        added = sum(_OVERHEAD + len(key.doi) + len(entry.body) for key, entry in entries.items())
         with db:
             db.execute("BEGIN IMMEDIATE")
             db.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
             )
-            added = sum(
-                _OVERHEAD + len(key.doi) + len(entry.body) for key, entry in entries.items()
-            )
             is_full = db.execute(_CONTENT_SIZE).fetchone()[0] > self._limit
-            _delete_oldest(db, now - KEEP, 1.5 * added if is_full else 0)
+            surplus = 1.5 * added if is_full else 0
+            _delete_oldest(db, now - KEEP, surplus)
 
     def _size(self) -> int:
         """Return the size in bytes, with the files that SQLite keeps beside it."""
@@ -229,28 +228,32 @@ def _default_path() -> Path:
 
 
 def _id(key: Key) -> int:
-    # of two keys with one id, the later one wins; in a million entries the chance of that is 1 in 37 million
+    # Of two keys with one id, the later one wins; in a million entries the chance of that is 1 in 37 million
     return int.from_bytes(blake2b("\n".join(key).encode(), digest_size=8).digest(), signed=True)
 
 
 def _read(db: Connection, keys: Sequence[Key]) -> dict[Key, Entry]:
-    found = {}
+    entries = {}
     for start in range(0, len(keys), BATCH):
         batch = {_id(key): key for key in keys[start : start + BATCH]}
         query = _SELECT.format(",".join("?" * len(batch)))
         for number, *columns in db.execute(query, tuple(batch)):
-            key, types = Key(*columns[:4]), [type(column) for column in columns[4:]]
-            if key == batch[number] and types == [
-                bytes,
-                str,
-                float,
-            ]:  # SQLite does not enforce the types
-                found[key] = Entry(*columns[4:])
-    return found
+            key = Key(*columns[:4])
+            entry = Entry(*columns[4:])
+            # SQLite does not enforce the types
+            is_ours = [*map(type, entry)] == [bytes, str, float]
+            if is_ours and key == batch[number]:
+                entries[key] = entry
+    return entries
+
+
+def _count(db: Connection) -> int:
+    (count,) = db.execute(_COUNT).fetchone()
+    return int(count)
 
 
 def _delete_oldest(db: Connection, before: float, octets: float) -> None:
-    """Delete the oldest entries: those stored before a time, and as many as have so many bytes."""
+    """Delete the oldest entries: all that were stored before a time, and others to free some bytes."""
     # The file's size would not tell when to stop: ids are hashes, so that entries leave gaps in all pages
     gone = []
     for number, stored, size in db.execute(_OLDEST, (DELETED,)):
@@ -293,9 +296,8 @@ def _prepare(db: Connection) -> None:
         raise sqlite3.OperationalError(
             f"its format is {version}; this version of doiuri reads {FORMAT}"
         )
-    with suppress(
-        sqlite3.OperationalError
-    ):  # another process is switching it, or it cannot be written
+    # unless another process is switching it, or it cannot be written
+    with suppress(sqlite3.OperationalError):
         db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not block each other
     db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe if the process is killed
 

@@ -1,4 +1,4 @@
-"""What a store is: keys, entries, protocols, a lock that survives a fork; and the stores in memory."""
+"""What a store is: keys, entries, protocols, a mutex that survives a fork; and the stores in memory."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class Entry(NamedTuple):
 
 
 JSON = "application/json"
+
 NOTHING = b"null"
 """The body of an entry which says that the agency has no such metadata."""
-
 
 _OVERHEAD = 500  # approximate bytes that an entry takes besides its DOI and body
 
@@ -79,7 +79,10 @@ class Usage(NamedTuple):
 
 
 def new_entry(body: bytes, media_type: str, lifetime: float) -> Entry:
-    """Return an entry for an answer that was just received, and is fresh for so many seconds."""
+    """Return an entry for an answer that was just received.
+
+    :param lifetime: seconds for which it is fresh.
+    """
     return Entry(body, media_type, time.time() + lifetime)
 
 
@@ -138,19 +141,19 @@ def warn(message: str) -> None:
 
 
 class ForkSafe:
-    """Has a lock that is free in the child of a fork, and a hook for what a child must not inherit.
+    """Has a mutex that is free in the child of a fork, and a hook for what a child must not inherit.
 
     Another thread may fork right after ``__init__``: set what the hook needs before calling it.
     """
 
     def __init__(self) -> None:
         # re-entrant: the garbage collector may close an iteration in the thread that holds it
-        self._lock = threading.RLock()
+        self._mutex = threading.RLock()
         with _registration:
             _all.add(self)
 
     def _disconnect(self) -> None:
-        """Close what a child must not inherit; called before the fork with the lock held."""
+        """Close what a child must not inherit; called before the fork with the mutex held."""
 
 
 _all: weakref.WeakSet[ForkSafe] = weakref.WeakSet()
@@ -161,14 +164,14 @@ _registration = threading.RLock()  # held during a fork, too
 def _before_fork() -> None:
     _registration.acquire()
     for item in tuple(_all):
-        item._lock.acquire()
+        item._mutex.acquire()
         _held.append(item)
         item._disconnect()
 
 
 def _after_fork() -> None:
     while _held:
-        _held.pop()._lock.release()
+        _held.pop()._mutex.release()
     _registration.release()
 
 
@@ -198,12 +201,12 @@ class MemoryStore(ForkSafe):
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that exist for these keys, stale ones included."""
-        with self._lock:
+        with self._mutex:
             return {key: self._entries[key] for key in keys if key in self._entries}
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Store the entries; the oldest ones are dropped if there is no room."""
-        with self._lock:
+        with self._mutex:
             for key, entry in entries.items():
                 self._drop(key)
                 self._entries[key] = entry
@@ -213,12 +216,12 @@ class MemoryStore(ForkSafe):
 
     def usage(self) -> Usage:
         """Return how much the store holds."""
-        with self._lock:
+        with self._mutex:
             return Usage(len(self._entries), self._size)
 
     def clear(self) -> Usage:
         """Drop all entries; return how much that was."""
-        with self._lock:
+        with self._mutex:
             removed = self.usage()
             self._entries.clear()
             self._size = 0

@@ -64,8 +64,7 @@ def check_names(
     dois = {doi.key: doi for doi in map(handle, names)}
     answers = Answers(dois=len(dois))
     if lock is not None:
-        found = ((key, "accepted" if key in lock.accepted else lock.status(key)) for key in dois)
-        answers.statuses = {key: status for key, status in found if status is not None}
+        answers.statuses = _locked_statuses(dois, lock)
         answers.known = len(answers.statuses)
         if config.needs_lock:
             answers.missing = frozenset(dois.keys() - answers.statuses.keys())
@@ -77,6 +76,16 @@ def check_names(
     elif left:
         _ask(left, config, answers, progress)
     return answers
+
+
+def _locked_statuses(keys: Iterable[str], lock: LockContent) -> dict[str, str]:
+    """Return what a lock file says about DOIs, by their keys."""
+    statuses: dict[str, str] = {}
+    for key in keys:
+        status = "accepted" if key in lock.accepted else lock.status(key)
+        if status is not None:
+            statuses[key] = status
+    return statuses
 
 
 def look_up_works(
@@ -153,11 +162,12 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     answers.statuses |= {doi.key: stored.answer(doi).status for doi in dois}
     known = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
     left = [doi for doi in dois if doi not in known]
-    answers.known += len(known)
     if config.offline or not (left or stored.missing):
+        answers.known += len(stored.statuses)
         answers.unknown += stored.unknown.values()
         return
 
+    answers.known += len(known)
     replies: list[None] = []  # one for each request
     with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI
@@ -41,12 +42,10 @@ class Fixed(NamedTuple):
     """A file that was fixed, or could be."""
 
     first: FileReport  # what was found in it
-    report: (
-        FileReport  # what is left; its ``problem`` says why the file was not read or not written
-    )
-    before: Source | None = (
-        None  # the file as it was; None if it was not read, or is not needed any more
-    )
+    # what is left; its ``problem`` says why the file was not read or not written
+    report: FileReport
+    # the file as it was; None if it was not read, or is not needed any more
+    before: Source | None = None
     after: Source | None = None  # the file with its fixes, likewise
     applied: int = 0  # the number of fixes
     refused: str | None = None  # why a fix was left out; None if none was
@@ -67,10 +66,14 @@ class FixPolicy:
         """Ask about the names of all unsafe fixes, together."""
         if self._ask is None:
             return
-        names = [name for finding in findings for name in _names(finding)]
-        new = [name for name in dict.fromkeys(names) if DOI(name).key not in self._statuses]
+        new: list[str] = []
+        for finding in findings:
+            for name in _names_to_compare(finding):
+                key = DOI(name).key
+                if key not in self._statuses:
+                    self._statuses[key] = "unknown"
+                    new.append(name)
         if new:
-            self._statuses.update(dict.fromkeys((DOI(name).key for name in new), "unknown"))
             self._statuses.update(self._ask(new))
 
     def allows(self, finding: Finding) -> bool:
@@ -80,15 +83,23 @@ class FixPolicy:
         new one is.
         """
         fix = finding.fix
-        if fix is None or fix.safe:
-            return fix is not None
-        if self._ask is None or fix.name is None:
-            return self._ask is not None
-        missing = finding.doi is None or self._statuses.get(DOI(finding.doi).key) == "not-found"
-        return missing and self._statuses.get(DOI(fix.name).key) == "found"
+        if fix is None:
+            return False
+        if fix.safe:
+            return True
+        if self._ask is None:
+            return False
+        if fix.name is None:
+            return True
+        is_missing = finding.doi is None or self._status(finding.doi) == "not-found"
+        return is_missing and self._status(fix.name) == "found"
+
+    def _status(self, name: str) -> str | None:
+        return self._statuses.get(DOI(name).key)
 
 
-def _names(finding: Finding) -> list[str]:
+def _names_to_compare(finding: Finding) -> list[str]:
+    """Return the old and the new name of an unsafe fix, about which the registry is asked."""
     fix = finding.fix
     if fix is None or fix.safe or fix.name is None:
         return []
@@ -111,20 +122,31 @@ def fix_file(
     fixed = attempt(content, lambda source: mend(source, config, answers, policy))
     if isinstance(fixed, FileReport):
         return Fixed(fixed, fixed)
-    links = 1
-    before, after = fixed.before, fixed.after
-    if before and after and fixed.applied and not dry and content.content is None:
-        try:
-            links = os.stat(content.path).st_nlink  # noqa: PTH116
-            replace_file(content.path, after.to_bytes(after.text), before.to_bytes(before.text))
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            fixed = Fixed(fixed.first, fixed.first._replace(problem=f"not fixed: {reason}"))
-    return (
-        fixed._replace(links=links)
-        if keep
-        else fixed._replace(links=links, before=None, after=None)
-    )
+    if fixed.applied and not dry and content.content is None:
+        fixed = _written(content.path, fixed)
+    if not keep:
+        fixed = fixed._replace(before=None, after=None)
+    return fixed
+
+
+def _written(path: str, fixed: Fixed) -> Fixed:
+    """Write a file with its fixes, and return what became of it."""
+    before = fixed.before
+    after = fixed.after
+    if before is None or after is None:
+        return fixed
+    try:
+        links = os.stat(path).st_nlink  # noqa: PTH116
+        replace_file(path, after.to_bytes(after.text), before.to_bytes(before.text))
+    except OSError as error:
+        return _not_written(fixed, error.strerror or str(error))
+    except ValueError as error:
+        return _not_written(fixed, str(error))
+    return fixed._replace(links=links)
+
+
+def _not_written(fixed: Fixed, reason: str) -> Fixed:
+    return Fixed(fixed.first, fixed.first._replace(problem=f"not fixed: {reason}"))
 
 
 def mend(source: Source, config: Config, answers: Answers | None, policy: FixPolicy) -> Fixed:
@@ -133,8 +155,7 @@ def mend(source: Source, config: Config, answers: Answers | None, policy: FixPol
     first = report = judge(version.report, config, answers)
     count = 0
     for number_of_round in range(_MOST_ROUNDS):
-        policy.look_up(report.findings)
-        allowed = [one.fix for one in report.findings if one.fix is not None and policy.allows(one)]
+        allowed = _allowed(report.findings, policy)
         refused: dict[Fix, str] = {}
         fixes, fixed = _proved(version, compatible(allowed), config, refused)
         if number_of_round == 0:
@@ -147,6 +168,16 @@ def mend(source: Source, config: Config, answers: Answers | None, policy: FixPol
     report = _without_fixes(report, refused)
     reason = next(reversed(refused.values()), None)
     return Fixed(first, report, source, version.source, count, reason)
+
+
+def _allowed(findings: Sequence[Finding], policy: FixPolicy) -> list[Fix]:
+    """Return the fixes that may be applied."""
+    policy.look_up(findings)
+    fixes = []
+    for finding in findings:
+        if finding.fix is not None and policy.allows(finding):
+            fixes.append(finding.fix)
+    return fixes
 
 
 def _without_fixes(report: FileReport, refused: Collection[Fix]) -> FileReport:
@@ -175,6 +206,7 @@ def _proved(
     proven = proven or version
     if not fixes:
         return kept, proven
+
     together = [*kept, *fixes]
     try:
         return together, prove(version, together, config)
@@ -182,7 +214,9 @@ def _proved(
         if len(fixes) == 1:
             refused[fixes[0]] = str(error)
             return kept, proven
-    middle = len(fixes) // 2  # one by one would take quadratic time
+
+    # Half of them at a time: one by one would take quadratic time
+    middle = len(fixes) // 2
     kept, proven = _proved(version, fixes[:middle], config, refused, kept, proven)
     return _proved(version, fixes[middle:], config, refused, kept, proven)
 
@@ -190,7 +224,7 @@ def _proved(
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:
     """Return the fixes that do not overlap or touch, in order: of two that do, the first."""
     chosen: list[Fix] = []
-    for fix in sorted(fixes, key=lambda fix: (fix.start, fix.end)):
+    for fix in sorted(fixes, key=attrgetter("start", "end")):
         if not chosen or fix.start > chosen[-1].end:
             chosen.append(fix)
     return chosen
@@ -214,6 +248,7 @@ def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
     """
     source = version.source
     text = apply(source.text, fixes)
+
     try:
         again = Source.from_bytes(source.path, source.to_bytes(text))
     except UnicodeError:
@@ -222,6 +257,7 @@ def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
         ) from None
     if again.text != text:
         raise ProofError("the fixed text would be read in another encoding")
+
     try:
         report = examine(again, config)
     except Exception as error:  # noqa: BLE001 - readers may be others'
@@ -232,17 +268,20 @@ def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
         raise ProofError(f"the fixed text could not be read: {report.note}")
     if report.parts != version.report.parts or _outline(again) != _outline(source):
         raise ProofError("the fixed text has other parts")
+
     expected = _expected(version.report.mentions, fixes)
     names = [mention.name for mention in report.mentions]
     if expected != names:
-        differing = (
-            (one, other) for one, other in zip(expected, names, strict=False) if one != other
-        )
-        what = next(
-            (f": {other or 'none'} instead of {one or 'none'}" for one, other in differing), ""
-        )
-        raise ProofError(f"the fixed text would mention other DOIs{what}")
+        raise ProofError(f"the fixed text would mention other DOIs{_difference(expected, names)}")
     return Version(again, report)
+
+
+def _difference(expected: Sequence[str | None], names: Sequence[str | None]) -> str:
+    """Return the first difference in words; "" if one is only longer than the other."""
+    for wanted, name in zip(expected, names, strict=False):
+        if wanted != name:
+            return f": {name or 'none'} instead of {wanted or 'none'}"
+    return ""
 
 
 def _outline(source: Source) -> list[tuple[object, ...]]:
@@ -253,10 +292,11 @@ def _outline(source: Source) -> list[tuple[object, ...]]:
 def _expected(mentions: Sequence[LocatedMention], fixes: Sequence[Fix]) -> list[str | None]:
     """Return the names after the fixes: those before, but for those that a fix changes on purpose."""
     names = [mention.name for mention in mentions]
-    for fix in (one for one in fixes if one.name is not None):
-        touched = (
-            n for n, one in enumerate(mentions) if one.start <= fix.end and fix.start <= one.end
-        )
-        if (first := next(touched, None)) is not None:
-            names[first] = fix.name
+    for fix in fixes:
+        if fix.name is None:
+            continue
+        for number, mention in enumerate(mentions):
+            if mention.start <= fix.end and fix.start <= mention.end:
+                names[number] = fix.name
+                break
     return names

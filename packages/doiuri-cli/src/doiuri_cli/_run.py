@@ -54,6 +54,7 @@ class Content(NamedTuple):
         if content is None:
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - for speed
                 content = file.readall()
+
         if b"\0" in content[:_PROBE] and not content.startswith(_UNICODE_MARKS):
             raise Skipped("binary")
         return Source.from_bytes(self.path, content)
@@ -82,8 +83,7 @@ class Run(NamedTuple):
         from doiuri_cli.registry import check_names
 
         reports = self.read(contents)
-        short = (report.short for report in reports if not report.recorded)
-        names = dict.fromkeys([*names_to_ask(reports), *chain.from_iterable(short)])
+        names = dict.fromkeys([*names_to_ask(reports), *_short_names(reports)])
         answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
         self._ask_about_slashes(reports, answers, lock)
         works = self._works(reports, answers)
@@ -102,14 +102,18 @@ class Run(NamedTuple):
             for mention in report.mentions:
                 if mention.has_slash and answers.statuses.get(mention.key) == "not-found":
                     names[f"{mention.name}/"] = None
-        if names:
-            whole = check_names(names, self.config, lock)
-            found = {key: status for key, status in whole.statuses.items() if status == "found"}
-            answers.statuses |= found
-            answers.requests += whole.requests
+        if not names:
+            return
+
+        with_slash = check_names(names, self.config, lock)
+        for key, status in with_slash.statuses.items():
+            if status == "found":
+                answers.statuses[key] = status
+        answers.requests += with_slash.requests
 
     def _works(self, reports: Iterable[FileReport], answers: Answers) -> Mapping[str, Work]:
-        names = dict.fromkeys(entry.doi.name for report in reports for entry in report.entries)
+        entries = chain.from_iterable(report.entries for report in reports)
+        names = dict.fromkeys(entry.doi.name for entry in entries)
         if not names:
             return NOTHING
         from doiuri_cli.registry import look_up_works
@@ -123,12 +127,20 @@ class Run(NamedTuple):
         :raises ValueError: if there are files, and none of them has a column that is to be read.
         """
         reports = list(self.map(partial(examined, self.config), contents, "Reading files"))
-        known = {name for report in reports for name in report.columns}
+        if reports and all(report.problem is None for report in reports):
+            self._check_columns(reports)
+        return reports
+
+    def _check_columns(self, reports: Iterable[FileReport]) -> None:
+        """Refuse the names of columns that no file has.
+
+        :raises ValueError: if there is one.
+        """
+        known = set(chain.from_iterable(report.columns for report in reports))
         for name in self.config.columns:
-            if reports and name not in known and all(report.problem is None for report in reports):
+            if name not in known:
                 words = ", ".join(sorted(known)[:50]) or "none"  # a file may have thousands of keys
                 raise ValueError(f"no file has the column {name!r}; known are {words}")
-        return reports
 
     def map(
         self, function: Callable[[Content], R], contents: Iterable[Content], what: str
@@ -137,11 +149,11 @@ class Run(NamedTuple):
 
         :param function: the function; it must not raise an error.
         """
-        asked = list(contents)
-        jobs = self.jobs or (1 if sum(map(_size, asked)) < _SMALL else _processors())
-        for done, result in enumerate(self._map(function, asked, jobs), 1):
+        files = list(contents)
+        jobs = self.jobs or _useful_processes(files)
+        for done, result in enumerate(self._map(function, files, jobs), 1):
             yield result
-            self.progress(what, done, len(asked))
+            self.progress(what, done, len(files))
 
     def _map(
         self, function: Callable[[Content], R], contents: list[Content], jobs: int
@@ -159,6 +171,12 @@ class Run(NamedTuple):
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def _useful_processes(files: Iterable[Content]) -> int:
+    """Return how many processes read some files fast: for a few small ones, to start more takes longer."""
+    is_little = sum(map(_size, files)) < _SMALL
+    return 1 if is_little else _processors()
 
 
 def _processors() -> int:
@@ -226,6 +244,13 @@ def names_to_ask(reports: Iterable[FileReport]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(asked)))
 
 
+def _short_names(reports: Iterable[FileReport]) -> Iterator[str]:
+    """Yield the names of short DOIs that links in files may mean; not those in recorded HTTP."""
+    for report in reports:
+        if not report.recorded:
+            yield from report.short
+
+
 def only_recorded(reports: Iterable[FileReport]) -> int:
     """Return how many names are only in recorded HTTP."""
     recorded = {*chain.from_iterable(report.names for report in reports if report.recorded)}
@@ -266,12 +291,15 @@ def contents_of(paths: Iterable[str], stdin_filename: str | None = None) -> list
 
     :param stdin_filename: the name of standard input, which decides how it is read.
     """
-    return [
-        Content(stdin_filename or STDIN, sys.stdin.buffer.read())
-        if path == STDIN
-        else Content(path, _opened(path) if OPENED.fullmatch(path) else None)
-        for path in paths
-    ]
+    contents = []
+    for path in paths:
+        if path == STDIN:
+            contents.append(Content(stdin_filename or STDIN, sys.stdin.buffer.read()))
+        elif OPENED.fullmatch(path):
+            contents.append(Content(path, _opened(path)))
+        else:
+            contents.append(Content(path))
+    return contents
 
 
 def _opened(path: str) -> bytes | None:

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 _SYNTAX = "bibtex"
 # Paths of files, which may look like names
 _FILES = re.compile(
-    r"(?<![\w-])(?:file|pdf|local-url)\s*=\s*(?:\{[^{}]*\}|\"[^\"]*\")", re.IGNORECASE
+    r"""
+    (?<![\w-]) (?: file | pdf | local-url ) \s*=\s*
+    (?: \{ [^{}]* \} | \" [^\"]* \" )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _COMMENT_LINE = re.compile(r"\n[ \t]*%[^\r\n]*")
 
@@ -33,41 +37,54 @@ def parts(text: str) -> Iterator[Part]:
     """Yield the fields of entries: one for a DOI as a part of its own, what is between as one part."""
     scanner = EntryScanner(text)
     for entry, limit in scanner.entries():
-        if text.find("@", scanner.end, limit) < 0 and not may_mention(text[scanner.end : limit]):
+        has_entries = text.find("@", scanner.end, limit) >= 0
+        if not has_entries and not may_mention(text[scanner.end : limit]):
             scanner.end = limit
             continue
+
+        key = entry["key"]
         last = entry.end()
         for field in scanner.fields(limit):
-            if field.name == "doi" and (part := _field(text, field.value, entry["key"])):
-                yield from _between(text, last, field.start, entry["key"])
+            if field.name != "doi":
+                continue
+            part = _field(text, field.value, key)
+            if part is not None:
+                yield from _between(text, last, field.start, key)
                 yield part
                 last = field.value[-1].end
-        yield from _between(text, last, scanner.end, entry["key"])
+        yield from _between(text, last, scanner.end, key)
 
 
 def _field(text: str, value: list[Piece], key: str) -> Part | None:
     """Return the part for the value of a field for a DOI; None if it has a macro that is not known."""
-    first = value[0]
-    if len(value) == 1 and first.text is None:
-        start, end = first.start + 1, first.end - 1
-        while end - start > 1 and text[start] == "{" and closing(text, start, end) == end:
-            start, end = start + 1, end - 1
-        return Part(text[start:end], _SYNTAX, start, entry=key, field=True)
-    content: list[str] = []
+    if len(value) == 1 and value[0].text is None:
+        return _field_of_one(text, value[0], key)
+
+    content = ""
     places: list[int] = []
-    for start, end, macro in value:
-        if macro == "":
+    for piece in value:
+        if piece.text == "":
             return None
-        content.append(text[start + 1 : end - 1] if macro is None else macro)
-        places += range(start + 1, end - 1) if macro is None else [start] * len(macro)
+        if piece.text is None:  # a text in quotation marks or braces
+            content += text[piece.start + 1 : piece.end - 1]
+            places += range(piece.start + 1, piece.end - 1)
+        else:
+            content += piece.text
+            places += [piece.start] * len(piece.text)
+
     last = value[-1]
-    return Part(
-        "".join(content),
-        _SYNTAX,
-        places=(*places, last.end - (last.text is None)),
-        entry=key,
-        field=True,
-    )
+    places.append(last.end - 1 if last.text is None else last.end)
+    return Part(content, _SYNTAX, places=tuple(places), entry=key, field=True)
+
+
+def _field_of_one(text: str, value: Piece, key: str) -> Part:
+    """Return the part for a value that is one text, without the braces around all of it."""
+    start = value.start + 1
+    end = value.end - 1
+    while end - start > 1 and text[start] == "{" and closing(text, start, end) == end:
+        start += 1
+        end -= 1
+    return Part(text[start:end], _SYNTAX, start, entry=key, field=True)
 
 
 def _between(text: str, start: int, end: int, key: str) -> Iterator[Part]:
@@ -82,6 +99,5 @@ def _between(text: str, start: int, end: int, key: str) -> Iterator[Part]:
 
 
 def _names_file(content: str) -> bool:
-    return (
-        "file" in content or "pdf" in content or "local-url" in content
-    )  # faster than the expression
+    # faster than the expression
+    return "file" in content or "pdf" in content or "local-url" in content

@@ -45,20 +45,21 @@ def _csv(source: Source, columns: frozenset[str], delimiter: str) -> Iterator[Pa
     yield from (Part("", entry=name) for name in names)
     for count, (column, cell) in enumerate(_cells(source.text, delimiter)):
         if cell["close"] == "":
-            raise ReadError(
-                "this quotation mark is not closed",
-                *source.lines.position(cell.start("quoted") - 1),
-            )
-        if count < len(names) or column >= len(names) or names[column] not in columns:
+            place = source.lines.position(cell.start("quoted") - 1)
+            raise ReadError("this quotation mark is not closed", *place)
+        is_in_header = count < len(names)
+        if is_in_header or column >= len(names) or names[column] not in columns:
             continue
-        if cell["quoted"] is None:
-            part = Part(
-                cell["plain"], start=cell.start("plain"), encode=partial(_encode_plain, delimiter)
-            )
-        else:
-            text, places = undo(source.text, [cell.span("quoted")], re.compile('""'), lambda _: '"')
-            part = Part(text, places=places, encode=lambda text: text.replace('"', '""'))
-        yield part._replace(entry=names[column], field=True)
+        yield _part(source.text, cell, delimiter)._replace(entry=names[column], field=True)
+
+
+def _part(text: str, cell: re.Match[str], delimiter: str) -> Part:
+    """Return a cell as a part of a file."""
+    if cell["quoted"] is None:
+        encode = partial(_encode_plain, delimiter)
+        return Part(cell["plain"], start=cell.start("plain"), encode=encode)
+    content, places = undo(text, [cell.span("quoted")], re.compile('""'), lambda _: '"')
+    return Part(content, places=places, encode=lambda text: text.replace('"', '""'))
 
 
 def _cells(text: str, delimiter: str) -> Iterator[tuple[int, re.Match[str]]]:
@@ -71,10 +72,16 @@ def _cells(text: str, delimiter: str) -> Iterator[tuple[int, re.Match[str]]]:
 
 @cache
 def _cell(delimiter: str) -> re.Pattern[str]:
+    """Return the pattern of a cell, and of what ends it."""
     other = rf"[^{re.escape(delimiter)}\r\n]*"
-    quoted = rf' *"(?P<quoted>[^"]*(?:""[^"]*)*)(?P<close>"|\Z){other}'
     return re.compile(
-        rf"(?:{quoted}|(?P<plain>{other}))(?P<end>{re.escape(delimiter)}|\r\n?|\n|\Z)"
+        rf"""
+        (?: [ ]* " (?P<quoted> [^"]* (?: "" [^"]* )* ) (?P<close> " | \Z ) {other}
+        |   (?P<plain> {other} )
+        )
+        (?P<end> {re.escape(delimiter)} | \r\n? | \n | \Z )
+        """,
+        re.VERBOSE,
     )
 
 
@@ -90,9 +97,12 @@ def _header(text: str, delimiter: str) -> list[str]:
 def _delimiter(text: str, columns: frozenset[str]) -> str:
     """Return the delimiter with which the header has most of the columns, or else most cells."""
     headers = {delimiter: _header(text, delimiter) for delimiter in ",;\t|"}
-    return max(
-        headers, key=lambda one: (len(columns.intersection(headers[one])), len(headers[one]))
-    )
+
+    def fit(delimiter: str) -> tuple[int, int]:
+        header = headers[delimiter]
+        return len(columns.intersection(header)), len(header)
+
+    return max(headers, key=fit)
 
 
 def _encode_plain(delimiter: str, text: str) -> str:
@@ -103,11 +113,13 @@ def _encode_plain(delimiter: str, text: str) -> str:
 
 def _check_lines(source: Source) -> None:
     for number in range(1, source.lines.count + 1):
-        if (line := source.lines.line(number)).strip():
-            try:
-                loaded(Source(source.path, line))
-            except ReadError as error:
-                raise ReadError(error.reason, number, error.column) from error
+        line = source.lines.line(number)
+        if not line.strip():
+            continue
+        try:
+            loaded(Source(source.path, line))
+        except ReadError as error:
+            raise ReadError(error.reason, number, error.column) from error
 
 
 def _json(source: Source, columns: frozenset[str]) -> Iterator[Part]:

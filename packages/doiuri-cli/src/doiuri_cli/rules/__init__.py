@@ -109,4 +109,5 @@ def finding_about(
 ) -> Finding:
     """Return what is wrong with a mention; ``span`` is for a piece other than the mention."""
     location = location_of(mention.part, *(span or mention.span))
-    return Finding(location, code, message, mention.doi.name if mention.doi else None, fix)
+    name = mention.doi.name if mention.doi else None
+    return Finding(location, code, message, name, fix)

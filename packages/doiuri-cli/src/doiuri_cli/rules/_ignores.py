@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     from doiuri_cli.readers import Part
 
 _MARK = "<!--"
-# not a quoted comment, as in documentation
-_HASH, _PERCENT, _MARKUP, _RST = (
-    r"(?<!\S)\#",
-    r"(?<![\\`])%",
-    f"(?<!`){_MARK}",
-    r"(?m:^)[ \t]*\.\.[ \t]",
-)
+# What opens a comment, unless it is quoted, as in documentation
+_HASH = r"(?<!\S)\#"
+_PERCENT = r"(?<![\\`])%"
+_MARKUP = f"(?<!`){_MARK}"
+_RST = r"(?m:^)[ \t]*\.\.[ \t]"
 _OPENINGS = {
     "bibtex": _PERCENT,
     "code": rf"{_HASH}|(?<!\S)//",
@@ -62,9 +60,8 @@ class Ignore(NamedTuple):
     """A comment, or a tag of a notebook's cell, that lets findings be ignored."""
 
     location: Location  # where it is
-    target: (
-        int | None
-    )  # the line that it is for; None: the whole file, or the whole cell if it is a tag
+    # the line that it is for; None: the whole file, or the whole cell if it is a tag
+    target: int | None
     codes: tuple[str, ...]  # if there are none, it is for all codes
     is_tag: bool = False
 
@@ -91,7 +88,11 @@ def ignores_in(source: Source, kind: str | None, parts: Iterable[Part]) -> list[
         if part.cell is not None:
             cells.setdefault(part.cell, []).append(part)
     if cells:
-        return [one for inside in cells.values() for one in _ignores_in_cell(inside, kind)]
+        ignores: list[Ignore] = []
+        for parts_of_cell in cells.values():
+            ignores += _ignores_in_cell(parts_of_cell, kind)
+        return ignores
+
     if _SIGN not in source.text:
         return []
     locate = partial(Location.in_text, source.lines, source.path)
@@ -127,20 +128,26 @@ def _in_file(parts: Sequence[Part], start: int, end: int) -> Region:
 
 def _in_part(part: Part, offset: int) -> int:
     """Return the offset in a part's text for an offset in its cell."""
-    found = offset if part.cell_places is None else bisect_left(part.cell_places, offset)
-    return min(found, len(part.text))
+    if part.cell_places is not None:
+        offset = bisect_left(part.cell_places, offset)
+    return min(offset, len(part.text))
 
 
 def _targets(lines: Lines, alone: Iterable[int]) -> dict[int, int]:
     """Return the next line with text for each line that holds nothing but a comment."""
     targets: dict[int, int] = {}
     for line in sorted(alone, reverse=True):
-        following = (
-            number for number in range(line + 1, lines.count + 1) if lines.line(number).strip()
-        )
-        target = next(following, line)
+        target = _next_with_text(lines, line)
         targets[line] = targets.get(target, target)
     return targets
+
+
+def _next_with_text(lines: Lines, line: int) -> int:
+    """Return the next line that has text; the line itself if there is none."""
+    for number in range(line + 1, lines.count + 1):
+        if lines.line(number).strip():
+            return number
+    return line
 
 
 def _is_alone(match: re.Match[str], lines: Lines) -> bool:
@@ -149,9 +156,9 @@ def _is_alone(match: re.Match[str], lines: Lines) -> bool:
     first = max(column - len(match[0]), 1)
     if first > _LONGEST or lines.line(line, 1, first - 1).strip():
         return False
-    return not (
-        match[0].lstrip().startswith(_MARK) and lines.line(line, column, column + _LONGEST).strip()
-    )
+    if not match[0].lstrip().startswith(_MARK):
+        return True
+    return not lines.line(line, column, column + _LONGEST).strip()
 
 
 def _comments_in(
@@ -169,11 +176,12 @@ def _comments_in(
     alone = {lines.position(match.end()).line for match in matches if _is_alone(match, lines)}
     targets = _targets(lines, alone)
     for match in matches:
-        start = match.start() + len(match[0]) - len(match[0].lstrip())
-        location = locate(start, match.end())
-        target = None if match[1] else targets.get(location.line, location.line)
-        codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
-        yield Ignore(location, target, codes)
+        indentation = len(match[0]) - len(match[0].lstrip())
+        location = locate(match.start() + indentation, match.end())
+        is_for_file = match[1] is not None
+        target = None if is_for_file else targets.get(location.line, location.line)
+        codes = (code.strip() for code in (match[2] or "").split(","))
+        yield Ignore(location, target, tuple(filter(None, codes)))
 
 
 def apply_ignores(
@@ -181,24 +189,23 @@ def apply_ignores(
 ) -> tuple[list[Finding], set[tuple[Ignore, str]]]:
     """Return the findings that remain, and the comments that were used, each with the code."""
     by_area: dict[tuple[int | None, int | None], list[Ignore]] = {}
-    for one in ignores:
-        by_area.setdefault(one.area, []).append(one)
+    for ignore in ignores:
+        by_area.setdefault(ignore.area, []).append(ignore)
     kept: list[Finding] = []
     used: set[tuple[Ignore, str]] = set()
 
     @cache  # many findings may be on a line with many comments
     def is_ignored(cell: int | None, line: int | None, code: str) -> bool:
-        uses = [(one, code) for one in by_area.get((cell, line), ()) if one.names(code)]
+        ignores_there = by_area.get((cell, line), ())
+        uses = [(ignore, code) for ignore in ignores_there if ignore.names(code)]
         used.update(uses)
         return bool(uses)
 
     for finding in findings:
         cell = finding.location.cell
         lines = range(finding.location.line, finding.location.end_line + 1)
-        areas = ((None, None), (cell, None), *((cell, line) for line in lines))
-        verdicts = [
-            is_ignored(*area, finding.code) for area in areas
-        ]  # each comment that fits is used
+        areas = [(None, None), (cell, None), *((cell, line) for line in lines)]
+        verdicts = [is_ignored(*area, finding.code) for area in areas]  # each that fits is used
         if not any(verdicts):
             kept.append(finding)
     return kept, used
@@ -214,17 +221,31 @@ def unused_ignores(
 
     :param is_checked: whether a code was checked on the lines that a comment is for.
     """
-    needed = {one for one, _ in used}
-    for one in ignores:
-        if one.codes:
-            unneeded = [code for code in one.codes if (one, code) not in used]
-            unknown = [code for code in unneeded if code not in RULES]
-            unused = [code for code in unneeded if code in RULES and is_checked(one, code)]
-            words = [f"unknown code {code}" for code in unknown]
-            words += [f"no {', '.join(unused)} to ignore"] if unused else []
+    needed = {ignore for ignore, _ in used}
+    for ignore in ignores:
+        if ignore.codes:
+            unneeded = [code for code in ignore.codes if (ignore, code) not in used]
+            reasons = _reasons(ignore, unneeded, is_checked)
+        elif ignore not in needed and all(is_checked(ignore, code) for code in usual):
+            reasons = ["nothing to ignore"]
         else:
-            checked = all(is_checked(one, code) for code in usual)
-            words = [] if one in needed or not checked else ["nothing to ignore"]
-        if words:
-            subject = "the tag of the cell: " if one.is_tag else ""
-            yield Finding(one.location, "unused-ignore", subject + "; ".join(words))
+            reasons = []
+        if reasons:
+            subject = "the tag of the cell: " if ignore.is_tag else ""
+            yield Finding(ignore.location, "unused-ignore", subject + "; ".join(reasons))
+
+
+def _reasons(
+    ignore: Ignore, unneeded: Iterable[str], is_checked: Callable[[Ignore, str], bool]
+) -> list[str]:
+    """Return why a comment is not needed for some of its codes."""
+    reasons: list[str] = []
+    unused: list[str] = []
+    for code in unneeded:
+        if code not in RULES:
+            reasons.append(f"unknown code {code}")
+        elif is_checked(ignore, code):
+            unused.append(code)
+    if unused:
+        reasons.append(f"no {', '.join(unused)} to ignore")
+    return reasons

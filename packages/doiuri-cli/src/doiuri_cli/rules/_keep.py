@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from doiuri.plugins import PROXY_PATTERN
@@ -18,11 +18,24 @@ if TYPE_CHECKING:
 
 _OTHER_SITE = r"https?://[^\s/?#:]+/(?:[\w.~-]+/)*?(?=10\.)"
 _HEADS = re.compile(
-    rf"\s*(?:{PROXY_PATTERN}/+(?:api/handles/)?|{PROXY_PATTERN}\Z|{_OTHER_SITE}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi\s*:?\s*)*",
-    re.IGNORECASE,
+    rf"""
+    \s*
+    (?: {PROXY_PATTERN} /+ (?:api/handles/)?                # a link to the DOI proxy,
+    |   {PROXY_PATTERN} \Z                                  # or its host alone
+    |   {_OTHER_SITE}
+    |   info:(?:doi|hdl)/ | urn:doi: | hdl: | doi\s*:?\s*
+    )*
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx
-_USUAL = re.compile(r"#(?:[A-Za-z_!/:~]\S*)?|\?(?:[\w.\[\]%+~-]*(?:[=&;]\S*)?)?(?:#\S*)?")
+_USUAL = re.compile(
+    r"""
+    \# (?: [A-Za-z_!/:~] \S* )?                                     # a place on a page
+  | \? (?: [\w.\[\]%+~-]* (?: [=&;] \S* )? )? (?: \# \S* )?        # parameters, and a place
+    """,
+    re.VERBOSE,
+)
 # ANSI/NISO Z39.56: the check character that follows may be "#", after a TeX escape in any format
 _SICI = re.compile(r"[0-9]\.[0-9]\.[A-Z]{2};[0-9]-\\?\Z", re.IGNORECASE)
 _URN = re.compile(r"(10\.[0-9.]+):")
@@ -46,11 +59,17 @@ _MOST_BORDERS = 3  # of a simple table: above and below its head, and at its end
 _NEAR = 300  # characters of a label
 _RST_TARGET = re.compile(r"(?<![^\s`])<[^\s<>`]*\Z")
 _RST_REFERENCE_END = re.compile(r"[^`]*[^\s`]`(?:_(?![_\w])|:(?!\S))")
-# An inline target, or what a target without backticks is called
 _RST_NAME_START = re.compile(
-    r"(?:(?<![^\s'\"(\[{<:/-])_`[^`]*|(?<!\S)\.\. _(?!_)(?:[^:`\\\n]|\\.)*)\Z"
+    r"""
+    (?: (?<! [^\s'\"(\[{<:/-] ) _` [^`]*                    # an inline target
+    |   (?<!\S) \.\.[ ]_ (?!_) (?: [^:`\\\n] | \\. )*      # the name of a target without backticks
+    )
+    \Z
+    """,
+    re.VERBOSE,
 )
-_LABEL_START, _LABEL_END = re.compile(r"\[([^\[\]]*)\Z"), re.compile(r"[^\[\]]*(?=\])")
+_LABEL_START = re.compile(r"\[([^\[\]]*)\Z")
+_LABEL_END = re.compile(r"[^\[\]]*(?=\])")
 _DEFINITION = re.compile(r"^[ \t>]*\[([^\[\]\n]+)\]:", re.MULTILINE)
 
 
@@ -65,16 +84,33 @@ def keeps_name(old: str, new: str, syntax: str) -> bool:
 
     Of a link it may also drop a usual query and fragment.
     """
-    if syntax in _TEX and len(_PERCENT.findall(new)) > len(_PERCENT.findall(old)):
-        return False  # it would start a comment
-    if syntax in _TEX and old.count("{") - old.count("}") != new.count("{") - new.count("}"):
-        return False  # BibTeX counts braces after a backslash, too
-    (head, name), (_, better) = _split(old, syntax), _split(new, syntax)
-    names = {name}
-    end = re.search("[?#]", name)
-    if end and "/" in head and is_usual(_unquoted(name[: end.start()]), name[end.start() :]):
-        names.add(name[: end.start()])
-    return _unquoted(better) in map(_unquoted, names)
+    if syntax in _TEX and not _keeps_tex(old, new):
+        return False
+
+    head, old_name = _split(old, syntax)
+    _, new_name = _split(new, syntax)
+    names = {_unquoted(old_name)}
+
+    end_of_path = re.search("[?#]", old_name)
+    if end_of_path is not None and "/" in head:
+        path = _unquoted(old_name[: end_of_path.start()])
+        if is_usual(path, old_name[end_of_path.start() :]):
+            names.add(path)
+    return _unquoted(new_name) in names
+
+
+def _keeps_tex(old: str, new: str) -> bool:
+    """Return whether a replacement starts no comment, and leaves as many braces open.
+
+    BibTeX counts braces after a backslash, too.
+    """
+    if len(_PERCENT.findall(new)) > len(_PERCENT.findall(old)):
+        return False
+    return _open_braces(new) == _open_braces(old)
+
+
+def _open_braces(text: str) -> int:
+    return text.count("{") - text.count("}")
 
 
 def _split(text: str, syntax: str) -> tuple[str, str]:
@@ -87,12 +123,17 @@ def _split(text: str, syntax: str) -> tuple[str, str]:
     heads = _HEADS.match(text)
     head = heads[0] if heads else ""
     name = text[len(head) :].strip()
-    return head, _URN.sub(r"\1/", name, count=1) if "urn:" in head.lower() else name
+    if "urn:" in head.lower():
+        name = _URN.sub(r"\1/", name, count=1)
+    return head, name
 
 
 def _tex_meaning(escape: re.Match[str]) -> str:
+    """Return what an escape stands for; itself if the command is not known."""
     command, character, sign = escape.groups()
-    return _TEX_COMMANDS.get(command, escape[0]) if command else character or sign or ""
+    if command:
+        return _TEX_COMMANDS.get(command, escape[0])
+    return character or sign or ""
 
 
 def _unquoted(name: str) -> str:
@@ -104,40 +145,80 @@ def is_fixed_text(part: Part, start: int, end: int) -> bool:
 
     It must in a table or a title of reStructuredText, and in the label of a reference.
     """
-    text, before, after = (
-        part.text,
-        part.text[max(0, start - _NEAR) : start],
-        part.text[end : end + _NEAR],
-    )
     if part.syntax in _RST:
-        starts, laid_out = _layout(text)
-        if laid_out[bisect_right(starts, start) - 1]:
-            return True
-        is_name = _RST_REFERENCE_END.match(after) or _RST_NAME_START.search(before)
-        return is_name is not None and not _RST_TARGET.search(before)
-    if part.syntax == "markdown" and (first := _LABEL_START.search(before)):
-        last = _LABEL_END.match(after)
-        return last is not None and _folded(first[1] + text[start:end] + last[0]) in _labels(text)
+        return _is_fixed_in_rst(part.text, start, end)
+    if part.syntax == "markdown":
+        return _is_label(part.text, start, end)
     return False
 
 
+def _is_fixed_in_rst(text: str, start: int, end: int) -> bool:
+    """Return whether a piece of reStructuredText is in a table, a title or the name of a reference."""
+    if _layout(text).fixes(start):
+        return True
+    before = text[max(0, start - _NEAR) : start]
+    after = text[end : end + _NEAR]
+    is_name = _RST_REFERENCE_END.match(after) or _RST_NAME_START.search(before)
+    return is_name is not None and not _RST_TARGET.search(before)
+
+
+def _is_label(text: str, start: int, end: int) -> bool:
+    """Return whether a piece of Markdown is in the label of a reference that the text defines."""
+    label_start = _LABEL_START.search(text[max(0, start - _NEAR) : start])
+    if label_start is None:
+        return False
+    label_end = _LABEL_END.match(text[end : end + _NEAR])
+    if label_end is None:
+        return False
+    label = label_start[1] + text[start:end] + label_end[0]
+    return _folded(label) in _labels(text)
+
+
+class _Layout(NamedTuple):
+    """The lines of reStructuredText: where each starts, and whether it is in a table or a title."""
+
+    starts: list[int]
+    is_fixed: list[bool]
+
+    def fixes(self, offset: int) -> bool:
+        """Return whether a character is in a table or a title, which depend on the length of the text."""
+        return self.is_fixed[bisect_right(self.starts, offset) - 1]
+
+
 @lru_cache(1)
-def _layout(text: str) -> tuple[list[int], list[bool]]:
-    """Return where each line starts, and whether it belongs to a table or a title."""
+def _layout(text: str) -> _Layout:
     lines = text.split("\n")
-    adorned = [False, *(_ADORNMENT.match(line) is not None for line in lines), False]
-    laid_out: list[bool] = []
-    borders = 0
+    in_title = _lines_of_titles(lines)
+    in_table = _lines_of_simple_tables(lines)
+
+    is_fixed: list[bool] = []
     for number, line in enumerate(lines):
+        is_fixed.append(in_title[number] or in_table[number] or _GRID.match(line) is not None)
+    starts = list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
+    return _Layout(starts, is_fixed)
+
+
+def _lines_of_titles(lines: list[str]) -> list[bool]:
+    """Return whether each line is an adornment, or beside one."""
+    adorned = [_ADORNMENT.match(line) is not None for line in lines]
+    with_ends = [False, *adorned, False]
+    return [any(with_ends[number : number + 3]) for number in range(len(lines))]
+
+
+def _lines_of_simple_tables(lines: list[str]) -> list[bool]:
+    """Return whether each line is in a simple table: from its first border to its last."""
+    inside: list[bool] = []
+    borders = 0
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         is_border = _BORDER.match(line) is not None
-        borders += is_border
-        laid_out.append(
-            borders > 0 or any(adorned[number : number + 3]) or _GRID.match(line) is not None
-        )
-        is_end = not "".join(lines[number + 1 : number + 2]).strip()
-        if is_border and (borders == _MOST_BORDERS or (borders > 1 and is_end)):
+        if is_border:
+            borders += 1
+        inside.append(borders > 0)
+
+        is_last = borders > 1 and not following.strip()
+        if is_border and (borders == _MOST_BORDERS or is_last):
             borders = 0
-    return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0)), laid_out
+    return inside
 
 
 @lru_cache(1)
@@ -156,7 +237,13 @@ _TEX_ESCAPES = str.maketrans(
 )
 _MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9])")
 _MARKDOWN_MARKS = re.compile(
-    r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|!(?=\[)"
+    r"""
+    [\\`*\[\]<>]
+  | (?<![A-Za-z0-9]) _ | _ (?![A-Za-z0-9])    # within a word, it is no mark
+  | ~ (?=~) | (?<=~) ~                         # one is no mark
+  | ! (?=\[)                                   # of an image
+    """,
+    re.VERBOSE,
 )
 _RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
 

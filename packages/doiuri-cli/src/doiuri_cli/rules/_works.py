@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri.works import same_author, same_title
 
@@ -25,32 +25,67 @@ def work_findings(entries: Iterable[CitedWork], works: Mapping[str, Work]) -> It
     """Yield a finding for each difference between an entry and the work that its DOI names."""
     for entry in entries:
         work = works.get(entry.doi.key)
-        if work is not None:
-            for code, message in _differences(entry, work):
-                yield Finding(entry.location, code, message, entry.doi.name)
+        if work is None:
+            continue
+        for compare in (_status, _preprint, _title, _year, _author):
+            difference = compare(entry, work)
+            if difference is not None:
+                yield Finding(entry.location, difference.code, difference.message, entry.doi.name)
 
 
-def _differences(entry: CitedWork, work: Work) -> Iterator[tuple[str, str]]:
-    for notice in work.notices[:1]:  # the gravest
-        if notice.type != "correction":
-            yield "retracted" if work.retraction else "concern", f"{entry.doi.name}: {notice}"
-    if work.published_version is not None:
-        yield (
-            "preprint-published",
-            f"{entry.doi.name} is a preprint of {work.published_version.name}",
-        )
-    if entry.title and work.title and not same_title(entry.title, work.title):
-        yield "title-differs", f"the title of {entry.doi.name} is {_quoted(work.title)}"
-    if entry.year is not None and work.year is not None and not same_year(entry.year, work.year):
-        yield "year-differs", f"the year of {entry.doi.name} is {work.year}, not {entry.year}"
+class _Difference(NamedTuple):
+    """What is different in the registry."""
+
+    code: str
+    message: str
+
+
+def _status(entry: CitedWork, work: Work) -> _Difference | None:
+    """Return the gravest notice on a work, unless it is a correction."""
+    if not work.notices:
+        return None
+    gravest = work.notices[0]
+    if gravest.type == "correction":
+        return None
+    code = "retracted" if work.retraction else "concern"
+    return _Difference(code, f"{entry.doi.name}: {gravest}")
+
+
+def _preprint(entry: CitedWork, work: Work) -> _Difference | None:
+    published = work.published_version
+    if published is None:
+        return None
+    message = f"{entry.doi.name} is a preprint of {published.name}"
+    return _Difference("preprint-published", message)
+
+
+def _title(entry: CitedWork, work: Work) -> _Difference | None:
+    if not entry.title or not work.title or same_title(entry.title, work.title):
+        return None
+    return _Difference("title-differs", f"the title of {entry.doi.name} is {_quoted(work.title)}")
+
+
+def _year(entry: CitedWork, work: Work) -> _Difference | None:
+    if entry.year is None or work.year is None or same_year(entry.year, work.year):
+        return None
+    message = f"the year of {entry.doi.name} is {work.year}, not {entry.year}"
+    return _Difference("year-differs", message)
+
+
+def _author(entry: CitedWork, work: Work) -> _Difference | None:
+    """Return that the first author differs; an editor may stand in that place."""
+    family = entry.first_author_family
     names = [*work.authors[:1], *work.editors]
-    written = entry.first_author_family
-    if written and names and not any(same_author(written, name) for name in names):
-        yield "author-differs", f"the first author of {entry.doi.name} is {names[0]}, not {written}"
+    if not family or not names or any(same_author(family, name) for name in names):
+        return None
+    message = f"the first author of {entry.doi.name} is {names[0]}, not {family}"
+    return _Difference("author-differs", message)
 
 
 def _quoted(title: str) -> str:
-    return f'"{title if len(title) <= _LONGEST else f"{title[:_LONGEST]}…"}"'
+    if len(title) > _LONGEST:
+        title = f"{title[:_LONGEST]}…"
+    return f'"{title}"'
 
 
 def same_year(one: int, other: int) -> bool:

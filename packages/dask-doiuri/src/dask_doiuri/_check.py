@@ -1,4 +1,4 @@
-"""``check``: whether DOIs exist; how it asks is settled where the task graph is made."""
+"""``check``: whether DOIs exist. The options for requests are read where the task graph is made."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
 CHECKED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
 
+_STORE_URL = re.compile(r":memory:|\w{2,}:")  # one letter and a colon: a drive of Windows
+
 AT_ONCE = 2_000
-"""Names after which a process looks again how many others share the rate."""
+"""The number of names after which a process counts again how many others share the rate."""
 
 
 def check(
@@ -64,7 +66,7 @@ def check(
     ``doi_reason``
         why a DOI was not found; missing if it was.
 
-    The environment is read here; that of the workers does not matter.
+    Environment variables are read here; those of the workers do not matter.
 
     Answers are kept in the cache. A name that the cache has is not requested, so a computation that was
     interrupted can simply be started again. Names without an answer are not in the cache.
@@ -121,19 +123,23 @@ def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> lis
 
     :param names: the keys of names that are known, each with its agency.
     """
-    found = [read(item) for item in items]
-    answers: dict[str, Row] = {
-        key: ("found", agency, None) for key, agency in agencies_of(names).items()
-    }
-    new: dict[str, Handle] = {}
-    for doi in found:
-        if isinstance(doi, Handle) and (key := ascii_upper(doi.name)) not in answers:
-            new.setdefault(key, doi)
-    for key, outcome in zip(new, asking.outcomes([*new.values()]), strict=True):
+    dois = [read(item) for item in items]
+    answers: dict[str, Row] = {}
+    for key, agency in agencies_of(names).items():
+        answers[key] = ("found", agency, None)
+
+    unknown: dict[str, Handle] = {}
+    for doi in dois:
+        if isinstance(doi, Handle):
+            key = ascii_upper(doi.name)
+            if key not in answers:
+                unknown.setdefault(key, doi)
+    outcomes = asking.outcomes(list(unknown.values()))
+    for key, outcome in zip(unknown, outcomes, strict=True):
         answers[key] = (outcome.status, outcome.agency, outcome.reason or None)
 
     rows: list[Row] = []
-    for doi in found:
+    for doi in dois:
         if isinstance(doi, NoDOI):
             rows.append((None, doi.status, None, doi.reason))
         else:
@@ -141,57 +147,67 @@ def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> lis
     return rows
 
 
+def _local_workers() -> int:
+    """Return how many processes Dask's scheduler "processes" starts."""
+    return dask.config.get("num_workers", None) or CPU_COUNT
+
+
 @dataclass(frozen=True)
 class _Asking:
-    """How one call of ``check`` asks; nothing is left to the environment of the workers."""
+    """How one call of ``check`` makes requests; nothing depends on the environment of the workers."""
 
     resolver: dict[str, Any]  # arguments of a Resolver
     cache: str | None = field(repr=False)  # URLs of Redis may have a password
     rate: float | None
     budget: float | None
     client: int = field(default_factory=os.getpid)
-    workers: int = field(default_factory=lambda: dask.config.get("num_workers", None) or CPU_COUNT)
-    """How many processes Dask's scheduler "processes" starts."""
-
+    workers: int = field(default_factory=_local_workers)
     call: str = field(default_factory=lambda: uuid4().hex)
-    """Part of Dask's keys: otherwise a call could return the answers of an equal one, "unknown" ones too."""
+    """Part of Dask's keys: without it, a call could return the answers of an equal one, "unknown" ones too."""
 
     @classmethod
     def settle(
         cls, given: dict[str, Any], rate: float | Literal["default"] | None, concurrency: int
     ) -> _Asking:
-        """Check the options; what was left out is read from the environment of this process."""
-        options = read_options([one for one in OPTIONS if one.name in given], given)
-        cache, budget = options.pop("cache"), options.pop("budget", None)
-        options["base"] = options.pop("resolver")
-        options["user_agent"] = user_agent("dask-doiuri", options.pop("mailto"))
-        options["concurrency"] = concurrency
+        """Check the options; those that are not given are read from the environment of this process."""
+        options = read_options([option for option in OPTIONS if option.name in given], given)
+        cache = options.pop("cache")
+        budget = options.pop("budget", None)
+        arguments = {
+            "base": options.pop("resolver"),
+            "user_agent": user_agent("dask-doiuri", options.pop("mailto")),
+            "concurrency": concurrency,
+            **options,
+        }
         limit: dict[str, Any] = {} if rate == "default" else {"rate": rate}
-        with Resolver(store=None, **options, **limit) as checked:
-            rate = checked.settings.rate
-        if cache and not re.match(r":memory:|\w{2,}:", cache):
+        with Resolver(store=None, **arguments, **limit) as resolver:
+            rate = resolver.settings.rate
+        if cache and not _STORE_URL.match(cache):
             cache = os.path.abspath(cache)  # noqa: PTH100
-        return cls(options, cache, rate, budget)
+        return cls(arguments, cache, rate, budget)
 
     def outcomes(self, dois: Sequence[Handle]) -> Iterator[Outcome]:
-        """Yield what is known about DOIs, all within one budget."""
+        """Yield the outcomes for DOIs, all within one budget."""
         deadline = deadline_in(self.budget)
-        # not None: that stands for the worker's own DOIURI_CACHE
+        # not None, which stands for the worker's own DOIURI_CACHE
         store = self.cache or SQLiteStore(None).path
         for start in range(0, len(dois), AT_ONCE):
+            batch = dois[start : start + AT_ONCE]
             with Resolver(store=store, rate=self.share, **self.resolver) as resolver:
-                yield from resolver.check(
-                    dois[start : start + AT_ONCE], batch=True, budget=time_left(deadline)
-                )
+                yield from resolver.check(batch, batch=True, budget=time_left(deadline))
 
     @property
     def share(self) -> float | None:
         """The requests per second of this process; None: no limit."""
-        alone = 1 if self.client == os.getpid() else self.workers
-        return self.rate and self.rate / (_processes() or alone)
+        if self.rate is None:
+            return None
+        processes = _cluster_processes()
+        if processes is None:
+            processes = 1 if self.client == os.getpid() else self.workers
+        return self.rate / processes
 
 
-def _processes() -> int | None:
+def _cluster_processes() -> int | None:
     """Return how many worker processes the cluster of the running task has; None if it has no cluster."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
@@ -200,6 +216,7 @@ def _processes() -> int | None:
         distributed.get_worker()
     except ValueError:  # not a task of a cluster
         return None
-    # the workers of one process, as in inproc://host/process/number, share it
+    # the address of a worker inside a process is inproc://host/process/number
     addresses = distributed.get_client().nthreads()
-    return max(1, len({re.sub("^(inproc:.*)/.*", r"\1", address) for address in addresses}))
+    processes = {re.sub("^(inproc:.*)/.*", r"\1", address) for address in addresses}
+    return max(1, len(processes))

@@ -19,102 +19,132 @@ if TYPE_CHECKING:
 
     from dask_doiuri._parse import Data
 
-KEY, AGENCY, PART = "doi_key", "doi_agency", "doi_part"
+KEY = "doi_key"
+AGENCY = "doi_agency"
+PART = "doi_part"
 
 ROWS = 1_000_000
-"""Rows of a partition of a frame that is in memory."""
+"""The rows of a partition, if the frame is one of pandas."""
 
 
 def find_known(
     data: Data, column: Hashable, known: dd.DataFrame | pd.DataFrame
 ) -> tuple[Data, Any]:
-    """Return the data, and data whose partitions have the known keys of its partitions, with their agencies.
+    """Return the data, and a collection that has for each of its partitions the known keys and their agencies.
 
-    The keys are joined, and what matches returns to its partition: so neither side needs to fit into the
-    memory of one worker, and the rows that have the keys stay where they are.
+    The keys are joined, and each match returns to its partition: so neither side needs to fit into the memory
+    of one worker, and the rows themselves are not moved.
 
     :raises TypeError: if ``known`` is not a frame.
     :raises ValueError: if it has no column with keys or DOIs.
     """
-    dtype, count = text_dtype(), data.npartitions
-    meta, known = _wanted([], [0], column, dtype), _keys(known, dtype)
+    dtype = text_dtype()
+    count = data.npartitions
+    known_keys = _known_keys(known, dtype)
+    meta = _wanted([], [0], column, dtype)
     if isinstance(data, db.Bag):
         numbers = db.from_sequence(range(count), npartitions=count)
-        wanted = data.map_partitions(_pairs, numbers, column).to_dataframe(meta=meta)
+        wanted = data.map_partitions(_numbered_keys, numbers, column).to_dataframe(meta=meta)
         # not "p2p": the graph of a bag is optimized, and then lacks the barrier that it needs
-        return data, _sorted_back(wanted, count, known, "tasks").to_bag(format="tuple")
-    keys, data = _read_twice(data)
+        matches = _joined(wanted, count, known_keys, "tasks")
+        return data, matches.to_bag(format="tuple")
+
+    once, again = _read_twice(data)
     numbers = dd.from_pandas(pd.Series(range(count)), npartitions=count)
-    wanted = keys.map_partitions(_wanted, numbers, column, dtype, meta=meta, align_dataframes=False)
-    return data, _sorted_back(wanted, count, known)
+    wanted = once.map_partitions(_wanted, numbers, column, dtype, meta=meta, align_dataframes=False)
+    return again, _joined(wanted, count, known_keys)
 
 
 def agencies_of(names: pd.DataFrame | Iterable[tuple[str, object]]) -> dict[str, str | None]:
-    """Return the agencies by key; the first that is known, if a key has several."""
+    """Return the agencies by key; if a key has several, the first one."""
     pairs = names.itertuples(index=False) if isinstance(names, pd.DataFrame) else names
-    found: dict[str, str | None] = {}
+    agencies: dict[str, str | None] = {}
     for key, agency in pairs:
-        found[key] = found.get(key) or (agency if isinstance(agency, str) else None)
-    return found
+        stated = agency if isinstance(agency, str) else None
+        agencies[key] = agencies.get(key) or stated
+    return agencies
 
 
-def _sorted_back(
-    wanted: dd.DataFrame, count: int, known: dd.DataFrame, shuffle: str | None = None
+def _joined(
+    wanted: dd.DataFrame, count: int, known_keys: dd.DataFrame, shuffle: str | None = None
 ) -> dd.DataFrame:
-    """Return those of the wanted keys that are known, in their partitions."""
-    found = wanted.merge(known, on=KEY, how="inner", shuffle_method=shuffle)
-    back = found.set_index(PART, divisions=[*range(count), count - 1], shuffle_method=shuffle)
-    return back[[KEY, AGENCY]].reset_index(drop=True)
+    """Return the wanted keys that are known, with their agencies, in the partitions with these numbers.
+
+    :param count: the number of partitions.
+    :param shuffle: Dask's method of shuffling; None for its default.
+    """
+    matches = wanted.merge(known_keys, on=KEY, how="inner", shuffle_method=shuffle)
+    divisions = [*range(count), count - 1]
+    sorted_back = matches.set_index(PART, divisions=divisions, shuffle_method=shuffle)
+    return sorted_back[[KEY, AGENCY]].reset_index(drop=True)
 
 
 def _wanted(part: Any, numbers: Iterable[int], column: Hashable, dtype: Any) -> pd.DataFrame:
-    pairs = pd.DataFrame(_pairs(part, numbers, column), columns=[KEY, PART])
+    """Return the keys in a partition of a frame, each with the number of the partition."""
+    pairs = pd.DataFrame(_numbered_keys(part, numbers, column), columns=[KEY, PART])
     return pairs.astype({KEY: dtype, PART: "int64"})
 
 
-def _pairs(part: Any, numbers: Iterable[int], column: Hashable) -> list[tuple[str, int]]:
+def _numbered_keys(part: Any, numbers: Iterable[int], column: Hashable) -> list[tuple[str, int]]:
+    """Return the keys in a partition, each with the number of the partition.
+
+    :param numbers: a partition with nothing but that number.
+    """
     (number,) = numbers
-    keys = {key for _, key, _ in rows_of(items_in(part, column)) if key is not None}
+    rows = rows_of(items_in(part, column))
+    keys = {key for _, key, _ in rows if key is not None}
     return [(key, number) for key in keys]
 
 
-def _keys(known: dd.DataFrame | pd.DataFrame, dtype: Any) -> dd.DataFrame:
+def _known_keys(known: dd.DataFrame | pd.DataFrame, dtype: Any) -> dd.DataFrame:
     """Return the keys and agencies of the known names."""
     if isinstance(known, pd.DataFrame):
         known = dd.from_pandas(known, npartitions=max(1, len(known) // ROWS), sort=False)
     if not isinstance(known, dd.DataFrame):
         raise TypeError(f"known: expected a data frame, not {known!r:.80}")
-    present = [*known.columns]
-    column = next((name for name in (KEY, "doi") if name in present), None)
-    if column is None:
-        raise ValueError(
-            f"known: there is no column {KEY} or doi; the columns are {', '.join(map(repr, present))}"
-        )
-    columns = [column, AGENCY] if AGENCY in present else [column]
+    present = list(known.columns)
+    if KEY in present:
+        columns = [KEY]
+    elif "doi" in present:
+        columns = ["doi"]
+    else:
+        names = ", ".join(map(repr, present))
+        raise ValueError(f"known: there is no column {KEY} or doi; the columns are {names}")
+    if AGENCY in present:
+        columns.append(AGENCY)
     return known[columns].map_partitions(_read_keys, dtype, meta=_key_frame([], [], dtype))
 
 
 def _read_keys(part: pd.DataFrame, dtype: Any) -> pd.DataFrame:
-    names = items_in(part, part.columns[0])
-    if part.columns[0] == KEY:
-        keys = [None if name is None else ascii_upper(str(name)) for name in names]
-    else:
+    """Return the keys and agencies in a partition whose first column has keys or DOIs."""
+    column = part.columns[0]
+    names = items_in(part, column)
+    if column != KEY:
         keys = [key for _, key, _ in rows_of(names)]
+    else:
+        keys = [_key(name) for name in names]
     agencies = items_in(part, AGENCY) if AGENCY in part.columns else [None] * len(part)
     return _key_frame(keys, agencies, dtype).dropna(subset=[KEY]).drop_duplicates()
 
 
+def _key(name: object) -> str | None:
+    return None if name is None else ascii_upper(str(name))
+
+
 def _key_frame(keys: Sequence[object], agencies: Sequence[object], dtype: Any) -> pd.DataFrame:
-    return pd.DataFrame(
-        {KEY: pd.array([*keys], dtype=dtype), AGENCY: pd.array([*agencies], dtype=dtype)}
-    )
+    columns = {
+        KEY: pd.array(list(keys), dtype=dtype),
+        AGENCY: pd.array(list(agencies), dtype=dtype),
+    }
+    return pd.DataFrame(columns)
 
 
 class _Partition:
-    """The tasks that make a partition. Dask takes it for a value, so they run inside another task."""
+    """The tasks that make a partition, for another task to run: Dask takes this for a value."""
 
     def __init__(self, graph: dict[Any, Any], key: Any) -> None:
-        self._graph, self._key = graph, key
+        self._graph = graph
+        self._key = key
 
     def __dask_tokenize__(self) -> object:
         return type(self).__name__, self._key
@@ -124,19 +154,20 @@ class _Partition:
 
 
 def _read_twice(frame: dd.DataFrame) -> tuple[dd.DataFrame, dd.DataFrame]:
-    """Return the frame twice, with the same partitions, each of which is read once for either if possible.
+    """Return the frame twice. If possible, the two are read one after the other, so that nothing is kept.
 
-    Optimized apart, the two could differ: Dask may read several small files as one.
+    Both have the same partitions. If Dask optimized each of them, it might read several small files as one
+    partition in one of them only.
     """
     frame = frame.optimize()
-    options = {"meta": frame._meta, "divisions": frame.divisions if frame.known_divisions else None}
-    found = _partitions(frame)
-    if found is None:
+    divisions = frame.divisions if frame.known_divisions else None
+    options = {"meta": frame._meta, "divisions": divisions}
+    partitions = _partitions(frame)
+    if partitions is None:
         same = dd.from_delayed(frame.to_delayed(), **options, verify_meta=False)
         return same, same
-    once, again = (
-        dd.from_map(_Partition.read, found, **options, label=label) for label in ("once", "again")
-    )
+    once = dd.from_map(_Partition.read, partitions, **options, label="once")
+    again = dd.from_map(_Partition.read, partitions, **options, label="again")
     return once, again
 
 
@@ -145,12 +176,13 @@ def _partitions(frame: dd.DataFrame) -> list[_Partition] | None:
     distributed = sys.modules.get("distributed")
     if distributed is not None and distributed.futures_of(frame):
         return None
-    graph, found = dict(frame.__dask_graph__()), []
-    left = len(graph)
+    graph = dict(frame.__dask_graph__())
+    partitions = []
+    tasks = 0
     for key in frame.__dask_keys__():
-        own, _ = cull(graph, [key])
-        left -= len(own)
-        if left < 0:
+        needed, _ = cull(graph, [key])
+        tasks += len(needed)
+        if tasks > len(graph):  # a task is needed twice
             return None
-        found.append(_Partition(own, key))
-    return found
+        partitions.append(_Partition(needed, key))
+    return partitions

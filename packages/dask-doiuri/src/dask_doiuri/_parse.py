@@ -1,4 +1,4 @@
-"""``parse``: the names and keys of DOIs; and how data gets new columns, partition by partition."""
+"""``parse``: the names and keys of DOIs. Also adds columns to data, partition by partition."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def parse(data: Data, column: Hashable = "doi") -> Data:
 
 
 class NoDOI(NamedTuple):
-    """What is said of an item without a DOI."""
+    """Why an item has no DOI."""
 
     reason: str
     status: str = "invalid"
 
 
 def read(item: object) -> Handle | NoDOI:
-    """Return a DOI as it is or parsed from text; or why there is none. Raises nothing, whatever the item is."""
+    """Return the DOI that an item is, or that its text contains; or why it has none. Never raises."""
     try:
         return _read(item)
     except DOISyntaxError as error:
@@ -79,40 +79,43 @@ def _read(item: object) -> Handle | NoDOI:
         return parse_name(item)
     if isinstance(item, Handle):
         return item
-    if item is None or item is pd.NA or (isinstance(item, float) and isnan(item)):
+    if _is_missing(item):
         return NoDOI("there is no DOI")
     return NoDOI(f"expected a DOI or a str, not {item!r:.80}")
+
+
+def _is_missing(item: object) -> bool:
+    return item is None or item is pd.NA or (isinstance(item, float) and isnan(item))
 
 
 def rows_of(items: Iterable[object]) -> list[Row]:
     """Return the name, key and reason for each item."""
     rows: list[Row] = []
-    for found in map(read, items):
-        if isinstance(found, NoDOI):
-            rows.append((None, None, found.reason))
+    for doi in map(read, items):
+        if isinstance(doi, NoDOI):
+            rows.append((None, None, doi.reason))
         else:
-            # a tenth of the time of found.key
-            rows.append((found.name, ascii_upper(found.name), None))
+            # a tenth of the time of doi.key
+            rows.append((doi.name, ascii_upper(doi.name), None))
     return rows
 
 
 def check_data(data: object, column: Hashable, names: Iterable[str]) -> None:
     """Raise TypeError or ValueError unless columns can be added to the data."""
     if isinstance(data, (pd.DataFrame, pd.Series)):
-        raise TypeError(
-            "expected data of Dask; use dask.dataframe.from_pandas(data, npartitions=…)"
-        )
+        how = "use dask.dataframe.from_pandas(data, npartitions=…)"
+        raise TypeError(f"expected data of Dask; {how}")
     if isinstance(data, dd.Series):
         raise TypeError("expected a Dask bag or data frame, not a series; use to_frame()")
     if not isinstance(data, (db.Bag, dd.DataFrame)):
         raise TypeError(f"expected a Dask bag or data frame, not {data!r:.80}")
     if isinstance(data, dd.DataFrame):
-        found = list(data.columns).count(column)
-        if found != 1:
-            problem = f"{found} columns are named" if found else "there is no column"
-            raise ValueError(
-                f"{problem} {column!r}; the columns are {', '.join(map(repr, data.columns))}"
-            )
+        present = list(data.columns)
+        count = present.count(column)
+        if count != 1:
+            problem = f"{count} columns are named" if count else "there is no column"
+            columns = ", ".join(map(repr, present))
+            raise ValueError(f"{problem} {column!r}; the columns are {columns}")
         _check_free(data.columns, names)
 
 
@@ -126,15 +129,16 @@ def add_columns(
     """Return the data with new columns of text.
 
     :param answer: returns a row of new values for each DOI of a partition.
-    :param known: data whose partitions are passed to ``answer`` too.
+    :param known: data whose partitions are passed to ``answer`` too; None if there is none.
     """
-    dtype, more = text_dtype(), [] if known is None else [known]
+    arguments = {"column": column, "names": names, "answer": answer}
+    others = [] if known is None else [known]
     if isinstance(data, db.Bag):
-        return data.map_partitions(_add_to_items, *more, column=column, names=names, answer=answer)
+        return data.map_partitions(_add_to_items, *others, **arguments)
+    dtype = text_dtype()
     meta = _with_rows(data._meta, names, [], dtype)
-    options = {"meta": meta, "align_dataframes": False}
     return data.map_partitions(
-        _add_to_frame, *more, column=column, names=names, answer=answer, dtype=dtype, **options
+        _add_to_frame, *others, **arguments, dtype=dtype, meta=meta, align_dataframes=False
     )
 
 
@@ -146,33 +150,40 @@ def _add_to_frame(
     answer: Any,
     dtype: Any,
 ) -> pd.DataFrame:
-    return _with_rows(part, names, answer(items_in(part, column), *known), dtype)
+    rows = answer(items_in(part, column), *known)
+    return _with_rows(part, names, rows, dtype)
 
 
 def _with_rows(
     part: pd.DataFrame, names: Sequence[str], rows: list[Row], dtype: Any
 ) -> pd.DataFrame:
-    values = zip(*rows, strict=True) if rows else [()] * len(names)
-    return part.assign(
-        **{name: pd.array([*each], dtype=dtype) for name, each in zip(names, values, strict=True)}
-    )
+    """Return a partition with a new column for each name."""
+    columns = {}
+    for index, name in enumerate(names):
+        values = [row[index] for row in rows]
+        columns[name] = pd.array(values, dtype=dtype)
+    return part.assign(**columns)
 
 
 def _add_to_items(
     part: Iterable[object], *known: Any, column: Hashable, names: Sequence[str], answer: Any
 ) -> list[dict[Hashable, object]]:
-    items, added = list(part), []
-    for item, row in zip(items, answer(items_in(items, column), *known), strict=True):
-        old = dict(item) if isinstance(item, Mapping) else {column: item}
-        _check_free(old, names)
-        added.append(old | dict(zip(names, row, strict=True)))
-    return added
+    items = list(part)
+    rows = answer(items_in(items, column), *known)
+    results = []
+    for item, row in zip(items, rows, strict=True):
+        result = dict(item) if isinstance(item, Mapping) else {column: item}
+        _check_free(result, names)
+        result.update(zip(names, row, strict=True))
+        results.append(result)
+    return results
 
 
 def _check_free(present: Iterable[Hashable], names: Iterable[str]) -> None:
-    taken = [name for name in names if name in set(present)]
+    present = set(present)
+    taken = ", ".join(name for name in names if name in present)
     if taken:
-        raise ValueError(f"the data already has {', '.join(taken)}; rename or drop it first")
+        raise ValueError(f"the data already has {taken}; rename or drop it first")
 
 
 def items_in(part: pd.DataFrame | Iterable[object], column: Hashable) -> list[object]:
@@ -180,9 +191,16 @@ def items_in(part: pd.DataFrame | Iterable[object], column: Hashable) -> list[ob
     if isinstance(part, pd.DataFrame):
         values = part[column]
         return list(values.astype(object).where(values.notna(), None))
-    return [item.get(column) if isinstance(item, Mapping) else item for item in part]
+    return [_member(item, column) for item in part]
+
+
+def _member(item: object, column: Hashable) -> object:
+    """Return a member of a dict; any other item of a bag is itself the DOI."""
+    return item.get(column) if isinstance(item, Mapping) else item
 
 
 def text_dtype() -> Any:
     """Return the type of a column of text as Dask converts it (``dataframe.convert-string``)."""
-    return pd.StringDtype("pyarrow") if pyarrow_strings_enabled() else pd.Series([""]).dtype
+    if pyarrow_strings_enabled():
+        return pd.StringDtype("pyarrow")
+    return pd.Series([""]).dtype

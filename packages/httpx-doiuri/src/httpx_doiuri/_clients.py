@@ -1,4 +1,4 @@
-"""What the clients of httpx and httpx2 need for ``doi:`` URIs."""
+"""The ``doi:`` URIs of the clients for httpx and httpx2."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
     Server = tuple[str, int]
 
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
 RequestT = TypeVar("RequestT")
 ResponseT = TypeVar("ResponseT")
 
 
 class Chain(NamedTuple):
-    """What is known of a request for a DOI: the first one, or one that follows a redirect."""
+    """What is known about a request for a DOI: the first one, or one that follows a redirect."""
 
     doi: DOI
     record: bool
@@ -44,11 +46,13 @@ class Chain(NamedTuple):
 class Redirects:
     """The requests that one call of ``send`` makes for a DOI, one after the other.
 
-    :param options: those of ``send``. There is no authentication after a redirect to another host.
+    There is no authentication after a redirect to another host.
+
+    :param options: those of ``send``.
     """
 
     def __init__(self, client: Any, request: Any, chain: Chain, options: dict[str, Any]) -> None:
-        self.request = request  # the one to send next
+        self.request = request  # the next one to send
         self.options = {**options, "stream": True, "follow_redirects": False}
         self._httpx = client._httpx
         self._chain = chain
@@ -68,25 +72,28 @@ class Redirects:
         :raises httpx.ConnectError: if ``offline`` is set, or if the target must not be requested.
         :raises httpx.RemoteProtocolError: if the URL of a redirect is invalid.
         """
-        httpx, request = self._httpx, self.request
+        httpx = self._httpx
+        request = self.request
         name = self._chain.doi.name
         if self._client.doi_options.offline:
             raise httpx.ConnectError(f"{name}: offline: request not sent", request=request)
-        headers = request.headers.copy()
-        watch = GuardedPeers(self._client._private_peers, self._check, request.url)
+        before = request.headers.copy()
+        peers = GuardedPeers(self._client._private_peers, self._check, request.url)
         try:
             self._check.check_url(str(request.url))
-            with self._client._traced(request, watch):
+            with self._client._traced(request, peers):
                 yield
         except TargetError as error:
             raise httpx.ConnectError(f"{name}: {error}", request=request) from error
-        # InvalidURL is no HTTPError, as if the caller's URL were wrong; UnicodeError comes from idna
+        # InvalidURL is not an HTTPError, since it usually means the caller's URL; UnicodeError comes from idna
         except (httpx.InvalidURL, UnicodeError) as error:
             message = f"{name}: redirected to an invalid URL: {error}"
             raise httpx.RemoteProtocolError(message, request=request) from error
-        changed = {key for key, value in request.headers.items() if headers.get(key) != value}
-        changed -= {"cookie", "host"}  # which each redirect sets anew
-        self._chain = self._chain._replace(auth_headers=self._chain.auth_headers | changed)
+        after = request.headers.items()
+        changed = {name for name, value in after if before.get(name) != value}
+        changed -= {"cookie", "host"}  # set anew after each redirect
+        auth_headers = self._chain.auth_headers | changed
+        self._chain = self._chain._replace(auth_headers=auth_headers)
 
     def follow(self, response: Any) -> bool:
         """Take a response; return whether another request is to be sent.
@@ -97,23 +104,15 @@ class Redirects:
         response.history = [*self._history, *response.history]
         following = response.next_request
         if following is None:
-            if (
-                self._follow and response.has_redirect_location
-            ):  # httpx2 ignores an invalid Location
+            if self._follow and response.has_redirect_location:
+                # httpx2 ignores an invalid Location
                 message = f"{self._chain.doi.name}: redirected to an invalid URL"
                 raise self._httpx.RemoteProtocolError(message, request=self.request)
             return False
-        following.extensions = {**self.request.extensions}  # without our trace
-        at_resolver = self._client.doi_options.is_at_resolver(str(following.url))
-        if not at_resolver:
-            self._chain = self._chain._replace(left=True)
-            self._keep_cookies(following)
-        if self._chain.left:
-            for name in ("Authorization", *self._chain.auth_headers):
-                following.headers.pop(name, None)
-        self._chain.set_on(following)
+        self._protect(following)
         if not self._follow:
             return False
+
         response.next_request = None
         self._history = [*response.history, response]
         self.request = following
@@ -122,6 +121,17 @@ class Redirects:
             message = f"{self._chain.doi.name}: Exceeded maximum allowed redirects."
             raise self._httpx.TooManyRedirects(message, request=following)
         return True
+
+    def _protect(self, following: Any) -> None:
+        """Remove from a request that follows a redirect what its host must not get, and hand on the chain."""
+        following.extensions = {**self.request.extensions}  # without our trace
+        if not self._client.doi_options.is_at_resolver(str(following.url)):
+            self._chain = self._chain._replace(left=True)
+            self._keep_cookies(following)
+        if self._chain.left:
+            for name in ("Authorization", *self._chain.auth_headers):
+                following.headers.pop(name, None)
+        self._chain.set_on(following)
 
     def is_record(self, response: Any) -> bool:
         """Return whether a response should be the record, or the statement that there is none."""
@@ -145,12 +155,13 @@ class Redirects:
             raise self._httpx.RemoteProtocolError(str(error), request=self.request) from error
 
     def _drop_auth(self) -> None:
-        """Send no credentials to other hosts, nor to the resolver with a request that such a host chose."""
-        if self._chain.left or not self._client.doi_options.is_at_resolver(str(self.request.url)):
+        """Send no credentials to other hosts, nor to the resolver with a request that another host chose."""
+        at_resolver = self._client.doi_options.is_at_resolver(str(self.request.url))
+        if self._chain.left or not at_resolver:
             self.options["auth"] = self._httpx.Auth()  # sends requests as they are
 
     def _keep_cookies(self, following: Any) -> None:
-        """Leave out cookies without a domain, which httpx sends to every host."""
+        """Send only the cookies that have a domain; httpx sends the others to every host."""
         following.headers.pop("Cookie", None)
         cookies = self._httpx.Cookies()
         for cookie in self._client.cookies.jar:
@@ -160,10 +171,10 @@ class Redirects:
 
 
 class Peers:
-    """Notes which servers a client has connected to in a private network, for its later requests.
+    """The servers in a private network that a client has connected to, for its later requests.
 
-    It takes the events of httpcore's ``trace`` extension. httpcore keeps connections, and has no event that
-    shows the peer of a kept one.
+    It gets the events of httpcore's ``trace`` extension. httpcore keeps connections open, and no event shows
+    the peer of a kept one.
 
     :param private: the address of each such server, by its host and port.
     """
@@ -175,7 +186,7 @@ class Peers:
 
     def __call__(self, name: str, info: dict[str, Any]) -> None:
         if name.endswith(".connect_tcp.started"):
-            self._server = info["host"], info["port"]
+            self._server = (info["host"], info["port"])
         elif name.endswith(".connect_tcp.complete"):
             peer = info["return_value"].get_extra_info("server_addr")
             self.connected(self._server, str(peer[0]))
@@ -190,7 +201,7 @@ class Peers:
 
 
 class GuardedPeers(Peers):
-    """Also refuses the connection of a request for a DOI, before anything is sent.
+    """The same for a request for a DOI: it also refuses its connection, before anything is sent.
 
     The peer of a connection to a proxy, or to a Unix socket, is not checked.
 
@@ -200,8 +211,8 @@ class GuardedPeers(Peers):
     def __init__(self, private: dict[Server, str], check: TargetCheck, url: Any) -> None:
         super().__init__(private, check)
         self._url = str(url)
-        port = url.port or {"http": 80, "https": 443}.get(url.scheme)
-        self._target = url.raw_host.decode("ascii"), port
+        port = url.port or _DEFAULT_PORTS.get(url.scheme)
+        self._target = (url.raw_host.decode("ascii"), port)
 
     def __call__(self, name: str, info: dict[str, Any]) -> None:
         super().__call__(name, info)
@@ -229,7 +240,9 @@ class _Trace:
             if "return_value" in info:
                 info["return_value"].close()
             raise
-        return None if self._given is None else self._given(name, info)
+        if self._given is None:
+            return None
+        return self._given(name, info)  # httpcore refuses a coroutine from a synchronous client
 
 
 class _AsyncTrace(_Trace):
@@ -244,8 +257,13 @@ class _AsyncTrace(_Trace):
             await self._given(name, info)
 
 
+def _has_body(request: Any) -> bool:
+    length = request.headers.get("Content-Length", "0")
+    return length != "0" or "Transfer-Encoding" in request.headers
+
+
 class DOIClient(Generic[RequestT, ResponseT]):
-    """What all clients add to those of httpx or httpx2."""
+    """The base of all clients: it adds ``doi:`` URIs to those of httpx or httpx2."""
 
     _httpx: ModuleType
     _trace: type[_Trace]
@@ -286,7 +304,8 @@ class DOIClient(Generic[RequestT, ResponseT]):
         :raises httpx.UnsupportedProtocol: if a DOI is requested by another method than GET or HEAD, or with a
             body.
         """
-        httpx, client, above = self._httpx, cast("Any", self), cast("Any", super())
+        httpx = self._httpx
+        above: Any = super()
         if isinstance(url, httpx.URL) or str(url)[:4].lower() != "doi:":
             self._refuse_doi(url)
             return cast("RequestT", above.build_request(method, url, **options))
@@ -294,47 +313,49 @@ class DOIClient(Generic[RequestT, ResponseT]):
             doi = DOI.from_uri(str(url))
         except DOISyntaxError as error:
             raise httpx.InvalidURL(str(error)) from error
-        headers = httpx.Headers(client.headers)
+        headers = httpx.Headers(cast("Any", self).headers)
         headers.update(options.get("headers"))
         query = self._query(options.pop("params", None))
         location = self.doi_options.request_url(doi, headers.get("Accept"), query)
         request = above.build_request(method, location, **options)
-        has_body = (
-            request.headers.get("Content-Length", "0") != "0"
-            or "Transfer-Encoding" in request.headers
-        )
-        if request.method not in {"GET", "HEAD"} or has_body:
-            message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
-            raise httpx.UnsupportedProtocol(message, request=request)
+        if request.method not in {"GET", "HEAD"} or _has_body(request):
+            reason = f"a DOI is read-only; use GET or HEAD without a body, not {request.method}"
+            raise httpx.UnsupportedProtocol(f"{doi.name}: {reason}", request=request)
+
         request.url = httpx.URL(location)  # without the client's params, as httpx encodes them
         request.headers["Host"] = request.url.netloc.decode("ascii")  # a doi: URI has no other
-        if request.headers.get("User-Agent") in {
-            None,
-            f"python-{httpx.__name__}/{httpx.__version__}",
-        }:
+        default_agent = f"python-{httpx.__name__}/{httpx.__version__}"
+        if request.headers.get("User-Agent") in {None, default_agent}:
             request.headers["User-Agent"] = user_agent("httpx-doiuri", self.doi_options.mailto)
         Chain(doi, self.doi_options.wants_record(headers.get("Accept"))).set_on(request)
         return cast("RequestT", request)
 
     def _query(self, given: Any) -> str:
-        """Return the query for the client's parameters, those ``given`` replacing them by name."""
-        params_type = self._httpx.QueryParams
-        query, own = (
-            ClientOptions.query(params.multi_items() if isinstance(params, params_type) else params)
-            for params in (given, self._doi_params)
-        )
-        replaced = params_type(query).keys()
-        kept = [part for part in own.split("&") if not params_type(part).keys() & replaced]
-        return "&".join(part for part in (*kept, query) if part)
+        """Return the query with the client's parameters, except for those replaced by a ``given`` one."""
+        query_params = self._httpx.QueryParams
+        query = self._encoded(given)
+        replaced = query_params(query).keys()
+        parts = []
+        for part in self._encoded(self._doi_params).split("&"):
+            if query_params(part).keys().isdisjoint(replaced):
+                parts.append(part)
+        parts.append(query)
+        return "&".join(filter(None, parts))
+
+    def _encoded(self, params: Any) -> str:
+        if isinstance(params, self._httpx.QueryParams):
+            params = params.multi_items()
+        return ClientOptions.query(params)
 
     def _refuse_doi(self, url: Any) -> None:
+        """Raise InvalidURL if a ``doi:`` URI was given as an ``httpx.URL``."""
         if isinstance(url, self._httpx.URL) and url.scheme == "doi":
             how = "pass the doi: URI to the client as a string: httpx.URL changes names such as 10.1000/../x"
             raise self._httpx.InvalidURL(f"{str(url)!r:.200}: {how}")
 
     @contextmanager
     def _traced(self, request: Any, peers: Peers) -> Iterator[None]:
-        """Give a request our callback of the trace extension while it is sent: others may send it later."""
+        """Give a request our callback of the trace extension only while it is sent."""
         given = request.extensions
         request.extensions = {**given, "trace": self._trace(peers, given.get("trace"))}
         try:
@@ -343,7 +364,7 @@ class DOIClient(Generic[RequestT, ResponseT]):
             request.extensions = given
 
     def _peers(self) -> Peers:
-        """Return what notes the peers of a request that is not for a DOI."""
+        """Return the peers of a request that is not for a DOI, which are noted but not refused."""
         return Peers(self._private_peers, self.doi_options.target_check())
 
     @staticmethod
@@ -357,14 +378,15 @@ class DOIClient(Generic[RequestT, ResponseT]):
 
     def _redirects(self, request: Any, options: dict[str, Any]) -> Redirects | None:
         """Return the requests to send for a DOI; None if the request is for something else."""
-        if (chain := Chain.of(request)) is not None:
+        chain = Chain.of(request)
+        if chain is not None:
             return Redirects(self, request, chain, options)
         self._refuse_doi(request.url)
         return None
 
 
 class SyncDOIClient(DOIClient[RequestT, ResponseT]):
-    """What the synchronous clients add."""
+    """The base of the synchronous clients."""
 
     _trace = _Trace
 
@@ -398,7 +420,7 @@ class SyncDOIClient(DOIClient[RequestT, ResponseT]):
 
 
 class AsyncDOIClient(DOIClient[RequestT, ResponseT]):
-    """What the asynchronous clients add."""
+    """The base of the asynchronous clients."""
 
     _trace = _AsyncTrace
 

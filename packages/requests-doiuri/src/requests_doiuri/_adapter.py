@@ -1,8 +1,8 @@
 """Sessions of requests that get ``doi:`` URIs, and where the redirects of a DOI may lead.
 
-What is known of a request for a DOI is in a response hook, because requests hands hooks on to the requests that
-follow redirects: ``Prepared`` until the request is sent, and ``Redirects`` from then on. The caller's request
-itself is never changed: a copy of it is sent.
+What is known about a request for a DOI is kept in a response hook, because requests hands hooks on to the
+requests that follow redirects: ``Prepared`` until the request is sent, and ``Redirects`` from then on. The
+caller's request itself is never changed: a copy of it is sent.
 
 requests has no hook between connecting and sending. So the addresses of a host are looked up before a
 redirect is followed, and the session checks the peer of the connection before each request.
@@ -48,13 +48,13 @@ _MOUNTED = "_doiuri_mounted"  # an attribute of a session; its copies do not hav
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A response hook that does nothing: it keeps what a prepared ``doi:`` request has no place for."""
+    """A response hook that does nothing but keep what a prepared ``doi:`` request cannot hold."""
 
     doi: DOI
     query: str = ""
     """The parameters for the resolver, encoded."""
     hooks: tuple[Hook, ...] = ()
-    """The caller's own hooks, which see all responses. Those of an authentication see the resolver's only."""
+    """The caller's own hooks, which get all responses. Those of an authentication get the resolver's only."""
     auth_headers: tuple[str, ...] = ()
     """The names of the headers that an authentication has set."""
 
@@ -69,7 +69,7 @@ class Redirects:
     prepared: Prepared
     options: ClientOptions
     cookies: RequestsCookieJar
-    """Those of the request; only the resolver gets them."""
+    """The cookies of the request; only the resolver gets them."""
     record: bool
     """Whether the request is for the record."""
     left: bool = False
@@ -126,7 +126,7 @@ class Redirects:
             raise exceptions.ConnectionError(message, request=request, response=response) from error
 
     def drop_authentication(self, request: PreparedRequest) -> None:
-        """Take from a request what the caller or an authentication has added for the resolver."""
+        """Remove from a request what the caller or an authentication has added for the resolver."""
         for name in ("Authorization", *self.prepared.auth_headers):
             request.headers.pop(name, None)
         _set_hooks(request, *self.prepared.hooks, self)
@@ -146,13 +146,19 @@ class Redirects:
 
 
 def _hook(request: PreparedRequest, kind: type[AnyHook]) -> AnyHook | None:
-    """Return the hook of ours that a request has; None if it is not for a DOI."""
-    hooks = getattr(request, "hooks", {"response": ()})  # requests-cache has requests without
-    return next((hook for hook in hooks["response"] if isinstance(hook, kind)), None)
+    """Return the hook of this kind that a request has; None if it has none."""
+    hooks = getattr(request, "hooks", {"response": ()})  # some requests of requests-cache have none
+    for hook in hooks["response"]:
+        if isinstance(hook, kind):
+            return hook
+    return None
 
 
 def _prepared(request: PreparedRequest, doi: DOI) -> Prepared:
-    """Return what is known of a ``doi:`` request: it may be prepared elsewhere, or have another URL since."""
+    """Return the hook of a ``doi:`` request, or a new one.
+
+    It needs a new one if the session did not prepare it, or if its URL was changed since.
+    """
     prepared = _hook(request, Prepared)
     redirects = _hook(request, Redirects)
     if redirects is not None:  # it has been sent: it is one of a history
@@ -166,19 +172,23 @@ def _set_hooks(request: PreparedRequest, *hooks: Hook) -> None:
     """Set the response hooks of a request, with ours in place of an earlier one of ours."""
     *others, ours = hooks
     kept = [hook for hook in others if not isinstance(hook, Prepared | Redirects)]
-    request.hooks = {**request.hooks, "response": [*kept, ours]}  # copies share the dictionary
+    # a new dictionary: copies of a request share the old one
+    request.hooks = {**request.hooks, "response": [*kept, ours]}
 
 
-def _own_cookies(request: PreparedRequest, base: str) -> RequestsCookieJar:
+def _request_cookies(request: PreparedRequest, base: str) -> RequestsCookieJar:
     """Return the cookies of a ``doi:`` request, bound to the resolver."""
-    host = urlsplit(base).hostname or ""
-    host = f"[{host}]" if ":" in host else host
+    domain = urlsplit(base).hostname or ""
+    if ":" in domain:
+        domain = f"[{domain}]"
+    if "." not in domain:
+        domain = f"{domain}.local"  # as http.cookiejar writes a host without a dot
     jar = RequestsCookieJar()
     header = to_native_string(request.headers.get("Cookie", ""), "latin-1")  # type: ignore[no-untyped-call]
     for pair in header.split(";"):
         name, _, value = pair.strip().partition("=")
-        if name:  # http.cookiejar writes a host without a dot like this
-            jar.set(name, value, domain=host if "." in host else f"{host}.local")
+        if name:
+            jar.set(name, value, domain=domain)
     return jar
 
 
@@ -204,13 +214,13 @@ class DOIAdapter(HTTPAdapter):
         """
         doi = _doi_of(request)
         if request.method not in {"GET", "HEAD"} or request.body is not None:
-            message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
-            raise exceptions.InvalidSchema(message, request=request)
+            reason = f"a DOI is read-only; use GET or HEAD without a body, not {request.method}"
+            raise exceptions.InvalidSchema(f"{doi.name}: {reason}", request=request)
 
         redirects = Redirects(
             _prepared(request, doi),
             self.options,
-            cookies=_own_cookies(request, self.options.resolver),
+            cookies=_request_cookies(request, self.options.resolver),
             record=self.options.wants_record(request.headers.get("Accept")),
         )
         started = request.copy()
@@ -236,9 +246,8 @@ class DOIAdapter(HTTPAdapter):
             raise exceptions.InvalidSchema(message, request=request)
         doi = redirects.doi
         if self.options.offline:
-            raise exceptions.ConnectionError(
-                f"{doi.name}: offline: request not sent", request=request
-            )
+            message = f"{doi.name}: offline: request not sent"
+            raise exceptions.ConnectionError(message, request=request)
         accept = request.headers.get("Accept")
         location = self.options.request_url(doi, accept, redirects.prepared.query)
         headers = {"Location": location, "Content-Length": "0"}
@@ -259,9 +268,9 @@ def mount(
     >>> response.next.url
     'https://doi.org/api/handles/10.1000/182?type=URL'
 
-    Authentication ends if a redirect leads to another host: its headers are removed, and the hooks that it has
-    registered are not called any more. The session knows the hooks of your own only if it has prepared the
-    request; else no hook sees the responses of other hosts.
+    Authentication ends if a redirect leads to another host: its headers are removed, and the hooks that it
+    registered are not called any more. The session can tell your own hooks from these only if it has prepared
+    the request; otherwise no hook gets the responses of other hosts.
 
     :param session: a ``requests.Session``, or one of a subclass, as those of requests-cache and CacheControl.
     :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
@@ -283,10 +292,10 @@ def mount(
     session.rebuild_auth = partial(_rebuild_auth, session, session.rebuild_auth)  # type: ignore[method-assign]
     requests_cache = sys.modules.get(
         "requests_cache"
-    )  # its sessions exist only once it is imported
+    )  # if this is one of its sessions, it is imported
     if requests_cache is not None and isinstance(session, requests_cache.CacheMixin):
-        own = session.settings.key_fn or requests_cache.create_key
-        session.settings.key_fn = partial(_key, session, own)
+        create_key = session.settings.key_fn or requests_cache.create_key
+        session.settings.key_fn = partial(_key, session, create_key)
     return session
 
 
@@ -308,7 +317,7 @@ def _doi_of(request: PreparedRequest) -> DOI:
 
 
 class _NotedAuth:
-    """An authentication that notes which headers it sets, and which hooks it registers."""
+    """An authentication; afterwards, the headers that it set and the hooks that it registered are known."""
 
     def __init__(self, auth: Any) -> None:
         self._auth = auth
@@ -318,10 +327,9 @@ class _NotedAuth:
     def __call__(self, request: PreparedRequest) -> PreparedRequest:
         before = request.headers.copy()
         request.prepare_auth(self._auth)
-        self.headers = tuple(
-            name for name, value in request.headers.items() if before.get(name) != value
-        )
-        self.hooks = list(request.hooks["response"])  # the caller's are registered later
+        after = request.headers.items()
+        self.headers = tuple(name for name, value in after if before.get(name) != value)
+        self.hooks = list(request.hooks["response"])  # requests registers the caller's later
         return request
 
 
@@ -332,18 +340,16 @@ def _prepare(
     if not _is_doi(request.url):
         return prepare(request)
 
-    auth = _NotedAuth(session.auth if request.auth is None else request.auth)
-    noted = copy.copy(request)
-    noted.auth = auth
-    prepared = prepare(noted)
+    used_auth = session.auth if request.auth is None else request.auth
+    auth = _NotedAuth(used_auth)
+    copied = copy.copy(request)
+    copied.auth = auth
+    prepared = prepare(copied)
     hooks = prepared.hooks["response"]
+    callers = tuple(hook for hook in hooks if hook not in auth.hooks)
     params = merge_setting(request.params, session.params)  # type: ignore[no-untyped-call]
-    ours = Prepared(
-        _doi_of(prepared),
-        ClientOptions.query(params),
-        hooks=tuple(hook for hook in hooks if hook not in auth.hooks),
-        auth_headers=auth.headers,
-    )
+    query = ClientOptions.query(params)
+    ours = Prepared(_doi_of(prepared), query, hooks=callers, auth_headers=auth.headers)
     _set_hooks(prepared, *hooks, ours)
     return prepared
 
@@ -351,7 +357,7 @@ def _prepare(
 def _send(
     session: Session, send: Callable[..., Response], request: PreparedRequest, **options: Any
 ) -> Response:
-    """Send a request; one for a DOI as a copy that checks its redirects, and over checked connections."""
+    """Send a request. For a DOI, a copy of it is sent, which checks its redirects, over checked connections."""
     url = request.url or ""
     redirects = _hook(request, Redirects)
     if not _is_doi(url) and redirects is None:
@@ -360,10 +366,10 @@ def _send(
     adapter = session.get_adapter(url)
     if isinstance(adapter, DOIAdapter):
         return send(adapter.started(request), **options)
-    if redirects is None:  # an adapter of the user's for some DOIs
+    if redirects is None:  # the user has mounted another adapter for some DOIs
         return send(request, **options)
     with redirects.refusals(request):
-        manager = getattr(adapter, "poolmanager", None)  # an adapter of the user's may have none
+        manager = getattr(adapter, "poolmanager", None)  # an adapter of the user may have none
         if manager is None:
             return send(request, **options)
         with guarding(manager, url, redirects.options.target_check()):
@@ -376,7 +382,7 @@ def _rebuild_auth(
     request: PreparedRequest,
     response: Response,
 ) -> None:
-    """Take from a request that follows a redirect what its host must not get; requests calls this."""
+    """Remove from a request that follows a redirect what its host must not get; requests calls this."""
     redirects = _hook(request, Redirects)
     if redirects is None:
         rebuild(request, response)
@@ -393,16 +399,22 @@ def _rebuild_auth(
 
 
 def _key(
-    session: Session, own: Callable[..., str], *, request: PreparedRequest, **options: object
+    session: Session,
+    create_key: Callable[..., str],
+    *,
+    request: PreparedRequest,
+    **options: object,
 ) -> str:
-    """Return the key of a requests-cache session, and what that ignores or normalizes of a DOI's request."""
-    key = own(request=request, **options)
+    """Return the key of requests-cache; for a DOI, with a hash of what that key ignores or normalizes."""
+    key = create_key(request=request, **options)
     redirects = _hook(request, Redirects)
     adapter = session.get_adapter("doi:")
     if redirects is None or not isinstance(adapter, DOIAdapter):
         return key
-    base = adapter.options.resolver
+    query = redirects.prepared.query
+    doi_options = adapter.options
     accept = request.headers.get("Accept")
-    parts = f"{request.url} {redirects.prepared.query} {base} {adapter.options.follow} {accept!r}"
-    # a hash, since the filesystem backend uses the key as a file name
-    return f"{key}-{hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()}"
+    parts = f"{request.url} {query} {doi_options.resolver} {doi_options.follow} {accept!r}"
+    # a hash, because the filesystem backend uses the key as a file name
+    digest = hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()
+    return f"{key}-{digest}"

@@ -31,16 +31,18 @@ _CREDENTIALS = ("Authorization", "Cookie")
 class Redirects(dict[str, int]):
     """The URLs requested for one DOI, in order, each with the number of requests.
 
-    It serves as ``redirect_dict`` of each request: urllib counts visits in it, and hands it on to the request
-    that follows a redirect. So each of them knows its DOI, and the caller's request shows the URLs. The first
+    It is the ``redirect_dict`` of each request: urllib counts visits in it, and hands it on to the request that
+    follows a redirect. So each request knows its DOI, and the caller's request shows the URLs. The first URL
     is that of the DOI's ``record``, or the link, which redirects to its target.
     """
 
     def __init__(self, doi: Handle, url: str, options: ClientOptions, *, record: bool) -> None:
         super().__init__({url: 1})
-        self.doi, self.options, self.record = doi, options, record
+        self.doi = doi
+        self.options = options
+        self.record = record
         self._credentials: dict[str, str] = {}
-        self.at_resolver = True  # whether the latest request goes there
+        self.at_resolver = True  # whether the latest request goes to the resolver
         self._left = False  # whether a redirect has led to another host; a later one may lead back
 
     @staticmethod
@@ -53,8 +55,9 @@ class Redirects(dict[str, int]):
         """Return the first request."""
         from doiuri.plugins import user_agent
 
+        url = next(iter(self))
         headers = {"User-agent": user_agent("urllib-doiuri", self.options.mailto)}
-        request = Request(next(iter(self)), headers=headers)  # noqa: S310 - http or https
+        request = Request(url, headers=headers)  # noqa: S310 - http or https
         request.redirect_dict = self  # type: ignore[attr-defined]
         return request
 
@@ -63,7 +66,9 @@ class Redirects(dict[str, int]):
         self.at_resolver = self.options.is_at_resolver(request.full_url)
         # urllib makes the requests that follow redirects unverifiable; a first one may be opened again
         self._left = not self.at_resolver or (self._left and request.unverifiable)
-        for name in _CREDENTIALS if self.at_resolver else ():
+        if not self.at_resolver:
+            return
+        for name in _CREDENTIALS:
             if name in request.headers:
                 self._credentials[name] = request.headers.pop(name)
             if name in self._credentials and self.may_send(name):
@@ -83,13 +88,13 @@ def _checked(handler: Any, check: Callable[[str], None]) -> Any:
             check(str(self.sock.getpeername()[0]))  # urllib closes the connection after an error
 
     def do_open(http_class: Any, request: Request, **options: object) -> HTTPResponse:
-        # a proxy is no target, and urllib makes it the request's host; a function is the user's own business
-        if isinstance(http_class, type) and request.host == Request(request.full_url).host:  # noqa: S310
+        # urllib makes a proxy the request's host; a function in place of a class is the user's own connection
+        has_proxy = request.host != Request(request.full_url).host  # noqa: S310
+        if http_class is HTTPConnection and not has_proxy:
+            http_class = Checked
+        elif isinstance(http_class, type) and not has_proxy:
             # HTTPSConnection.connect calls that of its superclass, and then starts TLS
-            is_plain = http_class is HTTPConnection
-            http_class = (
-                Checked if is_plain else type(http_class.__name__, (http_class, Checked), {})
-            )
+            http_class = type(http_class.__name__, (http_class, Checked), {})
         return handler.do_open(http_class, request, **options)  # type: ignore[no-any-return]
 
     copied = copy.copy(handler)
@@ -98,11 +103,11 @@ def _checked(handler: Any, check: Callable[[str], None]) -> Any:
 
 
 class _ReadResponse(HTTPResponse):
-    """A response whose body has been read, for the caller to read."""
+    """A response whose body was received already, and can be read by the caller."""
 
     def __init__(self, response: HTTPResponse, body: bytes) -> None:
         super().__init__(_Body(body))  # type: ignore[arg-type]
-        # a handler of the user's may have returned an object that lacks some of them
+        # a handler of the user may have returned an object without some of these attributes
         for name in ("headers", "msg", "status", "code", "reason", "version", "url"):
             setattr(self, name, getattr(response, name, None))
         self.chunked = False
@@ -111,7 +116,7 @@ class _ReadResponse(HTTPResponse):
 
 
 class _Body:
-    """In place of a socket: what HTTPResponse needs of one."""
+    """The part of a socket that HTTPResponse needs."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -153,20 +158,20 @@ class DOIHandler(BaseHandler):
         :raises HTTPError: if the response is an HTTP error.
         :raises URLError: if there is no usable response.
         """
-        doi = DOI.from_uri(
-            req.full_url + ("#" if vars(req)["fragment"] == "" else "")
-        )  # urllib drops it
+        uri = req.full_url
+        if vars(req)["fragment"] == "":
+            uri += "#"  # urllib drops it
+        doi = DOI.from_uri(uri)
         method = req.get_method()
         if method not in {"GET", "HEAD"} or req.data:
-            raise ValueError(
-                f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {method}"
-            )
+            reason = f"a DOI is read-only; use GET or HEAD without a body, not {method}"
+            raise ValueError(f"{doi.name}: {reason}")
         request = self._replacing(req, doi)
         try:
             return self.parent.open(request, timeout=req.timeout)  # type: ignore[no-any-return]
         except URLError:
             raise
-        except (OSError, HTTPException) as error:  # urllib lets these through
+        except (OSError, HTTPException) as error:  # urllib does not wrap these
             raise URLError(error) from error
         except ValueError as error:
             raise URLError(f"{doi.name}: redirected to an invalid URL: {error}") from error
@@ -175,8 +180,10 @@ class DOIHandler(BaseHandler):
         """Return the http or https request that replaces the ``doi:`` request ``req``."""
         added = {name.capitalize(): value for name, value in self.parent.addheaders}
         accept: str | bytes | None = req.get_header("Accept", added.get("Accept"))
-        url, record = self.options.request_url(doi, accept), self.options.wants_record(accept)
-        req.redirect_dict = redirects = Redirects(doi, url, self.options, record=record)  # type: ignore[attr-defined]
+        url = self.options.request_url(doi, accept)
+        record = self.options.wants_record(accept)
+        redirects = Redirects(doi, url, self.options, record=record)
+        req.redirect_dict = redirects  # type: ignore[attr-defined]
         request = redirects.request()
         request.method = req.get_method()
         request.unverifiable = req.unverifiable
@@ -208,23 +215,24 @@ class DOIHandler(BaseHandler):
         redirects = Redirects.of(req)
         if redirects is None:
             return None
-        for name, value in ((key.capitalize(), value) for key, value in self.parent.addheaders):
-            is_credential = name in _CREDENTIALS and req.get_header(name) == value
-            if is_credential and not redirects.may_send(name):
+        for added_name, value in self.parent.addheaders:
+            name = added_name.capitalize()
+            if name not in _CREDENTIALS or redirects.may_send(name):
+                continue
+            if req.get_header(name) == value:
                 req.remove_header(name)
         if redirects.at_resolver:
             return None
         handlers: list[Any] = self.parent.handlers  # type: ignore[attr-defined]
         with self._checking(redirects) as check:
-            for handler in handlers[handlers.index(self) + 1 :]:
-                is_http = isinstance(handler, AbstractHTTPHandler)
-                opening = (
-                    _checked(handler, partial(check.check_peer, req.full_url))
-                    if is_http
-                    else handler
-                )
-                method = getattr(opening, f"{req.type}_open", None)
-                response: HTTPResponse | None = method and method(req)
+            check_peer = partial(check.check_peer, req.full_url)
+            for other in handlers[handlers.index(self) + 1 :]:
+                is_http = isinstance(other, AbstractHTTPHandler)
+                handler = _checked(other, check_peer) if is_http else other
+                method = getattr(handler, f"{req.type}_open", None)
+                if method is None:
+                    continue
+                response: HTTPResponse | None = method(req)
                 if response is not None:
                     return response
         return None
@@ -275,7 +283,8 @@ class DOIHandler(BaseHandler):
         redirects = Redirects.of(req)
         if redirects is None:
             return
-        text, cause = f"{msg} (for {redirects.doi})", None
+        text = f"{msg} (for {redirects.doi})"
+        cause = None
         if redirects.record:
             from doiuri.rest import read_record
 
@@ -286,5 +295,6 @@ class DOIHandler(BaseHandler):
                 if body:  # HEAD has none
                     read_record(redirects.doi, code, body, dict(hdrs.items()))
             except ResolutionError as error:
-                text, cause = str(error), error
+                text = str(error)
+                cause = error
         raise HTTPError(req.full_url, code, text, hdrs, fp) from cause

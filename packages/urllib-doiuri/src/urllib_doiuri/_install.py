@@ -118,17 +118,16 @@ def record_request(
 
 def _handler_for(resolver: str | None, **options: Unpack[ClientArguments]) -> DOIHandler:
     """Return the installed handler if no option is given, or else a new one."""
-    if _installed is not None and {resolver, *options.values()} <= {None}:
+    given = [value for value in (resolver, *options.values()) if value is not None]
+    if _installed is not None and not given:
         return _installed[0]
     return DOIHandler(resolver, **options)
 
 
 def _opener(handler: DOIHandler, context: ssl.SSLContext | None = None) -> OpenerDirector:
     """Return a copy of the global opener with ``handler`` as its only DOIHandler, or one for a context."""
-    present, new = (
-        _global_opener() or _default_opener(tuple(getproxies().items())),
-        OpenerDirector(),
-    )
+    present = _global_opener() or _default_opener(tuple(getproxies().items()))
+    new = OpenerDirector()
     new.addheaders = present.addheaders
     replaced = (DOIHandler,) if context is None else (DOIHandler, HTTPSHandler)
     for other in present.handlers:  # type: ignore[attr-defined]
@@ -140,6 +139,6 @@ def _opener(handler: DOIHandler, context: ssl.SSLContext | None = None) -> Opene
     return new
 
 
-@lru_cache(maxsize=8)  # building an opener reads the system's certificates, which takes 20 ms
+@lru_cache(maxsize=8)  # a new opener reads the system's certificates, which takes 20 ms
 def _default_opener(proxies: tuple[tuple[str, str], ...]) -> OpenerDirector:
     return build_opener(ProxyHandler(dict(proxies)))

@@ -18,10 +18,33 @@ _LABEL = "|".join(map(re.escape, LABELS))
 _PATH = "|".join(map(re.escape, PATHS))
 # As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the paths in lower case
 _LABEL_OR_LINK = lazy(
-    rf"(?:(?P<link>(?:(?ai:https?)://|{_NO_LETTER_BEFORE}(?<![{_LETTERS}]_)(?:(?<![{_LETTERS}:/])//|(?<![{_LETTERS}.@/:%-])))"
-    rf"(?ai:(?:{PROXY_HOST_PATTERN})\.?)(?::[0-9]{{1,4}})?/(?:{_PATH}|(?ai:/?(?:{_LABEL})?))"
-    rf"|(?ai:https?:\\/\\/(?:{PROXY_HOST_PATTERN})\\/))"  # in JSON
-    rf"|{_NO_LETTER_BEFORE}(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}[:\uff1a]?{_BLANK}))\Z"
+    rf"""
+    (?:
+        (?P<link>
+            (?:
+                (?ai: https? )://
+            |   {_NO_LETTER_BEFORE}
+                (?<! [{_LETTERS}]_ )
+                (?:
+                    (?<! [{_LETTERS}:/] ) //         # a link without its scheme,
+                |   (?<! [{_LETTERS}.@/:%-] )        # or without both scheme and slashes
+                )
+            )
+            (?ai: (?: {PROXY_HOST_PATTERN} ) \.? )
+            (?: : [0-9]{{1,4}} )?
+            /
+            (?: {_PATH} | (?ai: /? (?: {_LABEL} )? ) )
+        |
+            (?ai: https?:\\/\\/ (?: {PROXY_HOST_PATTERN} ) \\/ )    # in JSON
+        )
+    |
+        {_NO_LETTER_BEFORE}
+        (?<! [{_LETTERS}] )
+        (?ai: {_LABEL} | doi {_BLANK} [:\uff1a]? {_BLANK} )
+    )
+    \Z
+    """,
+    re.VERBOSE,
 )
 _LONGEST = 64  # characters of a label or link
 _LAST_OF_LABELS = "/:\uff1aiI" + _BLANKS
@@ -36,12 +59,10 @@ _STARTS_OR_BLANK = _STARTS | {" "}
 _NOT_IN_URLS = " \t\n\r\"'<>"
 _AFTER_URL = lazy(r"[\s\"'<>?#]")
 _ESCAPE = lazy(r"%[0-9A-Fa-f]{2}\Z")
-_ESCAPED_OR_SUBFIELD = lazy(
-    r"(?:%[0-9A-Fa-f]{2}|\\.|\\u[0-9A-Fa-f]{4}|\$\$[A-Z])\Z", re.DOTALL
-)  # %2F, \n, $$U
-_SPRINGER = frozenset(
-    ["/art:", "/chp:", "/bok:"]
-)  # kinds of a publication, before its name in a URL
+# %2F, \n, \u002f, $$U
+_ESCAPED_OR_SUBFIELD = lazy(r"(?:%[0-9A-Fa-f]{2}|\\.|\\u[0-9A-Fa-f]{4}|\$\$[A-Z])\Z", re.DOTALL)
+# The kinds of publications that precede a name in a URL of Springer's
+_SPRINGER = frozenset(["/art:", "/chp:", "/bok:"])
 _BADGE = "shields.io/badge/"
 _BADGE_LENGTH = 200  # how far back its URL is looked for
 _URL_LENGTH = 500  # how far back the start of a URL is looked for; a bound keeps the time linear
@@ -56,9 +77,16 @@ _CURRENCY = "$¢£¤¥€₹₽₩₺₿"  # a price such as $10.5000/kg
 
 # The word "doi" with only markup after it: '"doi": "', '<b>DOI</b> ', '<x type="doi" y="z">'
 _LABEL_NEARBY = lazy(
-    r"(?:(?:<doi\s|[\"']doi[\"']\s)[^<>]{0,99}>\s{0,99}"
-    r"|(?<![A-Za-z0-9/])dois?(?:</?[^<>]{0,99}>|[ \n]content=|[^\w<]){1,8})\Z",
-    re.IGNORECASE,
+    r"""
+    (?:
+        (?: <doi\s | ["']doi["']\s ) [^<>]{0,99} > \s{0,99}
+    |
+        (?<! [A-Za-z0-9/] ) dois?
+        (?: </? [^<>]{0,99} > | [ \n]content= | [^\w<] ){1,8}
+    )
+    \Z
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _NEARBY = 120  # characters
 
@@ -69,8 +97,8 @@ class Lead(NamedTuple):
     :ivar start: where the mention starts: at its label or link, or else at the name.
     :ivar labelled: whether it has a label or is a link to the DOI proxy.
     :ivar place: "text", "link" (to the DOI proxy), "url" (the path of another URL), "query" (of a URL),
-        "badge" (the text of one by shields.io), or "escaped" (right after a percent-escape, as in a query
-        that holds another URL).
+        "badge" (the text of one by shields.io), "escaped" (right after a percent-escape, as in a query that
+        holds another URL), or "json" (with an escaped slash).
     """
 
     start: int
@@ -83,58 +111,65 @@ def frequent_lead(text: str, start: int, last: int) -> int:
 
     ``last`` is where the previous mention ended: no label or link starts before it.
     """
-    before = text[start - 1 : start]
-    if before in _STARTS or (before == " " and text[start - 2 : start - 1] not in _LAST_OF_LABELS):
+    previous = text[start - 1 : start]
+    if previous in _STARTS:
         return start
-    for spelling in _FREQUENT.get(before, ()):
-        first = start - len(spelling)
-        if (
-            first >= last
-            and text.startswith(spelling, first)
-            and text[first - 1 : first] in _STARTS_OR_BLANK
-        ):
+    if previous == " " and text[start - 2 : start - 1] not in _LAST_OF_LABELS:
+        return start
+    for label in _FREQUENT.get(previous, ()):
+        first = start - len(label)
+        if first < last or not text.startswith(label, first):
+            continue
+        if text[first - 1 : first] in _STARTS_OR_BLANK:
             return first
     return -1
 
 
-def lead(text: str, start: int, last: int = 0) -> Lead | None:
+def lead_before(text: str, start: int, last: int = 0) -> Lead | None:
     """Return what stands before the name at ``start``; None if the name is part of a longer word or number.
 
     ``last`` is where the previous mention ended: no label or link starts before it.
     """
     first = frequent_lead(text, start, last)
-    before = text[start - 1 : start]
+    previous = text[start - 1 : start]
     if first >= 0:
-        return Lead(first, first < start, "link" if before == "/" else "text")
-    if before in _LAST_OF_LABELS:
-        labelled = _label_or_link(text, start, last)
-        if labelled is not None:
-            return labelled
-    if before and not before.isspace() and _is_inside_word(text, start, before):
+        place = "link" if previous == "/" else "text"
+        return Lead(first, first < start, place)
+
+    if previous in _LAST_OF_LABELS:
+        label_or_link = _label_or_link(text, start, last)
+        if label_or_link is not None:
+            return label_or_link
+    if previous and not previous.isspace() and _is_inside_word(text, start, previous):
         return None
     return Lead(start, False, _place(text, start))
 
 
 def _label_or_link(text: str, start: int, last: int) -> Lead | None:
+    """Return the lead that ends in a label or a link to the DOI proxy at ``start``, or None."""
     first = max(last, start - _LONGEST)
     window = text[first:start].lower()
-    match = (
-        _LABEL_OR_LINK.search(text, first, start) if "doi" in window or "hdl" in window else None
-    )
-    if match is None:
+    if "doi" not in window and "hdl" not in window:
         return None
-    place = _place(text, match.start())
-    is_link = match["link"] is not None and place not in {"escaped", "query", "badge"}
-    return Lead(match.start(), True, "link" if is_link else place)
+    label_or_link = _LABEL_OR_LINK.search(text, first, start)
+    if label_or_link is None:
+        return None
+
+    first = label_or_link.start()
+    place = _place(text, first)
+    if label_or_link["link"] is not None and place not in {"escaped", "query", "badge"}:
+        place = "link"
+    return Lead(first, True, place)
 
 
 def _place(text: str, start: int) -> str:
-    before = text[start - 1 : start]
+    """Return the ``Lead.place`` of what starts at ``start``, if it is not a link to the DOI proxy."""
+    previous = text[start - 1 : start]
     if in_badge(text, start):
         return "badge"
-    if before == "/" or (before == ":" and text[start - 5 : start] in _SPRINGER):
+    if previous == "/" or (previous == ":" and text[start - 5 : start] in _SPRINGER):
         return "url"
-    if before in {"=", "+"}:
+    if previous in {"=", "+"}:
         return "query" if in_query(text, start) else "text"
     return "escaped" if _ESCAPE.search(text, max(0, start - 3), start) else "text"
 
@@ -142,7 +177,8 @@ def _place(text: str, start: int) -> str:
 def in_query(text: str, start: int) -> bool:
     """Return whether ``start`` is in the query of a URL."""
     window = text[max(0, start - _URL_LENGTH) : start]
-    url = window[max(window.rfind(character) for character in _NOT_IN_URLS) + 1 :]
+    before_url = max(window.rfind(character) for character in _NOT_IN_URLS)
+    url = window[before_url + 1 :]
     return "?" in url or "&" in url
 
 
@@ -153,22 +189,24 @@ def in_badge(text: str, start: int) -> bool:
     return badge >= 0 and not _AFTER_URL.search(window, badge)
 
 
-def _is_inside_word(text: str, start: int, before: str) -> bool:
-    earlier = text[start - 2 : start - 1]
-    if before.isalnum():
-        follows_escape = _ESCAPED_OR_SUBFIELD.search(text, max(0, start - 6), start)
-        return not follows_escape and (before.isascii() or not _UNSPACED.match(before))
-    if before in ".-":
-        return earlier.isdigit() and not in_badge(text, start)
-    if before in "_@":
-        return earlier.isalnum()
-    return before in _CURRENCY
+def _is_inside_word(text: str, start: int, previous: str) -> bool:
+    """Return whether the name at ``start`` only continues what ends with the ``previous`` character."""
+    if previous.isalnum():
+        if _ESCAPED_OR_SUBFIELD.search(text, max(0, start - 6), start):
+            return False
+        return previous.isascii() or not _UNSPACED.match(previous)
+
+    second_previous = text[start - 2 : start - 1]
+    if previous in ".-":
+        return second_previous.isdigit() and not in_badge(text, start)
+    if previous in "_@":
+        return second_previous.isalnum()
+    return previous in _CURRENCY
 
 
 def label_nearby(source: str, place: int) -> bool:
     """Return whether the word "doi" stands before ``place`` with nothing but markup between."""
     start = max(0, place - _NEARBY)
-    return (
-        "doi" in source[start:place].lower()
-        and _LABEL_NEARBY.search(source, start, place) is not None
-    )
+    if "doi" not in source[start:place].lower():
+        return False
+    return _LABEL_NEARBY.search(source, start, place) is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._find._ends import JSON_ESCAPE, name_end, trimmed
-from doiuri._find._leads import Lead, frequent_lead, lead
+from doiuri._find._leads import Lead, frequent_lead, lead_before
 from doiuri._names import PLAIN_NAME, PLAIN_REST
 from doiuri._patterns import lazy
 
@@ -19,25 +19,64 @@ if TYPE_CHECKING:
 Mention = tuple[int, int, int, DOI]
 
 # What always ends a plain name
-_END = r"(?=[]})>`]|\|(?!\w)|[?!.,;:]{0,3}(?:[ \n\t”’]|\Z)|\"(?:[ \n>,]|\Z)|</[a-z])"
+_END = r"""
+    (?=
+        []})>`]
+    |   \| (?!\w)
+    |   [?!.,;:]{0,3} (?: [ \n\t”’] | \Z )
+    |   " (?: [ \n>,] | \Z )
+    |   </ [a-z]
+    )
+"""
 # Starts with a literal, which the regex engine finds at the speed of memory, and drops decimals and versions
 # next; group 1 only if the name is plain. Long runs of digits and dots match even without a slash: each is
 # read once, and the time stays linear.
 _CANDIDATE = lazy(
-    rf"10\.(?=[0-9.]{{0,15}}+[/:\\%0-9.])"
-    rf"(?:({PLAIN_REST}{_END})|[0-9.]{{0,15}}+(?:[/:]|[0-9.]++(?:\\?/|:|%2[Ff])?|\\/|%2[Ff]))"
+    rf"""
+    10\. (?= [0-9.]{{0,15}}+ [/:\\%0-9.] )
+    (?:
+        ( {PLAIN_REST} {_END} )
+    |
+        [0-9.]{{0,15}}+
+        (?: [/:] | [0-9.]++ (?: \\?/ | : | %2[Ff] )? | \\/ | %2[Ff] )
+    )
+    """,
+    re.VERBOSE,
 )
 _PLAIN_NAME = lazy(PLAIN_NAME)
 _FREQUENT_LABELS = ("https://doi.org/", "doi:")
-_PREFIX = lazy(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
+_PREFIX = lazy(
+    r"""
+    10\. ( [0-9]++ )                      # the registrant, of which only the first number counts
+    (?! [0-9.]*? \. (?! [0-9] ) )         # no dot without digits after it
+    [0-9.]*+
+    ( \\?/ | : | %2[Ff] )
+    """,
+    re.VERBOSE,
+)
 _IN_SENTENCES = frozenset(["text", "link"])
-# What a program is to fill in; then the path of a file at ACM, and the key of a reference at Crossref
 _NO_NAME = lazy(
-    r"\{\{|\$\{|\{[a-z][A-Za-z0-9_.]+\}|\{[0-9]?\}(?![\w.{-])|%[sd](?![0-9A-Fa-f])|<(?:(?:[a-z]+[_-]?)?id|doi|name|number|prefix|suffix|version|year)>"
-    r"|(?<=10\.1145/)[0-9]+0000/|\|\w{1,30}-(?:bib|cit)-[0-9]"
+    r"""
+    # what a program is to fill in
+        \{\{ | \$\{ | \{ [a-z] [A-Za-z0-9_.]+ \} | \{ [0-9]? \} (?! [\w.{-] )
+    |   %[sd] (?! [0-9A-Fa-f] )
+    |   < (?: (?: [a-z]+ [_-]? )? id | doi | name | number | prefix | suffix | version | year ) >
+    # the path of a file at ACM
+    |   (?<= 10\.1145/ ) [0-9]+ 0000/
+    # the key of a reference at Crossref
+    |   \| \w{1,30} - (?: bib | cit ) - [0-9]
+    """,
+    re.VERBOSE,
 )
 # Two numbers, the second with an exponent
-_QUOTIENT = lazy(r"10\.[0-9]+/[0-9]+(?:\.[0-9]+)?[eE][-+][0-9]{1,3}(?![\w./-])")
+_QUOTIENT = lazy(
+    r"""
+    10\. [0-9]+ / [0-9]+ (?: \. [0-9]+ )?
+    [eE] [-+] [0-9]{1,3}
+    (?! [\w./-] )
+    """,
+    re.VERBOSE,
+)
 # Between two links, as Mendeley writes it
 _LINE_BREAK = lazy(r"(?:\\|%5C)n(?:https?:|10\.)")
 _JOURNAL_CODE = lazy(r"10\.[0-9.]+/[a-z]{2,6}")  # in the URL of a journal's page: not a work
@@ -52,74 +91,91 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
     """
     unclosed: list[int] = []
     last = 0  # end of the previous mention
+    end = 0  # where the search goes on
+    search = _CANDIDATE.search
     unchecked = DOI._unchecked
-    candidates = _CANDIDATE.finditer(text)
-    while (candidate := next(candidates, None)) is not None:
+    while (candidate := search(text, end)) is not None:
         start, end = candidate.span()
-        before = None
-        if candidate.lastindex is not None:
+        if candidate.lastindex is None:
+            lead = lead_before(text, start, last)
+        else:
             first = frequent_lead(text, start, last)
-            if first < 0 and (before := lead(text, start, last)) and before.place in _IN_SENTENCES:
-                first = before.start
+            if first < 0:
+                lead = lead_before(text, start, last)
+                if lead is not None and lead.place in _IN_SENTENCES:
+                    first = lead.start
             if first >= 0:
                 yield first, start, end, unchecked(candidate[0])
                 last = end
                 continue
             end = text.index("/", start) + 1
-        else:
-            before = lead(text, start, last)
-        if before and (prefix := _prefix(text, start, before, label_nearby)):
-            if prefix[2] == "\\/":
-                before = before._replace(place="json")
-            end = name_end(prefix, before, unclosed)
-            mention = None
-            if not _is_no_name(prefix, end):
-                mention = _mention(prefix, trimmed(prefix, end, before, tail), before)
-            if mention is not None:
-                _, _, last, _ = mention
-                yield mention
-        candidates = _CANDIDATE.finditer(text, end)
+
+        prefix = None if lead is None else _prefix(text, start, lead, label_nearby)
+        if lead is None or prefix is None:
+            continue
+        if prefix[2] == "\\/":
+            lead = lead._replace(place="json")
+        end = name_end(prefix, lead, unclosed)
+        if _is_no_name(prefix, end):
+            continue
+        mention = _mention(prefix, trimmed(prefix, end, lead, tail), lead)
+        if mention is not None:
+            _, _, last, _ = mention
+            yield mention
 
 
 def _prefix(
-    text: str, start: int, before: Lead, label_nearby: Callable[[int], bool]
+    text: str, start: int, lead: Lead, label_nearby: Callable[[int], bool]
 ) -> re.Match[str] | None:
     """Return the prefix and slash at ``start``; None for a decimal, a version, a port or a time."""
     prefix = _PREFIX.match(text, start)
-    if prefix is None or (prefix[2] == ":" and text[start - 8 : start].lower() != "urn:doi:"):
+    if prefix is None:
         return None
-    if not before.labelled and _QUOTIENT.match(text, start):
+    if prefix[2] == ":" and text[start - 8 : start].lower() != "urn:doi:":
         return None
-    counts = before.labelled or len(prefix[1]) >= _BARE_DIGITS or label_nearby(before.start)
-    return prefix if counts else None
+    if lead.labelled:
+        return prefix
+    if _QUOTIENT.match(text, start):
+        return None
+    return prefix if len(prefix[1]) >= _BARE_DIGITS or label_nearby(lead.start) else None
 
 
 def _is_no_name(prefix: re.Match[str], end: int) -> bool:
+    """Return whether what ends at ``end`` is a template or a path, or what follows is the rest of one."""
     text = prefix.string
-    return (
-        _NO_NAME.search(text, prefix.end(), end) is not None
-        or _NO_NAME.match(text, end) is not None
-    )
+    if _NO_NAME.search(text, prefix.end(), end):
+        return True
+    return _NO_NAME.match(text, end) is not None
 
 
-def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
+def _mention(prefix: re.Match[str], end: int, lead: Lead) -> Mention | None:
     """Return the mention of the name from ``prefix`` to ``end``; None if the name is not legal."""
-    text, start = prefix.string, prefix.start()
+    text = prefix.string
+    start = prefix.start()
     name = text[start:end]
+    if end <= prefix.end():
+        return None
     if prefix[2] == ":":
-        if not text[before.start : start].lower().endswith("urn:doi:"):
+        if not text[lead.start : start].lower().endswith("urn:doi:"):
             return None
         name = name.replace(":", "/", 1)  # DOI Handbook, note on URNs
-    if end <= prefix.end() or (before.place == "url" and _JOURNAL_CODE.fullmatch(name)):
-        return None
-    if before.place == "badge":
-        name = name.replace("--", "-").replace("__", "_")
-    elif before.place == "json":
-        name = JSON_ESCAPE.sub(lambda escape: chr(int(escape[0][2:] or "2F", 16)), name)
+
+    match lead.place:
+        case "url" if _JOURNAL_CODE.fullmatch(name):
+            return None
+        case "badge":
+            name = name.replace("--", "-").replace("__", "_")
+        case "json":
+            name = JSON_ESCAPE.sub(_json_unescaped, name)
     try:
-        return before.start, start, end, DOI.parse(name)
+        return lead.start, start, end, DOI.parse(name)
     except DOISyntaxError:  # the escapes hide bytes or characters that no name has
         return None
+
+
+def _json_unescaped(escape: re.Match[str]) -> str:
+    digits = escape[0].removeprefix("\\u")
+    return "/" if digits == "\\/" else chr(int(digits, 16))
 
 
 def delimited(text: str, start: int, delimiters: Mapping[str, tuple[str, ...]]) -> Mention | None:
@@ -129,10 +185,14 @@ def delimited(text: str, start: int, delimiters: Mapping[str, tuple[str, ...]]) 
         repeated.
     """
     name = _PLAIN_NAME.match(text, start)
-    end = name.end() if name else start
-    openers = delimiters.get(text[end : end + 1])
-    if name is None or openers is None or text[end] == text[end + 1 : end + 2]:
+    if name is None:
         return None
+    end = name.end()
+    delimiter = text[end : end + 1]
+    openers = delimiters.get(delimiter)
+    if openers is None or delimiter == text[end + 1 : end + 2]:
+        return None
+
     first = start
     for label in _FREQUENT_LABELS:
         if text.endswith(label, 0, first):
@@ -150,16 +210,17 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
     """
     place = value.find("10.")
     prefix = _PREFIX.match(value, place) if place >= 0 else None
-    before = lead(value, place) if prefix else None
-    if prefix is None or before is None or before.start != 0:
+    lead = lead_before(value, place) if prefix else None
+    if prefix is None or lead is None or lead.start != 0:
         return None
     if _LINE_BREAK.search(value) or (not link and len(value.split(maxsplit=1)) > 1):
         return None
-    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS) or _is_no_name(
-        prefix, len(value)
-    ):
+    if not (labelled or lead.labelled) and len(prefix[1]) < _BARE_DIGITS:
         return None
+    if _is_no_name(prefix, len(value)):
+        return None
+
     end = len(value)
-    if link or before.place == "link":
+    if link or lead.place == "link":
         end = len(value.partition("#")[0].partition("?")[0])
-    return _mention(prefix, end, before)
+    return _mention(prefix, end, lead)

@@ -218,7 +218,7 @@ def closer_look() -> Iterator[None]:
     """Let ``find`` take no name, label or link at once."""
     candidate = _plain._CANDIDATE.pattern.replace(PLAIN_REST, "(?!)")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_plain, "_CANDIDATE", re.compile(candidate))
+        patch.setattr(_plain, "_CANDIDATE", re.compile(candidate, _plain._CANDIDATE.flags))
         patch.setattr(_plain, "delimited", lambda *_: None)
         patch.setattr(_plain, "frequent_lead", lambda *_: -1)
         patch.setattr(_leads, "frequent_lead", lambda *_: -1)

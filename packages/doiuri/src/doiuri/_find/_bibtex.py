@@ -11,28 +11,53 @@ from doiuri._patterns import lazy
 from doiuri.tex import ACCENTS, SYMBOLS
 
 if TYPE_CHECKING:
-    from doiuri._find._markup import Part
+    from doiuri._find._markup import Construct
 
 _NO_BRACES = str.maketrans("", "", "{}")  # of a subscript
 _CHARACTERS = {",": " ", "lt": "<", "less": "<", "gt": ">", "backslash": "\\"}
 _SYMBOL = "|".join(sorted(SYMBOLS, key=len, reverse=True))
-_ESCAPE = (
-    r"\\(?P<escaped>[%&#$_{} ,])"
-    r"|\\(?P<accent>[`'^\"~=.]|[uvHckrdb](?![A-Za-z]))\s?(?:\{\\?(?P<letter>[A-Za-z])\}|\\?(?P<bare>[A-Za-z])"
-    r"(?![A-Za-z]*\{))"
-    rf"|\\(?P<symbol>{_SYMBOL})(?:\{{\}}|(?![A-Za-z])[ \t]?)"
-    r"|(?:\$|\\\(|\\ensuremath\{)\\?(?P<math>_(?:[0-9A-Za-z]|\{[0-9A-Za-z]{1,9}\})"
-    r"|[<>_~#%^&]|lt|gt|less|backslash)(?:\$|\\\)|\})"
-    r"|(?P<nothing>\\[-/]|\\text(?:sub|super)script(?=\{)|\\(?:allowbreak|string)(?![A-Za-z])[ \t]?)"
-)
+_ESCAPE = rf"""
+    \\ (?P<escaped> [%&\#$_{{}}\ ,] )
+    |
+    \\ (?P<accent> [`'^"~=.] | [uvHckrdb] (?! [A-Za-z] ) )
+    \s?
+    (?: \{{ \\? (?P<letter> [A-Za-z] ) \}}
+    |   \\? (?P<bare> [A-Za-z] ) (?! [A-Za-z]* \{{ )
+    )
+    |
+    \\ (?P<symbol> {_SYMBOL} )
+    (?: \{{\}} | (?! [A-Za-z] ) [ \t]? )
+    |
+    (?: \$ | \\\( | \\ensuremath\{{ )
+    \\?
+    (?P<math>
+        _ (?: [0-9A-Za-z] | \{{ [0-9A-Za-z]{{1,9}} \}} )
+    |   [<>_~\#%^&] | lt | gt | less | backslash
+    )
+    (?: \$ | \\\) | \}} )
+    |
+    (?P<nothing>
+        \\[-/]
+    |   \\text (?: sub | super ) script (?= \{{ )
+    |   \\ (?: allowbreak | string ) (?! [A-Za-z] ) [ \t]?
+    )
+"""
 
 _FIELD = lazy(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)
 # What programs leave behind a name: the query of its page, the next field of JSON
-_REMAINS = lazy(r"\?(?:seq|ref|origin|journalCode|casa_token|needAccess|utm_[a-z]+)=|\",\"")
+_REMAINS = lazy(
+    r"""
+    \? (?: seq | ref | origin | journalCode | casa_token | needAccess | utm_[a-z]+ ) =
+    | ","
+    """,
+    re.VERBOSE,
+)
 _FIELD_LENGTH = 50  # with the white space before the "="
-_IN_VALUE = lazy(rf"(?P<escape>{_ESCAPE})|[{{}}]|%?[ \t]*[\r\n]\s*", re.DOTALL)
-_BRACE = lazy(r"\\.|[{}]", re.DOTALL)
-_DEPTH = {"{": 1, "}": -1}
+_IN_VALUE = lazy(
+    rf"(?P<escape> {_ESCAPE} ) | [{{}}] | %? [ \t]* [\r\n] \s*",
+    re.DOTALL | re.VERBOSE,
+)
+_BRACE = lazy(r"\\.|[{}]", re.DOTALL)  # or an escape, which may be that of a brace
 _QUOTED = lazy(r"[^\"\\]*+(?:\\.[^\"\\]*+)*", re.DOTALL)
 _NOT_IN_NAMES = frozenset(["", " ", "=", "{", ",", "\n", '"'])
 # Longer values are prose. The bounds also keep the time linear, for values hold values.
@@ -56,11 +81,19 @@ class BibTeX(Scanner):
     boundary = lazy(r"\n(?=[ \t]*+(?:@|[A-Za-z_-]++[ \t]*+=|\r?(?:\n|\Z)))")
     first = lazy(r"[\\{}$~=]")
     token = lazy(
-        r"(?P<command>\\(?P<name>url|href|doi|path|nolinkurl)[ \t]*\{)"
-        r"|(?P<field>=(?:(?<=[iIlLeEkK]=)|(?<=[iIlLeEkK\s]\s=))\s*[{\"])"  # as in "doi", "url", "ee", "link"
-        rf"|(?P<escape>{_ESCAPE})|(?P<brace>\{{(?<![ ={{,\n\"]\{{)|\}})|(?P<tie>~+)"
-        r"|(?P<stop>\\(?:[A-Za-z]+\*?\{?|.))",
-        re.DOTALL,
+        rf"""
+        (?P<command> \\ (?P<name> url | href | doi | path | nolinkurl ) [ \t]* \{{ )
+        |
+        (?P<field>
+            = (?: (?<= [iIlLeEkK]= ) | (?<= [iIlLeEkK\s]\s= ) )    # as in "doi", "url", "ee", "link"
+            \s* [{{"]
+        )
+        | (?P<escape> {_ESCAPE} )
+        | (?P<brace> \{{ (?<! [ ={{,\n"]\{{ ) | \}} )
+        | (?P<tie> ~+ )
+        | (?P<stop> \\ (?: [A-Za-z]+ \*? \{{? | . ) )
+        """,
+        re.DOTALL | re.VERBOSE,
     )
     delimiters: ClassVar = {"}": ("= {", "={", "\\url{", "\\doi{"), '"': ('= "', '="')}
 
@@ -68,7 +101,7 @@ class BibTeX(Scanner):
         super().__init__(text)
         self._protective: set[int] = set()  # closing braces that only protect a part of a name
 
-    def meaning(self, token: re.Match[str], end: int) -> str | Part | None:  # noqa: ARG002 - values go on
+    def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:  # noqa: ARG002 - values go on
         match token.lastgroup:
             case "escape":
                 return _unescaped(token)
@@ -84,26 +117,36 @@ class BibTeX(Scanner):
             case _:
                 return (), token.end()
 
-    def _value(self, start: int, *, labelled: bool) -> Part:
-        """The value whose delimiter is just before ``start``; if it is not one DOI, it is running text."""
+    def _value(self, start: int, *, labelled: bool) -> Construct:
+        """Return the construct of the value whose delimiter is just before ``start``.
+
+        If the value is not one DOI, it is running text.
+        """
         text = self.text
-        first, end = start, self._value_end(start)
-        if text.find("10", first, end) < 0:
-            return (), start
+        running_text = (), start
+        value_end = self._value_end(start)
+        if text.find("10", start, value_end) < 0:
+            return running_text
+
+        first = start
+        end = value_end
         while first < end and text[first] == "{" and _closer(text, first) == end - 1:
-            first, end = first + 1, end - 1
+            first += 1
+            end -= 1
         remains = _REMAINS.search(text, first, end)
-        stop = remains.start() if remains else end
-        mention = Rendered.replacing(text, (first, stop), _IN_VALUE, _unescaped).whole(
-            labelled=labelled
-        )
-        return ((), start) if mention is None else ((mention,), end)
+        name_end = end if remains is None else remains.start()
+        value = Rendered.replacing(text, (first, name_end), _IN_VALUE, _unescaped)
+        mention = value.whole(labelled=labelled)
+        return running_text if mention is None else ((mention,), end)
 
     def _value_end(self, start: int) -> int:
+        """Return where the value ends whose delimiter is just before ``start``, which stands for no end."""
         if self.text[start - 1] == "{":
             return _closer(self.text, start - 1) or start
         quoted = _QUOTED.match(self.text, start, start + _LONGEST_VALUE)
-        return quoted.end() if quoted and self.text.startswith('"', quoted.end()) else start
+        if quoted is None or not self.text.startswith('"', quoted.end()):
+            return start
+        return quoted.end()
 
     def _is_protective(self, place: int) -> bool:
         """Return whether TeX shows nothing for the brace, as in ``10.1000/{ABC}``.
@@ -112,7 +155,9 @@ class BibTeX(Scanner):
         """
         if self.text[place] == "}":
             return place in self._protective
-        closer = _closer(self.text, place) if self._is_in_name(place) else None
+        if not self._is_in_name(place):
+            return False
+        closer = _closer(self.text, place)
         if closer is None:
             return False
         self._protective.add(closer)
@@ -121,9 +166,11 @@ class BibTeX(Scanner):
     def _is_in_name(self, place: int) -> bool:
         if self.text[place - 1 : place] in _NOT_IN_NAMES:
             return False
-        window = self.text[max(0, place - _NAME_LENGTH) : place]
-        name = window[max(window.rfind("10."), 0) :]
-        if not name.startswith("10.") or any(mark in name for mark in ' \t\r\n"'):
+        start = self.text.rfind("10.", max(0, place - _NAME_LENGTH), place)
+        if start < 0:
+            return False
+        name = self.text[start:place]
+        if any(mark in name for mark in ' \t\r\n"'):
             return False
         return name[-1] != "}" or place - 1 in self._protective
 
@@ -135,32 +182,35 @@ def _unescaped(token: re.Match[str]) -> str:
     ``$_2$``, which programs write for "_2".
     """
     if token["accent"]:
-        return unicodedata.normalize(
-            "NFC", (token["letter"] or token["bare"]) + ACCENTS[token["accent"]]
-        )
+        letter = token["letter"] or token["bare"]
+        return unicodedata.normalize("NFC", letter + ACCENTS[token["accent"]])
     if token["symbol"]:
         return SYMBOLS[token["symbol"]]
-    character: str = token["escaped"] or token["math"] or ""
-    if len(character) > 1 and character[0] == "_":
-        return character.translate(_NO_BRACES)
-    return _CHARACTERS.get(character, character)
+    shown: str = token["escaped"] or token["math"] or ""
+    is_subscript = len(shown) > 1 and shown.startswith("_")
+    return shown.translate(_NO_BRACES) if is_subscript else _CHARACTERS.get(shown, shown)
 
 
 def _field(text: str, place: int) -> str | None:
     """Return the name of the field whose "=" is at ``place``, if it is one that holds DOIs."""
-    before = text[max(0, place - _FIELD_LENGTH) : place].rstrip()
-    field = _FIELD.search(before, max(0, len(before) - len("link")))
-    return field[1].lower() if field else None
+    before_sign = text[max(0, place - _FIELD_LENGTH) : place].rstrip()
+    field = _FIELD.search(before_sign, max(0, len(before_sign) - len("link")))
+    return None if field is None else field[1].lower()
 
 
 def _closer(text: str, place: int) -> int | None:
     """Return where the brace that opens at ``place`` is closed; None if that is too far."""
-    depth = count = 0
+    opened = 0
+    depth = 0
     for brace in _BRACE.finditer(text, place, place + _LONGEST_VALUE):
-        depth += _DEPTH.get(brace[0], 0)
-        count += brace[0] == "{"
+        match brace[0]:
+            case "{":
+                opened += 1
+                depth += 1
+            case "}":
+                depth -= 1
         if depth == 0:
             return brace.start()
-        if count > _MOST_BRACES:
+        if opened > _MOST_BRACES:
             break
     return None

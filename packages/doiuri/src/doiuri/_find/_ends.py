@@ -21,19 +21,40 @@ _IS_SOFT = lazy(f"[{_SOFT}]")
 
 # Before one of these, a comma, a semicolon, a dash or a bracket ends the name
 _NEXT = lazy(
-    rf" ?(?:https?:|//|www\.|(?:{PROXY_HOST_PATTERN})/|(?:issue:)*doi\b|urn:|info:"
-    r"|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b|ISBN\b|Google\b|10\.[0-9]{4,}+(?![0-9.]*?\.(?![0-9]))[0-9.]*+(?:/|%2F))",
-    re.IGNORECASE,
+    rf"""
+    [ ]?
+    (?: https?: | // | www\. | (?: {PROXY_HOST_PATTERN} )/
+    |   (?: issue: )* doi\b | urn: | info:
+    |   PMC?ID\b | PubMed\b | CrossRef\b | arXiv\b | ISBN\b | Google\b
+    |   10\. [0-9]{{4,}}+ (?! [0-9.]*? \. (?! [0-9] ) ) [0-9.]*+ (?: / | %2F )    # another name
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _TAG = lazy(
-    r"<(?:\\?/|!--|(?:[aip]|br|em|li|t[dhr]|div|span|strong|su[bp]|ref|cite|code|italic|bold|img|hr)(?:[\s/][^<>]{0,200})?>)",
-    re.IGNORECASE,
+    r"""
+    <
+    (?: \\?/ | !--
+    |   (?: [aip] | br | em | li | t[dhr] | div | span | strong | su[bp] | ref | cite | code | italic | bold
+        | img | hr )
+        (?: [\s/] [^<>]{0,200} )? >
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ENTITY = lazy(
-    r"&(?:(?:quot|apos|nbsp|rdquo|rsquo|raquo|#0{0,4}(?:34|39|160));|lt;/|gt;(?!\.?[A-Za-z0-9]))"
+    r"""
+    &
+    (?: (?: quot | apos | nbsp | rdquo | rsquo | raquo | \#0{0,4} (?: 34 | 39 | 160 ) ) ;
+    |   lt;/
+    |   gt; (?! \.? [A-Za-z0-9] )
+    )
+    """,
+    re.VERBOSE,
 )
 _SICI = lazy(rf"<[0-9](?>(?:[^{_HARD}{_SOFT}]++|:(?!//)){{0,200}})>")
-_LINK_TEXT = lazy(  # of a link in AsciiDoc, before the end of a word
+# The text of a link in AsciiDoc, before the end of a word
+_LINK_TEXT = lazy(
     r"\[(?![0-9])[^\[\]\n]{0,200}\]"
     r"[.,;:!?)'\"]{0,3}(?:\s|\Z)"
 )
@@ -64,7 +85,15 @@ _WINDOW = 4000  # characters of a name that are searched
 _LONGEST = 500  # characters of a name in a badge
 # shields.io: "--" is a dash, "__" an underscore; a single dash ends the text, a single underscore is a blank
 _BADGE_TEXT = lazy(rf"(?>(?:[^-_\s\"<>?#]|--|__){{0,{_LONGEST}}})")
-JSON_ESCAPE = lazy(r"\\(?:/|u00(?:2[13-9A-Fa-f]|[3-7][0-9A-Fa-f]|[C-Fc-f][0-9A-Fa-f]))")
+JSON_ESCAPE = lazy(
+    r"""
+    \\
+    (?: /
+    |   u00 (?: 2[13-9A-Fa-f] | [3-7][0-9A-Fa-f] | [C-Fc-f][0-9A-Fa-f] )
+    )
+    """,
+    re.VERBOSE,
+)
 """A slash or a character of a name in JSON."""
 
 
@@ -74,17 +103,21 @@ def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
     ``unclosed`` keeps the time linear: otherwise each name in "10.1000/a(10.1000/a(…" would be read to the
     end of the text. Start with an empty list, and pass it again for the names that follow in the same text.
     """
-    text, start = prefix.string, prefix.end()
+    text = prefix.string
+    start = prefix.end()
     # Places where a search has to stop, the nearest last: brackets known to stay open, and behind them where
     # the search for their closing brackets stopped
     while unclosed and unclosed[-1] <= start:
         unclosed.pop()
     limit = _notation_end(text, start, lead.place)
-    limit = min(limit, unclosed[-1]) if unclosed else limit
+    if unclosed:
+        limit = min(limit, unclosed[-1])
+
     opened: list[int] = []  # the places of open brackets
     end = start
     if text.startswith("<", start) and text[start + 1 : start + 2].isalnum():
-        opened, end = [start], start + 1  # not a tag: it would leave nothing of the name
+        opened.append(start)  # not a tag: it would leave nothing of the name
+        end += 1
     while (stop := _STOP.search(text, end, limit)) is not None:
         end = stop.start()
         if _ends(text, end, lead, opened):
@@ -92,25 +125,22 @@ def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
         end += 1
     else:
         end = limit
+
     if not opened:
         return end
-    unclosed += [end, *reversed(opened)]
+    unclosed.append(end)
+    unclosed.extend(reversed(opened))
     return opened[0]
 
 
 def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
     """Return whether the name ends at ``place``; update ``opened``."""
     character = text[place]
-    before = text[lead.start - 1 : lead.start]  # the whole mention
+    before_mention = text[lead.start - 1 : lead.start]
     match character:
         case "(" | "[" | "{" | "<":
             opened.append(place)
-            is_markup = (
-                text.startswith("[^", place)
-                or (character == "<" and _TAG.match(text, place))
-                or (lead.place == "link" and _LINK_TEXT.match(text, place))
-            )
-            return bool(is_markup) or (not _SICI.match(text, place) and _next_follows(text, place))
+            return _opener_ends(text, place, lead)
         case ")" | "]" | "}" | ">":
             if opened and text[opened[-1]] == _OPENER_OF[character]:
                 opened.pop()
@@ -119,21 +149,19 @@ def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
         case "," | ";":
             return _separator_ends(text, place, lead)
         case '"':
-            return before == '"' or lead.place != "text" or not _AFTER_QUOTE.match(text, place)
+            if before_mention == '"' or lead.place != "text":
+                return True
+            return not _AFTER_QUOTE.match(text, place)
         case "'":
-            return before == "'" or _POSSESSIVE.match(text, place) is not None
+            return before_mention == "'" or _POSSESSIVE.match(text, place) is not None
         case "*":
-            return before == "*"
+            return before_mention == "*"
         case "\\" if lead.place == "json":
             return not JSON_ESCAPE.match(text, place)
         case "\\":
             return text[place + 1 : place + 2] not in _TEX_ESCAPED
         case "&":
-            if lead.place in {"query", "escaped"} or _ENTITY.match(text, place):
-                return True
-            is_field = before == "=" and _NEXT_FIELD.match(text, place)
-            in_fields = lead.place == "url" and in_query(text, lead.start)
-            return bool(is_field) or in_fields or _next_follows(text, place)
+            return _ampersand_ends(text, place, lead)
         case ":":
             return text.startswith("://", place)
         case "\u2013":
@@ -144,6 +172,28 @@ def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
             return not _IS_SOFT.match(character) or _word_begins(text, place)
 
 
+def _opener_ends(text: str, place: int, lead: Lead) -> bool:
+    """Return whether the bracket that opens at ``place`` is markup, or another name follows it."""
+    if text.startswith("[^", place):  # a footnote in Markdown
+        return True
+    if text[place] == "<" and _TAG.match(text, place):
+        return True
+    if lead.place == "link" and _LINK_TEXT.match(text, place):
+        return True
+    return not _SICI.match(text, place) and _next_follows(text, place)
+
+
+def _ampersand_ends(text: str, place: int, lead: Lead) -> bool:
+    """Return whether the ``&`` is that of an entity, or between the fields of a query."""
+    if lead.place in {"query", "escaped"} or _ENTITY.match(text, place):
+        return True
+    if text[lead.start - 1 : lead.start] == "=" and _NEXT_FIELD.match(text, place):
+        return True
+    if lead.place == "url" and in_query(text, lead.start):
+        return True
+    return _next_follows(text, place)
+
+
 def _next_follows(text: str, place: int) -> bool:
     """Return whether another name, or a label or link of one, follows the character at ``place``."""
     return _NEXT.match(text, place + 1) is not None
@@ -151,17 +201,21 @@ def _next_follows(text: str, place: int) -> bool:
 
 def _word_begins(text: str, place: int) -> bool:
     """Return whether words of an unspaced script begin at ``place``, right after an ASCII name."""
-    before = text[place - 1]
-    return before.isascii() and (before.isalnum() or before in ")]}>")
+    last = text[place - 1]
+    return last.isascii() and (last.isalnum() or last in ")]}>")
 
 
 def _separator_ends(text: str, place: int, lead: Lead) -> bool:
+    """Return whether the comma or semicolon at ``place`` is between names, or between columns of a table."""
     if _next_follows(text, place):
         return True
     if _IN_SICI.match(text, place) or _IN_ENTITY.search(text, place - 8, place + 1):
         return False
-    before = text[lead.start - 1 : lead.start]
-    return before == text[place] or (before in "\r\n" and _in_table(text, lead.start, place))
+    before_mention = text[lead.start - 1 : lead.start]
+    if before_mention == text[place]:
+        return True
+    begins_line = before_mention in "\r\n"  # or the text, where it is empty
+    return begins_line and _in_table(text, lead.start, place)
 
 
 def _in_table(text: str, start: int, place: int) -> bool:
@@ -169,18 +223,26 @@ def _in_table(text: str, start: int, place: int) -> bool:
     rest, _, following = text[place + 1 : place + _LINE_LENGTH].partition("\n")
     below = following.partition("\n")[0]
     above = text[max(0, start - _LINE_LENGTH) : start].rstrip("\r\n").rpartition("\n")[2]
-    return any(_COLUMNS[text[place]].search(line) for line in (rest, below, above))
+    separator = _COLUMNS[text[place]]
+    return any(separator.search(line) for line in (rest, below, above))
 
 
 def _notation_end(text: str, start: int, place: str) -> int:
     """Return where the notation of such a ``place`` ends the name from ``start`` on, or the text's end."""
     end = len(text)
-    if place == "badge" and (badge := _BADGE_TEXT.match(text, start)):
-        end = badge.end()
-    window = text.find(" ", start, start + _WINDOW)
-    window = window if window >= 0 else start + _WINDOW
+    if place == "badge":
+        badge = _BADGE_TEXT.match(text, start)
+        if badge is not None:
+            end = badge.end()
+
+    window_end = text.find(" ", start, start + _WINDOW)
+    if window_end < 0:
+        window_end = start + _WINDOW
     for literal, pattern in _STOPS.get(place, _ANYWHERE):
-        if text.find(literal, start, window) >= 0 and (stop := pattern.search(text, start, window)):
+        if text.find(literal, start, window_end) < 0:
+            continue
+        stop = pattern.search(text, start, window_end)
+        if stop is not None:
             end = min(end, stop.start())
     return end
 
@@ -191,7 +253,16 @@ _PUNCTUATION = (
     "\ufffd\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
 )
 _EMPHASIS = "_~^="  # only if the same character stands on both sides
-_BLANK = lazy(r"%(?:0[0-9A-F]|1[0-9A-F]|20|7F|C2%A[0D]|E2%80%8[B-F]|EF%BB%BF)\Z", re.IGNORECASE)
+_BLANK = lazy(
+    r"""
+    %
+    (?: 0[0-9A-F] | 1[0-9A-F] | 20 | 7F             # control characters and the space
+    |   C2%A[0D] | E2%80%8[B-F] | EF%BB%BF          # no-break space, soft hyphen; zero width
+    )
+    \Z
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _LONGEST_BLANK = len("%E2%80%8B")
 _SCHEME = lazy(r"https?\Z", re.IGNORECASE)
 
@@ -201,45 +272,80 @@ def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
 
     No name ends with a character of ``tail`` either.
     """
-    text, suffix = prefix.string, prefix.end()
-    before = text[lead.start - 1 : lead.start]
-    tail += _PUNCTUATION + (before if before in _EMPHASIS else "")
+    text = prefix.string
+    suffix = prefix.end()
+    before_mention = text[lead.start - 1 : lead.start]
+    tail += _PUNCTUATION
+    if before_mention in _EMPHASIS:
+        tail += before_mention
     if text[end : end + 1] == ">":
         tail += "-"  # an arrow
+
     end = suffix + len(text[suffix:end].rstrip(tail))
-    while text.find("%", suffix, end) >= 0 and (
-        blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end)
-    ):
-        end = blank.start()
+    if text.find("%", suffix, end) >= 0:
+        end = _without_escaped_blanks(text, suffix, end)
     if text.startswith("://", end):
-        scheme = _SCHEME.search(text, max(suffix, end - 5), end)
-        end = scheme.start() if scheme else end
-    if lead.place == "url" or (lead.place == "json" and before == "/" and not lead.labelled):
+        scheme = _SCHEME.search(text, max(suffix, end - len("https")), end)
+        if scheme is not None:
+            end = scheme.start()
+
+    in_url = lead.place == "url"
+    in_url_in_json = lead.place == "json" and before_mention == "/" and not lead.labelled
+    if in_url or in_url_in_json:
         end = _without_page(prefix, end)
     elif lead.place == "escaped":
         end = _without_files(prefix, end)
     return suffix + len(text[suffix:end].rstrip(tail))
 
 
+def _without_escaped_blanks(text: str, suffix: int, end: int) -> int:
+    while (blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end)) is not None:
+        end = blank.start()
+    return end
+
+
 # What publishers append to a name in their own URLs
 _PAGE = lazy(
-    r"\\?/(?:status(?=\.svg)|abs(?:tract)?|full(?:-?(?:text|pdf))?|data|galley|e?pdf|pdfft|epub|html?|meta|summary|references|citations?|cited-?by"
-    r"|figures?|tables?|metrics|suppinfo|suppl(?:ementary|emental)?(?:_file)?|download|standard|tab-[a-z]+"
-    r"|article|export|bibtex|ris|transform|agency|assets?|media|comments|share|issuetoc|activities|preview|reader)"
-    r"(?:[/;.].*)?\Z",
-    re.IGNORECASE | re.DOTALL,
+    r"""
+    \\?/
+    (?: status (?= \.svg )
+    |   abs (?: tract )? | full (?: -? (?: text | pdf ) )? | data | galley | e?pdf | pdfft | epub | html?
+    |   meta | summary | references | citations? | cited-?by | figures? | tables? | metrics
+    |   suppinfo | suppl (?: ementary | emental )? (?: _file )? | download | standard | tab-[a-z]+
+    |   article | export | bibtex | ris | transform | agency | assets? | media | comments | share | issuetoc
+    |   activities | preview | reader
+    )
+    (?: [/;.] .* )?
+    \Z
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 _FILE = lazy(
-    r"(?:\.(?:full(?:-text)?|abstract|short|long|figures-only|pdf|svg|png|html?|xml|epub|bib|ris|json)(?:\+html)?){1,3}\Z"
-    r"|;jsessionid=.*\Z",
-    re.IGNORECASE | re.DOTALL,
+    r"""
+    (?:
+        \. (?: full (?: -text )? | abstract | short | long | figures-only | pdf | svg | png | html? | xml
+            | epub | bib | ris | json )
+        (?: \+html )?
+    ){1,3}
+    \Z
+    |
+    ;jsessionid= .* \Z
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 _PREPRINT = lazy(r"(?i:10\.1101/.*[0-9])(v[0-9]{1,2})\Z")  # bioRxiv appends the version
 # OUP appends a number of its own, and the name of a file
 _ARTICLE_NUMBER = lazy(r"10\.1093/[^/]+/[^/]+(/[0-9]{5,}(?:/[^/]+)?)\Z")
-_JOURNAL = lazy(  # Wiley's pages of a journal
-    r"10\.[0-9]+(?:/|%2F)(?:\(|%28)ISSN(?:\)|%29)[0-9]{4}-[0-9]{3}[0-9X](/.*)\Z",
-    re.IGNORECASE | re.DOTALL,
+# Wiley's pages of a journal
+_JOURNAL = lazy(
+    r"""
+    10\. [0-9]+ (?: / | %2F )
+    (?: \( | %28 ) ISSN (?: \) | %29 )
+    [0-9]{4} - [0-9]{3}[0-9X]
+    ( / .* )
+    \Z
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 # Silverchair's hosts append a number of the article and words of its title
 _SILVERCHAIR = lazy(r"/(?:article|chapter|book|proceeding)[a-z-]*/doi/\Z", re.IGNORECASE)
@@ -252,19 +358,24 @@ _HOST_LENGTH = 80  # how far back the host or the last parts of the path are loo
 
 def _without_page(prefix: re.Match[str], end: int) -> int:
     """Return the end of the name after ``prefix``, without the page or file of it that a URL ends with."""
-    text, start = prefix.string, prefix.start()
+    text = prefix.string
+    start = prefix.start()
     end = _without_files(prefix, end)
     for pattern in (_PAGE, _FILE):
-        extra = pattern.search(text, prefix.end() + 1, end)
-        end = extra.start() if extra else end
+        page = pattern.search(text, prefix.end() + 1, end)
+        if page is not None:
+            end = page.start()
+
     appended = [_PREPRINT, _ARTICLE_NUMBER, _JOURNAL]
-    if _SILVERCHAIR.search(text, max(0, start - _HOST_LENGTH), start):
+    url_start = max(0, start - _HOST_LENGTH)
+    if _SILVERCHAIR.search(text, url_start, start):
         appended.append(_NUMBER_AND_TITLE)
-    elif _TAYLOR_FRANCIS.search(text, max(0, start - _HOST_LENGTH), start):
+    elif _TAYLOR_FRANCIS.search(text, url_start, start):
         appended.append(_TITLE)
     for pattern in appended:
-        extra = pattern.match(text, start, end)
-        end = extra.start(1) if extra else end
+        name = pattern.match(text, start, end)
+        if name is not None:
+            end = name.start(1)
     return end
 
 

@@ -13,11 +13,14 @@ from doiuri._patterns import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from doiuri._find._markup import Part
+    from doiuri._find._markup import Construct
     from doiuri._find._plain import Mention
 
 # A tag holds no raw "<", so each "<" is read up to the next one only, and the time stays linear.
-TAG = r"<[/!?]?[A-Za-z][^<>\"']*+(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+)*>"
+TAG = (
+    r"<[/!?]?[A-Za-z][^<>\"']*+"
+    r"(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+)*>"  # values of attributes, in quotation marks
+)
 ENTITY = r"&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 INVISIBLE = "\xad\u200b\u2060\ufeff"  # where a browser may break the line inside a name
 # The same as alternatives: a set with more than two ranges, one of them above U+00FF, takes long to compile
@@ -28,8 +31,17 @@ AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot)
 _LINE_BEGINNING = lazy(r"<lb\b")  # in TEI
 _NAME = lazy(name_start(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr)"))
 ENTITY_OF_1 = lazy(r"&#(?:[0-9]*49|[xX][0-9a-fA-F]*31)")
-_UNUSUAL = lazy(r"<(?:[sS](?i:cript|tyle)|!\[(?i:cdata)\[|(?:pub|article|object)-id\b)")
-_STARTS_PART = lazy(rf"(?!(?i:</?wbr\b))(?:{TAG}|<!--)")
+_UNUSUAL = lazy(
+    r"""
+    <
+    (?: [sS] (?i: cript | tyle )
+    |   !\[ (?i: cdata ) \[
+    |   (?: pub | article | object )-id\b
+    )
+    """,
+    re.VERBOSE,
+)
+_STARTS_CONSTRUCT = lazy(rf"(?!(?i:</?wbr\b))(?:{TAG}|<!--)")
 _RAW_CLOSERS = {
     "<![cdata[": lazy(r"\]\]>"),
     "<script": lazy("</script", re.IGNORECASE),
@@ -37,16 +49,38 @@ _RAW_CLOSERS = {
 }
 _ESCAPED_SLASH = lazy(r"\\/")  # JSON in scripts writes it, so that no "</" occurs
 # Matches a name without a value too: each is then read once, and the time stays linear.
-_ATTRIBUTE = lazy(r"([^\s=<>\"'/]++)(?:\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
+_ATTRIBUTE = lazy(
+    r"""
+    ( [^\s=<>"'/]++ )
+    (?:
+        \s*+ = \s*+
+        (?: " ( [^"]* ) " | ' ( [^']* ) ' | ( [^\s"'>]+ ) )
+    )?
+    """,
+    re.VERBOSE,
+)
 _ENTITY = lazy(rf"{ENTITY}|{INVISIBLE_ONE}")
-_JATS_DOI = lazy(r"<(?:pub|article|object)-id\b[^<>]*\spub-id-type\s*=\s*[\"']doi[\"']")
+_JATS_DOI = lazy(
+    r"""
+    < (?: pub | article | object )-id\b
+    [^<>]* \s pub-id-type \s* = \s* ["']doi["']
+    """,
+    re.VERBOSE,
+)
+# A name with a blank in it, but not two names
 _BROKEN_NAME = lazy(
-    r"\s*(10\.[0-9]{4,9}/?(?:[^\s<>&]{0,99}\s{1,9}(?!10\.|doi)[^\s<>&]{1,99}))\s*</"
+    r"""
+    \s*
+    ( 10\.[0-9]{4,9}/?
+      (?: [^\s<>&]{0,99} \s{1,9} (?! 10\. | doi ) [^\s<>&]{1,99} )
+    )
+    \s* </
+    """,
+    re.VERBOSE,
 )
 _SPACE = lazy(r"\s+")
-_IN_URL = lazy(
-    rf"{ENTITY}|{INVISIBLE_ONE}|[\t\n\r]"
-)  # WHATWG URL, basic parser: removes tabs and newlines
+# WHATWG URL, basic parser: removes tabs and newlines
+_IN_URL = lazy(rf"{ENTITY}|{INVISIBLE_ONE}|[\t\n\r]")
 _URLS = frozenset(
     {"href", "xlink:href", "src", "cite", "action", "resource", "about", "rdf:about", "itemid"}
 )
@@ -64,49 +98,55 @@ class HTML(Scanner):
     def mentions(self) -> Iterator[Mention]:
         for mention in super().mentions():
             _, _, end, _ = mention
-            # Whether the hyphen belongs to the name, nobody knows
-            if not (self.text[end - 1] == "-" and _LINE_BEGINNING.match(self.text, end)):
+            # A hyphen before the break may belong to the name or only to the line
+            is_broken = self.text[end - 1] == "-" and _LINE_BEGINNING.match(self.text, end)
+            if not is_broken:
                 yield mention
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
         # Tags hold no "<", so the one that a name is in or follows is found from the name backwards
+        stop = len(self.text)
         start = place
         while (start := self.text.rfind("<", begin, start)) >= 0:
-            part = _STARTS_PART.match(self.text, start)
-            if part is not None:
-                return (part.end() if part.end() <= place else start), len(self.text)
-        return begin, len(self.text)
+            construct = _STARTS_CONSTRUCT.match(self.text, start)
+            if construct is not None:
+                is_before = construct.end() <= place
+                return construct.end() if is_before else start, stop
+        return begin, stop
 
-    def meaning(self, token: re.Match[str], end: int) -> str | Part:
+    def meaning(self, token: re.Match[str], end: int) -> str | Construct:
         start, end = token.span()
         if self.text[start] != "<":
             return unescaped(token)
         if _BREAK.match(self.text, start):
             return ""
-        mentions = in_tag(self.text, start, end)
         if not _UNUSUAL.match(self.text, start):
-            return mentions, end
+            return in_tag(self.text, start, end), end
+
         broken = _broken_name(self.text, token)
         if broken is not None:
             _, _, broken_end, _ = broken
             return (broken,), broken_end
         raw_end = self._raw_end(token)
         raw = Rendered.replacing(self.text, (end, raw_end), _ESCAPED_SLASH, lambda _: "/")
-        return chain(mentions, raw.mentions()), raw_end
+        return chain(in_tag(self.text, start, end), raw.mentions()), raw_end
 
     def _raw_end(self, token: re.Match[str]) -> int:
         """Return where the CDATA, script or style that the token opens ends; the token's end if none."""
-        opener = token[0][:9].rstrip(">\t\n\r\f /").partition(" ")[0].lower()
+        tag = token[0][: len("<![CDATA[")].rstrip(">\t\n\r\f /")
+        opener = tag.partition(" ")[0].lower()
         closer = _RAW_CLOSERS.get(opener)
         if closer is None:
             return token.end()
         end = closer.search(self.text, token.end())
-        return end.start() if end else len(self.text)
+        return len(self.text) if end is None else end.start()
 
 
 def _broken_name(text: str, token: re.Match[str]) -> Mention | None:
     """Return the mention in an element of JATS for a DOI in whose name a typesetter left a blank."""
-    name = _BROKEN_NAME.match(text, token.end()) if _JATS_DOI.match(token[0]) else None
+    if not _JATS_DOI.match(token[0]):
+        return None
+    name = _BROKEN_NAME.match(text, token.end())
     if name is None:
         return None
     return Rendered.replacing(text, name.span(1), _SPACE, lambda _: "").whole(labelled=True)
@@ -114,25 +154,27 @@ def _broken_name(text: str, token: re.Match[str]) -> Mention | None:
 
 def in_tag(text: str, start: int, end: int) -> Iterable[Mention]:
     """Return the mentions in the attributes of the tag ``text[start:end]``."""
-    return _in_attributes(text, start, end) if text.find("10.", start, end) >= 0 else ()
+    if text.find("10.", start, end) < 0:
+        return ()
+    return _in_attributes(text, start, end)
 
 
 def _in_attributes(text: str, start: int, end: int) -> Iterator[Mention]:
     for attribute in _ATTRIBUTE.finditer(text, start, end):
         if attribute.lastindex == 1:
             continue  # no value
-        span = attribute.span(attribute.lastindex or 0)
-        if text.find("10", *span) < 0:
+        value = attribute.span(attribute.lastindex or 0)
+        if text.find("10", *value) < 0:
             continue
         if attribute[1].lower() in _URLS:
-            yield from Rendered.replacing(text, span, _IN_URL, unescaped).whole_or_mentions(
-                link=True
-            )
+            url = Rendered.replacing(text, value, _IN_URL, unescaped)
+            yield from url.whole_or_mentions(link=True)
         else:
-            yield from Rendered.replacing(text, span, _ENTITY, unescaped).mentions()
+            yield from Rendered.replacing(text, value, _ENTITY, unescaped).mentions()
 
 
 def unescaped(token: re.Match[str]) -> str:
     """Return what readers see for an entity, an invisible character, or white space in a URL."""
     character = html.unescape(token[0])
-    return "" if character in INVISIBLE or character in "\t\n\r" else character
+    is_seen = character not in INVISIBLE and character not in "\t\n\r"
+    return character if is_seen else ""

@@ -23,7 +23,7 @@ from doiuri._patterns import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri._find._markup import Part
+    from doiuri._find._markup import Construct
     from doiuri._find._plain import Mention
 
 # CommonMark 0.31, Backslash escapes: any ASCII punctuation
@@ -120,7 +120,7 @@ class Markdown(Scanner):
             return self._fence.start, self._fence.end
         return super().block(begin, place)
 
-    def meaning(self, token: re.Match[str], end: int) -> str | Part | None:
+    def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:
         start, after = token.span()
         match token.lastgroup:
             case "escape":
@@ -139,7 +139,7 @@ class Markdown(Scanner):
             case _:
                 return in_tag(self.text, start, after), after
 
-    def _code_span(self, opener: re.Match[str], end: int) -> Part:
+    def _code_span(self, opener: re.Match[str], end: int) -> Construct:
         """Return the code between backticks; it is empty if nothing closes it before ``end``."""
         closer = self._closer(opener, end)
         if closer is None:
@@ -159,14 +159,14 @@ class Markdown(Scanner):
             )  # not searched for again, or the time would be quadratic
         return closer
 
-    def _definition(self, start: int) -> Part | None:
+    def _definition(self, start: int) -> Construct | None:
         """Return the destination of a link reference definition, ``[label]: destination``; or None."""
         if not _begins_line(self.text, start, _BLANKS):
             return None
         definition = _DEFINITION.match(self.text, start)
         return self._link(definition.end()) if definition else None
 
-    def _link(self, start: int) -> Part:
+    def _link(self, start: int) -> Construct:
         """Return the destination that starts at ``start``."""
         end = _destination_end(self.text, start)
         return _in_destination(self.text, start, end), end

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
     from doiuri._find._plain import Mention
 
-    Part = tuple[Iterable[Mention], int]  # what it mentions, and where it ends
+    # What a link, a code span or the like mentions, and where it ends
+    Construct = tuple[Iterable[Mention], int]
 
 _REGISTRANT = "[0-9.]{0,15}+"  # what follows "10." in a prefix
 _LONG_RUN = "[0-9.]{16}"
 _SLASH = r"[/:\\]|%2"  # "/", in a URN ":", in JSON "\/", escaped "%2F"
 
 
-class Piece(NamedTuple):
-    """A piece of the source, and what readers see of it: the same, something else, or nothing."""
+class Segment(NamedTuple):
+    """A stretch of the source, and what readers see of it: the same, something else, or nothing."""
 
     start: int
     end: int
@@ -34,26 +35,26 @@ class Piece(NamedTuple):
 class Rendered:
     """The text of ``source[start:end]`` as readers see it.
 
-    :param edits: the pieces of which readers see something else, in order.
+    :param edits: the segments of which readers see something else, in order.
     """
 
-    __slots__ = ("_offsets", "_pieces", "source", "text")
+    __slots__ = ("_offsets", "_segments", "source", "text")
 
-    def __init__(self, source: str, start: int, end: int, edits: Sequence[Piece] = ()) -> None:
+    def __init__(self, source: str, start: int, end: int, edits: Sequence[Segment] = ()) -> None:
         self.source = source
         self.text = ""
         if source.find("10", start, end) < 0:
-            return  # there is nothing to find, as in most stretches; then nobody asks for the pieces
+            return  # there is nothing to find, as in most stretches; then nobody asks for the segments
 
         if edits:
-            self._pieces = _pieces(source, start, end, edits)
-            shown = [piece.shown for piece in self._pieces]
+            self._segments = _segments(source, start, end, edits)
+            shown = [segment.shown for segment in self._segments]
             self.text = "".join(shown)
-            # Where each piece starts in the text, and where the last one ends
+            # Where each segment starts in the text, and where the last one ends
             self._offsets = list(accumulate(map(len, shown), initial=0))
         else:
             self.text = source[start:end]
-            self._pieces = [Piece(start, end, self.text)]
+            self._segments = [Segment(start, end, self.text)]
             self._offsets = [0, end - start]
 
     @classmethod
@@ -69,7 +70,7 @@ class Rendered:
         if source.find("10", start, end) < 0:
             return cls(source, start, end)
         edits = [
-            Piece(match.start(), match.end(), replacement(match))
+            Segment(match.start(), match.end(), replacement(match))
             for match in pattern.finditer(source, start, end)
         ]
         return cls(source, start, end, edits)
@@ -80,9 +81,9 @@ class Rendered:
             return
         mentions = _plain.mentions(self.text, self._label_nearby, tail)
 
-        if len(self._pieces) == 1:
+        if len(self._segments) == 1:
             # As nearly always. The text is only shifted, so its places need not be searched for.
-            shift = self._pieces[0].start
+            shift = self._segments[0].start
             for start, name, end, doi in mentions:
                 yield shift + start, shift + name, shift + end, doi
         else:
@@ -133,48 +134,48 @@ class Rendered:
         """Return whether there is a label before an offset of the text, though not directly before it."""
         return label_nearby(self.source, self._source_start(offset))
 
-    def _piece_number(self, offset: int) -> int:
-        """Return the number of the piece that the character at an offset of the text belongs to."""
+    def _segment_number(self, offset: int) -> int:
+        """Return the number of the segment that the character at an offset of the text belongs to."""
         return bisect_right(self._offsets, offset) - 1
 
     def _source_start(self, offset: int) -> int:
         """Return where in the source the character at an offset of the text starts."""
-        number = self._piece_number(offset)
-        piece = self._pieces[number]
-        # What readers see may be longer than the piece.
-        return min(piece.start + offset - self._offsets[number], piece.end)
+        number = self._segment_number(offset)
+        segment = self._segments[number]
+        # What readers see may be longer than the segment.
+        return min(segment.start + offset - self._offsets[number], segment.end)
 
     def _source_end(self, offset: int) -> int:
         """Return where in the source the character before an offset of the text ends."""
-        number = self._piece_number(offset - 1)
-        piece = self._pieces[number]
+        number = self._segment_number(offset - 1)
+        segment = self._segments[number]
         if offset < self._offsets[number + 1]:
-            return piece.start + offset - self._offsets[number]
+            return segment.start + offset - self._offsets[number]
 
         # The closing brace of "10.1000/{ABC}", which nobody sees, belongs to the mention.
         while self._is_hidden_brace(number + 1):
             number += 1
-        return self._pieces[number].end
+        return self._segments[number].end
 
     def _is_hidden_brace(self, number: int) -> bool:
-        """Return whether there is a piece with a number, and it is a closing brace that nobody sees."""
-        if number == len(self._pieces):
+        """Return whether there is a segment with a number, and it is a closing brace that nobody sees."""
+        if number == len(self._segments):
             return False
-        piece = self._pieces[number]
-        return piece.shown == "" and self.source[piece.start] == "}"
+        segment = self._segments[number]
+        return segment.shown == "" and self.source[segment.start] == "}"
 
 
-def _pieces(source: str, start: int, end: int, edits: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces of ``source[start:end]``: the edits, and what is between them."""
-    pieces = []
+def _segments(source: str, start: int, end: int, edits: Sequence[Segment]) -> list[Segment]:
+    """Return the segments of ``source[start:end]``: the edits, and what is between them."""
+    segments = []
     for edit in edits:
         if start < edit.start:
-            pieces.append(Piece(start, edit.start, source[start : edit.start]))
-        pieces.append(edit)
+            segments.append(Segment(start, edit.start, source[start : edit.start]))
+        segments.append(edit)
         start = edit.end
     if start < end:
-        pieces.append(Piece(start, end, source[start:end]))
-    return pieces
+        segments.append(Segment(start, end, source[start:end]))
+    return segments
 
 
 def name_start(escape: str) -> str:
@@ -218,17 +219,17 @@ class Scanner(ABC):
     """Finds the mentions in one ``text``; a subclass knows the tokens of one syntax.
 
     The text consists of running text and of parts that interrupt it: links, code, tags, values. A token is an
-    escape in running text (also an entity), or the start of a part, or ordinary text.
+    escape in running text (also an entity), or the start of a construct, or ordinary text.
 
     Most of a text is far from any name and is not read: for each place where a name may begin, reading starts
-    again at the nearest place before it that is in no part.
+    again at the nearest place before it that is in no construct.
 
     :cvar names: the patterns of places where a name may begin.
-    :cvar boundary: a line break where a block begins or ends, such as a paragraph: no part goes on behind it.
+    :cvar boundary: a line break where a block begins or ends, such as a paragraph: no construct goes on behind it.
     :cvar first: the characters that a token starts with. The regex engine finds one of a set of characters
         many times faster than one of several patterns.
     :cvar token: the pattern of all tokens.
-    :cvar delimiters: of a name or link that reads the same in every part and in running text: what may stand
+    :cvar delimiters: of a name or link that reads the same in every construct and in running text: what may stand
         before it, by the character after it.
     :cvar tail: characters that no name in running text ends with, in addition to punctuation.
     """
@@ -246,7 +247,7 @@ class Scanner(ABC):
         self._block_end = 0  # of the block that was read last
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
-        """Return where to start reading for ``place``, in no part and after ``begin``, and where to stop."""
+        """Return where to start reading for ``place``, in no construct and after ``begin``, and where to stop."""
         if place >= self._block_end:
             begin = max(begin, self._line_after_boundary(begin, place))
             following = self.boundary.search(self.text, place)
@@ -261,19 +262,19 @@ class Scanner(ABC):
         return line_break + 1
 
     @abstractmethod
-    def meaning(self, token: re.Match[str], end: int) -> str | Part | None:
-        """Return what readers see in place of an escape, the part that any other token starts, or None.
+    def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:
+        """Return what readers see in place of an escape, the construct that any other token starts, or None.
 
-        None means ordinary text. A part ends at ``end`` at the latest if its syntax says so.
+        None means ordinary text. A construct ends at ``end`` at the latest if its syntax says so.
         """
 
-    def stretch(self, start: int, end: int, edits: list[Piece]) -> Rendered:
+    def stretch(self, start: int, end: int, edits: list[Segment]) -> Rendered:
         """Return the running text from ``start`` to ``end``."""
         return Rendered(self.text, start, end, edits)
 
     def mentions(self) -> Iterator[Mention]:
         """Yield the mentions in the text, in order."""
-        read_to = 0  # a place in no part
+        read_to = 0  # a place in no construct
         last_end = 0  # of the mentions that stand between delimiters
         while (place := self._next_name(max(read_to, last_end))) < len(self.text):
             delimited = _plain.delimited(self.text, place, self.delimiters)
@@ -296,14 +297,14 @@ class Scanner(ABC):
                 self._next_match[pattern] = match.start() if match else len(self.text)
         return min(self._next_match.values())
 
-    def _read(self, begin: int, place: int, end: int) -> Part:
-        """Return what is mentioned up to the end of the first part that ends after ``place``, or to ``end``.
+    def _read(self, begin: int, place: int, end: int) -> Construct:
+        """Return what is mentioned up to the end of the first construct that ends after ``place``, or to ``end``.
 
         Reads token by token, from ``begin`` on. Before ``place`` nothing is mentioned.
         """
         text = self.text
         position = begin  # from where on the next token is searched
-        edits: list[Piece] = []  # of the running text from ``begin`` on
+        edits: list[Segment] = []  # of the running text from ``begin`` on
 
         while (first := self.first.search(text, position, end)) is not None:
             start, position = first.span()
@@ -314,17 +315,17 @@ class Scanner(ABC):
 
             if isinstance(meaning, str):
                 position = token.end()
-                edits.append(Piece(start, position, meaning))
+                edits.append(Segment(start, position, meaning))
                 continue
 
-            in_part, part_end = meaning
-            if part_end <= place:
-                begin = position = part_end
+            in_construct, construct_end = meaning
+            if construct_end <= place:
+                begin = position = construct_end
                 edits = []
                 continue
             if start <= place:
-                return in_part, part_end
-            before_part = self.stretch(begin, start, edits).mentions(self.tail)
-            return chain(before_part, in_part), part_end
+                return in_construct, construct_end
+            before_construct = self.stretch(begin, start, edits).mentions(self.tail)
+            return chain(before_construct, in_construct), construct_end
 
         return self.stretch(begin, end, edits).mentions(self.tail), end

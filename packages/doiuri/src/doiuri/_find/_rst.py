@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from doiuri._find._markup import Piece, Rendered, Scanner, name_start
+from doiuri._find._markup import Rendered, Scanner, Segment, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri._find._markup import Part
+    from doiuri._find._markup import Construct
     from doiuri._find._plain import Mention
 
 _TAIL = "_"  # an underscore at the end of a word makes it a reference
@@ -20,8 +20,15 @@ _DOI_ROLE = lazy(r"(?:^|[:_-])doi\Z", re.IGNORECASE)
 _NEARBY = 120  # how far back the name of a role and the margin of a target are looked for
 _MARGIN = lazy(r"^([ \t]*)(?:\.\.[ ]_|__)\Z", re.MULTILINE)
 _TARGET_NAME = lazy(
-    r"(?:_?(?:`[^`\n]*`|[^\\:\n`]*+(?:\\.[^\\:\n`]*+)*):|(?<=__))([ \t]+|[ \t]*\n[ \t]+)(?=\S)",
-    re.DOTALL,
+    r"""
+    (?:
+        _? (?: `[^`\n]*` | [^\\:\n`]*+ (?: \\. [^\\:\n`]*+ )* ) :
+    |   (?<= __ )             # an anonymous target
+    )
+    ( [ \t]+ | [ \t]*\n[ \t]+ )
+    (?= \S )
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 _EMBEDDED_URI = lazy(r"(?:^|(?<=\s))<")
 _PHRASE_END = lazy(r"[^`\\]*+(?:\\.[^`\\]*+)*`", re.DOTALL)
@@ -30,38 +37,43 @@ _ESCAPE = lazy(r"\\(.)", re.DOTALL)
 _BREAK = r"\n(?<=[-:]\n)[ \t]*(?=[^\s<>`]{1,40}>[0-9]\.[0-9]\.(?:CO|TX);)"
 _ESCAPE_OR_BREAK = lazy(rf"\\(.)|{_BREAK}", re.DOTALL)
 _SICI_BREAK = lazy(_BREAK)
-_ESCAPE_OR_SPACE = lazy(
-    r"\\(.)|\s+", re.DOTALL
-)  # docutils drops white space in the URI of a target
+# docutils drops white space in the URI of a target
+_ESCAPE_OR_SPACE = lazy(r"\\(.)|\s+", re.DOTALL)
 
-_BLANKS = r"\s+[0-9./:%\\]"
+_BLANKS_IN_NAME = r"\s+[0-9./:%\\]"
 
 
 class RST(Scanner):
     """reStructuredText."""
 
     # The second is for URIs of targets: docutils drops white space there
-    names = lazy(name_start(r"\\")), lazy(name_start(_BLANKS) + "(?<=[/<:]1)")
-    boundary = lazy(
-        r"\n(?=[ \t]*+(?:\.\. |\r?(?:\n|\Z)))"
-    )  # before explicit markup or a blank line
+    names = (
+        lazy(name_start(r"\\")),
+        lazy(name_start(_BLANKS_IN_NAME) + "(?<=[/<:]1)"),
+    )
+    # Before explicit markup or a blank line
+    boundary = lazy(r"\n(?=[ \t]*+(?:\.\. |\r?(?:\n|\Z)))")
     first = lazy(r"[\\`_]")
     token = lazy(
-        r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)(?<!\S__)))",
-        re.DOTALL,
+        r"""
+        (?P<escape> \\. )
+        | (?P<literal> `` )
+        | (?P<phrase> ` )
+        | (?P<target> _ (?: (?<= \.\.[ ]_ ) | (?<= __ ) (?<! \S__ ) ) )
+        """,
+        re.DOTALL | re.VERBOSE,
     )
     delimiters: ClassVar = {">": (" <", "\n<"), "`": (" `", ":`", "(`", "\n`")}
     tail = _TAIL
 
-    def stretch(self, start: int, end: int, edits: list[Piece]) -> Rendered:
+    def stretch(self, start: int, end: int, edits: list[Segment]) -> Rendered:
         if self.text.find("<", start, end) >= 0:
-            breaks = [
-                Piece(*line.span(), "") for line in _SICI_BREAK.finditer(self.text, start, end)
-            ]
-            edits = sorted(edits + breaks)
+            line_breaks = _SICI_BREAK.finditer(self.text, start, end)
+            joined = [Segment(line.start(), line.end(), "") for line in line_breaks]
+            edits = sorted(edits + joined)
         return super().stretch(start, end, edits)
 
-    def meaning(self, token: re.Match[str], end: int) -> str | Part | None:
+    def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:
         match token.lastgroup:
             case "escape" if not token[0][1].isspace():
                 return token[0][1]
@@ -74,69 +86,95 @@ class RST(Scanner):
             case _:
                 return (), token.end()  # escaped white space: nothing is seen, but names end there
 
-    def _literal(self, start: int, limit: int) -> Part:
+    def _literal(self, start: int, limit: int) -> Construct:
         end = self.text.find("``", start, limit)
         if end < 0:
             return (), start
         return Rendered(self.text, start, end).mentions(), end + 2
 
-    def _phrase(self, token: re.Match[str], limit: int) -> Part:
-        """Interpreted text or a phrase reference."""
-        start, end = token.span()
-        phrase = _PHRASE_END.match(self.text, end, limit)
+    def _phrase(self, token: re.Match[str], limit: int) -> Construct:
+        """Return the construct of interpreted text or of a phrase reference."""
+        start, text_start = token.span()
+        phrase = _PHRASE_END.match(self.text, text_start, limit)
         if phrase is None:
-            return (), end
+            return (), text_start
         role = _ROLE.search(self.text, max(0, start - _NEARBY), start)
-        return _in_phrase(self.text, end, phrase.end() - 1, role[1] if role else None), phrase.end()
+        role_name = None if role is None else role[1]
+        return _in_phrase(self.text, text_start, phrase.end() - 1, role_name), phrase.end()
 
-    def _target(self, start: int) -> Part | None:
-        """The URI of an explicit target whose underscore ends at ``start``."""
+    def _target(self, start: int) -> Construct | None:
+        """Return the construct of an explicit target whose underscore ends at ``start``, or None."""
         margin = _MARGIN.search(self.text, max(0, start - _NEARBY), start)
-        name = _TARGET_NAME.match(self.text, start) if margin else None
-        if margin is None or name is None:
+        if margin is None:
+            return None
+        name = _TARGET_NAME.match(self.text, start)
+        if name is None:
             return None
         _, line_end, blanks = name[1].rpartition("\n")
         if line_end and len(blanks) <= len(margin[1]):
             return None  # an internal target, and the next line is another block
+
         end = _block_end(self.text, name.end(), margin[1])
-        return _delimited(self.text, name.end(), end, link=True), end
+        return _in_link(self.text, name.end(), end), end
 
 
 def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[Mention]:
     """Yield the mentions in a phrase: in its title and its ``<target>``, or in its one text."""
     labelled = role is not None and _DOI_ROLE.search(role) is not None
-    openings = list(_EMBEDDED_URI.finditer(text, start, end)) if text[end - 1] == ">" else []
-    # The title may hold a "<" too; a name (SICI) has no blank before
-    title_end, target_start = openings[-1].span() if openings else _repeated(text, start, end)
+    title_end, target_start = _embedded(text, start, end)
     if title_end == end:
-        yield from _delimited(text, start, end, labelled=labelled)
+        yield from _in_text(text, start, end, labelled=labelled)
         return
-    yield from Rendered.replacing(text, (start, title_end), _ESCAPE, _unescaped).mentions()
-    yield from _delimited(text, target_start, end - 1, labelled=labelled, link=role is None)
 
-
-def _repeated(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span of the "<" in ``NAME<NAME>``, with the same name twice; or the ``end``, empty."""
-    opening = text.rfind("<", start, end) if text[end - 1] == ">" else -1
-    first, second = text.find("10.", start, opening), text.find("10.", opening, end)
-    if start < first < second < end or start == first < second:
-        same = text[first:opening].lower() == text[second : end - 1].lower()
-        return (opening, opening + 1) if same else (end, end)
-    return end, end
-
-
-def _delimited(
-    text: str, start: int, end: int, *, labelled: bool = False, link: bool = False
-) -> Iterator[Mention]:
-    pattern = _ESCAPE_OR_SPACE if link else _ESCAPE
-    rendered = Rendered.replacing(text, (start, end), pattern, _unescaped)
-    mention = rendered.whole(labelled=labelled, link=link)
-    if mention is not None:
-        yield mention
+    title = Rendered.replacing(text, (start, title_end), _ESCAPE, _unescaped)
+    yield from title.mentions()
+    if role is None:
+        yield from _in_link(text, target_start, end - 1)
     else:
-        yield from Rendered.replacing(text, (start, end), _ESCAPE_OR_BREAK, _unescaped).mentions(
-            _TAIL
-        )
+        yield from _in_text(text, target_start, end - 1, labelled=labelled)
+
+
+def _embedded(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of the "<" of a target in a phrase; if it has none, the ``end``, empty."""
+    no_target = end, end
+    if text[end - 1] != ">":
+        return no_target
+    openings = list(_EMBEDDED_URI.finditer(text, start, end))
+    if openings:
+        # The title may hold a "<" too; a name (SICI) has no blank before
+        return openings[-1].span()
+
+    opening = text.rfind("<", start, end)
+    if opening >= 0 and _is_repeated(text, start, opening, end):
+        return opening, opening + 1
+    return no_target
+
+
+def _is_repeated(text: str, start: int, opening: int, end: int) -> bool:
+    """Return whether a phrase is ``NAME<NAME>``, with the same name twice."""
+    first = text.find("10.", start, opening)
+    second = text.find("10.", opening, end)
+    if first < start or second < 0:
+        return False
+    return text[first:opening].lower() == text[second : end - 1].lower()
+
+
+def _in_text(text: str, start: int, end: int, *, labelled: bool) -> Iterator[Mention]:
+    """Yield the mention that a text is as a whole, or else those in it."""
+    mention = Rendered.replacing(text, (start, end), _ESCAPE, _unescaped).whole(labelled=labelled)
+    yield from _running(text, start, end) if mention is None else [mention]
+
+
+def _in_link(text: str, start: int, end: int) -> Iterator[Mention]:
+    """Yield the mention that a URI is as a whole, or else those in it."""
+    uri = Rendered.replacing(text, (start, end), _ESCAPE_OR_SPACE, _unescaped)
+    mention = uri.whole(link=True)
+    yield from _running(text, start, end) if mention is None else [mention]
+
+
+def _running(text: str, start: int, end: int) -> Iterator[Mention]:
+    rendered = Rendered.replacing(text, (start, end), _ESCAPE_OR_BREAK, _unescaped)
+    return rendered.mentions(_TAIL)
 
 
 def _unescaped(token: re.Match[str]) -> str:
@@ -146,4 +184,4 @@ def _unescaped(token: re.Match[str]) -> str:
 def _block_end(text: str, start: int, indent: str) -> int:
     """Return where the block of ``start`` ends: before a blank line or one that is indented no deeper."""
     block = re.compile(rf"[^\n]*+(?>(?:\n{indent}[ \t]++\S[^\n]*+)*)").match(text, start)
-    return block.end() if block else start
+    return start if block is None else block.end()

@@ -82,9 +82,8 @@ class Guard:
         self._url = url
         self._check = check
         self._remaining = remaining
-        self._connection: HTTPConnection | None = (
-            None  # the last one in use, from before it connects
-        )
+        # the last one in use, from before it connects
+        self._connection: HTTPConnection | None = None
         self._looked_up = False
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()  # of _in_time
 
@@ -317,11 +316,11 @@ def _format_of(beginning: bytes) -> int:
 
 def chain_of(error: BaseException) -> list[BaseException]:
     """Return an error, its cause, and so on."""
-    chain = [error]
-    while (
-        cause := chain[-1].__cause__ or chain[-1].__context__
-    ) is not None and cause not in chain:
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
         chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
     return chain
 
 
@@ -369,17 +368,16 @@ def checked_proxy(url: str) -> str:
 
     :raises ProxyURLError: if it cannot be read for certain: a "/", "?" or "#" in a password ends the host.
     """
-    scheme, colon, rest = url.partition("://")
-    if not colon:
-        scheme, rest = "http", url
+    if "://" not in url:
+        url = f"http://{url}"
+    rest = url.partition("://")[2]
     host = re.split(r"[/?#\\]", rest, maxsplit=1)[0]  # urllib3 also ends it at a backslash
     if "@" in rest[len(host) :]:
         raise ProxyURLError
-    whole = f"{scheme}://{rest}"
     try:
-        known = parse_url(whole)
+        parts = parse_url(url)
     except LocationParseError:
         raise ProxyURLError from None
-    if not known.host or known.scheme not in _PROXY_SCHEMES:
+    if not parts.host or parts.scheme not in _PROXY_SCHEMES:
         raise ProxyURLError
-    return whole
+    return url

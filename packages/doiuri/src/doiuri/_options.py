@@ -34,11 +34,12 @@ _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _NOT_IN_ADDRESSES = frozenset(' ();<>,"')
 _REDIS = {"redis", "rediss", "valkey", "valkeys", "unix"}
+_LOCK_FILES = (".json", ".lock")
+
 OF_WORKS = frozenset({"authors", "year", "title"})
 """The fields of ``check_display`` that need the work."""
 
 _FIELDS = OF_WORKS | {"name", "prefix", "suffix", "uri", "url"}
-_LOCK_FILES = (".json", ".lock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +84,50 @@ class Option:
         :raises ValueError: if the value is invalid; the message begins with the option or variable.
         """
         where = prefix + self.name
-        value = given.get(where, None if self.variable else self.default)
-        if value == "" and (self.variable or self.default in (None, ())):
-            value = None
-        if value is None and self.variable:
+        value = self._value_given(given, where)
+        if value is None and self.variable is not None:
             where = self.variable
-            value = (os.environ if environ is None else environ).get(where) or self.default
+            variables = os.environ if environ is None else environ
+            value = variables.get(where) or self.default
         if value is None:
             return self.default if self.none is None else self.none
         try:
-            return (self.reader or (flag if isinstance(self.default, bool) else text))(value)
+            return self._checked(value)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
 
+    def _value_given(self, given: Mapping[str, object], where: str) -> object:
+        """Return the value of a name; None if there is none, but the default if no variable has another."""
+        if where not in given:
+            return self.default if self.variable is None else None
+        value = given[where]
+        has_no_default = self.default in (None, ())
+        if value == "" and (self.variable is not None or has_no_default):
+            return None
+        return value
+
+    def _checked(self, value: object) -> object:
+        if self.reader is not None:
+            return self.reader(value)
+        if isinstance(self.default, bool):
+            return flag(value)
+        return text(value)
+
     def describe(self) -> str:
         """Return what the option is for, and its default, as a line of plain text."""
-        default = {True: "yes", False: "no", (): None}.get(self.default, self.default)
-        defaults = [f"{word}" for word in (self.variable, default) if word is not None]
+        defaults = []
+        if self.variable is not None:
+            defaults.append(self.variable)
+        if isinstance(self.default, bool):
+            word = "yes" if self.default else "no"
+            defaults.append(word)
+        elif self.default not in (None, ()):
+            defaults.append(f"{self.default}")
+
         meaning = self.help[:1].upper() + self.help[1:].replace("`", "")
-        return f"{meaning} (default: {', else '.join(defaults)})" if defaults else meaning
+        if not defaults:
+            return meaning
+        return f"{meaning} (default: {', else '.join(defaults)})"
 
 
 def text(value: object) -> str:
@@ -113,15 +139,18 @@ def text(value: object) -> str:
 
 def texts(value: object) -> tuple[str, ...]:
     """Return the strings in a list, or the only one; raises ValueError for anything else."""
-    given = (value,) if isinstance(value, str) else value
-    if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
-        raise ValueError(f"{value!r:.80} is not a list of strings")
-    return tuple(given)
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise ValueError(f"{value!r:.80} is not a list of strings")
 
 
 def path(value: object) -> str:
     """Return a path as a string; raises ValueError for anything but a string or a path."""
-    return text(os.fspath(value) if isinstance(value, os.PathLike) else value)
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    return text(value)
 
 
 def flag(value: object) -> bool:
@@ -141,23 +170,33 @@ def number(unit: str, *, whole: bool = False, zero: bool = False) -> Callable[[o
     :param whole: the number is an integer.
     :param zero: the number may be 0.
     """
+    kind = "whole number" if whole else "number"
+    least = ", 0 or more" if zero else " above 0"
 
     def read(value: object) -> float:
-        found: float = -1
-        if isinstance(value, int | str if whole else int | float | str) and not isinstance(
-            value, bool
-        ):
-            with suppress(ValueError, OverflowError):
-                found = int(value) if whole else float(value)
-        if not (0 < found < inf or (zero and found == 0)):
-            kind, least = (
-                "whole number" if whole else "number",
-                ", 0 or more" if zero else " above 0",
-            )
+        count = _whole_number(value) if whole else _number(value)
+        is_zero = zero and count == 0
+        if count is None or not (is_zero or 0 < count < inf):
             raise ValueError(f"{value!r:.80} is not a {kind} of {unit}{least}")
-        return found
+        return count
 
     return read
+
+
+def _whole_number(value: object) -> int | None:
+    """Return a value as an integer; None if it is none."""
+    if isinstance(value, int | str) and not isinstance(value, bool):
+        with suppress(ValueError):
+            return int(value)
+    return None
+
+
+def _number(value: object) -> float | None:
+    """Return a value as a float; None if it is not a number, or too large."""
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError):
+            return float(value)
+    return None
 
 
 def choice(*words: str) -> Callable[[object], str]:
@@ -175,8 +214,10 @@ def hint(word: str, known: Iterable[str]) -> str:
     """Return the end of a message about an unknown word: the most similar known one, or all of them."""
     from difflib import get_close_matches  # slow to import
 
-    near = get_close_matches(word, known, 1)
-    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(known))}"
+    similar = get_close_matches(word, known, 1)
+    if similar:
+        return f"; did you mean {similar[0]}?"
+    return f"; known are {', '.join(sorted(known))}"
 
 
 def _base(value: object) -> str:
@@ -185,9 +226,9 @@ def _base(value: object) -> str:
 
 def _address(value: object) -> str:
     address = text(value).strip().removeprefix("mailto:")
-    local, at, domain = address.rpartition("@")
-    plain = address.isascii() and address.isprintable() and _NOT_IN_ADDRESSES.isdisjoint(address)
-    if not (local and at and domain and plain):
+    local, _, domain = address.rpartition("@")
+    is_printable = address.isascii() and address.isprintable()
+    if not (local and domain and is_printable and _NOT_IN_ADDRESSES.isdisjoint(address)):
         raise ValueError(f"{value!r:.80} is not a mail address")
     return address
 
@@ -210,19 +251,18 @@ def check_display(text: str) -> str:
 
     if text in {"name", "link"}:
         return text
+    no_template = f"not a template for DOIs: {text!r}"
     try:
-        fields = [part for part in Formatter().parse(text) if part[1] is not None]
+        pieces = list(Formatter().parse(text))
     except ValueError as error:
-        raise ValueError(f"not a template for DOIs: {text!r} ({error})") from None
-    for _, field, spec, conversion in fields:
-        if field not in _FIELDS or spec or conversion:
-            raise ValueError(
-                f"not a template for DOIs: {text!r} (fields are {', '.join(sorted(_FIELDS))})"
-            )
+        raise ValueError(f"{no_template} ({error})") from None
+
+    fields = [piece for piece in pieces if piece[1] is not None]
+    for _, name, spec, conversion in fields:
+        if name not in _FIELDS or spec or conversion:
+            raise ValueError(f"{no_template} (fields are {', '.join(sorted(_FIELDS))})")
     if not fields:
-        raise ValueError(
-            f'not a template for DOIs: {text!r} (use "name", "link", or text with {{name}})'
-        )
+        raise ValueError(f'{no_template} (use "name", "link", or text with {{name}})')
     return text
 
 
@@ -289,14 +329,15 @@ _OTHERS = (
     Option("user_agent", None, "the User-Agent header", _user_agent),
 )
 
+_BY_NAME = {option.name: option for option in (*OPTIONS, *_OTHERS)}
+
 
 def option(name: str, /, **changes: Any) -> Option:
     """Return an option that several packages have.
 
     :param changes: what this host changes, such as the ``default``.
     """
-    (found,) = (one for one in (*OPTIONS, *_OTHERS) if one.name == name)
-    return replace(found, **changes)
+    return replace(_BY_NAME[name], **changes)
 
 
 def read_options(
@@ -322,7 +363,8 @@ def read_options(
 
 def with_defaults(**defaults: object) -> tuple[Option, ...]:
     """Return ``OPTIONS``, some with other defaults."""
-    return tuple(replace(one, default=defaults.get(one.name, one.default)) for one in OPTIONS)
+    changed = {name: option(name, default=default) for name, default in defaults.items()}
+    return tuple(changed.get(option.name, option) for option in OPTIONS)
 
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:
@@ -348,7 +390,9 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
         path = rest.removeprefix("//")
     if not path.strip() or "\0" in path or os.path.expanduser(path).startswith("~"):  # noqa: PTH111
         raise ValueError(f"{path!r} is not a path for a store")
-    return "lock" if path.lower().endswith(_LOCK_FILES) else "sqlite", path
+    if path.lower().endswith(_LOCK_FILES):
+        return "lock", path
+    return "sqlite", path
 
 
 def _redis_url(url: str) -> str:
@@ -384,9 +428,13 @@ def user_agent(distribution: str = "doiuri", mailto: str | None = None) -> str:
     :param distribution: the name of the installed distribution that sends the request.
     :param mailto: the user's mail address.
     """
-    contact = f"; mailto:{mailto}" if mailto else ""
-    core = f"{_product('doiuri')} (+{_HOME}{contact})"
-    return core if distribution == "doiuri" else f"{_product(distribution)} {core}"
+    contact = f"+{_HOME}"
+    if mailto:
+        contact = f"{contact}; mailto:{mailto}"
+    core = f"{_product('doiuri')} ({contact})"
+    if distribution == "doiuri":
+        return core
+    return f"{_product(distribution)} {core}"
 
 
 def _product(distribution: str) -> str:

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import socket
 import unicodedata
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_network
 from urllib.parse import unquote, urljoin, urlsplit
 
 from doiuri._urls import host_of, server_of
 
-_LOCAL_DOMAINS = (
-    ".local",
-    ".internal",
-    ".home.arpa",
-)  # RFC 6762, RFC 8375, and ICANN's reservation of 2024
+# RFC 6762, RFC 8375, and ICANN's reservation of 2024
+_LOCAL_DOMAINS = (".local", ".internal", ".home.arpa")
+
 # Not global, though Python says so, or some of its releases do (CPython's gh-113171): they knew other states of
 # IANA's special-purpose registries.
-_NOT_GLOBAL = tuple(
-    map(
-        ipaddress.ip_network,
-        (
-            "192.0.0.0/24",  # IETF protocol assignments (RFC 6890), with the anycast addresses in them
-            "::/96",  # IPv4-compatible, deprecated (RFC 4291 section 2.5.5.1)
-            "fec0::/10",  # site-local, deprecated (RFC 3879)
-            "64:ff9b:1::/48",  # NAT64 for local use (RFC 8215)
-            "2001::/23",  # IETF protocol assignments (RFC 2928), among them Teredo
-            "2002::/16",  # 6to4 (RFC 3056), which leads to any IPv4 address
-            "3fff::/20",  # documentation (RFC 9637)
-            "5f00::/16",  # identifiers of segment routing (RFC 9602)
-        ),
-    )
+_NOT_GLOBAL = (
+    ip_network("192.0.0.0/24"),  # IETF protocol assignments (RFC 6890), with anycast addresses
+    ip_network("::/96"),  # IPv4-compatible, deprecated (RFC 4291 section 2.5.5.1)
+    ip_network("fec0::/10"),  # site-local, deprecated (RFC 3879)
+    ip_network("64:ff9b:1::/48"),  # NAT64 for local use (RFC 8215)
+    ip_network("2001::/23"),  # IETF protocol assignments (RFC 2928), among them Teredo
+    ip_network("2002::/16"),  # 6to4 (RFC 3056), which leads to any IPv4 address
+    ip_network("3fff::/20"),  # documentation (RFC 9637)
+    ip_network("5f00::/16"),  # identifiers of segment routing (RFC 9602)
 )
+
 # First 96 bits of IPv6 addresses that reach an IPv4 one: mapped, translated (RFC 2765), NAT64 (RFC 6052)
 _OF_IPV4 = frozenset({0xFFFF, 0xFFFF_0000, 0x0064_FF9B << 64})
+
 _NOT_IN_NETLOC = frozenset("\\ ")  # clients disagree about where the host ends
 _NOT_IN_HOSTS = re.compile(r"[%/\\?#@:<>\[\]^| ]")
 # IDNA drops these printable characters
@@ -73,30 +68,28 @@ def is_private(host: str) -> bool:
 def addresses_of(host: str, port: int | None) -> list[str]:
     """Return the addresses that a host's name resolves to; none if it does not resolve."""
     try:
-        return [
-            str(found[0]) for *_, found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        ]
+        sockets = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, ValueError):
         return []
+    return [str(address[0]) for *_, address in sockets]
 
 
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a host is, as the system reads it; an IPv4 one if it reaches that."""
     if " " in host:
         return None  # inet_aton ignores what follows
     try:
         # the system also reads 127.1, 0x7f.1 and 2130706433 as addresses
-        return ipaddress.IPv4Address(socket.inet_aton(host))
+        return IPv4Address(socket.inet_aton(host))
     except OSError:
         pass
     try:
-        address = ipaddress.IPv6Address(host)
+        address = IPv6Address(host)
     except ValueError:
         return None
-    return (
-        ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
-        if int(address) >> 32 in _OF_IPV4
-        else address
-    )
+    if int(address) >> 32 in _OF_IPV4:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address
 
 
 class TargetError(ValueError):
@@ -109,7 +102,8 @@ def _host_to_request(url: str) -> str:
     :raises TargetError: if it is not an http or https URL that all clients read alike.
     """
     try:
-        parts, _ = urlsplit(url), server_of(url)
+        server_of(url)  # raises ValueError if its port is invalid
+        parts = urlsplit(url)
         host = decoded_host(parts.hostname)
         if host.isascii():
             host.encode("idna")  # checks the lengths of the labels
@@ -117,11 +111,8 @@ def _host_to_request(url: str) -> str:
         raise TargetError(f"redirected to an invalid URL: {url[:80]!r}") from None
     if parts.scheme not in {"http", "https"}:
         raise TargetError(f"redirected to {url[:80]!r}, which is not an http or https URL")
-    if (
-        host in {"", "%"}
-        or not parts.netloc.isprintable()
-        or not _NOT_IN_NETLOC.isdisjoint(parts.netloc)
-    ):
+    is_plain = parts.netloc.isprintable() and _NOT_IN_NETLOC.isdisjoint(parts.netloc)
+    if host in {"", "%"} or not is_plain:
         raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
     return host
 
@@ -168,16 +159,17 @@ class TargetCheck:
         """
         try:
             target = urljoin(url, location.encode("latin-1").decode())  # as requests reads it
-            parts, before = urlsplit(target), urlsplit(url)
+            parts = urlsplit(target)
+            origin = urlsplit(url)
         except ValueError:
             raise TargetError(f"redirected to an invalid URL: {location[:80]!r}") from None
         host = _host_to_request(target)
         if "@" in parts.netloc:
             raise TargetError("redirected to a URL with a user")
-        if same_host and parts.hostname != before.hostname:
+        if same_host and parts.hostname != origin.hostname:
             place = f"{parts.scheme}://{parts.netloc:.260}"
             raise TargetError(f"redirected to {place}; if this is intended, set it as the resolver")
-        if not downgrade and before.scheme == "https" and parts.scheme == "http":
+        if not downgrade and origin.scheme == "https" and parts.scheme == "http":
             raise TargetError(f"redirected from https to http, to {host_of(target)}")
         self._check(host, target, host)
         return parts._replace(fragment="").geturl()
@@ -204,13 +196,19 @@ class TargetCheck:
         :raises TargetError: if it is in a private network, and must not be.
         """
         host = decoded_host(urlsplit(url).hostname)
-        self._check(address, url, host if host == address else f"{host} ({address})")
+        place = host
+        if host != address:
+            place = f"{host} ({address})"
+        self._check(address, url, place)
 
     def _check(self, host: str, url: str, place: str) -> None:
+        """Check the host of a URL, or its address.
+
+        :param place: what the error says of it.
+        """
         if is_private(host) and not self._allows(url):
-            raise TargetError(
-                f"redirected to {place:.300}, in a private network; private=True allows it"
-            )
+            reason = "in a private network; private=True allows it"
+            raise TargetError(f"redirected to {place:.300}, {reason}")
 
     def _allows(self, url: str) -> bool:
         """Return whether a URL may be in a private network."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -142,22 +143,30 @@ def record_url(
     >>> record_url(DOI("10.1000/456#789"), type="URL", auth=True)
     'https://doi.org/api/handles/10.1000/456%23789?type=URL&auth'
     """
+    url = f"{_checked(base)}/api/handles/{encode(doi.name, PATH)}"
+
     types = (type,) if isinstance(type, str) else type
-    indexes = (index,) if isinstance(index, int) else index
-    if not all(isinstance(number, int) for number in indexes) or isinstance(
-        indexes, bytes | bytearray
-    ):
-        raise TypeError(f"index: expected int or a sequence of int, not {index!r:.60}")
-    fields = [f"type={quote(name, safe='')}" for name in types] + [
-        f"index={number:d}" for number in indexes
-    ]
-    fields += [
-        name for name, wanted in (("auth", auth), ("cert", cert), ("pretty", pretty)) if wanted
-    ]
+    fields = [f"type={quote(name, safe='')}" for name in types]
+    fields += [f"index={number:d}" for number in _indexes(index)]
+    if auth:
+        fields.append("auth")
+    if cert:
+        fields.append("cert")
+    if pretty:
+        fields.append("pretty")
     if callback is not None:
         fields.append(f"callback={quote(callback, safe='')}")
-    query = f"?{'&'.join(fields)}" if fields else ""
-    return f"{_root(base)}/api/handles/{encode(doi.name, PATH)}{query}"
+    if not fields:
+        return url
+    return f"{url}?{'&'.join(fields)}"
+
+
+def _indexes(index: int | Sequence[int]) -> Sequence[int]:
+    indexes = (index,) if isinstance(index, int) else index
+    are_bytes = isinstance(indexes, bytes | bytearray)
+    if are_bytes or not all(isinstance(number, int) for number in indexes):
+        raise TypeError(f"index: expected int or a sequence of int, not {index!r:.60}")
+    return indexes
 
 
 def read_record(
@@ -180,20 +189,22 @@ def read_record(
         answer = read_object(load(body))
         code = integer(answer.get("responseCode"))
         if code not in _OF_HTTP_STATUS[status]:
-            raise Malformed(
-                f"responseCode is {brief(answer.get('responseCode'))} with HTTP status {status}"
-            )
+            given = brief(answer.get("responseCode"))
+            raise Malformed(f"responseCode is {given} with HTTP status {status}")
         if code == ResponseCode.SUCCESS:
             return Record.from_json(answer, doi=doi)
         if "handle" in answer:
             read_handle(answer["handle"], doi)
     except ValueError as error:
         raise BadRecord(doi, str(error)) from None
+
     message = _message(answer)
     if code == ResponseCode.ERROR:
         reason = message or "the server reports an error without a message"
         raise ResolverUnavailable(doi, reason, status, retry_after(headers or {}))
-    raise (DOINotFound if code == ResponseCode.HANDLE_NOT_FOUND else NoValues)(doi, message)
+    if code == ResponseCode.HANDLE_NOT_FOUND:
+        raise DOINotFound(doi, message)
+    raise NoValues(doi, message)
 
 
 def agency_url(dois: Iterable[Handle], *, base: str = DOI_ORG) -> str:
@@ -207,7 +218,8 @@ def agency_url(dois: Iterable[Handle], *, base: str = DOI_ORG) -> str:
     >>> agency_url([DOI("10.1000/182"), DOI("10.1000/a,b")])
     'https://doi.org/doiRA/10.1000/182,10.1000/a%2Cb'
     """
-    return f"{_root(base)}/doiRA/{','.join(encode(doi.name, PATH) for doi in dois)}"
+    names = ",".join(encode(doi.name, PATH) for doi in dois)
+    return f"{_checked(base)}/doiRA/{names}"
 
 
 def agency_batches(
@@ -227,7 +239,8 @@ def agency_batches(
         length = len(encode(doi.name, PATH)) + 1  # with a comma, which the first one does not need
         if batch and length > left + 1:
             yield batch, agency_url(batch, base=base)
-            batch, left = [], room
+            batch = []
+            left = room
         batch.append(doi)
         left -= length
     if batch:
@@ -255,7 +268,7 @@ def read_agencies(
         items = _items_by_name(load(body))
     except ValueError as error:
         raise BadRecord(first, str(error)) from None
-    return [Agency(doi, *_agreed(items.get(doi.key, []))) for doi in dois]
+    return [_agreed(doi, items.get(doi.key, [])) for doi in dois]
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -268,64 +281,86 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     >>> retry_after({"Retry-After": "120"})
     120.0
     """
-    text = next(
-        (value.strip() for name, value in headers.items() if name.lower() == "retry-after"), ""
-    )
+    values = [value for name, value in headers.items() if name.lower() == "retry-after"]
+    if not values:
+        return None
+    text = values[0].strip()
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return min(float(text), MAX_TTL)
     try:
         date = parsedate_to_datetime(text)
-        moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=UTC)
+        moment = date.timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
-    return min(max(moment - (time.time() if now is None else now), 0.0), MAX_TTL)
+    if now is None:
+        now = time.time()
+    return min(max(moment - now, 0.0), MAX_TTL)
 
 
-def _root(base: str) -> str:
-    return base if base == DOI_ORG else check_base("not the URL of a DOI proxy", base)
+def _checked(base: str) -> str:
+    """Return the URL of a DOI proxy without a slash at the end.
+
+    :raises ValueError: if it is not an http or https URL, or has a user, a query or a fragment.
+    """
+    if base == DOI_ORG:
+        return base
+    return check_base("not the URL of a DOI proxy", base)
 
 
 def _items_by_name(answer: object) -> dict[str, list[dict[str, Any]]]:
+    """Return the items of Which RA's answer by the key of the DOI that they are about.
+
+    :raises ValueError: if the answer is not a list of such items.
+    """
     if not isinstance(answer, list):
         raise Malformed(f"the answer of Which RA is {brief(answer)}, expected a list")
     items: dict[str, list[dict[str, Any]]] = {}
     for item in answer:
         name = item.get("DOI") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise Malformed(
-                f"an item in the answer of Which RA does not name its DOI: {brief(item)}"
-            )
+            reason = f"an item in the answer of Which RA does not name its DOI: {brief(item)}"
+            raise Malformed(reason)
         items.setdefault(ascii_upper(name), []).append(item)
     return items
 
 
-def _agreed(items: list[dict[str, Any]]) -> tuple[str | None, AgencyStatus]:
-    """Return the agency and the status that all items about a name agree on."""
-    meanings = {_meaning(item.get("RA"), item.get("status")) for item in items}
-    return meanings.pop() if len(meanings) == 1 else (None, "unknown")
+def _agreed(doi: Handle, items: list[dict[str, Any]]) -> Agency:
+    """Return what all items about a DOI agree on; "unknown" if there are none, or they do not agree."""
+    agencies = {_agency(doi, item.get("RA"), item.get("status")) for item in items}
+    if len(agencies) != 1:
+        return Agency(doi, None, "unknown")
+    return agencies.pop()
 
 
-def _meaning(name: object, status: object) -> tuple[str | None, AgencyStatus]:
+def _agency(doi: Handle, name: object, status: object) -> Agency:
+    """Return what an item says by its members ``RA`` and ``status``, of which it should have one."""
     if name is None and isinstance(status, str):
-        return None, _STATUSES.get(status.strip().lower(), "unknown")
+        return Agency(doi, None, _STATUSES.get(status.strip().lower(), "unknown"))
+    if status is not None or not isinstance(name, str):
+        return Agency(doi, None, "unknown")
     # section 4 does not say which member holds its "Unknown"
-    if status is not None or not isinstance(name, str) or name.strip().lower() in {"", "unknown"}:
-        return None, "unknown"
-    return name, "found"
+    if name.strip().lower() in {"", "unknown"}:
+        return Agency(doi, None, "unknown")
+    return Agency(doi, name, "found")
 
 
 def _unavailable(
     doi: Handle | None, status: int, body: bytes, headers: Mapping[str, str] | None
 ) -> ResolverUnavailable:
-    try:
+    """Return the error for an HTTP status that says nothing about a DOI, with the server's message if any."""
+    reason = f"HTTP status {status}"
+    with suppress(ValueError):
         message = _message(read_object(load(body[:_MAX_MESSAGE])))
-    except ValueError:
-        message = ""
-    reason = f"HTTP status {status}" + (f": {message}" if message else "")
+        if message:
+            reason = f"{reason}: {message}"
     return ResolverUnavailable(doi, reason, status, retry_after(headers or {}))
 
 
 def _message(answer: Mapping[str, Any]) -> str:
     """Return the ``message`` of an error, which is optional (section 5, response format), escaped."""
     message = answer.get("message")
-    return printable(message[:_MAX_MESSAGE]) if isinstance(message, str) else ""
+    if not isinstance(message, str):
+        return ""
+    return printable(message[:_MAX_MESSAGE])

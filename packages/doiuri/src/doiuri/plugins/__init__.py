@@ -137,12 +137,21 @@ def open_resolver(
     """
     from doiuri.resolver import LockFile, Resolver  # slow to import
 
-    given: dict[str, Any] = {"offline": options.offline, "mailto": options.mailto}
-    given |= {"timeout": options.timeout, "budget": options.budget} | arguments
-    if store is None and options.lock:
-        store, given["offline"] = LockFile(options.lock), True
-    if store is not None or options.cache is not None:
-        given["store"] = options.cache if store is None else store
+    given: dict[str, Any] = {
+        "offline": options.offline,
+        "mailto": options.mailto,
+        "timeout": options.timeout,
+        "budget": options.budget,
+        **arguments,
+    }
+    if store is not None:
+        given["store"] = store
+    elif options.lock:
+        given["store"] = LockFile(options.lock)
+        given["offline"] = True
+    elif options.cache is not None:
+        given["store"] = options.cache
+
     # to read versions is slow, and without requests nobody sees them
     agent = distribution if given["offline"] else user_agent(distribution, options.mailto)
     return Resolver(options.resolver, user_agent=agent, **given)
@@ -184,7 +193,8 @@ def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:
 
     if error.suggestion is not None or "://" not in error.text or len(error.text) > _LONGEST_URL:
         return error
-    found = list(islice(find(error.text), 2))
-    if len(found) != 1:
+    matches = list(islice(find(error.text), 2))
+    if len(matches) != 1:
         return error
-    return DOISyntaxError(error.text, error.position, error.reason, found[0].doi.uri, error.kind)
+    suggestion = matches[0].doi.uri
+    return DOISyntaxError(error.text, error.position, error.reason, suggestion, error.kind)

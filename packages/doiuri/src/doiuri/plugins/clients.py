@@ -112,9 +112,12 @@ class ClientOptions:
         :param accept: the value of the request's Accept header, if it has one.
         :param query: what :meth:`query` returned.
         """
-        base = self.resolver
-        url = record_url(doi, base=base) if self.wants_record(accept) else doi.link(base)
-        url = f"{url[:-1]}%3B" if url.endswith(";") else url
+        if self.wants_record(accept):
+            url = record_url(doi, base=self.resolver)
+        else:
+            url = doi.link(self.resolver)
+        if url.endswith(";"):
+            url = f"{url[:-1]}%3B"
         return f"{url}?{query}" if query else url
 
     @staticmethod
@@ -134,7 +137,9 @@ class ClientOptions:
         if isinstance(params, str | bytes):
             text = params.decode() if isinstance(params, bytes) else params
             return quote(text.lstrip("?"), safe="%/:?@!$&'()*+,;=-._~")
-        return query_string(params.items() if hasattr(params, "items") else params)
+        if hasattr(params, "items"):
+            return query_string(params.items())
+        return query_string(params)
 
     def is_at_resolver(self, url: str) -> bool:
         """Return whether a URL has the resolver's origin, so that credentials may be sent there."""
@@ -181,11 +186,11 @@ def check_record(
     if not is_about_the_doi(status):
         return
     no_record = f"{host_of(url)} sent no DOI record (HTTP status {status})"
-    a_page = f"{host_of(url)} sent a web page instead of a DOI record (HTTP status {status})"
+    web_page = f"{host_of(url)} sent a web page instead of a DOI record (HTTP status {status})"
     is_page = "html" in content_type.lower()
     if method == "HEAD":
         if is_page:
-            raise BadRecord(doi, a_page)
+            raise BadRecord(doi, web_page)
         return
     if len(body) > MAX_RECORD:
         raise BadRecord(doi, f"{no_record}: it is longer than {MAX_RECORD:,} bytes")
@@ -195,5 +200,5 @@ def check_record(
         return
     except ResolutionError as error:
         if is_page:
-            raise BadRecord(doi, a_page) from error
+            raise BadRecord(doi, web_page) from error
         raise BadRecord(doi, f"{no_record}: {error.reason}") from error

@@ -27,9 +27,15 @@ __all__ += ["display", "link_to_handle", "needs_work", "retraction_mark"]
 STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
 """The style sheet of cards, and of Sphinx's lists of references; the only file in its folder."""
 
-# After a mark or before a bracket, but not in "doi:10." and "https://doi.org"
 _BREAK = re.compile(
-    r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)(?<!https:)(?<!http:)(?<!:/)(?<!//doi\.)|(?=[(<])"
+    r"""
+    (?<= [/.:;,)>_] )                     # after a mark
+        (?<! doi: ) (?<! 10\. )           # but not in "doi:10."
+        (?<! https: ) (?<! http: ) (?<! :/ ) (?<! //doi\. )  # nor in "https://doi.org"
+    |
+    (?= [(<] )                            # before a bracket
+    """,
+    re.VERBOSE,
 )
 _WIDTH = 36  # characters: what fits into a line on a phone
 
@@ -75,9 +81,8 @@ def needs_work(text: str) -> bool:
 
     :raises ValueError: if ``text`` is not valid.
     """
-    return not OF_WORKS.isdisjoint(
-        field for _, field, _, _ in Formatter().parse(check_display(text))
-    )
+    fields = {field for _, field, _, _ in Formatter().parse(check_display(text))}
+    return not OF_WORKS.isdisjoint(fields)
 
 
 def display(
@@ -145,10 +150,13 @@ def retraction_mark(work: Work, words: Words | None = None) -> tuple[Part, ...]:
     from doiuri.citations import Part  # slow to import, and rarely needed
     from doiuri.works._notices import RETRACTIONS
 
-    if (notice := work.retraction) is None:
+    notice = work.retraction
+    if notice is None:
         return ()
-    word = getattr(words or Words(), RETRACTIONS[notice.type].replace(" ", "_"))
-    return Part(" "), Part(f"[{word} {notice.date}]".replace(" ]", "]"), link=notice.doi)
+    mark = getattr(words or Words(), RETRACTIONS[notice.type].replace(" ", "_"))
+    if notice.date:
+        mark = f"{mark} {notice.date}"
+    return Part(" "), Part(f"[{mark}]", link=notice.doi)
 
 
 class Details(NamedTuple):
@@ -165,26 +173,30 @@ class Details(NamedTuple):
 
     def name(self, text: str) -> str:
         """Return the accessible name of the link with this text."""
-        title, *others = self
-        return " ".join(f"{text}: {'. '.join(filter(None, (title.rstrip('.'), *others)))}".split())
+        sentences = [self.title.rstrip("."), self.byline, self.journal, self.mark]
+        about = ". ".join(filter(None, sentences))
+        return " ".join(f"{text}: {about}".split())
 
 
 def details_of(work: Work, words: Words | None = None) -> Details | None:
     """Return the text of the card of a work, empty where the metadata has none; None if there is no title."""
     if not work.title:
         return None
-    parts = [_shown(str(name)) for name in work.authors]
+    byline = [_shortened(str(name)) for name in work.authors]
     if is_shortened(work.authors, _AUTHORS_SHOWN):
-        parts[1:] = ["et al."]
+        byline[1:] = ["et al."]
     if work.year is not None:
-        parts.append(str(work.year))
+        byline.append(str(work.year))
     mark = "".join(part.text for part in retraction_mark(work, words)).strip()
-    return Details(_shown(work.title), ", ".join(parts), _shown(work.container), mark)
+    return Details(_shortened(work.title), ", ".join(byline), _shortened(work.container), mark)
 
 
-def _shown(text: str) -> str:
-    text = "".join(character for character in text if character.isprintable())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
+def _shortened(text: str) -> str:
+    """Return the printable characters of a text, the end replaced by an ellipsis if it is too long."""
+    text = "".join(filter(str.isprintable, text))
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - 1].rstrip()}…"
 
 
 def card(details: Details, id: str, label: str) -> str:  # noqa: A002
@@ -195,14 +207,14 @@ def card(details: Details, id: str, label: str) -> str:  # noqa: A002
     :param id: an id that nothing else on the page has
     :param label: the accessible name of the button, such as "About doi:10.1000/182"
     """
-    lines = "".join(
-        f'<span class="doi-card-byline">{escape(text)}</span>' for text in details[1:] if text
-    )
+    label = " ".join(label.split())
+    lines = [f'<span class="doi-card-title">{escape(details.title)}</span>']
+    for text in filter(None, [details.byline, details.journal, details.mark]):
+        lines.append(f'<span class="doi-card-byline">{escape(text)}</span>')
     return (
         f'<button type="button" class="doi-more" popovertarget="{id}"'
-        f' aria-label="{escape(" ".join(label.split()))}">i</button>'
-        f'<span class="doi-card" id="{id}" role="tooltip" popover="auto">'
-        f'<span class="doi-card-title">{escape(details.title)}</span>{lines}</span>'
+        f' aria-label="{escape(label)}">i</button>'
+        f'<span class="doi-card" id="{id}" role="tooltip" popover="auto">{"".join(lines)}</span>'
     )
 
 
@@ -228,6 +240,6 @@ def link_to_handle(error: DOISyntaxError, base: str = DOI_ORG) -> str | None:
     """
     if error.reason != OTHER_HANDLE:
         return None
-    return (
-        f"{base}/{encode(unescape(error.text[error.position :].strip(' >'), lenient=True), LINK)}"
-    )
+    written = error.text[error.position :].strip(" >")
+    handle = unescape(written, lenient=True)
+    return f"{base}/{encode(handle, LINK)}"

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from enum import IntEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._options import deadline_in, time_left
@@ -268,16 +269,13 @@ class Survey:
 
     def _look_for_meant(self, dead: Sequence[DOI]) -> None:
         """Look for the registered DOIs that were probably meant by DOIs that do not exist."""
-        guesses = [(doi, guess) for doi in dead for guess in _guesses(doi)][:_MOST_GUESSES]
-        if not guesses:
+        pairs = list(islice(_guesses_of_each(dead), _MOST_GUESSES))
+        if not pairs:
             return
-        outcomes = self._resolver.check(
-            [guess for _, guess in guesses],
-            confirm=False,  # so that it is one request
-            budget=self._left,
-            batch=True,
-        )
-        for (doi, guess), outcome in zip(guesses, outcomes, strict=True):
+        guesses = [guess for _, guess in pairs]
+        # unconfirmed, so that it is one request
+        outcomes = self._resolver.check(guesses, batch=True, confirm=False, budget=self._left)
+        for (doi, guess), outcome in zip(pairs, outcomes, strict=True):
             if outcome.found:
                 self.meant.setdefault(doi, guess)  # the most probable one is the first
 
@@ -387,6 +385,13 @@ def _is_gap(content: LockContent, key: Key) -> bool:
     if key.kind != "work" and content.status(key.doi) == "not-found":
         return False
     return content.get(key) is None
+
+
+def _guesses_of_each(dead: Iterable[DOI]) -> Iterator[tuple[DOI, DOI]]:
+    """Yield DOIs that do not exist, each with what may have been meant by it."""
+    for doi in dead:
+        for guess in _guesses(doi):
+            yield doi, guess
 
 
 def _guesses(doi: DOI) -> list[DOI]:

@@ -382,6 +382,29 @@ def test_a_work_with_an_invalid_doi_is_one_warning(tmp_path: Path) -> None:
     assert "(Zorn, 2003), (Abel, n.d.)" in text_in(built.text())
 
 
+@pytest.mark.parametrize(
+    ("options", "title"),
+    [
+        ((), "Don quijote."),
+        (("-D", "language=es"), "Don Quijote."),
+        (("-D", "language=eo"), "Don Quijote."),
+        (("-D", "doi_reference_locale=es-ES"), "Don Quijote."),
+        (("-D", "language=es", "-D", "doi_reference_locale=en-GB"), "Don quijote."),
+    ],
+)
+def test_titles_of_works_without_a_language_are_in_that_of_the_references_or_the_project(
+    options: tuple[str, ...], title: str, tmp_path: Path
+) -> None:
+    bib = "@book{a, author = {Cervantes, Miguel}, title = {Don Quijote}, year = 1605}\n"
+    conf = "doi_works = 'a.bib'\ndoi_resolve = False"
+    source = project(tmp_path, f":doi:p:`@a`\n\n{LIST}", conf, **{"a.bib": bib})
+
+    built = build(source, tmp_path, "html", *options)
+
+    [(_, entry)] = items(built)
+    assert title in entry
+
+
 def test_an_own_style_and_other_numbers_beside(tmp_path: Path, server: Site) -> None:
     conf = "extensions += ['sphinxcontrib.bibtex']\nbibtex_bibfiles = ['a.bib']\n"
     conf += "bibtex_default_style = 'plain'\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import read_works
+from doiuri.citations import Bibliography, Style, format_entries, parse_citation, read_works
 from doiuri.tex import rich_text
 from doiuri.works import Work
 from support.cases import table
@@ -90,6 +90,25 @@ def test_an_entry_of_bibtex(entry: str, expected: dict[str, object], tmp_path: P
     assert {member: csl.get(member) for member in expected} == expected
 
 
+@pytest.mark.parametrize(
+    ("language", "entry", "title"),
+    [
+        ("en-GB", "title = {Don Quijote}", "Don quijote"),
+        ("es", "title = {Don Quijote}", "Don Quijote"),
+        ("es", "title = {The Bees}, langid = {british}", "The bees"),
+        ("en", "title = {Das Kapital}, language = {German}", "Das Kapital"),
+    ],
+)
+def test_only_english_titles_get_sentence_case(
+    language: str, entry: str, title: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.bib").write_text(f"@book{{k, {entry}}}")
+
+    library = read_works(["a.bib"], tmp_path, language)
+
+    assert library.complete({})["k"].title == title
+
+
 # Other ways to write an entry, as patterns and what takes the place of their matches
 WAYS: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
     "types in other letters": (r"(?<=@)\w+", lambda word: word[0].swapcase()),
@@ -97,7 +116,7 @@ WAYS: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
     "macros in other letters": (r"(?<=[=#] )(?!unknown)[a-z]\w*", lambda word: word[0].upper()),
     "quotation marks": (r'(?<=[=#] )\{([^{}"]*)\}', r'"\1"'),
     "braces": (r'(?<=[=#] )"([^{}"]*)"', r"{\1}"),
-    "joined pieces": (r"(?<=[=#] )\{([^{}\"])([^{}\"]*)\}", r'{\1} # "\2"'),
+    "joined pieces": (r"(?<=[=#] )\{([^{}\"\\])([^{}\"]*)\}", r'{\1} # "\2"'),
     "comments": (r",(?= \w+ = )", ",\n% x = {y},\n"),
     "no space": (r" = ", "="),
     "more space": (r" = ", "\n  =\t"),
@@ -146,6 +165,25 @@ def test_formats_of_tex_nest_however_they_are_written(outer: str, inner: str) ->
     written = [f"a {one.replace('%', other).replace('%', 'x')} b" for one, other in pairs]
     found = {tex: rich_text(tex) for tex in written if tex.count("$") < 4}
     assert found == dict.fromkeys(found, f"a <{outer}><{inner}>x</{inner}></{outer}> b")
+
+
+@pytest.mark.parametrize("dash", ["-", "--", "–"])
+def test_ranges_have_an_en_dash_however_they_are_written(dash: str, tmp_path: Path) -> None:
+    pages = f"3{dash}5"
+    item = {"id": "json", "type": "article-journal", "title": "T", "page": pages, "issue": pages}
+    (tmp_path / "a.json").write_text(json.dumps([item]))
+    fields = f"title = {{T}}, pages = {{{pages}}}, number = {{{pages}}}"
+    (tmp_path / "a.bib").write_text(f"@article{{bib, {fields}}}", "utf-8")
+    library = read_works(["a.json", "a.bib"], tmp_path)
+    style = Style.load()
+
+    list_ = Bibliography(["json", "bib"], library.complete({}), style)
+    entries = format_entries(list_.references, style)
+    [cite] = parse_citation(f"@bib, p. {pages}", ids=library.ids)
+    citation = list_.citation([cite], "t")
+
+    for parts in (*entries, citation):
+        assert "3–5" in "".join(part.text for part in parts)
 
 
 WHOLE = {

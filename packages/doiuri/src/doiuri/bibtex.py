@@ -10,16 +10,38 @@ from doiuri.tex import plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ENTRY", "NEXT_ENTRY", "EntryScanner", "Field", "Piece", "closing", "names"]
+__all__ = [
+    "ENTRY",
+    "NEXT_ENTRY",
+    "BibTeXEntry",
+    "EntryScanner",
+    "Field",
+    "Piece",
+    "closing",
+    "entries",
+    "names",
+]
 
 # Outside of entries all is comment; after a percent sign, entries too
 ENTRY = re.compile(
-    r"@[ \t]*(?P<type>[A-Za-z][\w-]*)\s*(?P<open>[{(])\s*(?P<key>(?:[^\s,{}=\"@][^\s,{}=\"]*)?)\s*,?"
+    r"""
+    @ [ \t]* (?P<type> [A-Za-z][\w-]* ) \s*
+    (?P<open> [{(] ) \s*
+    (?P<key> (?: [^\s,{}="@] [^\s,{}="]* )? ) \s* ,?
+    """,
+    re.VERBOSE,
 )
 NEXT_ENTRY = re.compile(r"\n[ \t]*@[A-Za-z][\w-]*[ \t]*[{(]")
 _COMMENTED_OUT = re.compile(r"[ \t]*%")
-_BETWEEN = r"(?>(?:[\s,]++|%[^\r\n]*)*)"  # fields
-_NAME = re.compile(rf"{_BETWEEN}(?:(?P<name>[^\s=,{{}}()\"#%]+)\s*=\s*|(?P<close>[}})]))")
+_NAME = re.compile(
+    r"""
+    (?> (?: [\s,]++ | %[^\r\n]* )* )             # space and comments before a field
+    (?: (?P<name> [^\s=,{}()"\#%]+ ) \s* = \s*
+    |   (?P<close> [})] )                         # the end of the entry
+    )
+    """,
+    re.VERBOSE,
+)
 _MACRO = re.compile(r"[^\s=,{}()\"#%]+")
 _FURTHER = 2_000  # characters of a value after a line that begins with an entry
 _LONGEST_MACRO = 10_000  # so that macros of macros do not fill the memory
@@ -27,10 +49,17 @@ _JOINED = re.compile(r"\s*#\s*")
 _INITIAL = re.compile(r"(?<=\b\w\.)(?=\w)")  # of "D.E."
 _PROTECTED = re.compile(r"\{(?!\\)[^{}]*\}")
 _DELIMITER = re.compile(r"\\.|[{}\"]", re.DOTALL)
-_AND, _COMMA, _SPACE = (
-    re.compile(rf"\\(?:[a-z]+[ \t]*|.)|[{{}}]|{separator}", re.DOTALL | re.IGNORECASE)
-    for separator in (r"(?:(?<=\s)|^)and(?=\s|$)", ",", r"[\s~]+")
-)
+_OWN_FORM = re.compile(r"(?:family|given|prefix|suffix)\s*=")  # BibLaTeX manual, section 2.3.3
+
+
+def _separator(pattern: str) -> re.Pattern[str]:
+    """Return what matches a separator, a brace, or a command, whose space separates nothing."""
+    return re.compile(rf"\\(?:[a-z]+[ \t]*|.)|[{{}}]|{pattern}", re.DOTALL | re.IGNORECASE)
+
+
+_AND = _separator(r"(?:(?<=\s)|^)and(?=\s|$)")
+_COMMA = _separator(",")
+_SPACE = _separator(r"[\s~]+")
 
 
 class Piece(NamedTuple):
@@ -45,6 +74,13 @@ class Piece(NamedTuple):
     text: str | None
     """The text of a macro, None if it is what the file has."""
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where its text starts and ends, without delimiters; of a macro, where its name does."""
+        if self.text is None:
+            return self.start + 1, self.end - 1
+        return self.start, self.end
+
 
 class Field(NamedTuple):
     """A field of an entry."""
@@ -57,6 +93,65 @@ class Field(NamedTuple):
 
     value: list[Piece]
     """The pieces of its value."""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where the text of its value starts and ends, without the outer delimiters."""
+        return self.value[0].span[0], self.value[-1].span[1]
+
+
+class BibTeXEntry(NamedTuple):
+    """An entry with its fields."""
+
+    type: str
+    """Its type, in lower case."""
+
+    key: str
+    """Its key; "" if it has none."""
+
+    start: int
+    """Where it starts."""
+
+    end: int
+    """Where it ends."""
+
+    is_closed: bool
+    """Whether it ends with its brace."""
+
+    fields: dict[str, str]
+    """The text of each field, in TeX, with macros replaced."""
+
+    spans: dict[str, tuple[int, int]]
+    """Where the text of each field starts and ends."""
+
+
+def entries(text: str) -> Iterator[BibTeXEntry]:
+    """Yield the entries of a file.
+
+    Of a field that an entry has twice, the first counts, as in BibTeX. A broken entry has the fields before
+    the place where it is broken.
+
+    >>> entry = next(entries("@Book{knuth1984, title = {The {TeX}book}, year = 1984}"))
+    >>> entry.type, entry.key, entry.fields
+    ('book', 'knuth1984', {'title': 'The {TeX}book', 'year': '1984'})
+    """
+    scanner = EntryScanner(text)
+    for beginning, limit in scanner.entries():
+        fields: dict[str, str] = {}
+        spans: dict[str, tuple[int, int]] = {}
+        for field in scanner.fields(limit):
+            if field.name not in fields:
+                fields[field.name] = scanner.text_of(field.value)
+                spans[field.name] = field.span
+        yield BibTeXEntry(
+            beginning["type"].lower(),
+            beginning["key"],
+            beginning.start(),
+            scanner.end,
+            scanner.is_closed,
+            fields,
+            spans,
+        )
 
 
 class EntryScanner:
@@ -81,11 +176,10 @@ class EntryScanner:
         text = self._text
         while (entry := ENTRY.search(text, self.end)) is not None:
             line = text.rfind("\n", self.end, entry.start()) + 1 or self.end
-            self.end = entry.end()
             if _COMMENTED_OUT.match(text, line):
-                following = text.find("\n", entry.start())
-                self.end = following if following >= 0 else len(text)
+                self.end = self._line_end(entry.start())
                 continue
+            self.end = entry.end()
             limit = self._next_entry(self.end)
             match entry["type"].lower():
                 case "comment" | "preamble":
@@ -101,13 +195,15 @@ class EntryScanner:
         :param limit: where it ends at the latest.
         """
         position = self.end
-        self.end, self.is_closed = limit, False
+        self.end = limit
+        self.is_closed = False
         while True:
             name = _NAME.match(self._text, position, limit)
             if name is None:
                 return
             if name["close"]:
-                self.end, self.is_closed = name.end(), True
+                self.end = name.end()
+                self.is_closed = True
                 return
             value = self._value(name.end(), limit)
             if value is None:
@@ -119,12 +215,14 @@ class EntryScanner:
 
     def text_of(self, value: list[Piece]) -> str:
         """Return the text of a value, with macros replaced; of one that is not known, its name."""
-        return "".join(
-            self._text[start + 1 : end - 1] if text is None else text or self._text[start:end]
-            for start, end, text in value
-        )
+        return "".join(piece.text or self._text[slice(*piece.span)] for piece in value)
+
+    def _line_end(self, start: int) -> int:
+        end = self._text.find("\n", start)
+        return len(self._text) if end < 0 else end
 
     def _next_entry(self, start: int) -> int:
+        """Return where the next line that begins with an entry starts."""
         if self._limit < start:
             following = NEXT_ENTRY.search(self._text, start - 1)
             self._limit = following.start() + 1 if following else len(self._text)
@@ -135,27 +233,37 @@ class EntryScanner:
 
         A line that begins with an entry is part of the value if the braces around it are balanced.
         """
-        text, pieces = self._text, list[Piece]()
+        pieces: list[Piece] = []
         while True:
-            end, macro = closing(text, start, limit + _FURTHER), None
-            if end is None:
-                word = _MACRO.match(text, start, limit)
-                if word is None:
-                    return None
-                end = word.end()
-                macro = word[0] if word[0].isdecimal() else self._macros.get(word[0].lower(), "")
-            limit = max(limit, end)
-            pieces.append(Piece(start, end, macro))
-            joined = _JOINED.match(text, end, limit)
+            piece = self._piece(start, limit)
+            if piece is None:
+                return None
+            pieces.append(piece)
+            limit = max(limit, piece.end)
+            joined = _JOINED.match(self._text, piece.end, limit)
             if joined is None:
                 return pieces
             start = joined.end()
 
+    def _piece(self, start: int, limit: int) -> Piece | None:
+        """Return the piece of a value at ``start``; None if there is none."""
+        end = closing(self._text, start, limit + _FURTHER)
+        if end is not None:
+            return Piece(start, end, None)
+        word = _MACRO.match(self._text, start, limit)
+        if word is None:
+            return None
+        if word[0].isdecimal():
+            return Piece(start, word.end(), word[0])
+        return Piece(start, word.end(), self._macros.get(word[0].lower(), ""))
+
     def _string(self, start: int, limit: int) -> int:
         """Remember the macro that ``@string`` defines, and return where it ends."""
         name = _NAME.match(self._text, start, limit)
-        value = self._value(name.end(), limit) if name and name["name"] else None
-        if name is None or not value:
+        if name is None or name["close"]:
+            return limit
+        value = self._value(name.end(), limit)
+        if value is None:
             return limit
         self._macros[name["name"].lower()] = self.text_of(value)[:_LONGEST_MACRO]
         return value[-1].end
@@ -163,9 +271,15 @@ class EntryScanner:
 
 def closing(text: str, start: int, limit: int) -> int | None:
     """Return where the value ends that a brace or quotation mark opens; None if nothing closes it."""
-    opening, depth = text[start : start + 1], 0
-    for token in _DELIMITER.finditer(text, start + 1, limit) if opening in {"{", '"'} else ():
-        depth += {"{": 1, "}": -1}.get(token[0], 0)
+    opening = text[start : start + 1]
+    if opening not in {"{", '"'}:
+        return None
+    depth = 0
+    for token in _DELIMITER.finditer(text, start + 1, limit):
+        if token[0] == "{":
+            depth += 1
+        elif token[0] == "}":
+            depth -= 1
         if depth < 0:
             return token.end() if opening == "{" else None
         if depth == 0 and token[0] == opening == '"':
@@ -176,50 +290,100 @@ def closing(text: str, start: int, limit: int) -> int | None:
 def names(value: str) -> list[dict[str, str]]:
     r"""Return the names in a field such as ``author`` as CSL-JSON; the last may be "others" (et al.).
 
-    Family names have their particles; what braces enclose is a ``literal``.
+    What braces enclose is a ``literal``, or one word of a name.
 
     >>> names(r"van der Berg, Anna and {Unicode Consortium} and Donald~E. Knuth and others")[:2]
-    [{'family': 'van der Berg', 'given': 'Anna'}, {'literal': 'Unicode Consortium'}]
+    [{'family': 'Berg', 'non-dropping-particle': 'van der', 'given': 'Anna'}, {'literal': 'Unicode Consortium'}]
     """
     texts = (text.strip() for text in _split(value, _AND))
     return [_name(text) for text in texts if text]
 
 
 def _name(text: str) -> dict[str, str]:
+    parts = _parts_of_name(text)
+    if "given" in parts:
+        parts["given"] = _INITIAL.sub(" ", parts["given"])
+    shown = {part: plain_text(tex) for part, tex in parts.items()}
+    name = {part: text for part, text in shown.items() if text}
+    if [*name] == ["family"]:
+        return {"literal": name["family"]}
+    return name
+
+
+def _parts_of_name(text: str) -> dict[str, str]:
+    """Return the parts of a name as CSL-JSON has them, in TeX."""
+    if _is_whole(text):
+        return {"literal": text}
     parts = [part.strip() for part in _split(text, _COMMA)]
-    if text[0] == "{" and closing(text, 0, len(text)) == len(text) and text[1] != "\\":
-        name = {"literal": text}
-    elif re.match(r"(?:family|given|prefix|suffix)\s*=", text):  # BibLaTeX's own form
-        name = {
-            member.strip(): value for member, _, value in (part.partition("=") for part in parts)
-        }
-        name["family"] = f"{name.pop('prefix', '')} {name.get('family', '')}"
-    elif len(parts) > 1:
-        name = {
-            "family": parts[0],
-            "given": parts[-1],
-            "suffix": parts[1] if len(parts) > 2 else "",
-        }
-    else:
-        words = [word for word in _split(text, _SPACE) if word]
-        start = next(
-            (at for at, word in enumerate(words[:-1]) if _is_particle(word)), len(words) - 1
-        )
-        name = {"family": " ".join(words[start:]), "given": " ".join(words[:start])}
-    name["given"] = _INITIAL.sub(" ", name.get("given", ""))
-    return {part: shown for part, tex in name.items() if (shown := plain_text(tex))}
+    if _OWN_FORM.match(text):
+        return _parts_by_their_names(parts)
+    if len(parts) == 1:
+        words = _words(text)
+        given = _count_given(words)
+        return {**_family_parts(words[given:]), "given": " ".join(words[:given])}
+    family = _family_parts(_words(parts[0]))
+    if len(parts) == 2:
+        return {**family, "given": parts[1]}
+    return {**family, "given": parts[-1], "suffix": parts[1]}
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether braces enclose a name, but not as those of an accent do."""
+    return text[0] == "{" and text[1:2] != "\\" and closing(text, 0, len(text)) == len(text)
+
+
+def _parts_by_their_names(parts: list[str]) -> dict[str, str]:
+    """Return the parts of a name in BibLaTeX's own form, such as "family=Berg, given=Anna"."""
+    named = {}
+    for part in parts:
+        name, _, value = part.partition("=")
+        named[name.strip()] = value
+    return {
+        "family": named.get("family", ""),
+        "non-dropping-particle": named.get("prefix", ""),
+        "given": named.get("given", ""),
+        "suffix": named.get("suffix", ""),
+    }
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _split(text, _SPACE) if word]
+
+
+def _count_given(words: list[str]) -> int:
+    """Return how many words of a name without commas are given names: those before a particle or the last one."""
+    for count, word in enumerate(words[:-1]):
+        if _is_particle(word):
+            return count
+    return len(words) - 1
+
+
+def _family_parts(words: list[str]) -> dict[str, str]:
+    """Return the particle and the family name, which has at least the last word."""
+    count = 0
+    while count < len(words) - 1 and _is_particle(words[count]):
+        count += 1
+    return {
+        "family": " ".join(words[count:]),
+        "non-dropping-particle": " ".join(words[:count]),
+    }
 
 
 def _is_particle(word: str) -> bool:
+    """Return whether a word begins with a small letter that no braces protect."""
     return plain_text(_PROTECTED.sub("", word))[:1].islower()
 
 
 def _split(text: str, separator: re.Pattern[str]) -> list[str]:
     """Return the pieces of a text between separators that are not in braces."""
-    pieces, depth, start = [], 0, 0
+    pieces: list[str] = []
+    depth = 0
+    start = 0
     for token in separator.finditer(text):
-        if token[0] in {"{", "}"}:
-            depth += 1 if token[0] == "{" else -1
+        if token[0] == "{":
+            depth += 1
+        elif token[0] == "}":
+            depth -= 1
         elif depth == 0 and not token[0].startswith("\\"):
             pieces.append(text[start : token.start()])
             start = token.end()

@@ -18,7 +18,7 @@ from doiuri.citations import (
     parse_citation,
     read_works,
 )
-from doiuri.citations._style import ENGLISH
+from doiuri.citations._style import ENGLISH, locale_of
 from doiuri.plugins import with_suggestion
 from doiuri.plugins.display import retraction_mark
 
@@ -74,7 +74,10 @@ class Citing:
                 self.locale = self.entry_locale
                 self.no_language = ""
             name = "works"
-            self.library = read_works(options.works, folder)
+            works_language = language or ENGLISH
+            if options.reference_locale:
+                works_language = locale_of(self.entry_locale).lang
+            self.library = read_works(options.works, folder, works_language)
             """The works of the author's files."""
             name = "reference_style"
             self.styles()

@@ -1,0 +1,594 @@
+"""Entries of BibTeX and BibLaTeX as items of CSL-JSON."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from doiuri.bibtex import entries, names
+from doiuri.tex import plain_text, rich_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from doiuri.bibtex import BibTeXEntry
+
+    Fields = Mapping[str, str]
+
+
+def bibtex_items(file: Path, text: str, language: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the entries of a file as items of CSL-JSON, with their lines.
+
+    :param language: the language of entries that do not say theirs
+    :raises ValueError: if an entry is broken, or refers to another one that the file does not have
+    """
+    located = [*_located_entries(file, text)]
+    by_key = {one.entry.key.lower(): one for one in located}
+    for one in located:
+        yield one.line, _item(one.entry, _with_inherited(one, by_key), language)
+
+
+class _Located(NamedTuple):
+    """An entry and where it is."""
+
+    entry: BibTeXEntry
+    line: int
+    place: str  # for messages
+
+
+def _located_entries(file: Path, text: str) -> Iterator[_Located]:
+    """Yield the entries of a file.
+
+    :raises ValueError: if an entry is broken
+    """
+    line_of = line_finder(text)
+    end = 0
+    for entry in entries(text):
+        _check_between(file, text, end, entry.start)
+        line = line_of(entry.start)
+        place = f"{file}:{line}: {entry.key or 'the entry'}"
+        if not entry.is_closed:
+            raise ValueError(f"{place}: {_expected(entry)}; is a brace missing?")
+        yield _Located(entry, line, place)
+        end = entry.end
+    _check_between(file, text, end, len(text))
+
+
+def _expected(entry: BibTeXEntry) -> str:
+    """Return what was expected where an entry is broken."""
+    expected = "expected a field or the end of the entry"
+    if not entry.fields:
+        return expected
+    last = [*entry.fields][-1]
+    return f"{expected} after the field {last!r}"
+
+
+def line_finder(text: str) -> Callable[[int], int]:
+    """Return a function that returns the line of a place in a text."""
+    ends = [match.start() for match in re.finditer("\n", text)]
+    return lambda place: bisect_left(ends, place) + 1
+
+
+_NO_ENTRY = re.compile(
+    r"""
+    ^ [ \t]* @
+    (?! [ \t]* (?: comment\b | [a-z][\w-]* \s* [{(] ) )
+    [^\r\n]*
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
+
+def _check_between(file: Path, text: str, start: int, end: int) -> None:
+    """Raise an error if a line between entries begins like one."""
+    wrong = _NO_ENTRY.search(text[start:end])
+    if wrong is not None:
+        line = text.count("\n", 0, start + wrong.start()) + 1
+        shown = f"{wrong[0].strip()!r:.80}"
+        raise ValueError(f"{file}:{line}: expected an entry such as @book{{key, …}}, not {shown}")
+
+
+# A part has an address of its own
+_NOT_INHERITED = frozenset(
+    {
+        "doi",
+        "url",
+        "urldate",
+        "eprint",
+        "eprinttype",
+        "archiveprefix",
+        "pmid",
+        "pmcid",
+        "shorttitle",
+    }
+)
+
+
+def _with_inherited(located: _Located, by_key: Mapping[str, _Located]) -> Fields:
+    """Return the fields of an entry, and those that it lacks of the entries that it refers to.
+
+    The nearest entry comes first (BibLaTeX manual, section 2.4.1 and appendix B).
+
+    :raises ValueError: if the file does not have such an entry
+    """
+    fields = dict(located.entry.fields)
+    sources = [located]
+    for source in sources:  # each adds those that it refers to
+        for reference, parent in _parents(source, by_key):
+            if parent in sources:
+                continue
+            sources.append(parent)
+            for name, value in parent.entry.fields.items():
+                if reference == "xdata":
+                    fields.setdefault(name, value)
+                elif name not in _NOT_INHERITED:
+                    fields.setdefault(_name_in_part(name, located.entry, parent.entry), value)
+    return fields
+
+
+def _parents(located: _Located, by_key: Mapping[str, _Located]) -> Iterator[tuple[str, _Located]]:
+    """Yield the entries that an entry refers to, each with the field that does.
+
+    :raises ValueError: if the file does not have such an entry
+    """
+    for reference in ("crossref", "xdata"):
+        for key in located.entry.fields.get(reference, "").split(","):
+            if not key.strip():
+                continue
+            parent = by_key.get(key.strip().lower())
+            if parent is None:
+                raise ValueError(
+                    f"{located.place}: {reference} names no entry of the file: {key.strip()!r}"
+                )
+            yield reference, parent
+
+
+def _name_in_part(name: str, part: BibTeXEntry, whole: BibTeXEntry) -> str:
+    """Return the name that a field of a whole, such as a book, has in a part of it."""
+    if name not in {"title", "subtitle", "titleaddon"}:
+        return name
+    if whole.type.startswith("mv"):  # of several volumes
+        return f"main{name}"
+    return f"journal{name}" if part.type == "article" else f"book{name}"
+
+
+def _table(lines: str) -> dict[str, list[str]]:
+    """Return the words after the first one of each line by the first one."""
+    table = {}
+    for line in filter(None, map(str.split, lines.splitlines())):
+        table[line[0]] = line[1:]
+    return table
+
+
+def _inverted_table(lines: str) -> dict[str, str]:
+    """Return the first word of each line by the others."""
+    table = {}
+    for word, others in _table(lines).items():
+        table.update(dict.fromkeys(others, word))
+    return table
+
+
+# Those of the other entries are of the same name, if there are such types
+_TYPES = _inverted_table("""
+    article-journal article suppperiodical
+    book collection manual mvbook mvcollection mvproceedings mvreference proceedings reference
+    chapter inbook bookinbook incollection suppbook suppcollection
+    entry-encyclopedia inreference
+    graphic artwork image
+    legal_case jurisdiction
+    manuscript unpublished
+    motion_picture movie video
+    pamphlet booklet
+    paper-conference inproceedings conference
+    personal_communication letter
+    report techreport
+    song audio music
+    thesis phdthesis mastersthesis
+    treaty legal
+    webpage online electronic www
+""")
+# What each member is; the first field counts that an entry has
+_MEMBERS = _table("""
+    container-title journaltitle journal booktitle maintitle
+    container-title-short shortjournal
+    collection-title series
+    publisher-place address location
+    edition edition
+    volume volume
+    part-number part
+    number-of-volumes volumes
+    number-of-pages pagetotal
+    chapter-number chapter
+    page pages eid
+    version version
+    ISBN isbn
+    ISSN issn
+    PMID pmid
+    PMCID pmcid
+    event-title eventtitle
+    event-place venue
+    volume-title issuetitle
+    title-short shorttitle
+""")
+_PUBLISHERS = ["school", "institution", "organization", "howpublished", "publisher"]
+_ROLES = {
+    "author": "author",
+    "editor": "editor",
+    "translator": "translator",
+    "bookauthor": "container-author",
+}
+_DATES = {"urldate": "accessed", "eventdate": "event-date", "origdate": "original-date"}
+_GENRES = {
+    "phdthesis": "PhD thesis",
+    "mathesis": "Master’s thesis",
+    "mastersthesis": "Master’s thesis",
+    "techreport": "technical report",
+    "resreport": "research report",
+}
+_URL = re.compile(r"https?://[^\s{}]+")
+_DASHES = re.compile(r"\s*[-‐‑–—−]+\s*")  # hyphens, dashes, a minus sign
+
+
+def _item(entry: BibTeXEntry, fields: Fields, language: str) -> dict[str, Any]:
+    """Return an entry as an item.
+
+    :param fields: its fields, those of the entries that it refers to among them
+    :param language: its language if no field says it
+    """
+    stated_language = _language(fields)
+    is_english = (stated_language or language).lower().startswith("en")
+    type_ = _TYPES.get(entry.type, entry.type)
+    item: dict[str, Any] = {"id": entry.key, "type": type_}
+    for member, sources in _MEMBERS.items():
+        item[member] = _first_text(fields, sources)
+    item["page"] = _DASHES.sub("-", item["page"])
+    item["publisher"] = _publisher(fields)
+    item["language"] = stated_language
+    item["issued"] = _issued(fields)
+    item["genre"] = _genre(entry, fields)
+    item |= _journal(fields)
+    item |= _titles(type_, fields, is_english=is_english)
+    item |= _numbers(type_, fields)
+    item |= _links(fields)
+    for source, role in _ROLES.items():
+        item[role] = names(fields.get(source, ""))
+    for source, member in _DATES.items():
+        item[member] = _date(fields.get(source, ""))
+    return {member: value for member, value in item.items() if value}
+
+
+def _first_text(fields: Fields, sources: list[str]) -> str:
+    """Return the text of the first field that has any; "" if none has."""
+    texts = (_title(fields, source) for source in sources)
+    return next(filter(None, texts), "")
+
+
+def _title(fields: Fields, name: str, *, sentence_case: bool = False) -> str:
+    """Return the text of a field: of a title, with its subtitle and its addition."""
+    title = rich_text(fields.get(name, ""), sentence_case=sentence_case)
+    if not name.endswith("title"):
+        return title
+    subtitle_name = name.replace("title", "subtitle")
+    for part, mark in ((subtitle_name, ":"), (f"{name}addon", ".")):
+        text = rich_text(fields.get(part, ""), sentence_case=sentence_case)
+        if not text:
+            continue
+        separator = "" if title.endswith(("?", "!", ":", ".")) else mark
+        title = f"{title}{separator} {text}"
+    return title
+
+
+def _titles(type_: str, fields: Fields, *, is_english: bool) -> dict[str, str]:
+    """Return the titles of works, which have sentence case: those of journals and series are names.
+
+    Of a volume, the main title is the title, and its own is CSL's ``volume-title``.
+    """
+    title = _title(fields, "title", sentence_case=is_english)
+    book_title = _title(fields, "booktitle", sentence_case=is_english)
+    main_title = _title(fields, "maintitle", sentence_case=is_english)
+    if main_title and book_title:
+        return {"title": title, "container-title": main_title, "volume-title": book_title}
+    if main_title and title and type_ == "book":
+        return {"title": main_title, "container-title": "", "volume-title": title}
+    titles = {"title": title}
+    if book_title and "journaltitle" not in fields and "journal" not in fields:
+        titles["container-title"] = book_title
+    return titles
+
+
+def _journal(fields: Fields) -> dict[str, str]:
+    r"""Return the names of a journal that a macro such as ``\mnras`` stands for."""
+    tex = fields.get("journaltitle") or fields.get("journal") or ""
+    macro = _JOURNAL_MACRO.fullmatch(tex)
+    journal = macro and _JOURNALS.get(macro["name"])
+    if not journal:
+        return {}
+    return {"container-title": journal.name, "container-title-short": journal.short}
+
+
+def _publisher(fields: Fields) -> str:
+    texts = [fields[name] for name in _PUBLISHERS if name in fields]
+    return "; ".join(rich_text(text) for text in texts if not _URL.search(text))
+
+
+def _genre(entry: BibTeXEntry, fields: Fields) -> str:
+    """Return what kind of report or thesis an entry is; "" if it says no more than its type."""
+    genre = fields.get("type", "")
+    if not genre and entry.type.endswith("thesis"):
+        genre = entry.type
+    if genre == "thesis":
+        return ""
+    return _GENRES.get(genre) or plain_text(genre)
+
+
+def _numbers(type_: str, fields: Fields) -> dict[str, str]:
+    """Return what the field ``number`` is: an issue, the number in a series, or that of the work."""
+    number = plain_text(fields.get("number", ""))
+    issue = plain_text(fields.get("issue", ""))
+    if type_.startswith("article"):
+        return {"issue": number or issue}
+    if "series" in fields and type_ in {"book", "chapter", "paper-conference"}:
+        return {"collection-number": number, "issue": issue}
+    return {"number": number, "issue": issue}
+
+
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH = re.compile(rf"\b(?:{'|'.join(_MONTHS)})", re.IGNORECASE)
+_SEASONS = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
+_NUMBER = re.compile(r"\b[0-3]?[0-9]\b")
+_FIRST_SEASON = 21  # in place of a month, in ISO 8601-2, section 4.8
+# A date of BibLaTeX (manual, section 2.3.8, and ISO 8601-2)
+_MOMENT = re.compile(
+    r"""
+    (?P<year> -? \d{4} ) (?: - (?P<month> \d\d ) (?: - (?P<day> \d\d ) )? )?
+    (?: T [\d:]+ (?: Z | [+-] [\d:]+ )? )?     # a time, which no list shows
+    (?P<doubt> [?~%]? )                        # uncertain, approximate, or both
+    """,
+    re.VERBOSE,
+)
+
+
+def _issued(fields: Fields) -> Any:
+    """Return the date of publication; what is neither a date nor a year, such as "in press", as it is."""
+    if fields.get("date"):
+        return _date(fields["date"])
+    year = plain_text(fields.get("year", ""))
+    if not re.fullmatch("[0-9]{1,4}", year) or not int(year):
+        return _date(year)
+    return _date_in_fields(int(year), plain_text(fields.get("month", "")), fields.get("day", ""))
+
+
+def _date_in_fields(year: int, month: str, day: str) -> dict[str, Any]:
+    """Return the date in the fields ``year``, ``month`` and ``day``; a month may have days, or be two."""
+    season = _SEASONS.get(month.lower())
+    if season is not None:
+        return {"date-parts": [[year]], "season": season}
+    months = [_MONTHS.index(name.lower()) + 1 for name in _MONTH.findall(month)]
+    numbers = [int(number) for number in _NUMBER.findall(f"{month} {plain_text(day)}")]
+    if not months:
+        return {"date-parts": [[year, *numbers[:2]]]}
+    if len(months) == 2 and len(numbers) != 2:
+        return {"date-parts": [[year, months[0]], [year, months[1]]]}
+    first = [year, months[0], *numbers[:1]]
+    last = [year, months[-1], *numbers[-1:]]
+    return {"date-parts": [first] if first == last else [first, last]}
+
+
+def _date(text: str) -> Any:
+    """Return a date or a period of BibLaTeX; any other text as it is, or "" if there is none."""
+    moments = [_MOMENT.fullmatch(moment.strip()) for moment in text.split("/")]
+    known = [moment for moment in moments if moment is not None]
+    if len(known) < len(moments) or len(known) > 2:
+        return _literal_date(text)
+    parts = [_date_parts(moment) for moment in known]
+    date: dict[str, Any] = {"date-parts": parts}
+    if len(parts) == 1 and len(parts[0]) > 1 and parts[0][1] >= _FIRST_SEASON:
+        season = parts[0].pop() - _FIRST_SEASON + 1
+        date["season"] = season
+    if any(moment["doubt"] for moment in known):
+        date["circa"] = True
+    return date
+
+
+def _literal_date(text: str) -> Any:
+    """Return text as a date; a period without an end, such as "2004/" or "2004/..", ends with a dash."""
+    shown = plain_text(text)
+    if re.search(r"\d/(?:\.\.)?$|^(?:\.\.)?/\d", shown):
+        shown = shown.replace("..", "").replace("/", "–")
+    return {"literal": shown} if shown else ""
+
+
+def _date_parts(moment: re.Match[str]) -> list[int]:
+    """Return the year, the month and the day, as far as they are known.
+
+    There is a year 0 in ISO 8601, and none in CSL: -1 is 1 BC in it.
+    """
+    year = int(moment["year"])
+    parts = [year if year > 0 else year - 1]
+    if moment["month"]:
+        parts.append(int(moment["month"]))
+    if moment["day"]:
+        parts.append(int(moment["day"]))
+    return parts
+
+
+_EPRINTS = {"arxiv": "https://arxiv.org/abs/", "pubmed": "https://pubmed.ncbi.nlm.nih.gov/"}
+
+
+def _links(fields: Fields) -> dict[str, str]:
+    """Return the DOI and the URL: that of a preprint or an abstract if there is no other."""
+    urls = [
+        _verbatim(fields.get("url", "")),
+        *_URL.findall(_verbatim(fields.get("howpublished", ""))),
+        *_eprints(fields),
+    ]
+    urls = [url for url in urls if url.startswith("http")]
+    return {"DOI": _verbatim(fields.get("doi", "")), "URL": urls[0] if urls else ""}
+
+
+def _eprints(fields: Fields) -> Iterator[str]:
+    """Yield the addresses of a preprint and of an abstract; an eprint without a server is arXiv's."""
+    if "eprint" in fields:
+        server = fields.get("eprinttype") or fields.get("archiveprefix") or "arxiv"
+        yield _EPRINTS.get(server.lower(), "") + _verbatim(fields["eprint"])
+    if "pmid" in fields:
+        yield _EPRINTS["pubmed"] + _verbatim(fields["pmid"])
+
+
+def _verbatim(tex: str) -> str:
+    """Return a text whose "~" and dashes are no TeX."""
+    return plain_text(tex.replace("~", r"\textasciitilde{}").replace("--", "-{}-"))
+
+
+def _language(fields: Fields) -> str:
+    """Return the language of an entry as a code such as "de", or as it is written; "" if no field says it."""
+    stated = fields.get("langid") or fields.get("hyphenation") or fields.get("language") or ""
+    name = plain_text(stated)
+    code = _LANGUAGES.get(name.lower())
+    if code is None and name.lower().startswith("english"):  # such as "English (US)"
+        return "en"
+    return code or name
+
+
+# The names of babel and polyglossia, which BibLaTeX's field langid has, as codes of BCP 47
+_LANGUAGES = _inverted_table("""
+    af afrikaans
+    ar arabic
+    bg bulgarian
+    ca catalan
+    cs czech
+    cy welsh
+    da danish
+    de german ngerman
+    de-AT austrian naustrian
+    de-CH swissgerman nswissgerman
+    el greek
+    en english eng
+    en-AU australian
+    en-CA canadian
+    en-GB british ukenglish
+    en-NZ newzealand
+    en-US american usenglish
+    eo esperanto
+    es spanish
+    et estonian
+    eu basque
+    fa persian farsi
+    fi finnish
+    fr french francais
+    fr-CA acadian canadien
+    ga irish
+    gl galician
+    he hebrew
+    hi hindi
+    hr croatian
+    hu hungarian magyar
+    id indonesian bahasai
+    is icelandic
+    it italian
+    ja japanese
+    ko korean
+    la latin
+    lt lithuanian
+    lv latvian
+    nb norsk norwegian
+    nl dutch
+    nn nynorsk
+    pl polish
+    pt portuguese portuges
+    pt-BR brazil brazilian
+    ro romanian
+    ru russian
+    sk slovak
+    sl slovene slovenian
+    sr serbian serbianc
+    sv swedish
+    th thai
+    tr turkish
+    uk ukrainian
+    vi vietnamese
+    zh chinese
+""")
+
+
+class _Journal(NamedTuple):
+    """The name of a journal, and its abbreviation."""
+
+    name: str
+    short: str
+
+
+def _journals(lines: str) -> dict[str, _Journal]:
+    journals = {}
+    for line in filter(None, map(str.strip, lines.splitlines())):
+        macro, name, short = line.split(" | ")
+        journals[macro] = _Journal(name, short)
+    return journals
+
+
+_JOURNAL_MACRO = re.compile(r"[\s{]*\\(?P<name>[a-z]+)[\s{}]*")
+# The macros of AASTeX, in which the Astrophysics Data System exports the names of journals
+_JOURNALS = _journals(r"""
+    aj | The Astronomical Journal | AJ
+    apj | The Astrophysical Journal | ApJ
+    apjl | The Astrophysical Journal Letters | ApJL
+    apjs | The Astrophysical Journal Supplement Series | ApJS
+    psj | The Planetary Science Journal | PSJ
+    baas | Bulletin of the American Astronomical Society | BAAS
+    rnaas | Research Notes of the AAS | RNAAS
+    maps | Meteoritics & Planetary Science | Meteorit. Planet. Sci.
+    aap | Astronomy & Astrophysics | A&A
+    aapr | The Astronomy and Astrophysics Review | A&A Rev.
+    aaps | Astronomy and Astrophysics Supplement Series | A&AS
+    an | Astronomische Nachrichten | Astron. Nachr.
+    actaa | Acta Astronomica | Acta Astron.
+    zap | Zeitschrift für Astrophysik | Z. Astrophys.
+    bain | Bulletin of the Astronomical Institutes of the Netherlands | Bull. Astron. Inst. Netherlands
+    bac | Bulletin of the Astronomical Institutes of Czechoslovakia | Bull. Astron. Inst. Czechosl.
+    mnras | Monthly Notices of the Royal Astronomical Society | MNRAS
+    memras | Memoirs of the Royal Astronomical Society | MmRAS
+    qjras | Quarterly Journal of the Royal Astronomical Society | QJRAS
+    jrasc | Journal of the Royal Astronomical Society of Canada | JRASC
+    memsai | Memorie della Società Astronomica Italiana | Mem. Soc. Astron. Italiana
+    pasa | Publications of the Astronomical Society of Australia | PASA
+    pasj | Publications of the Astronomical Society of Japan | PASJ
+    pasp | Publications of the Astronomical Society of the Pacific | PASP
+    rmxaa | Revista Mexicana de Astronomía y Astrofísica | Rev. Mex. Astron. Astrofis.
+    caa | Chinese Astronomy and Astrophysics | Chinese Astron. Astrophys.
+    cjaa | Chinese Journal of Astronomy and Astrophysics | Chinese J. Astron. Astrophys.
+    azh | Astronomicheskii Zhurnal | AZh
+    sovast | Soviet Astronomy | Soviet Ast.
+    araa | Annual Review of Astronomy and Astrophysics | ARA&A
+    na | New Astronomy | New A
+    nar | New Astronomy Reviews | New A Rev.
+    apss | Astrophysics and Space Science | Ap&SS
+    aplett | Astrophysics Letters and Communications | Astrophys. Lett.
+    apspr | Astrophysics Space Physics Research | Astrophys. Space Phys. Res.
+    fcp | Fundamentals of Cosmic Physics | Fund. Cosmic Phys.
+    jcap | Journal of Cosmology and Astroparticle Physics | J. Cosmology Astropart. Phys.
+    skytel | Sky and Telescope | S&T
+    solphys | Solar Physics | Sol. Phys.
+    iaucirc | International Astronomical Union Circular | IAU Circ.
+    icarus | Icarus | Icarus
+    planss | Planetary and Space Science | Planet. Space Sci.
+    ssr | Space Science Reviews | Space Sci. Rev.
+    gca | Geochimica et Cosmochimica Acta | Geochim. Cosmochim. Acta
+    grl | Geophysical Research Letters | Geophys. Res. Lett.
+    jgr | Journal of Geophysical Research | J. Geophys. Res.
+    nat | Nature | Nature
+    pra | Physical Review A | Phys. Rev. A
+    prb | Physical Review B | Phys. Rev. B
+    prc | Physical Review C | Phys. Rev. C
+    prd | Physical Review D | Phys. Rev. D
+    pre | Physical Review E | Phys. Rev. E
+    prl | Physical Review Letters | Phys. Rev. Lett.
+    physrep | Physics Reports | Phys. Rep.
+    physscr | Physica Scripta | Phys. Scr.
+    nphysa | Nuclear Physics A | Nucl. Phys. A
+    ao | Applied Optics | Appl. Opt.
+    procspie | Proceedings of SPIE | Proc. SPIE
+    jcp | The Journal of Chemical Physics | J. Chem. Phys.
+    jqsrt | Journal of Quantitative Spectroscopy and Radiative Transfer | J. Quant. Spectrosc. Radiat. Transf.
+""")

@@ -47,45 +47,55 @@ def in_file(case: dict[str, Any]) -> tuple[str, str]:
     return FILES[case["syntax"]], around
 
 
-def told(path: str, text: str, *options: object) -> list[list[str | None]]:
-    """Return the code, the text and the DOI of each finding."""
-    return [[one["code"], piece(text, one), one["doi"]] for one in findings(path, text, *options)]
+def told(text: str, found: list[dict[str, Any]]) -> list[list[str | None]]:
+    """Return the code, the text and the DOI of each finding in a text."""
+    return [[finding["code"], piece(text, finding), finding["doi"]] for finding in found]
+
+
+def loud(case: dict[str, Any]) -> str:
+    """Return the text of a case with what programs write in any case in capitals, and with tabs in BibTeX."""
+    text = HEADS.sub(lambda head: head[0].upper(), case["text"])
+    if case["syntax"] == "bibtex" and case.get("field"):
+        return text.replace(" ", "\t")
+    return text
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['syntax']}: {case['text']}"[:70])
 def test_a_text_gets_its_findings_and_its_fixes(case: dict[str, Any], tmp_path: Path) -> None:
     """The unsafe fixes are those that are applied if only the names in the last text are registered."""
     path, around = in_file(case)
-    blank = "\t" if path == "a.bib" and case.get("field") else " "
-    text, safe = (around.format(one) for one in (case["text"], case.get("fixed", case["text"])))
+    text = around.format(case["text"])
+    text_in_capitals = around.format(loud(case))
+    safe = around.format(case.get("fixed", case["text"]))
     unsafe = around.format(case["unsafe"]) if "unsafe" in case else safe
-    config, cache = tmp_path / "doiuri.toml", tmp_path / "cache.sqlite"
+    config = tmp_path / "doiuri.toml"
     config.write_text(f'tex-escape = "{case.get("tex_escape", "any")}"\n')
-    known = {
-        **{
-            name: False
-            for one in findings(path, text)
-            if (name := one["doi"]) and name[:3] == "10."
-        },
-        **dict.fromkeys((name for name in names(path, unsafe) if name[:3] == "10."), True),
-    }
-    remember(cache, known)
-    assert told(path, text, "--config", config) == case["told"]
+
+    found = findings(path, text, "--config", config)
+    found_in_capitals = findings(path, text_in_capitals, "--config", config)
+
+    assert told(text, found) == case["told"]
+    assert [(finding["code"], finding["doi"]) for finding in found_in_capitals] == [
+        (code, doi) for code, _, doi in case["told"]
+    ]
     if "says" in case:  # None: no suggestion, as it would only be a guess
-        message = findings(path, text)[0]["message"]
+        message = found[0]["message"]
         assert message.endswith(case["says"]) if case["says"] else "did you mean" not in message
     if (path, around) == ("a.txt", "{}"):
-        sentences = "(See {0}), {0}, {0}; '{0}': x.\n\nIs {0}, it is {0}!\nAnd {0}."
-        assert told(path, sentences.format(text)) == case["told"] * 7
-    assert fixed(path, text, "--config", config) == safe
-    loud = around.format(HEADS.sub(lambda head: head[0].upper(), case["text"]).replace(" ", blank))
-    assert [one[::2] for one in told(path, loud, "--config", config)] == [
-        one[::2] for one in case["told"]
-    ]
-    assert fixed(path, loud, "--config", config).lower().split() == safe.lower().split()
+        sentences = (
+            f"(See {text}), {text}, {text}; '{text}': x.\n\nIs {text}, it is {text}!\nAnd {text}."
+        )
+        assert told(sentences, findings(path, sentences)) == case["told"] * 7
+
+    cache = tmp_path / "cache.sqlite"
+    wrong = [finding["doi"] for finding in found if finding["doi"]]
+    known = dict.fromkeys(wrong, False) | dict.fromkeys(names(path, unsafe), True)
+    remember(cache, {name: exists for name, exists in known.items() if name.startswith("10.")})
     options = "--config", config, "--unsafe-fixes", "--offline", "--cache", cache
+
+    assert fixed(path, text, "--config", config) == safe
     assert fixed(path, text, *options) == unsafe
-    assert fixed(path, loud, *options).lower().split() == unsafe.lower().split()
+    assert fixed(path, text_in_capitals, *options).lower().split() == unsafe.lower().split()
 
 
 # Their suggestions drop text, or guess at what is lost

@@ -22,6 +22,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from support.pages import broken, pages_of
+from support.templates import compiled_once
 
 CSL = "application/vnd.citationstyles.csl+json"
 VALUES = [
@@ -76,6 +77,12 @@ class Rendered:
 
 Render = Callable[..., Rendered]
 Serve = Callable[[Path | Iterable[dict[str, Any]]], None]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _templates() -> Iterator[None]:
+    with compiled_once():
+        yield
 
 
 @pytest.fixture(autouse=True)

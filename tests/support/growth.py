@@ -18,10 +18,9 @@ def is_linear(job: Callable[[int], object], short: int, long: int) -> bool:
     """Return whether the time of `job(long)` is nearer to linear than to quadratic growth from `job(short)`.
 
     The limit lies halfway, at the power of 1.5, and one attempt of five is enough, since a busy machine
-    and full caches slow any of them.
+    and full caches slow any of them. The first also compiles and caches what later ones find.
     """
     assert long >= 8 * short, "too close to tell linear from quadratic"
-    job(short)  # what is compiled and cached once
     limit = (long / short) ** 1.5
     return any(_grows_below(limit, job, short, long) for _ in range(ATTEMPTS))
 

@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from html import unescape
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 from unittest import mock
 
-import sphinx.jinja2glue
 import sphinx.registry
 import sphinx.theming
-from jinja2.sandbox import SandboxedEnvironment
 from sphinx.cmd.build import build_main
 from sphinx.locale import translators
 from support.pages import broken, pages_of
 from support.servers.web import Answering, Site
+from support.templates import compiled_once
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,18 +107,6 @@ def text_in(html: str) -> str:
     return unescape(re.sub("<[^>]*>", "", html))
 
 
-class Templates(SandboxedEnvironment):
-    """Compiles each template once in a process: that is most of the time of a small build."""
-
-    codes: ClassVar[dict[tuple[object, ...], Any]] = {}
-
-    def compile(self, *template: Any, **options: Any) -> Any:
-        key = *template, *options.items()
-        if key not in self.codes:
-            self.codes[key] = super().compile(*template, **options)
-        return self.codes[key]
-
-
 ENTRY_POINTS = functools.cache(entry_points)
 
 
@@ -151,7 +138,7 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
         contextlib.ExitStack() as at_end,
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(io.StringIO()),
-        mock.patch.object(sphinx.jinja2glue, "SandboxedEnvironment", Templates),
+        compiled_once(),
         mock.patch.object(sphinx.registry, "entry_points", ENTRY_POINTS),
         mock.patch.object(sphinx.theming, "entry_points", ENTRY_POINTS),
     ):

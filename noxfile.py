@@ -37,28 +37,31 @@ SCHEMAS = {
 
 
 def works(version: str) -> bool:
-    """Whether python<version> starts (a version manager's shim may not)."""
+    """Return whether python<version> starts; the shim of a version manager may not."""
     command = shutil.which(f"python{version}")
     if command is None:
         return False
-    check = f"import sys, venv; sys.exit(sys.version_info[:2] != ({version.replace('.', ', ')}))"
-    return subprocess.run([command, "-c", check], capture_output=True, check=False).returncode == 0
+    expected = tuple(map(int, version.split(".")))
+    check = f"import sys, venv; sys.exit(sys.version_info[:2] != {expected})"
+    done = subprocess.run([command, "-c", check], capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def interpreters() -> list[str]:
-    """The supported versions of Python on the path, oldest first; there is no newest that we support."""
-    files = (file.name for folder in os.get_exec_path() for file in Path(folder).glob("python3.*"))
-    minors = {
-        int(match[1])
-        for name in files
-        if (match := re.fullmatch(r"python3\.(\d+)(?:\.exe)?", name))
-    }
-    return [
-        f"3.{minor}" for minor in sorted(minors) if (3, minor) >= OLDEST and works(f"3.{minor}")
-    ]
+    """Return the supported versions of Python on the path, oldest first; any newer version is supported."""
+    minors = set()
+    for folder in os.get_exec_path():
+        for file in Path(folder).glob("python3.*"):
+            match = re.fullmatch(r"python3\.(\d+)(?:\.exe)?", file.name)
+            if match is not None:
+                minors.add(int(match[1]))
+    supported = [minor for minor in sorted(minors) if (3, minor) >= OLDEST]
+    versions = [f"3.{minor}" for minor in supported]
+    return [version for version in versions if works(version)]
 
 
 FOUND = interpreters()
+LOWEST = "3.11" if "3.11" in FOUND else False
 
 # Without compiled modules, each of the many processes that the tests start takes twice as long.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -74,9 +77,21 @@ EXTRAS = {"doiuri": "[citations,yaml]"}
 
 
 def editable(*names: str) -> list[str]:
-    """The arguments that install packages of the workspace as editable, the core with its extras."""
-    folders = (f"packages/{name}{EXTRAS.get(name, '')}" for name in names)
-    return [word for folder in folders for word in ("-e", folder)]
+    """Return the arguments that install packages of the workspace as editable, the core with its extras."""
+    return repeated("-e", [folder_of(name) for name in names])
+
+
+def folder_of(name: str) -> str:
+    """Return the folder of a package, with its extras, as pip takes it."""
+    return f"packages/{name}{EXTRAS.get(name, '')}"
+
+
+def repeated(option: str, values: list[str]) -> list[str]:
+    """Return the arguments that give an option once for each value."""
+    words = []
+    for value in values:
+        words += [option, value]
+    return words
 
 
 def install(session: nox.Session, *groups: str, packages: list[str] = PACKAGES) -> None:
@@ -86,16 +101,16 @@ def install(session: nox.Session, *groups: str, packages: list[str] = PACKAGES) 
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
         return
     stamp.unlink(missing_ok=True)
-    needed = editable(*packages)
-    session.install(*PINS, *needed, *(word for group in groups for word in ("--group", group)))
+    session.install(*PINS, *editable(*packages), *repeated("--group", list(groups)))
     stamp.write_text(wanted, encoding="utf-8")
 
 
 def fingerprint(*names: str) -> str:
-    """A digest of everything that decides what an installation of these names contains."""
+    """Return a digest of everything that decides what an installation of these names contains."""
     digest = hashlib.sha256(" ".join(names).encode())
-    projects = [ROOT / "packages" / name / "pyproject.toml" for name in PACKAGES]
-    for path in [ROOT / "constraints.txt", ROOT / "pyproject.toml", *projects]:
+    files = [ROOT / "constraints.txt", ROOT / "pyproject.toml"]
+    files += [ROOT / "packages" / name / "pyproject.toml" for name in PACKAGES]
+    for path in files:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -117,7 +132,7 @@ def pictures(session: nox.Session) -> None:
 
 @nox.session
 def readme(session: nox.Session) -> None:
-    """Write the table of packages, and how to install each, into the READMEs anew, from the metadata."""
+    """Update the table of packages and the install commands in the READMEs from the metadata."""
     install(session, "test")
     session.run("python", "-m", "support.manual.readme", env={"PYTHONPATH": "tests"})
 
@@ -143,13 +158,16 @@ def system(session: nox.Session) -> None:
 
 
 def chosen(session: nox.Session, *whole: str) -> list[str]:
-    """pytest's arguments: those after ``--``, and unless they name files or folders, those for the whole.
+    """Return the arguments of pytest: those after ``--``.
 
-    A few files are done before a second worker is up.
+    Unless they name files or folders, ``whole`` precedes them: a few files are done before the workers have
+    started.
     """
-    paths = [ROOT / word.partition("::")[0] for word in session.posargs]
-    named = any(path.exists() and path != ROOT for path in paths)
-    return [*([] if named else whole), *session.posargs]
+    for word in session.posargs:
+        path = ROOT / word.partition("::")[0]
+        if path.exists() and path != ROOT:
+            return session.posargs
+    return [*whole, *session.posargs]
 
 
 @nox.session
@@ -166,17 +184,19 @@ def coverage(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Check style, format, spelling and YAML files; ``nox -s lint -- --fix`` corrects Python files."""
     install(session, "lint", packages=[])
-    fix = "--fix" in session.posargs
-    check = ["--fix"] if fix else []
-    form = [] if fix else ["--check"]
-    schemas = [
-        ["check-jsonschema", "--quiet", "--builtin-schema", schema, *map(str, ROOT.glob(pattern))]
-        for schema, pattern in SCHEMAS.items()
-    ]
+    style = ["ruff", "check", "."]
+    layout = ["ruff", "format", "--check", "."]
+    if "--fix" in session.posargs:
+        style = ["ruff", "check", "--fix", "."]
+        layout = ["ruff", "format", "."]
+    schemas = []
+    for schema, pattern in SCHEMAS.items():
+        files = map(str, ROOT.glob(pattern))
+        schemas.append(["check-jsonschema", "--quiet", "--builtin-schema", schema, *files])
     run_all(
         session,
-        ["ruff", "check", *check, "."],
-        ["ruff", "format", *form, "."],
+        style,
+        layout,
         ["lint-imports", "--no-logo", "--no-cache"],
         *schemas,
         ["pre-commit", "validate-manifest", ".pre-commit-hooks.yaml"],
@@ -209,19 +229,11 @@ def types(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build the manual, and test it; ``-- build`` only builds it, ``-- serve`` shows it on a local port."""
     install(session, "test", "docs")
-    # With -E: a page with a warning is not read again in a second build, which would then succeed
+    # With -E: otherwise a second build would not read a page with a warning again, and succeed
     session.run("sphinx-build", "-E", "-W", "-n", "-b", "html", "docs", "build/docs")
     if "serve" in session.posargs:
-        session.run(
-            "python",
-            "-m",
-            "http.server",
-            "--bind",
-            "127.0.0.1",
-            "--directory",
-            "build/docs",
-            "8000",
-        )
+        options = ["--bind", "127.0.0.1", "--directory", "build/docs"]
+        session.run("python", "-m", "http.server", *options, "8000")
     elif "build" not in session.posargs:
         session.run("pytest", *chosen(session, "tests/docs", "-n", "2"))
 
@@ -233,17 +245,9 @@ def wheels(session: nox.Session) -> None:
         check_versions(session, tag)
     session.install(*PINS, "build", "hatchling", "uv")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    build = ["python", "-m", "build", "--no-isolation", "--outdir", "dist"]
     for name in PACKAGES:
-        session.run(
-            "python",
-            "-m",
-            "build",
-            "--no-isolation",
-            "--outdir",
-            "dist",
-            f"packages/{name}",
-            silent=True,
-        )
+        session.run(*build, f"packages/{name}", silent=True)
     for name in PACKAGES:
         for form in ("whl", "tar.gz"):
             check_archive(session, name, form)
@@ -253,22 +257,24 @@ def wheels(session: nox.Session) -> None:
 def check_versions(session: nox.Session, tag: str) -> None:
     """Stop if a package does not have the version that the tag names."""
     for name in PACKAGES:
-        text = (ROOT / "packages" / name / "pyproject.toml").read_text(encoding="utf-8")
-        version = tomllib.loads(text)["project"]["version"]
+        path = ROOT / "packages" / name / "pyproject.toml"
+        metadata = tomllib.loads(path.read_text(encoding="utf-8"))
+        version = metadata["project"]["version"]
         if tag != f"v{version}":
             session.error(f"{name} has version {version}, but the tag is {tag}")
 
 
 def check_archive(session: nox.Session, name: str, form: str) -> None:
-    """Install one archive in a clean environment, its siblings from ``dist/`` too, and import it."""
+    """Install one archive in a clean environment, with its siblings from ``dist/``, and import it."""
     module = name.replace("-", "_")
-    (archive,) = (ROOT / "dist").glob(f"{module}-[0-9]*.{form}")
+    dist = ROOT / "dist"
+    (archive,) = dist.glob(f"{module}-[0-9]*.{form}")
     python = install_apart(session, f"{module}-{form}", str(archive))
     session.run(python, "-W", "error", "tests/repo/check_installed.py", module, external=True)
 
 
 def check_extras(session: nox.Session) -> None:
-    """Install everything under the one name, as from an index, and import it."""
+    """Install everything as the extra ``all``, as from an index, and import it."""
     python = install_apart(session, "all", "doiuri[all,testing]")
     modules = ", ".join(name.replace("-", "_") for name in PACKAGES)
     session.run(python, "-W", "error", "-c", f"import {modules}", external=True)
@@ -278,21 +284,20 @@ def install_apart(session: nox.Session, name: str, requirement: str) -> str:
     """Install a requirement in a clean environment, our packages from ``dist/``, and return its Python."""
     environment = Path(session.create_tmp()) / name
     session.run("uv", "venv", "-q", "--clear", "--python", sys.executable, str(environment))
-    python = str(environment / ("Scripts" if os.name == "nt" else "bin") / "python")
-    session.run(
-        "uv", "pip", "install", "-q", "--python", python, "--find-links", "dist", *PINS, requirement
-    )
+    scripts = "Scripts" if os.name == "nt" else "bin"
+    python = str(environment / scripts / "python")
+    options = ["--python", python, "--find-links", "dist", *PINS]
+    session.run("uv", "pip", "install", "-q", *options, requirement)
     return python
 
 
-@nox.session(python="3.11" if "3.11" in FOUND else False)
+@nox.session(python=LOWEST)
 def lowest(session: nox.Session) -> None:
-    """Run the tests on the floors that the packages declare."""
-    if "3.11" not in FOUND:
-        session.error("the floors are proven on Python 3.11, which is not on this machine")
-    session.install(
-        "--resolution", "lowest-direct", *editable(*PACKAGES), "--group", "test", "--group", "demo"
-    )
+    """Run the tests with the oldest versions of the dependencies that the packages declare."""
+    if not LOWEST:
+        session.error("needs Python 3.11, which is not on this machine")
+    groups = repeated("--group", ["test", "demo"])
+    session.install("--resolution", "lowest-direct", *editable(*PACKAGES), *groups)
     session.run("pytest", *chosen(session, *PARALLEL))
 
 
@@ -304,13 +309,13 @@ def bench(session: nox.Session) -> None:
 
 
 def run_scripts(session: nox.Session, folder: str) -> None:
-    """Run the scripts of a folder, or those named first on the command line, with the options that follow."""
-    scripts = {script.stem: script for script in sorted(ROOT.glob(f"{folder}/[!_]*.py"))}
+    """Run the scripts of a folder, or those that the command line names, with its other words as options."""
+    files = sorted(ROOT.glob(f"{folder}/[!_]*.py"))
+    scripts = {file.stem: str(file.relative_to(ROOT)) for file in files}
     named = [word for word in session.posargs if word in scripts]
     options = [word for word in session.posargs if word not in scripts]
     for name in named or scripts:
-        path = str(scripts[name].relative_to(ROOT))
-        session.run("python", path, *options, env={"PYTHONPATH": "tests"})
+        session.run("python", scripts[name], *options, env={"PYTHONPATH": "tests"})
 
 
 @nox.session
@@ -324,7 +329,7 @@ def fuzz(session: nox.Session) -> None:
 def mutants(session: nox.Session) -> None:
     """Change code one place at a time and show what no test notices: ``-- CODE [ARGUMENTS OF PYTEST]``."""
     code, *tests = session.posargs
-    name = code.partition("/src/")[2].rstrip("/")
+    _, _, name = code.rstrip("/").partition("/src/")
     install(session, "test", "demo", "mutants")
     tree = Path(session.create_tmp()) / "tree"
     shutil.rmtree(tree, ignore_errors=True)
@@ -333,21 +338,28 @@ def mutants(session: nox.Session) -> None:
     parts = [path.name for path in tree.iterdir()]
     for source in tree.glob("packages/*/src/*"):  # mutmut names code by its path below src/
         shutil.copytree(source, tree / "src" / source.name)
+
+    mutated = f"src/{name}" if name.endswith(".py") else f"src/{name}/*"
     options = {
         "source_paths": ["src"],
-        "only_mutate": [f"src/{name}" if name.endswith(".py") else f"src/{name}/*"],
+        "only_mutate": [mutated],
         "also_copy": parts,
         "pytest_add_cli_args": ["-p", "no:cacheprovider"],
         "pytest_add_cli_args_test_selection": tests,
     }
-    lines = [f"{option} =\n  " + "\n  ".join(values) for option, values in options.items()]
-    (tree / "setup.cfg").write_text("\n".join(["[mutmut]", *lines]))
+    lines = ["[mutmut]"]
+    for option, values in options.items():
+        lines.append("\n  ".join([f"{option} =", *values]))
+    (tree / "setup.cfg").write_text("\n".join(lines))
+
     session.chdir(tree)
     # Child processes run the changed code, too.
     session.run("mutmut", "run", env={"PYTHONPATH": str(tree / "mutants" / "src")})
-    for line in (session.run("mutmut", "results", silent=True) or "").splitlines():
+    results = session.run("mutmut", "results", silent=True) or ""
+    for line in results.splitlines():
         session.log(line)
-        session.run("mutmut", "show", line.split(":")[0].strip())
+        mutant, _, _ = line.partition(":")
+        session.run("mutmut", "show", mutant.strip())
 
 
 @nox.session
@@ -355,18 +367,9 @@ def pins(session: nox.Session) -> None:
     """Renew ``constraints.txt`` from the index: plain ``==`` pins, no addresses."""
     session.install("uv")
     sources = Path(session.create_tmp()) / "packages.txt"
-    sources.write_text("".join(f"-e packages/{name}{EXTRAS.get(name, '')}\n" for name in PACKAGES))
-    command = [
-        "uv",
-        "pip",
-        "compile",
-        "-q",
-        "--universal",
-        "--python-version",
-        "3.11",
-        "--no-annotate",
-    ]
-    command += ["--no-header", "--no-emit-index-url", "--no-emit-find-links", "--upgrade"]
-    command += [word for name in PACKAGES for word in ("--no-emit-package", name)]
-    command += [word for group in GROUPS for word in ("--group", group)]
+    sources.write_text("".join(f"-e {folder_of(name)}\n" for name in PACKAGES))
+    command = ["uv", "pip", "compile", "-q", "--upgrade", "--universal", "--python-version", "3.11"]
+    command += ["--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links"]
+    command += repeated("--no-emit-package", PACKAGES)
+    command += repeated("--group", GROUPS)
     session.run(*command, str(sources), "-o", "constraints.txt", external=True)

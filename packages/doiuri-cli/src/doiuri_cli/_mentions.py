@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import deque
 from functools import cache
 from heapq import merge
 from operator import attrgetter
@@ -79,9 +80,12 @@ _BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
 }
 _BEFORE |= {"xml": _BEFORE["html"], "bibtex": _BEFORE["tex"]}
 _BEFORE_LENGTH = 40
-# The definition of a TeX command, or what a style of CSL puts around a DOI
 _NO_MENTION = re.compile(
-    r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z|\s(?:pre|suf)fix=[\"']\Z"
+    r"""
+    \\ (?: def | (?: new | renew | provide ) command\*? ) \s* \\\Z   # it defines a command of TeX
+  | \s (?: pre | suf ) fix=[\"'] \Z                                   # of a style of CSL
+    """,
+    re.VERBOSE,
 )
 # Roles for e-prints of arXiv, with or without a title; what follows the name of the archive is its DOI's
 _EPRINT = rf"`(?:[^`]{{0,300}}<)?\s*(?P<id>{ARXIV_PATTERN})\s*>?`"
@@ -141,17 +145,29 @@ class Mention(NamedTuple):
 
     def located(self) -> LocatedMention:
         """Return what is needed of the mention once its file was read."""
-        part, handle = self.part, self.handle
-        name, key = (handle.name, handle.key) if handle else (None, "")
-        # one object takes less memory than two that are equal
-        text = name if name == self.text else self.text
-        key = name if name == key else key
-        location = location_of(part, *self.span)
-        following = part.text[self.end : self.end + 2]
-        has_slash = handle is not None and untrimmed(handle, following) is not None
-        start, end = part.span(*self.span)
-        place = start, end, part.field
-        return LocatedMention(location, text, name, key, *place, has_slash, self.may_be_page)
+        name: str | None = None
+        key = ""
+        has_slash = False
+        handle = self.handle
+        if handle is not None:
+            name = handle.name
+            key = handle.key
+            following = self.part.text[self.end : self.end + 2]
+            has_slash = untrimmed(handle, following) is not None
+
+        start, end = self.part.span(*self.span)
+        return LocatedMention(
+            location=location_of(self.part, *self.span),
+            # one object takes less memory than two that are equal
+            text=name if name == self.text else self.text,
+            name=name,
+            key=name if name == key else key,
+            start=start,
+            end=end,
+            field=self.part.field,
+            has_slash=has_slash,
+            may_be_page=self.may_be_page,
+        )
 
 
 class LocatedMention(NamedTuple):
@@ -211,54 +227,68 @@ def _eprints(part: Part) -> Iterator[Mention]:
 
 
 def _in_text(part: Part) -> Iterator[Mention]:
-    meant = list(_meant(part.text, part.syntax))
-    last = index = 0
+    """Yield the DOIs in a text, and what is invalid where one is meant, in order."""
+    meant = deque(_meant(part.text, part.syntax))
+    last = 0
     for match in find(part.text, part.syntax):
         if _TO_BE_NUMBERED.search(match.text):
             continue
-        while index < len(meant) and meant[index][0] < match.start:
-            start, end = meant[index]
-            if last <= start and end <= match.start and (invalid := _invalid(part, start, end)):
-                yield invalid
-            index += 1
+        while meant and meant[0][0] < match.start:
+            start, end = meant.popleft()
+            if last <= start and end <= match.start:
+                yield from _invalid(part, start, end)
         if match.label or not is_reference(part.text, match.start, part.syntax):
             yield Mention(part, *match)
         last = match.end
-    for start, end in meant[index:]:
-        if last <= start and (invalid := _invalid(part, start, end)):
-            yield invalid
-            last = end
+
+    for start, end in meant:
+        if last <= start:
+            for invalid in _invalid(part, start, end):
+                yield invalid
+                last = end
 
 
 def _field(part: Part) -> Iterator[Mention]:
+    """Yield the DOIs in a field; if there are none, its whole text, unless it says that there is none."""
     text = part.text.strip()
     if not text or _TO_BE_NUMBERED.search(text):
         return
+
     start = part.text.index(text)
-    place = start, start + len(text), text
+    whole = Mention(part, start, start + len(text), text, "", None)
     if _WHOLE_NAME.match(text):
-        yield Mention(part, *place, "", DOI.parse(text))
+        yield whole._replace(doi=DOI.parse(text))
         return
     if _SICI_LINK.fullmatch(text):
-        yield Mention(part, *place, label_of(text), DOI.parse(f"{text[:-1]}%23"))
+        yield whole._replace(label=label_of(text), doi=DOI.parse(f"{text[:-1]}%23"))
         return
-    if escaped := _with_entities(text):
-        yield Mention(part, *place, label_of(text), escaped)
+    escaped = _with_entities(text)
+    if escaped is not None:
+        yield whole._replace(label=label_of(text), doi=escaped)
         return
-    is_read = not _has_invisible(text)
-    if is_read and (matches := list(_found(part))):
+
+    is_found = not _has_invisible(text)  # find would end the name at an invisible character
+    matches = list(_found(part)) if is_found else []
+    if matches:
         yield from (Mention(part, *match) for match in matches)
         return
     try:
-        yield Mention(part, *place, label_of(text), DOI.parse(text))
+        yield whole._replace(label=label_of(text), doi=DOI.parse(text))
     except DOISyntaxError as error:
         # a doubled link, or one to another site
-        if is_read and (found := list(find(part.text, part.syntax))):
-            yield from (Mention(part, *match) for match in found)
-            return
-        # Styles of BibTeX would make a link of a text that says that there is no DOI
-        if not (_is_placeholder(text) or (part.syntax != "bibtex" and _says_none(text))):
-            yield Mention(part, *place, "", None, error)
+        matches = list(find(part.text, part.syntax)) if is_found else []
+        if matches:
+            yield from (Mention(part, *match) for match in matches)
+        elif not _is_left_out(text, part.syntax):
+            yield whole._replace(error=error)
+
+
+def _is_left_out(text: str, syntax: str) -> bool:
+    """Return whether the text of a field is still to be filled in, or says that there is no DOI.
+
+    Of the latter, styles of BibTeX would make a link.
+    """
+    return _is_placeholder(text) or (syntax != "bibtex" and _says_none(text))
 
 
 def label_of(text: str) -> str:
@@ -269,7 +299,10 @@ def label_of(text: str) -> str:
 
 def _with_entities(text: str) -> DOI | None:
     """Return the DOI of a link whose characters are written as entities; ``find`` would end it at one."""
-    if "doi.org" not in text.lower() or (undone := html.unescape(text)) == text:
+    if "doi.org" not in text.lower():
+        return None
+    undone = html.unescape(text)
+    if undone == text:
         return None
     try:
         return DOI.parse(undone)
@@ -278,27 +311,32 @@ def _with_entities(text: str) -> DOI | None:
 
 
 def _has_invisible(text: str) -> bool:
-    """Return whether a name in a text has characters that nobody sees; ``find`` would end it there."""
+    """Return whether a name in a text has characters that nobody sees."""
     return not text.isprintable() and len(text.split()) == 1
 
 
 def _found(part: Part) -> Iterator[Match]:
     """Yield what ``find`` finds in a field, which has delimiters: nothing is trimmed."""
     if part.syntax in {"bibtex", "tex"}:
-        before, after = "doi={", "}"
-    elif len(part.text.split()) == 1 and part.text.count("10.") == 1:
+        before = "doi={"
+        for match in find(f"{before}{part.text}}}", part.syntax):
+            yield match._replace(start=match.start - len(before), end=match.end - len(before))
         return
-    else:
-        before = after = ""
-    for match in find(f"{before}{part.text}{after}", part.syntax):
-        yield match._replace(start=match.start - len(before), end=match.end - len(before))
+
+    is_one_name = len(part.text.split()) == 1 and part.text.count("10.") == 1
+    if not is_one_name:
+        yield from find(part.text, part.syntax)
 
 
 def _meant(text: str, syntax: str) -> Iterator[Span]:
     """Yield where a DOI is meant, in order."""
-    if "DOI" not in text and "doi" not in text:
+    if "DOI" in text:
+        pattern = _intended(syntax, "(?:doi|DOI)")
+    elif "doi" in text:
+        pattern = _intended(syntax, "doi")
+    else:
         return
-    for token in _intended(syntax, "(?:doi|DOI)" if "DOI" in text else "doi").finditer(text):
+    for token in pattern.finditer(text):
         span = _span(text, token, token.lastgroup or "", syntax)
         if span is not None:
             yield span
@@ -314,18 +352,7 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
     """Return where the mention stands, with its label or link; None if no DOI is meant."""
     start, end = token.span()
     if kind == "link":
-        head = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
-        first = head.start() if head else start
-        is_target = text[first - 1 : first] in {"(", "<", '"', "'", "{"}
-        link = token["link"].rstrip(_TAIL)
-        end -= len(token["link"]) - len(link)
-        if (
-            text[first - 1 : first].isalnum()
-            or not (is_target or _SUFFIX.match(link))
-            or link == "10"
-        ):
-            return None  # in running text, a prefix alone may be meant
-        return first, end
+        return _span_of_link(text, token)
     before = text[max(0, start - _BEFORE_LENGTH) : start]
     if not before.endswith(_BEFORE[syntax][kind]) or _NO_MENTION.search(before):
         return None
@@ -336,16 +363,31 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
     return title.span(1) if title else (first, end)
 
 
-def _invalid(part: Part, start: int, end: int) -> Mention | None:
-    """Return the mention with what is wrong with it; None if nothing is, or it is still to be filled in."""
+def _span_of_link(text: str, token: re.Match[str]) -> Span | None:
+    """Return where a link to a DOI proxy stands; None in running text if it may mean a prefix alone."""
+    start, end = token.span()
+    head = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
+    first = head.start() if head else start
+    before = text[first - 1 : first]
+    path = token["link"]
+    shorter = path.rstrip(_TAIL)
+
+    is_target = before in {"(", "<", '"', "'", "{"}
+    if before.isalnum() or shorter == "10" or not (is_target or _SUFFIX.match(shorter)):
+        return None
+    return first, end - (len(path) - len(shorter))
+
+
+def _invalid(part: Part, start: int, end: int) -> Iterator[Mention]:
+    """Yield the mention with what is wrong with it, unless it is valid or still to be filled in."""
     text = part.text[start:end]
     if not text.strip():
-        return None
+        return
     try:
         DOI.parse(text)
     except DOISyntaxError as error:
-        return None if _is_placeholder(text) else Mention(part, start, end, text, "", None, error)
-    return None
+        if not _is_placeholder(text):
+            yield Mention(part, start, end, text, "", None, error)
 
 
 @cache

@@ -39,7 +39,10 @@ _READERS = {
 }
 _TEXTS = {"README", "CITATION", "AUTHORS", "DESCRIPTION"}
 _DEBIAN = "debian/upstream/metadata"  # of a Debian package, about the work
-_TYPES = {extension: name for name, (_, listed) in _READERS.items() for extension in listed.split()}
+_TYPES: dict[str, str] = {}
+"""The types by extension."""
+for _type, (_, _extensions) in _READERS.items():
+    _TYPES |= dict.fromkeys(_extensions.split(), _type)
 TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 """The types of tables, by extension: they may be large, and only columns are read."""
 
@@ -69,11 +72,11 @@ def reads_columns() -> bool:
 def type_of(path: str) -> str | None:
     """Return the type of a file by its name, such as "markdown"; None if we have no reader for it."""
     extension = _extension(path)
-    return (
-        _added.get(extension)
-        or _TYPES.get(extension)
-        or (TABLES.get(extension) if _wanted else None)
-    )
+    if extension in _added:
+        return _added[extension]
+    if extension in _TYPES:
+        return _TYPES[extension]
+    return TABLES.get(extension) if _wanted else None
 
 
 def is_read(path: str) -> bool:
@@ -105,9 +108,9 @@ def reader_for(path: str) -> Reader | None:
 
         return partial(read_columns, columns=frozenset(_wanted), kind=kind)
     if kind is not None:
-        return cast(
-            "Reader", getattr(import_module(f"{__name__}.{_READERS[kind][0]}"), f"read_{kind}")
-        )
+        name, _ = _READERS[kind]
+        module = import_module(f"{__name__}.{name}")
+        return cast("Reader", getattr(module, f"read_{kind}"))
     plugin = _plugin(path)
     return None if plugin is None else partial(_read_with, plugin)
 
@@ -124,7 +127,8 @@ def parts_of(source: Source) -> Iterator[Part]:
 
 def _plugin(path: str) -> EntryPoint | None:
     """Return the reader of another package for a file."""
-    return _plugins().get(extension) if (extension := _extension(path)) else None
+    extension = _extension(path)
+    return _plugins().get(extension) if extension else None
 
 
 def _read_with(plugin: EntryPoint, source: Source) -> Iterator[Part]:

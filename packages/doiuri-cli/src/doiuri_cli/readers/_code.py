@@ -50,17 +50,24 @@ _BEFORE = re.compile(
     )(?P<prefix>[rRuU]{0,2})""",
     re.VERBOSE,
 )
-_CALL = re.compile(
-    r"\b(?P<call>Doi|BibTeX)\(\s*+(?P<prefix>[rRuU]{0,2})\Z"
-)  # what duecredit calls a reference
-_AFTER, _AFTER_ARGUMENT = re.compile(r"[ \t]*+(?:[\r\n;#]|\Z)"), re.compile(r"\s*+[),]")
-_DEFINITION = re.compile(
-    r"^[ \t]*+(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE
-)  # is within no brackets
+# What duecredit calls a reference
+_CALL = re.compile(r"\b(?P<call>Doi|BibTeX)\(\s*+(?P<prefix>[rRuU]{0,2})\Z")
+_AFTER = re.compile(r"[ \t]*+(?:[\r\n;#]|\Z)")
+_AFTER_ARGUMENT = re.compile(r"\s*+[),]")
+# What is within no brackets
+_DEFINITION = re.compile(r"^[ \t]*+(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE)
 _LONGEST_LINE = 1000  # characters before a string that are looked at
 _MARGIN = re.compile(r"\n([ \t]*+)(?=\S)")
 _ESCAPE = re.compile(
-    r"\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\r\n]{1,200}\}|\r\n?|[\n\\'\"abfnrtv])"
+    r"""
+    \\ (?:
+        [0-7]{1,3} | x[0-9a-fA-F]{2} | u[0-9a-fA-F]{4} | U[0-9a-fA-F]{8}  # by number,
+      | N\{ [^{}\r\n]{1,200} \}                                         # by name,
+      | \r\n?                                                           # a line that goes on
+      | [\n\\'\"abfnrtv]
+    )
+    """,
+    re.VERBOSE,
 )
 _ESCAPED = re.compile(r"[\\\"'\x00-\x08\x0a-\x1f\x7f]")
 
@@ -75,24 +82,49 @@ def parts_of_code(text: str) -> Iterator[Part]:
     if not may_mention(text):
         return
     cites = "Doi(" in text
-    place = depth = 0  # in brackets
+    place = 0
+    depth = 0  # in brackets
     for token in _TOKEN.finditer(text):
         depth = _depth(text[place : token.start()], depth)
         place = token.end()
-        kind = "comment" if token["comment"] is not None else "long" if token["quotes"] else "short"
+        kind = _kind(token)
         content = token[kind]
-        if content is None or not (
-            may_mention(content) or (cites and _cites_doi(text, token.start()))
-        ):
+        if content is None:
             continue
+        is_wanted = may_mention(content) or (cites and _cites_doi(text, token.start()))
+        if not is_wanted:
+            continue
+
         if kind == "comment":
             yield Part(content, start=token.start(kind), encode=one_line)
-        elif found := _opening(text, token, depth):
-            places: Sequence[int] = range(token.start(kind), token.end(kind) + 1)
-            if "\\" in content and not found["prefix"].lower().count("r"):
-                content, places = undo(text, [token.span(kind)], _ESCAPE, _meaning)
-            for part in _parts_of_string(content, found.groupdict().get("call", "")):
-                yield moved(part, places, encode)
+            continue
+        opening = _opening(text, token, depth)
+        if opening is not None:
+            yield from _parts_of_literal(text, token.span(kind), opening)
+
+
+def _kind(token: re.Match[str]) -> str:
+    """Return what a token is: the name of the group that has its content."""
+    if token["comment"] is not None:
+        return "comment"
+    return "long" if token["quotes"] else "short"
+
+
+def _parts_of_literal(text: str, span: tuple[int, int], opening: re.Match[str]) -> Iterator[Part]:
+    """Yield the parts of a string literal.
+
+    :param span: where the string starts and ends, without its quotation marks.
+    :param opening: what is before it.
+    """
+    start, end = span
+    content = text[start:end]
+    places: Sequence[int] = range(start, end + 1)
+    is_raw = "r" in opening["prefix"].lower()
+    if "\\" in content and not is_raw:
+        content, places = undo(text, [span], _ESCAPE, _meaning)
+    call = opening.groupdict().get("call", "")
+    for part in _parts_of_string(content, call):
+        yield moved(part, places, encode)
 
 
 def _call(text: str, start: int) -> re.Match[str] | None:
@@ -108,36 +140,50 @@ def _cites_doi(text: str, start: int) -> bool:
 
 def _depth(code: str, depth: int) -> int:
     """Return how many brackets are open after a piece of code without strings."""
-    start = max((found.start() for found in _DEFINITION.finditer(code)), default=-1)
-    if start >= 0:
-        code, depth = code[start:], 0
-    opened, closed = (sum(map(code.count, brackets)) for brackets in ("([{", ")]}"))
+    for definition in _DEFINITION.finditer(code):
+        code = definition.string[definition.start() :]
+        depth = 0
+    opened = sum(map(code.count, "([{"))
+    closed = sum(map(code.count, ")]}"))
     return max(0, depth + opened - closed)
 
 
 def _opening(text: str, token: re.Match[str], depth: int) -> re.Match[str] | None:
     """Return what is before a string, up to its prefix; None if it documents nothing."""
     start, end = token.span()
-    first = max(0, start - _LONGEST_LINE)
-    if (call := _call(text, start)) and _AFTER_ARGUMENT.match(text, end):
+    call = _call(text, start)
+    if call is not None and _AFTER_ARGUMENT.match(text, end):
         return call
+
+    first = max(0, start - _LONGEST_LINE)
     line = max(text.rfind("\n", first, start), text.rfind("\r", first, start), first - 1) + 1
-    if depth or text.endswith(("\\\n", "\\\r\n"), 0, line) or not _AFTER.match(text, end):
+    is_too_long = line == first and first > 0
+    continues_line = text.endswith(("\\\n", "\\\r\n"), 0, line)
+    if depth or is_too_long or continues_line or not _AFTER.match(text, end):
         return None
-    return _BEFORE.fullmatch(text, line, start) if line > first or not first else None
+    return _BEFORE.fullmatch(text, line, start)
 
 
 def _parts_of_string(content: str, kind: str) -> Iterator[Part]:
-    """Return the parts of a string; a docstring's first line is indented like the others (PEP 257)."""
+    """Return the parts of a string: of an argument of duecredit, or of a docstring.
+
+    The first line of a docstring is indented like the others (PEP 257).
+    """
     if kind == "Doi":
         yield Part(content, field=True)
     elif kind == "BibTeX":
         yield from parts(content)
     else:
-        margin = min((margin[1] for margin in _MARGIN.finditer(content)), key=len, default="")
-        shown = rst_without_code(margin + content)
-        yield Part(shown[len(margin) :], "rst")
-        yield from quoted(content, shown[len(margin) :] if shown != margin + content else content)
+        yield from _parts_of_docstring(content)
+
+
+def _parts_of_docstring(content: str) -> Iterator[Part]:
+    margins = (margin[1] for margin in _MARGIN.finditer(content))
+    margin = min(margins, key=len, default="")
+    shown = rst_without_code(margin + content)[len(margin) :]
+    yield Part(shown, "rst")
+    if shown != content:
+        yield from quoted(content, shown)
 
 
 def _meaning(escape: re.Match[str]) -> str:
@@ -187,9 +233,13 @@ class _Cell:
 
     @property
     def ignored(self) -> frozenset[str]:
-        found = (_IGNORE.match(tag) for tag in self.tags)
-        codes = (code.strip() for tag in found if tag for code in (tag[1] or "*").split(","))
-        return frozenset(filter(None, codes))
+        """The codes that the tags ignore; "*" stands for all."""
+        codes: set[str] = set()
+        for tag in self.tags:
+            ignore = _IGNORE.match(tag)
+            if ignore is not None:
+                codes.update(code.strip() for code in (ignore[1] or "*").split(","))
+        return frozenset(codes - {""})
 
 
 def read_notebook(source: Source) -> Iterator[Part]:
@@ -203,8 +253,11 @@ def read_notebook(source: Source) -> Iterator[Part]:
         mentions = may_mention("".join(string.value for string in cell.source))
         if not cell.source or not (ignored or mentions):
             continue
+
         decoded = undo_all(source.text, cell.source)
-        parts = list(_parts_of_cell(cell.kind, decoded, encode)) if mentions else []
+        parts: list[Part] = []
+        if mentions:
+            parts += _parts_of_cell(cell.kind, decoded, encode)
         if ignored and not parts:  # the tag is not needed
             parts = [Part("", places=decoded.places, cell_text=decoded.text, encode=encode)]
         for part in parts:

@@ -39,7 +39,14 @@ _MARK = re.compile(r'[\[\]{},"]')
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _decoded = json.JSONDecoder().raw_decode
 _ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
+    r"""
+    \\ (?:
+        u[dD][89abAB][0-9a-fA-F]{2} \\u[dD][c-fC-F][0-9a-fA-F]{2}   # a pair of surrogates
+      | u[0-9a-fA-F]{4}
+      | .
+    )
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 _SEVERAL = re.compile(r"[ \t\ufeff]*\{[^\r\n]*\}[ \t]*(?:\r?\n)+\{")  # objects, one a line
 _LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
@@ -63,11 +70,20 @@ def read_json(source: Source) -> Iterator[Part]:
         yield from _values(source, loaded(source), _zenodo)
     elif name.endswith(("codemeta.json", "ro-crate-metadata.json", ".jsonld")):
         yield from _values(source, loaded(source), _linked)
-    elif _DOI.search(source.text) and (lines := _lines(source)):
-        for start, line in lines:
-            for part in _values(line, loaded(line), _work, SKIPPED):
-                yield moved(part, range(start, start + len(line.text) + 1))
-    elif (value := described(source)) is not None:
+    elif _DOI.search(source.text):
+        yield from _works(source)
+
+
+def _works(source: Source) -> Iterator[Part]:
+    """Yield the values of works, in a file that may be JSON lines."""
+    lines = _lines(source)
+    for start, line in lines:
+        for part in _values(line, loaded(line), _work, SKIPPED):
+            yield moved(part, range(start, start + len(line.text) + 1))
+    if lines:
+        return
+    value = described(source)
+    if value is not None:
         yield from _values(source, value, _work, SKIPPED)
 
 
@@ -269,30 +285,43 @@ def strings(
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.
     :raises ReadError: if it is nested too deeply.
     """
-    text, place, is_key = source.text, 0, False
+    text = source.text
     path: list[str | int] = []  # a key for each object, a number for each array
+    place = 0
+    is_key = False
     while mark := _MARK.search(text, place):
         start, place = mark.span()
-        if mark[0] == '"':
-            value, place = _decoded(text, start)
-            if not is_key:
+        match mark[0]:
+            case '"' if is_key:
+                key, place = _decoded(text, start)
+                path[-1] = key
+                if keys is not None:
+                    keys.add(key)
+                if key in skip:
+                    place = _after_value(text, place)
+                is_key = False
+            case '"':
+                value, place = _decoded(text, start)
                 yield String((*path,), value, start + 1, place - 1)
-                continue
-            path[-1] = value
-            if keys is not None:
-                keys.add(value)
-            if value in skip and (colon := _COLON.match(text, place)):
-                _, place = _decoded(text, colon.end())
-            is_key = False
-        elif mark[0] in "[{":
-            if len(path) == DEEPEST:
-                raise ReadError(f"more than {DEEPEST} levels", *source.lines.position(start))
-            is_key = mark[0] == "{"
-            path.append("" if is_key else 0)
-        elif mark[0] == ",":
-            last = path[-1]
-            is_key = isinstance(last, str)
-            path[-1] = last + 1 if isinstance(last, int) else last
-        else:
-            path.pop()
-            is_key = False
+            case "{" | "[" as bracket:
+                if len(path) == DEEPEST:
+                    raise ReadError(f"more than {DEEPEST} levels", *source.lines.position(start))
+                is_key = bracket == "{"
+                path.append("" if is_key else 0)
+            case ",":
+                last = path[-1]
+                is_key = isinstance(last, str)
+                if isinstance(last, int):
+                    path[-1] = last + 1
+            case _:
+                path.pop()
+                is_key = False
+
+
+def _after_value(text: str, place: int) -> int:
+    """Return where the value ends that follows a key."""
+    colon = _COLON.match(text, place)
+    if colon is None:
+        return place
+    _, end = _decoded(text, colon.end())
+    return end

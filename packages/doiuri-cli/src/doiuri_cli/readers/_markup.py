@@ -41,9 +41,15 @@ FIELD = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _LINE_WITH_ENTRY = re.compile(r"(?:^[ \t>]*+|>)@(?=[A-Za-z]+[ \t]*\{)", re.MULTILINE)
+# Not the URI doi:10.…
 _VALUE = re.compile(
-    r"(?<=[ \t\"'])(?i:https?://\S{1,99}?/|doi:)?10\.[0-9]{4,9}/\S+"
-)  # not the URI doi:10.…
+    r"""
+    (?<= [ \t\"'] )
+    (?i: https?:// \S{1,99}? / | doi: )?
+    10\. [0-9]{4,9} / \S+
+    """,
+    re.VERBOSE,
+)
 _COMMENT = 5000  # characters before a place in which a comment around it begins
 
 
@@ -57,20 +63,21 @@ def quoted(text: str, shown: str) -> Iterator[Part]:
         if entry is None or shown[start] == "@" or _in_comment(text, start):
             continue
         following = NEXT_ENTRY.search(text, entry.end())
-        end = closing(text, entry.start("open"), following.start() if following else len(text))
+        limit = following.start() if following else len(text)
+        end = closing(text, entry.start("open"), limit)
         if end is not None:
             for part in parts_of_bibtex(text[start:end]):
                 yield moved(part, range(start, end + 1))
     for field in FIELD.finditer(text):
         start, end = field.span(field.lastgroup or 0)
-        if (
-            shown[start:end].isspace()
-            and _VALUE.fullmatch(text, start, end)
-            and not _in_comment(text, start)
-        ):
-            value = value_of_doi(Part(text[start:end], start=start))
+        is_in_code = shown[start:end].isspace()
+        if not is_in_code or _in_comment(text, start) or not _VALUE.fullmatch(text, start, end):
+            continue
+        value = value_of_doi(Part(text[start:end], start=start))
+        if not value.field:
             # A link may be what a program returns, as an API's documentation shows it
-            yield value if value.field else value._replace(encode=unwritable)
+            value = value._replace(encode=unwritable)
+        yield value
 
 
 def _in_comment(text: str, place: int) -> bool:
@@ -86,7 +93,12 @@ _HTML_CLOSERS = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _COD
 _COMMENT_END = re.compile("-->")
 _JSON_LD = "application/ld+json"
 _FRONT_MATTER = re.compile(
-    r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?P<end>\1|\.\.\.)[ \t]*(?:\r?\n|\Z)"
+    r"""
+    (--- | \+\+\+) [ \t]* \r?\n                      # of YAML or TOML
+    (?s: .*? \n )??
+    (?P<end> \1 | \.\.\. ) [ \t]* (?: \r?\n | \Z )
+    """,
+    re.VERBOSE,
 )
 # What YAML or TOML may read otherwise, with or without quotes
 _NOT_PLAIN = re.compile(r"[^\w./()<>%+=~;: -]|:(?: |\Z)|\A[ <>%-]")
@@ -115,7 +127,8 @@ def code_spans(text: str, *, is_xml: bool = False) -> Iterator[tuple[int, int]]:
         is_style = is_xml and opener["tag"] == "style"  # the root of CSL
         if is_style or _JSON_LD in opener[0] or opener[0].endswith("/>"):
             continue
-        closer = _HTML_CLOSERS[opener["tag"].lower()] if opener["tag"] else _COMMENT_END
+        tag = opener["tag"]
+        closer = _HTML_CLOSERS[tag.lower()] if tag else _COMMENT_END
         end = closers.end(closer, position)
         if end is not None:
             yield opener.start(), end
@@ -129,7 +142,7 @@ def read_markdown(source: Source) -> Iterator[Part]:
     start = front.end() if front else 0
     if front:  # the lines around it would look like those of a title
         yield from _front_matter(f"   {text[3 : front.start('end')]}")
-    for part in parts_of_markdown(text[start:] if start else text):
+    for part in parts_of_markdown(text[start:]):
         yield moved(part, range(start, len(text) + 1))
 
 
@@ -174,10 +187,26 @@ _DOCTEST = re.compile(r"\n[ \t]*>>> [^\n]*(?:\n[ \t]*[^\s][^\n]*)*")
 _IS_CODE = re.compile(rf"\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?(?:{_CODE})::")
 # A directive, a target, a footnote or citation, or a substitution
 _IS_MARKUP = re.compile(
-    r"\.\.[ \t]+(?:[A-Za-z0-9][\w.:+-]*?[ \t]?::(?!\S)|_|\[[^\]\n]+\](?!\S)|\|)"
+    r"""
+    \.\. [ \t]+
+    (?: [A-Za-z0-9] [\w.:+-]*? [ \t]? :: (?!\S)
+    |   _
+    |   \[ [^\]\n]+ \] (?!\S)
+    |   \|
+    )
+    """,
+    re.VERBOSE,
 )
 _MARGIN = re.compile(
-    r"[ \t]*(?:(?:[-*+]|•|[0-9A-Za-z#]{1,9}[.)]|\([0-9A-Za-z#]{1,9}\)|:[^:\n]+:)[ \t]+)*"
+    r"""
+    [ \t]*
+    (?: (?: [-*+] | • | [0-9A-Za-z#]{1,9}[.)] | \([0-9A-Za-z#]{1,9}\)   # of an item of a list,
+        |   :[^:\n]+:                                                  # or a field
+        )
+        [ \t]+
+    )*
+    """,
+    re.VERBOSE,
 )
 _BLANK_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _LITERAL = re.compile(r"``(?=\S)[^`]*(?:`(?!`)[^`]*)*``")
@@ -202,9 +231,9 @@ def rst_without_code(text: str) -> str:
 
 
 def _rst_blocks(text: str) -> Iterator[tuple[int, int]]:
-    blocks = merge(
-        _literal_blocks(text), _explicit_blocks(text), (t.span() for t in _DOCTEST.finditer(text))
-    )
+    """Yield start and end of literal blocks, code, comments and doctests, in order."""
+    doctests = (doctest.span() for doctest in _DOCTEST.finditer(text))
+    blocks = merge(_literal_blocks(text), _explicit_blocks(text), doctests)
     last = 0
     for start, end in blocks:
         if end > last:
@@ -223,8 +252,9 @@ def _literal_blocks(text: str) -> Iterator[tuple[int, int]]:
             text, mark.end() + 1
         ):
             continue
-        margin = _MARGIN.match(text, line)
-        end = block_end(text, mark.end() + 1, margin.end() - line if margin else 0)
+        text_start = _MARGIN.match(text, line)
+        margin = text_start.end() - line if text_start else 0
+        end = block_end(text, mark.end() + 1, margin)
         yield mark.end(), end
         last = end
 
@@ -278,14 +308,9 @@ _OPENER = re.compile(
     )""",
     re.VERBOSE,
 )
-_CLOSERS = {
-    **{
-        name: re.compile(rf"\\end\{{{re.escape(name)}\}}")
-        for first in _VERBATIM
-        for name in (first, f"{first}*")
-    },
-    "iffalse": re.compile(r"\\fi(?![A-Za-z])"),
-}
+_CLOSERS = {"iffalse": re.compile(r"\\fi(?![A-Za-z])")}
+for _name in (*_VERBATIM, *(f"{name}*" for name in _VERBATIM)):
+    _CLOSERS[_name] = re.compile(rf"\\end\{{{re.escape(_name)}\}}")
 _IN_LINE = re.compile(
     r"""
     \\(?:url|href|doi|path|nolinkurl)[ \t]*\{[^{}\r\n]*\}       # where a "%" is itself

@@ -146,7 +146,8 @@ class ReadError(ValueError):
     """
 
     def __init__(self, reason: str, line: int | None = None, column: int = 1) -> None:
-        super().__init__(reason if line is None else f"line {line}, column {column}: {reason}")
+        message = reason if line is None else f"line {line}, column {column}: {reason}"
+        super().__init__(message)
         self.reason = reason
         self.line = line
         self.column = column
@@ -178,13 +179,15 @@ def undo(
     places = array("q")  # a list takes four times the memory
     end = 0
     for start, end in spans:
-        for found in escape.finditer(text, start, end):
-            pieces += text[start : found.start()], meaning(found)
-            places.extend(range(start, found.start()))
-            places.extend([found.start()] * len(pieces[-1]))
-            start = found.end()  # noqa: PLW2901
-        pieces.append(text[start:end])
-        places.extend(range(start, end))
+        last = start
+        for written in escape.finditer(text, start, end):
+            meant = meaning(written)
+            pieces += [text[last : written.start()], meant]
+            places.extend(range(last, written.start()))
+            places.extend([written.start()] * len(meant))
+            last = written.end()
+        pieces.append(text[last:end])
+        places.extend(range(last, end))
     places.append(end)
     return Decoded("".join(pieces), places)
 
@@ -254,7 +257,13 @@ _BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))|1\\-0"
 _RUN = "[0-9.]{0,30}+"
 _NAME = re.compile(rf"10\.{_RUN}(?:[0-9./:]|{_ESCAPED})|{_BROKEN}")
 # One that counts without a label: versions and addresses such as v10.2/guide are frequent
-_BARE_NAME = re.compile(rf"10\.(?:[0-9]{{4}}{_RUN}[0-9./:]|{_RUN}{_ESCAPED})|{_BROKEN}")
+_BARE_NAME = re.compile(
+    rf"""
+    10\. (?: [0-9]{{4}} {_RUN} [0-9./:] | {_RUN} {_ESCAPED} )
+  | {_BROKEN}
+    """,
+    re.VERBOSE,
+)
 _LABEL = re.compile("doi|hdl", re.IGNORECASE)
 _ON_LINE = re.compile(r"[^\r\n]+")
 
@@ -277,30 +286,29 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
     for start, end in spans:
         if start < last or not holds_sign(text, start, end):
             continue
-        pieces += text[last:start], _ON_LINE.sub(_blanks, text[start:end])
+        pieces += [text[last:start], _ON_LINE.sub(_blanks, text[start:end])]
         last = end
-    return "".join((*pieces, text[last:])) if pieces else text
+    if not pieces:
+        return text
+    return "".join([*pieces, text[last:]])
 
 
 def stretches(text: str, separator: str) -> Iterator[Span]:
     """Yield start and end of the pieces of the text between separators that may mention a DOI, in order."""
-    signs = dict.fromkeys(("10", "doi", "arxiv"), -1)  # where each is found next
+    next_signs = dict.fromkeys(("10", "doi", "arxiv"), -1)  # where each stands next
     position = 0
     while True:
-        for sign, place in signs.items():
+        for sign, place in next_signs.items():
             if place < position:
-                signs[sign] = (
-                    _next_name(text, position) if sign == "10" else text.find(sign, position)
-                )
-                if signs[sign] < 0:
-                    signs[sign] = len(text)
-        place = min(signs.values())
+                next_signs[sign] = _next_sign(text, sign, position)
+        place = min(next_signs.values())
         if place == len(text):
             return
+
         before = text.rfind(separator, position, place)
         start = before + len(separator) if before >= 0 else position
-        after = text.find(separator, place)
-        position = after if after >= 0 else len(text)
+        end = text.find(separator, place)
+        position = end if end >= 0 else len(text)
         yield start, position
 
 
@@ -309,9 +317,13 @@ def paragraphs(text: str) -> Iterator[Span]:
     return stretches(text, "\n\r\n" if "\r\n" in text else "\n\n")
 
 
-def _next_name(text: str, start: int) -> int:
-    name = _NAME.search(text, start)
-    return name.start() if name else -1
+def _next_sign(text: str, sign: str, start: int) -> int:
+    """Return where a sign of a DOI stands next; the length of the text if it does not."""
+    if sign == "10":
+        name = _NAME.search(text, start)
+        return name.start() if name else len(text)
+    place = text.find(sign, start)
+    return place if place >= 0 else len(text)
 
 
 def holds_sign(text: str, start: int, end: int) -> bool:

@@ -28,25 +28,23 @@ from doiuri_cli.readers._part import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from doiuri_cli.files import Source
     from doiuri_cli.readers._json import Keys
 
 _DEEPEST = 200  # levels that a path tells apart
-_CROSSREF_KEY = re.compile(
-    r'"key": ?"10\.[^"]*+"'
-)  # of a reference, in recorded JSON; it only begins like a DOI
+# The key of a reference, in recorded JSON; it only begins like a DOI
+_CROSSREF_KEY = re.compile(r'"key": ?"10\.[^"]*+"')
 _BRACKETS = -2  # the column of what is within brackets or braces
-_NO_TEXT = re.compile(
-    r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE
-)  # plain, it is no string
+# What is no string, if it is plain
+_NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)
 _FIELDS = {"doi", "DOI"}  # their values may be no DOI
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 _WHITE = r"[ \t\r\n]"
 _WORDS = r"(?>(?:[^ \t\r\n:\#]++|:(?![ \t\r\n]|\Z)|(?<![ \t\r\n])\#)+)"
 _WORDS_IN_FLOW = r"(?>(?:[^ \t\r\n:\#,\[\]{}]++|:(?![ \t\r\n,\[\]{}]|\Z)|(?<![ \t\r\n])\#)+)"
-_TOKENS = tuple(  # in blocks, and within brackets or braces
+_TOKENS, _TOKENS_IN_BRACKETS = (
     re.compile(
         rf"""[ \t\r\n\ufeff]*+(?:
             (?<![^ \t\r\n])\#(?P<comment>[^\r\n]*+)
@@ -72,10 +70,9 @@ _TOKENS = tuple(  # in blocks, and within brackets or braces
         (_WORDS_IN_FLOW, ""),
     )
 )
-_COLONS = (
-    re.compile(r"[ \t]*+:(?=[ \t\r\n]|\Z)"),
-    re.compile(r"[ \t]*+:(?=[ \t\r\n,\[\]{}]|\Z|(?<=[\"']:))"),
-)
+_COLON = re.compile(r"[ \t]*+:(?=[ \t\r\n]|\Z)")
+_COLON_IN_BRACKETS = re.compile(r"[ \t]*+:(?=[ \t\r\n,\[\]{}]|\Z|(?<=[\"']:))")
+_STYLES = {"double": '"', "single": "'", "plain": ""}
 _SINGLE = re.compile("''")
 _DOUBLE = re.compile(
     r"""\\(?:
@@ -92,7 +89,10 @@ _MEANINGS = dict(
 )
 # What would end a plain scalar, also within brackets, or make it something else (YAML 1.2.2 §7.3.3).
 # Compiling these two takes a tenth of the time that the command takes to start, so their first use does it.
-_NOT_PLAIN = r"\A[-?:#&*!|>'\"%@`\s]|[,\[\]{}]|:\s|:\Z|\s#|\s\Z|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd]"
+_NOT_PLAIN = (
+    r"\A[-?:#&*!|>'\"%@`\s]|[,\[\]{}]|:\s|:\Z|\s#|\s\Z"
+    r"|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd]"
+)
 _NOT_PRINTABLE = (
     r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
@@ -108,6 +108,20 @@ class Scalar(NamedTuple):
     is_key: bool = False  # whether it is the key of a mapping
     document: int = 0  # the number of its document
 
+    @property
+    def key(self) -> str | int | None:
+        """The key or number of its value; None outside of mappings and sequences."""
+        return self.path[-1] if self.path else None
+
+    @property
+    def mapping(self) -> Keys:
+        """The path of the mapping or sequence that it is in."""
+        return self.path[:-1]
+
+    def text_in(self, text: str) -> str:
+        """Return it as the file's text has it."""
+        return text[self.start : self.end]
+
 
 def read_yaml(source: Source) -> Iterator[Part]:
     """Return the scalars and comments that may mention DOIs; the entry is the nearest ``id``."""
@@ -119,30 +133,50 @@ def read_yaml(source: Source) -> Iterator[Part]:
         yield from _parts(text, [*document], is_citation=is_citation)
 
 
-def _parts(text: str, found: list[Scalar], *, is_citation: bool) -> Iterator[Part]:
-    entries = _entries(text, found)
-    kinds = (one for one in found if one.path[-1:] == ("type",) and "identifiers" in one.path)
-    identifiers = {one.path[:-1] for one in kinds if text[one.start : one.end] == "doi"}
-    with_doi = {one.path[:-1] for one in found if one.path and one.path[-1] in _FIELDS}
-    for scalar in found:
-        key = scalar.path[-1] if scalar.path else None
-        field = key in _FIELDS or (key == "value" and scalar.path[:-1] in identifiers)
+def _parts(text: str, scalars: list[Scalar], *, is_citation: bool) -> Iterator[Part]:
+    """Yield the parts of one document."""
+    entries = _entries(text, scalars)
+    identifiers = _identifiers(text, scalars)
+    with_doi = _mappings_with(scalars, _FIELDS)
+    for scalar in scalars:
+        is_field = scalar.key in _FIELDS or (
+            scalar.key == "value" and scalar.mapping in identifiers
+        )
         # In double quotes there may be escapes, so that a name is not as the file has it
-        if not (field or scalar.style == '"' or may_mention(text[scalar.start : scalar.end])):
+        may_have_escapes = scalar.style == '"'
+        if not (is_field or may_have_escapes or may_mention(scalar.text_in(text))):
             continue
+
         part = part_of(text, scalar, _entry(scalar.path, entries))
-        if scalar.is_key or key in KEY_NAMES:
-            named = scalar.path if scalar.is_key else scalar.path[:-1]
+        if scalar.is_key or scalar.key in KEY_NAMES:
+            named = scalar.path if scalar.is_key else scalar.mapping
             if named in with_doi and part.text.startswith("10."):
                 continue
             part = part._replace(encode=unwritable)
-        if field and is_text(text, scalar):
+
+        if is_field and is_text(text, scalar):
             if is_citation:
                 yield part._replace(field=True)
             elif is_attempt(part.text):
                 yield value_of_doi(part)
         elif may_mention(part.text):
-            yield part._replace(syntax="xml") if "</" in part.text else part
+            has_elements = "</" in part.text
+            yield part._replace(syntax="xml") if has_elements else part
+
+
+def _identifiers(text: str, scalars: Iterable[Scalar]) -> set[Keys]:
+    """Return the paths of the ``identifiers`` that a key ``type`` calls DOIs, as in CITATION.cff."""
+    identifiers: set[Keys] = set()
+    for scalar in scalars:
+        is_type = scalar.key == "type" and "identifiers" in scalar.path
+        if is_type and scalar.text_in(text) == "doi":
+            identifiers.add(scalar.mapping)
+    return identifiers
+
+
+def _mappings_with(scalars: Iterable[Scalar], keys: Container[str | int | None]) -> set[Keys]:
+    """Return the paths of the mappings that have one of the keys."""
+    return {scalar.mapping for scalar in scalars if scalar.key in keys}
 
 
 def is_text(text: str, scalar: Scalar) -> bool:
@@ -151,20 +185,26 @@ def is_text(text: str, scalar: Scalar) -> bool:
     return not (scalar.is_key or scalar.style == "#" or is_none)
 
 
-def _entries(text: str, found: list[Scalar]) -> dict[Keys, str]:
-    ids = {one.path[:-1]: one for one in found if one.path[-1:] == ("id",) and not one.is_key}
-    named = (
-        {one.path[:-1] for one in found if one.path and one.path[-1] in _NAMES} if ids else set()
-    )
-    return {path: decoded(text, one).text for path, one in ids.items() if path in named}
+def _entries(text: str, scalars: Iterable[Scalar]) -> dict[Keys, str]:
+    """Return the ids of entries, each by the path of its entry."""
+    ids: dict[Keys, Scalar] = {}
+    for scalar in scalars:
+        if scalar.key == "id" and not scalar.is_key:
+            ids[scalar.mapping] = scalar
+    if not ids:
+        return {}
+    named = _mappings_with(scalars, _NAMES)
+    return {path: decoded(text, scalar).text for path, scalar in ids.items() if path in named}
 
 
 def _entry(path: Keys, entries: dict[Keys, str]) -> str:
+    """Return the id of the nearest entry around a value; "" if there is none."""
     if not entries:
         return ""
-    return next(
-        (entries[path[:end]] for end in range(len(path), -1, -1) if path[:end] in entries), ""
-    )
+    for end in range(len(path), -1, -1):
+        if path[:end] in entries:
+            return entries[path[:end]]
+    return ""
 
 
 def part_of(text: str, scalar: Scalar, entry: str) -> Part:
@@ -187,9 +227,13 @@ def decoded(text: str, scalar: Scalar) -> Decoded:
 def _meaning(found: re.Match[str]) -> str:
     """Return what an escape stands for (YAML 1.2.2 §5.7); itself if there is no such escape."""
     escape = found[0]
-    if escape[1] in "xuU" and (digits := escape[2:]):
+    letter = escape[1]
+    digits = escape[2:]
+    if letter in "xuU" and digits:
         return chr(int(digits, 16))
-    return "" if escape[1] in "\r\n" else _MEANINGS.get(escape[1], escape)
+    if letter in "\r\n":
+        return ""
+    return _MEANINGS.get(letter, escape)
 
 
 def encode(style: str, text: str) -> str:
@@ -199,77 +243,150 @@ def encode(style: str, text: str) -> str:
     """
     if style == '"':  # with the escapes of JSON
         return re.sub(_NOT_PRINTABLE, lambda found: f"\\u{ord(found[0]):04x}", encode_unicode(text))
-    if not style:
-        wrong = re.search(_NOT_PLAIN, text) is not None
-    else:  # white space would change the indentation of a block
-        wrong = bool(re.search(_NOT_PRINTABLE, text)) or (
-            style in {"|", ">"} and text[:1].isspace()
-        )
-    if wrong:
+    if _is_wrong(style, text):
         raise ValueError(f"this scalar cannot hold the text {text!r}")
-    return one_line(text.replace("'", "''") if style == "'" else text)
+    if style == "'":
+        text = text.replace("'", "''")
+    return one_line(text)
+
+
+def _is_wrong(style: str, text: str) -> bool:
+    """Return whether a scalar without escapes cannot hold a text."""
+    if not style:
+        return re.search(_NOT_PLAIN, text) is not None
+    if style in {"|", ">"} and text[:1].isspace():  # it would change the indentation
+        return True
+    return re.search(_NOT_PRINTABLE, text) is not None
 
 
 def outline(text: str) -> list[tuple[object, ...]]:
     """Return the keys of a file, and the values that mention no DOI: no fix may change them."""
-    return [
-        (one.path, one.style, text[one.start : one.end])
-        for one in scalars(text)
-        if not may_mention(text[one.start : one.end])
-    ]
+    values: list[tuple[object, ...]] = []
+    for scalar in scalars(text):
+        value = scalar.text_in(text)
+        if not may_mention(value):
+            values.append((scalar.path, scalar.style, value))
+    return values
 
 
 def scalars(text: str) -> Iterator[Scalar]:
     """Yield the scalars and comments of all documents, in order."""
-    levels: list[tuple[int, str | int]] = []  # the column, and the key or number that is read there
-    place = line = before = document = 0
-    while token := _TOKENS[flow := bool(levels) and levels[-1][0] == _BRACKETS].match(text, place):
-        kind, place = token.lastgroup or "", token.end()
+    levels = _Levels()
+    document = 0
+    place = 0
+    line = 0  # where the line of the token starts
+    searched = 0  # how far line ends were searched
+    while True:
+        in_brackets = levels.in_brackets
+        tokens = _TOKENS_IN_BRACKETS if in_brackets else _TOKENS
+        token = tokens.match(text, place)
+        if token is None:
+            return
+
+        kind = token.lastgroup or ""
         start, end = token.span(kind)
-        line = max(line, text.rfind("\n", before, start) + 1)
-        before = start
+        place = token.end()
+        line = max(line, text.rfind("\n", searched, start) + 1)
+        searched = start
         match kind:
             case "comment":
                 yield Scalar((), "#", start, end, document=document)
             case "document":
                 document += 1
-                levels.clear()
-            case "dash" if not flow:
-                _enter(levels, start - line, None)
+                levels = _Levels()
+            case "dash" if not in_brackets:
+                levels.enter_item(start - line)
             case "open":
-                levels.append((_BRACKETS, "" if token[kind] == "{" else 0))
-            case "close" if flow:
-                levels.pop()
-            case "comma" if flow:
-                last = levels[-1][1]
-                levels[-1] = _BRACKETS, last + 1 if isinstance(last, int) else ""
+                levels.open(token[kind])
+            case "close" if in_brackets:
+                levels.close()
+            case "comma" if in_brackets:
+                levels.pass_comma()
             case "block":
-                place = block_end(text, place, levels[-1][0] if levels else -1)
-                yield Scalar(_path(levels), text[start], token.end(), place, document=document)
+                place = block_end(text, place, levels.column)
+                yield Scalar(levels.path, text[start], token.end(), place, document=document)
             case "double" | "single" | "plain":
-                style = {"double": '"', "single": "'"}.get(kind, "")
-                colon = _COLONS[flow].match(text, place)
-                if colon and flow:
-                    levels[-1] = _BRACKETS, text[start:end]
-                elif colon:
-                    _enter(levels, start - len(style) - line, text[start:end])
-                elif not style and not flow:
-                    lines = _continued(min(levels[-1][0], _DEEPEST) if levels else 0).match(
-                        text, end
-                    )
-                    end = place = lines.end() if lines else end
-                place = colon.end() if colon else place
-                yield Scalar(_path(levels), style, start, end, colon is not None, document)
+                style = _STYLES[kind]
+                colons = _COLON_IN_BRACKETS if in_brackets else _COLON
+                colon = colons.match(text, place)
+                if colon is not None:
+                    place = colon.end()
+                    column = start - len(style) - line
+                    levels.enter_key(column, text[start:end])
+                elif kind == "plain" and not in_brackets:
+                    end = place = _end_of_plain(text, end, levels.column)
+                yield Scalar(levels.path, style, start, end, colon is not None, document)
 
 
-def _enter(levels: list[tuple[int, str | int]], column: int, key: str | None) -> None:
-    """Go to a key of the mapping at a column, or if it is None, to the next item of the sequence there."""
-    while levels and levels[-1][0] > column - (key is not None):
-        levels.pop()
-    last = levels[-1][1] if levels and levels[-1][0] == column else ""
-    if isinstance(last, int):
-        levels.pop()  # a sequence may begin at the column of the key that it belongs to
-    levels.append((column, key if key is not None else last + 1 if isinstance(last, int) else 0))
+class _Level(NamedTuple):
+    """A mapping or a sequence that is open."""
+
+    column: int  # the column of its keys or dashes; _BRACKETS within brackets or braces
+    step: str | int  # the key, or the number of the item, that is read
+
+
+class _Levels:
+    """The mappings and sequences around a place, from the outermost."""
+
+    def __init__(self) -> None:
+        self._levels: list[_Level] = []
+
+    @property
+    def in_brackets(self) -> bool:
+        """Whether the innermost is in brackets or braces."""
+        return self.column == _BRACKETS
+
+    @property
+    def column(self) -> int:
+        """The column of the innermost; -1 if there is none."""
+        return self._levels[-1].column if self._levels else -1
+
+    @property
+    def path(self) -> Keys:
+        """The keys and numbers that lead to the place."""
+        return tuple(level.step for level in self._levels[:_DEEPEST])
+
+    def open(self, bracket: str) -> None:
+        """Begin a mapping in braces, or a sequence in brackets."""
+        self._levels.append(_Level(_BRACKETS, "" if bracket == "{" else 0))
+
+    def close(self) -> None:
+        """End what is in brackets or braces."""
+        self._levels.pop()
+
+    def pass_comma(self) -> None:
+        """Go to the next item, or to a key that is still to be read."""
+        step = self._levels[-1].step
+        following = step + 1 if isinstance(step, int) else ""
+        self._levels[-1] = _Level(_BRACKETS, following)
+
+    def enter_key(self, column: int, key: str) -> None:
+        """Go to a key: of what is in brackets, or of the mapping at a column."""
+        if self.in_brackets:
+            self._levels[-1] = _Level(_BRACKETS, key)
+            return
+        while self.column >= column:
+            self._levels.pop()
+        self._levels.append(_Level(column, key))
+
+    def enter_item(self, column: int) -> None:
+        """Go to the next item of the sequence at a column, which may be that of the key it belongs to."""
+        while self.column > column:
+            self._levels.pop()
+        number = 0
+        if self.column == column:
+            step = self._levels[-1].step
+            if isinstance(step, int):
+                number = step + 1
+                self._levels.pop()
+        self._levels.append(_Level(column, number))
+
+
+def _end_of_plain(text: str, start: int, column: int) -> int:
+    """Return where a plain scalar ends that may go on in the lines below."""
+    margin = min(max(column, 0), _DEEPEST)
+    lines = _continued(margin).match(text, start)
+    return lines.end() if lines else start
 
 
 @cache
@@ -277,7 +394,3 @@ def _continued(margin: int) -> re.Pattern[str]:
     """Return what matches the lines that a plain scalar goes on in: indented deeper, and no keys."""
     line = rf"[ \t]{{{margin + 1},}}+{_WORDS}(?>[ \t]++{_WORDS})*"
     return re.compile(rf"(?>(?>(?:[ \t]*+(?:\r\n?|\n))+){line}(?![ \t]*+:(?:{_WHITE}|\Z)))*")
-
-
-def _path(levels: list[tuple[int, str | int]]) -> Keys:
-    return tuple(step for _, step in levels[:_DEEPEST])

@@ -16,8 +16,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-PAGES, CITATIONS, WORKS = 50, 20, 200
+PAGES = 50
+CITATIONS = 20  # on a page
+WORKS = 200
 OURS = "extensions = ['sphinx_doiuri']\n"
 BIBTEX = "extensions = ['sphinxcontrib.bibtex']\nbibtex_bibfiles = ['refs.bib']\n"
 ENTRY = """
@@ -52,9 +55,11 @@ def lock() -> str:
 
 
 def bib() -> str:
-    return "".join(
-        ENTRY.format(work, family(work), 1900 + work % 100, name(work)) for work in range(WORKS)
-    )
+    entries = []
+    for work in range(WORKS):
+        year = 1900 + work % 100
+        entries.append(ENTRY.format(work, family(work), year, name(work)))
+    return "".join(entries)
 
 
 def write(folder: Path, conf: str, role: str, directive: str) -> Path:
@@ -65,24 +70,33 @@ def write(folder: Path, conf: str, role: str, directive: str) -> Path:
     toc = "".join(f"   page{page}\n" for page in range(PAGES))
     (folder / "index.rst").write_text(f"Index\n=====\n\n.. toctree::\n\n{toc}\n{directive}\n")
     for page in range(PAGES):
-        numbers = [(page * CITATIONS + number) * 7 % WORKS for number in range(CITATIONS)]
-        text = "\n\n".join(
-            f"Some words about {role.format(work=work, name=name(work))}." for work in numbers
-        )
+        paragraphs = []
+        for number in range(CITATIONS):
+            work = (page * CITATIONS + number) * 7 % WORKS
+            citation = role.format(work=work, name=name(work))
+            paragraphs.append(f"Some words about {citation}.")
+        text = "\n\n".join(paragraphs)
         (folder / f"page{page}.rst").write_text(f"Page {page}\n========\n\n{text}\n")
     return folder
 
 
-def cost(source: Path, target: Path) -> tuple[float, float]:
-    """User CPU and wall clock of one build, in seconds."""
-    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.perf_counter()
+class Cost(NamedTuple):
+    """What one build took, in seconds."""
+
+    user: float
+    wall: float
+
+
+def cost(source: Path, target: Path) -> Cost:
+    """Build once; return the user CPU and the wall clock."""
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(source), str(target)]
-    subprocess.run(
-        command, check=True, env={**os.environ, "DOIURI_OFFLINE": "1", "DOIURI_CACHE": ":memory:"}
-    )
-    return resource.getrusage(
-        resource.RUSAGE_CHILDREN
-    ).ru_utime - before, time.perf_counter() - begun
+    environment = {**os.environ, "DOIURI_OFFLINE": "1", "DOIURI_CACHE": ":memory:"}
+    user_before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, env=environment)
+    wall = time.perf_counter() - begun
+    user = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - user_before
+    return Cost(user, wall)
 
 
 def main() -> None:
@@ -91,26 +105,24 @@ def main() -> None:
     rounds = parser.parse_args().builds
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        sources = {
-            "sphinxcontrib-bibtex": write(
-                folder / "b", BIBTEX, ":cite:p:`w{work}`", ".. bibliography::"
-            ),
-            "ours, lock file": write(
-                folder / "o", OURS, ":doi:p:`{name}`", ".. doi:bibliography::\n   :scope: project"
-            ),
-        }
-        taken: dict[str, list[tuple[float, float]]] = {kind: [] for kind in sources}
+        theirs = write(folder / "b", BIBTEX, ":cite:p:`w{work}`", ".. bibliography::")
+        listing = ".. doi:bibliography::\n   :scope: project"
+        ours = write(folder / "o", OURS, ":doi:p:`{name}`", listing)
+        sources = {"sphinxcontrib-bibtex": theirs, "ours, lock file": ours}
+        costs: dict[str, list[Cost]] = {kind: [] for kind in sources}
         for turn in range(rounds):
             for kind, source in sources.items():  # in turns, so that noise affects all alike
-                taken[kind].append(cost(source, folder / f"{turn}-{source.name}"))
-    users = {kind: [user for user, _ in costs] for kind, costs in taken.items()}
-    peer = statistics.median(users["sphinxcontrib-bibtex"])
+                costs[kind].append(cost(source, folder / f"{turn}-{source.name}"))
+
+    peer = statistics.median(build.user for build in costs["sphinxcontrib-bibtex"])
     print(f"{PAGES * CITATIONS} citations of {WORKS} works; medians of {rounds} builds\n")
     print("| build | user CPU, s | lowest to highest | ratio | wall clock, s |")
     print("| --- | ---: | ---: | ---: | ---: |")
-    for kind, values in users.items():
-        median, wall = statistics.median(values), statistics.median(wall for _, wall in taken[kind])
-        spread = f"{min(values):.2f} to {max(values):.2f}"
+    for kind, builds in costs.items():
+        users = [build.user for build in builds]
+        median = statistics.median(users)
+        wall = statistics.median(build.wall for build in builds)
+        spread = f"{min(users):.2f} to {max(users):.2f}"
         print(f"| {kind} | {median:.2f} | {spread} | {median / peer:.3f} | {wall:.2f} |")
 
 

@@ -20,9 +20,11 @@ from doiuri import DOI, LINK, decode, encode, encode_many
 Names = list[str]
 Task = Callable[[Names], object]
 TURN = 1_000  # names
-python_doi, idutils, rfc3986, yarl, quoting = map(
-    importlib.import_module, ("doi", "idutils", "rfc3986", "yarl", "yarl._quoting")
-)
+python_doi = importlib.import_module("doi")
+idutils = importlib.import_module("idutils")
+rfc3986 = importlib.import_module("rfc3986")
+yarl = importlib.import_module("yarl")
+quoting = importlib.import_module("yarl._quoting")
 yarl_quote: Callable[[str], str] = quoting._Quoter(safe="/", requote=False)
 yarl_unquote: Callable[[str], str] = quoting._Unquoter()
 
@@ -30,10 +32,13 @@ yarl_unquote: Callable[[str], str] = quoting._Unquoter()
 def mix(size: int, seed: int) -> Names:
     """Return names in the mix that libraries hold, different for each seed."""
     chance = random.Random(seed)
-    return [
-        name(chance.random(), chance.randrange(1000, 99999), chance.randrange(10**9))
-        for _ in range(size)
-    ]
+    names = []
+    for _ in range(size):
+        kind = chance.random()
+        registrant = chance.randrange(1000, 99999)
+        number = chance.randrange(10**9)
+        names.append(name(kind, registrant, number))
+    return names
 
 
 def name(kind: float, registrant: int, number: int) -> str:
@@ -137,12 +142,15 @@ def table(title: str, rows: dict[str, float], unit: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the codec against its peers.")
     parser.add_argument("--quick", action="store_true", help="few repeats, for a first look")
-    size, repeats = (5_000, 5) if parser.parse_args().quick else (20_000, 25)
+    size = 20_000
+    repeats = 25
+    if parser.parse_args().quick:
+        size = 5_000
+        repeats = 5
     assert encode_many(mix(size, 0)) == [encode(name) for name in mix(size, 0)]
     assert encode_many(mix(size, 0)) == [quote(name, safe="/") for name in mix(size, 0)]
-    print(
-        f"{platform.python_implementation()} {platform.python_version()}, {size:,} names, {repeats} repeats"
-    )
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    print(f"{python}, {size:,} names, {repeats} repeats")
     for title, tasks, spell in [
         ("name → URI", ENCODE, as_they_are),
         ("URI → name", DECODE, encode_many),
@@ -155,9 +163,8 @@ def main() -> None:
         "import re, unicodedata": "import re, unicodedata",
         "from doiuri import DOI; DOI.parse(…).url": "from doiuri import DOI; DOI.parse('10.1000/182').url",
     }
-    table(
-        "a fresh process", {label: startup(code, repeats) for label, code in programs.items()}, "ms"
-    )
+    times = {label: startup(code, repeats) for label, code in programs.items()}
+    table("a fresh process", times, "ms")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import idutils  # type: ignore[import-untyped]
@@ -54,23 +56,25 @@ MIX = (
     "notebooks, CSL-JSON, YAML with comments"
 )
 SYNTAX = {"md": "markdown", "rst": "rst", "html": "html", "bib": "bibtex", "py": "rst"}
-FILE_SIZE, GAP = 10_000, 2_000  # characters
+FILE_SIZE = 10_000  # characters
+GAP = 2_000  # characters with one DOI
 _CROSSREF = re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Z0-9]+", re.IGNORECASE)
 
 
 class Text:
-    """Writes files; the blocks without names are written once, for they take most of the time."""
+    """Writes files. Blocks without names take most of the time, so they are written once and used again."""
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
-        self._blocks = {
-            syntax: [block(self._chance, "") for _ in range(300)]
-            for syntax, block in SYNTAXES.items()
-        }
+        self._blocks = {}
+        for syntax, block in SYNTAXES.items():
+            self._blocks[syntax] = [block(self._chance, "") for _ in range(300)]
 
     def markup(self, syntax: str, size: int, names: Iterator[str]) -> str:
         """Return about ``size`` characters, a name in each ``GAP``."""
-        blocks, length, due = [], 0, 0
+        blocks = []
+        length = 0
+        due = 0
         while length < size:
             if length >= due:
                 block = SYNTAXES[syntax](self._chance, next(names))
@@ -87,10 +91,11 @@ class Text:
             case "py":
                 return "".join(self._function(names) for _ in range(FILE_SIZE // GAP))
             case "ipynb":
-                cells = [cell for _ in range(FILE_SIZE // GAP) for cell in self._cells(names)]
-                return json.dumps(
-                    {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
-                )
+                cells: list[object] = []
+                for _ in range(FILE_SIZE // GAP):
+                    cells += self._cells(names)
+                notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+                return json.dumps(notebook, indent=1)
             case "yml":
                 return "".join(self._settings(names) for _ in range(FILE_SIZE // GAP))
             case "json":
@@ -102,14 +107,13 @@ class Text:
                 return self.markup(SYNTAX[kind], FILE_SIZE, names)
 
     def _words(self, count: int) -> str:
-        return " ".join(
-            self._chance.choices(("data", "of", "alpha", "10.5", "study", "v10.2", "rate"), k=count)
-        )
+        vocabulary = ("data", "of", "alpha", "10.5", "study", "v10.2", "rate")
+        return " ".join(self._chance.choices(vocabulary, k=count))
 
     def _function(self, names: Iterator[str]) -> str:
-        body = "".join(
-            f"    x{n} = f(x, {n}.5, 'value {n}')  # {self._words(5)}\n" for n in range(26)
-        )
+        body = ""
+        for n in range(26):
+            body += f"    x{n} = f(x, {n}.5, 'value {n}')  # {self._words(5)}\n"
         return f'def g(x):\n    """{self._words(10)}\n\n    See doi:{next(names)}.\n    """\n{body}\n\n'
 
     def _cells(self, names: Iterator[str]) -> Iterator[dict[str, object]]:
@@ -120,24 +124,27 @@ class Text:
         yield {"cell_type": "code", "metadata": {}, "outputs": [output], "source": source}
 
     def _settings(self, names: Iterator[str]) -> str:
-        items = "".join(
-            f"  - name: {self._words(4)}\n    value: {n}  # {self._words(3)}\n" for n in range(34)
-        )
+        items = ""
+        for n in range(34):
+            items += f"  - name: {self._words(4)}\n    value: {n}  # {self._words(3)}\n"
         return f"part{self._chance.randrange(10**9)}:\n  - doi: {next(names)}\n{items}"
 
     def _item(self, names: Iterator[str]) -> dict[str, object]:
         author = [{"family": self._words(1), "given": self._words(1)} for _ in range(20)]
-        item = {
+        return {
             "id": str(self._chance.randrange(10**9)),
             "type": "article-journal",
             "DOI": next(names),
+            "title": self._words(12),
+            "author": author,
+            "abstract": self._words(80),
         }
-        return {**item, "title": self._words(12), "author": author, "abstract": self._words(80)}
 
 
 def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
     """Write a tree of so many files, 100 in a folder; return the names in it, each once."""
-    chance, text = random.Random(seed), Text(seed)
+    chance = random.Random(seed)
+    text = Text(seed)
     numbers = range(min(10_000, 5 * number))
     names = [f"10.{chance.randrange(1000, 99999)}/journal.pone.{n:07}" for n in numbers]
     used: dict[str, None] = {}
@@ -149,7 +156,9 @@ def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
             yield name
 
     endless = chosen()
-    kinds = [kind for kind, share in SHARES.items() for _ in range(share)]
+    kinds: list[str] = []
+    for kind, share in SHARES.items():
+        kinds += [kind] * share
     chance.shuffle(kinds)
     for n in range(number):
         place = folder / f"{n // 100:03}"
@@ -170,11 +179,32 @@ def write_lock(path: Path, names: list[str]) -> None:
 def run(*arguments: object, cwd: Path, **environ: str) -> str:
     """Run the command; return its summary."""
     words = [*COMMAND, *map(str, arguments)]
+    environment = {**os.environ, **environ}
     done = subprocess.run(
-        words, cwd=cwd, capture_output=True, text=True, env={**os.environ, **environ}, check=False
+        words, cwd=cwd, capture_output=True, text=True, env=environment, check=False
     )
     assert done.returncode in {0, 1}, done.stderr
     return done.stderr
+
+
+class Seconds(NamedTuple):
+    """The time that work takes: of the clock, and of the processors, children included."""
+
+    wall: float
+    cpu: float
+
+
+def seconds(work: Callable[[], object]) -> Seconds:
+    begun = time.perf_counter()
+    cpu_before = cpu_time()
+    work()
+    return Seconds(time.perf_counter() - begun, cpu_time() - cpu_before)
+
+
+def cpu_time() -> float:
+    """Return the CPU seconds of this process and of the children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def cpu(command: list[str], cwd: Path) -> float:
@@ -229,9 +259,8 @@ class _Registry:
     def get(self, request: Request) -> Reply:
         names = request.url.partition("/doiRA/")[2].split(",")
         answer = [{"DOI": unquote(name), "RA": "Crossref"} for name in names]
-        return Reply(
-            200, {"Content-Type": "application/json"}, json.dumps(answer).encode(), request.url
-        )
+        headers = {"Content-Type": "application/json"}
+        return Reply(200, headers, json.dumps(answer).encode(), request.url)
 
 
 def find_all(folder: Path) -> int:
@@ -243,41 +272,31 @@ def find_all(folder: Path) -> int:
     return count
 
 
-def seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """Return the wall seconds and the CPU seconds of this process and its children."""
-    wall, own = time.perf_counter(), time.process_time()
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    work()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    children = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return time.perf_counter() - wall, time.process_time() - own + children
-
-
 def throughput(number: int, rounds: int) -> None:
     """Compare a check of a tree whose DOIs are all known with ``find``; they take turns."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_lock(folder / "doi.lock.json", tree(folder, number))
         size = sum(file.stat().st_size for file in folder.glob("*/*")) / 1e6
-        both: list[tuple[tuple[float, float], tuple[float, float]]] = []
-        summary = ""
+        # The names in code are in the lock file, too, though no file mentions them
+        check = partial(run, "check", "--locked", "--ignore", "lock-unused", ".", cwd=folder)
+        summary = check()
+        theirs = []
+        ours = []
         for _ in range(rounds):
-            searched = seconds(lambda: find_all(folder))
-            start = time.perf_counter()
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            # The names in code are in the lock file, too, though no file mentions them
-            summary = run("check", "--locked", "--ignore", "lock-unused", ".", cwd=folder)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            both.append((searched, (time.perf_counter() - start, used)))
-    wall = statistics.median(ours[0] / theirs[0] for theirs, ours in both)
-    used = statistics.median(ours[1] / theirs[1] for theirs, ours in both)
-    times = [min(one) for one in zip(*((a[0], b[0], b[1]) for a, b in both), strict=True)]
+            theirs.append(seconds(lambda: find_all(folder)))
+            ours.append(seconds(check))
+    pairs = list(zip(theirs, ours, strict=True))
+    wall_ratio = statistics.median(our.wall / their.wall for their, our in pairs)
+    cpu_ratio = statistics.median(our.cpu / their.cpu for their, our in pairs)
+    fastest_find = min(their.wall for their in theirs)
+    fastest_check = min(our.wall for our in ours)
+    least_cpu = min(our.cpu for our in ours)
     print(f"\n{number:,} files, {size:.0f} MB, as above. {summary.splitlines()[0]}\n")
     print("| what | s | ratio | goal |\n| --- | ---: | ---: | ---: |")
-    print(f"| `find` in one process, wall | {times[0]:.1f} | 1.0 | |")
-    print(f"| `doiuri check --locked`, wall | {times[1]:.1f} | {wall:.1f} | ≤ 2 |")
-    print(f"| the same, CPU time of all processes | {times[2]:.1f} | {used:.1f} | |")
+    print(f"| `find` in one process, wall | {fastest_find:.1f} | 1.0 | |")
+    print(f"| `doiuri check --locked`, wall | {fastest_check:.1f} | {wall_ratio:.1f} | ≤ 2 |")
+    print(f"| the same, CPU time of all processes | {least_cpu:.1f} | {cpu_ratio:.1f} | |")
 
 
 def requests() -> None:
@@ -298,9 +317,8 @@ def requests() -> None:
             write_lock(lock, names + bad)
             run("check", "--resolver", proxy.url, "--cache", ":memory:", ".", cwd=folder)
             third = len(proxy.log) - first - second
-    print(
-        "\n| 10,000 new names, and 5 that are not registered | requests | goal |\n| --- | ---: | ---: |"
-    )
+    print("\n| 10,000 new names, and 5 that are not registered | requests | goal |")
+    print("| --- | ---: | ---: |")
     print(f"| first run | {first} | ≤ 120 + 5 |")
     print(f"| second run, with the cache | {second} | |")
     print(f"| with the lock file, without the cache | {third} | 0 |")
@@ -346,14 +364,17 @@ def exactness() -> None:
         peers["lychee --dump (links only)"] = with_lychee
     print("\n| names in tests/cli/cases | precision | recall |\n| --- | ---: | ---: |")
     for peer, names_in in peers.items():
-        right = found = wanted = 0
+        right = returned = wanted = 0
         for folder in sorted(CASES.iterdir()):
             expected = json.loads((folder / "expected.json").read_text("utf-8"))
-            for name, described in expected.items():
-                true = {key(one["doi"]) for one in described.get("mentions", ()) if one["doi"]}
-                own = names_in(folder / name) - {None}
-                right, found, wanted = right + len(own & true), found + len(own), wanted + len(true)
-        print(f"| {peer} | {right / max(found, 1):.0%} | {right / wanted:.0%} |")
+            for file, described in expected.items():
+                mentions = described.get("mentions", ())
+                true = {key(mention["doi"]) for mention in mentions if mention["doi"]}
+                names = names_in(folder / file) - {None}
+                right += len(names & true)
+                returned += len(names)
+                wanted += len(true)
+        print(f"| {peer} | {right / max(returned, 1):.0%} | {right / wanted:.0%} |")
 
 
 def main() -> None:
@@ -363,8 +384,12 @@ def main() -> None:
     )
     quick = parser.parse_args().quick
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    hook(7 if quick else 15)
-    throughput(1_000 if quick else 10_000, 3)
+    if quick:
+        hook(rounds=7)
+        throughput(number=1_000, rounds=3)
+    else:
+        hook(rounds=15)
+        throughput(number=10_000, rounds=3)
     requests()
     exactness()
 

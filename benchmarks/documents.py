@@ -23,7 +23,8 @@ from urllib.parse import unquote
 
 DELAY = 0.03
 DEAD = "10.5555/dead"
-NAMES = [DEAD if number == 100 else f"10.5555/journal.{number:04}" for number in range(209)]
+NAMES = [f"10.5555/journal.{number:04}" for number in range(209)]
+NAMES[100] = DEAD
 PAGES = {"index": NAMES[:150], "other": NAMES[150:]}
 # a server on this machine has no limit by default
 LIMIT = "from doiuri.resolver import _resolver\n_resolver.default_rate = lambda base: 10.0\n"
@@ -37,17 +38,14 @@ class Registry(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         type(self).count += 1
         time.sleep(DELAY)
-        kind, _, rest = self.path.removeprefix("/").partition("/")
-        name = unquote(self.path.removeprefix("/api/handles/"))
-        status, answer = 404 if name.endswith(DEAD) else 200, object()
-        if kind == "doiRA":
-            names = [unquote(each) for each in rest.split(",")]
-            answer = [
-                {"DOI": n, "status": "DOI does not exist"} if n == DEAD else {"DOI": n, "RA": "x"}
-                for n in names
-            ]
+        status = 404 if unquote(self.path).endswith(DEAD) else 200
+        if self.path.startswith("/doiRA/"):
+            names = unquote(self.path.removeprefix("/doiRA/")).split(",")
+            answer: object = [registration(name) for name in names]
         else:
-            answer = {"responseCode": 100 if status == 404 else 1, "handle": name, "values": []}
+            name = unquote(self.path.removeprefix("/api/handles/"))
+            code = 100 if status == 404 else 1
+            answer = {"responseCode": code, "handle": name, "values": []}
         content = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json;charset=utf-8")
@@ -60,6 +58,12 @@ class Registry(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Log nothing."""
+
+
+def registration(name: str) -> dict[str, str]:
+    if name == DEAD:
+        return {"DOI": name, "status": "DOI does not exist"}
+    return {"DOI": name, "RA": "x"}
 
 
 def write(folder: Path, url: str) -> None:
@@ -79,18 +83,19 @@ def write(folder: Path, url: str) -> None:
         files[f"docs/{page}.md"] = "\n\n".join(f"doi:{name}" for name in names)
     files["all.rst"] = "\n\n".join(f":doi:`{name}`" for name in NAMES)
     for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def seconds(folder: Path, command: Sequence[str], **environment: str) -> float:
     """Return the wall clock of a command; some fail because a DOI is not registered."""
-    own = {"DOIURI_CACHE": ":memory:", "PYTHONPATH": str(folder / "limit"), **environment}
+    ours = {"DOIURI_CACHE": ":memory:", "PYTHONPATH": str(folder / "limit"), **environment}
     begun = time.perf_counter()
     run = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,
-        env={**os.environ, **own},
+        env={**os.environ, **ours},
         capture_output=True,
         check=False,
     )
@@ -102,14 +107,9 @@ def seconds(folder: Path, command: Sequence[str], **environment: str) -> float:
 
 def main() -> None:
     parser = ["--parser=docutils_doiuri", "--doi-budget=60"]
+    peer = f"linkcheck of Sphinx {version('sphinx')}, with extlinks"
     commands = {
-        f"linkcheck of Sphinx {version('sphinx')}, with extlinks": [
-            "sphinx",
-            "-b",
-            "linkcheck",
-            "theirs",
-            "1",
-        ],
+        peer: ["sphinx", "-b", "linkcheck", "theirs", "1"],
         "Sphinx": ["sphinx", "-b", "html", "ours", "2"],
         "linkcheck": ["sphinx", "-b", "linkcheck", "ours", "3"],
         "docutils": ["docutils", *parser, "all.rst", "all.html"],
@@ -120,16 +120,17 @@ def main() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
     print("| 209 DOIs, one not registered | requests | s | goal |\n| --- | ---: | ---: | --- |")
-    for number, (what, command) in enumerate(commands.items()):
-        took, requests = [], set()
+    for what, command in commands.items():
+        times = []
+        requests = []
         for _ in range(3):
             with tempfile.TemporaryDirectory() as folder:
                 write(Path(folder), url)
                 Registry.count = 0
-                took.append(seconds(Path(folder), command, DOIURI_RESOLVER=url))
-                requests.add(Registry.count)
-        print(f"| {what} | {max(requests)} | {min(took):.1f} | {'≤ 4, ≤ 2 s' if number else ''} |")
-        sys.stdout.flush()
+                times.append(seconds(Path(folder), command, DOIURI_RESOLVER=url))
+                requests.append(Registry.count)
+        goal = "" if what == peer else "≤ 4, ≤ 2 s"
+        print(f"| {what} | {max(requests)} | {min(times):.1f} | {goal} |", flush=True)
 
 
 if __name__ == "__main__":

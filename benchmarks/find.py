@@ -39,11 +39,9 @@ _CROSSREF = re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Z0-9]+", re.IGNORECASE)
 
 
 def name(chance: random.Random) -> str:
-    kind, registrant, number = (
-        chance.random(),
-        chance.randrange(1000, 99999),
-        chance.randrange(10**9),
-    )
+    kind = chance.random()
+    registrant = chance.randrange(1000, 99999)
+    number = chance.randrange(10**9)
     if kind < 0.90:
         return f"10.{registrant}/journal.pone.{number:09d}"
     if kind < 0.98:
@@ -58,7 +56,8 @@ def prose(
 ) -> tuple[list[str], list[str]]:
     """Return paragraphs of ``gap`` characters, ``size`` in all, and the name in each."""
     chance = random.Random(seed)
-    paragraphs, names = [], []
+    paragraphs = []
+    names = []
     for _ in range(size // gap):
         doi = name(chance)
         lead = chance.choice(_LEADS)
@@ -116,13 +115,15 @@ def speed(search: Search, whole: bool, gap: int, size: int, repeats: int) -> flo
 
 def decimals(size: int) -> Iterator[tuple[str, float]]:
     """The speed on prose with decimals and versions, in ASCII and with one other character."""
-    text = "".join(prose(size, 2000, 0, _DECIMALS)[0])
-    for label, written in (
-        ("prose", "".join(prose(size, 2000, 0)[0])),
-        ("with decimals", text),
-        ("and a dash", text + "—"),
-    ):
-        yield label, len(written) / seconds(with_doiuri, [written]) / 1e6
+    plain, _ = prose(size, 2000, 0)
+    decimal, _ = prose(size, 2000, 0, _DECIMALS)
+    texts = {
+        "prose": "".join(plain),
+        "with decimals": "".join(decimal),
+        "and a dash": "".join(decimal) + "—",
+    }
+    for label, text in texts.items():
+        yield label, len(text) / seconds(with_doiuri, [text]) / 1e6
 
 
 def exact(search: Search, gap: int, size: int) -> float:
@@ -134,7 +135,8 @@ def exact(search: Search, gap: int, size: int) -> float:
 
 def syntaxes(size: int) -> Iterator[tuple[str, float]]:
     """The speed of each syntax on prose that is legal in all of them."""
-    text = html.escape("".join(prose(size, 2000, 0)[0]), quote=False)
+    paragraphs, _ = prose(size, 2000, 0)
+    text = html.escape("".join(paragraphs), quote=False)
     for syntax in ("text", "html", "markdown", "rst", "bibtex"):
         start = time.process_time()
         for _ in find(text, syntax):
@@ -146,7 +148,9 @@ def in_markup(size: int, repeats: int) -> Iterator[tuple[str, float, float, floa
     """For each syntax, medians: the speed of Crossref's pattern; the ratios of find, as text and in it."""
     for syntax in SYNTAXES:
         in_syntax: Search = partial(with_doiuri, syntax=syntax)
-        peers, plain, ratios = [], [], []
+        peers = []
+        plain = []
+        ratios = []
         for seed in range(repeats):
             text = markup(syntax, size, seed, name)
             peer = seconds(with_crossref, [text])
@@ -159,18 +163,20 @@ def in_markup(size: int, repeats: int) -> Iterator[tuple[str, float, float, floa
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure find against its peers.")
     parser.add_argument("--quick", action="store_true", help="few repeats, for a first look")
-    size, repeats = (1_000_000, 3) if parser.parse_args().quick else (10_000_000, 7)
+    size = 10_000_000
+    repeats = 7
+    if parser.parse_args().quick:
+        size = 1_000_000
+        repeats = 3
     print(f"Python {platform.python_version()}, {platform.machine()}, {sys.platform}\n")
-    print(
-        "| search | MB/s, a DOI in 2 kB | MB/s, a DOI in 200 B | exact |\n| --- | ---: | ---: | ---: |"
-    )
+    print("| search | MB/s, a DOI in 2 kB | MB/s, a DOI in 200 B | exact |")
+    print("| --- | ---: | ---: | ---: |")
     for label, (search, whole) in PEERS.items():
-        figures = [
-            speed(search, whole, gap, size if whole else size // 10, repeats) for gap in (2000, 200)
-        ]
-        print(
-            f"| {label} | {figures[0]:,.0f} | {figures[1]:,.0f} | {exact(search, 200, size // 10):.0%} |"
-        )
+        searched = size if whole else size // 10
+        rare = speed(search, whole, 2000, searched, repeats)
+        frequent = speed(search, whole, 200, searched, repeats)
+        share = exact(search, 200, size // 10)
+        print(f"| {label} | {rare:,.0f} | {frequent:,.0f} | {share:.0%} |")
     print("\n| text | MB/s, a DOI in 2 kB |\n| --- | ---: |")
     for label, figure in decimals(size):
         print(f"| {label} | {figure:,.0f} |")
@@ -178,9 +184,8 @@ def main() -> None:
     for syntax, figure in syntaxes(size):
         print(f"| {syntax} | {figure:,.0f} |")
     print(f"\nMarkup: {MIX}.\n")
-    print(
-        "| markup | Crossref's pattern, MB/s | find as text | find |\n| --- | ---: | ---: | ---: |"
-    )
+    print("| markup | Crossref's pattern, MB/s | find as text | find |")
+    print("| --- | ---: | ---: | ---: |")
     for syntax, peer, plain, ratio in in_markup(size // 10, repeats):
         print(f"| {syntax} | {peer:,.0f} | {plain:.2f} x | {ratio:.2f} x |")
 

@@ -10,11 +10,11 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 # not from this folder, in which "markdown" is this file
-sys.path = [
-    folder for folder in sys.path if Path(folder).resolve() != Path(__file__).resolve().parent
-]
+HERE = Path(__file__).resolve().parent
+sys.path = [folder for folder in sys.path if Path(folder).resolve() != HERE]
 
 import markdown  # noqa: E402
 from doiuri.resolver import LockFile  # noqa: E402
@@ -37,7 +37,8 @@ def prose(size: int, marked: bool) -> tuple[str, list[str]]:
     """
     chance = random.Random(size)
     words = COMMON.split()
-    names, paragraphs = [], []
+    names = []
+    paragraphs = []
     for number in range(size // EACH):
         name = f"10.{chance.randrange(1000, 9999)}/{chance.choice(('abc', 'j.cub', 's'))}.{number}"
         names.append(name)
@@ -46,25 +47,32 @@ def prose(size: int, marked: bool) -> tuple[str, list[str]]:
             for form in ("*{}*", "**{}**", "`{}`", "[{}](https://example.org/)"):
                 place = chance.randrange(len(body))
                 body[place] = form.format(body[place])
-        body.insert(chance.randrange(len(body)), chance.choice(FORMS).format(name))
-        paragraphs.append(layout(body, number) if marked else " ".join(body))
+        place = chance.randrange(len(body))
+        body.insert(place, chance.choice(FORMS).format(name))
+        paragraph = layout(body, number) if marked else " ".join(body)
+        paragraphs.append(paragraph)
     return "\n\n".join(paragraphs), names
 
 
 def layout(words: list[str], number: int) -> str:
     """Return the words in lines of twelve; now and then with a heading, or as a list."""
     item = "- " if number % 10 == 5 else ""
-    lines = [item + " ".join(words[place : place + 12]) for place in range(0, len(words), 12)]
-    return "\n".join([f"## Part {number}\n", *lines] if number % 10 == 0 else lines)
+    lines = []
+    if number % 10 == 0:
+        lines.append(f"## Part {number}\n")
+    for place in range(0, len(words), 12):
+        lines.append(item + " ".join(words[place : place + 12]))
+    return "\n".join(lines)
 
 
 def long_line(form: str) -> str:
     """Return one line of 1 MB with 2,500 DOIs in this form."""
-    chance, words = random.Random(1), COMMON.split()
-    parts = (
-        " ".join(chance.choices(words, k=90)) + f" {form.format(f'10.1000/abc.{n}')}"
-        for n in range(2_500)
-    )
+    chance = random.Random(1)
+    words = COMMON.split()
+    parts = []
+    for n in range(2_500):
+        parts += chance.choices(words, k=90)
+        parts.append(form.format(f"10.1000/abc.{n}"))
     return " ".join(parts)
 
 
@@ -82,11 +90,24 @@ def user_cpu(text: str, options: Options | None) -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
 
 
-def compare(text: str, options: Options, repeats: int) -> tuple[float, float]:
-    """Return the medians for plain Markdown and for ours, in seconds of user CPU, measured in turns."""
-    pairs = [(user_cpu(text, None), user_cpu(text, options)) for _ in range(repeats)]
-    plain, ours = zip(*pairs, strict=True)
-    return statistics.median(plain), statistics.median(ours)
+class Medians(NamedTuple):
+    """The medians for plain Markdown and for ours, in seconds of user CPU."""
+
+    plain: float
+    ours: float
+
+    def __str__(self) -> str:
+        return f"{self.plain:.3f} | {self.ours:.3f} | {self.ours / self.plain:.2f}"
+
+
+def compare(text: str, options: Options, repeats: int) -> Medians:
+    """Return the medians, measured in turns."""
+    plain = []
+    ours = []
+    for _ in range(repeats):
+        plain.append(user_cpu(text, None))
+        ours.append(user_cpu(text, options))
+    return Medians(statistics.median(plain), statistics.median(ours))
 
 
 def record(name: str) -> Options:
@@ -94,7 +115,7 @@ def record(name: str) -> Options:
     return {"handle": name, "values": [{"index": 1, "type": "URL", "data": data, "ttl": 86400}]}
 
 
-def warm(size: int, marked: bool, repeats: int) -> tuple[float, float]:
+def warm(size: int, marked: bool, repeats: int) -> Medians:
     """Measure with every answer in the cache: the first conversion fills it and is not counted."""
     text, names = prose(size, marked)
     with (
@@ -125,19 +146,19 @@ def work(number: int) -> dict[str, object]:
     return {"handle": name, "values": [], "metadata": metadata}
 
 
-def cited(size: int, repeats: int) -> tuple[float, float]:
+def cited(size: int, repeats: int) -> Medians:
     """Measure prose with citations, textual and in brackets, of works that are all in the lock file."""
-    paragraphs = re.sub(
-        r"<doi:\S*>|\[this article\]\(doi:\S*\)|doi:\S*", "article", prose(size, True)[0]
-    ).split("\n\n")
-    for number in range(CITED):
-        form = "\n[@doi:{}]" if number % 2 else "\n@doi:{}"
-        paragraphs[number * len(paragraphs) // CITED] += form.format(f"10.5555/work.{number}")
+    with_dois, _ = prose(size, True)
+    plain = re.sub(r"<doi:\S*>|\[this article\]\(doi:\S*\)|doi:\S*", "article", with_dois)
+    paragraphs = plain.split("\n\n")
+    names = [f"10.5555/work.{number}" for number in range(CITED)]
+    for number, name in enumerate(names):
+        citation = f"[@doi:{name}]" if number % 2 else f"@doi:{name}"
+        paragraphs[number * len(paragraphs) // CITED] += f"\n{citation}"
     text = "\n\n".join(paragraphs)
     works = [work(number) for number in range(CITED)]
     with tempfile.TemporaryDirectory() as folder:
         with resolver_for(works, store=LockFile(f"{folder}/lock")) as resolver:
-            names = [f"10.5555/work.{number}" for number in range(CITED)]
             assert all(outcome.work for outcome in resolver.works(names))
         options: Options = {"lock": f"{folder}/lock", "offline": True, "cache": f"{folder}/cache"}
         assert convert(text, options).count("doi-backref") == CITED
@@ -161,39 +182,41 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 
 
 def growth(make: Callable[[int], str], size: int) -> tuple[float, float]:
-    """Return our extra seconds for ``size``, and by how much four times the size takes longer."""
-    extra = []
-    for n in (size, 4 * size):
-        plain, ours = compare(make(n), {"resolve": False, "warn": repr}, 3)
-        extra.append(max(ours - plain, 0.01))
-    return extra[0], extra[1] / extra[0]
+    """Return our extra seconds for ``size``, and how many times as long four times the size takes."""
+    extra = extra_seconds(make(size))
+    return extra, extra_seconds(make(4 * size)) / extra
+
+
+def extra_seconds(text: str) -> float:
+    medians = compare(text, {"resolve": False, "warn": repr}, 3)
+    return max(medians.ours - medians.plain, 0.01)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller texts, fewer repeats")
     quick = parser.parse_args().quick
-    small, factor, repeats = (200_000, 4, 3) if quick else (1_000_000, 10, 5)
+    small = 200_000 if quick else 1_000_000
+    factor = 4 if quick else 10
+    repeats = 3 if quick else 5
+    long_repeats = 3 if quick else 1
     print("| text, every DOI known | plain, s | with DOIs, s | ratio |\n| --- | --- | --- | --- |")
     for title, marked in (("prose", True), ("words and nothing else", False)):
-        plain, ours = warm(small, marked, repeats)
-        more, most = warm(factor * small, marked, 3 if quick else 1)
-        print(f"| {small:,} B of {title} | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
-        print(f"| {factor * small:,} B of {title} | {more:.3f} | {most:.3f} | {most / more:.2f} |")
-        print(
-            f"| extra time for {factor} × the {title} | | | {(most - more) / (ours - plain):.1f} × |"
-        )
-    plain, ours = cited(small, repeats)
-    print(f"| {small:,} B with {CITED} citations | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
-    print(
-        "\n| one line of 1 MB with 2,500 DOIs | plain, s | with DOIs, s | ratio |\n| --- | --- | --- | --- |"
-    )
+        short = warm(small, marked, repeats)
+        long = warm(factor * small, marked, long_repeats)
+        growth_of_extra = (long.ours - long.plain) / (short.ours - short.plain)
+        print(f"| {small:,} B of {title} | {short} |")
+        print(f"| {factor * small:,} B of {title} | {long} |")
+        print(f"| extra time for {factor} × the {title} | | | {growth_of_extra:.1f} × |")
+    print(f"| {small:,} B with {CITED} citations | {cited(small, repeats)} |")
+    print("\n| one line of 1 MB with 2,500 DOIs | plain, s | with DOIs, s | ratio |")
+    print("| --- | --- | --- | --- |")
     for form in (*FORMS, "(doi:{})", "*doi:{}*"):
-        plain, ours = compare(long_line(form), {"resolve": False}, repeats)
-        print(f"| `{form}` | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
+        print(f"| `{form}` | {compare(long_line(form), {'resolve': False}, repeats)} |")
     print("\n| hostile text | extra, s | for 4 × the text |\n| --- | --- | --- |")
+    size = 2_000 if quick else 10_000
     for title, make in HOSTILE.items():
-        extra, ratio = growth(make, 2_000 if quick else 10_000)
+        extra, ratio = growth(make, size)
         print(f"| `{title}` | {extra:.3f} | {ratio:.1f} × |")
 
 

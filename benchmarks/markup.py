@@ -47,9 +47,9 @@ def _sentence(chance: random.Random, forms: tuple[str, ...], mention: str, count
 
 
 def _filled(chance: random.Random, form: str) -> str:
-    return form.replace("SITE", chance.choice(_SITES)).replace(
-        "W", chance.choice(("alpha", "a_name", "N10"))
-    )
+    site = chance.choice(_SITES)
+    word = chance.choice(("alpha", "a_name", "N10"))
+    return form.replace("SITE", site).replace("W", word)
 
 
 def _choice(*forms: str) -> Callable[[random.Random, str], str]:
@@ -76,15 +76,14 @@ def _markdown(chance: random.Random, name: str) -> str:
     mention = _MARKDOWN_DOI(chance, name) if name else ""
     kind = chance.randrange(8)
     if kind == 0:
-        rows = "".join(
-            f"| {_filled(chance, chance.choice(_MARKDOWN))} | 10.{n} | `W` |\n" for n in range(4)
-        )
+        rows = ""
+        for n in range(4):
+            cell = _filled(chance, chance.choice(_MARKDOWN))
+            rows += f"| {cell} | 10.{n} | `W` |\n"
         return f"| name | value | [W](SITE) |\n| --- | ---: | --- |\n{rows}| {mention} | 2010 | W |\n\n"
     if kind == 1:
-        return (
-            "".join(f"- {_sentence(chance, _MARKDOWN, m, 10)}\n" for m in ("", mention, "", ""))
-            + "\n"
-        )
+        items = [_sentence(chance, _MARKDOWN, text, 10) for text in ("", mention, "", "")]
+        return "".join(f"- {item}\n" for item in items) + "\n"
     if kind == 2 and not name:
         return f"```python\nx = [10.5, '{_filled(chance, 'SITE')}']  # {' '.join(_words(chance, 20))}\n```\n\n"
     if kind == 3:
@@ -112,10 +111,8 @@ def _rst(chance: random.Random, name: str) -> str:
         note = f".. [{chance.randrange(99)}] {_sentence(chance, _RST, mention, 20)}\n\n"
         return _filled(chance, f".. _W: SITE\n\n.. comment on W in 10.2\n\n{note}")
     if kind == 2:
-        return _filled(
-            chance,
-            f".. versionadded:: 10.2\n\n:param W: {' '.join(_words(chance, 9))} {mention}\n\n",
-        )
+        words = " ".join(_words(chance, 9))
+        return _filled(chance, f".. versionadded:: 10.2\n\n:param W: {words} {mention}\n\n")
     if kind == 3:
         return _filled(chance, "W\n====\n\n::\n\n    x = W[10.5]\n\n") + f"{mention}\n\n"
     return _sentence(chance, _RST, mention) + "\n\n"
@@ -137,17 +134,14 @@ def _html(chance: random.Random, name: str) -> str:
     mention = _HTML_DOI(chance, name) if name else ""
     kind = chance.randrange(8)
     if kind == 0:
-        rows = "".join(
-            f'<tr><td class="W">{_filled(chance, chance.choice(_HTML))}</td><td>10.{n}</td></tr>\n'
-            for n in range(4)
-        )
+        rows = ""
+        for n in range(4):
+            cell = _filled(chance, chance.choice(_HTML))
+            rows += f'<tr><td class="W">{cell}</td><td>10.{n}</td></tr>\n'
         return f"<table>\n{rows}<tr><td>{mention}</td></tr>\n</table>\n"
     if kind == 1:
-        return (
-            "<ul>\n"
-            + "".join(f"<li>{_sentence(chance, _HTML, m, 10)}</li>\n" for m in ("", mention))
-            + "</ul>\n"
-        )
+        items = [_sentence(chance, _HTML, text, 10) for text in ("", mention)]
+        return "<ul>\n" + "".join(f"<li>{item}</li>\n" for item in items) + "</ul>\n"
     if kind == 2 and not name:
         return f"<script>\nvar x = '{' '.join(_words(chance, 20))}'; if (x < 10.5) f(\"a\\/b\");\n</script>\n"
     return f'<p class="W" data-n="10.2">{_sentence(chance, _HTML, mention)}</p>\n'
@@ -173,11 +167,9 @@ _BIBTEX_DOI = _choice(
 
 
 def _bibtex(chance: random.Random, name: str) -> str:
+    authors = ["Müller, {\\'A}ngel", "Smith, John", r"Gonz\'alez, M."]
     fields = [
-        "author = {"
-        + " and ".join(
-            ("Müller, {\\'A}ngel", "Smith, John", r"Gonz\'alez, M.")[: chance.randrange(1, 4)]
-        ),
+        "author = {" + " and ".join(authors[: chance.randrange(1, 4)]),
         "title = {" + _sentence(chance, _BIBTEX, "", 12),
         "journal = {Journal of " + " ".join(_words(chance, 3)),
         f"year = {{{chance.randrange(1990, 2025)}",
@@ -198,10 +190,15 @@ SYNTAXES: dict[str, Block] = {"markdown": _markdown, "rst": _rst, "html": _html,
 def markup(syntax: str, size: int, seed: int, name: Name) -> str:
     """Return about ``size`` characters with a name every 500 to 1,000."""
     chance = random.Random(seed)
-    blocks, length, due = [], 0, 0
+    blocks = []
+    length = 0
+    due = 0  # the length at which the next name is due
     while length < size:
-        block = SYNTAXES[syntax](chance, name(chance) if length >= due else "")
-        due = max(due, length + chance.randrange(500, 1000)) if length >= due else due
+        if length < due:
+            block = SYNTAXES[syntax](chance, "")
+        else:
+            block = SYNTAXES[syntax](chance, name(chance))
+            due = length + chance.randrange(500, 1000)
         blocks.append(block)
         length += len(block)
     return "".join(blocks)

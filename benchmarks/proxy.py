@@ -29,6 +29,7 @@ from doiuri_proxy.records._source import Records
 
 CLIENTS = 32
 NAMES = 5_000  # more than any of the proxy's caches holds, so that most requests miss them
+MILLISECONDS = {"us": 0.001, "ms": 1, "s": 1000}
 # wrk's script: GET the PREFIX with a name, taken at random from the first COUNT records
 SCRIPT = """
 math.randomseed(1)
@@ -69,9 +70,9 @@ def record(number: int) -> dict[str, Any]:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
         return port
 
 
@@ -101,7 +102,8 @@ def proxy_words(records: Path, port: int) -> list[str]:
 
 def random_names(folder: Path, prefix: str, count: int) -> list[str]:
     """wrk's options for requests of many names."""
-    script = folder / f"{prefix.strip('/').replace('/', '-') or 'redirect'}-{count}.lua"
+    subject = prefix.strip("/").replace("/", "-") or "redirect"
+    script = folder / f"{subject}-{count}.lua"
     script.write_text(SCRIPT.format(prefix=prefix, count=count))
     return ["-s", str(script)]
 
@@ -112,10 +114,10 @@ def load(port: int, path: str, options: list[str], seconds: int) -> tuple[float,
     words = ["wrk", "-t1", f"-c{CLIENTS}", f"-d{seconds}s", "--latency", *options, url]
     out = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     rate = re.search(r"Requests/sec:\s*([\d.]+)", out)
-    slow = re.search(r"99%\s*([\d.]+)(us|ms|s)", out)
-    if rate is None or slow is None or "Non-2xx" in out:
+    latency = re.search(r"99%\s*([\d.]+)(us|ms|s)", out)
+    if rate is None or latency is None or "Non-2xx" in out:
         raise RuntimeError(out)
-    return float(rate[1]), float(slow[1]) * {"us": 0.001, "ms": 1, "s": 1000}[slow[2]]
+    return float(rate[1]), float(latency[1]) * MILLISECONDS[latency[2]]
 
 
 def rates(folder: Path, records: Path, rounds: int, seconds: int) -> None:
@@ -126,22 +128,16 @@ def rates(folder: Path, records: Path, rounds: int, seconds: int) -> None:
     (folder / "minimal.py").write_text(MINIMAL.format(path=str(folder / "body.json")))
     ports = [free_port() for _ in range(3)]
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=ports[0]))
-    uvicorn = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "minimal:app",
-        "--app-dir",
-        str(folder),
-        "--port",
-        str(ports[1]),
-    ]
+    uvicorn = [sys.executable, "-m", "uvicorn", "minimal:app", "--app-dir", str(folder)]
+    uvicorn += ["--port", str(ports[1])]
+    uvicorn += ["--http", "h11", "--loop", "asyncio", "--no-access-log"]
     servers = [
         (["nginx", "-c", str(folder / "nginx.conf")], ports[0]),
-        ([*uvicorn, "--http", "h11", "--loop", "asyncio", "--no-access-log"], ports[1]),
+        (uvicorn, ports[1]),
         (proxy_words(records, ports[2]), ports[2]),
     ]
-    rest, redirect = (random_names(folder, prefix, NAMES) for prefix in ("/api/handles/", "/"))
+    rest = random_names(folder, "/api/handles/", NAMES)
+    redirect = random_names(folder, "/", NAMES)
     subjects: list[tuple[str, int, str, list[str]]] = [
         ("nginx, a file", ports[0], "/body.json", []),
         ("minimal application", ports[1], "/", []),
@@ -153,26 +149,29 @@ def rates(folder: Path, records: Path, rounds: int, seconds: int) -> None:
     with contextlib.ExitStack() as stack:
         for words, port in servers:
             stack.enter_context(serving(words, port))
-        seen: dict[str, list[tuple[float, float]]] = {title: [] for title, *_ in subjects}
+        loads: dict[str, list[tuple[float, float]]] = {title: [] for title, *_ in subjects}
         for _ in range(rounds):
             for title, port, path, options in subjects:
-                seen[title].append(load(port, path, options, seconds))
-    print_rates(seen)
+                loads[title].append(load(port, path, options, seconds))
+    print_rates(loads)
 
 
-def print_rates(seen: dict[str, list[tuple[float, float]]]) -> None:
-    print(
-        f"{CLIENTS} connections, one process each, medians of {len(seen['nginx, a file'])} rounds\n"
-    )
+def print_rates(loads: dict[str, list[tuple[float, float]]]) -> None:
+    rounds = len(loads["nginx, a file"])
+    print(f"{CLIENTS} connections, one process each, medians of {rounds} rounds\n")
     print("| | requests/s | × minimal | p99 ms | × minimal |\n| --- | --- | --- | --- | --- |")
-    base_rate, base_slow = (
-        statistics.median(column) for column in zip(*seen["minimal application"], strict=True)
-    )
-    for title, figures in seen.items():
-        rate, slow = (statistics.median(column) for column in zip(*figures, strict=True))
-        print(
-            f"| {title} | {rate:,.0f} | {rate / base_rate:.2f} | {slow:.1f} | {slow / base_slow:.2f} |"
-        )
+    base_rate, base_latency = medians(loads["minimal application"])
+    for title, figures in loads.items():
+        rate, latency = medians(figures)
+        rates = f"{rate:,.0f} | {rate / base_rate:.2f}"
+        latencies = f"{latency:.1f} | {latency / base_latency:.2f}"
+        print(f"| {title} | {rates} | {latencies} |")
+
+
+def medians(figures: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the median rate and the median latency."""
+    rates, latencies = zip(*figures, strict=True)
+    return statistics.median(rates), statistics.median(latencies)
 
 
 def lookup(records: Path, count: int) -> float:
@@ -201,7 +200,9 @@ def size(records: Path, count: int) -> None:
         ready = time.perf_counter() - start
         load(port, "", random_names(records.parent, "/api/handles/", count), seconds=5)
         status = Path(f"/proc/{process.pid}/status").read_text()
-        memory = int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024  # type: ignore[index]
+        kilobytes = re.search(r"VmHWM:\s*(\d+)", status)
+        assert kilobytes is not None
+        memory = int(kilobytes[1]) / 1024
     print(f"| {count:,} | {ready:.2f} | {memory:.0f} | {lookup(records, count):.1f} |")
 
 
@@ -225,7 +226,8 @@ def main() -> None:
         files = [(folder / f"{count}.jsonl", count) for count in (1000, NAMES, large)]
         for records, count in files:
             make(records, count)
-        rates(folder, files[1][0], rounds=2 if quick else 5, seconds=2 if quick else 5)
+        repeats = 2 if quick else 5  # rounds, and seconds of each
+        rates(folder, folder / f"{NAMES}.jsonl", rounds=repeats, seconds=repeats)
         print("\n| records | ready s | peak MB | look-up µs |\n| --- | --- | --- | --- |")
         for records, count in files:
             size(records, count)

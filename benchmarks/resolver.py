@@ -61,9 +61,11 @@ class Proxy(BaseHTTPRequestHandler):
         if self.path == "/count":
             body: object = self.count - 1
         elif self.path.startswith("/doiRA/"):
-            body = [{"DOI": unquote(name), "RA": "Crossref"} for name in self.path[7:].split(",")]
+            names = unquote(self.path.removeprefix("/doiRA/")).split(",")
+            body = [{"DOI": name, "RA": "Crossref"} for name in names]
         else:
-            body = {"responseCode": 1, "handle": unquote(self.path[13:]), "values": VALUES}
+            name = unquote(self.path.removeprefix("/api/handles/"))
+            body = {"responseCode": 1, "handle": name, "values": VALUES}
         time.sleep(self.delay)
         content = json.dumps(body, separators=(",", ":")).encode()
         self.send_response(200)
@@ -137,9 +139,9 @@ def medians(rounds: int, *works: Callable[[], object]) -> list[float]:
     """Return the median seconds of each; they take turns, so that noise affects all alike."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(rounds):
-        for own, work in zip(times, works, strict=True):
-            own.append(seconds(work))
-    return [statistics.median(own) for own in times]
+        for number, work in enumerate(works):
+            times[number].append(seconds(work))
+    return [statistics.median(taken) for taken in times]
 
 
 Row = tuple[str, str, str, float, str]
@@ -150,9 +152,8 @@ def warm(rounds: int, number: int) -> Iterator[Row]:
     dois = list(names(number))
     some = dois[: number // 10]  # only a part for the slow peer
     with Serving() as url, tempfile.TemporaryDirectory() as folder:
-        file, memory = (
-            Resolver(url, store=where) for where in (Path(folder) / "ours.sqlite3", MemoryStore())
-        )
+        file = Resolver(url, store=Path(folder) / "ours.sqlite3")
+        memory = Resolver(url, store=MemoryStore())
         cached = requests_cache.CachedSession(str(Path(folder) / "theirs"), backend="sqlite")
         resolve(file, dois)
         resolve(memory, dois)
@@ -166,18 +167,19 @@ def warm(rounds: int, number: int) -> Iterator[Row]:
         )
         cached.close()  # type: ignore[no-untyped-call]
         file.close()
-    theirs /= len(some)
-    for total, what, goal in zip(
-        ours,
-        ("SQLite", "`record.url` read, SQLite", "`record.url` read, in memory"),
-        ("≥ 50", "≥ 45", "≥ 45"),
-        strict=True,
-    ):
+    goals = {
+        "SQLite": "≥ 50",
+        "`record.url` read, SQLite": "≥ 45",
+        "`record.url` read, in memory": "≥ 45",
+    }
+    theirs_each = theirs / len(some)
+    for (what, goal), total in zip(goals.items(), ours, strict=True):
+        each = total / number
         yield (
             f"warm `resolve_many` of {number:,} names, {what}",
-            f"{1e6 * total / number:.1f} µs a name",
-            f"requests-cache, SQLite: {1e6 * theirs:.0f} µs",
-            theirs / (total / number),
+            f"{1e6 * each:.1f} µs a name",
+            f"requests-cache, SQLite: {1e6 * theirs_each:.0f} µs",
+            theirs_each / each,
             goal,
         )
 
@@ -233,7 +235,8 @@ def peak(url: str, number: int) -> int:
 def memory(number: int) -> Iterator[Row]:
     """A stream ten times as long."""
     with Serving() as url:
-        short, long = peak(url, number // 10), peak(url, number)
+        short = peak(url, number // 10)
+        long = peak(url, number)
     yield (
         f"peak memory of {number:,} names streamed",
         f"{long / 1000:.0f} MB",
@@ -247,7 +250,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the names")
     quick = parser.parse_args().quick
-    rounds, scale = (3, 10) if quick else (5, 1)
+    rounds = 3 if quick else 5
+    scale = 10 if quick else 1
     print("| what | doiuri | beside | ratio | goal |\n| --- | --- | --- | --- | --- |")
     for work in (
         partial(warm, rounds, 10_000 // scale),

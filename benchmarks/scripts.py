@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import httpx_doiuri
@@ -54,11 +55,17 @@ def compare(plain: Callable[[], object], ours: Callable[[], object], rounds: int
 
     In a round both are called in turn, five times, so that they meet the same machine.
     """
-    timed(plain), timed(ours)
+    timed(plain)
+    timed(ours)
     results = []
     for _ in range(rounds):
-        pairs = [(timed(plain), timed(ours)) for _ in range(5)]
-        best, best_of_ours = map(min, zip(*pairs, strict=True))
+        plain_times = []
+        our_times = []
+        for _ in range(5):
+            plain_times.append(timed(plain))
+            our_times.append(timed(ours))
+        best = min(plain_times)
+        best_of_ours = min(our_times)
         results.append((best, best_of_ours, best_of_ours / best))
     return [statistics.median(column) for column in zip(*results, strict=True)]
 
@@ -77,6 +84,11 @@ def opening(url: str) -> Callable[[], object]:
     return call
 
 
+def getting(client: Any, url: str) -> Callable[[], object]:
+    """Return a call that gets a URL with a session of requests or a client of httpx."""
+    return lambda: client.get(url).content
+
+
 def starting(module: str) -> Callable[[], object]:
     return lambda: subprocess.run([sys.executable, "-I", "-c", f"import {module}"], check=True)
 
@@ -89,31 +101,16 @@ def main(rounds: int) -> None:
     ):
         urllib_doiuri.install(base)
         url = f"{base}/api/handles/10.1000/182"
+        uri = "doi:10.1000/182"
+        opened = compare(opening(url), opening(uri), rounds)
+        by_session = compare(getting(session, url), getting(session, uri), rounds)
+        by_client = compare(getting(client, url), getting(client, uri), rounds)
+        started = compare(starting("urllib.request"), starting("urllib_doiuri"), rounds // 20)
         rows = [
-            ("urlopen", 1.10, compare(opening(url), opening("doi:10.1000/182"), rounds)),
-            (
-                "session.get",
-                1.30,
-                compare(
-                    lambda: session.get(url).content,
-                    lambda: session.get("doi:10.1000/182").content,
-                    rounds,
-                ),
-            ),
-            (
-                "client.get",
-                1.30,
-                compare(
-                    lambda: client.get(url).content,
-                    lambda: client.get("doi:10.1000/182").content,
-                    rounds,
-                ),
-            ),
-            (
-                "start-up",
-                1.40,
-                compare(starting("urllib.request"), starting("urllib_doiuri"), rounds // 20),
-            ),
+            ("urlopen", 1.10, opened),
+            ("session.get", 1.30, by_session),
+            ("client.get", 1.30, by_client),
+            ("start-up", 1.40, started),
         ]
         urllib_doiuri.uninstall()
     print("| what | plain (ms) | doi: (ms) | ratio | goal |")
@@ -123,4 +120,6 @@ def main(rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(40 if "--quick" in sys.argv[1:] else 200)
+    quick = "--quick" in sys.argv[1:]
+    chosen_rounds = 40 if quick else 200
+    main(chosen_rounds)

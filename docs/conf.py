@@ -1,4 +1,4 @@
-"""The manual, built with our own role, and without a network: the lock file has the answers."""
+"""The manual. It is built with our own role, and without a network: the lock file has the answers."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ html_static_path = ["_static"]
 html_css_files = ["manual.css"]
 html_copy_source = False
 smartquotes = False
-# What a reader types, without the prompts and what is printed
+# Copy what a reader types, without prompts and output
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -49,7 +49,7 @@ suppress_warnings = [
     "doi.lock-unused",
 ]  # the READMEs cite DOIs that the manual does not
 nitpicky = True
-# The standard library's names, and others': there is no inventory to link them to without a network.
+# Names of the standard library and of other packages: without a network, no inventory to link them to
 nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)?doiuri).*")]
 # As a default value, or as the type of a property, they show where they live
 nitpick_ignore = [
@@ -84,11 +84,9 @@ def _tidy_signature(*event: Any) -> tuple[str | None, str | None]:
     signature, returns = event[-2:]
     if signature == "(*args, **kwargs)":  # a Protocol
         return "", returns
-    for private, shown in {
-        " | Default": "",
-        "Default.DEFAULT": "...",
-        "<object object>": "...",
-        "<function unchanged>": "...",
-    }.items():
-        signature = signature and signature.replace(private, shown)
+    if not signature:
+        return signature, returns
+    signature = signature.replace(" | Default", "")
+    for private in ("Default.DEFAULT", "<object object>", "<function unchanged>"):
+        signature = signature.replace(private, "...")
     return signature, returns

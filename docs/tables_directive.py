@@ -26,7 +26,7 @@ FIXES = {
 }
 TABLE = [".. list-table::", "   :class: stacked", "   :header-rows: 1", ""]
 TABLES = {"all": OPTIONS, "Sphinx": SWITCHES, "Markdown": OWN}
-# Defaults that differ between hosts, or that are more than a value
+# Defaults that differ between hosts, or need words
 DEFAULTS = {
     "budget": f"2; Markdown {MARKDOWN_BUDGET}, Sphinx {BUDGET:g}, MkDocs {MKDOCS_BUDGET:g}",
     "cache": "``DOIURI_CACHE``, else the user's cache folder",
@@ -45,13 +45,9 @@ class Codes(SphinxDirective):
         """Return the table and the sections."""
         lines = [*TABLE, *row("code", "severity", "fix", "meaning")]
         for rule in RULES.values():
+            code = f":ref:`{rule.code} <code-{rule.code}>`"
             fix = f"{rule.fix or 'no'} fix"
-            lines += row(
-                f":ref:`{rule.code} <code-{rule.code}>`",
-                rule.severity.label,
-                fix,
-                rst(rule.summary),
-            )
+            lines += row(code, rule.severity.label, fix, rst(rule.summary))
         for rule in RULES.values():
             lines += section(rule)
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
@@ -64,30 +60,39 @@ class Options(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table."""
-        prefix = "doi_" if self.arguments[0] == "Sphinx" else ""
+        (table,) = self.arguments
+        prefix = "doi_" if table == "Sphinx" else ""
         lines = [*TABLE, *row("option", "default", "meaning")]
-        for option in TABLES[self.arguments[0]]:
-            shown = DEFAULTS.get(option.name) or default(option)
-            lines += row(f"``{prefix}{option.name}``", shown, rst(option.help))
+        for option in TABLES[table]:
+            value = DEFAULTS.get(option.name) or default(option)
+            lines += row(f"``{prefix}{option.name}``", value, rst(option.help))
         return self.parse_text_to_nodes("\n".join(lines))
 
 
 def default(option: Option) -> str:
     """Return the default of an option, and its environment variable, in reStructuredText."""
-    value = {True: "on", False: "off", None: "none"}.get(option.default, f"``{option.default!r}``")  # type: ignore[call-overload]
-    shown = value.replace("'", '"')
-    return f"``{option.variable}``, else {shown}" if option.variable else shown
+    if option.default is None:
+        value = "none"
+    elif isinstance(option.default, bool):
+        value = "on" if option.default else "off"
+    else:
+        value = f"``{option.default!r}``".replace("'", '"')
+    if option.variable is None:
+        return value
+    return f"``{option.variable}``, else {value}"
 
 
 def row(*cells: str) -> list[str]:
     """Return the lines of a row."""
-    return [f"   {'* -' if not index else '  -'} {cell}" for index, cell in enumerate(cells)]
+    first, *others = cells
+    return [f"   * - {first}", *(f"     - {cell}" for cell in others)]
 
 
 def section(rule: Rule) -> list[str]:
     """Return the lines of the section about a rule."""
+    severity = rule.severity.label.capitalize()
     lines = ["", f".. _code-{rule.code}:", "", rule.code, "-" * len(rule.code), ""]
-    lines += [f"*{rule.severity.label.capitalize()}.* {rst(rule.summary)} {rst(rule.reason)}", ""]
+    lines += [f"*{severity}.* {rst(rule.summary)} {rst(rule.reason)}", ""]
     lines += ["Example:", "", *literal(rule.example)]
     if rule.instead:
         lines += ["Write:", "", *literal(rule.instead)]

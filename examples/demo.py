@@ -31,14 +31,17 @@ OUTPUT = EXAMPLES.parent / "build" / "demo"
 READY = "doiuri-proxy ready at "
 DOI_ORG = "https://doi.org/"
 
-
 # Sphinx and Markdown have different names for the list and its links back.
 LISTS = {"doi-bibliography", "doi-references"}
 BACK = {"doi-back", "doi-backref"}
 CITATIONS = {"site": 12, "blog": 5, "mkdocs": 4, "pelican": 2}
-"""How many works the pages of each example cite, each as often as it is cited."""
+"""The number of citations on the pages of each example."""
+PAGES = {
+    "site": ("index", "paper", "citations", "references", "myst"),
+    "mkdocs": ("index", "citing", "reading", "references"),
+}
+# Elements without an end tag
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
-
 
 INDEX = """<!DOCTYPE html>
 <html lang="en">
@@ -75,8 +78,12 @@ class Link:
     def target(self, page: Path) -> Place:
         """Return where it leads from ``page``."""
         url = urlsplit(self.href)
-        path = (page.parent / unquote(url.path)).resolve() if url.path else page
-        return Place(path / "index.html" if path.is_dir() else path, url.fragment)
+        if not url.path:
+            return Place(page, url.fragment)
+        path = (page.parent / unquote(url.path)).resolve()
+        if path.is_dir():
+            path /= "index.html"
+        return Place(path, url.fragment)
 
 
 @dataclass
@@ -88,20 +95,27 @@ class Entry:
 
 
 class Element(NamedTuple):
-    """An element that is open while a page is read."""
+    """An element whose end tag has not been read yet."""
 
     tag: str
     classes: set[str]
     id: str
 
 
+class DOILink(NamedTuple):
+    """A link to a DOI."""
+
+    doi: DOI
+    is_dead: bool  # whether it is marked as not registered
+
+
 class Page(HTMLParser):
-    """The links to DOIs on a page, (href, marked as not found), its citations, entries, ids, and cards."""
+    """The links to DOIs on a page, its citations, the entries of its lists of references, ids and cards."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path = path
-        self.found: list[tuple[str, bool]] = []
+        self.links: list[DOILink] = []
         self.citations: list[Link] = []
         self.entries: dict[str, Entry] = {}
         self.ids: set[str] = set()
@@ -112,29 +126,39 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
-        element = Element(tag, set(values.get("class", "").split()), values.get("id", ""))
+        classes = set(values.get("class", "").split())
+        element = Element(tag, classes, values.get("id", ""))
         self.ids.add(element.id)
-        self.cards += "doi-card" in element.classes
+        if "doi-card" in classes:
+            self.cards += 1
         if tag not in VOID:
             self._open.append(element)
         if tag == "a":
-            self._link(values.get("href", ""), element.classes)
+            self._link(values.get("href", ""), classes)
 
     def _link(self, href: str, classes: set[str]) -> None:
-        around = set().union(*(element.classes for element in self._open))
+        around = self._open_classes()
         entry = self._entry() if around & LISTS else None
         if "doi" in classes and href.startswith(DOI_ORG):  # citations lead to their entry
-            self.found.append((href, "doi-not-found" in classes))
+            link = DOILink(DOI.from_url(href), "doi-not-found" in classes)
+            self.links.append(link)
             if entry:
-                entry.dois.append(DOI.from_url(href))
+                entry.dois.append(link.doi)
         elif "doi-citation" in around:
             self.citations.append(Link(href))
         elif around & BACK and entry:
             entry.back.append(Link(href))
 
+    def _open_classes(self) -> set[str]:
+        """Return the classes of all open elements."""
+        return set().union(*(element.classes for element in self._open))
+
     def _entry(self) -> Entry | None:
-        ids = [element.id for element in self._open if element.tag == "li" and element.id]
-        return self.entries.setdefault(ids[-1], Entry()) if ids else None
+        """Return the entry of the innermost open list item with an id."""
+        for element in reversed(self._open):
+            if element.tag == "li" and element.id:
+                return self.entries.setdefault(element.id, Entry())
+        return None
 
     def handle_endtag(self, tag: str) -> None:
         if any(element.tag == tag for element in self._open):
@@ -144,10 +168,9 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open and self._open[-1].tag == "title" and not self.title:
             self.title = data.strip()
-        if self.citations and any(element.tag == "a" for element in self._open):
-            around = set().union(*(element.classes for element in self._open))
-            if "doi-citation" in around:
-                self.citations[-1].text += data
+        in_link = any(element.tag == "a" for element in self._open)
+        if in_link and self.citations and "doi-citation" in self._open_classes():
+            self.citations[-1].text += data
 
 
 @contextmanager
@@ -159,9 +182,8 @@ def local_proxy(records: Path) -> Iterator[str]:
         try:
             line = server.stdout.readline()
             if not line.startswith(READY):
-                sys.exit(
-                    f"the local DOI proxy did not start: {line.strip() or 'see its message above'}"
-                )
+                reason = line.strip() or "see its message above"
+                sys.exit(f"the local DOI proxy did not start: {reason}")
             yield line.removeprefix(READY).strip()
         finally:
             server.terminate()
@@ -170,10 +192,10 @@ def local_proxy(records: Path) -> Iterator[str]:
 def run(title: str, *command: str) -> list[str]:
     """Run one step and return the lines it printed; if it fails, print them and exit."""
     start = time.perf_counter()
-    step = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, encoding="utf-8", check=False
-    )
-    lines = (step.stdout + step.stderr).replace(str(EXAMPLES.parent) + os.sep, "").splitlines()
+    words = [sys.executable, *command]
+    step = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
+    output = step.stdout + step.stderr
+    lines = output.replace(str(EXAMPLES.parent) + os.sep, "").splitlines()
     if step.returncode:
         sys.exit("\n".join([*lines, f"{title} failed with exit status {step.returncode}"]))
     print(f"{title} ({time.perf_counter() - start:.1f} s)", flush=True)
@@ -182,18 +204,20 @@ def run(title: str, *command: str) -> list[str]:
 
 def builds() -> dict[str, list[str]]:
     """Return the commands that build the pages, by title."""
-    site, blog, mkdocs, pelican = (
-        EXAMPLES / name for name in ("site", "blog", "mkdocs", "pelican")
-    )
-    sphinx = ["sphinx", "-q", "-E", "-b", "html", str(site), str(OUTPUT / "site")]
-    material = ["mkdocs", "build", "-f", str(mkdocs / "mkdocs.yml"), "-d", str(OUTPUT / "mkdocs")]
+    site = str(EXAMPLES / "site")
+    blog = str(EXAMPLES / "blog" / "build.py")
+    mkdocs = str(EXAMPLES / "mkdocs" / "mkdocs.yml")
+    posts = str(EXAMPLES / "pelican" / "content")
+    settings = str(EXAMPLES / "pelican" / "pelicanconf.py")
+    sphinx = ["sphinx", "-q", "-E", "-b", "html", site, str(OUTPUT / "site")]
+    material = ["mkdocs", "build", "-f", mkdocs, "-d", str(OUTPUT / "mkdocs")]
     material.append("--no-directory-urls")  # the links work from files, too
-    settings, output = str(pelican / "pelicanconf.py"), str(OUTPUT / "pelican")
+    pelican = ["pelican", posts, "-s", settings, "-o", str(OUTPUT / "pelican")]
     return {
         "Sphinx site": ["-m", *sphinx],
-        "Markdown blog": [str(blog / "build.py"), str(OUTPUT / "blog")],
+        "Markdown blog": [blog, str(OUTPUT / "blog")],
         "MkDocs": ["-m", *material],
-        "Pelican": ["-m", "pelican", str(pelican / "content"), "-s", settings, "-o", output],
+        "Pelican": ["-m", *pelican],
     }
 
 
@@ -203,17 +227,12 @@ def build() -> list[Path]:
         for line in run(title, *command):
             print(f"    {line}")
     for script in sorted(EXAMPLES.glob("scripts/[!_]*.py")):
-        print(f"    {run(f'Script {script.name}', str(script))[-1]}")
+        lines = run(f"Script {script.name}", str(script))
+        print(f"    {lines[-1]}")
     return [
-        *(
-            OUTPUT / "site" / f"{name}.html"
-            for name in ("index", "paper", "citations", "references", "myst")
-        ),
+        *(OUTPUT / "site" / f"{name}.html" for name in PAGES["site"]),
         *sorted((OUTPUT / "blog").glob("*.html")),
-        *(
-            OUTPUT / "mkdocs" / f"{name}.html"
-            for name in ("index", "citing", "reading", "references")
-        ),
+        *(OUTPUT / "mkdocs" / f"{name}.html" for name in PAGES["mkdocs"]),
         OUTPUT / "pelican" / "dois-in-a-blog.html",
     ]
 
@@ -221,25 +240,28 @@ def build() -> list[Path]:
 def sum_up(paths: list[Path], base: str) -> None:
     """Print the summary; exit with an error if the pages and the proxy disagree."""
     pages = [Page(path) for path in paths]
-    dois = sorted({DOI.from_url(href) for page in pages for href, _ in page.found})
+    links: list[DOILink] = []
+    for page in pages:
+        links += page.links
+    dois = sorted({link.doi for link in links})
     with Resolver(base, store=None) as resolver:
         outcomes = resolver.resolve_many(dois)
         statuses = {doi: outcome.status for doi, outcome in zip(dois, outcomes, strict=True)}
         wrong = list(wrong_references(pages, resolver))
+
     print("", *table(pages, statuses), "", sep="\n")
-    cited, entries = (
-        sum(len(page.citations) for page in pages),
-        sum(len(page.entries) for page in pages),
-    )
-    cards = sum(page.cards for page in pages)
     missing = {doi for doi, status in statuses.items() if status == "not-found"}
     print("Dead, and marked on the pages:", ", ".join(doi.name for doi in sorted(missing)))
-    print(f"{cited} citations of {entries} works in lists of references; {cards} cards")
-    marked = {DOI.from_url(href) for page in pages for href, dead in page.found if dead}
+    citations = sum(len(page.citations) for page in pages)
+    entries = sum(len(page.entries) for page in pages)
+    cards = sum(page.cards for page in pages)
+    print(f"{citations} citations of {entries} works in lists of references; {cards} cards")
+
     if wrong:
         sys.exit("\n".join(wrong))
     if not cards:
         sys.exit("there are no cards on the pages")
+    marked = {link.doi for link in links if link.is_dead}
     if missing != marked or "unknown" in statuses.values() or not dois:
         sys.exit("the DOIs marked on the pages are not those that the proxy reports as missing")
 
@@ -247,37 +269,40 @@ def sum_up(paths: list[Path], base: str) -> None:
 def table(pages: list[Page], statuses: Mapping[DOI, str]) -> Iterator[str]:
     """Return a line for each page: its path, how many links are right, dead or unknown, and its citations."""
     rows = [(os.path.relpath(page.path), count(page, statuses)) for page in pages]
-    rows.append(("all pages", sum((counts for _, counts in rows), Counter())))
+    total: Counter[str] = Counter()
+    for _, counts in rows:
+        total += counts
+    rows.append(("all pages", total))
+
     width = max(len(name) for name, _ in rows)
     yield f"{'page':{width}}  citations  links to DOIs  right  dead  unknown"
     for name, counts in rows:
-        dead, unknown, cited = counts["not-found"], counts["unknown"], counts["cited"]
+        dead = counts["not-found"]
+        unknown = counts["unknown"]
+        cited = counts["cited"]
         links = counts.total() - cited
-        numbers = (
-            f"  {links:13}  {links - dead - unknown:5}  {dead:4}  {unknown:7}" if links else ""
-        )
-        yield f"{name:{width}}  {cited or '':9}{numbers}"
+        line = f"{name:{width}}  {cited or '':9}"
+        if links:
+            line += f"  {links:13}  {links - dead - unknown:5}  {dead:4}  {unknown:7}"
+        yield line
 
 
 def count(page: Page, statuses: Mapping[DOI, str]) -> Counter[str]:
     """Return the links of a page by status, and its citations, which lead to an entry, as "cited"."""
-    counts = Counter(statuses[DOI.from_url(href)] for href, _ in page.found)
+    counts = Counter(statuses[link.doi] for link in page.links)
     return counts + Counter(cited=len(page.citations))
 
 
 def write_index(paths: list[Path]) -> Path:
     """Write the page that leads to all others, by their titles, and return its path."""
-    names = {path: path.relative_to(OUTPUT).as_posix() for path in paths}
-    links = "".join(
-        f"<h2>{title}</h2>\n<ul>\n"
-        + "".join(
-            f'<li><a href="{name}">{escape(Page(path).title)}</a></li>\n'
-            for path, name in names.items()
-            if name.startswith(f"{folder}/")
-        )
-        + "</ul>\n"
-        for title, folder in zip(builds(), CITATIONS, strict=True)
-    )
+    links = ""
+    for title, folder in zip(builds(), CITATIONS, strict=True):
+        items = ""
+        for path in paths:
+            if path.is_relative_to(OUTPUT / folder):
+                href = path.relative_to(OUTPUT).as_posix()
+                items += f'<li><a href="{href}">{escape(Page(path).title)}</a></li>\n'
+        links += f"<h2>{title}</h2>\n<ul>\n{items}</ul>\n"
     index = OUTPUT / "index.html"
     index.write_text(INDEX.format(links=links), encoding="utf-8")
     return index
@@ -285,29 +310,29 @@ def write_index(paths: list[Path]) -> Path:
 
 def wrong_references(pages: list[Page], resolver: Resolver) -> Iterator[str]:
     """Return what is wrong with the citations and the lists of references."""
-    ids = {Place(page.path, name) for page in pages for name in page.ids}
-    entries = {
-        Place(page.path, name): entry for page in pages for name, entry in page.entries.items()
-    }
-    cited = {link.target(page.path) for page in pages for link in page.citations}
+    ids: set[Place] = set()
+    cited: set[Place] = set()
+    entries: dict[Place, Entry] = {}
+    for page in pages:
+        ids.update(Place(page.path, name) for name in page.ids)
+        cited.update(link.target(page.path) for link in page.citations)
+        for name, entry in page.entries.items():
+            entries[Place(page.path, name)] = entry
+
     for example, expected in CITATIONS.items():
-        found = sum(
-            len(page.citations) for page in pages if page.path.is_relative_to(OUTPUT / example)
-        )
-        if found != expected:
-            yield f"{example}: {found} citations, expected {expected}"
+        folder = OUTPUT / example
+        number = sum(len(page.citations) for page in pages if page.path.is_relative_to(folder))
+        if number != expected:
+            yield f"{example}: {number} citations, expected {expected}"
     for page in pages:
         for link in page.citations:
-            entry = entries.get(link.target(page.path))
-            if entry is None or not names_the_author(link.text, entry, resolver):
+            target = entries.get(link.target(page.path))
+            if target is None or not names_the_author(link.text, target, resolver):
                 name = os.path.relpath(page.path, OUTPUT)
                 yield f"{name}: the citation {link.text} does not lead to the entry of its work"
     for place, entry in entries.items():
-        if (
-            place not in cited
-            or not entry.back
-            or not {link.target(place.page) for link in entry.back} <= ids
-        ):
+        targets = {link.target(place.page) for link in entry.back}
+        if place not in cited or not targets or not targets <= ids:
             yield f"{place}: this entry does not lead back to a citation"
 
 

@@ -80,18 +80,18 @@ def shoot(page: Page, name: str, shot: Shot, scheme: str) -> None:
 
 def badge(name: str, label: str, value: str) -> None:
     """Save a badge: a label and a value, about as wide as their letters."""
-    left, right = (round(len(text) * 6.6) + 12 for text in (label, value))
-    middle = f"{left / 2:g}", f"{left + right / 2:g}"
-    texts = zip(middle, (label, value), strict=True)
-    (PICTURES / f"{name}.svg").write_text(
+    left = round(len(label) * 6.6) + 12
+    right = round(len(value) * 6.6) + 12
+    svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
         f'aria-label="{label}: {value}"><rect width="{left}" height="20" rx="3" fill="#444d56"/>'
         f'<rect x="{left - 3}" width="{right + 3}" height="20" rx="3" fill="#0b62a4"/>'
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
-        + "".join(f'<text x="{x}" y="14">{text}</text>' for x, text in texts)
-        + "</g></svg>\n",
-        encoding="utf-8",
+        f'<text x="{left / 2:g}" y="14">{label}</text>'
+        f'<text x="{left + right / 2:g}" y="14">{value}</text>'
+        "</g></svg>\n"
     )
+    (PICTURES / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
 def badges() -> None:

@@ -10,7 +10,11 @@ from markdown_it.token import Token
 def doi_plugin(md, **given):
     options = Options.read(given)
     accepts = md.validateLink
-    md.validateLink = lambda url: url.lower().startswith("doi:") or accepts(url)
+
+    def accepts_doi(url):
+        return url.lower().startswith("doi:") or accepts(url)
+
+    md.validateLink = accepts_doi
 
     def run(state):
         state.env.update(options=options, lines={}, errors=[])

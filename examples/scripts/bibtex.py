@@ -26,12 +26,14 @@ def negotiate(session: requests.Session, doi: DOI, target: str | None) -> str | 
         if response.next is None or response.next.url == target:
             break
         response = session.send(response.next, timeout=30, allow_redirects=False)
-    is_bibtex = response.ok and response.headers.get("Content-Type", "").startswith(BIBTEX)
-    return response.content.decode("utf-8", "replace").strip() if is_bibtex else None
+    media_type = response.headers.get("Content-Type", "")
+    if not response.ok or not media_type.startswith(BIBTEX):
+        return None
+    return response.content.decode("utf-8", "replace").strip()
 
 
 def plain(doi: DOI) -> str:
-    """Return an entry with nothing but the DOI."""
+    """Return an entry with only the DOI."""
     key = re.sub(r"[^A-Za-z0-9]+", "-", doi.name).strip("-")
     return f"@misc{{{key},\n  doi = {{{doi.name}}},\n  url = {{{doi.url}}},\n}}"
 
@@ -47,15 +49,16 @@ def main(names: list[str]) -> int:
             if response.json()["responseCode"] == 100:
                 print(f"% {doi.name}: no such DOI")
                 continue
-            entry = negotiate(session, doi, Record.from_json(response.text).url)
-            print(entry or plain(doi))
             found += 1
-            negotiated += entry is not None
+            entry = negotiate(session, doi, Record.from_json(response.text).url)
+            if entry is None:
+                print(plain(doi))
+            else:
+                print(entry)
+                negotiated += 1
+    resolved = f"{found} resolved ({negotiated} with an agency's BibTeX)"
     missing = len(names) - found
-    print(
-        f"{len(names)} DOIs: {found} resolved ({negotiated} with an agency's BibTeX), {missing} not found",
-        file=sys.stderr,
-    )
+    print(f"{len(names)} DOIs: {resolved}, {missing} not found", file=sys.stderr)
     return 0
 
 

@@ -31,8 +31,9 @@ def record(doi: DOI) -> Record:
 def download(doi: DOI, folder: Path) -> Path:
     """Save what the DOI points to under the last part of its address; raises URLError."""
     with urlopen(doi.uri, timeout=30, follow="target") as response:
-        name = PurePosixPath(unquote(urlsplit(response.url).path)).name
-        path = folder / (name.replace("\\", "_").lstrip(".") or "dataset")
+        address = unquote(urlsplit(response.url).path)
+        name = PurePosixPath(address).name.replace("\\", "_").lstrip(".")
+        path = folder / (name or "dataset")
         with path.open("wb") as file:
             copyfileobj(response, file)
     return path

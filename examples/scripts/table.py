@@ -20,14 +20,18 @@ from doiuri_proxy import running
 
 EXAMPLE = "10.5281/zenodo.4924875"
 TABLE = b"lake,continent,depth\nBaikal,Asia,1642\nTanganyika,Africa,1470\nMalawi,Africa,706\n"
-FILE = {"key": "lakes.csv", "size": len(TABLE), "checksum": f"md5:{hashlib.md5(TABLE).hexdigest()}"}
-RECORD = "/api/records/4924875"
+MD5 = hashlib.md5(TABLE).hexdigest()
+FILE = {
+    "key": "lakes.csv",
+    "size": len(TABLE),
+    "checksum": f"md5:{MD5}",
+    "status": "completed",
+}
+RECORD = {"id": "4924875", "pids": {"doi": {"identifier": EXAMPLE}}}
 ANSWERS = {
-    RECORD: json.dumps({"id": "4924875", "pids": {"doi": {"identifier": EXAMPLE}}}).encode(),
-    f"{RECORD}/files": json.dumps(
-        {"enabled": True, "entries": [{**FILE, "status": "completed"}]}
-    ).encode(),
-    f"{RECORD}/files/lakes.csv/content": TABLE,
+    "/api/records/4924875": json.dumps(RECORD).encode(),
+    "/api/records/4924875/files": json.dumps({"enabled": True, "entries": [FILE]}).encode(),
+    "/api/records/4924875/files/lakes.csv/content": TABLE,
 }
 
 
@@ -36,11 +40,12 @@ class Repository(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send the record, the list of its files, or the file."""
-        body = ANSWERS.get(self.path)
-        self.send_response(404 if body is None else 200)
-        self.send_header("Content-Length", str(len(body or b"")))
+        status = 200 if self.path in ANSWERS else 404
+        body = ANSWERS.get(self.path, b"")
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body or b"")
+        self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Print no line for each request."""
@@ -53,9 +58,8 @@ def main() -> int:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         host = f"127.0.0.1:{server.server_port}"
         target = {"format": "string", "value": f"http://{host}/records/4924875"}
-        with running(
-            [{"handle": EXAMPLE, "values": [{"index": 1, "type": "URL", "data": target}]}]
-        ) as proxy:
+        url = {"index": 1, "type": "URL", "data": target}
+        with running([{"handle": EXAMPLE, "values": [url]}]) as proxy:
             local = {"resolver": proxy.url, "repositories": {host: "inveniordm"}, "private": True}
             # With https://doi.org and a public repository, the address is enough
             with fsspec.open(address, "rt", encoding="utf-8", cache=":memory:", **local) as file:
@@ -63,9 +67,14 @@ def main() -> int:
         server.shutdown()
     for row in rows:
         print(f"{row['lake']:12}{row['continent']:8}{row['depth']:>6} m")
-    deepest = max(rows, key=lambda row: int(row["depth"]))
-    print(f"{address}: {len(rows)} rows, the deepest is {deepest['lake']}, {deepest['depth']} m")
+    deepest = max(rows, key=depth)
+    print(f"{address}: {len(rows)} rows, the deepest is {deepest['lake']}, {depth(deepest)} m")
     return 0
+
+
+def depth(lake: dict[str, str]) -> int:
+    """Return the depth of a lake in metres."""
+    return int(lake["depth"])
 
 
 if __name__ == "__main__":

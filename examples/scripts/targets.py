@@ -8,6 +8,7 @@ one in ``DOIURI_RESOLVER``.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import sys
 from pathlib import Path
@@ -19,21 +20,22 @@ EXAMPLE = Path(__file__).with_name("dois.csv")
 
 def bar(done: int, total: int | None, width: int = 30) -> None:
     """Draw the progress bar if stderr is a terminal."""
-    if sys.stderr.isatty() and total:
-        full = width * done // total
-        end = "\n" if done == total else ""
-        print(
-            f"\r[{'#' * full}{'.' * (width - full)}] {done}/{total}",
-            end=end,
-            file=sys.stderr,
-            flush=True,
-        )
+    if not sys.stderr.isatty() or not total:
+        return
+    full = "#" * (width * done // total)
+    line = f"\r[{full:.<{width}}] {done}/{total}"
+    end = "\n" if done == total else ""
+    print(line, end=end, file=sys.stderr, flush=True)
 
 
 def row(outcome: Outcome) -> tuple[str, str]:
     """Return the target ("" if there is none), and the status or the reason why the cell is not a DOI."""
-    target = (outcome.record and outcome.record.url) or ""
-    return target, outcome.reason if outcome.status == "invalid" else outcome.status
+    target = ""
+    if outcome.record is not None:
+        target = outcome.record.url or ""
+    if outcome.status == "invalid":
+        return target, outcome.reason
+    return target, outcome.status
 
 
 def main(source: Path, destination: Path | None) -> int:
@@ -51,15 +53,17 @@ def main(source: Path, destination: Path | None) -> int:
     if destination:
         output.close()
     statuses = [outcome.status for outcome in outcomes]
-    found, missing = statuses.count("found"), statuses.count("not-found")
-    rest = len(rows) - found - missing
-    summary = (
-        f"{len(rows)} DOIs: {found} resolved, {missing} not found, {rest} unknown or not a DOI"
-    )
-    print(summary, file=sys.stderr)
+    found = statuses.count("found")
+    missing = statuses.count("not-found")
+    others = len(rows) - found - missing
+    counts = f"{found} resolved, {missing} not found, {others} unknown or not a DOI"
+    print(f"{len(rows)} DOIs: {counts}", file=sys.stderr)
     return 0
 
 
 if __name__ == "__main__":
-    arguments = [Path(argument) for argument in sys.argv[1:]]
-    sys.exit(main(arguments[0] if arguments else EXAMPLE, arguments[1] if arguments[1:] else None))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("source", nargs="?", default=EXAMPLE, type=Path)
+    parser.add_argument("destination", nargs="?", type=Path)
+    arguments = parser.parse_args()
+    sys.exit(main(arguments.source, arguments.destination))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
@@ -17,7 +17,7 @@ from sphinx.ext.todo import todo_node
 from sphinx.util.logging import get_node_location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 VERSION = 10  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
+
+_Value = TypeVar("_Value")
 
 
 class Use(NamedTuple):
@@ -74,7 +76,7 @@ class DOIData:
 
     def all_uses(self) -> list[Use]:
         """Return all uses, sorted by document name."""
-        return [use for name in sorted(self.uses) for use in self.uses[name]]
+        return list(in_documents(self.uses))
 
     def dois(self) -> list[DOI]:
         """Return each DOI once, in the order of ``all_uses``."""
@@ -96,11 +98,21 @@ class DOIData:
     def discard_stale(self, source: tuple[object, ...], *, anew: bool) -> None:
         """Discard the answers about DOIs that are no longer used; all if the source changed, or ``anew``."""
         if anew or source != self.source:
-            self.statuses, self.reported, self.source = {}, {}, source
-            self.works, self.meant = {}, {}
+            self.source = source
+            self.statuses = {}
+            self.works = {}
+            self.meant = {}
+            self.reported = {}
         used = set(self.dois())
         self.statuses = {doi: status for doi, status in self.statuses.items() if doi in used}
         self.works = {doi: work for doi, work in self.works.items() if doi in used}
+
+    def begin_day(self, today: str) -> None:
+        """Discard the answers of another day; ``keep`` restores those that are not renewed."""
+        if self.day != today:
+            self.day = today
+            self.statuses = {}
+            self.works = {}
 
     def keep(self, last: DOIData) -> None:
         """Keep those of the last answers that were not renewed."""
@@ -109,6 +121,12 @@ class DOIData:
         self.works = {
             doi: work for doi, work in works.items() if self.statuses.get(doi) != "not-found"
         }
+
+
+def in_documents(values: Mapping[str, Iterable[_Value]]) -> Iterator[_Value]:
+    """Yield what documents contain, in the order of their names."""
+    for docname in sorted(values):
+        yield from values[docname]
 
 
 def doi_data(env: BuildEnvironment) -> DOIData:
@@ -134,27 +152,26 @@ class DOICollector(EnvironmentCollector):
     ) -> None:
         """Add the uses in documents that another process has read."""
         theirs = doi_data(other).uses
-        doi_data(env).uses.update(
-            (name, theirs[name]) for name in sorted(docnames) if name in theirs
-        )
+        for name in sorted(docnames):
+            if name in theirs:
+                doi_data(env).uses[name] = theirs[name]
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
         """Record the uses in a document."""
         uses = [_use(link) for link in doi_references(doctree)]
-        uses += [
-            Use(doi, get_node_location(link) or "", conditions=conditions_of(link))
-            for link, doi in hardcoded_links(doctree)
-        ]
+        for link, doi in hardcoded_links(doctree):
+            location = get_node_location(link) or ""
+            uses.append(Use(doi, location, conditions=conditions_of(link)))
         if uses:  # a substitution that is used twice is written once
             doi_data(app.env).uses[app.env.docname] = list(dict.fromkeys(uses))
 
 
 def _use(link: nodes.reference) -> Use:
+    doi = link["doi"]
     typed = link.attributes.pop("doi_typed", None)
-    advised = typed and remarks(typed, link["doi"])
-    return Use(
-        link["doi"], get_node_location(link) or "", typed if advised else None, conditions_of(link)
-    )
+    if typed and not remarks(typed, doi):
+        typed = None
+    return Use(doi, get_node_location(link) or "", typed, conditions_of(link))
 
 
 def conditions_of(node: nodes.Element) -> Conditions:
@@ -190,8 +207,10 @@ def _holds(app: Sphinx, directive: str, expression: str) -> bool:
     try:
         if directive == "only":
             return app.tags.eval_condition(expression)
-        values = {value.name: value.value for value in app.config} | vars(app.config)
-        return bool(eval(expression, {**values, "builder": app.builder.name}))  # noqa: S307 (as ifconfig)
+        values = {value.name: value.value for value in app.config}
+        values |= vars(app.config)
+        values["builder"] = app.builder.name
+        return bool(eval(expression, values))  # noqa: S307 (as ifconfig)
     except Exception:  # noqa: BLE001 (any error of the expression, which Sphinx reports)
         return True
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import ChainMap
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from docutils import nodes
@@ -20,6 +21,9 @@ from sphinx_doiuri._environment import doi_data, is_shown, links_in, shows_pages
 from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from doiuri import DOI
     from doiuri.citations import Cite, Form
     from doiuri.plugins.citing import ListEntry
     from doiuri.works import Work
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
     from sphinx_doiuri._citations import Citation, DOIDomain, Key, Place, Scope
 
 logger = logging.getLogger(__name__)
+
+_Content = TypeVar("_Content", "Citation", "Place")
 
 # For the transforms, which see no application
 _listings: WeakKeyDictionary[BuildEnvironment, Listings] = WeakKeyDictionary()
@@ -47,60 +53,49 @@ class Listings:
 
     def __init__(self, app: Sphinx, env: BuildEnvironment) -> None:
         self.builder = app.builder
-        shared, self._citing = options(app.config), citing(app.config)
-        domain = domain_of(env)
+        shared = options(app.config)
+        self.base = shared.link
+        self._display = shared.display
+        self._citing = citing(app.config)
         self._data = doi_data(env)
         self.works = self._data.shown
         self._answered = self._data.answered_works()
-        self.base, self._display = shared.link, shared.display
         self._titles = env.titles
-        states = _("retracted"), _("removed"), _("withdrawn"), _("partially retracted")
-        self.words = Words(*map(str, (_("and"), _("et al."), _("n.d."), *states)))
+        words = (_("and"), _("et al."), _("n.d."))
+        states = (_("retracted"), _("removed"), _("withdrawn"), _("partially retracted"))
+        self.words = Words(*map(str, (*words, *states)))
+
+        domain = domain_of(env)
         self._order = _reading_order(app, env)
-        self.citations = {
-            name: [
-                citation
-                for citation in domain.citations[name]
-                if is_shown(app, citation.conditions)
-            ]
-            for name in self._order
-            if name in domain.citations
-        }
-        self.places = {
-            name: [place for place in domain.places[name] if is_shown(app, place.conditions)]
-            for name in self._order
-            if name in domain.places
-        }
+        self.citations = _without_hidden(app, domain.citations, self._order)
+        self.places = _without_hidden(app, domain.places, self._order)
         self._links = {name: links_in(app, name) for name in self._order}
         self._listings: dict[tuple[str, Scope, str], Listing] = {}
         self._placed: dict[str, dict[str, tuple[Cite, ...]]] = {}
         # Also those of the last build; those that this one shows are set in the first map
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
-        scopes = [
-            (place.docname, place.scope) for places in self.places.values() for place in places
-        ]
-        self._project_docname = min(
-            (name for name, scope in scopes if scope == "project"), default=""
-        )
+        places = chain.from_iterable(self.places.values())
+        of_project = [place.docname for place in places if place.scope == "project"]
+        self._project_docname = min(of_project, default="")
 
     def title(self, docname: str) -> str:
         """Return the title of a document; its name if it has none."""
         title = self._titles.get(docname)
-        return (title.astext() if title is not None else "") or docname
+        text = "" if title is None else title.astext()
+        return text or docname
 
     @property
     def are_numbered(self) -> bool:
         """Whether any citation is a number."""
-        return any(
-            self.of_citations_in(name).references.is_numbered
-            for name, found in self.citations.items()
-            if found
-        )
+        names = [name for name, citations in self.citations.items() if citations]
+        return any(self.of_citations_in(name).references.is_numbered for name in names)
 
     def of_citations_in(self, docname: str) -> Listing:
         """Return the listing that the citations in a document belong to."""
         places = self._places(docname, "page") or self._places(self._project_docname, "project")
-        return self.of_list(places[0]) if places else self._listing(docname, "page", "")
+        if not places:
+            return self._listing(docname, "page", "")
+        return self.of_list(places[0])
 
     def of_list(self, place: Place) -> Listing:
         """Return the listing that a list shows."""
@@ -111,7 +106,8 @@ class Listings:
         listed = self.of_list(place).references
         shown = [reference for reference in listed.references if place.lists(reference.work)]
         entries = listed.entries(shown, self._entries, self.words)
-        if not place.types or place == self._places(place.docname, place.scope)[0]:
+        first_place = self._places(place.docname, place.scope)[0]
+        if not place.types or place == first_place:
             entries += listed.waiting()
         return entries
 
@@ -139,20 +135,19 @@ class Listings:
 
     def digest(self, docname: str, titles: list[tuple[str, str]]) -> str:
         """Return a digest of what a document shows: citations, lists, links, and titles of other places."""
-        citations = [self._shown(citation) for citation in self.citations.get(docname, ())]
-        lists = [self._list(place) for place in self.places.get(docname, ())]
+        citations = [self._content(citation) for citation in self.citations.get(docname, ())]
+        lists = [self._list_content(place) for place in self.places.get(docname, ())]
         dois = dict.fromkeys(use.doi for use in self._data.uses.get(docname, ()))
-        works = [work and work.to_json() for work in map(self.works.get, dois)]
-        answers = [*zip(map(str, dois), map(self._data.statuses.get, dois), works, strict=True)]
-        return hashlib.blake2s(
-            repr((citations, lists, answers, titles)).encode(errors="backslashreplace")
-        ).hexdigest()
+        answers = [self._answer(doi) for doi in dois]
+        content = repr((citations, lists, answers, titles))
+        return hashlib.blake2s(content.encode(errors="backslashreplace")).hexdigest()
 
     def keep_entries(self) -> None:
         """Keep the entries that this build shows, for the next one."""
         self._data.entries = dict(self._entries.maps[0])
 
-    def _shown(self, citation: Citation) -> tuple[object, ...]:
+    def _content(self, citation: Citation) -> tuple[object, ...]:
+        """Return what a citation shows, and what its links depend on."""
         listing = self.of_citations_in(citation.docname)
         cites = self.placed_in(citation.docname)[citation.id]
         parts = self.parts(citation.docname, citation.form, cites)
@@ -160,22 +155,24 @@ class Listings:
         links = [(self.is_listed(work, listing), work.csl.get("URL")) for work in works]
         return listing.docname, listing.scope, links, _plain(parts)
 
-    def _list(self, place: Place) -> tuple[object, ...]:
-        entries = [
-            (
-                entry.number,
-                _plain(entry.parts),
-                [(*backlink, self.title(backlink.page)) for backlink in entry.backlinks],
-            )
-            for entry in self.entries(place)
-        ]
+    def _list_content(self, place: Place) -> tuple[object, ...]:
+        entries = [self._entry_content(entry) for entry in self.entries(place)]
         return self.of_list(place).references.is_numbered, entries
+
+    def _entry_content(self, entry: ListEntry) -> tuple[object, ...]:
+        backlinks = [(*backlink, self.title(backlink.page)) for backlink in entry.backlinks]
+        return entry.number, _plain(entry.parts), backlinks
+
+    def _answer(self, doi: DOI) -> tuple[object, ...]:
+        work = self.works.get(doi)
+        csl = None if work is None else work.to_json()
+        return str(doi), self._data.statuses.get(doi), csl
 
     def _places(self, docname: str, scope: Scope) -> list[Place]:
         return [place for place in self.places.get(docname, ()) if place.scope == scope]
 
     def _listing(self, docname: str, scope: Scope, style: str) -> Listing:
-        key = docname, scope, style
+        key = (docname, scope, style)
         if key not in self._listings:
             cited = self._cited(docname, scope)
             references = ReferenceList(self._citing, cited, self._answered, style)
@@ -215,19 +212,33 @@ def _reading_order(app: Sphinx, env: BuildEnvironment) -> list[str]:
 
     Those in no toctree come last, or, if the builder puts documents together, not at all.
     """
-    found: dict[str, None] = {}
     waiting = [*sorted(env.found_docs, reverse=True), env.config.root_doc]
-    if option := _DOCUMENTS.get(app.builder.format):
-        waiting = [first for first, *_ in reversed(app.config[option])]
-        waiting[:0] = reversed(getattr(app.config, f"{app.builder.format}_appendices", ()))
+    option = _DOCUMENTS.get(app.builder.format)
+    if option is not None:
+        appendices = getattr(app.config, f"{app.builder.format}_appendices", ())
+        documents = [document for document, *_ in app.config[option]]
+        waiting = [*reversed(appendices), *reversed(documents)]
     elif app.builder.name == "singlehtml":
         waiting = [env.config.root_doc]
+
+    order: dict[str, None] = {}
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found[name] = None
+        if name not in order:
+            order[name] = None
             waiting += reversed(env.toctree_includes.get(name, []))
-    return list(found)
+    return list(order)
+
+
+def _without_hidden(
+    app: Sphinx, contents: Mapping[str, Iterable[_Content]], names: Iterable[str]
+) -> dict[str, list[_Content]]:
+    """Return what documents contain, in the order of their names, without what this build leaves out."""
+    shown = {}
+    for name in names:
+        if name in contents:
+            shown[name] = [item for item in contents[name] if is_shown(app, item.conditions)]
+    return shown
 
 
 def listings_of(env: BuildEnvironment) -> Listings | None:
@@ -237,11 +248,14 @@ def listings_of(env: BuildEnvironment) -> Listings | None:
 
 def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Compute the listings, and return the documents that show something else than after the last build."""
-    data, domain = doi_data(env), domain_of(env)
+    data = doi_data(env)
+    domain = domain_of(env)
     known = {doi: work for doi, work in data.works.items() if work}
     data.shown = citing(app.config).library.complete(known)
-    listings = _listings[env] = Listings(app, env)
-    if listings.citations and (reason := citing(app.config).no_language):
+    listings = Listings(app, env)
+    _listings[env] = listings
+    reason = citing(app.config).no_language
+    if listings.citations and reason:
         logger.warning(__("citations are in English: %s"), reason, type="doi", subtype="locale")
     if not shows_pages(app):
         return []
@@ -249,13 +263,11 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
         for element in collected.values():
             for citation in citations_in(element):
                 show_text(citation, listings)
-    titles, changed = _update_labels(env, domain, listings), []
-    showing = (
-        domain.citations.keys() | domain.places.keys() | data.uses.keys() | domain.targets.keys()
-    )
-    for name in sorted(showing):
-        targets = domain.targets.get(name, set()) & titles.keys()
-        digest = listings.digest(name, [(target, titles[target]) for target in sorted(targets)])
+    titles = _update_labels(env, domain, listings)
+    changed = []
+    for name in sorted({*domain.citations, *domain.places, *data.uses, *domain.targets}):
+        targets = sorted(domain.targets.get(name, set()) & titles.keys())
+        digest = listings.digest(name, [(target, titles[target]) for target in targets])
         of_builders = domain.rendered.setdefault(name, {})
         if of_builders.get(app.builder.name) != digest:
             of_builders[app.builder.name] = digest
@@ -272,17 +284,18 @@ def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings)
     The ids of these titles contain the names, whatever the metadata is.
     """
     labels = env.domaindata["std"]["labels"]
-    shown = {
+    texts = {
         name: clean_astext(title) for name, title in env.titles.items() if any(citations_in(title))
     }
     for name, (docname, address, _title) in labels.items():
         title = domain.titles.get(docname, {}).get(address)
-        if title is not None:
-            for citation in citations_in(title):
-                show_text(citation, listings)
-            shown[name] = clean_astext(title)
-            labels[name] = docname, address, shown[name]
-    return shown
+        if title is None:
+            continue
+        for citation in citations_in(title):
+            show_text(citation, listings)
+        texts[name] = clean_astext(title)
+        labels[name] = (docname, address, texts[name])
+    return texts
 
 
 def show_text(citation: nodes.inline, listings: Listings) -> None:

@@ -66,7 +66,8 @@ class FinishForHTML(SphinxPostTransform):
         """Change the links of a document before it is written."""
         listings = listings_of(self.env)
         # E-book readers support neither hovering nor popovers
-        if switch(self.config, "doi_details") and listings and listings.builder.name != "epub":
+        has_cards = switch(self.config, "doi_details")
+        if has_cards and listings and listings.builder.name != "epub":
             self._add_cards(listings)
         _break_names(self.document, lambda link: breakable(link.astext()))
         for link in self.document.findall(nodes.reference):
@@ -78,11 +79,14 @@ class FinishForHTML(SphinxPostTransform):
     def _add_cards(self, listings: Listings) -> None:
         for number, link in enumerate(list(doi_references(self.document))):
             work = listings.works.get(link["doi"])
-            details = details_of(work, listings.words) if work else None
-            if details and link.get("doi_card", True) and not any(link.findall(nodes.image)):
-                new = link_with_card(link.rawsource, "", *link.children, **link.attributes)
-                new["doi_details"], new["doi_number"] = details, number
-                link.replace_self(new)
+            details = None if work is None else details_of(work, listings.words)
+            has_image = any(link.findall(nodes.image))
+            if details is None or has_image or not link.get("doi_card", True):
+                continue
+            with_card = link_with_card(link.rawsource, "", *link.children, **link.attributes)
+            with_card["doi_details"] = details
+            with_card["doi_number"] = number
+            link.replace_self(with_card)
 
 
 class EscapeLinks(SphinxPostTransform):
@@ -111,8 +115,10 @@ class BreakNamesInLaTeX(SphinxPostTransform):
     def _parts(self, link: nodes.reference) -> list[str]:
         """Return the parts of a text; LaTeX breaks URLs by itself, and titles also become bookmarks."""
         text = link.astext()
-        whole = text == link.get("refuri") or isinstance(link.parent, nodes.title)
-        return [text] if whole else breakable(text, 0)
+        is_url = text == link.get("refuri")
+        if is_url or isinstance(link.parent, nodes.title):
+            return [text]
+        return breakable(text, 0)
 
 
 def _break_names(document: nodes.document, parts: Callable[[nodes.reference], list[str]]) -> None:
@@ -154,15 +160,16 @@ def visit_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
 def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
     """Write the card, and the button that opens it on touch screens."""
     self.depart_reference(node)
-    label, number = _("About %s") % node.astext(), node["doi_number"]
-    self.body.append(f"{card(node['doi_details'], f'doi-card-{number}', label)}</span>")
+    label = _("About %s") % node.astext()
+    id_ = f"doi-card-{node['doi_number']}"
+    self.body.append(card(node["doi_details"], id_, label))
+    self.body.append("</span>")
 
 
 def copy_style(app: Sphinx, env: BuildEnvironment) -> None:
     """Make Sphinx copy the style sheet if there are cards or lists of references."""
-    if app.builder.format == "html" and (
-        switch(app.config, "doi_details") or domain_of(env).places
-    ):
+    uses_style = switch(app.config, "doi_details") or domain_of(env).places
+    if app.builder.format == "html" and uses_style:
         app.config.html_static_path = [*app.config.html_static_path, str(STYLE_SHEET.parent)]
 
 
@@ -174,7 +181,9 @@ def link_style(
     doctree: nodes.document | None,
 ) -> None:
     """Link the style sheet from a page with cards or a list of references. Handles ``html-page-context``."""
-    for node in doctree.findall(nodes.Element) if doctree is not None else ():
+    if doctree is None:
+        return
+    for node in doctree.findall(nodes.Element):
         if isinstance(node, link_with_card) or "doi-bibliography" in node["classes"]:
             app.add_css_file(STYLE_SHEET.name)
             return

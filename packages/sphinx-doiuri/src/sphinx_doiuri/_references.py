@@ -58,11 +58,13 @@ class ResolveCitations(SphinxPostTransform):
             for citation in list(citations_in(self.document)):
                 self._resolve(citation, listings, done)
         for node in list(self.document.findall(bibliography_list)):
-            place, index = node["doi_place"], node.parent.index(node)
+            place = node["doi_place"]
             lists: list[nodes.Node] = []
             # ifconfig removes its own later
             if listings and place in listings.places.get(place.docname, ()):
-                lists = _Lists(listings, node, _docname_at(node, self.env), done).written()
+                docname = _docname_at(node, self.env)
+                lists = _Lists(listings, node, docname, done).written()
+            index = node.parent.index(node)
             node.parent[index : index + 1] = lists
 
     def _resolve(self, node: nodes.inline, listings: Listings, done: set[str]) -> None:
@@ -81,13 +83,11 @@ class ResolveCitations(SphinxPostTransform):
         home = node["doi_docname"]
         cites = listings.placed_in(home).get(node.get("doi_id"), node["doi_cites"])
         listing = listings.of_citations_in(home)
-        links = dict(
-            zip((cite.key for cite in cites), plain_links(cites, self.config), strict=True)
-        )
+        keys = [cite.key for cite in cites]
+        links = dict(zip(keys, plain_links(cites, self.config), strict=True))
         node.children = []
-        for key, parts in groupby(
-            listings.parts(home, node["doi_form"], cites), attrgetter("link")
-        ):
+        all_parts = listings.parts(home, node["doi_form"], cites)
+        for key, parts in groupby(all_parts, attrgetter("link")):
             text = [_node(part) for part in parts]
             if key is None:
                 node += text
@@ -114,20 +114,21 @@ class ResolveCitations(SphinxPostTransform):
         listings: Listings,
     ) -> list[nodes.Node]:
         """Return the link of a work: to its entry, or else to its DOI or URL; without any its text."""
-        link.attributes.pop(
-            "doi_typed", None
-        )  # as DOICollector, which has noted it when it was read
+        link.attributes.pop("doi_typed", None)  # noted when the document was read
         entry = listing.references.get(key)
         if entry is None:
             return [link]
+
         link[:] = text
         link.attributes.pop("support_smartquotes", None)  # the text is no name
-        if isinstance(key, str) and (url := entry.work.csl.get("URL")):
+        url = entry.work.csl.get("URL")
+        if isinstance(key, str) and url:
             link["refuri"] = url
         if listings.is_listed(entry.work, listing):
             address = entry_id(key, listing.docname, listing.scope)
             _lead_to(link, listings.builder, docname, listing.docname, address)
-        return [link] if "refuri" in link or "refid" in link else text
+        leads_somewhere = "refuri" in link or "refid" in link
+        return [link] if leads_somewhere else text
 
 
 def _docname_at(node: nodes.Node, env: BuildEnvironment) -> str:
@@ -151,7 +152,9 @@ class _Lists:
     def __init__(
         self, listings: Listings, node: nodes.Element, docname: str, done: set[str]
     ) -> None:
-        self._listings, self._docname, self._done = listings, docname, done
+        self._listings = listings
+        self._docname = docname
+        self._done = done
         self._place: Place = node["doi_place"]
         self._classes = node["classes"]
         self._is_numbered = listings.of_list(self._place).references.is_numbered
@@ -160,29 +163,33 @@ class _Lists:
     def written(self) -> list[nodes.Node]:
         """Return numbered lists, each of entries that follow each other; or one without numbers.
 
-        In HTML the style sheet hides the bullets of this one.
+        In HTML the style sheet hides the bullets of the one without numbers.
         """
         entries = self._listings.entries(self._place)
         if not entries:
             return []
-        if not self._is_numbered:
-            if self._format != "html":
-                return [nodes.container("", *map(self._entry, entries), classes=[*self._classes])]
-            return [nodes.bullet_list("", *map(self._item, entries), classes=[*self._classes])]
-        runs = groupby(enumerate(entries), lambda pair: pair[1].number - pair[0])
-        return [self._numbered([entry for _, entry in run]) for _, run in runs]
+        if self._is_numbered:
+            return [self._numbered(run) for run in _runs(entries)]
+        if self._format == "html":
+            items = [self._item(entry) for entry in entries]
+            return [nodes.bullet_list("", *items, classes=[*self._classes])]
+        paragraphs = [self._entry(entry) for entry in entries]
+        return [nodes.container("", *paragraphs, classes=[*self._classes])]
 
     def _numbered(self, entries: list[ListEntry]) -> nodes.enumerated_list:
-        first = entries[0].number
-        start = {"start": first} if first > 1 else {}
-        shape = {"enumtype": "arabic", "prefix": "", "suffix": ".", **start}
-        return nodes.enumerated_list(
-            "", *map(self._item, entries), classes=[*self._classes], **shape
+        items = [self._item(entry) for entry in entries]
+        numbered = nodes.enumerated_list(
+            "", *items, classes=[*self._classes], enumtype="arabic", prefix="", suffix="."
         )
+        first = entries[0].number
+        if first > 1:
+            numbered["start"] = first
+        return numbered
 
     def _item(self, entry: ListEntry) -> nodes.list_item:
         paragraph = self._entry(entry)
-        ids, paragraph["ids"] = paragraph["ids"], []
+        ids = paragraph["ids"]
+        paragraph["ids"] = []
         return nodes.list_item("", paragraph, ids=ids)
 
     def _entry(self, entry: ListEntry) -> nodes.paragraph:
@@ -197,7 +204,8 @@ class _Lists:
             else:
                 paragraph += nodes.target("", "", ids=[address])
         for part in entry.parts:
-            paragraph += _node(part) if part.link is None else self._link(part.link, _node(part))
+            text = _node(part)
+            paragraph += text if part.link is None else self._link(part.link, text)
         if self._format == "html":
             paragraph += self._back(entry)
         return paragraph
@@ -214,22 +222,37 @@ class _Lists:
     def _back(self, entry: ListEntry) -> list[nodes.Node]:
         """Return the links to the places that cite an entry."""
         back: list[nodes.Node] = []
-        for number, (page, id_) in enumerate(entry.backlinks, 1):
+        for number, backlink in enumerate(entry.backlinks, 1):
             text = f"{_BACK}{number}" if len(entry.backlinks) > 1 else _BACK
-            title = _("Cited in %s") % self._listings.title(page)
+            title = _("Cited in %s") % self._listings.title(backlink.page)
             link = nodes.reference("", text, reftitle=title)
-            if _lead_to(link, self._listings.builder, self._docname, page, id_):
-                back += [nodes.Text("\N{NO-BREAK SPACE}" if number == 1 else " "), link]
+            builder = self._listings.builder
+            if _lead_to(link, builder, self._docname, backlink.page, backlink.id):
+                space = "\N{NO-BREAK SPACE}" if number == 1 else " "
+                back += [nodes.Text(space), link]
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []
+
+
+def _runs(entries: list[ListEntry]) -> list[list[ListEntry]]:
+    """Return entries in runs of numbers that follow each other."""
+    runs: list[list[ListEntry]] = []
+    for entry in entries:
+        if runs and entry.number == runs[-1][-1].number + 1:
+            runs[-1].append(entry)
+        else:
+            runs.append([entry])
+    return runs
 
 
 def _node(part: Part) -> nodes.Node:
     """Return the text of a part, in the nodes of its formats."""
-    made: nodes.Node = nodes.Text(part.text)
+    node: nodes.Node = nodes.Text(part.text)
     for name in sorted(part.formats):
-        kind = _FORMATS.get(name)
-        made = kind("", "", made) if kind else nodes.inline("", "", made, classes=[name])
-    return made
+        if name in _FORMATS:
+            node = _FORMATS[name]("", "", node)
+        else:
+            node = nodes.inline("", "", node, classes=[name])
+    return node
 
 
 class NameWorks(SphinxPostTransform):
@@ -239,15 +262,18 @@ class NameWorks(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
-        shared, listings = options(self.config), listings_of(self.env)
+        shared = options(self.config)
+        listings = listings_of(self.env)
         if listings is None or not needs_work(shared.text):
             return
         for link in doi_references(self.document):
             work = listings.works.get(link["doi"])
-            is_name = link.get("support_smartquotes") is False and "doi_cites" not in link.parent
-            if work is not None and is_name:
-                link[:] = [nodes.Text(shared.display(link["doi"], work, listings.words))]
-                del link["support_smartquotes"]
+            is_name = link.get("support_smartquotes") is False
+            if work is None or not is_name or "doi_cites" in link.parent:
+                continue
+            text = shared.display(link["doi"], work, listings.words)
+            link[:] = [nodes.Text(text)]
+            del link["support_smartquotes"]
 
 
 def _lead_to(

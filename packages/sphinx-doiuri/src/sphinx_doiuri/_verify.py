@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri import DOI
 from doiuri.plugins import open_resolver
@@ -22,7 +22,7 @@ from sphinx.util.logging import is_suppressed_warning
 from sphinx_doiuri._citations import domain_of
 from sphinx_doiuri._compat import LinkChecker
 from sphinx_doiuri._config import PRODUCT, options, switch
-from sphinx_doiuri._environment import doi_data, is_shown, links_in, shows_pages
+from sphinx_doiuri._environment import doi_data, in_documents, is_shown, links_in, shows_pages
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import LockBuilder, accepted_dois, open_lock, report_differences
 
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from doiuri.plugins import Options
+    from doiuri.works import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri._citations import Citation, Place
     from sphinx_doiuri._environment import DOIData, Use
 
 logger = logging.getLogger(__name__)
@@ -44,11 +45,13 @@ def verify(app: Sphinx, env: BuildEnvironment) -> None:
 
     :raises sphinx.errors.ConfigError: if the lock file or the cache cannot be used.
     """
-    data, builder = doi_data(env), app.builder
+    data = doi_data(env)
+    builder = app.builder
     if isinstance(builder, LinkChecker) and switch(app.config, "doi_linkcheck"):
         data = data.copy()  # not kept: the pages on disk do not show these answers yet
         _look_up(app, data)
-        builder.answers, builder.accepted = data.statuses, accepted_dois(app)
+        builder.answers = data.statuses
+        builder.accepted = accepted_dois(app)
     elif shows_pages(app):
         _look_up(app, data)
     _report_uses(app, data)
@@ -59,48 +62,74 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
 
     All are looked up again once a day.
     """
-    shared, lock = options(app.config), open_lock(app)
-    details, writes = switch(app.config, "doi_details"), isinstance(app.builder, LockBuilder)
-    locked = lock is not None or writes
-    data.discard_stale((shared.resolve, shared.resolver, details, locked), anew=locked)
-    if not (shared.resolve or writes or isinstance(app.builder, LinkChecker)):
+    shared = options(app.config)
+    lock = open_lock(app)
+    has_cards = switch(app.config, "doi_details")
+    writes_lock = isinstance(app.builder, LockBuilder)
+    uses_lock = lock is not None or writes_lock
+    data.discard_stale((shared.resolve, shared.resolver, has_cards, uses_lock), anew=uses_lock)
+    if not (shared.resolve or writes_lock or isinstance(app.builder, LinkChecker)):
         return
-    last, today = data.copy(), time.strftime("%Y-%m-%d")
-    if data.day != today:
-        data.statuses, data.works, data.day = {}, {}, today
-    if not (data.unanswered() or _works_needed(app, data) or details or lock or writes):
+
+    last = data.copy()
+    data.begin_day(time.strftime("%Y-%m-%d"))
+    lacks_answers = data.unanswered() or _works_needed(app, data)
+    if not (lacks_answers or has_cards or uses_lock):
         return
-    shared = replace(shared, lock=str(lock.path) if lock is not None else None)
-    try:
-        resolver = open_resolver(shared, PRODUCT)
-    except ValueError as error:  # the cache cannot be opened
-        raise ConfigError(str(error)) from None
-    with resolver:
-        survey = Survey(resolver, shared.budget, lock="record" if writes else None)
-        survey.statuses, survey.works, survey.meant = data.statuses, data.works, data.meant
-        known = set(data.works)
-        survey.meet(_needs(app, data, details=details), show=partial(_progress, app))
-        if details:
-            _report_cards(data, known)
+
+    lock_path = None if lock is None else str(lock.path)
+    survey = _ask(app, data, replace(shared, lock=lock_path))
     if isinstance(app.builder, LockBuilder):
         app.builder.take(survey)
     data.keep(last)
-    if writes:
+    if writes_lock:
         return
     if lock is not None:
         report_differences(app, data, lock, set(_works_needed(app, data)))
         return
+    _report_unknown(app, data, survey)
+
+
+def _ask(app: Sphinx, data: DOIData, shared: Options) -> Survey:
+    """Ask the resolver or the lock file for what the build needs, and add the answers to the data."""
+    try:
+        resolver = open_resolver(shared, PRODUCT)
+    except ValueError as error:  # the cache cannot be opened
+        raise ConfigError(str(error)) from None
+
+    has_cards = switch(app.config, "doi_details")
+    lock: Literal["record"] | None = "record" if isinstance(app.builder, LockBuilder) else None
+    with resolver:
+        survey = Survey(resolver, shared.budget, lock=lock)
+        survey.statuses = data.statuses
+        survey.works = data.works
+        survey.meant = data.meant
+        known = set(data.works)
+        survey.meet(_needs(app, data, has_cards=has_cards), show=partial(_progress, app))
+        if has_cards:
+            _report_cards(data, known)
+    return survey
+
+
+def _report_unknown(app: Sphinx, data: DOIData, survey: Survey) -> None:
+    """Say how many of the DOIs that this build shows could not be checked or read, and why."""
     shown = dict.fromkeys(use.doi for use in data.all_uses() if is_shown(app, use.conditions))
-    unknown, incomplete = (
-        [causes[doi] for doi in shown if doi in causes]
-        for causes in (survey.unknown, survey.incomplete)
-    )
+    unknown = [survey.unknown[doi] for doi in shown if doi in survey.unknown]
+    incomplete = [survey.incomplete[doi] for doi in shown if doi in survey.incomplete]
     if unknown:
         cause = common_cause(unknown)
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(unknown), len(shown), cause)
     elif incomplete:
         cause = common_cause(incomplete)
         logger.info(__("the metadata of %d DOIs could not be read: %s"), len(incomplete), cause)
+
+
+class _WorkUse(NamedTuple):
+    """A place at which the build needs the work that a DOI names."""
+
+    docname: str
+    doi: DOI
+    location: str
 
 
 def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
@@ -111,43 +140,44 @@ def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
     if needs_work(options(app.config).text):
         needed: Iterable[DOI] = data.dois()
     else:
-        needed = dict.fromkeys(doi for _, doi, _ in (*_cited(app), *_linked(app)))
+        needed = dict.fromkeys(use.doi for use in (*_cited(app), *_linked(app)))
     return [
         doi for doi in needed if doi not in data.works and data.statuses.get(doi) != "not-found"
     ]
 
 
-def _cited(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
-    """Yield the document, the DOI and the location of what the build cites and lists."""
+def _cited(app: Sphinx) -> Iterator[_WorkUse]:
+    """Yield what the build cites, and then what its lists have though nothing cites it."""
     domain = domain_of(app.env)
-    of_documents: list[Mapping[str, Sequence[Citation | Place]]] = [domain.citations, domain.places]
-    for docname, found in (pair for of_kind in of_documents for pair in sorted(of_kind.items())):
-        for one in found:
-            if is_shown(app, one.conditions):
-                yield from (
-                    (docname, cite.key, one.location)
-                    for cite in one.cites
-                    if isinstance(cite.key, DOI)
-                )
+    for citing in (*in_documents(domain.citations), *in_documents(domain.places)):
+        if not is_shown(app, citing.conditions):
+            continue
+        for cite in citing.cites:
+            if isinstance(cite.key, DOI):
+                yield _WorkUse(citing.docname, cite.key, citing.location)
 
 
-def _linked(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
-    """Yield the document, the DOI and the location of each link whose work the build lists."""
-    listing: list[Place] = []
-    for places in domain_of(app.env).places.values():
-        listing += [place for place in places if place.links and is_shown(app, place.conditions)]
-    pages = {place.docname for place in listing}
-    is_whole = any(place.scope == "project" for place in listing)
+def _linked(app: Sphinx) -> Iterator[_WorkUse]:
+    """Yield the links whose works the build lists."""
+    places = [
+        place
+        for place in in_documents(domain_of(app.env).places)
+        if place.links and is_shown(app, place.conditions)
+    ]
+    pages = {place.docname for place in places}
+    lists_project = any(place.scope == "project" for place in places)
     for docname in sorted(doi_data(app.env).uses):
-        if is_whole or docname in pages:
-            yield from ((docname, use.doi, use.location) for use in links_in(app, docname))
+        if lists_project or docname in pages:
+            for use in links_in(app, docname):
+                yield _WorkUse(docname, use.doi, use.location)
 
 
-def _needs(app: Sphinx, data: DOIData, *, details: bool) -> dict[DOI, Need]:
+def _needs(app: Sphinx, data: DOIData, *, has_cards: bool) -> dict[DOI, Need]:
     """Return what is needed about the DOIs of the project: first about those whose works are."""
+    need = Need.CARD if has_cards else Need.EXISTENCE
     needs = dict.fromkeys(_works_needed(app, data), Need.WORK)
     for doi in data.dois():
-        needs.setdefault(doi, Need.CARD if details else Need.EXISTENCE)
+        needs.setdefault(doi, need)
     return needs
 
 
@@ -157,9 +187,14 @@ def _report_cards(data: DOIData, known: AbstractSet[DOI]) -> None:
     :param known: the DOIs whose works were known before this build.
     """
     new = [doi for doi in data.dois() if data.statuses.get(doi) == "found" and doi not in known]
-    works = [data.works.get(doi) for doi in new]
-    if without := sum(work is None or details_of(work) is None for work in works):
-        logger.info(__("DOIs without metadata for a card: %d of %d"), without, len(data.dois()))
+    without_card = [doi for doi in new if not _has_card(data.works.get(doi))]
+    if without_card:
+        message = __("DOIs without metadata for a card: %d of %d")
+        logger.info(message, len(without_card), len(data.dois()))
+
+
+def _has_card(work: Work | None) -> bool:
+    return work is not None and details_of(work) is not None
 
 
 @contextmanager
@@ -169,9 +204,9 @@ def _progress(
     """Yield a function that shows how many DOIs are done, in at most 100 steps: each redraws a line."""
     summary = __("fetching DOI metadata... ") if stage == "works" else __("checking DOIs... ")
     step = len(dois) // 100 + 1
-    shown = dois[::step]
+    steps = dois[::step]
     line = status_iterator(
-        shown, summary, "darkgreen", len(shown), app.verbosity, attrgetter("name")
+        steps, summary, "darkgreen", len(steps), app.verbosity, attrgetter("name")
     )
 
     def show(done: int, _total: int | None) -> None:
@@ -187,16 +222,18 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
 
     Each is said once, as long as the document is the same.
     """
-    accepted, statuses = accepted_dois(app), data.statuses if shows_pages(app) else {}
-    missing = {
-        doi for doi, status in statuses.items() if status == "not-found" and doi.key not in accepted
-    }
+    statuses: Mapping[DOI, str] = data.statuses if shows_pages(app) else {}
+    accepted = accepted_dois(app)
+    not_found = [doi for doi, status in statuses.items() if status == "not-found"]
+    missing = {doi for doi in not_found if doi.key not in accepted}
     for docname, uses in sorted(data.uses.items()):
-        reported, seen = data.reported.get(docname, set()), data.seen.setdefault(docname, set())
+        reported = data.reported.get(docname, set())
+        seen = data.seen.setdefault(docname, set())
         now_reported = reported & missing
         for number, use in enumerate(uses):
             if not is_shown(app, use.conditions):
                 continue
+
             is_new = number not in seen
             seen.add(number)
             if use.doi in missing and not _is_suppressed(app, "not-found"):
@@ -235,26 +272,49 @@ def _is_suppressed(app: Sphinx, subtype: str) -> bool:
 
 def report_works(app: Sphinx, env: BuildEnvironment) -> None:
     """Warn once of each cited or listed DOI without metadata, and of each retracted work, at its first use."""
-    data, warned = doi_data(env), domain_of(env).warned
+    data = doi_data(env)
+    warned = domain_of(env).warned
+    done: set[tuple[str, DOI]] = set()
+    for warning in (*_without_metadata(app, data), *_retracted(app, data)):
+        subject = (warning.code, warning.doi)
+        if subject in done:
+            continue
+        done.add(subject)
+        warned_of = warned.setdefault(warning.docname, set())
+        if subject in warned_of:
+            continue
+        warned_of.add(subject)
+        location = warning.location
+        logger.warning("%s", warning.message, type="doi", subtype=warning.code, location=location)
+
+
+class _WorkWarning(NamedTuple):
+    """What to say of a work at one of its uses."""
+
+    docname: str
+    location: str
+    doi: DOI
+    code: str
+    message: str
+
+
+def _without_metadata(app: Sphinx, data: DOIData) -> Iterator[_WorkWarning]:
+    """Yield the uses of works whose agency has no metadata, and which the files of works lack."""
     cited = __("%s has no metadata, so its citation is a plain link")
     linked = __("%s has no metadata, so it is not in the list of references")
-    needed = [(cited, *use) for use in _cited(app)] + [(linked, *use) for use in _linked(app)]
-    found = [
-        (docname, location, doi, "no-metadata", no_metadata % doi.name)
-        for no_metadata, docname, doi, location in needed
-        if data.works.get(doi, ...) is None and doi not in data.shown
-    ]
-    found += [
-        (docname, use.location, use.doi, "retracted", f"{use.doi.name}: {work.retraction}")
-        for docname, uses in sorted(data.uses.items())
-        for use in uses
-        if (work := data.shown.get(use.doi)) and work.retraction and is_shown(app, use.conditions)
-    ]
-    done = set()
-    for docname, location, doi, code, message in found:
-        if (code, doi) not in done:
-            done.add((code, doi))
-            of_document = warned.setdefault(docname, set())
-            if (code, doi) not in of_document:
-                of_document.add((code, doi))
-                logger.warning("%s", message, type="doi", subtype=code, location=location)
+    for message, uses in ((cited, _cited(app)), (linked, _linked(app))):
+        for docname, doi, location in uses:
+            has_none = doi in data.works and data.works[doi] is None
+            if has_none and doi not in data.shown:
+                yield _WorkWarning(docname, location, doi, "no-metadata", message % doi.name)
+
+
+def _retracted(app: Sphinx, data: DOIData) -> Iterator[_WorkWarning]:
+    """Yield the uses of works that were retracted."""
+    for docname, uses in sorted(data.uses.items()):
+        for use in uses:
+            work = data.shown.get(use.doi)
+            if work is None or not work.retraction or not is_shown(app, use.conditions):
+                continue
+            message = f"{use.doi.name}: {work.retraction}"
+            yield _WorkWarning(docname, use.location, use.doi, "retracted", message)

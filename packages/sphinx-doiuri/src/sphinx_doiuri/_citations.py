@@ -101,15 +101,24 @@ def _titles_with_citations(document: nodes.document) -> dict[str, nodes.TextElem
     """Return the titles, captions and rubrics with citations, by the ids and names they belong to."""
     titles = {}
     for citation in citations_in(document):
-        title: nodes.Node | None = citation
-        while title is not None and not isinstance(
-            title, nodes.title | nodes.caption | nodes.rubric
-        ):
-            title = title.parent
-        if title is not None:
-            owner = title if isinstance(title, nodes.rubric) else title.parent
-            titles.update(dict.fromkeys([*owner["ids"], *owner["names"]], _copy(title)))
+        title = _title_around(citation)
+        if title is None:
+            continue
+        owner = title if isinstance(title, nodes.rubric) else title.parent
+        copied = _copy(title)
+        for name in (*owner["ids"], *owner["names"]):
+            titles[name] = copied
     return titles
+
+
+def _title_around(citation: nodes.inline) -> nodes.TextElement | None:
+    """Return the title, caption or rubric that a citation stands in, or None if it is in running text."""
+    node: nodes.Node | None = citation
+    while node is not None:
+        if isinstance(node, nodes.title | nodes.caption | nodes.rubric):
+            return node
+        node = node.parent
+    return None
 
 
 def _copy(title: nodes.TextElement) -> nodes.TextElement:
@@ -132,8 +141,11 @@ def entry_id(key: Key, docname: str, scope: Scope) -> str:
 
     Builders such as singlehtml put documents together, so it depends on the document that has the list.
     """
-    name, whole = (key, f"@{key}") if isinstance(key, str) else (key.name, key.key)
-    return f"doi-{_slug(name, f'{scope} {docname} {whole}')}"
+    if isinstance(key, str):
+        slug = _slug(key, f"{scope} {docname} @{key}")
+    else:
+        slug = _slug(key.name, f"{scope} {docname} {key.key}")
+    return f"doi-{slug}"
 
 
 def _slug(text: str, whole: str = "") -> str:
@@ -170,12 +182,11 @@ class CitationRole(SphinxRole):
         citation = nodes.inline(
             self.rawtext, "", classes=["doi-citation", *classes], doi_form=self._form
         )
-        citation["doi_cites"] = cites  # also for copies in tables of contents, which have no links
-        citation["doi_docname"] = (
-            self.env.docname
-        )  # also for copies that an extension makes at once
+        # For copies: those in tables of contents have no links, and extensions may copy at once
+        citation["doi_cites"] = cites
+        citation["doi_docname"] = self.env.docname
         for number, link in enumerate(plain_links(cites, self.config)):
-            if number:
+            if number > 0:
                 citation += nodes.Text("; ")
             citation += link
         return citation
@@ -202,12 +213,13 @@ def note_works(env: BuildEnvironment) -> None:
 def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
     """Yield links to DOIs; for works without a DOI references that lead nowhere yet."""
     for cite in cites:
-        if isinstance(cite.key, DOI):
-            yield (link := reference("", Target(cite.key, cite.typed), options(config)))
-            if not cite.typed.startswith("@"):  # it may be an id
-                link["doi_typed"] = cite.typed
-        else:
+        if not isinstance(cite.key, DOI):
             yield nodes.reference("", f"@{cite.key}", internal=False)
+            continue
+        link = reference("", Target(cite.key, cite.typed), options(config))
+        if not cite.typed.startswith("@"):  # it may be an id
+            link["doi_typed"] = cite.typed
+        yield link
 
 
 def _scope(argument: str) -> str:
@@ -216,12 +228,13 @@ def _scope(argument: str) -> str:
 
 def _types(argument: str) -> tuple[str, ...]:
     """Return the types in ``type=book, article-journal``."""
-    name, _, listed = argument.partition("=")
+    variable, _, listed = argument.partition("=")
     types = tuple(part.strip() for part in listed.split(","))
-    if name.strip() != "type":
+    if variable.strip() != "type":
         raise ValueError("write type= and types of CSL, such as type=book, article-journal")
-    for wrong in (one for one in types if Work("", {"type": one}).type != one):
-        raise ValueError(f"{wrong!r} is not a type of CSL, such as book and article-journal")
+    for name in types:
+        if Work("", {"type": name}).type != name:
+            raise ValueError(f"{name!r} is not a type of CSL, such as book and article-journal")
     return types
 
 
@@ -248,12 +261,12 @@ class BibliographyDirective(SphinxDirective):
             self.env.note_dependency(str(Path(citing(self.config).folder, style)))
         cites = tuple(self._nocite())
         place = Place(
-            "",
-            self.options.get("scope", "page"),
-            style,
-            self.options.get("filter", ()),
-            cites,
-            "links" in self.options,
+            docname="",  # as yet
+            scope=self.options.get("scope", "page"),
+            style=style,
+            types=self.options.get("filter", ()),
+            cites=cites,
+            links="links" in self.options,
         )
         node = bibliography_list(
             self.block_text,
@@ -312,31 +325,49 @@ class DOIDomain(Domain):
         """Add what documents contain that another process has read."""
         for name in _READ:
             theirs = otherdata[name]
-            self.data[name].update((doc, theirs[doc]) for doc in sorted(docnames) if doc in theirs)
+            for docname in sorted(docnames):
+                if docname in theirs:
+                    self.data[name][docname] = theirs[docname]
 
     def process_doc(self, env: BuildEnvironment, docname: str, document: nodes.document) -> None:  # noqa: ARG002
         """Record the citations and lists of a document, and give each citation an id."""
+        contents = (
+            self._read_citations(docname, document),
+            self._read_places(docname, document),
+            _titles_with_citations(document),
+            _targets_of(document, docname),
+        )
+        for name, content in zip(_READ, contents, strict=True):
+            if content:
+                self.data[name][docname] = content
+
+    def _read_citations(self, docname: str, document: nodes.document) -> list[Citation]:
+        """Return the citations of a document, and give each an id."""
         citations: list[Citation] = []
         for node in citations_in(document):
             node["doi_docname"] = docname
-            if not is_copy(node):
-                node["doi_id"] = id_ = f"doi-cite-{_slug(docname)}-{len(citations) + 1}"
-                location, conditions = get_node_location(node) or docname, conditions_of(node)
-                citations.append(
-                    Citation(
-                        docname, id_, node["doi_form"], node["doi_cites"], location, conditions
-                    )
-                )
-        lists = []
-        for place in document.findall(bibliography_list):
-            location, conditions = get_node_location(place) or docname, conditions_of(place)
-            found_here = {"docname": docname, "location": location, "conditions": conditions}
-            place["doi_place"] = place["doi_place"]._replace(**found_here)
-            lists.append(place["doi_place"])
-        found = citations, lists, _titles_with_citations(document), _targets_of(document, docname)
-        for name, value in zip(_READ, found, strict=True):
-            if value:
-                self.data[name][docname] = value
+            if is_copy(node):
+                continue
+            id_ = f"doi-cite-{_slug(docname)}-{len(citations) + 1}"
+            node["doi_id"] = id_
+            location = get_node_location(node) or docname
+            conditions = conditions_of(node)
+            citations.append(
+                Citation(docname, id_, node["doi_form"], node["doi_cites"], location, conditions)
+            )
+        return citations
+
+    def _read_places(self, docname: str, document: nodes.document) -> list[Place]:
+        """Return the lists of a document, and note in each where it is."""
+        places = []
+        for node in document.findall(bibliography_list):
+            node["doi_place"] = node["doi_place"]._replace(
+                docname=docname,
+                location=get_node_location(node) or docname,
+                conditions=conditions_of(node),
+            )
+            places.append(node["doi_place"])
+        return places
 
     def resolve_any_xref(
         self, *_arguments: object, **_options: object

@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from docutils import nodes
@@ -29,7 +29,7 @@ from sphinx_doiuri._locale import __
 from sphinx_doiuri._read import ArXivRole, DOIRole, is_doi_uri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
     from sphinx.application import Sphinx
@@ -46,15 +46,18 @@ logger = logging.getLogger(__name__)
 def replace_extlinks(app: Sphinx, config: Config) -> None:
     """Remove ``doi`` from ``extlinks``, which would override the role, and warn."""
     links = getattr(config, "extlinks", None)
-    ours = [name for name in links if name.lower() == "doi"] if isinstance(links, dict) else []
-    if not ours or not isinstance(links, dict):
+    if not isinstance(links, dict):
         return
-    config.extlinks = {name: link for name, link in links.items() if name not in ours}
+    replaced = [name for name in links if name.lower() == "doi"]
+    if not replaced:
+        return
+
+    config.extlinks = {name: link for name, link in links.items() if name not in replaced}
     logger.warning(
         __(
             "extlinks[%r] is ignored because sphinx_doiuri provides the role; remove it from extlinks"
         ),
-        ours[0],
+        replaced[0],
         type="doi",
         subtype="extlinks",
         location=location_in_file(Path(app.confdir, "conf.py"), "extlinks ="),
@@ -142,56 +145,71 @@ class LinkChecker(CheckExternalLinksBuilder):
         super().process_result(result)
 
     def _answer(self, doi: DOI) -> tuple[str, str]:
-        status = self.answers.get(doi, "unchecked")
-        if status != "not-found":
-            return status if status == "unchecked" else "working", ""
-        return "ignored" if doi.key in self.accepted else "broken", __("DOI not found")
+        """Return linkcheck's status of a DOI, and a message."""
+        match self.answers.get(doi):
+            case None:
+                return "unchecked", ""
+            case "not-found":
+                status = "ignored" if doi.key in self.accepted else "broken"
+                return status, __("DOI not found")
+            case _:
+                return "working", ""
 
 
 def leave_out_dois(app: Sphinx, uri: str) -> str | None:
     """Keep linkcheck from requesting links to DOIs. Handles ``linkcheck-process-uri``."""
-    config, document = app.config, app.env.docname
-    ignored = any(re.match(pattern, uri) for pattern in config.linkcheck_ignore)
-    excluded = any(re.match(pattern, document) for pattern in config.linkcheck_exclude_documents)
-    if (
-        ignored
-        or excluded
-        or not isinstance(app.builder, LinkChecker)
-        or not switch(config, "doi_linkcheck")
-    ):
+    if not isinstance(app.builder, LinkChecker) or not switch(app.config, "doi_linkcheck"):
         return None
+    if _matches(app.config.linkcheck_ignore, uri):
+        return None
+    if _matches(app.config.linkcheck_exclude_documents, app.env.docname):
+        return None
+
+    doi = _linked_doi(app, uri)
+    return None if doi is None else app.builder.leave_out(uri, doi)
+
+
+def _matches(patterns: Iterable[str], text: str) -> bool:
+    return any(re.match(pattern, text) for pattern in patterns)
+
+
+def _linked_doi(app: Sphinx, uri: str) -> DOI | None:
+    """Return the DOI to which a link leads, or None if it is a link to something else."""
     if uri.startswith(ARXIV):
         with suppress(DOISyntaxError):
             doi = parse_arxiv_target(uri.removeprefix(ARXIV)).doi
             if doi in doi_data(app.env).dois():  # a link of the role arxiv
-                return app.builder.leave_out(uri, doi)
-    for hosts in (), (urlsplit(options(config).link).netloc,):
-        with suppress(DOISyntaxError):
-            doi = DOI.from_url(uri, hosts=hosts) if hosts else DOI.from_url(uri)
-            return app.builder.leave_out(uri, doi)
+                return doi
+    with suppress(DOISyntaxError):
+        return DOI.from_url(uri)
+    with suppress(DOISyntaxError):
+        return DOI.from_url(uri, hosts=(urlsplit(options(app.config).link).netloc,))
     return None
 
 
 def collect_bibtex_uses(env: BuildEnvironment) -> None:
     """Add the DOIs of the entries that documents list to the uses in them; report fields without a DOI."""
-    uses, warned = doi_data(env).uses, domain_of(env).warned
+    uses = doi_data(env).uses
+    warned = domain_of(env).warned
     for docname in uses:
         uses[docname] = [use for use in uses[docname] if not use.entry]
-    for docname, key, field in _entries(env, "doi"):
-        location = _location(env, docname, key)
+    for entry in _entries(env, "doi"):
+        location = _location(env, entry)
         try:
-            doi = _doi_in(field)
+            doi = _doi_in(entry.field)
         except DOISyntaxError as error:
-            if ("syntax", field) not in warned.setdefault(docname, set()):
-                warned[docname].add(("syntax", field))
-                message = __("%s (entry %s)") % (with_suggestion(error), key)
+            subject = ("syntax", entry.field)
+            warned_of = warned.setdefault(entry.docname, set())
+            if subject not in warned_of:
+                warned_of.add(subject)
+                message = __("%s (entry %s)") % (with_suggestion(error), entry.key)
                 logger.warning(message, type="doi", subtype="syntax", location=location)
         else:
-            uses.setdefault(docname, []).append(_use(doi, location, key))
-    for docname, key, url in _entries(env, "url"):
+            uses.setdefault(entry.docname, []).append(_use(doi, location, entry.key))
+    for entry in _entries(env, "url"):
         with suppress(DOISyntaxError):
-            use = _use(DOI.from_url(url), _location(env, docname, key), key)
-            uses.setdefault(docname, []).append(use)
+            use = _use(DOI.from_url(entry.field), _location(env, entry), entry.key)
+            uses.setdefault(entry.docname, []).append(use)
 
 
 def _use(doi: DOI, location: str, key: str) -> Use:
@@ -204,23 +222,19 @@ def _doi_in(field: str) -> DOI:
 
     :raises DOISyntaxError: if the field is not one DOI.
     """
-    found = list(islice(find(f"doi = {{{field}}}", "bibtex"), 2))
-    return found[0].doi if len(found) == 1 else DOI.parse(field)
+    matches = list(islice(find(f"doi = {{{field}}}", "bibtex"), 2))
+    if len(matches) != 1:
+        return DOI.parse(field)
+    return matches[0].doi
 
 
 def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
     """Warn if sphinxcontrib-bibtex shows numbers from [1], too."""
+    labels = {citation.formatted_entry.label for citation in _bibtex_citations(env)}
+    if "1" not in labels or app.config.bibtex_reference_style != "label":
+        return
     listings = listings_of(env)
-    theirs = {
-        citation.formatted_entry.label
-        for citation in env.domaindata.get("cite", {}).get("citations", ())
-    }
-    if (
-        "1" in theirs
-        and app.config.bibtex_reference_style == "label"
-        and listings
-        and listings.are_numbered
-    ):
+    if listings is not None and listings.are_numbered:
         message = __(
             "sphinx_doiuri and sphinxcontrib-bibtex both number from [1]; set doi_citation or"
             " bibtex_reference_style to authors and years"
@@ -228,24 +242,42 @@ def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
         logger.warning(message, type="doi", subtype="numbers")
 
 
-def _entries(env: BuildEnvironment, name: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the document, the key and the field of each listed entry that is identified by it.
+class _Entry(NamedTuple):
+    """An entry that sphinxcontrib-bibtex lists in a document, and the field that identifies its work."""
+
+    docname: str
+    key: str
+    field: str
+
+
+def _entries(env: BuildEnvironment, name: str) -> Iterator[_Entry]:
+    """Yield the entries that this field identifies.
 
     :param name: "doi", or "url" for entries without a DOI.
     """
-    for citation in env.domaindata.get("cite", {}).get("citations", ()):
-        fields = {one: citation.entry.fields.get(one, "").strip() for one in ("doi", "url")}
-        if next((one for one in fields if fields[one]), None) == name:
-            yield citation.bibliography_key.docname, citation.entry.key, fields[name]
+    for citation in _bibtex_citations(env):
+        fields = citation.entry.fields
+        doi = fields.get("doi", "").strip()
+        url = fields.get("url", "").strip()
+        docname = citation.bibliography_key.docname
+        if name == "doi" and doi:
+            yield _Entry(docname, citation.entry.key, doi)
+        elif name == "url" and url and not doi:
+            yield _Entry(docname, citation.entry.key, url)
 
 
-def _location(env: BuildEnvironment, docname: str, key: str) -> str:
+def _bibtex_citations(env: BuildEnvironment) -> Iterable[Any]:
+    citations: Iterable[Any] = env.domaindata.get("cite", {}).get("citations", ())
+    return citations
+
+
+def _location(env: BuildEnvironment, entry: _Entry) -> str:
     """Return the file and line of an entry; the document that lists it if the line is not found."""
     for path in env.domaindata["cite"]["bibdata"].bibfiles:
-        place = location_in_file(Path(path), f"{{{key},")
-        if not place.endswith(":"):
-            return place
-    return docname
+        location = location_in_file(Path(path), f"{{{entry.key},")
+        if not location.endswith(":"):
+            return location
+    return entry.docname
 
 
 class CorrectBibtexLinks(SphinxPostTransform):
@@ -255,17 +287,25 @@ class CorrectBibtexLinks(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
-        raw = {f"{_RAW}{field}": field for _, _, field in _entries(self.env, "doi")}
-        for link in self.document.findall(nodes.reference) if raw else ():
-            field = raw.get(link.get("refuri", ""))
-            if field is None or "doi" in link:
-                continue
-            try:
-                doi = _doi_in(field)
-            except DOISyntaxError:
-                if "://" in field:
-                    link["refuri"] = field
-                continue
-            link["doi"], link["refuri"], link["doi_card"] = doi, doi.url, False
-            if (text := link.astext()).endswith(field):
-                link[:] = [nodes.Text(f"{text.removesuffix(field)}{doi.name}")]
+        fields = {f"{_RAW}{entry.field}": entry.field for entry in _entries(self.env, "doi")}
+        if not fields:
+            return
+        for link in self.document.findall(nodes.reference):
+            field = fields.get(link.get("refuri", ""))
+            if field is not None and "doi" not in link:
+                self._correct(link, field)
+
+    def _correct(self, link: nodes.reference, field: str) -> None:
+        try:
+            doi = _doi_in(field)
+        except DOISyntaxError:
+            if "://" in field:
+                link["refuri"] = field
+            return
+
+        link["doi"] = doi
+        link["refuri"] = doi.url
+        link["doi_card"] = False
+        text = link.astext()
+        if text.endswith(field):
+            link[:] = [nodes.Text(f"{text.removesuffix(field)}{doi.name}")]

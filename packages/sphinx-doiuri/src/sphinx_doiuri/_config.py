@@ -43,19 +43,24 @@ _REBUILDS: dict[str, _Rebuild] = {
     "hardcoded_links": "env",
 }
 _ALIKE = 0.8  # how similar a misspelt name is to the right one, from 0 to 1
-_ATTRIBUTE, _CITING = "_doiuri_options", "_doiuri_citing"
+_ATTRIBUTE = "_doiuri_options"
+_CITING = "_doiuri_citing"
 
 
 def add_options(app: Sphinx) -> None:
     """Declare the options."""
     for name, declared in _ALL.items():
-        # With a number or a bool as the default, Sphinx would refuse -D doi_timeout=2.5 or -D doi_details=yes
-        is_word = isinstance(declared.default, str | float | int) and not declared.variable
-        default = (
-            LOCK_NAME if declared.name == "lock" else str(declared.default) if is_word else None
-        )
         # Any type: check_options has better messages.
-        app.add_config_value(name, default, _REBUILDS.get(declared.name, ""), types=Any)
+        app.add_config_value(name, _default(declared), _REBUILDS.get(declared.name, ""), types=Any)
+
+
+def _default(declared: Option) -> str | None:
+    """Return the default for Sphinx as text: else it would refuse -D doi_timeout=2.5 or -D doi_details=yes."""
+    if declared.name == "lock":
+        return LOCK_NAME
+    if declared.variable or not isinstance(declared.default, str | float | int):
+        return None
+    return str(declared.default)
 
 
 def check_options(app: Sphinx, config: Config) -> None:
@@ -78,15 +83,12 @@ def check_options(app: Sphinx, config: Config) -> None:
 
 def _report_misspelt(config: Config) -> None:
     """Warn of names in conf.py that are almost those of options; Sphinx ignores unknown names."""
-    ours = [
-        name
-        for name in vars(config)["_raw_config"]
-        if name.startswith("doi_") and name not in config
-    ]
-    for name in ours:
-        if near := get_close_matches(name, _ALL, 1, _ALIKE):
-            message = __("%s is not an option; did you mean %s?")
-            logger.warning(message, name, near[0], type="doi", subtype="option")
+    message = __("%s is not an option; did you mean %s?")
+    for name in vars(config)["_raw_config"]:
+        if not name.startswith("doi_") or name in config:
+            continue
+        for option_name in get_close_matches(name, _ALL, 1, _ALIKE):
+            logger.warning(message, name, option_name, type="doi", subtype="option")
 
 
 def citing(config: Config) -> Citing:

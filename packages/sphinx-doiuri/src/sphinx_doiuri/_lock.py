@@ -39,8 +39,10 @@ def _lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
     :raises sphinx.errors.ConfigError: if it is a folder.
     """
     lock = options(config).lock
-    path = Path(confdir, lock) if lock else None
-    if path is not None and path.is_dir():
+    if not lock:
+        return None
+    path = Path(confdir, lock)
+    if path.is_dir():
         raise ConfigError(__("doi_lock: %s is a folder; set it to a file name") % path)
     return path
 
@@ -73,8 +75,9 @@ def open_lock(app: Sphinx) -> LockFile | None:
 
 
 def _path_to_read(app: Sphinx) -> Path | None:
-    reads = app.builder.name != LOCK_BUILDER and options(app.config).resolve
-    return _lock_path(app.config, app.confdir) if reads else None
+    if app.builder.name == LOCK_BUILDER or not options(app.config).resolve:
+        return None
+    return _lock_path(app.config, app.confdir)
 
 
 def _open_if_valid(path: Path) -> LockFile | None:
@@ -87,9 +90,13 @@ def _open_if_valid(path: Path) -> LockFile | None:
 
 def accepted_dois(app: Sphinx) -> AbstractSet[str]:
     """Return the keys of the DOIs that the lock file accepts though they do not exist."""
-    path = _lock_path(app.config, app.confdir) if options(app.config).resolve else None
-    file = _open_if_valid(path) if path is not None else None
-    return file.read().accepted.keys() if file is not None else frozenset()
+    if not options(app.config).resolve:
+        return frozenset()
+    path = _lock_path(app.config, app.confdir)
+    file = None if path is None else _open_if_valid(path)
+    if file is None:
+        return frozenset()
+    return file.read().accepted.keys()
 
 
 def report_differences(
@@ -121,8 +128,9 @@ def report_differences(
 def _warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> None:
     for use in uses:
         if use.doi in dois:
+            location = use.location
             logger.warning(
-                message, use.doi.name, type="doi", subtype="lock-missing", location=use.location
+                message, use.doi.name, type="doi", subtype="lock-missing", location=location
             )
 
 
@@ -179,7 +187,7 @@ class LockBuilder(Builder):
         except (OSError, ValueError) as error:
             raise SphinxError(__("cannot write the lock file: %s") % error) from None
         missing = {doi for doi in data.unanswered() if doi.key not in content.dois()}
-        incomplete = self.survey.incomplete.keys() if self.survey is not None else ()
+        incomplete = () if self.survey is None else self.survey.incomplete
         undescribed = {
             doi for doi in incomplete if content.get(Key("work", DOI_ORG, doi.key)) is None
         }
@@ -206,7 +214,8 @@ class LockBuilder(Builder):
 
     def _write(self, data: DOIData) -> LockContent:
         """Bring the lock file up to date, or delete it if there is nothing to lock; return its content."""
-        dois, survey = data.dois(), self.survey
+        dois = data.dois()
+        survey = self.survey
 
         def change(content: LockContent) -> None:
             if survey is not None:

@@ -39,9 +39,8 @@ _EMBEDDED = re.compile(r"<(doi:[^<>]*)>`__?\Z", re.IGNORECASE)
 _EXPLICIT = re.compile(r"(?:\.\. _.*?:|\.\. __:|__)\s+(doi:.*)\Z", re.IGNORECASE | re.DOTALL)
 _SPECIAL = frozenset("%\\`")  # characters that have a meaning in a role
 _TAIL = re.compile(r"[?#].+")  # of a URL: its query and fragment
-_INNER_SPACE = re.compile(
-    r"(?<=[^\s\\])[ \t]+(?=\S)"
-)  # not at the end of a line, where it wraps the text
+# Not at the end of a line, where it wraps the text
+_INNER_SPACE = re.compile(r"(?<=[^\s\\])[ \t]+(?=\S)")
 
 
 class DOIRole(SphinxRole):
@@ -89,9 +88,8 @@ class ReadDOIs(SphinxTransform):
     What the author typed stays in the attribute ``doi_typed``, until ``DOICollector`` has noted it.
     """
 
-    default_priority = (
-        700  # after ExternalTargets (640), which resolves references; before SmartQuotes (750)
-    )
+    # After ExternalTargets (640), which resolves references; before SmartQuotes (750)
+    default_priority = 700
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document."""
@@ -114,13 +112,12 @@ class ReadDOIs(SphinxTransform):
                     self._show_name(node)
 
     def _candidates(self) -> list[nodes.Element]:
+        """Return the nodes to look at; those in a substitution are looked at where it is used."""
+        candidates = filter(_is_candidate, self.document.findall(nodes.Element))
         return [
             node
-            for node in self.document.findall(nodes.Element)
-            if _is_candidate(node)
-            and not isinstance(
-                node.parent, nodes.substitution_definition
-            )  # it is checked where it is used
+            for node in candidates
+            if not isinstance(node.parent, nodes.substitution_definition)
         ]
 
     def _warn(self, node: nodes.Element, subtype: str, message: str) -> None:
@@ -153,7 +150,8 @@ class ReadDOIs(SphinxTransform):
         except DOISyntaxError as error:
             text = source_text(node)
             problem = nodes.problematic(text, text)
-            problem.source, problem.line = node.source, node.line
+            problem.source = node.source
+            problem.line = node.line
             node.replace_self(problem)
             if written or "name" not in node:  # otherwise it is reported with its target
                 self._warn(problem, "syntax", str(error))
@@ -177,13 +175,15 @@ class ReadDOIs(SphinxTransform):
 
     def _check_end(self, node: nodes.Element) -> None:
         """Report a URL that docutils ends inside of the name."""
-        if cut := cut_link(node):
+        cut = cut_link(node)
+        if cut is not None:
             message = __("the link ends before %r; write %s") % (cut.left_out, cut.url)
             self._warn(node, "raw-link", message)
 
     def _show_name(self, node: nodes.Element) -> None:
         """Show the DOI in a link to doi.org without a text, which MyST makes of ``[](https://doi.org/…)``."""
-        if doi := hardcoded_doi(node):
+        doi = hardcoded_doi(node)
+        if doi is not None:
             node += nodes.Text(options(self.config).display(doi))
             node["doi"] = doi
             node["classes"].append("doi")
@@ -194,18 +194,27 @@ class ReadDOIs(SphinxTransform):
         doi = _written_doi(node)
         if doi is None:
             return
-        name = doi.name if _SPECIAL.isdisjoint(doi.name) else doi.uri
-        uri, text = node["refuri"], " ".join(node.astext().split())
-        content = name if not text or text == uri else f"{text} <{name}>"
-        role = f"{{doi}}`{content}`" if self._is_markdown(node) else f":doi:`{content}`"
-        message = __("hardcoded link %s could be replaced by %s") % (uri, role)
-        if lost := _TAIL.search(uri):
+        uri = node["refuri"]
+        role = self._role_for(node, doi)
+        lost = _TAIL.search(uri)
+        if lost is None:
+            message = __("hardcoded link %s could be replaced by %s") % (uri, role)
+        else:
             message = __("hardcoded link %s could be replaced by %s, which drops %s") % (
                 uri,
                 role,
                 lost[0],
             )
         self._warn(node, "hardcoded", message)
+
+    def _role_for(self, link: nodes.Element, doi: DOI) -> str:
+        """Return the source of a role that could stand for a link."""
+        name = doi.name if _SPECIAL.isdisjoint(doi.name) else doi.uri
+        text = " ".join(link.astext().split())
+        content = name if not text or text == link["refuri"] else f"{text} <{name}>"
+        if self._is_markdown(link):
+            return f"{{doi}}`{content}`"
+        return f":doi:`{content}`"
 
     def _is_markdown(self, node: nodes.Element) -> bool:
         """Whether a link was written in MyST, and not in reStructuredText inside it."""
@@ -229,7 +238,7 @@ class RestoreContents(SphinxTransform):
 def _written_doi(link: nodes.Element) -> DOI | None:
     """Return the DOI in a link to doi.org as it was written; None for any other link."""
     cut = cut_link(link)
-    return cut.doi if cut else hardcoded_doi(link)
+    return hardcoded_doi(link) if cut is None else cut.doi
 
 
 def is_doi_uri(uri: str) -> bool:

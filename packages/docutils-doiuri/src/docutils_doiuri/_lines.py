@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
 from docutils.utils import get_source_line
@@ -16,6 +16,14 @@ from docutils.utils import get_source_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
+
+
+class _Line(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    number: int
+    """Its number, from 1."""
 
 
 def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None:
@@ -29,41 +37,62 @@ def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None
     :param inline: the nodes, in their order, before any of them is replaced.
     """
     texts = [_written(node).partition("\n")[0] for node in inline]
-    lasts = [_estimate(node, text) for node, text in zip(inline, texts, strict=True)]
-    names = [(node.source or "").partition(":docstring of ")[0] for node in inline]
+    last_lines = [_estimate(node, text) for node, text in zip(inline, texts, strict=True)]
+    files = [(node.source or "").partition(":docstring of ")[0] for node in inline]
     read = getattr(document.settings.record_dependencies, "list", ())
-    places: dict[str, list[tuple[str, int]]] = {text: [] for text in texts}
-    for name in dict.fromkeys((*names, *map(str, read))):
-        for text, line in _find_lines(places.keys(), name):
-            places[text].append((name, line))
-    free = {text: Counter(found) for text, found in places.items()}
-    for node, text, own, last in zip(inline, texts, names, lasts, strict=True):
-        if node.line and places[text]:
-            node.source, node.line = best = _nearest(free[text], own, node.line, last)
-            free[text][best] -= 1
+    # How often each text is on a line, less the nodes that have got this line
+    free: dict[str, Counter[_Line]] = {text: Counter() for text in texts}
+    for file in dict.fromkeys((*files, *map(str, read))):
+        for text, number in _find_lines(free.keys(), file):
+            free[text][_Line(file, number)] += 1
+
+    for node, text, file, last_line in zip(inline, texts, files, last_lines, strict=True):
+        lines = free[text]
+        if node.line and lines:
+            nearest = _nearest(lines, file, node.line, last_line)
+            lines[nearest] -= 1
+            node.source = nearest.file
+            node.line = nearest.number
 
 
-def _nearest(places: Counter[tuple[str, int]], own: str, first: int, last: int) -> tuple[str, int]:
-    """Return the place in a block, or else the nearest one; if possible, one that is free."""
+def _nearest(lines: Counter[_Line], file: str, first: int, last: int) -> _Line:
+    """Return the line in a block of a file, or else the nearest one; if possible, one that is free."""
 
-    def rank(place: tuple[str, int]) -> tuple[bool, bool, bool, int]:
-        is_other, distance = place[0] != own, max(first - place[1], place[1] - last, 0)
-        return is_other or distance > 0, places[place] <= 0, is_other, distance
+    def rank(line: _Line) -> tuple[bool, bool, bool, int]:
+        is_elsewhere = line.file != file
+        distance = max(first - line.number, line.number - last, 0)
+        is_outside = is_elsewhere or distance > 0
+        is_taken = lines[line] <= 0
+        return is_outside, is_taken, is_elsewhere, distance
 
-    return min(places, key=rank)
+    return min(lines, key=rank)
 
 
 def _estimate(node: nodes.Element, text: str) -> int:
     """Set the line of a node to that of its block, if it has none; return the last line that it may be on."""
-    if node.line is None and isinstance(child := next(iter(node.children), None), nodes.image):
-        node.source, node.line = child.source, child.line  # a link around an image has no line
+    child = next(iter(node.children), None)
+    if node.line is None and isinstance(child, nodes.image):  # a link around an image has no line
+        node.source = child.source
+        node.line = child.line
+
+    block = _block_around(node)
+    written = "" if block is None else block.rawsource
+    with_line: nodes.Element = node
+    if block is not None and written:
+        with_line = block
+    source, line = get_source_line(with_line)
+    node.source = node.source or source
+    node.line = node.line or line
+    following_lines = written.count("\n") if text in written else 0
+    return (node.line or 0) + following_lines
+
+
+def _block_around(node: nodes.Element) -> nodes.TextElement | None:
+    """Return the block of text that a node stands in, such as a paragraph; None if there is none."""
     block: nodes.Node | None = node.parent
     while isinstance(block, nodes.TextElement) and isinstance(block, nodes.Inline):
         block = block.parent
-    written = block.rawsource if isinstance(block, nodes.TextElement) else ""
-    source, line = get_source_line(block if block and written else node)
-    node.source, node.line = node.source or source, node.line or line
-    return (node.line or 0) + (written.count("\n") if text in written else 0)
+    return block if isinstance(block, nodes.TextElement) else None
 
 
 def _find_lines(texts: AbstractSet[str], name: str) -> Iterator[tuple[str, int]]:
@@ -72,12 +101,15 @@ def _find_lines(texts: AbstractSet[str], name: str) -> Iterator[tuple[str, int]]
         lines = Path(name).read_text("utf-8-sig").splitlines()
     except (OSError, ValueError):
         return
-    lengths, firsts = {len(text) for text in texts} - {0}, {text[:1] for text in texts}
+    lengths = {len(text) for text in texts} - {0}
+    first_characters = {text[:1] for text in texts}
     for number, line in enumerate(lines, 1):
         for start, character in enumerate(line):
-            if character in firsts:
-                for text in texts & {line[start : start + length] for length in lengths}:
-                    yield text, number
+            if character not in first_characters:
+                continue
+            candidates = {line[start : start + length] for length in lengths}
+            for text in texts & candidates:
+                yield text, number
 
 
 def _written(node: nodes.Element) -> str:
@@ -90,4 +122,5 @@ def _written(node: nodes.Element) -> str:
     is_role = "`" in raw and raw[-1] in "`:"
     if not is_role and uri not in re.sub(r"\s|\\", "", raw):
         return uri
-    return raw[raw.find("`") :] if "`" in raw else raw
+    _, backtick, content = raw.partition("`")
+    return backtick + content if backtick else raw

@@ -36,12 +36,8 @@ if TYPE_CHECKING:
 
     from docutils_doiuri.nodes import Target
 
-_CITES = {
-    "citation",
-    "reference_style",
-    "reference_locale",
-    "works",
-}  # plain docutils has no citations
+# Plain docutils has no citations
+_CITES = {"citation", "reference_style", "reference_locale", "works"}
 _SETTINGS = {f"doi_{option.name}": option for option in OPTIONS if option.name not in _CITES}
 _ATTRIBUTE = "_doiuri_options"
 
@@ -61,13 +57,17 @@ def _check(
 
 
 _SPEC = tuple(
-    (one.describe(), [f"--doi-{one.name}"], {"metavar": f"<{one.name}>", "validator": _check})
-    for one in _SETTINGS.values()
+    (
+        option.describe(),
+        [f"--doi-{option.name}"],
+        {"metavar": f"<{option.name}>", "validator": _check},
+    )
+    for option in _SETTINGS.values()
 )
 
 
 def _prepare(document: nodes.document) -> Options:
-    """Return the options in the settings of a document, whose DOIs are verified in the end.
+    """Return the options in the settings of a document; the first time, arrange that its DOIs are verified.
 
     A setting that is None has its default. If a setting is invalid, an error is reported, once a document;
     links are then made with the defaults, and no DOI is looked up.
@@ -75,9 +75,8 @@ def _prepare(document: nodes.document) -> Options:
     attributes = vars(document)
     if _ATTRIBUTE not in attributes:
         document.transformer.add_transform(VerifyDOIs)
-        given = {
-            name: value for name, value in vars(document.settings).items() if value is not None
-        }
+        settings = vars(document.settings)
+        given = {name: value for name, value in settings.items() if value is not None}
         try:
             attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_")
         except ValueError as error:
@@ -100,19 +99,18 @@ def _report(document: nodes.document, level: int, text: str, **place: Any) -> no
         if message in messages:
             messages.remove(message)
     if level > allowed:
-        where = ":".join(str(part) for part in (message.get("source"), message.get("line")) if part)
-        _logger.log(
-            min(10 * level + 10, logging.WARNING), "%s: %s" if where else "%s%s", where, text
-        )
+        parts = [message.get("source"), message.get("line")]
+        where = ":".join(str(part) for part in parts if part)
+        logged = f"{where}: {text}" if where else text
+        _logger.log(min(10 * level + 10, logging.WARNING), "%s", logged)
     return message
 
 
 class VerifyDOIs(Transform):
     """Look up the DOIs of a document in one batch, mark those that do not exist, and report what is wrong."""
 
-    default_priority = (
-        858  # after SmartQuotes (855), before Messages (860), which puts errors on the page
-    )
+    # After SmartQuotes (855), before Messages (860), which puts errors on the page
+    default_priority = 858
 
     def apply(self) -> None:
         """Change and report the links; a DOI without an answer is left as it is."""
@@ -142,9 +140,8 @@ class VerifyDOIs(Transform):
     def _becomes_html(self) -> bool:
         """Return whether the document is written as HTML, and not kept for any format."""
         writer = self.document.transformer.components.get("writer")
-        return (
-            isinstance(writer, Writer) and "html" in writer.supported
-        )  # supports() also looks elsewhere
+        # supports() also looks elsewhere
+        return isinstance(writer, Writer) and "html" in writer.supported
 
     def _look_up(self, links: list[nodes.reference], options: Options) -> Mapping[DOI, Answer]:
         """Return what is known about DOIs, if they are looked up; report how many are unknown."""
@@ -154,56 +151,68 @@ class VerifyDOIs(Transform):
         with open_resolver(options, "docutils-doiuri") as resolver:
             survey = Survey(resolver, options.budget)
             survey.meet(needs)
-        if text := survey.sentence(needs):
+        text = survey.sentence(needs)
+        if text:  # about no line
             reporter = self.document.reporter
-            _report(
-                self.document, reporter.INFO_LEVEL, text, source=reporter.source
-            )  # about no line
+            _report(self.document, reporter.INFO_LEVEL, text, source=reporter.source)
         return {doi: survey.answer(doi) for doi in needs}
 
     def _report_all(self, links: list[nodes.reference], answers: Mapping[DOI, Answer]) -> None:
         """Report what is not a DOI, DOIs that do not exist, and advice, each once where it is written."""
-        ids = {id(link) for link in links}
-        inline = [
-            n for n in self.document.findall(nodes.Element) if "doi_error" in n or id(n) in ids
-        ]
+        in_links = {id(link) for link in links}
+        elements = list(self.document.findall(nodes.Element))
+        inline = [node for node in elements if "doi_error" in node or id(node) in in_links]
         set_lines(self.document, inline)
+
         reporter = self.document.reporter
         warn = partial(_report, self.document, reporter.WARNING_LEVEL)
-        told: dict[tuple[str, object, int | None], nodes.system_message] = {}
+        reported: dict[tuple[str, object, int | None], nodes.system_message] = {}
         for node in inline:
-            # a handle that is not a DOI is a link to its address
-            is_error = "doi_error" in node and node.get("refuri", "doi:")[:4].lower() == "doi:"
+            is_error = _is_error(node)
+            report = reporter.error if is_error else warn
             for text in _problems(node, answers):
-                key = text, node.source or id(node), node.line
-                if key not in told:
-                    told[key] = (reporter.error if is_error else warn)(text, base_node=node)
+                identity = (text, node.source or id(node), node.line)
+                if identity not in reported:
+                    reported[identity] = report(text, base_node=node)
                 if is_error:
-                    _show_problem(self.document, node, told[key])
+                    _show_problem(self.document, node, reported[identity])
         for node in self.document.findall(nodes.Element):  # also in substitutions that are not used
             node.attributes.pop("doi_typed", None)
 
     def _report_cut_links(self) -> None:
         """Report the URLs that docutils ends inside of a name."""
-        cuts = [(link, cut_link(link)) for link in self.document.findall(nodes.reference)]
-        cuts = [(link, cut) for link, cut in cuts if cut]
-        set_lines(self.document, [link for link, _ in cuts])
+        links = list(self.document.findall(nodes.reference))
+        cuts = [(link, cut_link(link)) for link in links]
+        cut_links = [link for link, cut in cuts if cut is not None]
+        set_lines(self.document, cut_links)
+        level = self.document.reporter.WARNING_LEVEL
         for link, cut in cuts:
-            _report(self.document, self.document.reporter.WARNING_LEVEL, str(cut), base_node=link)
+            if cut is not None:
+                _report(self.document, level, str(cut), base_node=link)
+
+
+def _is_error(node: nodes.Element) -> bool:
+    """Return whether a node has no link; a handle that is not a DOI has one, to its address."""
+    uri = node.get("refuri", "doi:")
+    return "doi_error" in node and uri[:4].lower() == "doi:"
 
 
 def _problems(node: nodes.Element, answers: Mapping[DOI, Answer]) -> list[str]:
     """Return what to report about a node; a link to a DOI that does not exist is marked."""
-    if error := node.attributes.pop("doi_error", None):
+    error = node.attributes.pop("doi_error", None)
+    if error:
         return [error]
-    doi, typed = node["doi"], node.get("doi_typed")
+
+    doi = node["doi"]
+    typed = node.get("doi_typed")
     answer = answers.get(doi, Answer("unknown"))
     if answer.status == "not-found":
         node["classes"].append("doi-not-found")
         return [str(dead_doi(doi, typed, meant=answer.meant))]
     if not typed:
         return []
-    return [text for _, text in remarks(typed, doi, exists=answer.status == "found")]
+    advice = remarks(typed, doi, exists=answer.status == "found")
+    return [sentence for _, sentence in advice]
 
 
 def _show_problem(

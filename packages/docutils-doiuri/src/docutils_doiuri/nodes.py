@@ -41,9 +41,8 @@ __all__ = [
     "source_text",
 ]
 
-_OPENING = re.compile(
-    r"(?<!\x00)<"
-)  # docutils writes a backslash escape as a NUL before the character
+# docutils writes a backslash escape as a NUL before the character
+_OPENING = re.compile(r"(?<!\x00)<")
 ARXIV = "https://arxiv.org/abs/"
 """What the links of the role ``arxiv`` begin with."""
 
@@ -84,9 +83,10 @@ def parse_target(text: str) -> Target:
     error: DOISyntaxError | None = None
     if text.endswith(">"):
         for opening in _OPENING.finditer(text, 1):
+            title = unescape(text[: opening.start()].rstrip())
             typed = unescape(text[opening.end() : -1]).strip()
             try:
-                return Target(DOI.parse(typed), typed, unescape(text[: opening.start()].rstrip()))
+                return Target(DOI.parse(typed), typed, title)
             except DOISyntaxError as wrong:
                 error = error or wrong
     typed = unescape(text)
@@ -107,13 +107,18 @@ def parse_arxiv_target(text: str) -> Target:
     :param text: the text of the role, in which docutils marks backslash escapes by NUL characters.
     :raises doiuri.DOISyntaxError: if there is no arXiv identifier.
     """
-    title, _, id_ = text[:-1].rpartition("<") if text.endswith(">") else ("", "", text)
-    found = _EPRINT.fullmatch(typed := unescape(id_).strip())
-    if found is None:
+    title = ""
+    typed = text
+    if text.endswith(">"):
+        title, _, typed = text[:-1].rpartition("<")
+    typed = unescape(typed).strip()
+    match = _EPRINT.fullmatch(typed)
+    if match is None:
         examples = "expected one such as 2301.00001, 2301.00001v2 or hep-th/9901001"
         raise DOISyntaxError(typed, 0, examples, kind="valid arXiv identifier")
-    doi = arxiv_doi(found)
-    identifier = found["identifier"]
+
+    doi = arxiv_doi(match)
+    identifier = match["identifier"]
     title = unescape(title.rstrip()) or f"arXiv:{identifier}"
     return Target(doi, doi.name, title, ARXIV + identifier)
 
@@ -166,26 +171,28 @@ def role_node(
         except DOISyntaxError:
             visible = unescape(text[1:])
         return nodes.inline(rawtext, visible, classes=[*classes], support_smartquotes=False)
+
     try:
         target = parse(text)
     except DOISyntaxError as error:
-        title = unescape(text).rpartition("<")[0].rstrip() or error.text
         node: nodes.Element = nodes.problematic(rawtext, rawtext)
-        if uri := link_to_handle(error, options.link):
+        uri = link_to_handle(error, options.link)
+        if uri is not None:
+            title = unescape(text).rpartition("<")[0].rstrip() or error.text
             node = nodes.reference(rawtext, title, internal=False, refuri=uri, classes=[*classes])
         node["doi_error"] = str(error)
-    else:
-        node = reference(rawtext, target, options, classes)
-        node["doi_typed"] = target.typed
-    return node
+        return node
+
+    link = reference(rawtext, target, options, classes)
+    link["doi_typed"] = target.typed
+    return link
 
 
 def doi_references(document: nodes.Element) -> Iterator[nodes.reference]:
     """Yield the links to DOIs in a document or title; those of substitutions where these are used."""
     for link in document.findall(nodes.reference):
-        if isinstance(link.get("doi"), DOI) and not isinstance(
-            link.parent, nodes.substitution_definition
-        ):
+        in_substitution = isinstance(link.parent, nodes.substitution_definition)
+        if isinstance(link.get("doi"), DOI) and not in_substitution:
             yield link
 
 
@@ -196,17 +203,21 @@ def restore_contents(document: nodes.document) -> None:
 
     :param document: the document; the names in its titles are as they were written.
     """
-    titles = {
-        id_: title
-        for title in document.findall(nodes.title)
-        if any(doi_references(title))
-        for id_ in title.parent["ids"]
-    }
-    for topic in document.findall(nodes.topic) if titles else ():
-        for entry in topic.findall(nodes.reference) if "contents" in topic["classes"] else ():
-            if (title := titles.get(entry.get("refid", ""))) is not None:
+    titles: dict[str, nodes.title] = {}
+    for title in document.findall(nodes.title):
+        if any(doi_references(title)):
+            titles |= dict.fromkeys(title.parent["ids"], title)
+    if not titles:
+        return
+
+    for topic in document.findall(nodes.topic):
+        if "contents" not in topic["classes"]:
+            continue
+        for entry in topic.findall(nodes.reference):
+            id_ = entry.get("refid", "")
+            if id_ in titles:
                 text = ContentsFilter(document)
-                title.walkabout(text)
+                titles[id_].walkabout(text)
                 entry[:] = text.get_entry_text()
 
 
@@ -265,8 +276,10 @@ def cut_link(link: nodes.Element) -> Cut | None:
     is_bare = link.parent is not None and "`" not in link.rawsource and text == link.get("refuri")
     if not is_bare or "doi.org" not in text.lower():
         return None
+
     following = link.parent[link.parent.index(link) + 1 :][:1]
-    match = next(find(text + "".join(node.astext() for node in following)), None)
+    following_text = "".join(node.astext() for node in following)
+    match = next(find(text + following_text), None)
     if match is None or match.start > 0:
         return None
     left_out = match.text[len(text) :]
@@ -279,10 +292,9 @@ def source_text(link: nodes.Element) -> str:
     """Return the source of a reference, to show instead of a link if its URI is not a DOI."""
     if link.rawsource.endswith("_"):  # reStructuredText
         return link.rawsource
-    text, uri = (
-        link.astext(),
-        link["refuri"],
-    )  # MyST keeps only these two, and percent-encodes the URI
+    # MyST keeps only these two, and percent-encodes the URI
+    text = link.astext()
+    uri: str = link["refuri"]
     if not text or unquote(text) == unquote(uri):
         return text or uri
     return f"{text} <{uri}>"

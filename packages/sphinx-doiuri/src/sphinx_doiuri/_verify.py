@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+    from sphinx_doiuri._citations import Citation, Place
     from sphinx_doiuri._environment import DOIData, Use
 
 logger = logging.getLogger(__name__)
@@ -149,12 +150,16 @@ def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
 def _cited(app: Sphinx) -> Iterator[_WorkUse]:
     """Yield what the build cites, and then what its lists have though nothing cites it."""
     domain = domain_of(app.env)
-    for citing in (*in_documents(domain.citations), *in_documents(domain.places)):
-        if not is_shown(app, citing.conditions):
+    citing: list[Citation | Place] = [
+        *in_documents(domain.citations),
+        *in_documents(domain.places),
+    ]
+    for citation in citing:
+        if not is_shown(app, citation.conditions):
             continue
-        for cite in citing.cites:
+        for cite in citation.cites:
             if isinstance(cite.key, DOI):
-                yield _WorkUse(citing.docname, cite.key, citing.location)
+                yield _WorkUse(citation.docname, cite.key, citation.location)
 
 
 def _linked(app: Sphinx) -> Iterator[_WorkUse]:

@@ -71,7 +71,8 @@ REPLACED = {
 def damaged(code: str, name: str) -> Iterator[str]:
     yield from (f"{name}{end}" for end in APPENDED.get(code, "").split("¦") if end)
     for marks in filter(None, REPLACED.get(code, "").split("¦")):
-        mark, *others = marks.split(" ") if " " in marks else [*marks]
+        separate = marks.split(" ") if " " in marks else [*marks]
+        mark, *others = separate
         before, _, after = name.rpartition(mark)
         yield from (f"{before}{other}{after}" for other in others if "/" in before)
 
@@ -169,7 +170,8 @@ def test_the_best_suggestion_repairs_all_of_the_name(text: str, repaired: str | 
 @given(spelled_texts().map(lambda pair: pair[0]))
 def test_of_a_repaired_name_nothing_is_left_to_repair(text: str) -> None:
     """Names are reported on, never changed: a suggestion is a text that can be parsed (G-06, N-126)."""
-    repaired, doi = suggest(text), DOI.parse(text)
+    repaired = suggest(text)
+    doi = DOI.parse(text)
     suggested = [advice.suggestion for advice in advise(doi) if advice.suggestion]
     assert doi not in map(DOI.parse, suggested)
     assert bool(suggested) is (repaired is not None)

@@ -49,7 +49,8 @@ def test_options_are_values() -> None:
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "fe80::1%eth0"])
 def test_who_may_connect_into_a_private_network(address: str) -> None:
     """Not a resolver that is in one, but to itself: strangers write its records."""
-    base, other = "http://doi-proxy", "http://agency.example/"
+    base = "http://doi-proxy"
+    other = "http://agency.example/"
     ClientOptions.read(base, private=True).target_check().check_peer(other, address)
     check = ClientOptions.read(base).target_check()
     check.check_peer(f"{base}/10.1000/1", address)
@@ -125,11 +126,10 @@ PUBLIC = (
     [*((one, True) for one in PRIVATE.split()), *((one, False) for one in PUBLIC.split())],
 )
 def test_which_hosts_are_in_a_private_network(host: str, is_private: bool) -> None:
+    url = f"http://[{host}]/" if ":" in host else f"http://{host}/"
     expected = pytest.raises(TargetError, match="private network") if is_private else nullcontext()
     with expected:
-        TargetCheck("https://doi.org").check_url(
-            f"http://[{host}]/" if ":" in host else f"http://{host}/"
-        )
+        TargetCheck("https://doi.org").check_url(url)
 
 
 @pytest.mark.parametrize("mark", ["", *"/?#\\[@: "])

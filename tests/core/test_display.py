@@ -74,7 +74,8 @@ def test_without_a_work_the_name_is_shown() -> None:
         False
     ] * 3
     assert {display(SICI, text) for text in of_works} == {f"doi:{SICI.name}"}
-    empty, words = Work(SICI, {}), Words(conjunction="und", no_date="o. J.")
+    empty = Work(SICI, {})
+    words = Words(conjunction="und", no_date="o. J.")
     shown = display(SICI, "{authors}: {title} ({year})", work=empty, words=words)
     assert shown == f"{SICI.name}: {SICI.name} (o. J.)"
     assert display(SICI, "{authors}", work=KAHN, words=words) == "Kahn und Wilensky"

@@ -126,7 +126,8 @@ def test_a_suggestion_is_shown_on_one_line_and_in_visible_characters() -> None:
     ids=lambda case: case["text"][:60],
 )
 def test_the_doi_in_a_publisher_s_url_is_suggested(case: dict[str, Any]) -> None:
-    text, meant = case["text"], case["suggestion"]
+    text = case["text"]
+    meant = case["suggestion"]
     error = error_of(text)
     suggested = with_suggestion(error)
     assert suggested.suggestion == meant

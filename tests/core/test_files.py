@@ -79,7 +79,8 @@ def test_the_target_of_a_link_is_replaced(file: Path, tmp_path: Path) -> None:
 
 
 def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path) -> None:
-    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    pipe = tmp_path / "pipe"
+    link = tmp_path / "link"
     os.mkfifo(pipe)
     link.symlink_to("pipe")
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -103,7 +104,8 @@ def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path, charact
 
 
 def test_an_error_names_the_file_and_not_the_draft(tmp_path: Path) -> None:
-    missing, full = tmp_path / "missing" / "a.txt", tmp_path / "a.txt"
+    missing = tmp_path / "missing" / "a.txt"
+    full = tmp_path / "a.txt"
     with pytest.raises(FileNotFoundError) as caught, replacing(missing):
         pass
     assert caught.value.filename == str(missing)

@@ -42,7 +42,8 @@ class Shown(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.shown += f" {dict(attrs).get('href')}"
-        self.code += [tag] * (tag in {"code", "pre", "script"})
+        if tag in {"code", "pre", "script"}:
+            self.code.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self.code:
@@ -64,10 +65,11 @@ def myst(source: str) -> str:
     document = publish_doctree(source, parser=Parser(), settings_overrides=SETTINGS)
     for node in list(document.findall(lambda node: isinstance(node, CODE))):
         node.parent.remove(node)
-    texts = document.findall(nodes.Text)
-    return Shown(
-        "\n".join(t if isinstance(t.parent, nodes.raw) else escape(t) for t in texts)
-    ).shown
+    return Shown("\n".join(map(as_html, document.findall(nodes.Text)))).shown
+
+
+def as_html(text: nodes.Text) -> str:
+    return text if isinstance(text.parent, nodes.raw) else escape(text)
 
 
 def respelled(page: str) -> str:

@@ -65,7 +65,9 @@ def test_fields_lists_and_keys_are_read_and_written() -> None:
         '"notes":{"urn:doi:10.1000:2":"x"}}'
     )
     paper = Paper.model_validate_json(text)
-    one, other, second = DOI("10.1000/182"), DOI("10.1000/1"), DOI("10.1000/2")
+    one = DOI("10.1000/182")
+    other = DOI("10.1000/1")
+    second = DOI("10.1000/2")
     assert paper == Paper(doi=one, other=other, cited=[ESCAPED], notes={second: "x"})
     assert json.loads(paper.model_dump_json()) == {
         "doi": "10.1000/182",
@@ -86,9 +88,8 @@ def test_what_a_model_writes_it_reads_again(form: str | None, doi: DOI) -> None:
     adapter: TypeAdapter[dict[DOI, list[DOI]]] = TypeAdapter(CONTAINERS[form])
     given = {doi: [doi]}
     read = adapter.validate_json(adapter.dump_json(given), strict=True)
-    assert [(key.name, [value.name for value in values]) for key, values in read.items()] == [
-        (doi.name, [doi.name])
-    ]
+    assert read.keys() == {doi}
+    assert [key.name for key in read] == [value.name for value in read[doi]] == [doi.name]
     assert adapter.validate_python(adapter.dump_python(given, mode="json")) == given
     assert adapter.validate_python(adapter.dump_python(given), strict=True) == given
 
@@ -139,7 +140,8 @@ def test_strict_mode_takes_text_in_json_only(form: str | None) -> None:
 
 
 def test_a_form_keeps_what_precedes_it_or_is_refused() -> None:
-    url, strict = DOIForm("url"), Field(strict=True)
+    url = DOIForm("url")
+    strict = Field(strict=True)
     for kept in (Annotated[DOI, strict, url], Annotated[DOI, url, strict]):
         assert failure(kept, "10.1000/182")["type"] == "is_instance_of"
     wrong: Any

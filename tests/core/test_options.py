@@ -152,9 +152,8 @@ def test_requests_that_were_not_sent_count_as_the_failures_before_them() -> None
         refusing() as port,
         Resolver(f"http://127.0.0.1:{port}", store=None, budget=20) as resolver,
     ):
-        causes = [
-            one.cause for one in resolver.check([f"10.1000/{n}" for n in range(16)]) if one.cause
-        ]
+        outcomes = resolver.check(f"10.1000/{number}" for number in range(16))
+        causes = [outcome.cause for outcome in outcomes if outcome.cause]
     assert any("not asked again" in str(cause) for cause in causes)
     assert [(str(cause), count) for cause, count in tally(causes).items()] == [
         (f"127.0.0.1:{port}: Connection refused", 16)

@@ -124,8 +124,9 @@ def each(*examples: object) -> Callable[[T], T]:
     """Add these examples; a tuple has several arguments."""
 
     def add(test: T) -> T:
-        for one in examples:
-            test = example(*(one if isinstance(one, tuple) else (one,)))(test)
+        for each in examples:
+            arguments = each if isinstance(each, tuple) else (each,)
+            test = example(*arguments)(test)
         return test
 
     return add
@@ -170,7 +171,8 @@ def test_uris_links_and_paths_are_those_of_a_second_implementation(name: str) ->
     assert doi.uri == "doi:" + naive.encode_uri(name) == "doi:" + quote(name, safe="/")
     assert doi.url == f"https://doi.org/{naive.encode_link(name)}"
     assert encode(name, PATH) == naive.without_dot_segments(naive.encode_uri(name))
-    uri, link = urlsplit(doi.uri), urlsplit(doi.url)
+    uri = urlsplit(doi.uri)
+    link = urlsplit(doi.url)
     assert (uri.scheme, link.netloc, *uri[3:], *link[3:]) == ("doi", "doi.org", "", "", "", "")
     assert unquote(uri.path, errors="strict") == unquote(link.path[1:], errors="strict") == name
     assert not {".", ".."} & {*re.sub("%2[Ee]", ".", link.path).split("/")}

@@ -37,11 +37,13 @@ def text_of(parts: Iterable[Part]) -> str:
 @table("citations", "written", "text, expected")
 def test_what_an_author_writes(text: str, expected: list[list[Any]]) -> None:
     cites = parse_citation(text, "de", IDS)
-    written = [one.key if isinstance(one.key, str) else f"doi:{one.key.name}" for one in cites]
-    fields = [
-        (one.prefix, one.label, one.locator, one.suffix, one.no_author, one.typed) for one in cites
-    ]
-    assert [[key, *others] for key, others in zip(written, fields, strict=True)] == expected
+    assert [fields_of(cite) for cite in cites] == expected
+
+
+def fields_of(cite: Cite) -> list[Any]:
+    """Return the fields of a cite in the order of the cases."""
+    key = cite.key if isinstance(cite.key, str) else f"doi:{cite.key.name}"
+    return [key, cite.prefix, cite.label, cite.locator, cite.suffix, cite.no_author, cite.typed]
 
 
 NAMES = [
@@ -56,7 +58,7 @@ TAILS = ["", ",", " p. 3", ", S. 3–5, 7", ", chap. ii", ", urn:isbn:1, info: 2
 
 
 @pytest.mark.parametrize("separator", ["; ", ", ", ";\n "])
-@pytest.mark.parametrize("name", [f"{minus}{name}" for name in NAMES for minus in ("", "-")])
+@pytest.mark.parametrize("name", [*NAMES, *(f"-{name}" for name in NAMES)])
 def test_works_are_read_together_as_they_are_alone(name: str, separator: str) -> None:
     """However the second one is written, and whatever follows the first one."""
     second = parse_citation(f"{name}, p. 9", "de", IDS)
@@ -210,6 +212,11 @@ def test_parts_lead_to_works_and_keep_superscripts() -> None:
         assert {part.link for part in in_sentence} == {key}, "with the brackets"
 
 
+def authors(*names: tuple[str, str]) -> list[dict[str, str]]:
+    """Return authors of CSL, each from a family name and a given name."""
+    return [{"family": family, "given": given} for family, given in names]
+
+
 @pytest.mark.parametrize("step", [1, -1])
 def test_the_order_of_a_list(step: int) -> None:
     """Given names and later authors count; case, accents and punctuation do not; no date comes last."""
@@ -218,10 +225,7 @@ def test_the_order_of_a_list(step: int) -> None:
         [("Đo", "")], [("Łoś", "")], [("Lot", "")], [("O'Neil", "")], [("Oneill", "")], [("Øst", "")],
         [("Þor", "")],
     ]  # fmt: skip
-    csl = [
-        {"author": [{"family": f, "given": g} for f, g in names], "issued": 2000}
-        for names in people
-    ]
+    csl = [{"author": authors(*names), "issued": 2000} for names in people]
     csl += [{"title": title} for title in ("<i>Tu</i>", "<b>T</b>v", "U", "“U” x", "<sup>V</sup>")]
     csl += [
         *(
@@ -264,10 +268,8 @@ WORKS = {
 
 @pytest.mark.parametrize("called", ["a", "b"])
 def test_a_macro_that_calls_itself_is_named(called: str, tmp_path: Path) -> None:
-    macro, text = (
-        '<macro name="{}"><text macro="{}"/></macro>',
-        '<layout><text macro="a"/></layout>',
-    )
+    macro = '<macro name="{}"><text macro="{}"/></macro>'
+    text = '<layout><text macro="a"/></layout>'
     macros = macro.format("a", called) + macro.format("b", "a")
     areas = f"<citation>{text}</citation><bibliography>{text}</bibliography>"
     (tmp_path / "own.csl").write_text(STYLE.format(macros + areas))
@@ -304,7 +306,8 @@ def entry(
     csl: dict[str, object], style: str | Style = "author-date", locale: str = "en-US"
 ) -> tuple[Part, ...]:
     chosen = Style.load(style) if isinstance(style, str) else style
-    work = Work(ODD if csl.get("DOI") else "id", csl)
+    key = ODD if csl.get("DOI") else "id"
+    work = Work(key, csl)
     [parts] = format_entries([Reference(work, 1)], chosen, locale)
     return parts
 

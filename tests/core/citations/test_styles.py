@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -25,6 +25,10 @@ from doiuri.works import Work
 from support.references import RECORDED, Recorded
 
 
+def text_of(parts: Iterable[Part]) -> str:
+    return "".join(part.text for part in parts)
+
+
 @pytest.mark.parametrize("recorded", RECORDED, ids=str)
 def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path) -> None:
     """Names, dates, numbers, terms, letters, groups, collapsing and order; if not, ``ours`` says what."""
@@ -35,12 +39,10 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
     bibliography = Bibliography(works, works, style, recorded.locale)
     entries = format_entries(bibliography.references, style, recorded.locale)
     shown = [
-        f"{one.key}: {''.join(part.text for part in parts)}"
-        for one, parts in zip(bibliography.references, entries, strict=True)
+        f"{reference.key}: {text_of(parts)}"
+        for reference, parts in zip(bibliography.references, entries, strict=True)
     ]
-    shown += [
-        "".join(part.text for part in bibliography.citation(cites)) for cites in recorded.cites
-    ]
+    shown += [text_of(bibliography.citation(cites)) for cites in recorded.cites]
     wrong = [
         f"{ours} is not {theirs}"
         for ours, theirs in zip(shown, recorded.lines, strict=True)
@@ -60,11 +62,15 @@ def in_sentence(bibliography: Bibliography, cite: Cite, style: Style) -> Iterato
     before = f"{cite.prefix} " if cite.prefix else ""
     layout = ET.fromstring(style.xml).find("{*}citation/{*}layout")
     assert layout is not None
-    prefix, suffix = layout.get("prefix", ""), layout.get("suffix", "")
-    author, whole, year = shown("author", Cite(cite.key)), shown("t", cite), shown("year", cite)
+    prefix = layout.get("prefix", "")
+    suffix = layout.get("suffix", "")
+    author = shown("author", Cite(cite.key))
+    whole = shown("t", cite)
+    year = shown("year", cite)
     others = shown("p", replace(cite, no_author=True)).removeprefix(prefix).removesuffix(suffix)
     own = prefix or style.numbered
-    opening, closing = (prefix, suffix) if own else ("(", ")")
+    opening = prefix if own else "("
+    closing = suffix if own else ")"
     named = "" if cite.no_author else f"{author} "
     expected = f"{before}{named}{opening}{others.removeprefix(before)}{closing}"
     if whole not in {expected, author if others == "n.d." else expected}:  # a style without years

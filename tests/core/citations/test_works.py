@@ -62,7 +62,8 @@ def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
     registry = {A: Work(A, {"type": "report", "title": "T", "author": [{"family": "RASHEED"}]})}
     works = library.complete(registry)
     assert library.complete(registry, [A]) == {A: works[A]}
-    corrected, knuth = works[A], works["knuth1984"]
+    corrected = works[A]
+    knuth = works["knuth1984"]
     assert (corrected.title, corrected.type, corrected.authors[0].family) == (
         "T",
         "report",
@@ -224,7 +225,8 @@ def test_bibtex_beside_other_files_and_the_registry(tmp_path: Path) -> None:
     (tmp_path / "b.bib").write_text(
         "@book{z,\n doi = {https://doi.org/10.1000/b\\_c}, title = {Own}}", "utf-8-sig"
     )
-    library, doi = read_works(["a.json", "b.bib"], tmp_path), DOI("10.1000/b_c")
+    library = read_works(["a.json", "b.bib"], tmp_path)
+    doi = DOI("10.1000/b_c")
     assert library.ids == {"knuth1984": "knuth1984", "kahn": A, "z": doi}
     work = library.complete({doi: Work(doi, {"title": "T", "publisher": "P"})})[doi]
     assert (work.title, work.publisher) == ("Own", "P")

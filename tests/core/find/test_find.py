@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain, product
 from typing import Any
 
 import pytest
@@ -19,9 +20,8 @@ from support.adversary import PATTERNS, SYNTAXES, repeated
 from support.cases import DATA
 from support.growth import is_linear
 
-PARAGRAPHS = [
-    one for path in sorted(DATA.glob("find/*.json")) for one in json.loads(path.read_text("utf-8"))
-]
+FILES = [json.loads(path.read_text("utf-8")) for path in sorted(DATA.glob("find/*.json"))]
+PARAGRAPHS = [*chain(*FILES)]
 """``found`` lists each mention as written with the name it stands for; with ``notation``, mentions have
 escapes of a badge or of JSON, which ``DOI.parse`` does not undo."""
 
@@ -43,7 +43,8 @@ def read_without_label(match: Match) -> DOI:
 
 @pytest.mark.parametrize("case", PARAGRAPHS, ids=lambda case: ascii(case["about"]))
 def test_each_mention_is_found_as_written(case: dict[str, Any]) -> None:
-    text, syntax = case["text"], case["syntax"]
+    text = case["text"]
+    syntax = case["syntax"]
     matches = list(find(text, syntax))
     assert [[match.text, match.doi.name] for match in matches] == case["found"]
     assert [text[start:end] for start, end, *_ in matches] == [match.text for match in matches]
@@ -168,7 +169,7 @@ texts = st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=12).ma
 @given(texts, st.sampled_from(SYNTAXES))
 def test_matches_are_in_order_and_do_not_overlap(text: str, syntax: str) -> None:
     matches = list(find(text, syntax))
-    places = [place for match in matches for place in (match.start, match.end)]
+    places = [*chain(*((match.start, match.end) for match in matches))]
     assert places == sorted(places)
     assert [match.text for match in matches] == [text[match.start : match.end] for match in matches]
     assert all(match.text.startswith(match.label) for match in matches)
@@ -238,8 +239,7 @@ def test_a_closer_look_finds_the_same(text: str, syntax: str) -> None:
 def test_a_closer_look_finds_the_same_between_delimiters(syntax: str) -> None:
     places = [
         context.replace("{}", delimiters.format("{}"))
-        for context in _CONTEXTS
-        for delimiters in _DELIMITED
+        for context, delimiters in product(_CONTEXTS, _DELIMITED)
         if not _nests_quotes(context, delimiters)
     ]
     wrong = []

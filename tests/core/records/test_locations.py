@@ -6,6 +6,7 @@ import collections
 import json
 import random
 from contextlib import suppress
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,10 +32,12 @@ BOMB = (
 
 def located(*places: Mapping[str, object]) -> Locations:
     """The locations with these attributes."""
-    written = (" ".join(f'{name}="{value}"' for name, value in place.items()) for place in places)
-    return parse_locations(
-        f"<locations>{''.join(f'<location {text}/>' for text in written)}</locations>"
-    )
+    return parse_locations(f"<locations>{''.join(map(written, places))}</locations>")
+
+
+def written(place: Mapping[str, object]) -> str:
+    attributes = [f'{name}="{value}"' for name, value in place.items()]
+    return f"<location {' '.join(attributes)}/>"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["note"])
@@ -148,7 +151,8 @@ def test_urls_come_last_and_locations_overrule_them(
     numbered = enumerate(KINDS[value] for value in values)
     found = locations_of([Value(n, kind, Data("string", text)) for n, (kind, text) in numbered], "")
     assert {place.href[8]: place.weight for place in found} == weights
-    status = {"a": 301, "-": 301, "b": 303}.get(values.strip("uvxy")[:1], 302)
+    statuses = {"a": 301, "-": 301, "b": 303}
+    status = statuses.get(values.strip("uvxy")[:1], 302)
     for locatt, expected in (((), chosen), (["mode:legacy"], legacy), ("mode:legacy", legacy)):
         place = choose(found, locatt=locatt)
         assert place
@@ -179,8 +183,11 @@ def test_a_random_choice_among_zeros_takes_any_page() -> None:
 
 @table("rest", "redirects", "own, common, status")
 def test_the_status_of_the_redirect(own: str | None, common: str | None, status: int) -> None:
-    place = Location("https://a.example/", 1.0, {"http_sc": own} if own else {})
-    assert Locations((place,), {"http_sc": common} if common else {}).status(place) == status
+    own_attributes = {"http_sc": own} if own else {}
+    common_attributes = {"http_sc": common} if common else {}
+    place = Location("https://a.example/", 1.0, own_attributes)
+
+    assert Locations((place,), common_attributes).status(place) == status
 
 
 ATTRIBUTES = st.dictionaries(
@@ -251,7 +258,9 @@ def test_the_time_of_a_choice_is_linear_in_record_and_request(
 
 @table("rest", "pairs", "pairs, href")
 def test_each_pair_narrows_those_that_the_pairs_before_it_left(pairs: list[str], href: str) -> None:
-    places = ({"href": f"http://{a}{b}.example/", "a": a, "b": b} for a in (1, 2) for b in (1, 2))
+    places = (
+        {"href": f"http://{a}{b}.example/", "a": a, "b": b} for a, b in product((1, 2), repeat=2)
+    )
     place = choose(located(*places), locatt=pairs)
     assert place is not None
     assert place.href == href

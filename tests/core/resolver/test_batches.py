@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from itertools import count, islice
+from itertools import count, cycle, islice, product
 from typing import Any
 
 import pytest
@@ -24,13 +24,15 @@ def names(number: int) -> list[DOI]:
 def test_answers_come_in_the_order_of_the_names() -> None:
     def slow_first(target: str) -> bytes:
         number = int(target.rpartition("/")[2])
-        time.sleep(0.02 if number % 10 == 0 else 0)
+        if number % 10 == 0:
+            time.sleep(0.02)
         return not_found(f"10.1000/{number}") if number % 7 == 0 else found(f"10.1000/{number}")
 
     with handling(slow_first) as server:
         outcomes = list(Resolver(server.url, store=None).resolve_many(names(50)))
-    expected = [(DOI(f"10.1000/{n}"), "found" if n % 7 else "not-found") for n in range(50)]
-    assert [(outcome.doi, outcome.status) for outcome in outcomes] == expected
+    assert [outcome.doi for outcome in outcomes] == [DOI(f"10.1000/{n}") for n in range(50)]
+    statuses = ["not-found", *["found"] * 6]  # of each seven
+    assert [outcome.status for outcome in outcomes] == [*islice(cycle(statuses), 50)]
     assert all(outcome.record.doi == outcome.doi for outcome in outcomes if outcome.record)
 
 
@@ -105,13 +107,14 @@ def test_progress_is_reported() -> None:
 
 def agencies(name: str) -> dict[str, str]:
     """Which RA's answer, by the last character of the name."""
-    return {
+    items = {
         "!": {"status": "DOI does not exist"},
         "?": {"RA": "Unknown"},
         "*": {"status": "Invalid DOI"},
         "+": {"status": "something new"},
         "-": {"DOI": "10.1000/other", "RA": "Crossref"},
-    }.get(name[-1], {"RA": "Crossref"})
+    }
+    return items.get(name[-1], {"RA": "Crossref"})
 
 
 def test_existence_takes_few_requests() -> None:
@@ -129,7 +132,8 @@ def test_existence_takes_few_requests() -> None:
 def test_doubtful_answers_are_confirmed_unless_which_ra_is_to_be_believed(
     confirm: bool, ends: str
 ) -> None:
-    dois, store = [DOI(f"10.1000/{n}{end}") for end in ends for n in "01"], Kept()
+    dois = [DOI(f"10.1000/{number}{end}") for end, number in product(ends, "01")]
+    store = Kept()
     with handling(proxy({doi.key: () for doi in dois if doi.suffix[0] == "1"}, agencies)) as server:
         outcomes = list(Resolver(server.url, store=store).check(dois, confirm=confirm, batch=True))
         asked = targets(server)
@@ -152,8 +156,8 @@ def test_names_of_any_kind_are_verified() -> None:
     ]
     with handling(proxy(agencies=agencies)) as server:
         outcomes = list(Resolver(server.url, store=None).agencies(dois))
-    crossref = [("found", None if isinstance(doi, ShortDOI) else "Crossref") for doi in dois]
-    assert [(outcome.status, outcome.agency) for outcome in outcomes] == crossref
+    assert {outcome.status for outcome in outcomes} == {"found"}
+    assert [outcome.agency for outcome in outcomes] == [*["Crossref"] * 3, None, "Crossref"]
     assert (
         "10.1000/a%2Cb,10.1000/..%2Fx,10.1000/%C3%BC%25,10.1000"
         in targets(server)[0] + targets(server)[1]
@@ -166,7 +170,11 @@ def test_names_of_any_kind_are_verified() -> None:
 def test_without_which_ra_the_rest_api_is_asked_but_a_refusal_is_unknown(status: str) -> None:
     usual = proxy({"10.1000/0": ()})
     page = reply(status, b"<html>", kind="text/html")
-    with handling(lambda target: page if target.startswith("/doiRA/") else usual(target)) as server:
+
+    def handle(target: str) -> bytes:
+        return page if target.startswith("/doiRA/") else usual(target)
+
+    with handling(handle) as server:
         outcomes = list(Resolver(server.url, store=None).check(names(2), batch=True))
     expected = ["unknown"] * 2 if status == "403 a" else ["found", "not-found"]
     assert [outcome.status for outcome in outcomes] == expected

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +103,13 @@ def test_the_same_answers_give_the_same_bytes_in_any_order(path: Path) -> None:
 def test_a_change_of_an_entry_changes_one_line(path: Path) -> None:
     path.write_text(CONTENT, "utf-8")
     os.utime(path, (1, 1))
-    before, entries = path.stat(), answers()
+    before = path.stat()
+    entries = answers()
     LockFile(path).put_many(entries)
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
     LockFile(path).put_many({TEXT: Entry(b"Liang\n", "text/plain", 7.0)})
-    old, new = CONTENT.splitlines(), path.read_text("utf-8").splitlines()
+    old = CONTENT.splitlines()
+    new = path.read_text("utf-8").splitlines()
     assert [
         number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other
     ] == [5]
@@ -173,7 +176,8 @@ def test_another_editors_line_ends_and_letter_cases_are_read(path: Path) -> None
 
 @pytest.mark.parametrize("body", [b"\xff", b"[]", b"{"])
 def test_an_entry_that_contradicts_its_key_is_left_out(path: Path, body: bytes) -> None:
-    store, bad = LockFile(path), {key("10.1000/1", "work"): Entry(body, CSL_JSON, 0.0)}
+    store = LockFile(path)
+    bad = {key("10.1000/1", "work"): Entry(body, CSL_JSON, 0.0)}
     store.put_many(bad)
     assert not path.exists()
     store.put_many({**bad, RECORD: Entry(b"{}", JSON, 0.0)})
@@ -312,9 +316,8 @@ def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", script, str(path)]
     processes = [subprocess.Popen([*command, name]) for name in "ABCD"]
     assert [process.wait(300) for process in processes] == [0] * 4
-    assert LockFile(path).read().dois() == {
-        f"10.1000/{name}-{n:02}" for name in "ABCD" for n in range(30)
-    }
+    written = product("ABCD", range(30))
+    assert LockFile(path).read().dois() == {f"10.1000/{name}-{n:02}" for name, n in written}
     assert [file.name for file in path.parent.iterdir()] == ["doi.lock"], "nothing is left behind"
 
 

@@ -101,7 +101,8 @@ class Direct:
     """A transport that answers as a handler of a server does, in the same process."""
 
     def __init__(self, answer: Callable[[str], bytes]) -> None:
-        self.answer, self.requests = answer, list[str]()
+        self.answer = answer
+        self.requests: list[str] = []
 
     def get(self, request: Request) -> Reply:
         self.requests.append(request.url)

@@ -44,7 +44,8 @@ def test_a_request_has_the_name_untouched_a_user_agent_and_no_credentials(
     """Neither those of netrc, nor cookies that an answer has set."""
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password x\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    names, usual = ["10.1000//x/../50%25off?b#c", "10.1000/überblick/.."], proxy()
+    names = ["10.1000//x/../50%25off?b#c", "10.1000/überblick/.."]
+    usual = proxy()
     with handling(
         lambda at: usual(at).replace(b"\r\n", b"\r\nSet-Cookie: a=b; Path=/\r\n", 1)
     ) as server:
@@ -59,9 +60,8 @@ def test_a_request_has_the_name_untouched_a_user_agent_and_no_credentials(
     assert agent.endswith("; mailto:me@example.org)")
     assert header(other, "User-Agent") == "mine/1"
     assert header(sent, "Accept") == "application/json"
-    assert {
-        header(one, name) for one in server.requests for name in ("Cookie", "Authorization")
-    } == {None}
+    for secret in ("Cookie", "Authorization"):
+        assert {header(request, secret) for request in server.requests} == {None}, secret
 
 
 def test_parameters() -> None:
@@ -93,7 +93,9 @@ def test_a_selection_is_not_taken_for_the_record(selected: dict[str, object]) ->
 
 
 Ask = Callable[[Resolver, list[DOI]], Iterable[Outcome]]
-HOUR, DAY, MONTH = 3600, 86400, 30 * 86400
+HOUR = 3600
+DAY = 24 * HOUR
+MONTH = 30 * DAY
 RIS = "application/x-research-info-systems"
 METADATA = {"metadata": {CSL_JSON: {"title": "A"}, RIS: "TY", "application/x-bibtex": "@book{a}"}}
 
@@ -129,7 +131,8 @@ def test_how_long_an_answer_is_fresh(
     ask: Ask, record: dict[str, object] | None, seconds: float
 ) -> None:
     """A well-formed name need not be registered (N-061)."""
-    store, before = Kept(), time.time()
+    store = Kept()
+    before = time.time()
     items = [] if record is None else [{"handle": DOI_.name, **record}]
     resolver = resolver_for({"records": items, "agencies": {"10.1000": "Crossref"}}, store=store)
     first, again = (
@@ -141,7 +144,9 @@ def test_how_long_an_answer_is_fresh(
 
 
 def test_a_record_without_a_ttl_is_fresh_for_a_day() -> None:
-    store, before, bare = Kept(), time.time(), value("URL", TARGET)
+    store = Kept()
+    before = time.time()
+    bare = value("URL", TARGET)
     del bare["ttl"]
     with handling(lambda _target: found("10.1000/a", bare)) as server:
         Resolver(server.url, store=store).resolve(DOI_)
@@ -354,7 +359,8 @@ def test_settings_come_from_the_environment(
 def test_outcomes_are_values() -> None:
     with handling(proxy()) as server:
         resolver = Resolver(server.url, store=MemoryStore())
-        (asked,), (stored,) = resolver.resolve_many([DOI_]), resolver.resolve_many([DOI_])
+        (asked,) = resolver.resolve_many([DOI_])
+        (stored,) = resolver.resolve_many([DOI_])
     assert asked == stored
     assert hash(asked) == hash(stored)
     assert pickle.loads(pickle.dumps(stored)) == asked

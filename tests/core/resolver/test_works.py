@@ -52,7 +52,8 @@ def agency(answer: bytes, known: Callable[[str], bool] = lambda _name: True) -> 
         target = request.split(b" ")[1].decode()
         name = target.removeprefix("/api/handles/")
         if name != target:
-            connection.sendall(proxy(None if known(name) else {})(target))
+            handle = proxy() if known(name) else proxy({})
+            connection.sendall(handle(target))
         elif known(target):
             to = f"Location: {both.server.url}/agency{target}"
             connection.sendall(reply("302 Found", b"", to))
@@ -254,11 +255,13 @@ def test_metadata_may_be_null_and_that_there_is_none_is_kept_for_a_day(
     with agency(text("null", kind)) as both:
         resolver = both.resolver(Kept())
         assert [resolver.metadata(KAHN, "*/*").text for _ in range(2)] == ["null"] * 2
-        both.answer, before = NOTHING["406"], both.requests
+        both.answer = NOTHING["406"]
+        before = both.requests
         for _ in range(2):
             with pytest.raises(NoValues):
                 resolver.metadata(KAHN, "text/plain")
         assert both.requests == before + 3
-        both.answer, tomorrow = text("now", "text/plain"), time.time() + 86_401
+        both.answer = text("now", "text/plain")
+        tomorrow = time.time() + 86_401
         monkeypatch.setattr(time, "time", lambda: tomorrow)
         assert resolver.metadata(KAHN, "text/plain").text == "now"

@@ -6,7 +6,7 @@ import gzip
 import json
 import time
 from contextlib import suppress
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -159,7 +159,7 @@ def test_the_request_of_the_agencies() -> None:
 @given(st.lists(NAMES), st.integers(0, 200))
 def test_batches_keep_to_the_limit_and_lose_nothing(dois: list[DOI], limit: int) -> None:
     batches = list(agency_batches(dois, limit=limit))
-    assert [doi for batch, _ in batches for doi in batch] == dois
+    assert [*chain(*(batch for batch, _ in batches))] == dois
     for batch, url in batches:
         assert url == agency_url(batch)
         assert len(url) <= limit or len(batch) == 1
@@ -270,7 +270,8 @@ def test_messages_of_the_server_are_escaped(status: int, code: int) -> None:
     """A message can neither clear a terminal nor start a line of its own in a log."""
     text = "a\x1b[2J\nb\u202ec\ud800 é\x7f"
     body = json.dumps({"responseCode": code, "handle": X.name, "message": text})
-    with pytest.raises(ResolverUnavailable if code == 2 else DOINotFound) as caught:
+    expected = ResolverUnavailable if code == 2 else DOINotFound
+    with pytest.raises(expected) as caught:
         read_record(X, status, body.encode())
     assert str(caught.value).endswith(r"a\x1b[2J\nb\u202ec\ud800 é\x7f")
 
@@ -292,7 +293,8 @@ def test_a_message_has_a_thousand_characters_at_most_and_is_read_from_a_small_bo
 ) -> None:
     body = f'{{"message":"{"x" * length}","responseCode":100,"handle":"{X.name}"}}'.encode()
     read = read_record if status == 404 else lambda doi, *answer: read_agencies([doi], *answer)
-    with pytest.raises(DOINotFound if status == 404 else ResolverUnavailable) as caught:
+    expected = DOINotFound if status == 404 else ResolverUnavailable
+    with pytest.raises(expected) as caught:
         read(X, status, body)
     assert caught.value.reason == reason
 

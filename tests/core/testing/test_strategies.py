@@ -18,11 +18,11 @@ TRICKY = "/.%#?&;:,+<>()[]{}\\|^`\"'~-_= é日😀"
 
 
 def examples(strategy: SearchStrategy[T]) -> list[T]:
-    """Return the same 100 examples each time; with 60, they still have all that is counted."""
+    """Return 200 examples, about the same each time; what is counted is rare in fewer."""
     found = []
 
     @settings(
-        max_examples=100, database=None, derandomize=True, deadline=None, phases=[Phase.generate]
+        max_examples=200, database=None, derandomize=True, deadline=None, phases=[Phase.generate]
     )
     @given(strategy)
     def collect(example: T) -> None:
@@ -36,14 +36,8 @@ def test_prefixes_have_one_to_three_numbers_of_up_to_six_digits() -> None:
     found = examples(prefixes())
     assert all(re.fullmatch(r"10(\.[0-9]{1,6}){1,3}", prefix) for prefix in found)
     assert {prefix.count(".") for prefix in found} == {1, 2, 3}
-    assert {len(number) for prefix in found for number in prefix.split(".")[1:]} == {
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-    }
+    numbers = ".".join(prefix.removeprefix("10.") for prefix in found).split(".")
+    assert {len(number) for number in numbers} == {1, 2, 3, 4, 5, 6}
 
 
 def test_suffixes_are_as_long_as_asked_and_hold_what_breaks_programs() -> None:
@@ -60,7 +54,7 @@ def test_a_spelled_uri_is_read_as_its_doi() -> None:
     assert all(DOI.from_uri(uri) == doi for uri, doi in found)
     assert {uri[:4] for uri, _ in found} == {"doi:", "DOI:", "Doi:"}
     assert 6 < max(len(doi.suffix) for _, doi in found) <= 12
-    escapes = {escape for uri, _ in found for escape in re.findall("%..", uri)}
+    escapes = re.findall("%..", " ".join(uri for uri, _ in found))
     assert any(escape.upper() != escape for escape in escapes)
     assert any(escape.lower() != escape for escape in escapes)
     needless = [re.search("%(?:2[DEde]|[46][1-9A-Fa-f])", uri) for uri, _ in found]

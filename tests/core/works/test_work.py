@@ -99,7 +99,8 @@ def test_formatting_of_titles_stays_in_csl(case: dict[str, str]) -> None:
 
 @each("names")
 def test_names_are_divided_as_the_agency_divides_them(case: dict[str, Any]) -> None:
-    person, expected = case["person"], [case["name"]] if case["name"] else None
+    person = case["person"]
+    expected = [case["name"]] if case["name"] else None
     assert work(author=[person]).csl.get("author") == expected
     if not isinstance(person, list):
         assert work(author=person).csl.get("author") == expected
@@ -109,7 +110,8 @@ def test_names_are_divided_as_the_agency_divides_them(case: dict[str, Any]) -> N
 
 @each("dates")
 def test_dates_are_read_as_far_as_they_are_dates(case: dict[str, Any]) -> None:
-    date, parts = case["date"], case["parts"]
+    date = case["date"]
+    parts = case["parts"]
     found = work(issued=date, submitted=date)
     assert (
         found.csl.get("issued") == found.csl.get("submitted") == (parts and {"date-parts": [parts]})
@@ -300,11 +302,11 @@ def test_only_a_thousand_notices_are_read() -> None:
 def test_notices_are_in_order_whatever_order_they_are_sent_in() -> None:
     """By gravity, then Retraction Watch's, then by date."""
     kinds = "retraction removal withdrawal partial_retraction expression_of_concern correction"
+    sources = ("retraction-watch", "publisher")
     dates = ("2019", "2020-05", "2020-05-22")
-    order = [*product(kinds.split(), ("retraction-watch", "publisher"), dates)]
     sent = [
         {"type": kind, "source": source, "updated": date, "DOI": f"10.5555/{number}"}
-        for number, (kind, source, date) in enumerate(order)
+        for number, (kind, source, date) in enumerate(product(kinds.split(), sources, dates))
     ]
     found = read(**{"updated-by": sent}).notices
     assert (
@@ -312,14 +314,9 @@ def test_notices_are_in_order_whatever_order_they_are_sent_in() -> None:
         == read(**{"updated-by": sent[::-1]}).notices
         == read(**{"updated-by": sorted(sent, key=str)}).notices
     )
-    assert [(one.type, one.source, one.date) for one in found] == [
-        (
-            kind.replace("_", " "),
-            "Retraction Watch" if source == "retraction-watch" else source,
-            date,
-        )
-        for kind, source, date in order
-    ]
+    types = [kind.replace("_", " ") for kind in kinds.split()]
+    order = product(types, ("Retraction Watch", "publisher"), dates)
+    assert [(notice.type, notice.source, notice.date) for notice in found] == [*order]
 
 
 @each("preprints")

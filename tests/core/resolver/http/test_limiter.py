@@ -15,7 +15,9 @@ from support.clock import SLEEP, Clock
 from support.servers.faults import record
 from support.waiting import until
 
-PAUSE, LONGEST, DAY = 5.0, 900.0, 86_400.0
+PAUSE = 5.0
+LONGEST = 900.0
+DAY = 86_400.0
 NAMES = [f"10.1000/{number}" for number in range(1000)]
 AWAY = TransportError("Connection refused")
 RESET = TransportError("Connection reset by peer", transient=True)
@@ -23,14 +25,16 @@ Result = Reply | Exception | None
 
 
 def replied(status: int, body: bytes = b"", after: str = "", url: str = "") -> Reply:
-    return Reply(status, {"Retry-After": after} if after else {}, body, url)
+    headers = {"Retry-After": after} if after else {}
+    return Reply(status, headers, body, url)
 
 
 class Told:
     """A transport that gets the results that it is told, in turn; None is the record of the name."""
 
     def __init__(self, *results: Result) -> None:
-        self.results, self.requests = cycle(results), 0
+        self.results = cycle(results)
+        self.requests = 0
 
     def tell(self, *results: Result) -> None:
         self.results = cycle(results)
@@ -104,7 +108,8 @@ def test_what_soon_passes_is_tried_three_times(
     result: Result, attempts: int, clock: Clock, pauses: list[float]
 ) -> None:
     """As long as the server asks, nobody sends it anything; another server holds up only this request."""
-    transport, begun = Told(result), clock()
+    transport = Told(result)
+    begun = clock()
     (outcome,) = asked(transport.resolver(timeout=100))
     assert (outcome.status, transport.requests) == ("unknown", attempts)
     held = isinstance(result, Reply) and result.headers and not result.url
@@ -130,7 +135,8 @@ class Together:
 
     def __init__(self, first: Reply, second: Reply) -> None:
         self.replies = {NAMES[0]: first, NAMES[1]: second}
-        self.both, self.retried = threading.Barrier(2), list[float]()
+        self.both = threading.Barrier(2)
+        self.retried: list[float] = []
 
     def get(self, request: Request) -> Reply:
         name = request.url.partition("/api/handles/")[2]
@@ -139,7 +145,8 @@ class Together:
             self.retried.append(time.monotonic())
             return replied(200, record(name), url=request.url)
         self.both.wait(60)
-        SLEEP(0.1 if name == NAMES[1] else 0)
+        if name == NAMES[1]:
+            SLEEP(0.1)
         return reply._replace(url=request.url)
 
 
@@ -151,7 +158,8 @@ def test_a_shorter_retry_after_does_not_end_a_longer_one() -> None:
 
 
 def test_a_retry_after_holds_back_everybody_even_whom_the_server_told_to_wait_less() -> None:
-    transport, begun = Together(replied(429, after="1"), replied(429, after="0")), time.monotonic()
+    transport = Together(replied(429, after="1"), replied(429, after="0"))
+    begun = time.monotonic()
     assert [
         outcome.status for outcome in asked(Resolver(store=None, rate=None, transport=transport), 2)
     ] == ["found"] * 2
@@ -242,7 +250,9 @@ def test_failures_of_requests_in_flight_do_not_prolong_a_pause(now: list[float])
                 assert paused.wait(60)
             return super().get(request)
 
-    all_sent, paused, transport = threading.Barrier(6), threading.Event(), Late(AWAY)
+    all_sent = threading.Barrier(6)
+    paused = threading.Event()
+    transport = Late(AWAY)
     resolver = transport.resolver(concurrency=6)
     outcomes = resolver.resolve_many(NAMES[:6])
     assert [next(outcomes).status for _ in range(5)] == ["unknown"] * 5
@@ -284,7 +294,8 @@ def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, l
             gate.wait()
             return reply
 
-    gate, transport = threading.Event(), Crowd(AWAY)
+    gate = threading.Event()
+    transport = Crowd(AWAY)
     resolver = transport.resolver(concurrency=4)
     for _ in range(failures):
         asked(resolver)
@@ -299,7 +310,8 @@ def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, l
     assert transport.requests == failures + 10
 
 
-BLOCKED, REFUSED = replied(403, PAGE), replied(403, b'{"responseCode":2,"message":"not allowed"}')
+BLOCKED = replied(403, PAGE)
+REFUSED = replied(403, b'{"responseCode":2,"message":"not allowed"}')
 REFUSALS: dict[str, tuple[list[Result], int]] = {
     "pages": ([BLOCKED], 3),
     "no body": ([replied(403)], 3),

@@ -12,7 +12,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import pytest
@@ -61,7 +61,7 @@ def test_a_client_certificate_goes_to_no_other_host_and_the_user_agent_is_ours()
         ]
 
 
-PATHS = [path for length in range(5) for path in product(["home", "away"], repeat=length)]
+PATHS = [*chain(*(product(["home", "away"], repeat=length) for length in range(5)))]
 
 
 @pytest.mark.parametrize("path", PATHS, ids="-".join)
@@ -85,9 +85,9 @@ def test_what_a_session_adds_goes_to_no_request_that_another_host_chose(
         Resolver(server.url, store=None, private=True, session=mine).metadata(DOI_, "text/plain")
 
     names = ["authorization", "x-key", "cookie"]
-    added = [[name for name in names if name in asked.headers] for asked in server.seen]
+    added = [filter(asked.headers.__contains__, names) for asked in server.seen]
     at_home = 1 + [*path, "away"].index("away")  # the requests before one leads away
-    assert added == [names] * at_home + [[]] * (len(path) + 1 - at_home)
+    assert [*map(list, added)] == [names] * at_home + [[]] * (len(path) + 1 - at_home)
 
 
 @pytest.mark.parametrize("kind", ["new", "used", "through a proxy", "through a tunnel"])
@@ -111,9 +111,11 @@ def test_a_session_whose_server_trickles_is_given_up(kind: str) -> None:
             with handling(proxy()) as other:
                 mine.get(f"{other.url}/api/handles/10.1000/a")
         if kind == "through a proxy":
-            mine.proxies["http"], url = server.url, "http://resolver.test"
+            mine.proxies["http"] = server.url
+            url = "http://resolver.test"
         if kind == "through a tunnel":
-            mine.proxies["https"], url = server.url, "https://resolver.test"
+            mine.proxies["https"] = server.url
+            url = "https://resolver.test"
         way = f" through the proxy 127.0.0.1:{server.port}" if "through" in kind else ""
         for _ in range(2):
             with pytest.raises(ResolverUnavailable, match=f"no answer from [^ ]+{way} within"):
@@ -306,7 +308,8 @@ def whole(body: bytes) -> urllib3.HTTPResponse:
 )
 def test_a_server_that_sends_what_was_not_asked_for(sent: str, reason: str) -> None:
     """An agency without RIS leaves the request to the landing page, which may send anything."""
-    ris, store = "application/x-research-info-systems", Kept()
+    ris = "application/x-research-info-systems"
+    store = Kept()
     with (
         says(reply("200 OK", b"TY  - JOUR", kind=sent))() as publisher,
         moved(elsewhere(publisher))() as server,
@@ -389,7 +392,8 @@ class Canned(BaseAdapter):
 
     def __init__(self, answer: requests.Response | Exception) -> None:
         super().__init__()
-        self.answer, self.requests = answer, 0
+        self.answer = answer
+        self.requests = 0
 
     def send(self, *_: object, **options: object) -> requests.Response:
         self.requests += 1
@@ -454,7 +458,9 @@ def test_only_the_resolvers_own_bad_redirect_counts_against_it(
     location: str, of_record: bool
 ) -> None:
     moved = requests.Response()
-    moved.status_code, moved.headers["Location"], moved.raw = 302, location, io.BytesIO()
+    moved.status_code = 302
+    moved.headers["Location"] = location
+    moved.raw = io.BytesIO()
     resolver = resolver_of(Canned(moved))
     for _ in range(5):
         ask = resolver.works if of_record else resolver.resolve_many
@@ -492,7 +498,11 @@ def test_the_behaviour_of_another_server_does_not_silence_ours(
     usual = proxy()
     with serving(answer) as agency:
         moved_there = reply("302 Found", b"", f"Location: http://localhost:{agency.port}/")
-        with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
+
+        def handle(target: str) -> bytes:
+            return usual(target) if "/api/" in target else moved_there
+
+        with handling(handle) as server:
             resolver = Resolver(
                 server.url, store=None, private=True, timeout=timeout, concurrency=5
             )

@@ -86,7 +86,8 @@ class Noting:
     """A store that notes its keys, so that a day can pass for its entries."""
 
     def __init__(self, store: AnyStore) -> None:
-        self.store, self.keys = store, set[Key]()
+        self.store = store
+        self.keys: set[Key] = set()
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         return self.store.get_many(keys)
@@ -153,7 +154,8 @@ class Stored(RuleBasedStateMachine):
 
     @initialize(facts=some_facts)
     def begin(self, facts: Facts) -> None:
-        self.facts, self.past = facts, [facts]
+        self.facts = facts
+        self.past = [facts]
 
     @rule(what=st.sampled_from([*ASKS]), dois=some_dois, number=st.integers(0, 1))
     def ask(self, what: str, dois: list[DOI], number: int) -> None:
@@ -175,7 +177,8 @@ class Stored(RuleBasedStateMachine):
         for doi, outcome, true in zip(
             DOIS, ASKS[what](resolver, DOIS), zip(*ever, strict=True), strict=True
         ):
-            said, (known, _) = answer(what, outcome), self.asked.get((what, doi), (None, 0))
+            said = answer(what, outcome)
+            known, _ = self.asked.get((what, doi), (None, 0))
             if known is None:
                 today = any(
                     one == doi and day == len(self.past)
@@ -297,7 +300,8 @@ class Locked(RuleBasedStateMachine):
         base=bases,
     )
     def renew_records(self, dois: list[DOI], number: int, up: bool, lock: Lock, base: str) -> None:
-        before, accepted = self.said(), self.file.read().accepted
+        before = self.said()
+        accepted = self.file.read().accepted
         records = self.records()
         survey = self.survey(self.caches[number], lock, up=up, base=base)
         survey.meet(dict.fromkeys(dois, Need.EXISTENCE))

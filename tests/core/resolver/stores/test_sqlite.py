@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from doiuri.resolver import Entry, Key, Resolver, SQLiteStore, StoreWarning
 from support.processes import forked, status_of
 from support.store_contract import json_entries, key
 
-APPLICATION_ID, FORMAT = 0x444F4931, 3  # "DOI1", and that of the table
+APPLICATION_ID = 0x444F4931  # "DOI1"
+FORMAT = 3  # that of the table
 ENTRIES = json_entries((str(number) for number in range(50)), size=500)
 KEYS = list(ENTRIES)
 NEW = json_entries(["new"])
@@ -61,11 +63,8 @@ def run(text: str, *arguments: str | Path) -> str:
 
 def theirs(*names: str, count: int) -> list[Key]:
     """The keys that the processes use."""
-    return [
-        key(f"10.1000/{name}-{number}", base="http://h")
-        for name in names
-        for number in range(count)
-    ]
+    pairs = product(names, range(count))
+    return [key(f"10.1000/{name}-{number}", base="http://h") for name, number in pairs]
 
 
 @pytest.fixture
@@ -202,7 +201,8 @@ USES: dict[str, Callable[[SQLiteStore], object]] = {
 def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
     stored: Path, damage: Callable[[bytes], bytes], what: str, now: list[float]
 ) -> None:
-    damaged, use = damage(stored.read_bytes()), USES[what]
+    damaged = damage(stored.read_bytes())
+    use = USES[what]
     stored.write_bytes(damaged)
     with closing(SQLiteStore(stored)) as store:
         with pytest.warns(
@@ -391,7 +391,8 @@ def test_entries_that_were_not_renewed_for_half_a_year_are_deleted(path: Path) -
 def test_beyond_the_limit_the_oldest_entries_are_deleted_in_small_steps(
     path: Path, batch: int
 ) -> None:
-    limit, counts = 200_000, []
+    limit = 200_000
+    counts = []
     with closing(SQLiteStore(path, limit=limit)) as store:
         for start in range(0, 3_200, batch):
             latest = json_entries(str(n) for n in range(start, start + batch))

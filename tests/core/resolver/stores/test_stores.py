@@ -48,11 +48,13 @@ def server() -> Iterator[Redis]:
 def test_a_store_keeps_the_contract(
     where: str, check: Callable[[AnyStore], None], tmp_path: Path, server: Redis
 ) -> None:
-    redis = f"{server.url}{where.removeprefix('redis')}"
-    path = tmp_path / where if "/" in where else where
-    with closing(
-        RedisStore(redis, timeout=60) if where.startswith("redis") else open_store(path)
-    ) as store:
+    store: AnyStore
+    if where.startswith("redis"):
+        store = RedisStore(server.url + where.removeprefix("redis"), timeout=60)
+    else:
+        path = tmp_path / where if "/" in where else where
+        store = open_store(path)
+    with closing(store):
         check(store)
 
 
@@ -225,7 +227,8 @@ def test_a_stale_entry_is_kept_for_30_days_on_the_server(server: Redis) -> None:
         for expires in (0.0, time.time() + 5 * 86400, math.inf):
             store.put_many({NONE: Entry(b"", "", expires)})
             (seconds,) = server.lifetimes.values()
-            assert round(seconds / 86400) == 30 + {0.0: 0, math.inf: 3650}.get(expires, 5)
+            days_until = {0.0: 0, math.inf: 3650}
+            assert round(seconds / 86400) == 30 + days_until.get(expires, 5)
 
 
 def test_a_server_that_takes_no_answers_is_still_read(server: Redis, now: list[float]) -> None:
@@ -359,13 +362,15 @@ def test_an_entry_that_we_did_not_write_counts_as_missing(
     where: str, spoil: Spoil, method: str, tmp_path: Path
 ) -> None:
     """Offline its name is unknown; online it alone is requested."""
+    path = where if where == ":memory:" else tmp_path / where
     with (
-        closing(open_store(where if where == ":memory:" else tmp_path / where)) as store,
+        closing(open_store(path)) as store,
         handling(proxy(agencies=lambda _name: {"RA": "DataCite"})) as server,
     ):
         for base in (AWAY, server.url):
             for doi in DOIS:
-                record, exists = key(doi.key, base=base), key(doi.key, "exists", base)
+                record = key(doi.key, base=base)
+                exists = key(doi.key, "exists", base)
                 agency = json.dumps({"DOI": doi.name, "RA": "Crossref"}).encode()
                 store.put_many({record: new_entry(stored(doi.name))})
                 store.put_many({exists: new_entry(agency)})

@@ -159,18 +159,17 @@ class Survey:
         """
         show = show or _show_nothing
 
-        cited = [doi for doi, need in needs.items() if need == Need.WORK]
-        others = [doi for doi, need in needs.items() if need != Need.WORK]
-        self._look_up_works(cited, self._without_status(others), show)
+        cited = _with_need(needs, Need.WORK)
+        others = [doi for doi in self._without_status(needs) if needs[doi] != Need.WORK]
+        self._look_up_works(cited, others, show)
 
         self._look_up_existence(self._without_status(needs), show)
 
-        cards = [doi for doi, need in needs.items() if need == Need.CARD]
-        self._look_up_works([doi for doi in cards if self.statuses.get(doi) == "found"], [], show)
+        cards = self._with_status("found", _with_need(needs, Need.CARD))
+        self._look_up_works(cards, [], show)
 
         if self._lock is None:
-            dead = [doi for doi in needs if self.statuses.get(doi) == "not-found"]
-            self._look_for_meant([doi for doi in dead if doi not in self.meant])
+            self._look_for_meant(self._with_status("not-found", needs))
 
     def look_up_works(self, dois: Iterable[DOI], *, show: Show | None = None) -> None:
         """Ask for the works of DOIs that are not known yet, and for nothing else.
@@ -179,28 +178,28 @@ class Survey:
 
         :param show: as for ``meet``.
         """
-        self._look_up_works(dois, [], show or _show_nothing)
+        self._look_up_works(dict.fromkeys(dois), [], show or _show_nothing)
 
     def answer(self, doi: DOI) -> Answer:
         """Return what is known about a DOI now."""
-        default = "found" if doi in self.works else "unknown"
         work = self.works.get(doi)
+        status = "found" if doi in self.works else "unknown"
         return Answer(
-            self.statuses.get(doi, default),
-            self.incomplete.get(doi) or self.unknown.get(doi),
-            work,
-            self.meant.get(doi),
+            self.statuses.get(doi, status),
+            cause=self.incomplete.get(doi) or self.unknown.get(doi),
+            work=work,
+            meant=self.meant.get(doi),
             lacks_metadata=doi in self.works and work is None,
         )
 
     @property
     def missing(self) -> dict[DOI, DOI | None]:
         """The DOIs that do not exist, each with the registered one that was probably meant, or None."""
-        return {
-            doi: self.meant.get(doi)
-            for doi, status in self.statuses.items()
-            if status == "not-found"
-        }
+        return {doi: self.meant.get(doi) for doi in self._with_status("not-found", self.statuses)}
+
+    def _with_status(self, status: str, dois: Iterable[DOI]) -> list[DOI]:
+        """Return the DOIs with a status."""
+        return [doi for doi in dois if self.statuses.get(doi) == status]
 
     def _without_status(self, dois: Iterable[DOI]) -> list[DOI]:
         """Return the DOIs of which it is not known whether they exist."""
@@ -208,8 +207,8 @@ class Survey:
 
     def _without_work(self, dois: Iterable[DOI]) -> list[DOI]:
         """Return the DOIs whose works may be asked for: those not known yet, of DOIs that may exist."""
-        alive = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
-        return [doi for doi in alive if doi not in self.works]
+        new = [doi for doi in dois if doi not in self.works]
+        return [doi for doi in new if self.statuses.get(doi) != "not-found"]
 
     def _look_up_existence(self, dois: Sequence[DOI], show: Show) -> None:
         """Ask whether DOIs exist: by their whole records, if the lock file is to have those."""
@@ -217,8 +216,8 @@ class Survey:
             return
         with show("existence", dois) as progress:
             if self._lock == "record":
-                records = self._resolver.resolve_many(dois, budget=self._left, progress=progress)
-                self._note_existence(dois, records)
+                outcomes = self._resolver.resolve_many(dois, budget=self._left, progress=progress)
+                self._note_existence(dois, outcomes)
             else:
                 self._check(dois, batch=self._lock == "exists", progress=progress)
 
@@ -269,7 +268,8 @@ class Survey:
 
     def _look_for_meant(self, dead: Sequence[DOI]) -> None:
         """Look for the registered DOIs that were probably meant by DOIs that do not exist."""
-        pairs = list(islice(_guesses_of_each(dead), _MOST_GUESSES))
+        new = [doi for doi in dead if doi not in self.meant]
+        pairs = list(islice(_guesses_of_each(new), _MOST_GUESSES))
         if not pairs:
             return
         guesses = [guess for _, guess in pairs]
@@ -306,6 +306,7 @@ class Survey:
 
         dead = {doi for doi in answered if content.status(doi) == "not-found"}
         content.remove(dead)
+        # but keep the records that say so
         content.add({key: new[key] for key in new if key.kind == "record" and key.doi in dead})
         for doi in answered - dead:
             content.accepted.pop(doi, None)
@@ -367,6 +368,11 @@ def _show_nothing(_stage: str, _dois: Sequence[DOI]) -> AbstractContextManager[N
     return nullcontext()
 
 
+def _with_need(needs: Mapping[DOI, Need], need: Need) -> list[DOI]:
+    """Return the DOIs about which exactly this is needed."""
+    return [doi for doi, its_need in needs.items() if its_need == need]
+
+
 def _is_asked_for(key: Key, checked: Collection[str], unknown: Collection[str]) -> bool:
     """Return whether the entry of a key answers what was asked for a lock file.
 
@@ -422,9 +428,10 @@ def tally(causes: Iterable[Cause]) -> dict[Cause, int]:
     firsts: dict[tuple[object, ...], Cause] = {}
     counts: Counter[tuple[object, ...]] = Counter()
     for cause in causes:
-        firsts.setdefault(cause[:3], cause)
-        counts[cause[:3]] += 1
-    return {firsts[key]: count for key, count in counts.most_common()}
+        kind = cause.kind, cause.host, cause.status
+        firsts.setdefault(kind, cause)
+        counts[kind] += 1
+    return {firsts[kind]: count for kind, count in counts.most_common()}
 
 
 def unchecked(causes: Sequence[Cause], total: int) -> str:

@@ -54,8 +54,11 @@ _stores: dict[str, AnyStore] = {}
 
 def server(base: str) -> Server:
     """Return the server of a resolver, one per process."""
+    address = origin(base)
     with _mutex:
-        return _servers.setdefault(origin(base), Server())
+        if address not in _servers:
+            _servers[address] = Server()
+        return _servers[address]
 
 
 def new_client(
@@ -71,7 +74,10 @@ def new_client(
     def limiter() -> Limiter:
         if transport is None:
             return server(settings.base).limiter
-        return limiters.setdefault(os.getpid(), Limiter())
+        own = limiters.get(os.getpid())
+        if own is None:
+            own = limiters.setdefault(os.getpid(), Limiter())  # unless another thread has set it
+        return own
 
     def usable_transport() -> Transport:
         if session is not None and os.getpid() != process:

@@ -338,9 +338,8 @@ class Resolver:
 
         :raises ResolutionError: unless it is found.
         """
-        seconds = self.settings.seconds(budget)
-        pipeline = Pipeline(question, self._client, self._store, seconds)
-        (outcome,) = pipeline.outcomes([as_handle(doi)])
+        handle = as_handle(doi)
+        (outcome,) = self._pipeline(question, budget).outcomes([handle])
         outcome.raise_for_status()
         return outcome
 
@@ -352,15 +351,18 @@ class Resolver:
         progress: Progress | None,
     ) -> Iterator[Outcome]:
         check_batch(dois)
-        seconds = self.settings.seconds(budget)
+        pipeline = self._pipeline(question, budget)
         check_callable(progress=progress)
-        pipeline = Pipeline(question, self._client, self._store, seconds)
         report = progress or self._progress
-        if report is None:
-            return pipeline.outcomes(as_handles(dois))
-
         total = len(dois) if isinstance(dois, Sized) else None
-        return pipeline.outcomes(as_handles(dois), lambda done: report(done, total))
+        handles = as_handles(dois)
+        if report is None:
+            return pipeline.outcomes(handles)
+        return pipeline.outcomes(handles, lambda done: report(done, total))
+
+    def _pipeline(self, question: Question, budget: float | Default | None) -> Pipeline:
+        seconds = self.settings.seconds(budget)
+        return Pipeline(question, self._client, self._store, seconds)
 
     def _too_many_works(
         self, dois: Sequence[Handle], others: Collection[Handle], deadline: float

@@ -6,8 +6,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import DOI, DOISyntaxError, find
-from doiuri.bibtex import EntryScanner, names
+from doiuri import DOI, DOISyntaxError, bibtex, find
 from doiuri.tex import plain_text
 
 from doiuri_cli.readers import type_of
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Location, Source
     from doiuri_cli.readers._json import Keys
 
-    # place and text of the DOI, key, title, a text with the year, and the family name of the first author
-    Fields = tuple[tuple[int, int], str, str, str, str, str]
-    _Value = tuple[str, tuple[int, int]]  # a text, and its place in the file
-    _Values = dict[Keys, _Value]
+    Values = dict[Keys, "Value"]
+    RISLine = tuple[str, int, str]  # tag, offset of the value, and value
 
 
 _LINE = re.compile(r"^([A-Z][A-Z0-9])[ ]{1,2}-(?:[ ]|$)[ \t]*+([^\r\n]*)", re.MULTILINE)
@@ -43,18 +40,19 @@ def read_ris(source: Source) -> Iterator[Part]:
                 yield Part(value, start=start, entry=key, field=tag in _FIELDS, encode=one_line)
 
 
-def records(source: Source) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
+def records(source: Source) -> Iterator[tuple[str, list[RISLine]]]:
     """Return the records: the key of each, and its lines as tag, offset of the value, and value.
 
     :raises ReadError: if the file has none.
     """
-    record: list[tuple[str, int, str]] = []
+    record: list[RISLine] = []
     number = 0
     for line in _LINE.finditer(source.text):
-        if line[1] == "TY" and record:
-            yield _key(record, number), record
+        if line[1] == "TY":
+            if record:
+                yield _key(record, number), record
             record = []
-        number += line[1] == "TY"
+            number += 1
         record.append((line[1], line.start(2), line[2].rstrip()))
     if record:
         yield _key(record, number), record
@@ -62,8 +60,10 @@ def records(source: Source) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
         raise ReadError('not RIS: no record starts with "TY  - "')
 
 
-def _key(record: list[tuple[str, int, str]], number: int) -> str:
-    return next((value for tag, _, value in record if tag == "ID" and value), f"record {number}")
+def _key(record: list[RISLine], number: int) -> str:
+    """Return the ``ID`` of a record, or what its number is."""
+    ids = (value for tag, _, value in record if tag == "ID" and value)
+    return next(ids, f"record {number}")
 
 
 _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
@@ -77,9 +77,8 @@ class CitedWork(NamedTuple):
     doi: DOI  # the DOI
     title: str  # the title, as plain text; empty if it has none
     year: int | None  # the year of publication; None if it has none
-    first_author_family: (
-        str  # with its particle; of an organization, the name; empty if it has no author
-    )
+    # with its particle; of an organization, the name; empty if it has no author
+    first_author_family: str
     location: Location  # where the DOI is
 
 
@@ -91,150 +90,216 @@ class Lacking(NamedTuple):
     candidate: str | None
 
 
+class Description(NamedTuple):
+    """What an entry says."""
+
+    span: tuple[
+        int, int
+    ]  # where its DOI starts and ends; of an entry without one, where the entry does
+    doi: str  # the text of its DOI; empty if it has none
+    key: str  # its key
+    title: str  # its title
+    published: str  # a text with the year of publication
+    family: str  # the family name of the first author or editor
+
+
+class Value(NamedTuple):
+    """A value of a file, and where it starts and ends."""
+
+    text: str
+    span: tuple[int, int]
+
+
 def entries(source: Source) -> Iterator[CitedWork | Lacking]:
     """Return the entries of a bibliography, of formats other than BibTeX those that have a DOI.
 
     :raises ReadError: if the file is not what its name says.
     """
-    match type_of(source.path):
-        case "bibtex":
-            works = _bibtex
-        case "yaml" if source.path.lower().endswith(".cff"):
-            works = _cff
-        case "json":
-            works = _csl
-        case "ris":
-            works = _ris
-        case _:
-            return
     whole = Part(source.text, source=source)
-    for span, doi, key, title, published, family in works(source):
-        if not doi:
-            matches = find(source.text[slice(*span)], "bibtex")
-            yield Lacking(title or key, next((match.doi.name for match in matches), None))
+    for entry in _descriptions(source):
+        if not entry.doi:
+            matches = find(source.text[slice(*entry.span)], "bibtex")
+            candidate = next((match.doi.name for match in matches), None)
+            yield Lacking(entry.title or entry.key, candidate)
             continue
         with suppress(DOISyntaxError):
-            year = _YEAR.search(published)
-            number = int(year[0]) if year else None
-            location = location_of(whole._replace(entry=key), *span)
-            yield CitedWork(key, DOI.parse(doi), " ".join(title.split()), number, family, location)
+            yield CitedWork(
+                entry.key,
+                DOI.parse(entry.doi),
+                " ".join(entry.title.split()),
+                _year_in(entry.published),
+                entry.family,
+                location_of(whole._replace(entry=entry.key), *entry.span),
+            )
 
 
-def _bibtex(source: Source) -> Iterator[Fields]:
-    """Return the entries; one without a DOI has an empty text, and its own place."""
-    scanner = EntryScanner(source.text)
-    for entry, limit in scanner.entries():
-        values: dict[str, str] = {}
-        span = 0, 0
-        for field in scanner.fields(limit):
-            if field.name == "doi" and "doi" not in values:
-                first, last = field.value[0], field.value[-1]
-                span = first.start + (first.text is None), last.end - (last.text is None)
-            values.setdefault(
-                field.name, scanner.text_of(field.value)
-            )  # BibTeX ignores a second one
-        doi = plain_text(values.get("doi", ""))
-        if not (doi or scanner.is_closed):
+def _descriptions(source: Source) -> Iterator[Description]:
+    """Return what the entries of a bibliography say; nothing of any other file.
+
+    :raises ReadError: if the file is not what its name says.
+    """
+    match type_of(source.path):
+        case "bibtex":
+            return _bibtex(source)
+        case "yaml" if source.path.lower().endswith(".cff"):
+            return _cff(source)
+        case "json":
+            return _csl(source)
+        case "ris":
+            return _ris(source)
+        case _:
+            return iter(())
+
+
+def _year_in(text: str) -> int | None:
+    year = _YEAR.search(text)
+    return None if year is None else int(year[0])
+
+
+def _bibtex(source: Source) -> Iterator[Description]:
+    """Return the entries, also those without a DOI."""
+    for entry in bibtex.entries(source.text):
+        fields = entry.fields
+        doi = plain_text(fields.get("doi", ""))
+        if not doi and not entry.is_closed:
             continue  # a broken entry may have one
-        published = values.get("year") or values.get("date", "")
-        family = _family(names(values.get("author") or values.get("editor", "")))
-        title = plain_text(values.get("title", ""))
-        yield (
-            span if doi else (entry.start(), scanner.end),
-            doi,
-            entry["key"],
-            title,
-            published,
-            family,
+        span = entry.spans["doi"] if doi else (entry.start, entry.end)
+        people = bibtex.names(fields.get("author") or fields.get("editor") or "")
+        yield Description(
+            span=span,
+            doi=doi,
+            key=entry.key,
+            title=plain_text(fields.get("title", "")),
+            published=plain_text(fields.get("year") or fields.get("date") or ""),
+            family=_family(people),
         )
 
 
-def _cff(source: Source) -> Iterator[Fields]:
+def _cff(source: Source) -> Iterator[Description]:
     """Return the works; the key of each says where it is, such as "references[0]"."""
-    works: dict[Keys, _Values] = {}
-    for one in scalars(source.text):
-        if not (one.is_key or one.style == "#"):
-            size = {"references": 2, "preferred-citation": 1}.get(
-                str(one.path[0]) if one.path else "", 0
-            )
-            work = works.setdefault(one.path[:size], {})
-            value = decoded(source.text, one).text
-            work.setdefault(one.path[size:], (value, (one.start, one.end)))
-    for path, work in works.items():
-        key = f"references[{path[1]}]" if len(path) > 1 else "".join(map(str, path))
-        if doi := work.get(("doi",)) or _identifier(work):
-            yield _work_fields(key, doi, {place: value for place, (value, _) in work.items()})
+    works: dict[Keys, Values] = {}
+    for scalar in scalars(source.text):
+        if scalar.is_key or scalar.style == "#":
+            continue
+        place = _place_of_work(scalar.path)
+        work = works.setdefault(place, {})
+        value = Value(decoded(source.text, scalar).text, (scalar.start, scalar.end))
+        work.setdefault(scalar.path[len(place) :], value)
+    for place, work in works.items():
+        doi = work.get(("doi",)) or _identifier(work)
+        if doi is not None:
+            yield _description(_name_of_work(place), doi, work)
 
 
-def _identifier(work: _Values) -> _Value | None:
+def _place_of_work(path: Keys) -> Keys:
+    """Return the path of the work that a value of a CITATION.cff belongs to; () for that of the file."""
+    if path[:1] == ("references",):
+        return path[:2]
+    if path[:1] == ("preferred-citation",):
+        return path[:1]
+    return ()
+
+
+def _name_of_work(place: Keys) -> str:
+    if len(place) > 1:
+        return f"references[{place[1]}]"
+    return "".join(map(str, place))
+
+
+def _identifier(work: Values) -> Value | None:
     """Return the only DOI among the identifiers of a work: several may name versions."""
-    kinds = (path for path, (value, _) in work.items() if path[-1:] == ("type",) and value == "doi")
-    places = ((*path[:-1], "value") for path in kinds if path[0] == "identifiers")
-    dois = [work[place] for place in places if place in work]
+    dois: list[Value] = []
+    for path, kind in work.items():
+        is_doi = path[:1] == ("identifiers",) and path[-1] == "type" and kind.text == "doi"
+        value = work.get((*path[:-1], "value"))
+        if is_doi and value is not None:
+            dois.append(value)
     return dois[0] if len(dois) == 1 else None
 
 
-def _work_fields(key: str, doi: _Value, work: dict[Keys, str]) -> Fields:
-    def text(*names: str | int) -> str:
-        return work.get(names, "")
+def _description(key: str, doi: Value, work: Values) -> Description:
+    """Return what a work of a CITATION.cff says."""
+
+    def text(*path: str | int) -> str:
+        value = work.get(path)
+        return "" if value is None else value.text
 
     author = ("authors", 0)
     family = f"{text(*author, 'name-particle')} {text(*author, 'family-names')}".strip()
-    year = text("year") or text("date-released") or text("date-published")
-    return doi[1], doi[0], key, text("title"), year, family or text(*author, "name")
+    return Description(
+        span=doi.span,
+        doi=doi.text,
+        key=key,
+        title=text("title"),
+        published=text("year") or text("date-released") or text("date-published"),
+        family=family or text(*author, "name"),
+    )
 
 
-def _csl(source: Source) -> Iterator[Fields]:
+def _csl(source: Source) -> Iterator[Description]:
     """Return the items that have a DOI.
 
     :raises ReadError: if the file is not JSON.
     """
     value = described(source)
-    for string in strings(source, SKIPPED) if value is not None else ():
+    if value is None:
+        return
+    for string in strings(source, SKIPPED):
         item = at(value, string.path[:-1])
-        if string.path[-1:] != ("DOI",) or not isinstance(item, dict) or not is_work(item):
-            continue
-        span = string.start, string.end
-        title = _MARKUP.sub("", _text(item.get("title")))
-        year, family = _year(item.get("issued")), _family(item.get("author"))
-        yield span, string.value, _text(item.get("id")), title, year, family
+        if string.path[-1:] == ("DOI",) and isinstance(item, dict) and is_work(item):
+            yield Description(
+                span=(string.start, string.end),
+                doi=string.value,
+                key=_text(item.get("id")),
+                title=_MARKUP.sub("", _text(item.get("title"))),
+                published=_published(item.get("issued")),
+                family=_family(item.get("author")),
+            )
 
 
 def _text(value: object) -> str:
     return str(value) if isinstance(value, str | int) else ""
 
 
-def _year(issued: object) -> str:
+def _published(issued: object) -> str:
+    """Return the text of a date of CSL-JSON that has its year; "" if there is none."""
     if not isinstance(issued, dict):
         return ""
     first = at(issued, ("date-parts", 0, 0))
     return _text(first) or _text(issued.get("raw")) or _text(issued.get("literal"))
 
 
-def _family(authors: object) -> str:
-    author = at(authors, (0,))
-    if not isinstance(author, dict):
+def _family(people: object) -> str:
+    """Return the family name of the first of the names of CSL-JSON, with its particle; "" if there is none."""
+    person = at(people, (0,))
+    if not isinstance(person, dict):
         return ""
-    particle, family = _text(author.get("non-dropping-particle")), _text(author.get("family"))
-    return f"{particle} {family}".strip() or _text(author.get("literal"))
+    particle = _text(person.get("non-dropping-particle"))
+    family = _text(person.get("family"))
+    return f"{particle} {family}".strip() or _text(person.get("literal"))
 
 
-def _ris(source: Source) -> Iterator[Fields]:
+def _ris(source: Source) -> Iterator[Description]:
     """Return the records that have a DOI.
 
     :raises ReadError: if the file has no record.
     """
     for key, record in records(source):
-        values: dict[str, tuple[int, str]] = {}
-        for tag, start, value in record:
-            values.setdefault(tag, (start, value))
+        values: dict[str, Value] = {}
+        for tag, start, text in record:
+            values.setdefault(tag, Value(text, (start, start + len(text))))
         if "DO" not in values:
             continue
-        start, doi = values["DO"]
-        family = _first(values, "AU", "A1").partition(",")[0].strip()
-        span = start, start + len(doi)
-        yield span, doi, key, _first(values, "TI", "T1"), _first(values, "PY", "Y1", "DA"), family
+        yield Description(
+            span=values["DO"].span,
+            doi=values["DO"].text,
+            key=key,
+            title=_first(values, "TI", "T1"),
+            published=_first(values, "PY", "Y1", "DA"),
+            family=_first(values, "AU", "A1").partition(",")[0].strip(),
+        )
 
 
-def _first(values: dict[str, tuple[int, str]], *tags: str) -> str:
-    return next((values[tag][1] for tag in tags if tag in values), "")
+def _first(values: dict[str, Value], *tags: str) -> str:
+    """Return the text of the first tag that a record has; "" if it has none of them."""
+    return next((values[tag].text for tag in tags if tag in values), "")

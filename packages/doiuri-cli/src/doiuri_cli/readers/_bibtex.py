@@ -66,21 +66,19 @@ def _field(text: str, value: list[Piece], key: str) -> Part | None:
         if piece.text == "":
             return None
         if piece.text is None:  # a text in quotation marks or braces
-            content += text[piece.start + 1 : piece.end - 1]
-            places += range(piece.start + 1, piece.end - 1)
+            content += text[slice(*piece.span)]
+            places += range(*piece.span)
         else:
             content += piece.text
             places += [piece.start] * len(piece.text)
 
-    last = value[-1]
-    places.append(last.end - 1 if last.text is None else last.end)
+    places.append(value[-1].span[1])
     return Part(content, _SYNTAX, places=tuple(places), entry=key, field=True)
 
 
 def _field_of_one(text: str, value: Piece, key: str) -> Part:
     """Return the part for a value that is one text, without the braces around all of it."""
-    start = value.start + 1
-    end = value.end - 1
+    start, end = value.span
     while end - start > 1 and text[start] == "{" and closing(text, start, end) == end:
         start += 1
         end -= 1

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri import DOI, DOISyntaxError
-from doiuri.bibtex import EntryScanner
+from doiuri import DOI, DOISyntaxError, bibtex
 from doiuri.plugins.survey import tally
 
 from doiuri_cli.registry import open_resolver
@@ -49,14 +47,15 @@ def read_bib(path: str) -> dict[str, str]:
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
     """Yield the key and the text of each entry; the key is empty for what is no complete entry."""
-    scanner, last = EntryScanner(text), 0
-    for entry, limit in scanner.entries():
-        if text[last : entry.start()].strip():
-            yield "", text[last : entry.start()]
-        deque(scanner.fields(limit), 0)
-        last = scanner.end
-        yield entry["key"] if scanner.is_closed else "", text[entry.start() : last]
-    if rest := text[last:].strip():
+    end = 0
+    for entry in bibtex.entries(text):
+        if text[end : entry.start].strip():
+            yield "", text[end : entry.start]
+        key = entry.key if entry.is_closed else ""
+        yield key, text[entry.start : entry.end]
+        end = entry.end
+    rest = text[end:].strip()
+    if rest:
         yield "", rest
 
 

@@ -15,22 +15,32 @@ from doiuri._names import PLAIN_NAME
 from doiuri._patterns import lazy
 from doiuri._urls import PROXY_PATTERN
 
+# ASCII characters, and those that look like them
 _DASHES = (
     "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
 )
-_LOOK_ALIKES = str.maketrans(
-    {
-        **dict.fromkeys(_DASHES, "-"),
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
-        **dict.fromkeys("\u2044\u2215\u29f8", "/"),
-        **dict.fromkeys("\u2024", "."),
-        **dict.fromkeys("\u2039\u02c2\u27e8\u3008", "<"),
-        **dict.fromkeys("\u203a\u02c3\u27e9\u3009", ">"),
-        "\u2236": ":",
-        **dict.fromkeys("\u02dc\u223c", "~"),
-    }
-)
+_LOOK_ALIKES_OF = {
+    "-": _DASHES,
+    "'": "\u2018\u2019\u201a\u201b\u2032\u02bc",
+    '"': "\u201c\u201d\u201e\u201f\u2033",
+    "/": "\u2044\u2215\u29f8",
+    ".": "\u2024",
+    "<": "\u2039\u02c2\u27e8\u3008",
+    ">": "\u203a\u02c3\u27e9\u3009",
+    ":": "\u2236",
+    "~": "\u02dc\u223c",
+}
+
+
+def _translation(look_alikes_of: dict[str, str]) -> dict[int, str]:
+    """Return the table for ``str.translate`` that replaces the look-alikes of each character by it."""
+    table: dict[int, str] = {}
+    for character, look_alikes in look_alikes_of.items():
+        table |= dict.fromkeys(map(ord, look_alikes), character)
+    return table
+
+
+_LOOK_ALIKES = _translation(_LOOK_ALIKES_OF)
 # Cyrillic and Greek letters that look like Latin ones: suspicious only in names with Latin letters
 _TWINS = str.maketrans(
     "АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo"
@@ -39,37 +49,44 @@ _ESCAPE = lazy("%[0-9A-Fa-f]{2}")
 _ALPHANUMERIC = lazy("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
 _STRAY = lazy("%(?![0-9A-Fa-f]{2})")
 _TEX = lazy(
-    r"\{?\\([_%&#${}~^])\}?|\$([<>])\$|\{?\\text(less|greater|underscore)(?:\{\}|\}| )?|\{?\$_(\w{1,9})\$\}?"
+    r"""
+    \{? \\ ( [_%&\#${}~^] ) \}?
+    | \$ ( [<>] ) \$
+    | \{? \\text ( less | greater | underscore ) (?: \{\} | \} | [ ] )?
+    | \{? \$_ ( \w{1,9} ) \$ \}?
+    """,
+    re.VERBOSE,
 )
 _TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
 # Nearly all DOIs: nothing for the checks below, except perhaps the end of a page's address
 _HARMLESS = lazy(rf"(?:[Dd][Oo][Ii]:)?(?!10\.[0-9]+/./){PLAIN_NAME}")
-_PAGE_ENDS = (
-    "abstract",
-    "full",
-    "text",
-    "html",
-    "htm",
-    "pdf",
-    "epub",
-    "meta",
-    "summary",
-    "toc",
-    "svg",
-)
+_PAGE_ENDS = tuple("abstract full text html htm pdf epub meta summary toc svg".split())  # noqa: SIM905
 _REPAIRS = 15  # at most: one for each check of the name
 _LONG = 5000  # characters; composing longer names can take quadratic time
 _MARKS = ".,;:!?'\"’…。、，．；：！？"
 _CLOSERS = dict(zip(")]}>”»）】」』》〉", "([{<“«（【「『《〈", strict=True))
 # What follows a name and white space in references: a remark or another name
 _BEYOND = lazy(
-    r"(?<!\s)[,;]?\s++(?:[(\[]|(?:and|et|und|y|accessed|retrieved|doi|PMC?ID)\b|https?:|10\.[0-9]{4})",
-    re.IGNORECASE,
+    r"""
+    (?<! \s ) [,;]? \s++
+    (?: [(\[]
+    |   (?: and | et | und | y | accessed | retrieved | doi | PMC?ID ) \b
+    |   https?:
+    |   10\.[0-9]{4}
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # What copying, scripts and badges leave in names
 _PAGE_END = lazy(
-    r"(?<=.)(?:/(?:abstract|full|fulltext|html|pdf|epdf|epub|meta|summary|issuetoc)|\.(?:pdf|html?))$",
-    re.IGNORECASE,
+    r"""
+    (?<= . )
+    (?: / (?: abstract | full | fulltext | html | pdf | epdf | epub | meta | summary | issuetoc )
+    |   \. (?: pdf | html? )
+    )
+    $
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _QUERY = lazy(r"(?<=.)\?[A-Za-z_][\w.-]*=.*", re.DOTALL)
 _COLOUR = (
@@ -81,7 +98,7 @@ _SECOND_NAME = lazy(r"(?<![0-9.])10\.[0-9]{4,9}/(?=.)")
 _LEAD = lazy(rf"(?:{PROXY_PATTERN}/|doi:?)$", re.IGNORECASE)
 _SEPARATORS = "/,;:|+&\"'"
 _PLACEHOLDER = lazy(r"\{\{?[A-Za-z_ ][\w. ]*\}|(?<![A-Za-z])\{\}")
-_LOST = "\ufffd"
+_REPLACEMENT = "\ufffd"
 # No character has a number of eight digits
 _DECIMAL = lazy("&#0*([0-9]{1,8})[0-9]*")
 
@@ -109,16 +126,12 @@ def advise(text_or_doi: str | DOI) -> tuple[Advice, ...]:
     :raises DOISyntaxError: if the text is not a DOI.
     """
     text = text_or_doi.name if isinstance(text_or_doi, DOI) else text_or_doi
-    if (
-        type(text) is str
-        and _HARMLESS.fullmatch(text)
-        and not text.lower().endswith(_PAGE_ENDS)
-        and text.find("10.", 5) < 0
-        and "--" not in text
-        and "__" not in text
-    ):
+    if type(text) is str and _is_harmless(text):
         return ()
-    return _all_remarks(text_or_doi)
+    if isinstance(text_or_doi, DOI):
+        return _on_name(text_or_doi)
+    doi = DOI.parse(text_or_doi)
+    return *_on_writing(text_or_doi), *_on_name(doi)
 
 
 def suggest(text_or_doi: str | DOI) -> str | None:
@@ -134,37 +147,52 @@ def suggest(text_or_doi: str | DOI) -> str | None:
     :raises DOISyntaxError: if the text is not a DOI.
     """
     doi = text_or_doi if isinstance(text_or_doi, DOI) else DOI.parse(text_or_doi)
-    best = None
+    repaired = None
     for _ in range(_REPAIRS):
-        suggestion = next((advice.suggestion for advice in advise(doi) if advice.suggestion), None)
+        suggestion = _first_suggestion(doi)
         if suggestion is None:
             break
-        best, doi = suggestion, DOI.parse(suggestion)
-    return best
+        repaired = suggestion
+        doi = DOI.parse(suggestion)
+    return repaired
 
 
-def _all_remarks(text_or_doi: str | DOI) -> tuple[Advice, ...]:
-    if isinstance(text_or_doi, DOI):
-        return _on_name(text_or_doi)
-    doi = DOI.parse(text_or_doi)
-    return *_on_writing(text_or_doi), *_on_name(doi)
+def _first_suggestion(doi: DOI) -> str | None:
+    for advice in advise(doi):
+        if advice.suggestion:
+            return advice.suggestion
+    return None
+
+
+def _is_harmless(text: str) -> bool:
+    """Return whether there is certainly no advice on a text; true for nearly all of them."""
+    if not _HARMLESS.fullmatch(text) or text.lower().endswith(_PAGE_ENDS):
+        return False
+    has_second_name = text.find("10.", 5) >= 0
+    is_from_badge = "--" in text or "__" in text
+    return not has_second_name and not is_from_badge
 
 
 def _on_writing(text: str) -> tuple[Advice, ...]:
     """Return advice on what parsing decoded or dropped."""
     start, end = _parse.stripped(text)
-    body = text[start:end]
-    length = _parse.label_end(text, start, end) - start
-    if not (length or body.startswith("10")) or _parse.is_link(text, start + length, end):
-        return _on_link(body)
-    found: list[Advice] = []
-    as_uri = length and body[length - 1] in ":/"
-    escapes = _ESCAPE.findall(body)
+    name_start = _parse.label_end(text, start, end)
+    has_label = name_start > start
+    if _parse.is_link(text, name_start, end) or not (
+        has_label or text.startswith("10", start, end)
+    ):
+        return _on_link(text[start:end])
+
+    is_uri = has_label and text[name_start - 1] in ":/"
+    escapes = _ESCAPE.findall(text, start, end)
+    stray_percents = _stray_percents(text[start:end])
     # programs escape no letters and digits, and where they escape, they leave no bare percent sign
-    if not as_uri and escapes and (_STRAY.search(body) or any(map(_ALPHANUMERIC.match, escapes))):
-        message = f"{_few(escapes)} was decoded; if it belongs to the name, escape the percent sign"
-        found.append(Advice("decoded-escape", message, _suggested(body[length:])))
-    return *found, *_stray_percents(body)
+    is_typed = bool(stray_percents) or any(map(_ALPHANUMERIC.match, escapes))
+    if is_uri or not escapes or not is_typed:
+        return stray_percents
+    message = f"{_few(escapes)} was decoded; if it belongs to the name, escape the percent sign"
+    suggestion = _suggested(text[name_start:end])
+    return Advice("decoded-escape", message, suggestion), *stray_percents
 
 
 def _stray_percents(body: str) -> tuple[Advice, ...]:
@@ -174,20 +202,21 @@ def _stray_percents(body: str) -> tuple[Advice, ...]:
     return (Advice("stray-percent", message, _readable(_STRAY.sub("%25", body))),)
 
 
-def _on_link(body: str) -> tuple[Advice, ...]:
+def _on_link(link: str) -> tuple[Advice, ...]:
     """Return advice on the query and fragment that were dropped; the suggestion keeps them, escaped."""
-    link, hash_mark, fragment = body.partition("#")
-    path, question_mark, query = link.partition("?")
-    found = [*_stray_percents(path)]
+    without_fragment, hash_mark, fragment = link.partition("#")
+    path, question_mark, query = without_fragment.partition("?")
+    advice = list(_stray_percents(path))
+
     escaped = path + _escaped_marks(question_mark + query)
     if question_mark:
         message = f"the query {query!r} was dropped; if it belongs to the name, escape it"
-        found.append(Advice("dropped-query", message, _readable(escaped)))
+        advice.append(Advice("dropped-query", message, _readable(escaped)))
     if hash_mark:
         message = f"the fragment {fragment!r} was dropped; if it belongs to the name, escape it"
         whole = f"{escaped}%23{_escaped_marks(fragment)}"
-        found.append(Advice("dropped-fragment", message, _readable(whole)))
-    return tuple(found)
+        advice.append(Advice("dropped-fragment", message, _readable(whole)))
+    return tuple(advice)
 
 
 def _escaped_marks(text: str) -> str:
@@ -195,36 +224,27 @@ def _escaped_marks(text: str) -> str:
 
 
 def _on_name(doi: DOI) -> tuple[Advice, ...]:
-    left = (
+    # What copying, scripts and badges leave comes first: other repairs would hide it
+    checks = (
         _page,
         _query,
         _badge,
         _fields,
-        _second,
+        _second_name,
         _placeholder,
-        _lost,
-    )  # by copying, scripts and badges
-    checks = (
-        *left,
-        _look_alikes,
+        _lost_character,
+        _look_alike,
         _composition,
-        _entities,
-        _tex,
-        _spaces,
+        _entity,
+        _tex_escape,
+        _space,
         _punctuation,
         _slash,
-        _escapes,
+        _escape,
+        _reserved_suffix,
+        _unknown_character,
     )
-    found = [remark for check in checks if (remark := check(doi))]
-    if doi.suffix[1:2] == "/":
-        message = (
-            "a suffix of one character followed by a slash is reserved for future use (Z39.84 §4.3)"
-        )
-        found.append(Advice("reserved-suffix", message, None))
-    if unknown := [c for c in dict.fromkeys(doi.name) if unicodedata.category(c) == "Cn"]:
-        message = f"{_listed(unknown)} is not in Unicode {unicodedata.unidata_version}"
-        found.append(Advice("unknown-character", message, None))
-    return tuple(found)
+    return tuple(advice for check in checks if (advice := check(doi)) is not None)
 
 
 def _page(doi: DOI) -> Advice | None:
@@ -244,15 +264,20 @@ def _query(doi: DOI) -> Advice | None:
 
 
 def _badge(doi: DOI) -> Advice | None:
-    badge = _BADGE_END.search(doi.name)
-    doubled = "--" in doi.name or "__" in doi.name
-    if badge is None or not badge[0] or not (".svg" in badge[0].lower() or doubled):
+    name = doi.name
+    end = _BADGE_END.search(name)
+    if end is None or not end[0]:
         return None
-    better = doi.name[: badge.start()]
-    if badge[1]:  # Shields.io writes "-" as "--" and "_" as "__"
-        better = better.replace("--", "-").replace("__", "_")
-    message = f"{badge[0][:40]!r} looks like the end of a badge's address"
-    return Advice("page-address", message, _suggested(better))
+    is_of_badge = ".svg" in end[0].lower() or "--" in name or "__" in name
+    if not is_of_badge:
+        return None
+
+    text = name[: end.start()]
+    colour = end[1]
+    if colour:  # Shields.io writes "-" as "--" and "_" as "__"
+        text = text.replace("--", "-").replace("__", "_")
+    message = f"{end[0][:40]!r} looks like the end of a badge's address"
+    return Advice("page-address", message, _suggested(text))
 
 
 def _fields(doi: DOI) -> Advice | None:
@@ -263,54 +288,59 @@ def _fields(doi: DOI) -> Advice | None:
     return Advice("run-on", message, _suggested(doi.name[: fields.start()]))
 
 
-def _second(doi: DOI) -> Advice | None:
+def _second_name(doi: DOI) -> Advice | None:
     name = doi.name
     second = _SECOND_NAME.search(name, name.find("/") + 1)
-    if second is None or any(map(str.isspace, name)):  # at white space is advice of its own
+    if second is None:
         return None
+    if any(map(str.isspace, name)):
+        return None  # _space has advice on it
     first = _LEAD.sub("", name[: second.start()]).rstrip(_SEPARATORS)
+    suggestion = _suggested(first) or _suggested(name[second.start() :])
     message = f"{second[0]!r} in the name looks like the beginning of a second DOI"
-    return Advice("run-on", message, _suggested(first) or _suggested(name[second.start() :]))
+    return Advice("run-on", message, suggestion)
 
 
 def _placeholder(doi: DOI) -> Advice | None:
     placeholder = _PLACEHOLDER.search(doi.name)
     if placeholder is None:
         return None
-    return Advice(
-        "placeholder", f"{placeholder[0][:40]!r} looks like a placeholder of a template", None
-    )
+    message = f"{placeholder[0][:40]!r} looks like a placeholder of a template"
+    return Advice("placeholder", message, None)
 
 
-def _lost(doi: DOI) -> Advice | None:
-    if _LOST not in doi.name:
+def _lost_character(doi: DOI) -> Advice | None:
+    if _REPLACEMENT not in doi.name:
         return None
-    better = doi.name.rstrip(_LOST)
-    suggestion = None if _LOST in better else _suggested(better)
+    without_end = doi.name.rstrip(_REPLACEMENT)
+    suggestion = None if _REPLACEMENT in without_end else _suggested(without_end)
     return Advice("lost-character", "the name has a replacement character (U+FFFD)", suggestion)
 
 
-def _look_alikes(doi: DOI) -> Advice | None:
-    latin = re.search("[A-Za-z]", doi.name)
+def _look_alike(doi: DOI) -> Advice | None:
     better = doi.name.translate(_LOOK_ALIKES)
-    if latin:
+    has_latin = re.search("[A-Za-z]", doi.name) is not None
+    if has_latin:
         better = better.translate(_TWINS)
-    better = "".join(_plain(character) for character in better)
-    kept = {*better}
-    strange = [c for c in dict.fromkeys(doi.name) if not c.isascii() and c not in kept]
+    better = "".join(map(_usual, better))
+
+    replaced = {*doi.name} - {*better}
+    strange = [character for character in dict.fromkeys(doi.name) if character in replaced]
     if not strange:
         return None
-    return Advice(
-        "look-alike", f"{_listed(strange)} looks like another character", _suggested(better)
-    )
+    message = f"{_listed(strange)} looks like another character"
+    return Advice("look-alike", message, _suggested(better))
 
 
-def _plain(character: str) -> str:
+def _usual(character: str) -> str:
+    """Return the usual character for one that looks the same, or only a second code point for it."""
     if character.isascii() or unicodedata.category(character) == "Zs":
         return character
-    plain = unicodedata.normalize("NFKC", character)
+    compatible = unicodedata.normalize("NFKC", character)
+    if compatible.isascii():
+        return compatible
     # beyond ASCII, only a second code point for the same character, such as the angstrom sign for Å
-    return plain if plain.isascii() else unicodedata.normalize("NFC", character)
+    return unicodedata.normalize("NFC", character)
 
 
 def _composition(doi: DOI) -> Advice | None:
@@ -319,59 +349,65 @@ def _composition(doi: DOI) -> Advice | None:
     composed = unicodedata.normalize("NFC", doi.name)
     if len(composed) == len(doi.name):
         return None
-    return Advice(
-        "composition", "letters with combining marks, not in composed form", _suggested(composed)
-    )
+    message = "letters with combining marks, not in composed form"
+    return Advice("composition", message, _suggested(composed))
 
 
-def _entities(doi: DOI) -> Advice | None:
+def _entity(doi: DOI) -> Advice | None:
     if not re.search(r"&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);", doi.name):
         return None
-    plain = unescape_html(doi.name)
-    return (
-        Advice("entity", "an HTML entity in the name", _suggested(plain))
-        if plain != doi.name
-        else None
-    )
+    decoded = unescape_html(doi.name)
+    if decoded == doi.name:
+        return None
+    return Advice("entity", "an HTML entity in the name", _suggested(decoded))
 
 
-def _tex(doi: DOI) -> Advice | None:
-    plain = _TEX.sub(
-        lambda match: (
-            match[1] or match[2] or (f"_{match[4]}" if match[4] else _TEX_SIGNS[match[3]])
-        ),
-        doi.name,
-    )
-    return (
-        Advice("tex-escape", "a TeX escape in the name", _suggested(plain))
-        if plain != doi.name
-        else None
-    )
+def _tex_escape(doi: DOI) -> Advice | None:
+    unescaped = _TEX.sub(_tex_shown, doi.name)
+    if unescaped == doi.name:
+        return None
+    return Advice("tex-escape", "a TeX escape in the name", _suggested(unescaped))
 
 
-def _spaces(doi: DOI) -> Advice | None:
+def _tex_shown(escape: re.Match[str]) -> str:
+    """Return what TeX shows for an escape; a subscript is "_2", as programs mean by it."""
+    character, bracket, command, subscript = escape.groups()
+    if subscript:
+        return f"_{subscript}"
+    return character or bracket or _TEX_SIGNS[command]
+
+
+def _space(doi: DOI) -> Advice | None:
     joined = "".join(doi.name.split())
     if joined == doi.name:
         return None
-    beyond = _BEYOND.search(doi.name)
-    suggestion = _suggested(doi.name[: beyond.start()]) if beyond else None
+    suggestion = None
+    remark = _BEYOND.search(doi.name)
+    if remark is not None:
+        suggestion = _suggested(doi.name[: remark.start()])
     return Advice("space", "white space in the name", suggestion or _suggested(joined))
 
 
 def _punctuation(doi: DOI) -> Advice | None:
-    name, end = doi.name, len(doi.name)
+    name = doi.name
+    end = len(name)
     counts = Counter(name)
-    while (
-        name[end - 1] in _MARKS
-        or counts[name[end - 1]] > counts[_CLOSERS.get(name[end - 1], name[end - 1])]
-    ):
+    while _is_stray(name[end - 1], counts):
         end -= 1
         counts[name[end]] -= 1
     if end == len(name):
         return None
-    return Advice(
-        "trailing-punctuation", f"the name ends in {name[end:][-9:]!r}", _suggested(name[:end])
-    )
+    punctuation = name[end:][-9:]
+    message = f"the name ends in {punctuation!r}"
+    return Advice("trailing-punctuation", message, _suggested(name[:end]))
+
+
+def _is_stray(character: str, counts: Counter[str]) -> bool:
+    """Return whether the last character is punctuation, or a bracket that closes nothing."""
+    if character in _MARKS:
+        return True
+    opener = _CLOSERS.get(character)
+    return opener is not None and counts[character] > counts[opener]
 
 
 def _slash(doi: DOI) -> Advice | None:
@@ -380,14 +416,33 @@ def _slash(doi: DOI) -> Advice | None:
     return Advice("trailing-slash", "the name ends in a slash", _suggested(doi.name.rstrip("/")))
 
 
-def _escapes(doi: DOI) -> Advice | None:
-    if not (escapes := _ESCAPE.findall(doi.name)):
+def _escape(doi: DOI) -> Advice | None:
+    escapes = _ESCAPE.findall(doi.name)
+    if not escapes:
         return None
     message = f"{_few(escapes)} in the name looks like an escape that was not decoded"
     try:
-        return Advice("literal-escape", message, _suggested(DOI.parse(doi.name).name))
+        suggestion = _suggested(DOI.parse(doi.name).name)
     except DOISyntaxError:
-        return Advice("literal-escape", message, None)
+        suggestion = None
+    return Advice("literal-escape", message, suggestion)
+
+
+def _reserved_suffix(doi: DOI) -> Advice | None:
+    if doi.suffix[1:2] != "/":
+        return None
+    message = (
+        "a suffix of one character followed by a slash is reserved for future use (Z39.84 §4.3)"
+    )
+    return Advice("reserved-suffix", message, None)
+
+
+def _unknown_character(doi: DOI) -> Advice | None:
+    unknown = [char for char in dict.fromkeys(doi.name) if unicodedata.category(char) == "Cn"]
+    if not unknown:
+        return None
+    message = f"{_listed(unknown)} is not in Unicode {unicodedata.unidata_version}"
+    return Advice("unknown-character", message, None)
 
 
 def _suggested(name: str) -> str | None:
@@ -412,13 +467,18 @@ def _readable(text: str) -> str | None:
 
 
 def _listed(characters: list[str]) -> str:
-    names = [unicodedata.name(character, "CHARACTER").lower() for character in characters]
-    return _few([f"{name} (U+{ord(c):04X})" for name, c in zip(names, characters, strict=True)])
+    return _few([f"{_name_of(character)} (U+{ord(character):04X})" for character in characters])
+
+
+def _name_of(character: str) -> str:
+    return unicodedata.name(character, "CHARACTER").lower()
 
 
 def _few(items: list[str]) -> str:
+    """Return a list of the first five different items."""
     different = list(dict.fromkeys(items))
-    return ", ".join(different[:5]) + (" …" if len(different) > 5 else "")
+    listed = ", ".join(different[:5])
+    return f"{listed} …" if len(different) > 5 else listed
 
 
 def unescape_html(text: str) -> str:
@@ -430,4 +490,6 @@ def unescape_html(text: str) -> str:
     >>> unescape_html("a&lt;b&#" + "9" * 5000 + ";")
     'a<b�'
     """
-    return html.unescape(_DECIMAL.sub(r"&#\1", text)) if "&" in text else text
+    if "&" not in text:
+        return text
+    return html.unescape(_DECIMAL.sub(r"&#\1", text))

@@ -31,8 +31,10 @@ _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
 _LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in PROXY_HOSTS))
 _LINK_HEAD_LENGTH = len("www.doi.org/")
-_PROXY_LINKS = tuple(
-    f"{scheme}{host}/" for scheme in ("https://", "http://", "") for host in PROXY_HOSTS
+_PROXY_LINKS = (
+    *(f"https://{host}/" for host in PROXY_HOSTS),
+    *(f"http://{host}/" for host in PROXY_HOSTS),
+    *(f"{host}/" for host in PROXY_HOSTS),
 )
 _PROXY_LINK_LENGTH = max(map(len, _PROXY_LINKS))
 _EXPECTED = 'expected "10.", a label such as "doi:", or a link to doi.org'
@@ -57,22 +59,18 @@ class Spelling:
     def check(self, text: str, flaw: "Flaw | None", kind: str) -> None:
         """Raise the error for the ``flaw`` of the name, or for an ambiguous end; ``text`` is as given."""
         if flaw is not None:
-            place = source_position(text, self.start, flaw[0])
-            better = _without_invisible(
-                self.name.replace("%", "%25")
-            )  # the name is decoded already
-            raise DOISyntaxError(text, place, flaw[1], better, kind)
+            offset, reason = flaw
+            place = source_position(text, self.start, offset)
+            undecoded = self.name.replace("%", "%25")  # typed would decode the name again
+            raise DOISyntaxError(text, place, reason, _without_invisible(undecoded), kind)
         if self.ambiguous is not None:
-            mark, name = (
-                text[self.ambiguous],
-                self.name if self.name.isprintable() else repr(self.name),
-            )
+            mark = text[self.ambiguous]
+            name = self.name if self.name.isprintable() else repr(self.name)
             reason = (
                 f'"{mark}" must be %{ord(mark):X} here, unless the name stands alone: {name:.200}'
             )
-            raise DOISyntaxError(
-                text, self.ambiguous, reason, f"doi:{encode(self.name)}", kind=_URI
-            )
+            uri = f"doi:{encode(self.name)}"
+            raise DOISyntaxError(text, self.ambiguous, reason, uri, kind=_URI)
 
 
 def _without_invisible(text: str) -> "str | None":
@@ -108,20 +106,26 @@ def typed(text: str) -> Spelling:
     if text.startswith("10", start, end):
         return Spelling(unescape(text, start, end, lenient=True), start)
     spelling = _labelled(text, start, end)
-    if not spelling.name.startswith("10.") and (second := _second_head(text, start, end)):
-        return _labelled(text, second, end)
-    return spelling
+    if spelling.name.startswith("10."):
+        return spelling
+    second = _second_head(text, start, end)
+    return spelling if second is None else _labelled(text, second, end)
 
 
 def _labelled(text: str, start: int, end: int) -> Spelling:
-    after = label_end(text, start, end)
-    if after == start or (text[start] in "dD" and is_link(text, after, end)):
-        return _read_link(text, after, end, PROXY_HOSTS, lenient=True)
-    label = text[start:after]
-    name = unescape(text, after, end, lenient=True)
-    if label[:3].lower() == "urn":
+    """Read a name with a label, or a link, which may have the label "doi"."""
+    name_start = label_end(text, start, end)
+    has_label = name_start > start
+    if not has_label or (text[start] in "dD" and is_link(text, name_start, end)):
+        return _read_link(text, name_start, end, PROXY_HOSTS, lenient=True)
+
+    name = unescape(text, name_start, end, lenient=True)
+    label = text[start:name_start].lower()
+    if label.startswith("urn"):
         name = _slash_for_colon(name)
-    return Spelling(name, after, _query_or_fragment(text, after, end) if ":" in label else None)
+    if ":" not in label:
+        return Spelling(name, name_start)
+    return Spelling(name, name_start, _query_or_fragment(text, name_start, end))
 
 
 def strict_uri(text: str) -> Spelling:
@@ -130,36 +134,40 @@ def strict_uri(text: str) -> Spelling:
         raise DOISyntaxError(text, 0, 'a doi: URI begins with "doi:"', kind=_URI)
     if text.startswith("//", 4):
         raise DOISyntaxError(text, 4, 'no "//" may follow "doi:"', _repaired(text, 6), kind=_URI)
-    if text.strip(_URI_CHARACTERS):
-        place = next(
-            place for place, character in enumerate(text) if character not in _URI_CHARACTERS
-        )
-        reason = f"{text[place]!r} must be percent-encoded"
+    others = text.lstrip(_URI_CHARACTERS)
+    if others:
+        reason = f"{others[0]!r} must be percent-encoded"
+        place = len(text) - len(others)
         raise DOISyntaxError(text, place, reason, _repaired(text, 4), kind=_URI)
     return Spelling(unescape(text, 4, kind=_URI), 4, _query_or_fragment(text, 4, len(text)))
 
 
 def link(text: str, hosts: "Iterable[str]") -> Spelling:
     """Read a link, with or without its scheme, to one of the proxy ``hosts``."""
-    if text.endswith(tuple(_WHITE)):
-        raise DOISyntaxError(
-            text, len(text.rstrip(_WHITE)), "white space after the link", kind=_LINK
-        )
-    hosts = (hosts,) if isinstance(hosts, str) else tuple(hosts)
-    return _read_link(text, 0, len(text), hosts, lenient=False)
+    without_white = text.rstrip(_WHITE)
+    if without_white != text:
+        reason = "white space after the link"
+        raise DOISyntaxError(text, len(without_white), reason, kind=_LINK)
+    if isinstance(hosts, str):
+        hosts = (hosts,)
+    return _read_link(text, 0, len(text), tuple(hosts), lenient=False)
 
 
 def stripped(text: str) -> tuple[int, int]:
     """Return start and end of ``text`` without outer white space and one pair of ``<>``."""
     if text[:1] not in _OUTER and text[-1] not in _WHITE:
         return 0, len(text)
-    start = len(text) - len(text.lstrip(_WHITE))
-    end = max(start, len(text.rstrip(_WHITE)))
+    start, end = _without_white(text, 0, len(text))
     if end - start > 1 and text[start] == "<" and text[end - 1] == ">":
-        inner = text[start + 1 : end - 1]
-        start += 1 + len(inner) - len(inner.lstrip(_WHITE))
-        end = max(start, end - 1 - len(inner) + len(inner.rstrip(_WHITE)))
+        return _without_white(text, start + 1, end - 1)
     return start, end
+
+
+def _without_white(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return start and end of ``text[start:end]`` without outer white space."""
+    without_leading = text[start:end].lstrip(_WHITE)
+    start = end - len(without_leading)
+    return start, start + len(without_leading.rstrip(_WHITE))
 
 
 def label_end(text: str, start: int, end: int) -> int:
@@ -170,36 +178,33 @@ def label_end(text: str, start: int, end: int) -> int:
     head = text[start : min(start + 9, end)].lower()
     if head.startswith("doi:1"):
         return start + 4  # the most frequent label; the general case below gives the same
-    if (
-        text[start : start + 3].lower() == "doi"
-    ):  # not head: "doİ" in lower case begins with "doi", too
-        after = text[start + 3 : end].lstrip(_BLANKS)
-        rest = after.removeprefix(":").lstrip(_BLANKS)
-        place = end - len(rest)
-        if (
-            after[:1] == ":"
-            or rest.startswith("10")
-            or (place > start + 3 and is_link(text, place, end))
-        ):
-            return place
-        return start
-    return start + _label_length(head)
+    # not head: "doİ" in lower case begins with "doi", too
+    if text[start : start + 3].lower() != "doi":
+        return start + _label_length(head)
+
+    after_doi = text[start + 3 : end].lstrip(_BLANKS)
+    name = after_doi.removeprefix(":").lstrip(_BLANKS)
+    name_start = end - len(name)
+    if after_doi.startswith(":") or name.startswith("10"):
+        return name_start
+    is_apart = name_start > start + 3
+    return name_start if is_apart and is_link(text, name_start, end) else start
 
 
-def _second_head(text: str, start: int, end: int) -> int:
-    """Return where a second label or link begins, which programs put before a DOI that had one; 0 if none."""
+def _second_head(text: str, start: int, end: int) -> int | None:
+    """Return where a second label or link begins, which programs put before a DOI that had one, or None."""
     if text[start : start + 4].lower() == "doi:":
         second = start + 4
         if text[second : second + 4].lower() == "doi:":
             return second
     else:
-        scheme = _scheme_length(text[start : start + 8].lower())
-        slash = text.find("/", start + scheme, start + scheme + _LINK_HEAD_LENGTH)
-        if text[start + scheme : slash].lower() not in PROXY_HOSTS:
-            return 0
-        second = slash + 1
-    rest = text[second : min(second + _PROXY_LINK_LENGTH, end)].lower()
-    return second if rest.startswith(_PROXY_LINKS) else 0
+        host_start = start + _scheme_length(text[start : start + 8].lower())
+        host_end = text.find("/", host_start, host_start + _LINK_HEAD_LENGTH)
+        if text[host_start:host_end].lower() not in PROXY_HOSTS:
+            return None
+        second = host_end + 1
+    head = text[second : min(second + _PROXY_LINK_LENGTH, end)].lower()
+    return second if head.startswith(_PROXY_LINKS) else None
 
 
 def without_label(text: str) -> str:
@@ -207,29 +212,34 @@ def without_label(text: str) -> str:
 
     The name is not checked. After ``urn:doi:``, its first colon stands for the slash.
     """
-    length = _label_length(text[:9].lower())
-    name = text[length:]
-    if text[:3].lower() == "urn" and length > 0:
-        return _slash_for_colon(name)
-    return name
+    label_length = _label_length(text[:9].lower())
+    name = text[label_length:]
+    is_urn = label_length > 0 and text[:3].lower() == "urn"
+    return _slash_for_colon(name) if is_urn else name
 
 
 def is_link(text: str, start: int, end: int) -> bool:
-    """Tell whether a link begins at ``start``, as in ``DOI: https://doi.org/…``."""
+    """Return whether a link begins at ``start``, as in ``DOI: https://doi.org/…``."""
     return text[start : min(start + _LINK_HEAD_LENGTH, end)].lower().startswith(_LINK_HEADS)
 
 
 def _label_length(text: str) -> int:
     """Return the length of the label that ``text``, in lower case, begins with, or 0."""
-    return next((len(label) for label in LABELS if text.startswith(label)), 0)
+    for label in LABELS:
+        if text.startswith(label):
+            return len(label)
+    return 0
 
 
 def _query_or_fragment(text: str, start: int, end: int) -> int | None:
     """Return the position of the first ``#`` or ``?``, or None."""
     fragment = text.find("#", start, end)
-    query = text.find("?", start, end if fragment < 0 else fragment)
-    first = fragment if query < 0 else query
-    return None if first < 0 else first
+    if fragment >= 0:
+        end = fragment
+    query = text.find("?", start, end)
+    if query >= 0:
+        return query
+    return fragment if fragment >= 0 else None
 
 
 def _slash_for_colon(name: str) -> str:
@@ -249,45 +259,59 @@ def _repaired(text: str, start: int) -> str | None:
 def _read_link(
     text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool
 ) -> Spelling:
+    """Read the name in the path of a link; raises the error if it is no link to one of the ``hosts``."""
     kind = "DOI" if lenient else _LINK
     if start == end:
         raise DOISyntaxError(text, start, "the text is empty", kind=kind)
-    scheme = _scheme_length(text[start : start + 8].lower())
-    start += scheme
-    slash = text.find("/", start, end)
-    authority = text[start : slash if slash >= 0 else end]
+
+    host_start = start + _scheme_length(text[start : start + 8].lower())
+    slash = text.find("/", host_start, end)
+    host_end = slash if slash >= 0 else end
+    authority = text[host_start:host_end]
     if not _is_proxy(authority, hosts):
-        if scheme == 0 and 0 <= slash < end - 1 and is_handle_prefix(authority):
-            raise DOISyntaxError(text, start, OTHER_HANDLE, kind=kind)
+        has_scheme = host_start > start
+        has_path = 0 <= slash < end - 1
+        if not has_scheme and has_path and is_handle_prefix(authority):
+            raise DOISyntaxError(text, host_start, OTHER_HANDLE, kind=kind)
+        reason = _why_no_link(authority, has_scheme, lenient)
         better = _without_invisible(text) if lenient else None
-        raise DOISyntaxError(
-            text, start, _why_no_link(authority, scheme > 0, lenient), better, kind
-        )
-    start = min(start + len(authority) + 1, end)
-    stop = _query_or_fragment(text, start, end)
-    path = unescape(text, start, end if stop is None else stop, lenient=lenient, kind=kind)
+        raise DOISyntaxError(text, host_start, reason, better, kind)
+
+    path_start = min(host_end + 1, end)
+    path_end = _query_or_fragment(text, path_start, end)
+    if path_end is None:
+        path_end = end
+    path = unescape(text, path_start, path_end, lenient=lenient, kind=kind)
+    if path.startswith("10."):
+        return Spelling(path, path_start)
     name = _name_in_path(path)
-    return Spelling(name, source_position(text, start, len(path) - len(name)))
+    return Spelling(name, source_position(text, path_start, len(path) - len(name)))
 
 
 def _scheme_length(head: str) -> int:
     """Return the length of the scheme and slashes that a link begins with, or 0."""
-    return next((len(scheme) for scheme in _SCHEMES if head.startswith(scheme)), 0)
+    for scheme in _SCHEMES:
+        if head.startswith(scheme):
+            return len(scheme)
+    return 0
 
 
 def _is_proxy(authority: str, hosts: tuple[str, ...]) -> bool:
-    """Tell whether the authority is one of the hosts; a host without a port stands for all its ports."""
+    """Return whether the authority is one of the hosts; a host without a port stands for all its ports."""
     if not authority.isascii():
         return authority in hosts  # its lower case could be ASCII: that of the Kelvin sign is "k"
     authority = authority.lower()
     if authority in hosts:
         return True
-    known = {host.lower() for host in hosts}
+    lower_hosts = {host.lower() for host in hosts}
+    if authority in lower_hosts:
+        return True
+
     host, colon, port = authority.rpartition(":")
-    if not colon or not (port.isdecimal() or not port):
-        host, port = authority, ""
-    legal = len(port) <= 5 and int(port or 0) <= _MAX_PORT
-    return authority in known or (legal and host.removesuffix(".") in known)
+    if not colon or (port and not port.isdecimal()):
+        return authority.removesuffix(".") in lower_hosts
+    is_port = not port or (len(port) <= 5 and int(port) <= _MAX_PORT)
+    return is_port and host.removesuffix(".") in lower_hosts
 
 
 def _why_no_link(authority: str, has_scheme: bool, lenient: bool) -> str:
@@ -305,5 +329,5 @@ def _name_in_path(path: str) -> str:
     """Return the name in a link's path: after one of the PATHS, or after a slash, a label, both or neither."""
     for folder in PATHS:
         if path.startswith(folder):
-            return path[len(folder) :]
+            return path.removeprefix(folder)
     return without_label(path.removeprefix("/"))

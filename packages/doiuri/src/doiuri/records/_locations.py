@@ -13,7 +13,7 @@ from doiuri._text import is_web
 from doiuri.records._negotiation import media_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from random import Random
 
 _MAX_XML = 1_000_000  # characters or bytes of a 10320/loc value; real ones have a few thousand
@@ -21,6 +21,7 @@ _MAX_FILLED = 1_000_000  # characters of all addresses of a record that template
 _MAX_WEIGHT = 1e100  # the sum of weights must stay finite
 _DEFAULT_STEPS = ("locatt", "country", "weighted")
 BLANK = " \t\n\r\f\v"
+_STATUSES = ("301", "302", "303", "307", "308")  # of redirects
 _ANY_TYPE = "*/*"
 _BROWSER_TYPES = frozenset({_ANY_TYPE, "text/*", "text/html", "application/xhtml+xml"})
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
@@ -72,7 +73,7 @@ class Locations:
     def steps(self) -> tuple[str, ...]:
         """The steps of the choice, each once, from ``chooseby`` or, in older records, ``choose_by``."""
         text = self.attributes.get("chooseby") or self.attributes.get("choose_by") or ""
-        steps = (step for part in text.split(",") if (step := part.strip()))
+        steps = filter(None, map(str.strip, text.split(",")))
         return tuple(dict.fromkeys(steps)) or _DEFAULT_STEPS  # a repeated step changes nothing
 
     def status(self, location: Location) -> int:
@@ -82,8 +83,9 @@ class Locations:
         303
         """
         for attributes in (location.attributes, self.attributes):
-            if attributes.get("http_sc") in {"301", "302", "303", "307", "308"}:
-                return int(attributes["http_sc"])
+            status = attributes.get("http_sc")
+            if status in _STATUSES:
+                return int(status)
         return 302
 
 
@@ -114,8 +116,9 @@ class Templates:
         self._room = _MAX_FILLED
 
     def expand(self, template: str) -> str:
-        paths, names = template.count("{hdl:path}"), template.count("{hdl}")
-        self._room -= len(template) + paths * len(self._path) + names * len(self._name)
+        self._room -= len(template)
+        self._room -= template.count("{hdl:path}") * len(self._path)
+        self._room -= template.count("{hdl}") * len(self._name)
         if self._room < 0:
             raise ValueError(
                 f"10320/loc is too large: at most {_MAX_FILLED} characters in filled templates"
@@ -127,42 +130,53 @@ def read_locations(xml: str | bytes, templates: Templates) -> Locations:
     """Parse one 10320/loc value; ``templates`` is shared by all values of a record."""
     if len(xml) > _MAX_XML:
         raise ValueError(f"10320/loc is too large: length {len(xml)}, at most {_MAX_XML} allowed")
-    found: list[dict[str, str]] = []  # the attributes of <locations>, then those of each <location>
-    depth = 0
-
-    def refuse(*_declaration: object) -> None:
-        raise ValueError("10320/loc has a document type declaration; entities are refused")
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
-        local = name.rpartition(":")[2]  # some records use a namespace
-        if depth == 1 and local != "locations":
-            raise ValueError(f"10320/loc holds <{local}>, not <locations>")
-        if depth == 1 or (depth == 2 and local == "location"):
-            found.append(attributes)
-
-    def end(_name: str) -> None:
-        nonlocal depth
-        depth -= 1
-
+    if isinstance(xml, str):
+        xml = xml.lstrip()
+    elements = _Elements()
     parser = expat.ParserCreate()  # no tree is built: values may be deep
-    parser.StartDoctypeDeclHandler, parser.StartElementHandler, parser.EndElementHandler = (
-        refuse,
-        start,
-        end,
-    )
+    parser.StartDoctypeDeclHandler = elements.refuse_doctype
+    parser.StartElementHandler = elements.start
+    parser.EndElementHandler = elements.end
     try:
-        parser.Parse(xml.lstrip() if isinstance(xml, str) else xml, True)
+        parser.Parse(xml, True)
     except (expat.ExpatError, UnicodeError, LookupError) as error:
         raise ValueError(f"10320/loc is not well-formed XML: {error}") from None
-    common, *places = found
-    return Locations(tuple(_location(place, templates) for place in places), common)
+
+    candidates = [_location(attributes, templates) for attributes in elements.locations]
+    return Locations(tuple(candidates), elements.attributes)
+
+
+class _Elements:
+    """What the parser tells of a 10320/loc value."""
+
+    def __init__(self) -> None:
+        self.attributes: dict[str, str] = {}  # of <locations>
+        self.locations: list[dict[str, str]] = []  # the attributes of each <location>
+        self._depth = 0
+
+    def refuse_doctype(self, *_declaration: object) -> None:
+        raise ValueError("10320/loc has a document type declaration; entities are refused")
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        local_name = name.rpartition(":")[2]  # some records use a namespace
+        if self._depth == 1:
+            if local_name != "locations":
+                raise ValueError(f"10320/loc holds <{local_name}>, not <locations>")
+            self.attributes = attributes
+        elif self._depth == 2 and local_name == "location":
+            self.locations.append(attributes)
+
+    def end(self, _name: str) -> None:
+        self._depth -= 1
 
 
 def _location(attributes: dict[str, str], templates: Templates) -> Location:
     template = attributes.get("href_template")
-    href = attributes.get("href", "") if template is None else templates.expand(template)
+    if template is None:
+        href = attributes.get("href", "")
+    else:
+        href = templates.expand(template)
     return Location(href.strip(BLANK), _weight(attributes.get("weight")), attributes)
 
 
@@ -171,7 +185,9 @@ def _weight(text: str | None) -> float:
     if text is None or not _NUMBER.fullmatch(text.strip()):
         return 1.0
     number = float(text)
-    return min(max(number, 0.0), _MAX_WEIGHT) if math.isfinite(number) else 1.0
+    if not math.isfinite(number):
+        return 1.0
+    return min(max(number, 0.0), _MAX_WEIGHT)
 
 
 def choose(
@@ -195,34 +211,33 @@ def choose(
     >>> choose(Locations((Location("https://a.example/", 0.1), Location("https://b.example/", 0.9)))).href
     'https://b.example/'
     """
-    code = (country or "").lower()
+    pairs = [locatt] if isinstance(locatt, str) else locatt
     candidates = [location for location in locations if is_web(location.href)]
     for step in locations.steps:
         if len(candidates) < 2 or step == "weighted":
             break
         if step == "locatt":
-            candidates = _with_attributes(
-                candidates, (locatt,) if isinstance(locatt, str) else locatt
-            )
+            candidates = _with_attributes(candidates, pairs)
             candidates = _negotiate(candidates, accept)
-        elif step == "country" and code:
-            candidates = _narrow(
-                candidates, lambda location: location.attributes.get("country", "").lower() == code
-            )
+        elif step == "country" and country:
+            candidates = _in_country(candidates, country.lower())
     return _by_weight(candidates, pick) if candidates else None
 
 
 def _with_attributes(candidates: list[Location], pairs: Iterable[str]) -> list[Location]:
     """Narrow by each ``key:value``, or ``key`` with any value, in time linear in attributes and pairs."""
-    wanted: dict[tuple[str, str | None], set[int]] = {}
+    wanted: dict[
+        tuple[str, str | None], set[int]
+    ] = {}  # the numbers of the candidates for each pair
     for pair in pairs:
-        key, colon, value = pair.partition(":")
-        wanted.setdefault((key, value if colon else None), set())
+        name, colon, value = pair.partition(":")
+        wanted[name, value if colon else None] = set()
     if not wanted:
         return candidates
+
     for number, location in enumerate(candidates):
-        for key, text in location.attributes.items():
-            for attribute in ((key, text), (key, None)):
+        for name, value in location.attributes.items():
+            for attribute in ((name, value), (name, None)):
                 if attribute in wanted:
                     wanted[attribute].add(number)
     kept = set(range(len(candidates)))
@@ -231,40 +246,56 @@ def _with_attributes(candidates: list[Location], pairs: Iterable[str]) -> list[L
     return [candidates[number] for number in sorted(kept)]
 
 
-def _narrow(candidates: list[Location], wanted: Callable[[Location], bool]) -> list[Location]:
-    """Return the candidates that match; all of them if none does."""
-    return [location for location in candidates if wanted(location)] or candidates
+def _in_country(candidates: list[Location], code: str) -> list[Location]:
+    """Return the candidates for a country; all of them if there is none."""
+    matching = [
+        location
+        for location in candidates
+        if location.attributes.get("country", "").lower() == code
+    ]
+    return matching or candidates
 
 
 def _negotiate(candidates: list[Location], accept: str | None) -> list[Location]:
+    """Return the candidates for the most wanted media type or role; all of them if there is none."""
     matching: dict[tuple[str, str], list[Location]] = {}
     for location in candidates:
-        for key in ("ctype", "media-type", "http_role"):
-            if key in location.attributes:
-                matching.setdefault((key, location.attributes[key].lower()), []).append(location)
-    return next((matching[role] for role in _roles(accept) if role in matching), candidates)
+        for name in ("ctype", "media-type", "http_role"):
+            if name in location.attributes:
+                attribute = name, location.attributes[name].lower()
+                matching.setdefault(attribute, []).append(location)
+
+    for attribute in _negotiated_attributes(accept):
+        if attribute in matching:
+            return matching[attribute]
+    return candidates
 
 
-def _roles(accept: str | None) -> list[tuple[str, str]]:
-    """Return the attributes that content negotiation looks for, in order of preference."""
-    wanted = [
-        (name, quality) for name, _, quality in media_ranges(accept or _ANY_TYPE) if quality > 0
-    ]
-    types = [name for name, _ in sorted(wanted, key=lambda entry: -entry[1])]
-    if not types or types[0] in _BROWSER_TYPES:
-        return [("http_role", "browser"), ("http_role", "no_conneg")]
-    return [(key, name) for name in types for key in ("ctype", "media-type")] + [
-        ("http_role", "conneg")
-    ]
+def _negotiated_attributes(accept: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the attributes that content negotiation looks for, in order of preference."""
+    ranges = sorted(media_ranges(accept or _ANY_TYPE), key=_quality, reverse=True)
+    media_types = [name for name, _, quality in ranges if quality > 0]
+    if not media_types or media_types[0] in _BROWSER_TYPES:
+        yield "http_role", "browser"
+        yield "http_role", "no_conneg"
+        return
+    for name in media_types:
+        yield "ctype", name
+        yield "media-type", name
+    yield "http_role", "conneg"
+
+
+def _quality(media_range: tuple[str, dict[str, str], float]) -> float:
+    return media_range[2]
 
 
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:
-    if not any(location.weight for location in candidates):
-        # all zero: any may be chosen, so prefer a page to what content negotiation is for
-        candidates = _narrow(
-            candidates, lambda location: location.attributes.get("http_role") != "conneg"
-        )
-        return candidates[0] if pick == "highest" else pick.choice(candidates)
+    weights = [location.weight for location in candidates]
+    if not any(weights):
+        # any may be chosen, so prefer a page to what content negotiation is for
+        pages = [place for place in candidates if place.attributes.get("http_role") != "conneg"]
+        equal = pages or candidates
+        return equal[0] if pick == "highest" else pick.choice(equal)
     if pick == "highest":
-        return max(candidates, key=lambda location: location.weight)
-    return pick.choices(candidates, [location.weight for location in candidates])[0]
+        return candidates[weights.index(max(weights))]
+    return pick.choices(candidates, weights)[0]

@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 
 _RECORD_TYPE = "application/json"
-_WILDCARDS = {"*/*", "application/*"}
+_WILDCARDS = ("*/*", "application/*")
 _PARTS = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*"?)+')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"?')
-_RANGE = re.compile(
-    r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|$)", re.IGNORECASE
-)
+_TYPE_NAME = r"[!#$%&'*+.^_`|~0-9a-z-]+"  # RFC 9110 section 5.6.2
+_RANGE = re.compile(rf"\s*({_TYPE_NAME}/{_TYPE_NAME})\s*(?:;|$)", re.IGNORECASE)
 _QUALITY = re.compile(r";\s*q\s*=\s*(0?\.\d+|[01](?:\.0*)?)\s*(?:;|$)", re.IGNORECASE)
 
 CSL_JSON = "application/vnd.citationstyles.csl+json"
@@ -36,15 +35,23 @@ def media_ranges(accept: str) -> list[tuple[str, dict[str, str], float]]:
     """
     ranges = []
     for part in _PARTS.findall(accept):
-        name = _RANGE.match(part)
-        if name is not None:
-            quality = _QUALITY.search(_QUOTED.sub("", part))
-            found = {
-                key.lower(): value.strip('"').lower() for key, value in _PARAMETER.findall(part)
-            }
-            found.pop("q", None)
-            ranges.append((name[1].lower(), found, float(quality[1]) if quality else 1.0))
+        media_type = _RANGE.match(part)
+        if media_type is not None:
+            ranges.append((media_type[1].lower(), _parameters(part), _quality(part)))
     return ranges
+
+
+def _parameters(media_range: str) -> dict[str, str]:
+    parameters = {}
+    for name, value in _PARAMETER.findall(media_range):
+        parameters[name.lower()] = value.strip('"').lower()
+    parameters.pop("q", None)
+    return parameters
+
+
+def _quality(media_range: str) -> float:
+    quality = _QUALITY.search(_QUOTED.sub("", media_range))
+    return 1.0 if quality is None else float(quality[1])
 
 
 def is_accepted(content_type: str, accept: str) -> bool:
@@ -59,26 +66,37 @@ def is_accepted(content_type: str, accept: str) -> bool:
     >>> is_accepted("text/html", "*/*, text/html;q=0")
     False
     """
+    ranges = media_ranges(content_type)
+    media_type = ranges[0][0] if ranges else ""
+    qualities = _best_qualities(accept)
+    family = media_type.partition("/")[0]
+    for media_range in (media_type, f"{family}/*", "*/*"):
+        if media_range in qualities:
+            return qualities[media_range] > 0
+
+    wanted = [name for name, quality in qualities.items() if quality > 0]
+    return any(_is_synonym(media_type, name) for name in wanted)
+
+
+def _best_qualities(accept: str) -> dict[str, float]:
+    """Return the media ranges of an Accept header, each with its quality, or the best of several."""
     qualities: dict[str, float] = {}
     for name, _, quality in media_ranges(accept):
         qualities[name] = max(quality, qualities.get(name, 0.0))
-    own = next((name for name, *_ in media_ranges(content_type)), "")
-    ranges = (own, f"{own.partition('/')[0]}/*", "*/*")
-    named = next((name for name in ranges if name in qualities), None)
-    if named is not None:
-        return qualities[named] > 0
-    return any(quality > 0 and _is_synonym(own, name) for name, quality in qualities.items())
+    return qualities
 
 
-def _is_synonym(own: str, wanted: str) -> bool:
+def _is_synonym(media_type: str, wanted: str) -> bool:
     """Return whether a media type may be another or a more general name of the wanted one."""
-    if own == "text/plain":
+    if media_type == "text/plain":
         return wanted.startswith("text/")  # RFC 2046 section 4.1.4
-    return _format(own) == _format(wanted) and own != "application/xhtml+xml"  # that is a web page
+    if media_type == "application/xhtml+xml":  # a web page, whatever its suffix says
+        return False
+    return _format(media_type) == _format(wanted)
 
 
 def _format(media_type: str) -> str:
-    """Return what is left without the parts that names of a format differ in.
+    """Return what is left of a media type without the parts in which the names of one format differ.
 
     A type may be used as its suffix says (RFC 6839 section 2), and "x-" says nothing (RFC 6648).
     """
@@ -95,13 +113,14 @@ def wants_record(accept: str | bytes | None) -> bool:
     """
     if not accept:
         return True
-    best: dict[str, float] = {}
-    for name, _, quality in media_ranges(
-        accept if isinstance(accept, str) else accept.decode("latin-1")
-    ):
-        kind = name if name == _RECORD_TYPE else "*" if name in _WILDCARDS else "other"
-        best[kind] = max(quality, best.get(kind, 0.0))
-    json, wildcard, other = (best.get(kind, 0.0) for kind in (_RECORD_TYPE, "*", "other"))
-    if _RECORD_TYPE not in best:
-        return not other or wildcard > other
-    return json >= other if json else not other and not wildcard
+    header = accept if isinstance(accept, str) else accept.decode("latin-1")
+    qualities = _best_qualities(header)
+    wildcard = max(qualities.pop(name, 0.0) for name in _WILDCARDS)
+    record = qualities.pop(_RECORD_TYPE, None)
+    other = max(qualities.values(), default=0.0)
+
+    if record is None:
+        return other == 0 or wildcard > other
+    if record == 0:
+        return other == 0 and wildcard == 0
+    return record >= other

@@ -84,9 +84,13 @@ class Data:
         if self.format == "string":
             return str(self.value).encode("utf-8", "surrogatepass")
         try:
-            if self.format == "base64":
-                return _base64(self.value)
-            return bytes.fromhex(self.value) if self.format == "hex" else None
+            match self.format:
+                case "base64":
+                    return _base64(self.value)
+                case "hex":
+                    return bytes.fromhex(self.value)
+                case _:
+                    return None
         except (binascii.Error, ValueError) as error:
             raise ValueError(f"damaged {self.format} data: {error}") from None
 
@@ -140,10 +144,11 @@ class Value:
 
         :param now: Unix time in seconds
         """
-        if self.ttl is None:
+        ttl = self.ttl
+        seconds = _seconds_until(ttl, now) if isinstance(ttl, str) else ttl
+        if seconds is None:
             return None
-        seconds = self.ttl if isinstance(self.ttl, int) else _seconds_until(self.ttl, now)
-        return None if seconds is None else min(max(seconds, 0), MAX_TTL)
+        return min(max(seconds, 0), MAX_TTL)
 
     def has_type(self, name: str) -> bool:
         """Return whether the value is of this type; ASCII case does not matter.
@@ -154,8 +159,11 @@ class Value:
         >>> url.has_type("URL"), url.has_type("URL.")
         (False, True)
         """
-        wanted, given = ascii_upper(name), ascii_upper(self.type)
-        return f"{given}.".startswith(wanted) if wanted.endswith(".") else given == wanted
+        wanted = ascii_upper(name)
+        upper_type = ascii_upper(self.type)
+        if wanted.endswith("."):
+            return f"{upper_type}.".startswith(wanted)
+        return upper_type == wanted
 
     @classmethod
     def from_json(cls, source: object) -> Value:
@@ -166,23 +174,20 @@ class Value:
         """
         if not isinstance(source, dict):
             raise Malformed(f"a value is {brief(source)}, expected an object")
-        index, ttl = integer(source.get("index")), source.get("ttl")
+        index = integer(source.get("index"))
         if index is None:
-            raise Malformed(
-                f"the index of a value is {brief(source.get('index'))}, expected an integer"
-            )
-        seconds = ttl if isinstance(ttl, str | None) else integer(ttl)
-        if seconds is None and ttl is not None:
-            raise Malformed(f"the ttl of a value is {brief(ttl)}, expected seconds or a time")
+            described = brief(source.get("index"))
+            raise Malformed(f"the index of a value is {described}, expected an integer")
+        ttl = _read_ttl(source.get("ttl"))
         return cls(
             index,
             _member(source, "type", str, "a string"),
             _read_data(_member(source, "data", dict, "an object with format and value")),
-            seconds,
+            ttl,
             _member(source, "timestamp", str | None, "a string"),
             source.get("permissions"),
             source.get("references"),
-            {name: member for name, member in source.items() if name not in _VALUE_MEMBERS},
+            _without(source, _VALUE_MEMBERS),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -199,9 +204,8 @@ class Value:
             "timestamp": self.timestamp,
             "references": self.references,
         }
-        return {name: member for name, member in members.items() if member is not None} | dict(
-            self.extra
-        )
+        present = {name: member for name, member in members.items() if member is not None}
+        return present | dict(self.extra)
 
 
 def ascii_upper(text: str) -> str:
@@ -220,29 +224,46 @@ def _member(source: Mapping[str, Any], name: str, kind: type | UnionType, expect
     return member
 
 
+def _without(source: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return the members of a JSON object that have other names."""
+    return {name: member for name, member in source.items() if name not in names}
+
+
 def _read_data(source: Mapping[str, Any]) -> Data:
-    name, value = _member(source, "format", str, "a string"), source.get("value")
+    name = _member(source, "format", str, "a string")
+    value = source.get("value")
     kind = _FORMATS.get(name, object)
     if "value" not in source or not isinstance(value, kind):
         raise Malformed(
             f"the data of format {brief(name)} is {brief(value)}, expected a {kind.__name__}"
         )
-    return Data(
-        name, value, {key: member for key, member in source.items() if key not in _DATA_MEMBERS}
-    )
+    return Data(name, value, _without(source, _DATA_MEMBERS))
+
+
+def _read_ttl(ttl: object) -> int | str | None:
+    """Return a TTL, in seconds or as a time; None if there is none."""
+    if isinstance(ttl, str | None):
+        return ttl
+    seconds = integer(ttl)
+    if seconds is None:
+        raise Malformed(f"the ttl of a value is {brief(ttl)}, expected seconds or a time")
+    return seconds
 
 
 def _base64(text: str) -> bytes:
     """Decode either alphabet, padded or not: section 5 does not say which one it means."""
-    text = "".join(text.split()).rstrip("=").translate(str.maketrans("-_", "+/"))
-    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    digits = "".join(text.split()).rstrip("=").translate(str.maketrans("-_", "+/"))
+    padding = "=" * (-len(digits) % 4)
+    return base64.b64decode(digits + padding, validate=True)
 
 
 def _seconds_until(text: str, now: float) -> int | None:
     """Return the seconds from ``now`` to an ISO 8601 time (DOI resolution documentation section 5)."""
     try:
         moment = datetime.fromisoformat(text)
-        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return int(moment.timestamp() - now)
     except (ValueError, OverflowError):
         return None
 
@@ -306,14 +327,16 @@ class Record(Immutable):
         :raises BadRecord: if it is not a record, or the record of another DOI
         """
         try:
-            answer = read_object(load(source) if isinstance(source, (str, bytes)) else dict(source))
+            parsed = load(source) if isinstance(source, (str, bytes)) else dict(source)
+            answer = read_object(parsed)
             code = answer.get("responseCode", 1)
             if integer(code) != 1:
                 raise Malformed(f"responseCode is {brief(code)}, expected 1, that of a record")
-            name, values = read_handle(answer.get("handle"), doi), answer.get("values")
+            name = read_handle(answer.get("handle"), doi)
+            values = answer.get("values")
             if not isinstance(values, list):
                 raise Malformed(f"values is {brief(values)}, expected a list")
-            extra = {name: member for name, member in answer.items() if name not in _RECORD_MEMBERS}
+            extra = _without(answer, _RECORD_MEMBERS)
             return cls(doi or Handle.from_name(name), map(Value.from_json, values), extra)
         except ValueError as error:
             raise BadRecord(doi, str(error)) from None
@@ -369,7 +392,8 @@ class Record(Immutable):
         """The handle to resolve instead of this one, from the first HS_ALIAS value; usually None."""
         if not isinstance(self._content, tuple):
             return None  # a plain record has none
-        return next((text for value in self.of_type("HS_ALIAS") if (text := value.data.text)), None)
+        aliases = (value.data.text for value in self.of_type("HS_ALIAS"))
+        return next(filter(None, aliases), None)
 
     @property
     def ttl(self) -> int | None:
@@ -429,10 +453,10 @@ def select(
     def is_selected(value: Value) -> bool:
         if value.index in indexes:
             return True
-        name = ascii_upper(value.type)
-        if name in names:
+        upper_type = ascii_upper(value.type)
+        if upper_type in names:
             return True
-        return any(f"{name}."[:length] in families for length in lengths)
+        return any(f"{upper_type}."[:length] in families for length in lengths)
 
     return tuple(filter(is_selected, values))
 
@@ -445,32 +469,37 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
     :returns: its ``problem`` says what is wrong with the first 10320/loc value that cannot be parsed
     """
     templates = Templates(handle)
-    candidates: list[Location] = []
-    attributes: dict[str, str] = {}  # of the first <locations> that has them
-    parsed = False
+    parsed: list[Locations] = []
     problem = ""
     urls: list[str] = []
     for value in values:
         if value.has_type("URL"):
-            urls += filter(None, [value.data.text])
+            if value.data.text:
+                urls.append(value.data.text)
         elif value.has_type("10320/loc"):
             try:
-                source = value.data.text if value.data.format == "string" else value.data.octets
-                locations = read_locations(source or "", templates)
+                parsed.append(_read_locations(value.data, templates))
             except ValueError as error:
                 problem = problem or str(error)
-                continue
-            parsed = True
-            candidates += locations
-            for name, attribute in locations.attributes.items():
-                attributes.setdefault(name, attribute)
-    for number, url in enumerate(
-        urls
-    ):  # a 10320/loc value overrules them, and the first one the others
-        weight = "0" if parsed or number else "1"
+
+    candidates: list[Location] = []
+    attributes: dict[str, str] = {}  # of the first <locations> that has them
+    for locations in parsed:
+        candidates += locations
+        for name, attribute in locations.attributes.items():
+            attributes.setdefault(name, attribute)
+
+    weight = "0" if parsed else "1"  # a 10320/loc value overrules the URLs,
+    for url in urls:
         legacy = {"href": url, "weight": weight, "mode": "legacy"}
         candidates.append(Location(url.strip(BLANK), float(weight), legacy))
+        weight = "0"  # and the first one the others
     return Locations(tuple(candidates), attributes, problem)
+
+
+def _read_locations(data: Data, templates: Templates) -> Locations:
+    source = data.text if data.format == "string" else data.octets
+    return read_locations(source or "", templates)
 
 
 def read_handle(handle: object, doi: Handle | None) -> str:
@@ -483,6 +512,9 @@ def read_handle(handle: object, doi: Handle | None) -> str:
 
 
 def _html_row(value: Value) -> str:
-    text = value.data.text if value.data.text is not None else dump(value.data.value)
-    cell = html_link(text, text) if value.has_type("URL") and is_web(text) else html_text(text)
+    text = value.data.text
+    if text is None:
+        text = dump(value.data.value)
+    is_link = value.has_type("URL") and is_web(text)
+    cell = html_link(text, text) if is_link else html_text(text)
     return f"<tr><td>{value.index}</td><td>{html_text(value.type)}</td><td>{cell}</td></tr>"

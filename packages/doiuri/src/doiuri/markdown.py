@@ -16,11 +16,24 @@ _CODE = "code|kbd|pre|samp|script|style|textarea"
 _TAB = 4  # columns of a level of indentation
 _QUOTED = lazy(r"(?>(?:[ ]*+>[ ]?)*)")
 _FENCE = lazy(
-    r"(?P<margin>[ \t>]*+(?>(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*))"  # in quotations and items of lists
-    r"(?P<run>(?P<mark>`)`{2,}+|~{3,}+)(?P<info>(?(mark)[^`\n]*|.*))$"
+    r"""
+    (?P<margin> [ \t>]*+ (?> (?: (?: [-*+] | [0-9]{1,9}[.)] ) [ \t]++ )* ) )    # in quotations and items of lists
+    (?P<run> (?P<mark> ` ) `{2,}+ | ~{3,}+ )
+    (?P<info> (?(mark) [^`\n]* | .* ) )
+    $
+    """,
+    re.VERBOSE,
 )
 # Python-Markdown: a language and options
-_INFO = lazy(r"[ \t]*+(?:[\w#.+-]++(?=\s|$))?(?:[ \t]*+(?:\{.*\}|[\w-]++=[^`]*+))?\s*+$")
+_INFO = lazy(
+    r"""
+    [ \t]*+
+    (?: [\w#.+-]++ (?= \s | $ ) )?
+    (?: [ \t]*+ (?: \{ .* \} | [\w-]++ = [^`]*+ ) )?
+    \s*+ $
+    """,
+    re.VERBOSE,
+)
 # What MyST, pandoc, Quarto and R Markdown take for code; other names in braces are MyST's directives
 _DIRECTIVE = lazy(
     r"""[ \t]*\{(?!
@@ -49,22 +62,55 @@ _HEADING = lazy(r"#{1,6}[^#]")
 
 # No comment or element contains the beginning of another one, so that the time is linear if none is closed.
 _RAW = lazy(
-    r"^[ ]{0,3}<(?:!--(?:(?!<!--).)*?-->|(pre|script|style|textarea)\b(?:[^<]++|<(?!\1\b))*?</\1\s*>)",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+    r"""
+    ^ [ ]{0,3} <
+    (?: !-- (?: (?! <!-- ) . )*? -->
+    |   ( pre | script | style | textarea ) \b
+        (?: [^<]++ | < (?! \1\b ) )*?
+        </ \1 \s* >
+    )
+    """,
+    re.DOTALL | re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_NEW_BLOCK = r"\n(?=[ \t\r>]*+(?:\n|[*+-][ ]|[0-9]++\.[ ]|#|\Z))"
+_NEW_BLOCK = r"\n(?=[ \t\r>]*+(?:\n|[*+-][ ]|[0-9]++\.[ ]|\#|\Z))"
 _SPAN = lazy(
-    rf"(?<![`\\])(?>(?:\\\\)*)(`++)(?>(?:[^`\n]++|(?!{_NEW_BLOCK})\n|(?!\1(?!`))`++)*)\1(?!`)"
+    rf"""
+    (?<! [`\\] ) (?> (?: \\\\ )* )
+    ( `++ )
+    (?> (?: [^`\n]++ | (?! {_NEW_BLOCK} ) \n | (?! \1 (?!`) ) `++ )* )
+    \1 (?! ` )
+    """,
+    re.VERBOSE,
 )
 _COMMENT = lazy(rf"<!--(?:(?!<!--|{_NEW_BLOCK}).)*?-->", re.DOTALL)
-_ELEMENTS = {
-    myst: lazy(rf"<({names})(?=[\s/>])(?:[^<]++|<(?!\1\b))*?</\1\s*>", re.IGNORECASE)
-    for myst, names in ((False, NO_LINKS), (True, _CODE))
-}
+
+
+def _element(names: str) -> re.Pattern[str]:
+    """Return the pattern of an element that is closed."""
+    return lazy(
+        rf"""
+        < ( {names} ) (?= [\s/>] )
+        (?: [^<]++ | < (?! \1\b ) )*?
+        </ \1 \s* >
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    )
+
+
+_ELEMENT = _element(NO_LINKS)
+_MYST_ELEMENT = _element(_CODE)
 _TEXT = lazy(r"(?<=>)(?>(?:[^<]++|<(?![a-zA-Z/!]))+)")
 # As in the text of a paragraph: no space just inside the dollar signs, no word character just outside
 _IN_MATH = rf"(?=[^\s$])(?>(?:(?!{_NEW_BLOCK})[^$])*)(?<=\S)"
-_MATH = lazy(rf"(?<![\w\\$])\$(?:\${_IN_MATH}\$\$|{_IN_MATH}\$)(?![\w$])")
+_MATH = lazy(
+    rf"""
+    (?<! [\w\\$] )
+    \$
+    (?: \$ {_IN_MATH} \$\$ | {_IN_MATH} \$ )
+    (?! [\w$] )
+    """,
+    re.VERBOSE,
+)
 _LINE = lazy(r"[^\r\n]+")
 
 
@@ -79,19 +125,27 @@ def without_code(source: str, *, myst: bool = False) -> str:
         text of roles and directives such as ``{doi}`` and ``{note}`` is not. Otherwise it is read as
         Python-Markdown does, with an extension for fences, and text in :data:`NO_LINKS` counts as code.
     """
-    text = _without_fences(source, myst) if "```" in source or "~~~" in source else source
+    text = source
+    if "```" in text or "~~~" in text:
+        text = _without_fences(text, myst)
     if "<" in text:
         text = _RAW.sub(_without_text, text)
     if "    " in text or "\t" in text:
         text = _without_indented(text, source)
     if "`" in text:
-        text = _SPAN.sub(_without_role if myst else _blank_match, text)
+        replacement = _without_role if myst else _blank_match
+        text = _SPAN.sub(replacement, text)
     if "<" in text:
-        text = _ELEMENTS[myst].sub(_without_text, _COMMENT.sub(_blank_match, text))
-    return _MATH.sub(_blank_match, text) if "$" in text else text
+        text = _COMMENT.sub(_blank_match, text)
+        element = _MYST_ELEMENT if myst else _ELEMENT
+        text = element.sub(_without_text, text)
+    if "$" in text:
+        text = _MATH.sub(_blank_match, text)
+    return text
 
 
 def _blank(text: str) -> str:
+    """Return spaces in place of a text; its line ends stay."""
     return _LINE.sub(lambda line: " " * len(line[0]), text)
 
 
@@ -101,16 +155,16 @@ def _blank_match(match: re.Match[str]) -> str:
 
 def _without_role(span: re.Match[str]) -> str:
     """Return a code span without its text, and the text of MyST's roles as it is."""
-    before = span.string[max(0, span.start() - 9) : span.start()]
-    return span[0] if before.endswith("}") and not before.endswith(_CODE_ROLES) else _blank(span[0])
+    before_span = span.string[max(0, span.start() - len("{literal}")) : span.start()]
+    is_role = before_span.endswith("}") and not before_span.endswith(_CODE_ROLES)
+    return span[0] if is_role else _blank(span[0])
 
 
 def _without_text(element: re.Match[str]) -> str:
-    return (
-        _blank(element[0])
-        if element[0].lstrip().startswith("<!--")
-        else _TEXT.sub(_blank_match, element[0])
-    )
+    """Return a comment as spaces, and another element with its tags, which may hold links."""
+    if element[0].lstrip().startswith("<!--"):
+        return _blank(element[0])
+    return _TEXT.sub(_blank_match, element[0])
 
 
 class _Fence(NamedTuple):
@@ -120,92 +174,133 @@ class _Fence(NamedTuple):
     run: str
     info: str
 
-    def closes(self, opener: _Fence, myst: bool) -> bool:
+    @property
+    def opening(self) -> tuple[int, int, bool, str]:
+        """What the fences of a block have in common in Python-Markdown."""
+        return self.quotes, self.blanks, self.is_item, self.run
+
+    def closes(self, opener: _Fence) -> bool:
+        return self.info == "" and self.opening == opener.opening
+
+    def closes_myst(self, opener: _Fence) -> bool:
         if self.info or self.is_item or self.quotes != opener.quotes:
             return False
-        return self.run.startswith(opener.run) if myst else self[:4] == opener[:4]
+        return self.run.startswith(opener.run)
 
 
 def _fence(line: str) -> _Fence | None:
+    """Return the fence that a line is, or None."""
+    if "```" not in line and "~~~" not in line:
+        return None
     fence = _FENCE.match(line)
     if fence is None:
         return None
     margin = fence["margin"].expandtabs(_TAB)
+    quotes = margin.count(">")
     blanks = margin.rpartition(">")[2]
-    blanks = blanks.removeprefix(" ") if ">" in margin else blanks
-    return _Fence(
-        margin.count(">"), len(blanks), bool(blanks.strip()), fence["run"], fence["info"].rstrip()
-    )
+    if quotes:
+        blanks = blanks.removeprefix(" ")
+    is_item = blanks.strip() != ""
+    return _Fence(quotes, len(blanks), is_item, fence["run"], fence["info"].rstrip())
 
 
 def _without_fences(source: str, myst: bool) -> str:
+    """Return a source without the code in fences; the backticks of MyST's directives become colons."""
     lines = source.split("\n")
-    fences = [_fence(line) if "```" in line or "~~~" in line else None for line in lines]
-    directives: list[str] = []  # the fences of MyST's directives that are open
-    unclosed = set()
-    after = 0  # the last block
-    for number, fence in enumerate(fences):
-        if fence is None or number < after:
-            continue
-        if myst and (_closes_directive(fence, directives) or _DIRECTIVE.match(fence.info)):
-            if fence.info:
-                directives.append(fence.run)
-            lines[number] = lines[number].replace(fence.run, ":" * len(fence.run), 1)
-        elif myst or (fence[:4] not in unclosed and not fence.is_item and _INFO.match(fence.info)):
-            end = _end(lines, fences, number, myst)
-            if end is None:
-                unclosed.add(fence[:4])
-                continue
-            lines[number:end] = map(_blank, lines[number:end])
-            after = end
+    fences = [_fence(line) for line in lines]
+    if myst:
+        _blank_myst_fences(lines, fences)
+    else:
+        _blank_fences(lines, fences)
     return "\n".join(lines)
 
 
-def _closes_directive(fence: _Fence, directives: list[str]) -> bool:
-    is_closing = not fence.info and bool(directives) and fence.run.startswith(directives[-1])
-    if is_closing:
-        directives.pop()
-    return is_closing
+def _blank_myst_fences(lines: list[str], fences: list[_Fence | None]) -> None:
+    directives: list[str] = []  # the fences of the directives that are open
+    block_end = 0
+    for number, fence in enumerate(fences):
+        if fence is None or number < block_end:
+            continue
+        may_close = directives and not fence.info
+        if may_close and fence.run.startswith(directives[-1]):
+            directives.pop()
+        elif _DIRECTIVE.match(fence.info):
+            directives.append(fence.run)
+        else:
+            block_end = _myst_block_end(lines, fences, number, fence)
+            lines[number:block_end] = map(_blank, lines[number:block_end])
+            continue
+        lines[number] = lines[number].replace(fence.run, ":" * len(fence.run), 1)
 
 
-def _end(lines: list[str], fences: list[_Fence | None], number: int, myst: bool) -> int | None:
-    """Return the number of the line after a fenced block; in Python-Markdown, one not closed is none."""
-    opener = fences[number]
-    assert opener  # noqa: S101 (for mypy)
-    for end in range(number + 1, len(lines)):
-        fence = fences[end]
-        if fence and fence.closes(opener, myst):
-            return end + 1
-        if myst and opener.quotes and _content(lines[end]).quotes < opener.quotes:
-            return end
-    return len(lines) if myst else None
+def _blank_fences(lines: list[str], fences: list[_Fence | None]) -> None:
+    unclosed = set()
+    block_end = 0
+    for number, fence in enumerate(fences):
+        if fence is None or number < block_end:
+            continue
+        if fence.opening in unclosed or fence.is_item or not _INFO.match(fence.info):
+            continue
+        closer = _closer(fences, number, fence)
+        if closer is None:
+            unclosed.add(fence.opening)
+            continue
+        block_end = closer + 1
+        lines[number:block_end] = map(_blank, lines[number:block_end])
+
+
+def _closer(fences: list[_Fence | None], number: int, opener: _Fence) -> int | None:
+    """Return the number of the line that closes a fenced block of Python-Markdown; None if none does."""
+    for line_number in range(number + 1, len(fences)):
+        fence = fences[line_number]
+        if fence is not None and fence.closes(opener):
+            return line_number
+    return None
+
+
+def _myst_block_end(
+    lines: list[str], fences: list[_Fence | None], number: int, opener: _Fence
+) -> int:
+    """Return the number of the line after a fenced block, which may end with its quotation or the page."""
+    for line_number in range(number + 1, len(lines)):
+        fence = fences[line_number]
+        if fence is not None and fence.closes_myst(opener):
+            return line_number + 1
+        if opener.quotes > 0 and _content(lines[line_number]).quotes < opener.quotes:
+            return line_number
+    return len(lines)
 
 
 def _without_indented(text: str, source: str) -> str:
     """Return ``text``, in which other code of ``source`` is blank, without indented code blocks."""
     lines = text.split("\n")
-    depths = {
-        0: 0
-    }  # of the lists and similar blocks that contain the line, by the depth of its quotation
-    begins, code = True, False  # whether the line begins a block, or continues code
-    for number, (line, written) in enumerate(zip(lines, source.split("\n"), strict=True)):
-        inner, level, quotes, margin = _content(line)
-        if not inner:
-            begins = True
-            if written.strip() and not line.strip():  # other code
-                depths, code = {0: min(_content(written).margin, depths[0])}, False
+    # of the lists and similar blocks that contain the line, by the depth of its quotation
+    depths = {0: 0}
+    begins_block = True
+    in_code = False
+    for number, (line, source_line) in enumerate(zip(lines, source.split("\n"), strict=True)):
+        content = _content(line)
+        if not content.text:
+            begins_block = True
+            is_other_code = not line.strip() and source_line.strip() != ""
+            if is_other_code:
+                depths = {0: min(_content(source_line).margin, depths[0])}
+                in_code = False
             continue
-        if begins and not quotes:
+
+        if begins_block and content.quotes == 0:
             depths = {0: depths[0]}
-        depth = depths.get(quotes, 0)
-        code = (level > depth or margin > depths[0]) and (begins or code)
-        if code:
+        depth = depths.get(content.quotes, 0)
+        is_deeper = content.level > depth or content.margin > depths[0]
+        in_code = is_deeper and (begins_block or in_code)
+        if in_code:
             lines[number] = _blank(line)
             continue
-        opens = _CONTAINER.match(inner) is not None
-        if begins or opens:
-            depths[quotes] = min(level, depth) + opens
-        begins = _HEADING.match(inner) is not None
+
+        opens_container = _CONTAINER.match(content.text) is not None
+        if begins_block or opens_container:
+            depths[content.quotes] = min(content.level, depth) + (1 if opens_container else 0)
+        begins_block = _HEADING.match(content.text) is not None
     return "\n".join(lines)
 
 
@@ -218,12 +313,14 @@ class _Content(NamedTuple):
 
 def _content(line: str) -> _Content:
     """Return the content of a line in quotations, and how deep it is."""
-    text = line.expandtabs(_TAB)
-    inner = text.lstrip()
-    level = margin = (len(text) - len(inner)) // _TAB
-    quotes = 0
-    if inner.startswith(">") and (quoted := _QUOTED.match(text)):
-        quotes = quoted[0].count(">")
-        inner = text[quoted.end() :].lstrip()
-        level = (len(text) - quoted.end() - len(inner)) // _TAB
-    return _Content(inner, level, quotes, margin)
+    expanded = line.expandtabs(_TAB)
+    text = expanded.lstrip()
+    margin = (len(expanded) - len(text)) // _TAB
+    quoted = _QUOTED.match(expanded) if text.startswith(">") else None
+    if quoted is None:
+        return _Content(text, margin, 0, margin)
+
+    in_quotation = expanded[quoted.end() :]
+    text = in_quotation.lstrip()
+    level = (len(in_quotation) - len(text)) // _TAB
+    return _Content(text, level, quoted[0].count(">"), margin)

@@ -68,7 +68,7 @@ def agencies_of(names: pd.DataFrame | Iterable[tuple[str, object]]) -> dict[str,
 def _joined(
     wanted: dd.DataFrame, count: int, known_keys: dd.DataFrame, shuffle: str | None = None
 ) -> dd.DataFrame:
-    """Return the wanted keys that are known, with their agencies, in the partitions with these numbers.
+    """Return the wanted keys that are known, with their agencies, each in the partition whose number it has.
 
     :param count: the number of partitions.
     :param shuffle: Dask's method of shuffling; None for its default.
@@ -128,7 +128,9 @@ def _read_keys(part: pd.DataFrame, dtype: Any) -> pd.DataFrame:
 
 
 def _key(name: object) -> str | None:
-    return None if name is None else ascii_upper(str(name))
+    if name is None:
+        return None
+    return ascii_upper(str(name))
 
 
 def _key_frame(keys: Sequence[object], agencies: Sequence[object], dtype: Any) -> pd.DataFrame:

@@ -195,8 +195,10 @@ def items_in(part: pd.DataFrame | Iterable[object], column: Hashable) -> list[ob
 
 
 def _member(item: object, column: Hashable) -> object:
-    """Return a member of a dict; any other item of a bag is itself the DOI."""
-    return item.get(column) if isinstance(item, Mapping) else item
+    """Return the DOI in an item of a bag: a member of a dict, or the item itself."""
+    if isinstance(item, Mapping):
+        return item.get(column)
+    return item
 
 
 def text_dtype() -> Any:

@@ -80,9 +80,8 @@ def serve(
             asyncio.create_task(reload_at_hang_ups(reload)),
         ]
         for name in _STOP_SIGNALS:
-            if hasattr(
-                signal, name
-            ):  # uvicorn raises it again after a stop, which is not a failure
+            # uvicorn raises the signal again after a stop, which is not a failure
+            if hasattr(signal, name):
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
         await server.serve(sockets=[listener])
         for task in tasks:

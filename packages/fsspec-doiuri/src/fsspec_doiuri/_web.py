@@ -101,14 +101,14 @@ class Web:
         It raises MissingError for 404 and 410, and OSError for any other answer that is not JSON.
         """
         clock = _Clock()
-        left = MAX_SIZE
+        remaining = MAX_SIZE
 
         def get(url: str) -> Any:
-            nonlocal left
+            nonlocal remaining
             headers = {"Accept": "application/json"}
             with self._answer(url, repository, headers, 200, clock=clock) as response:
-                body = b"".join(pieces(response.raw, left))
-            left -= len(body)
+                body = b"".join(pieces(response.raw, remaining))
+            remaining -= len(body)
             try:
                 return json.loads(body)
             except (ValueError, RecursionError):
@@ -378,7 +378,10 @@ def _wrong_size(size: int, stated_size: int | None) -> str:
 
 
 def _unpack(file: File, out: IO[bytes]) -> bool:
-    """Decompress the received bytes once if the result has the file's checksum and size; return whether it has."""
+    """Replace the received bytes by what they decompress to, if that has the file's checksum and size.
+
+    Return whether it has.
+    """
     digest = new_digest(file)
     if digest is None:
         return False

@@ -89,7 +89,11 @@ class Redirects:
         except (httpx.InvalidURL, UnicodeError) as error:
             message = f"{name}: redirected to an invalid URL: {error}"
             raise httpx.RemoteProtocolError(message, request=request) from error
-        after = request.headers.items()
+        self._note_auth_headers(before)
+
+    def _note_auth_headers(self, before: Any) -> None:
+        """Note which headers an authentication has set on the request while it was sent."""
+        after = self.request.headers.items()
         changed = {name for name, value in after if before.get(name) != value}
         changed -= {"cookie", "host"}  # set anew after each redirect
         auth_headers = self._chain.auth_headers | changed
@@ -316,7 +320,8 @@ class DOIClient(Generic[RequestT, ResponseT]):
         headers = httpx.Headers(cast("Any", self).headers)
         headers.update(options.get("headers"))
         query = self._query(options.pop("params", None))
-        location = self.doi_options.request_url(doi, headers.get("Accept"), query)
+        accept = headers.get("Accept")
+        location = self.doi_options.request_url(doi, accept, query)
         request = above.build_request(method, location, **options)
         if request.method not in {"GET", "HEAD"} or _has_body(request):
             reason = f"a DOI is read-only; use GET or HEAD without a body, not {request.method}"
@@ -327,7 +332,7 @@ class DOIClient(Generic[RequestT, ResponseT]):
         default_agent = f"python-{httpx.__name__}/{httpx.__version__}"
         if request.headers.get("User-Agent") in {None, default_agent}:
             request.headers["User-Agent"] = user_agent("httpx-doiuri", self.doi_options.mailto)
-        Chain(doi, self.doi_options.wants_record(headers.get("Accept"))).set_on(request)
+        Chain(doi, self.doi_options.wants_record(accept)).set_on(request)
         return cast("RequestT", request)
 
     def _query(self, given: Any) -> str:
@@ -370,8 +375,8 @@ class DOIClient(Generic[RequestT, ResponseT]):
     @staticmethod
     def _untraced(response: Any, request: Any) -> Any:
         """Return a response; the requests that followed redirects get the extensions of the first one."""
-        for earlier in (*response.history, response):
-            earlier.request.extensions = {**request.extensions}
+        for answered in (*response.history, response):
+            answered.request.extensions = {**request.extensions}
         if response.next_request is not None:
             response.next_request.extensions = {**request.extensions}
         return response

@@ -187,8 +187,9 @@ class DOIHandler(BaseHandler):
         request = redirects.request()
         request.method = req.get_method()
         request.unverifiable = req.unverifiable
-        if not added.get("User-agent", "Python-urllib/").startswith("Python-urllib/"):
-            request.remove_header("User-agent")  # the opener's own
+        opener_agent = added.get("User-agent", "Python-urllib/")
+        if not opener_agent.startswith("Python-urllib/"):
+            request.remove_header("User-agent")  # urllib then sends that of the opener
         request.headers.update(req.headers)
         request.unredirected_hdrs.update(req.unredirected_hdrs)
         request.remove_header("Host")

@@ -162,19 +162,19 @@ async def _follow(
     record: PublicValues, request: Request, params: Params, source: Source
 ) -> Response:
     """Return a redirect to the end of a chain of aliases, on this proxy and with the same query."""
-    used: list[Value] = []
+    aliases: list[Value] = []
     handle = ""
-    end: PublicValues | None = record
+    current: PublicValues | None = record
     for _ in range(MAX_ALIASES + 1):
-        alias = None if end is None else _first_alias(end)
-        if alias is None:
+        alias = None if current is None else _first_alias(current)
+        if alias is None:  # the end of the chain, which need not be registered
             target = _pages.path_of(handle)
             if request.query:
                 target += "?" + request.query.decode("latin-1")
-            return _expiring(_pages.moved(301, target), used)
-        used.append(alias)
+            return _expiring(_pages.moved(301, target), aliases)
+        aliases.append(alias)
         handle = alias.data.text or ""
-        end = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
+        current = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
     message = f"alias chain too long: more than {MAX_ALIASES} aliases"
     return _pages.error(404, "Alias Chain Too Long", message)
 

@@ -148,7 +148,7 @@ class Records:
 
     def _registration(self, name: str) -> Registration:
         key = ascii_upper(name)
-        exists = self._has_prefix(key) if "/" not in key else key in self._records
+        exists = key in self._records if "/" in key else self._has_prefix(key)
         if not exists:
             return Registration(exists=False)
         return Registration(True, self._agency(key))

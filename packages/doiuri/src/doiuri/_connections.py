@@ -309,9 +309,13 @@ def _format_of(beginning: bytes) -> int:
 
     Some servers send deflate without the header that RFC 1950 asks for.
     """
-    is_gzip = beginning[:1] == b"\x1f"
-    is_zlib = beginning[0] & 0x0F == zlib.DEFLATED and int.from_bytes(beginning[:2]) % 31 == 0
-    return _GZIP_OR_ZLIB if is_gzip or is_zlib else -zlib.MAX_WBITS
+    if beginning[:1] == b"\x1f":  # of gzip (RFC 1952 section 2.3.1)
+        return _GZIP_OR_ZLIB
+    # RFC 1950 section 2.2: the method is in the lower four bits, and the first two bytes are a multiple of 31
+    is_deflated = beginning[0] & 0x0F == zlib.DEFLATED
+    if is_deflated and int.from_bytes(beginning[:2]) % 31 == 0:
+        return _GZIP_OR_ZLIB
+    return -zlib.MAX_WBITS
 
 
 def chain_of(error: BaseException) -> list[BaseException]:

@@ -35,6 +35,7 @@ _FALSE = {"0", "false", "no", "off"}
 _NOT_IN_ADDRESSES = frozenset(' ();<>,"')
 _REDIS = {"redis", "rediss", "valkey", "valkeys", "unix"}
 _LOCK_FILES = (".json", ".lock")
+_SCHEME = "[A-Za-z][A-Za-z0-9+.-]+:"  # RFC 3986 section 3.1; one letter is a drive of Windows
 
 OF_WORKS = frozenset({"authors", "year", "title"})
 """The fields of ``check_display`` that need the work."""
@@ -381,14 +382,15 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
         raise ValueError(
             f"{address!r} is not a store: give {MEMORY} for a store in memory, ./memory for a file"
         )
+
     path = address
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", address):
+    if re.match(_SCHEME, address):
         if scheme.lower() != "sqlite":
-            raise ValueError(
-                f"no store is known for {scheme}: (a path, {MEMORY}, redis://… or rediss://…)"
-            )
+            known = f"a path, {MEMORY}, redis://… or rediss://…"
+            raise ValueError(f"no store is known for {scheme}: ({known})")
         path = rest.removeprefix("//")
-    if not path.strip() or "\0" in path or os.path.expanduser(path).startswith("~"):  # noqa: PTH111
+    has_unknown_home = os.path.expanduser(path).startswith("~")  # noqa: PTH111
+    if not path.strip() or "\0" in path or has_unknown_home:
         raise ValueError(f"{path!r} is not a path for a store")
     if path.lower().endswith(_LOCK_FILES):
         return "lock", path

@@ -53,7 +53,9 @@ def is_loopback(host: str) -> bool:
     """Return whether a host is this machine, judged by its name or address alone."""
     name = host.rstrip(".")
     address = _address(name)
-    return f".{name}".endswith(".localhost") or (address is not None and address.is_loopback)
+    if address is not None:
+        return address.is_loopback
+    return f".{name}".endswith(".localhost")
 
 
 def is_private(host: str) -> bool:

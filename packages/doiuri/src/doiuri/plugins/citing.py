@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +25,7 @@ from doiuri.plugins.display import retraction_mark
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 
     from doiuri._doi import Handle
     from doiuri.citations import EntryKey, Reference
@@ -62,27 +63,26 @@ class Citing:
     ) -> None:
         self.folder = folder
         self._unreadable: dict[str, None] = {}
-        self._numbered = None if options.citation is None else options.citation == "number"
+        self._kind = options.citation
         self._style = options.reference_style
         self.locale, self.no_language = self._locale_of(language)
         """The language of citations, and why it is English instead of ``language``; "" if it is not."""
-        name = "reference_locale"
-        try:
+        with _naming(f"{prefix}reference_locale"):
             self.entry_locale = check_locale(options.reference_locale or self.locale, folder)
             """The language of lists."""
-            if not language or (self.no_language and options.reference_locale):
-                self.locale = self.entry_locale
-                self.no_language = ""
-            name = "works"
+        if not language or (self.no_language and options.reference_locale):
+            self.locale = self.entry_locale
+            self.no_language = ""
+
+        with _naming(f"{prefix}works"):
             works_language = language or ENGLISH
             if options.reference_locale:
                 works_language = locale_of(self.entry_locale).lang
             self.library = read_works(options.works, folder, works_language)
             """The works of the author's files."""
-            name = "reference_style"
+
+        with _naming(f"{prefix}reference_style"):
             self.styles()
-        except ValueError as error:
-            raise ValueError(f"{prefix}{name}: {error}") from None
 
     @property
     def problems(self) -> list[str]:
@@ -127,10 +127,21 @@ class Citing:
         :param name: the style of a list that has one of its own
         :raises ValueError: if there is no such style
         """
-        of_kind = "numeric" if self._numbered else "author-date"
-        entries = Style.load(name or self._style or of_kind, self.folder)
-        fits = self._numbered in (None, entries.numbered)
-        return entries if fits else Style.load(of_kind), entries
+        default = "numeric" if self._kind == "number" else "author-date"
+        entries = Style.load(name or self._style or default, self.folder)
+        is_numbered = self._kind == "number"
+        if self._kind is None or entries.numbered == is_numbered:
+            return entries, entries
+        return Style.load(default), entries
+
+
+@contextmanager
+def _naming(option: str) -> Iterator[None]:
+    """Begin the message of a ValueError with the name of an option."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
 
 
 class Backlink(NamedTuple):
@@ -185,9 +196,8 @@ class ReferenceList(Bibliography):
         self._citing = citing
         self.cited = cited
         """The places that cite each work; the host may add to them until the entries are written."""
-        self._waiting = [
-            key for key in cited if isinstance(key, DOI) and key not in known and key not in works
-        ]
+        without_work = [key for key in cited if isinstance(key, DOI) and key not in known]
+        self._waiting = [doi for doi in without_work if doi not in works]
         self.is_numbered = of_citations.numbered
         """Whether citations are numbers."""
 
@@ -224,5 +234,6 @@ class ReferenceList(Bibliography):
         links = []
         for number, doi in enumerate(self._waiting, len(self.references) + 1):
             text = doi.url if display is None else display(doi)
-            links.append(ListEntry(doi, number, (Part(text, link=doi),), self.cited[doi]))
+            link = Part(text, link=doi)
+            links.append(ListEntry(doi, number, (link,), self.cited[doi]))
         return links

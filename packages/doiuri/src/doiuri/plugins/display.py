@@ -184,7 +184,7 @@ def details_of(work: Work, words: Words | None = None) -> Details | None:
         return None
     byline = [_shortened(str(name)) for name in work.authors]
     if is_shortened(work.authors, _AUTHORS_SHOWN):
-        byline[1:] = ["et al."]
+        byline = [byline[0], "et al."]
     if work.year is not None:
         byline.append(str(work.year))
     mark = "".join(part.text for part in retraction_mark(work, words)).strip()
@@ -227,7 +227,8 @@ def breakable(text: str, width: int = _WIDTH) -> list[str]:
     :param text: the visible text of a link.
     :param width: the width of a narrow line, in characters; a text with no longer words is one part.
     """
-    if len(text) <= width or max(map(len, text.split()), default=0) <= width:
+    longest_word = max(map(len, text.split()), default=0)
+    if longest_word <= width:
         return [text]
     return [part for part in _BREAK.split(text) if part]
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri._advice import advise, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
+    from doiuri._advice import Advice
     from doiuri._doi import DOI
 
 __all__ = ["DeadDOI", "dead_doi", "remarks"]
@@ -58,10 +59,16 @@ def dead_doi(
         return DeadDOI(doi.name, suggestion)
 
     messages = ", ".join(piece.message for piece in advice)
-    if suggestion is None:
-        spellings = [piece.suggestion for piece in advice if piece.code != _DECODED]
-        suggestion = next(filter(None, spellings), None)
-    return DeadDOI(f"{_subject(typed, doi)}: {messages}", suggestion)
+    subject = f"{_subject(typed, doi)}: {messages}"
+    return DeadDOI(subject, suggestion or _better_spelling(advice))
+
+
+def _better_spelling(advice: Iterable[Advice]) -> str | None:
+    """Return the first suggestion that would be another DOI; None if there is none."""
+    for piece in advice:
+        if piece.suggestion and piece.code != _DECODED:
+            return piece.suggestion
+    return None
 
 
 def remarks(typed: str, doi: DOI, *, exists: bool = False) -> list[tuple[str, str]]:

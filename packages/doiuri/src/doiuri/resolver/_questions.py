@@ -406,18 +406,20 @@ class ExistenceQuestion(Question):
     def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
         """Yield each DOI alone while few are new; then batches, and alone what does not suit Which RA."""
         self._new += len(dois)
+        if self._new <= self._few:
+            yield from super().groups(dois)
+            return
+
         suited: list[Handle] = []
-        alone: list[Handle] = []
+        unsuited: list[Handle] = []
         for doi in dois:
-            if self._new > self._few and self._suits_which_ra(doi):
+            if self._suits_which_ra(doi):
                 suited.append(doi)
             else:
-                alone.append(doi)
-
+                unsuited.append(doi)
         for batch, url in agency_batches(suited, base=self.base):
             yield batch, partial(self._ask_which_ra, url)
-        for doi in alone:
-            yield [doi], self.ask
+        yield from super().groups(unsuited)
 
     def _suits_which_ra(self, doi: Handle) -> bool:
         """Return whether Which RA can be asked: it does not know short DOIs, and limits the URL."""

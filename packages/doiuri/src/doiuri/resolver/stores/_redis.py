@@ -75,10 +75,10 @@ class RedisStore:
         now = time.time()
 
         def put(pipe: Any, name: str) -> None:
-            body, media_type, expires = stored[name]
-            lifetime = min(max(expires - now, 0), _LONGEST_LIFETIME)
-            head = json.dumps([media_type, expires]).encode()
-            pipe.set(name, head + b"\n" + body, ex=int(lifetime) + KEEP)
+            entry = stored[name]
+            lifetime = min(max(entry.expires - now, 0), _LONGEST_LIFETIME)
+            head = json.dumps([entry.media_type, entry.expires]).encode()
+            pipe.set(name, head + b"\n" + entry.body, ex=int(lifetime) + KEEP)
 
         self._try("written", stored, put)
 

@@ -150,23 +150,23 @@ class ForkSafe:
         # re-entrant: the garbage collector may close an iteration in the thread that holds it
         self._mutex = threading.RLock()
         with _registration:
-            _all.add(self)
+            _instances.add(self)
 
     def _disconnect(self) -> None:
         """Close what a child must not inherit; called before the fork with the mutex held."""
 
 
-_all: weakref.WeakSet[ForkSafe] = weakref.WeakSet()
-_held: list[ForkSafe] = []
+_instances: weakref.WeakSet[ForkSafe] = weakref.WeakSet()
+_held: list[ForkSafe] = []  # those whose mutex is held during a fork
 _registration = threading.RLock()  # held during a fork, too
 
 
 def _before_fork() -> None:
     _registration.acquire()
-    for item in tuple(_all):
-        item._mutex.acquire()
-        _held.append(item)
-        item._disconnect()
+    for instance in tuple(_instances):
+        instance._mutex.acquire()
+        _held.append(instance)
+        instance._disconnect()
 
 
 def _after_fork() -> None:

@@ -52,7 +52,7 @@ def test_a_hard_link_is_said(tmp_path: Path) -> None:
     other.hardlink_to(path)
     assert "hard links" not in fix("--check", path).stderr
     assert (
-        f"doiuri: {path}: no longer one of 2 hard links; the others stay as they were"
+        f"doiuri: {path}: was one of 2 hard links: the other names keep the old content"
         in fix(path).stderr
     )
     assert (path.read_text(), other.read_text()) == (NEW, OLD)

@@ -97,10 +97,12 @@ class Config(NamedTuple):
 
     def ignores(self, finding: Finding) -> bool:
         """Return whether a finding is ignored because of its DOI."""
-        return finding.doi is not None and any(
-            finding.code in codes and _pattern(pattern).fullmatch(finding.doi)
-            for pattern, codes in self.ignored_dois
-        )
+        if finding.doi is None:
+            return False
+        for pattern, codes in self.ignored_dois:
+            if finding.code in codes and _pattern(pattern).fullmatch(finding.doi):
+                return True
+        return False
 
 
 @cache
@@ -150,10 +152,12 @@ def _table_for(file: str | None, *, isolated: bool) -> tuple[Path, Values]:
             raise ValueError(f"{file}: there is no [tool.doiuri] in it")
         return path, table
     here = Path.cwd()
-    for folder in () if isolated else (here, *here.parents):
+    folders = [] if isolated else [here, *here.parents]
+    for folder in folders:
         for name in NAMES:
             path = folder / name
-            if path.is_file() and (table := _table(path)) is not None:
+            table = _table(path) if path.is_file() else None
+            if table is not None:
                 return path, table
     return here / NAMES[0], {}
 
@@ -188,11 +192,10 @@ def _values(table: Values, file: Path) -> Values:
         checked = OPTIONS[key].read({where: value}, prefix, environ={})
         if checked and key in _INSTEAD and checked != ":memory:":
             checked = _below(checked, folder, where, _INSTEAD[key])
-        # as a table, it is for DOIs
-        is_for_dois = key == "ignore" and isinstance(checked, tuple)
-        values["ignored_dois" if is_for_dois else key.replace("-", "_")] = place(
-            key, checked, folder
-        )
+        name = key.replace("-", "_")
+        if key == "ignore" and isinstance(checked, tuple):  # a table is for DOIs
+            name = "ignored_dois"
+        values[name] = place(key, checked, folder)
     return values
 
 
@@ -220,12 +223,12 @@ def _columns(value: object) -> tuple[str, ...]:
     """Return the names of columns in lines of CSV."""
     import csv  # rarely needed
 
-    found = [
-        name for line in csv.reader(texts(value), skipinitialspace=True) for name in line or [""]
-    ]
-    if "" in found:
+    names: list[str] = []
+    for line in csv.reader(texts(value), skipinitialspace=True):
+        names += line or [""]
+    if "" in names:
         raise ValueError("the name of a column is empty")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))
 
 
 def _patterns(value: object) -> tuple[str, ...]:
@@ -238,12 +241,13 @@ def _patterns(value: object) -> tuple[str, ...]:
 
 def _codes(value: object) -> Codes:
     """Return codes, which may be separated by commas, without those that are gone."""
-    found = {word.strip() for text in texts(value) for word in text.split(",")} - {""}
-    for code in sorted(found & GONE):
+    words = ",".join(texts(value)).split(",")
+    codes = {word.strip() for word in words} - {""}
+    for code in sorted(codes & GONE):
         sys.stderr.write(f"doiuri: there is no code {code} any more; remove it\n")
-    for code in sorted(found - RULES.keys() - GONE):
+    for code in sorted(codes - RULES.keys() - GONE):
         raise ValueError(f"unknown code {code!r}{hint(code, RULES)}")
-    return frozenset(found - GONE)
+    return frozenset(codes - GONE)
 
 
 def _table_of_codes(value: object) -> tuple[tuple[str, Codes], ...]:

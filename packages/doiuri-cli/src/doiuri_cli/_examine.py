@@ -37,6 +37,8 @@ NOTHING: Mapping[str, Any] = {}  # what is known of no DOI
 _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 """The codes that depend on the answers about a file's DOIs."""
 
+Area = tuple[int | None, int | None]  # a cell and a line; None: all of them
+_WHOLE_FILE: Area = (None, None)
 _USUAL = frozenset(RULES) - LOCK_CODES - WORK_CODES
 
 
@@ -101,29 +103,37 @@ def examine(source: Source, config: Config) -> FileReport:
         findings += file_findings(kind, located)
 
     if note:  # a fix could not be proved
-        findings = [one._replace(fix=None) for one in findings]
+        findings = [finding._replace(fix=None) for finding in findings]
     is_named = os.path.abspath(source.path) in config.named  # noqa: PTH100
     recorded = not is_named and bool(located) and is_recorded(source, kind, config.folders)
-    has_fixes = not is_named and any(one.fix for one in findings)
+    has_fixes = not is_named and any(finding.fix for finding in findings)
     if has_fixes and (recorded or is_test_data(source, kind, config.folders)):
-        findings = [one._replace(fix=one.fix and one.fix._replace(safe=False)) for one in findings]
+        findings = [_without_safe_fix(finding) for finding in findings]
     return FileReport(
         source.path,
-        _names(one for one in located if not one.may_be_page),
+        _names(mention for mention in located if not mention.may_be_page),
         tuple(findings),
         note=note,
         mentions=tuple(located),
         parts=tuple(kinds),
         ignores=ignores,
         columns=columns,
-        short=_names(one for one in located if one.may_be_page),
+        short=_names(mention for mention in located if mention.may_be_page),
         recorded=recorded,
     )
 
 
+def _without_safe_fix(finding: Finding) -> Finding:
+    """Return the finding with its fix as an unsafe one: test data stays as it is."""
+    if finding.fix is None:
+        return finding
+    return finding._replace(fix=finding.fix._replace(safe=False))
+
+
 def _names(mentions: Iterable[LocatedMention]) -> tuple[str, ...]:
     """Return the names of mentions, each once."""
-    return tuple(dict.fromkeys(one.name for one in mentions if one.name is not None))
+    names = dict.fromkeys(mention.name for mention in mentions)
+    return tuple(name for name in names if name is not None)
 
 
 def with_entries(report: FileReport, source: Source, config: Config) -> FileReport:
@@ -139,7 +149,8 @@ def with_entries(report: FileReport, source: Source, config: Config) -> FileRepo
     lacking: list[Lacking] = []
     if config.columns:
         for mention in report.mentions:
-            if mention.field and mention.name and not mention.key.startswith("10/"):
+            is_short = mention.key.startswith("10/")
+            if mention.field and mention.name and not is_short:
                 location = mention.location
                 doi = DOI(mention.name)
                 cited.append(CitedWork(location.entry or "", doi, "", None, "", location))
@@ -165,32 +176,42 @@ def judge(
     :param answers: what is known about the DOIs; None: nothing, as nobody was asked.
     """
     codes = config.codes_for(report.path)
-    findings = [*report.findings]
+    findings = list(report.findings)
     if answers is not None:
-        known_short = [one for one in report.mentions if _is_known_short(one, answers)]
-        findings = _without_syntax(findings, known_short)
-        for mention in report.mentions:
-            if not mention.may_be_page:
-                findings += _answered(mention, config, answers)
-        if works and report.entries:
-            from doiuri_cli.rules._works import work_findings  # rarely needed
+        findings = _with_answers(report, config, answers, works)
+    findings = [finding for finding in findings if finding.code in codes]
 
-            findings += work_findings(report.entries, works)
-    findings = [one for one in findings if one.code in codes]
     kept, used = apply_ignores(report.ignores, findings)
     if answers is not None:
-        kept = [one for one in kept if not _is_refuted(one, answers.statuses)]
+        kept = [finding for finding in kept if not _is_refuted(finding, answers.statuses)]
     if report.ignores and answers is not None and "unused-ignore" in codes:
         is_checked = _checker(codes, report.mentions, answers.statuses, works)
         kept += unused_ignores(report.ignores, used, is_checked, _USUAL)
-    kept = [one for one in kept if not config.ignores(one)]
+    kept = [finding for finding in kept if not config.ignores(finding)]
+
     if answers is not None:
-        kept = [_without_vain_fix(one, answers.statuses) for one in kept]
+        kept = [_without_unused_fix(finding, answers.statuses) for finding in kept]
         kept = list(_with_corrections(kept, answers.meant))
     kept.sort(key=_order)
     if not config.columns:
         kept = list(_once(kept))
     return report._replace(findings=tuple(kept), mentions=(), parts=(), ignores=())
+
+
+def _with_answers(
+    report: FileReport, config: Config, answers: Answers, works: Mapping[str, Work]
+) -> list[Finding]:
+    """Return the findings on a file with those that the registry's answers show."""
+    known_short = [mention for mention in report.mentions if _is_known_short(mention, answers)]
+    findings = _without_syntax(report.findings, known_short)
+    for mention in report.mentions:
+        if not mention.may_be_page:
+            findings += _answered(mention, config, answers)
+    if works and report.entries:
+        from doiuri_cli.rules._works import work_findings  # rarely needed
+
+        findings += work_findings(report.entries, works)
+    return findings
 
 
 def _is_known_short(mention: LocatedMention, answers: Answers) -> bool:
@@ -202,8 +223,11 @@ def _without_syntax(
     findings: Iterable[Finding], known_short: Iterable[LocatedMention]
 ) -> list[Finding]:
     """Return the findings, with ``short-doi`` in place of ``syntax`` for short DOIs that are registered."""
-    short = {one.location: one for one in known_short}
-    kept = [one for one in findings if not (one.code == "syntax" and one.location in short)]
+    short = {mention.location: mention for mention in known_short}
+    kept: list[Finding] = []
+    for finding in findings:
+        if finding.code != "syntax" or finding.location not in short:
+            kept.append(finding)
     for location, mention in short.items():
         message = short_doi_message(Handle.from_name(mention.name or ""))
         kept.append(Finding(location, "short-doi", message, mention.name))
@@ -227,8 +251,10 @@ def _answered(mention: LocatedMention, config: Config, answers: Answers) -> Iter
     key = mention.key
     is_whole = mention.has_slash and answers.statuses.get(f"{key}/") == "found"
     if answers.statuses.get(key) == "not-found" and not is_whole:
-        hint = f"; did you mean {answers.meant[key]}?" if key in answers.meant else ""
-        yield Finding(location, "not-found", f"{name} is not registered{hint}", name)
+        message = f"{name} is not registered"
+        if key in answers.meant:
+            message += f"; did you mean {answers.meant[key]}?"
+        yield Finding(location, "not-found", message, name)
     if key in answers.missing:
         import shlex  # rarely needed
 
@@ -237,7 +263,7 @@ def _answered(mention: LocatedMention, config: Config, answers: Answers) -> Iter
         yield Finding(location, "lock-missing", message, name)
 
 
-def _without_vain_fix(finding: Finding, statuses: Mapping[str, str]) -> Finding:
+def _without_unused_fix(finding: Finding, statuses: Mapping[str, str]) -> Finding:
     """Return the finding without a fix that would correct a DOI that exists: it is never applied."""
     if not _corrects(finding) or finding.doi is None:
         return finding
@@ -301,24 +327,27 @@ def _checker(
     works: Mapping[str, Work],
 ) -> Callable[[Ignore, str], bool]:
     """Return a function that says whether a code was checked on the lines that a comment is for."""
-    undescribed: set[tuple[int | None, int | None]] = set()
-    unknown: set[tuple[int | None, int | None]] = set()
+    undescribed: set[Area] = set()  # where a DOI's work is not known
+    unknown: set[Area] = set()  # where a DOI's status is not known
     for mention in mentions:
         if not mention.key:
             continue
         location = mention.location
         lines = range(location.line, location.end_line + 1)
-        areas = [(None, None), *((location.cell, line) for line in lines)]
+        areas: list[Area] = [_WHOLE_FILE]
+        areas += ((location.cell, line) for line in lines)
         if mention.key not in works:
             undescribed.update(areas)
         if statuses.get(mention.key, "unknown") == "unknown":
             unknown.update(areas)
 
     def is_checked(ignore: Ignore, code: str) -> bool:
-        area = (None, None) if ignore.target is None else ignore.area
+        area = _WHOLE_FILE if ignore.target is None else ignore.area
         if code in WORK_CODES and area in undescribed:
             return False
-        return code in codes and not (code in _FROM_ANSWERS and area in unknown)
+        if code in _FROM_ANSWERS and area in unknown:
+            return False
+        return code in codes
 
     return is_checked
 
@@ -326,12 +355,13 @@ def _checker(
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings; of those on one DOI in several fields of an entry that have no fix, the first."""
     seen = set()
-    for one in findings:
-        entry = one.location.entry
-        about = one.code, entry, one.doi
-        if about not in seen or one.fix is not None or not (entry and one.doi):
-            yield one
-        seen.add(about)
+    for finding in findings:
+        entry = finding.location.entry
+        same = (finding.code, entry, finding.doi)
+        has_entry_and_doi = bool(entry) and bool(finding.doi)
+        if same not in seen or finding.fix is not None or not has_entry_and_doi:
+            yield finding
+        seen.add(same)
 
 
 def _order(finding: Finding) -> tuple[tuple[int, int, int], str]:

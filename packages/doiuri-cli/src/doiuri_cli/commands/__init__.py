@@ -68,7 +68,8 @@ def show_progress(*, hidden: bool = False) -> Iterator[ShowProgress]:
         return
     from shutil import get_terminal_size  # slow to import
 
-    due, width = time.monotonic() + _DELAY, 0
+    due = time.monotonic() + _DELAY
+    width = 0  # of the line that is drawn
 
     def draw(line: str) -> None:
         nonlocal width
@@ -78,9 +79,12 @@ def show_progress(*, hidden: bool = False) -> Iterator[ShowProgress]:
 
     def show(what: str, done: int, total: int | None) -> None:
         nonlocal due
-        if (now := time.monotonic()) >= due:
-            due = now + _INTERVAL
-            draw(f"{what}: {done:,}" if total is None else f"{what}: {done:,} of {total:,}")
+        now = time.monotonic()
+        if now < due:
+            return
+        due = now + _INTERVAL
+        count = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+        draw(f"{what}: {count}")
 
     try:
         yield show

@@ -54,4 +54,6 @@ def _open(cache: str | None) -> tuple[str, Cache]:
 
 
 def _described(entries: int, octets: int) -> str:
-    return f"{'1 entry' if entries == 1 else f'{entries:,} entries'}, {octets:,} bytes"
+    """Return how many entries there are, and their size, in words."""
+    count = "1 entry" if entries == 1 else f"{entries:,} entries"
+    return f"{count}, {octets:,} bytes"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,9 +99,11 @@ def _unused(
 
 def make_report(selection: Selection, result: Result, more: Sequence[Finding] = ()) -> Report:
     """Return the report on a run."""
-    findings = [finding for report in result.reports for finding in report.findings] + [*more]
+    findings = list(chain.from_iterable(report.findings for report in result.reports))
+    findings += more
     skipped = selection.skipped.copy()
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
+    unread = [] if reads_columns() else selection.unread.types_with_dois()
     answers = result.answers
     read = sum(report.skipped is None and report.problem is None for report in result.reports)
     counts = Counts(
@@ -113,7 +116,7 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
         old=_tallied(answers.old),
         skipped=skipped,
         recorded=only_recorded(result.reports),
-        unread=() if reads_columns() else selection.unread.types_with_dois(),
+        unread=unread,
     )
     return Report(findings, counts, _references(result))
 
@@ -128,11 +131,11 @@ def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
 
 def _references(result: Result) -> Bibliographies | None:
     """Return the entries of bibliographies; None if there are none, or they were not compared."""
-    names = dict.fromkeys(entry.doi.name for report in result.reports for entry in report.entries)
-    lacking = [entry for report in result.reports for entry in report.lacking]
+    entries = chain.from_iterable(report.entries for report in result.reports)
+    names = dict.fromkeys(entry.doi.name for entry in entries)
+    lacking = list(chain.from_iterable(report.lacking for report in result.reports))
     if not (names or lacking):
         return None
     statuses = result.answers.statuses
-    return Bibliographies(
-        [name for name in names if statuses.get(DOI(name).key) == "found"], lacking
-    )
+    registered = [name for name in names if statuses.get(DOI(name).key) == "found"]
+    return Bibliographies(registered, lacking)

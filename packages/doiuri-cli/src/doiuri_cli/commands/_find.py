@@ -45,10 +45,13 @@ def find(files: FileOptions, output: str, *, unique: bool, **options: object) ->
     """
     config = make_config(**options)  # type: ignore[arg-type]
     selection = files.select(config)
-    run, contents = Run(config, files.jobs), contents_of(selection.paths, files.stdin_filename)
+    contents = contents_of(selection.paths, files.stdin_filename)
+    reports = Run(config, files.jobs).map(partial(examined, config), contents, "Reading files")
     read: list[FileReport] = []
-    mentions = _mentions(run.map(partial(examined, config), contents, "Reading files"), read)
-    _write(_unique(mentions) if unique else mentions, output, unique=unique)
+    mentions = _mentions(reports, read)
+    if unique:
+        mentions = _unique(mentions)
+    _write(mentions, output, unique=unique)
     write_notes(read)
     return PROBLEM if write_problems(selection, read) else 0
 

@@ -7,6 +7,7 @@ import difflib
 import os
 import sys
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -35,7 +36,7 @@ from doiuri_cli.output._report import (
 from doiuri_cli.rules import WORK_CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from doiuri_cli._config import Config
     from doiuri_cli._examine import FileReport
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
     from doiuri_cli.output import Output
+    from doiuri_cli.rules import Finding
 
 _NO_LINE_END = b"\n\\ No newline at end of file\n"
 
@@ -91,37 +93,56 @@ def fix(
     check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename)
     uses_output = show or any(content.content is not None for content in contents)
-    results = []
-    for content, fixed in zip(
-        contents, _fixed(config, files.jobs, contents, unsafe, dry, uses_output), strict=True
-    ):
+    results: list[Fixed] = []
+    all_fixed = _fixed(config, files.jobs, contents, unsafe, dry, uses_output)
+    for content, fixed in zip(contents, all_fixed, strict=True):
+        if show:
+            _write_diff(fixed)
+        elif content.content is not None and not dry:
+            _write_text(content.content, fixed)
         results.append(fixed._replace(before=None, after=None))
-        before, after = fixed.before, fixed.after
-        if show and before is not None and after is not None:
-            _write(diff(before, after.text))
-        elif content.content is not None and not dry:  # standard input, with its fixes or as it is
-            _write(content.content if after is None else after.to_bytes(after.text))
-    with contextlib.redirect_stdout(sys.stderr) if uses_output else contextlib.nullcontext():
-        write_report(_report([one.first if only else one.report for one in results]), outputs)
+
+    reports = [fixed.report for fixed in results]
+    shown = [fixed.first for fixed in results] if only else reports
+    output = sys.stderr if uses_output else sys.stdout
+    with contextlib.redirect_stdout(output):
+        write_report(_report(shown), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         for line in _summary(results, dry=dry, unsafe=unsafe):
             click.echo(line, err=True)
-    for one in results:
-        if one.refused:
-            write_message(one.report.path, f"a fix was left out: {one.refused}")
-        if one.links > 1:
-            write_message(
-                one.report.path,
-                f"no longer one of {one.links} hard links; the others stay as they were",
-            )
-    if write_problems(selection, (one.report for one in results)):
+    _write_remarks(results)
+
+    if write_problems(selection, reports):
         return PROBLEM
-    is_due = dry and any(one.applied for one in results)
-    return (
-        1
-        if is_due
-        else exit_code((left for one in results for left in one.report.findings), config)
-    )
+    is_due = dry and any(fixed.applied for fixed in results)
+    return 1 if is_due else exit_code(_findings(reports), config)
+
+
+def _write_diff(fixed: Fixed) -> None:
+    """Write what would change in a file to standard output."""
+    if fixed.before is not None and fixed.after is not None:
+        _write(diff(fixed.before, fixed.after.text))
+
+
+def _write_text(content: bytes, fixed: Fixed) -> None:
+    """Write the text from standard input to standard output, with its fixes or as it is."""
+    after = fixed.after
+    _write(content if after is None else after.to_bytes(after.text))
+
+
+def _write_remarks(results: Iterable[Fixed]) -> None:
+    """Write to standard error which files have fixes that were left out, or were hard-linked."""
+    for fixed in results:
+        path = fixed.report.path
+        if fixed.refused:
+            write_message(path, f"a fix was left out: {fixed.refused}")
+        if fixed.links > 1:
+            reason = f"was one of {fixed.links} hard links: the other names keep the old content"
+            write_message(path, reason)
+
+
+def _findings(reports: Iterable[FileReport]) -> list[Finding]:
+    return list(chain.from_iterable(report.findings for report in reports))
 
 
 def _fixed(
@@ -133,21 +154,21 @@ def _fixed(
     keep: bool,
 ) -> Iterator[Fixed]:
     """Yield what became of each file, in order; for unsafe fixes, the registry is asked about all at once."""
-    answers, policy, run = None, FixPolicy(), Run(config, jobs)
+    answers = None
+    policy = FixPolicy()
+    run = Run(config, jobs)
     if unsafe:
         from doiuri_cli.registry import check_names
 
         reports, answers = run.check(contents)
         policy = FixPolicy(lambda names: check_names(names, config).statuses)
-        policy.look_up(finding for report in reports for finding in report.findings)
+        policy.look_up(_findings(reports))
         run = run._replace(jobs=1)  # all ask through one policy
     elif config.columns:
-        run.read(
-            contents
-        )  # before any file is changed: raises an error for a column that no file has
-    return run.map(
-        partial(fix_file, config, answers, policy, dry=dry, keep=keep), contents, "Fixing files"
-    )
+        # before any file is changed: raises an error for a column that no file has
+        run.read(contents)
+    fix_one = partial(fix_file, config, answers, policy, dry=dry, keep=keep)
+    return run.map(fix_one, contents, "Fixing files")
 
 
 def _write(octets: bytes) -> None:
@@ -162,41 +183,53 @@ def diff(source: Source, text: str) -> bytes:
     For UTF-16 and UTF-32, which diffs cannot hold, it is in UTF-8.
     """
     mark = "\ufeff" if source.mark and source.encoding == "utf-8" else ""
-    encoding = "utf-8" if source.encoding.startswith(("utf-16", "utf-32")) else source.encoding
-    old, new = (_lines(mark + version, encoding) for version in (source.text, text))
+    encoding = source.encoding
+    if encoding.startswith(("utf-16", "utf-32")):
+        encoding = "utf-8"
+    old = _lines(mark + source.text, encoding)
+    new = _lines(mark + text, encoding)
+
     path = source.path.removeprefix("./").lstrip("/")
-    lines = difflib.diff_bytes(
-        difflib.unified_diff, old, new, _name(f"a/{path}"), _name(f"b/{path}")
-    )
-    return b"".join(line if line.endswith(b"\n") else line + _NO_LINE_END for line in lines)
+    names = _name(f"a/{path}"), _name(f"b/{path}")
+    lines = list(difflib.diff_bytes(difflib.unified_diff, old, new, *names))
+    for number_of_line, line in enumerate(lines):
+        if not line.endswith(b"\n"):
+            lines[number_of_line] = line + _NO_LINE_END
+    return b"".join(lines)
 
 
 def _lines(text: str, encoding: str) -> list[bytes]:
+    """Return the lines of a text, each with its end; a line feed alone ends one."""
     *lines, last = text.split("\n")
-    whole = [f"{line}\n".encode(encoding) for line in lines]
-    return [*whole, last.encode(encoding)] if last else whole
+    encoded = [f"{line}\n".encode(encoding) for line in lines]
+    if last:
+        encoded.append(last.encode(encoding))
+    return encoded
 
 
 def _name(path: str) -> bytes:
     """Return a path as git writes it: in quotes if a character of it would end the line or the quotes."""
-    plain = path.isprintable() and not set('"\\') & set(path)
-    return os.fsencode(path) if plain else b'"%s"' % b"".join(map(_octet, os.fsencode(path)))
+    is_plain = path.isprintable() and '"' not in path and "\\" not in path
+    octets = os.fsencode(path)
+    if is_plain:
+        return octets
+    return b'"%s"' % b"".join(map(_octet, octets))
 
 
 def _octet(octet: int) -> bytes:
     character = bytes([octet])
-    return character if 0x20 <= octet < 0x7F and character not in b'"\\' else b"\\%03o" % octet
+    is_plain = 0x20 <= octet < 0x7F and character not in b'"\\'
+    return character if is_plain else b"\\%03o" % octet
 
 
 def _report(reports: Sequence[FileReport]) -> Report:
-    findings = [finding for report in reports for finding in report.findings]
-    names = {name for report in reports for name in report.names}
-    return Report(findings, Counts(files=len(reports), dois=len(names)))
+    names = set(chain.from_iterable(report.names for report in reports))
+    return Report(_findings(reports), Counts(files=len(reports), dois=len(names)))
 
 
 def _summary(results: Sequence[Fixed], *, dry: bool, unsafe: bool) -> list[str]:
     """Return the lines of the summary, with what ``--unsafe-fixes`` may do if it was not given."""
-    left = [finding for fixed in results for finding in fixed.report.findings]
+    left = _findings(fixed.report for fixed in results)
     count = sum(fixed.applied for fixed in results)
     files = number(sum(fixed.applied > 0 for fixed in results), "file")
     verb = "Would fix" if dry else "Fixed"

@@ -20,10 +20,10 @@ from doiuri_cli.output._report import recorded_line, visible
 from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from doiuri import DOI
-    from doiuri.resolver import LockFile
+    from doiuri.resolver import LockContent, LockFile
 
     from doiuri_cli._config import Config
     from doiuri_cli._run import ShowProgress
@@ -109,9 +109,10 @@ def lock(
     wanted = Wanted(not existence, works, refresh)
     selection = files.select(config)
     config = files.located(config, selection)
-    written = bib and os.path.abspath(bib)  # noqa: PTH100
-    read = [one for one in selection.paths if os.path.abspath(one) != written]  # noqa: PTH100
-    contents = contents_of(read, files.stdin_filename)
+    paths = selection.paths
+    if bib is not None:  # it is written below
+        paths = [path for path in paths if os.path.abspath(path) != os.path.abspath(bib)]  # noqa: PTH100
+    contents = contents_of(paths, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
         reports = Run(config, files.jobs, progress).read(contents)
         dois: dict[str, DOI] = {}
@@ -123,7 +124,8 @@ def lock(
         if prune and is_plain:
             click.echo("doiuri: --prune drops nothing: a file was read as plain text", err=True)
         prune = prune and not (is_broken or is_plain)
-        if not quiet and (recorded := only_recorded(reports)):
+        recorded = only_recorded(reports)
+        if recorded and not quiet:
             click.echo(recorded_line(recorded), err=True)
         due = _update(locking, accepted, check=check, prune=prune, quiet=quiet)
         if bib is not None:
@@ -173,22 +175,30 @@ def _update(
         progress = partial(locking.progress, "Looking up DOIs")
         draft.look_up(list(locking.dois.values()), locking.wanted, locking.config, progress)
     if prune:
-        draft.prune(locking.dois.keys() | ({accepted[0].key} if accepted else set()))
+        used = set(locking.dois)
+        if accepted is not None:
+            used.add(accepted[0].key)
+        draft.prune(used)
     if check:
-        differences = locking.file.read().differences(draft.content)
-        lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
-        lines |= {key: f"{key} changes" for key in differences.added | differences.changed}
-        lines |= {
-            key: f"{key} is in the lock file, but no file mentions it"
-            for key in differences.removed
-        }
-        for _, line in sorted(lines.items()):
+        lines = _due_lines(locking, draft, missing)
+        for line in lines:
             click.echo(visible(line))
         return bool(lines)
     differences = locking.file.edit(draft.redo)
     if not quiet:
         click.echo(_summary(locking, draft, differences), err=True)
     return False
+
+
+def _due_lines(locking: Locking, draft: Draft, missing: Iterable[DOI]) -> list[str]:
+    """Return a line for each DOI about which the lock file would change, in the order of the DOIs."""
+    differences = locking.file.read().differences(draft.content)
+    lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
+    for key in differences.added | differences.changed:
+        lines[key] = f"{key} changes"
+    for key in differences.removed:
+        lines[key] = f"{key} is in the lock file, but no file mentions it"
+    return [lines[key] for key in sorted(lines)]
 
 
 def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
@@ -207,22 +217,31 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
 def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[str]]) -> str:
     from doiuri.plugins.survey import common_cause
 
-    count, name = len(locking.file.read().dois()), visible(locking.file.path.name)
-    added, changed, removed = map(len, differences)
+    name = visible(locking.file.path.name)
     if locking.file.path.exists():
-        text = f"{count:,} DOI{'' if count == 1 else 's'} in {name}: "
+        count = len(locking.file.read().dois())
+        noun = "DOI" if count == 1 else "DOIs"
+        added, changed, removed = map(len, differences)
+        text = f"{count:,} {noun} in {name}: "
         text += f"{added:,} added, {changed:,} changed, {removed:,} removed."
     else:
         text = f"{name} was not written: it would be empty."
-    content = draft.content
-    if dead := sum(
-        content.status(key) == "not-found" for key in locking.dois if key not in content.accepted
-    ):
-        text += f" {dead:,} {'is' if dead == 1 else 'are'} not registered."
+
+    dead = _count_dead(locking, draft.content)
+    if dead:
+        verb = "is" if dead == 1 else "are"
+        text += f" {dead:,} {verb} not registered."
     text += _not_kept(draft)
     if draft.unknown:
-        text += f" {len(draft.unknown):,} without an answer: {visible(str(common_cause(draft.unknown)))}."
+        cause = visible(str(common_cause(draft.unknown)))
+        text += f" {len(draft.unknown):,} without an answer: {cause}."
     return text
+
+
+def _count_dead(locking: Locking, content: LockContent) -> int:
+    """Return how many of the DOIs in the files do not exist, without those that are accepted."""
+    keys = (key for key in locking.dois if key not in content.accepted)
+    return sum(content.status(key) == "not-found" for key in keys)
 
 
 def _not_kept(draft: Draft) -> str:
@@ -246,8 +265,11 @@ def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> boo
     """
     from doiuri_cli.registry._bib import look_up_entries, read_bib, render_bib
 
-    old, locked = read_bib(path), locking.file.read()
-    new = {key: entry for key, entry in old.items() if not prune or key in locking.dois}
+    locked = locking.file.read()
+    old = read_bib(path)
+    new = dict(old)
+    if prune:
+        new = {key: entry for key, entry in old.items() if key in locking.dois}
     dois = [doi for doi in locking.dois.values() if locked.status(doi.key) != "not-found"]
     wanted = [doi for doi in dois if locking.wanted.refresh or doi.key not in old]
     for problem in look_up_entries(wanted, new, locking.config):

@@ -125,12 +125,9 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
     """
     values = read_config(config_file, isolated=isolated)
     for declared in _TABLE.values():
+        is_set = declared.variable is not None and bool(os.environ.get(declared.variable))
         # a stranger may have written the file
-        if (
-            declared.variable
-            and os.environ.get(declared.variable)
-            and options.get(declared.name) is None
-        ):
+        if is_set and options.get(declared.name) is None:
             values[declared.name] = declared.read({})
     for name, value in options.items():
         if value is None or value == ():
@@ -167,26 +164,24 @@ class FileOptions(NamedTuple):
 
         :raises click.ClickException: if they cannot be determined.
         """
-        paths = [*self.paths, *(_listed(self.files_from) if self.files_from is not None else ())]
-        if self.files_from is None and not paths:
-            paths = [os.curdir]
+        paths = list(self.paths)
+        if self.files_from is not None:
+            paths += _listed(self.files_from)
+        elif not paths:
+            paths.append(os.curdir)
         if STDIN in paths and self.files_from == STDIN:
             raise click.UsageError("standard input cannot be both a file and a list of files")
         wanted = Filter(
             is_read, config.include, config.exclude, config.max_size, config.force_exclude
         )
-        try:
-            selection = (
-                select(paths, wanted)
-                if self.changed is None
-                else select_changed(
-                    changed_files(None if self.changed == _LAST_COMMIT else self.changed),
-                    paths,
-                    wanted,
-                )
-            )
-        except GitError as error:
-            raise click.ClickException(str(error)) from None
+        if self.changed is None:
+            selection = select(paths, wanted)
+        else:
+            reference = None if self.changed == _LAST_COMMIT else self.changed
+            try:
+                selection = select_changed(changed_files(reference), paths, wanted)
+            except GitError as error:
+                raise click.ClickException(str(error)) from None
         for path, reason in selection.left_out:
             write_message(path, f"left out: {reason}")
         return selection

@@ -26,7 +26,9 @@ SPARSE = frozenset({"bibtex", "json", "ris"})  # the forms that leave out names 
 RIS = "application/x-research-info-systems"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STDIN = "-"
-_NOT_FOUND, _UNKNOWN = 1, 3
+_NOT_FOUND = 1  # the exit code if a DOI is not found or invalid
+_UNKNOWN = 3  # that if a DOI is unknown
+_NO_METADATA = "there is no metadata"
 _LONGEST = 500  # characters of a name in a message
 
 
@@ -140,40 +142,67 @@ def _answer(name: str, outcome: Outcome, form: str, formatter: Formatter | None)
         return Answer(name, outcome.status, reason=outcome.reason)
     if formatter and outcome.work:
         return Answer(name, "found", formatter(outcome.work))
-    text, lacking = _text(outcome, form)
-    return Answer(name, "found", text) if text else Answer(name, "no-values", reason=lacking)
+    try:
+        text = _text(outcome, form)
+    except _NoTextError as error:
+        return Answer(name, "no-values", reason=str(error))
+    return Answer(name, "found", text)
 
 
-def _text(outcome: Outcome, form: str) -> tuple[str, str]:
-    """Return the text of an answer, and what to say if it is empty."""
-    record, work, metadata = outcome.record, outcome.work, outcome.metadata
-    match form:
-        case "url":
-            return (record and record.url) or "", "the record has no URL"
-        case "json":
-            return record.to_json() if record else "", "there is no record"
-        case "agency":
-            return outcome.agency or "", "the registration agency is not known"
-        case "csl" if work is not None and work.doi is not None:
-            return dumps(
-                {"id": work.doi.name, "DOI": work.doi.name, **work.csl}, ensure_ascii=False
-            ), ""
-        case "bibtex":
-            return metadata.text if metadata else "", ""
-        case "ris":
-            answer = metadata.text if metadata else ""
-            text = _CONTROLS.sub("", answer).strip("\ufeff \n")
-            return (
-                (text, "")
-                if text.startswith("TY  -")
-                else ("", f"the answer is not RIS: {text[:40]!r}")
-            )
-    return "", "there is no metadata"
+class _NoTextError(Exception):
+    """A registered DOI lacks what is asked for; the text says what."""
+
+
+def _text(outcome: Outcome, form: str) -> str:
+    """Return the text of an answer.
+
+    :raises _NoTextError: if there is none.
+    """
+    if form == "url":
+        url = outcome.record.url if outcome.record else None
+        return _required(url, "the record has no URL")
+    if form == "json":
+        record = outcome.record.to_json() if outcome.record else None
+        return _required(record, "there is no record")
+    if form == "agency":
+        return _required(outcome.agency, "the registration agency is not known")
+    if form == "csl":
+        return _csl(outcome.work)
+
+    metadata = outcome.metadata.text if outcome.metadata else ""
+    if form == "bibtex":
+        return _required(metadata, "")
+    if form == "ris":
+        return _ris(metadata)
+    raise _NoTextError(_NO_METADATA)
+
+
+def _required(text: str | None, reason: str) -> str:
+    if not text:
+        raise _NoTextError(reason)
+    return text
+
+
+def _csl(work: Work | None) -> str:
+    """Return CSL-JSON in one line."""
+    if work is None or work.doi is None:
+        raise _NoTextError(_NO_METADATA)
+    name = work.doi.name
+    return dumps({"id": name, "DOI": name, **work.csl}, ensure_ascii=False)
+
+
+def _ris(answer: str) -> str:
+    """Return RIS without control characters and blank lines around it."""
+    text = _CONTROLS.sub("", answer).strip("\ufeff \n")
+    if not text.startswith("TY  -"):
+        raise _NoTextError(f"the answer is not RIS: {text[:40]!r}")
+    return text
 
 
 def _write(found: Iterable[Answer], form: str) -> int:
     """Write the answers; return the exit code."""
-    statuses, separator = set(), ""
+    statuses = set()
+    separator = ""
     for answer in found:
         statuses.add(answer.status)
         if answer.status != "found":
@@ -193,8 +222,12 @@ def _write(found: Iterable[Answer], form: str) -> int:
 
 
 def _problem(answer: Answer) -> str:
-    name = answer.name if len(answer.name) <= _LONGEST else f"{answer.name[:_LONGEST]}…"
-    name = name if name.strip() else repr(name)
+    """Return what to say about a name without an answer."""
+    name = answer.name
+    if len(name) > _LONGEST:
+        name = f"{name[:_LONGEST]}…"
+    if not name.strip():
+        name = repr(name)
     match answer.status:
         case "not-found":
             return f"{name}: not found"

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +24,14 @@ _WAIT = 60.0  # seconds for one call of git
 # In the expression of a pattern: a star that another one follows in the same name; a pair that a pair follows
 _CHARACTER = r"(?:\\.|\[\^?\]?[^\]]*\](?![*+])|[^\\\[(/.^$*+?])"
 _STAR = re.compile(rf"\[\^/\]\*({_CHARACTER}*)(?=\[\^/\]\*)")
-_STARS = re.compile(r"\(\?:(\.\+\?/|/\.\+\?)\)\?(.*?)(?=\(\?:/\.\+\?\)\?)", re.DOTALL)
+_STARS = re.compile(
+    r"""
+    \(\?:( \.\+\?/ | /\.\+\? )\)\?
+    (.*?)
+    (?= \(\?:/\.\+\?\)\? )
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 class GitError(ValueError):
@@ -46,7 +54,9 @@ class Patterns(NamedTuple):
         else:
             inside = os.path.basename(path)  # noqa: PTH119 - for speed
         name = inside.replace(os.sep, "/").lstrip("/")
-        return bool(_spec(self.lines).check_file(f"{name}/" if folder else name).include)
+        if folder:
+            name += "/"
+        return bool(_spec(self.lines).check_file(name).include)
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -89,19 +99,9 @@ def ignored_in(folder: str) -> set[str]:
 
     There are none if git is not installed, or the folder is not in a repository.
     """
+    options = "--others", "--ignored", "--exclude-standard", "--directory"
     try:
-        names = _git(
-            *(
-                "-C",
-                folder,
-                "ls-files",
-                "-z",
-                "--others",
-                "--ignored",
-                "--exclude-standard",
-                "--directory",
-            )
-        )
+        names = _git("-C", folder, "ls-files", "-z", *options)
     except GitError:
         return set()
     return {os.path.join(folder, name.rstrip("/")) for name in names.split("\0")}  # noqa: PTH118 - for speed
@@ -115,9 +115,8 @@ def changed_files(reference: str | None) -> list[str]:
     """
     top = _git("rev-parse", "--show-toplevel").removesuffix("\n")
     if reference is None and not _is_commit("HEAD"):
-        return _paths(
-            top, _git("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        )
+        files = _git("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        return _paths(top, files)
     reference = reference or "HEAD"
     is_range = ".." in reference.strip(".")
     if reference.startswith("-") or not (is_range or _is_commit(reference)):
@@ -183,10 +182,11 @@ class Filter(NamedTuple):
         """Return whether a pattern to include ends with the extension of a file, or is its name."""
         name = os.path.basename(path)  # noqa: PTH119
         extension = os.path.splitext(name)[1].lower()  # noqa: PTH122
-        lines = [line for patterns in self.include for line in patterns.lines]
-        return name in lines or any(
-            extension and line.lower().endswith(extension) for line in lines
-        )
+        for patterns in self.include:
+            for line in patterns.lines:
+                if name == line or (extension and line.lower().endswith(extension)):
+                    return True
+        return False
 
     def excludes(self, path: str, *, folder: bool = False) -> bool:
         """Return whether an absolute path is excluded."""
@@ -200,9 +200,9 @@ class Filter(NamedTuple):
         """Return whether a file is read, by its absolute path."""
         if not (self.is_known(path) or self._names(path)) or self.excludes(path):
             return False
-        return not self.include or any(
-            _included(patterns).match(_folded(path)) for patterns in self.include
-        )
+        if not self.include:
+            return True
+        return any(_included(patterns).match(_folded(path)) for patterns in self.include)
 
 
 @cache
@@ -253,12 +253,12 @@ def select_changed(changed: Sequence[str], arguments: Iterable[str], wanted: Fil
     """Return the changed files that were named, or are in named folders, and are read."""
     selection = Selection()
     # git resolves symbolic links in the path of its top folder
-    places = [os.path.realpath(argument) for argument in arguments]
+    named = [os.path.realpath(argument) for argument in arguments]
     for path in changed:
-        inside = any(
-            path == place or path.startswith(place.rstrip(os.sep) + os.sep) for place in places
-        )
-        if inside and not os.path.islink(path) and os.path.isfile(path) and wanted.takes(path):  # noqa: PTH113, PTH114
+        if not any(path == place or _is_below(path, place) for place in named):
+            continue
+        is_regular = os.path.isfile(path) and not os.path.islink(path)  # noqa: PTH113, PTH114
+        if is_regular and wanted.takes(path):
             shown = os.path.relpath(path, os.path.realpath("."))
             _add(shown, os.path.getsize(path), wanted, selection)  # noqa: PTH202
     return selection
@@ -276,16 +276,24 @@ def _built(names: Container[str]) -> str | None:
     """Return the name that shows that a folder holds a built site; None if there is none among its names."""
     if ".buildinfo" in names:  # Sphinx
         return ".buildinfo"
-    for name in (
-        "doctrees",
-        ".doctrees",
-    ):  # of all builders of Sphinx, unless it is beside the sources
-        if name in names and "conf.py" not in names:
+    for name in ("doctrees", ".doctrees"):  # of all builders of Sphinx
+        if name in names and "conf.py" not in names:  # not beside the sources
             return name
-    marks = (
-        name for name in ("objects.inv", "sitemap.xml") if name in names and "index.html" in names
-    )
-    return next(marks, None)
+    for name in ("objects.inv", "sitemap.xml"):
+        if name in names and "index.html" in names:
+            return name
+    return None
+
+
+class _Folder(NamedTuple):
+    """A folder to walk through, or a file in it."""
+
+    shown: str  # its path, as it is shown
+    path: str  # its absolute path
+
+    def inner(self, name: str) -> _Folder:
+        """Return the file or folder of a name in it."""
+        return _Folder(os.path.join(self.shown, name), os.path.join(self.path, name))  # noqa: PTH118
 
 
 def _walk(top: str, wanted: Filter, selection: Selection) -> None:
@@ -294,37 +302,42 @@ def _walk(top: str, wanted: Filter, selection: Selection) -> None:
     Hidden folders, those that programs make, built sites, what git ignores, and symbolic links are passed
     over. What a link leads to is read in its own place.
     """
-    path = os.path.abspath(top)  # noqa: PTH100
-    start, ignored = path, ignored_in(path)
-    waiting = [("" if os.path.normpath(top) == os.curdir else top, path)]
+    start = os.path.abspath(top)  # noqa: PTH100
+    ignored = ignored_in(start)
+    shown_top = "" if os.path.normpath(top) == os.curdir else top
+    waiting = [_Folder(shown_top, start)]
     while waiting:
-        shown, path = waiting.pop()
+        folder = waiting.pop()
         try:
-            with os.scandir(path) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            with os.scandir(folder.path) as scanned:
+                entries = sorted(scanned, key=attrgetter("name"))
         except OSError as error:
-            selection.problems.append((shown or top, error.strerror or str(error)))
+            selection.problems.append((folder.shown or top, error.strerror or str(error)))
             continue
+
         names = {entry.name for entry in entries}
-        if path != start and (mark := _built(names)):
-            selection.left_out.append(
-                (shown, f"a site that a program built ({mark}); name it to read it")
-            )
-            continue
-        if ".git" in names and path != start:
-            ignored |= ignored_in(path)  # another repository, such as a submodule
-        inner = []
+        if folder.path != start:
+            mark = _built(names)
+            if mark is not None:
+                reason = f"a site that a program built ({mark}); name it to read it"
+                selection.left_out.append((folder.shown, reason))
+                continue
+            if ".git" in names:
+                ignored |= ignored_in(folder.path)  # another repository, such as a submodule
+
+        folders: list[_Folder] = []
         for entry in entries:
-            place = os.path.join(shown, entry.name), os.path.join(path, entry.name)  # noqa: PTH118
-            if place[1] in ignored:
+            place = folder.inner(entry.name)
+            if place.path in ignored:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 is_made = entry.name.startswith(".") or entry.name in _MADE
-                if not (is_made or wanted.excludes(place[1], folder=True)):
-                    inner.append(place)
+                if not (is_made or wanted.excludes(place.path, folder=True)):
+                    folders.append(place)
             elif entry.is_file(follow_symlinks=False):
-                if wanted.takes(place[1]):
-                    _add(place[0], entry.stat(follow_symlinks=False).st_size, wanted, selection)
-                elif wanted.may_be_missed(place[1]):
-                    selection.unread.add(place[0])
-        waiting += reversed(inner)
+                if wanted.takes(place.path):
+                    size = entry.stat(follow_symlinks=False).st_size
+                    _add(place.shown, size, wanted, selection)
+                elif wanted.may_be_missed(place.path):
+                    selection.unread.add(place.shown)
+        waiting += reversed(folders)

@@ -57,11 +57,14 @@ def _parse_output(value: str) -> Output:
         raise click.BadParameter(
             f"{value!r} names no file; write {name}:FILE, or {name} for standard output"
         )
-    if path and not (folder := Path(path).resolve().parent).is_dir():  # known before the long work
+    if not path:
+        return Output(name)
+    folder = Path(path).resolve().parent
+    if not folder.is_dir():  # known before the long work
         raise click.BadParameter(f"cannot write {path}: there is no folder {folder}")
-    if path and Path(path).is_dir():
+    if Path(path).is_dir():
         raise click.BadParameter(f"cannot write {path}: it is a folder")
-    return Output(name, path or None)
+    return Output(name, path)
 
 
 def check_outputs(outputs: Iterable[Output], paths: Iterable[str], folders: Iterable[str]) -> None:
@@ -127,7 +130,8 @@ def _writer(name: str) -> Writer:
     from doiuri_cli.output import _programs, _terminal
 
     function = f"write_{name}"
-    write: Writer = getattr(_terminal if hasattr(_terminal, function) else _programs, function)
+    module = _terminal if hasattr(_terminal, function) else _programs
+    write: Writer = getattr(module, function)
     return write
 
 

@@ -28,6 +28,7 @@ from doiuri_cli.rules import RULES, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
+    from xml.etree.ElementTree import Element
 
     from doiuri_cli.files import Location
     from doiuri_cli.output._report import Report
@@ -49,10 +50,18 @@ def write_jsonl(report: Report, stream: TextIO) -> None:
 
 
 def _line(finding: Finding) -> str:
-    fix = finding.fix
-    change = None if fix is None else {"replacement": encodable(fix.replacement), "safe": fix.safe}
-    told = {"code": finding.code, "severity": finding.severity.label, "message": finding.message}
-    return to_json(members(finding.location, **told, doi=finding.doi, fix=change))
+    fix = None
+    if finding.fix is not None:
+        fix = {"replacement": encodable(finding.fix.replacement), "safe": finding.fix.safe}
+    values = members(
+        finding.location,
+        code=finding.code,
+        severity=finding.severity.label,
+        message=finding.message,
+        doi=finding.doi,
+        fix=fix,
+    )
+    return to_json(values)
 
 
 # What XML 1.0 §2.2 has no way to write
@@ -64,39 +73,53 @@ def write_junit(report: Report, stream: TextIO) -> None:
 
     Each finding is a test that failed, or that was skipped if the severity is "info".
     """
-    from xml.etree.ElementTree import Element, SubElement, indent, tostring  # slow to import
+    from xml.etree.ElementTree import Element, indent, tostring  # slow to import
 
-    def add(parent: Element, tag: str, **attributes: str) -> Element:
-        return SubElement(parent, tag, {name: _legal(value) for name, value in attributes.items()})
-
-    suites: dict[str, list[Finding]] = {}
+    by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
-        suites.setdefault(finding.location.path, []).append(finding)
-    tests, failures = str(len(report.findings) or 1), _failures(report.findings)
-    root = Element("testsuites", name="doiuri", tests=tests, failures=failures, errors="0")
-    for path, findings in suites.items():
-        name, counts = visible(path), {"tests": str(len(findings)), "failures": _failures(findings)}
-        suite = add(root, "testsuite", name=name, **counts, errors="0")
+        by_path.setdefault(finding.location.path, []).append(finding)
+
+    root = Element("testsuites", {"name": "doiuri"} | _suite_counts(report.findings))
+    for path, findings in by_path.items():
+        name = visible(path)
+        suite = _add(root, "testsuite", name=name, **_suite_counts(findings))
         for finding in findings:
-            where = place(finding.location)
-            inside = where.removeprefix(name).removeprefix(":")
-            case = add(suite, "testcase", classname=name, name=f"{finding.code} {inside}")
-            kind = {"type": finding.severity.label} if _fails(finding) else {}
-            outcome = add(case, "failure" if kind else "skipped", **kind, message=message(finding))
-            outcome.text = _legal(f"{where}: {label(finding)} {message(finding)}")
-    if not suites:
-        suite = add(root, "testsuite", name="doiuri", tests="1", failures="0", errors="0")
-        add(suite, "testcase", classname="doiuri", name="no findings")
+            _add_case(suite, name, finding)
+    if not by_path:
+        suite = _add(root, "testsuite", name="doiuri", **_suite_counts([]))
+        _add(suite, "testcase", classname="doiuri", name="no findings")
     indent(root)
     stream.write(f"{tostring(root, 'us-ascii', xml_declaration=True).decode()}\n")
 
 
+def _suite_counts(findings: Sequence[Finding]) -> dict[str, str]:
+    """Return the figures of a test suite; without findings, it has one test that passed."""
+    failures = sum(map(_fails, findings))
+    return {"tests": str(len(findings) or 1), "failures": str(failures), "errors": "0"}
+
+
+def _add(parent: Element, tag: str, **attributes: str) -> Element:
+    """Add an element, with attributes that XML can hold."""
+    from xml.etree.ElementTree import SubElement  # slow to import
+
+    return SubElement(parent, tag, {name: _legal(value) for name, value in attributes.items()})
+
+
+def _add_case(suite: Element, suite_name: str, finding: Finding) -> None:
+    """Add the test that stands for a finding."""
+    where = place(finding.location)
+    inside = where.removeprefix(suite_name).removeprefix(":")
+    text = message(finding)
+    case = _add(suite, "testcase", classname=suite_name, name=f"{finding.code} {inside}")
+    if _fails(finding):
+        outcome = _add(case, "failure", type=finding.severity.label, message=text)
+    else:
+        outcome = _add(case, "skipped", message=text)
+    outcome.text = _legal(f"{where}: {label(finding)} {text}")
+
+
 def _fails(finding: Finding) -> bool:
     return finding.severity > Severity.INFO
-
-
-def _failures(findings: Sequence[Finding]) -> str:
-    return str(sum(map(_fails, findings)))
 
 
 def _legal(text: str) -> str:
@@ -120,8 +143,8 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
     for finding in findings:
         path = relative(finding.location.path)
         excerpt = finding.location.excerpt.strip()
-        parts = path, finding.code, finding.doi or "", excerpt
-        digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        text = "\0".join([path, finding.code, finding.doi or "", excerpt])
+        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen[digest] += 1
         yield f"{digest}:{seen[digest]}"
 
@@ -269,8 +292,11 @@ def _location(location: Location) -> dict[str, object]:
             "endColumn": end_column,
         },
     }
-    names = [] if location.cell is None else [f"cell {location.cell}"]
-    names += [encodable(location.entry)] if location.entry else []
+    names: list[str] = []
+    if location.cell is not None:
+        names.append(f"cell {location.cell}")
+    if location.entry:
+        names.append(encodable(location.entry))
     result: dict[str, object] = {"physicalLocation": place}
     if names:
         result["logicalLocations"] = [{"name": name} for name in names]
@@ -280,11 +306,9 @@ def _location(location: Location) -> dict[str, object]:
 def _artifact(path: str) -> dict[str, str]:
     """Return an artifactLocation (§3.4): relative to the folder in which the command ran."""
     address = uri(path)
-    return (
-        {"uri": address}
-        if address.startswith("file:")
-        else {"uri": address, "uriBaseId": "%SRCROOT%"}
-    )
+    if address.startswith("file:"):
+        return {"uri": address}
+    return {"uri": address, "uriBaseId": "%SRCROOT%"}
 
 
 def _fix(finding: Finding, fix: Fix) -> dict[str, object]:

@@ -220,15 +220,17 @@ def severities(findings: Sequence[Finding]) -> str:
 
 def _reasons(counts: Mapping[str, int]) -> str:
     """Return the reasons, the most frequent first; with their numbers if there are several."""
-    ordered = sorted(counts.items(), key=lambda item: -item[1])
-    if len(ordered) == 1:
-        return visible(ordered[0][0])
+    if len(counts) == 1:
+        (reason,) = counts
+        return visible(reason)
+    ordered = Counter(counts).most_common()
     return ", ".join(f"{visible(reason)} ({count:d})" for reason, count in ordered)
 
 
 def number(count: int, noun: str) -> str:
     """Return a number with its noun."""
-    return f"{count:d} {noun}{'' if count == 1 else 's'}"
+    plural = "" if count == 1 else "s"
+    return f"{count:d} {noun}{plural}"
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -249,7 +251,10 @@ def printable(text: str, kept: str = "") -> str:
     """Return a text in which control and invisible characters are shown as escapes, but for some."""
     if text.isprintable():
         return text
-    return "".join(character if character in kept else shown(character) for character in text)
+    characters = []
+    for character in text:
+        characters.append(character if character in kept else shown(character))
+    return "".join(characters)
 
 
 def inert(text: str) -> str:
@@ -283,10 +288,11 @@ _MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")
 
 def members(location: Location, **more: object) -> dict[str, object]:
     """Return what JSON says of a location and more, without the lone surrogates of file names and texts."""
-    found = {name: getattr(location, name) for name in _MEMBERS} | more
-    return {
-        name: encodable(value) if isinstance(value, str) else value for name, value in found.items()
-    }
+    values = {name: getattr(location, name) for name in _MEMBERS} | more
+    for name, value in values.items():
+        if isinstance(value, str):
+            values[name] = encodable(value)
+    return values
 
 
 def place(location: Location) -> str:
@@ -298,7 +304,8 @@ def place(location: Location) -> str:
 def message(finding: Finding) -> str:
     """Return what is wrong, after the key of the entry."""
     entry = finding.location.entry
-    return visible(f"{entry}: {finding.message}" if entry else finding.message)
+    text = f"{entry}: {finding.message}" if entry else finding.message
+    return visible(text)
 
 
 def label(finding: Finding) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -23,11 +23,12 @@ from doiuri_cli.output._report import (
 from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterable, Iterator
     from typing import TextIO
 
     from doiuri_cli.files import Location
     from doiuri_cli.output._report import Bibliographies, Report, Shown
+    from doiuri_cli.readers._bibliography import Lacking
     from doiuri_cli.rules import Finding
 
 
@@ -84,31 +85,46 @@ def excerpt(location: Location) -> list[str]:
     last = first + _WIDTH
     cells = [_cell(character) for character in line[first:last]]
     if first:
-        cells.insert(0, (_CUT, 1))
+        cells.insert(0, _Cell(_CUT, 1))
         first -= 1
-    text = "".join(shown for shown, _ in cells) + (_CUT if len(line) > last else "")
-    before, place = cells[: start - first], cells[start - first : max(end, start + 1) - first]
+    text = "".join(cell.text for cell in cells)
+    if len(line) > last:
+        text += _CUT
+    if not text.strip():
+        return []
+
+    before = cells[: start - first]
+    place = cells[start - first : max(end, start + 1) - first]
     carets = _line(" ", before) + (_line("^", place) or "^")
-    return (
-        [f"{location.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"]
-        if text.strip()
-        else []
-    )
+    return [f"{location.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"]
 
 
-def _line(mark: str, cells: list[tuple[str, int]]) -> str:
+class _Cell(NamedTuple):
+    """A character of a line on a terminal."""
+
+    text: str  # the character as it is shown
+    columns: int  # how many columns it takes
+
+
+def _line(mark: str, cells: Iterable[_Cell]) -> str:
     """Return a line of marks below characters; tabs stay, so that any tab width lines up."""
-    return "".join("\t" if text == "\t" else mark * columns for text, columns in cells)
+    line = ""
+    for cell in cells:
+        line += "\t" if cell.text == "\t" else mark * cell.columns
+    return line
 
 
-def _cell(character: str) -> tuple[str, int]:
-    """Return a character as it is shown, and how many columns it takes."""
+def _cell(character: str) -> _Cell:
+    """Return a character as it is shown."""
     import unicodedata  # rarely needed
 
-    as_shown = character if character == "\t" else shown(character)
+    text = character if character == "\t" else shown(character)
+    # Vowels and finals of Hangul join the character before them, too
     if unicodedata.category(character) in {"Mn", "Me"} or "\u1160" <= character <= "\u11ff":
-        return as_shown, 0  # joins the one before it, as vowels and finals of Hangul do
-    return as_shown, len(as_shown) + (unicodedata.east_asian_width(character) in {"W", "F"})
+        return _Cell(text, 0)
+    if unicodedata.east_asian_width(character) in {"W", "F"}:
+        return _Cell(text, len(text) + 1)
+    return _Cell(text, len(text))
 
 
 # GitHub shows no summary above 1 MiB
@@ -136,22 +152,30 @@ def write_markdown(report: Report, stream: TextIO) -> None:
 
 def _references(report: Report, references: Bibliographies) -> Iterator[str]:
     """Yield the lists that the editorial bot of JOSS prints, and the titles that differ."""
-    invalid = (message(one) for one in report.findings if one.code in {"not-found", "syntax"})
     lists = {
         "OK DOIs": [f"{name} is OK" for name in references.valid],
-        "MISSING DOIs": [
-            f"{one.candidate} may be a valid DOI for title: {one.title}"
-            if one.candidate
-            else f"No DOI given for title: {one.title}"
-            for one in references.lacking
-        ],
-        "INVALID DOIs": [*dict.fromkeys(invalid)],
-        "Other titles": [message(one) for one in report.findings if one.code == "title-differs"],
+        "MISSING DOIs": [_missing(entry) for entry in references.lacking],
+        "INVALID DOIs": list(dict.fromkeys(_messages(report, {"not-found", "syntax"}))),
+        "Other titles": list(_messages(report, {"title-differs"})),
     }
     for name, items in lists.items():
         yield f"**{name}**\n\n"
         yield from (f"- {_shortened(visible(item))}\n" for item in items[:_ROWS] or ["None"])
         yield "\n"
+
+
+def _messages(report: Report, codes: Container[str]) -> Iterator[str]:
+    """Yield what the findings with one of the codes say."""
+    for finding in report.findings:
+        if finding.code in codes:
+            yield message(finding)
+
+
+def _missing(entry: Lacking) -> str:
+    """Return what is said about an entry without a DOI."""
+    if entry.candidate:
+        return f"{entry.candidate} may be a valid DOI for title: {entry.title}"
+    return f"No DOI given for title: {entry.title}"
 
 
 def _row(entry: Shown) -> str:
@@ -168,8 +192,9 @@ def _row(entry: Shown) -> str:
 
 
 def _shortened(text: str) -> str:
-    shortened = text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}\u2026"
-    return _escaped(shortened)
+    if len(text) > _CHARACTERS:
+        text = text[:_CHARACTERS] + _CUT
+    return _escaped(text)
 
 
 def _escaped(text: str) -> str:

@@ -36,18 +36,15 @@ class Answers:
 
     dois: int  # how many there are
     statuses: dict[str, str] = field(default_factory=dict)
-    missing: frozenset[str] = (
-        frozenset()
-    )  # those that are not in the lock file; empty if it need not have them
+    # those that are not in the lock file; empty if it need not have them
+    missing: frozenset[str] = frozenset()
     known: int = 0  # how many answers are from the lock file and the store
     asked: int = 0  # for how many DOIs the registry was asked
     requests: int = 0  # how many were sent
-    unknown: list[Cause] = field(
-        default_factory=list
-    )  # for each DOI that could not be checked, why
-    old: list[Cause] = field(
-        default_factory=list
-    )  # for each outdated work that could not be renewed, why
+    # for each DOI that could not be checked, why
+    unknown: list[Cause] = field(default_factory=list)
+    # for each outdated work that could not be renewed, why
+    old: list[Cause] = field(default_factory=list)
     meant: dict[str, str] = field(default_factory=dict)  # registered names that were probably meant
 
 
@@ -109,15 +106,17 @@ def look_up_works(
     works: dict[str, Work] = {}
     left: dict[str, DOI] = {}
     for doi in map(handle, names):
-        if answers.statuses.get(doi.key) not in {"not-found", "accepted"}:
-            entry = lock.get(Key("work", DOI_ORG, doi.key))
-            if entry is not None and not entry.says_none:
-                works[doi.key] = Work.from_json(entry.body, doi=doi)
-            is_fresh = entry is not None and (
-                entry.says_none or lock.retrieved.get(doi.key, "") >= oldest
-            )
-            if not (is_fresh and config.max_age):
-                left[doi.key] = doi
+        if answers.statuses.get(doi.key) in {"not-found", "accepted"}:
+            continue
+        is_fresh = False
+        entry = lock.get(Key("work", DOI_ORG, doi.key))
+        if entry is not None and entry.says_none:
+            is_fresh = True
+        elif entry is not None:
+            works[doi.key] = Work.from_json(entry.body, doi=doi)
+            is_fresh = lock.retrieved.get(doi.key, "") >= oldest
+        if config.max_age == 0 or not is_fresh:
+            left[doi.key] = doi
     if not left:
         return works
     old = [doi for key, doi in left.items() if key in works]
@@ -130,13 +129,15 @@ def look_up_works(
     with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
         survey.look_up_works(left.values(), show=showing(progress))
-    new = {
-        doi: work
-        for doi, work in survey.works.items()
-        if not (doi in survey.stale and doi.key in works)
-    }
-    works |= {doi.key: work for doi, work in new.items() if work is not None}
-    causes, unanswered = survey.stale | survey.incomplete, Cause("unknown", detail="no answer")
+    new: set[DOI] = set()
+    for doi, work in survey.works.items():
+        if doi in survey.stale and doi.key in works:
+            continue  # that in the lock file is as good
+        new.add(doi)
+        if work is not None:
+            works[doi.key] = work
+    causes = survey.stale | survey.incomplete
+    unanswered = Cause("unknown", detail="no answer")
     answers.old = [causes.get(doi) or unanswered for doi in old if doi not in new]
     answers.requests += len(replies)
     return works
@@ -175,7 +176,8 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
         survey.meet(needs, show=showing(progress))
     answers.statuses |= {doi.key: survey.answer(doi).status for doi in left}
     answers.unknown += survey.unknown.values()
-    answers.asked, answers.requests = len(left), len(replies)
+    answers.asked = len(left)
+    answers.requests = len(replies)
     answers.meant = {doi.key: meant.name for doi, meant in survey.meant.items()}
 
 

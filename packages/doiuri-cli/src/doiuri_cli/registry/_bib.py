@@ -87,7 +87,9 @@ def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config
             if outcome.status == "unknown" and outcome.cause is not None:
                 causes.append(outcome.cause)
                 continue
-            entry = keyed(doi.name, outcome.metadata.text) if outcome.metadata is not None else None
+            entry = None
+            if outcome.metadata is not None:
+                entry = keyed(doi.name, outcome.metadata.text)
             if entry is not None:
                 entries[doi.key] = entry
             elif outcome.found:

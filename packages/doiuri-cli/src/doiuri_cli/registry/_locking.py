@@ -59,12 +59,14 @@ class Draft:
 
     def missing(self, dois: Iterable[DOI], wanted: Wanted) -> list[DOI]:
         """Return the DOIs for which the file lacks something."""
-        return [
-            doi
-            for doi in dois
-            if doi.key not in self.content.accepted
-            and (self.content.status(doi.key) is None or (wanted.works and self.lacks_work(doi)))
-        ]
+        return [doi for doi in dois if self._is_missing(doi, wanted)]
+
+    def _is_missing(self, doi: DOI, wanted: Wanted) -> bool:
+        if doi.key in self.content.accepted:
+            return False
+        if self.content.status(doi.key) is None:
+            return True
+        return wanted.works and self.lacks_work(doi)
 
     def prune(self, used: Collection[str]) -> None:
         """Drop what is about DOIs that are not used, nor led to by an alias."""
@@ -100,12 +102,12 @@ class Draft:
         self.unknown += (survey.incomplete | unknown).values()
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
+        """Return whether to ask about a DOI: about one that is not registered, too, if it is not accepted."""
         if wanted.refresh:
             return True
-        return doi.key not in self.content.accepted and self.content.status(doi.key) in {
-            None,
-            "not-found",
-        }
+        if doi.key in self.content.accepted:
+            return False
+        return self.content.status(doi.key) in {None, "not-found"}
 
     def _change(self, change: Change) -> None:
         change(self.content)

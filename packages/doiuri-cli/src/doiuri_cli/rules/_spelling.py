@@ -90,9 +90,8 @@ _OLD = re.compile(
 _ENDS_LINK = re.compile(r"[<>\"{}|\\^`]")
 _ESCAPES_ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
 _AUTHORITY = re.compile(r"(?:https?:)?//[^/\\?#]*[/\\]?(?:api/handles/)?", re.IGNORECASE)
-_LONGEST_REST = (
-    1000  # characters; more belong to no name, and looking at all would take quadratic time
-)
+# Characters; more belong to no name, and looking at all would take quadratic time
+_LONGEST_REST = 1000
 _REST = re.compile(rf"[?#][^\s<>\"'`|\\^{{}}\[\])]{{0,{_LONGEST_REST}}}+")
 _PUNCTUATION = ".,;:!?"
 
@@ -160,7 +159,8 @@ def is_embedded(mention: Mention) -> bool:
 
 def heads_before(mention: Mention) -> int:
     """Return where the labels and links right before a mention start; its own start if there are none."""
-    text, start = mention.part.text, mention.start
+    text = mention.part.text
+    start = mention.start
     if not text.endswith(("/", ":"), 0, start):
         return start
     before = text[max(0, start - _LONGEST_HEADS) : start]
@@ -418,7 +418,8 @@ def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | 
 
     :param spelling: the text for ``DOI.parse`` that stands for the other DOI.
     """
-    text, part = mention.text, mention.part
+    text = mention.text
+    part = mention.part
 
     # Most advice leaves out the end of a name; the rest then stays as the author wrote it
     if doi.name.startswith(better.name):
@@ -465,7 +466,8 @@ _LONGEST_SHOWN = 80  # characters of a value in a message
 
 def field_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
     """Return the first flaw of a field, and the advice on its name if it holds nothing else."""
-    part, doi = mention.part, mention.doi
+    part = mention.part
+    doi = mention.doi
     if doi is None:
         yield _no_doi(mention)
         return

@@ -46,7 +46,8 @@ class Handle(Immutable):
         """
         name = exact(name)
         kind = cls._kind_of(name)
-        if flaw := kind._flaw(name):
+        flaw = kind._flaw(name)
+        if flaw is not None:
             raise kind._not_a_name(name, flaw)
         return kind._unchecked(name)
 
@@ -57,8 +58,10 @@ class Handle(Immutable):
         :raises DOISyntaxError: if it is not a valid name.
         """
         text = exact(text)
-        if cls is Handle and (name := _parse.read_quickly(text)):
-            return cls._kind_of(name)._unchecked(name)
+        if cls is Handle:
+            name = _parse.read_quickly(text)
+            if name:
+                return cls._kind_of(name)._unchecked(name)
         spelling = _parse.typed(text)
         kind = cls._kind_of(spelling.name)
         return kind._checked(text, spelling, kind._flaw(spelling.name))
@@ -125,10 +128,13 @@ class Handle(Immutable):
         >>> DOI("10.1000/a<b>(c)").url
         'https://doi.org/10.1000/a%3Cb%3E(c)'
         """
-        name = self.name  # as encode would, in half the time
-        if (octets := name.encode()).translate(_IMAGE) != octets:
-            name = escaped(octets, LINK.safe).decode()
-        return "https://doi.org/" + (escape_dot_segments(name) if "/." in name else name)
+        path = self.name  # encoded as by encode, in half the time
+        octets = path.encode()
+        if octets.translate(_IMAGE) != octets:
+            path = escaped(octets, LINK.safe).decode()
+        if "/." in path:
+            path = escape_dot_segments(path)
+        return "https://doi.org/" + path
 
     def link(self, base: str = DOI_ORG, **query: "QueryValue") -> str:
         """Return the link at another proxy, or with query parameters for the proxy.
@@ -142,11 +148,11 @@ class Handle(Immutable):
         :raises ValueError: if ``base`` is not an http or https URL in ASCII, or has an ``@``, a query or a
             fragment.
         """
-        base = base if base == DOI_ORG else check_base("not a base for links", base)
-        path = f"{base}/{encode(self.name, LINK)}"
-        return (
-            f"{path}?{fields}" if query and (fields := query_string(query.items(), ":/")) else path
-        )
+        if base != DOI_ORG:
+            base = check_base("not a base for links", base)
+        url = f"{base}/{encode(self.name, LINK)}"
+        fields = query_string(query.items(), ":/") if query else ""
+        return f"{url}?{fields}" if fields else url
 
     def _comparable(self, other: object) -> "TypeGuard[Handle]":
         return isinstance(other, Handle) and other._kind == self._kind
@@ -216,7 +222,8 @@ class DOI(Handle):
         :raises DOISyntaxError: if ``name`` is not a DOI.
         """
         name = exact(name)
-        if flaw := doi_flaw(name, strict):
+        flaw = doi_flaw(name, strict)
+        if flaw is not None:
             raise cls._not_a_name(name, flaw)
         self = _new(cls)
         _set_name(self, name)
@@ -234,10 +241,12 @@ class DOI(Handle):
         :param strict: also refuse a suffix that Z39.84 §4.3 reserves: one character followed by a slash.
         :raises DOISyntaxError: if ``text`` is not a DOI.
         """
-        if type(text) is str and not strict and (name := _parse.read_quickly(text)):
-            self = _new(cls)
-            _set_name(self, name)
-            return self
+        if type(text) is str and not strict:
+            name = _parse.read_quickly(text)
+            if name:
+                self = _new(cls)
+                _set_name(self, name)
+                return self
         text = exact(text)
         spelling = _parse.typed(text)
         return cls._checked(text, spelling, doi_flaw(spelling.name, strict))
@@ -293,8 +302,8 @@ class DOI(Handle):
         >>> DOI("10.123/456ABC/zyz").urn
         'urn:doi:10.123:456ABC%2Fzyz'
         """
-        prefix, _, suffix = self.name.partition("/")
-        return f"urn:doi:{prefix}:{encode(suffix, LINK).replace('/', '%2F')}"
+        encoded_suffix = encode(self.suffix, LINK).replace("/", "%2F")
+        return f"urn:doi:{self.prefix}:{encoded_suffix}"
 
     def _repr_html_(self) -> str:
         """Return a link for notebooks."""

@@ -163,15 +163,26 @@ def _encoded_together(names: list[str], profile: Profile) -> list[str]:
         raw = "\n".join(names).encode()
     except (UnicodeEncodeError, TypeError):
         return [encode(name, profile) for name in names]
-    texts = escaped(raw, profile.safe + b"\n").decode().split("\n")
-    if len(texts) != len(names):
+    encoded = escaped(raw, profile.safe + b"\n").decode().split("\n")
+    if len(encoded) != len(names):
         return [encode(name, profile) for name in names]
-    return texts if profile.slashes is None else [*map(profile.slashes, texts)]
+    if profile.slashes is not None:
+        encoded = list(map(profile.slashes, encoded))
+    return encoded
 
 
-_DIGITS = [(bytes((digit,)), int(chr(digit), 16)) for digit in b"0123456789abcdefABCDEF"]
-_OCTETS = [bytes((octet,)) for octet in range(256)]
-_BYTES = {high + low: _OCTETS[16 * one + two] for high, one in _DIGITS for low, two in _DIGITS}
+def _bytes_by_digits() -> dict[bytes, bytes]:
+    """Return all bytes by their two hexadecimal digits, in any case."""
+    digits = "0123456789abcdefABCDEF"
+    by_digits = {}
+    for high in digits:
+        for low in digits:
+            pair = high + low
+            by_digits[pair.encode()] = bytes.fromhex(pair)
+    return by_digits
+
+
+_BYTES = _bytes_by_digits()
 
 
 def decode(ssp: str) -> str:
@@ -189,11 +200,16 @@ def decode(ssp: str) -> str:
     if not isinstance(ssp, str):
         raise TypeError(f"expected str, not {type(ssp).__name__}")
     name = unescape(ssp, kind=_SSP) if "%" in ssp else ssp
-    if "#" in ssp or "?" in ssp:
-        place = next(place for place, character in enumerate(ssp) if character in "#?")
-        raise DOISyntaxError(ssp, place, f'a raw "{ssp[place]}" must be percent-encoded', kind=_SSP)
-    if not name.isprintable() and (flaw := not_graphic(name)):
-        raise DOISyntaxError(ssp, source_position(ssp, 0, flaw[0]), flaw[1], kind=_SSP)
+    before_mark = ssp.partition("#")[0].partition("?")[0]
+    if before_mark != ssp:
+        place = len(before_mark)
+        reason = f'a raw "{ssp[place]}" must be percent-encoded'
+        raise DOISyntaxError(ssp, place, reason, kind=_SSP)
+
+    flaw = None if name.isprintable() else not_graphic(name)
+    if flaw is not None:
+        offset, reason = flaw
+        raise DOISyntaxError(ssp, source_position(ssp, 0, offset), reason, kind=_SSP)
     return name
 
 
@@ -206,8 +222,10 @@ def unescape(
     """
     if "%" not in text:
         return text[start:end]
-    if (quickly := quickly_unescaped(text[start:end])) is not None:
+    quickly = quickly_unescaped(text[start:end])
+    if quickly is not None:
         return quickly
+
     first, *parts = text[start:end].encode("utf-8", "surrogatepass").split(b"%")
     raw = [first]
     for part in parts:
@@ -261,8 +279,22 @@ def source_position(text: str, start: int, count: int) -> int:
     position = start
     while 0 <= (percent := text.find("%", position)) < position + count:
         count -= percent - position + 1
-        lead = _octet(text, percent)
-        # an escaped character takes as many escapes as its first octet announces
-        escapes = 0 if lead is None else 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
-        position = percent + (3 * escapes or 1)
+        position = percent + _escaped_length(text, percent)
     return position + count
+
+
+def _escaped_length(text: str, percent: int) -> int:
+    """Return how many characters stand for the one that is escaped at ``percent``; 1 for a bare sign."""
+    lead = _octet(text, percent)
+    if lead is None:
+        return 1
+    # The first octet announces how many follow (RFC 3629 section 3)
+    if lead < 0xC0:
+        octets = 1
+    elif lead < 0xE0:
+        octets = 2
+    elif lead < 0xF0:
+        octets = 3
+    else:
+        octets = 4
+    return octets * len("%FF")

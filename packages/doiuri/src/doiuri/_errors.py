@@ -54,7 +54,9 @@ class DOISyntaxError(DOIError, ValueError):
         self.kind = kind
 
     def __str__(self) -> str:
-        text = self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "…"
+        text = self.text
+        if len(text) > _SHOWN:
+            text = f"{text[:_SHOWN]}…"
         message = f"{text!r} is not a {self.kind}: {self.reason} (position {self.position})"
         if self.suggestion is None or len(self.suggestion) > 3 * _SHOWN:
             return message
@@ -80,7 +82,9 @@ class ResolutionError(DOIError):
 
     def __str__(self) -> str:
         reason = self.reason or self._default
-        return reason if self.doi is None else f"{self.doi.name}: {reason}"
+        if self.doi is None:
+            return reason
+        return f"{self.doi.name}: {reason}"
 
 
 class DOINotFound(ResolutionError, LookupError):

@@ -50,8 +50,9 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
     target = Path(os.path.realpath(path))
     # A name that nobody can guess: a link of that name would be followed
     draft = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(8).hex()}.tmp")
+    mode = 0o666 if status is None else 0o600
     try:
-        _create(draft, 0o600 if status is not None else 0o666, path)
+        _create(draft, mode, path)
         yield draft
         with draft.open("r+b") as file:
             if status is not None:

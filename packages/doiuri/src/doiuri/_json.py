@@ -20,10 +20,9 @@ def load(source: str | bytes) -> Any:
         numbers out of range and nesting deeper than Python's recursion limit
     """
     try:
-        text = (
-            source.removeprefix("\ufeff") if isinstance(source, str) else source.decode("utf-8-sig")
-        )
-        return _decoder.decode(text)
+        if not isinstance(source, str):
+            source = source.decode()
+        return _decoder.decode(source.removeprefix("\ufeff"))
     except UnicodeDecodeError:
         raise Malformed("not JSON: not UTF-8") from None
     except RecursionError:
@@ -92,7 +91,13 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(map(_printable_character, text))
+
+
+def _printable_character(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

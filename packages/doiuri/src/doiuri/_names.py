@@ -15,7 +15,8 @@ _OTHERS = {
     "surrogate": r"\ud800-\udfff",
     "line or paragraph separator": r"\u2028\u2029",
     "private use character": r"\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",
-    "noncharacter": r"\ufdd0-\ufdef" + "".join(rf"\U{p:04x}fffe\U{p:04x}ffff" for p in range(17)),
+    "noncharacter": r"\ufdd0-\ufdef"  # and the last two of each plane
+    + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(17)),
     "format character": (
         r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
         r"\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
@@ -84,9 +85,12 @@ def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
     flaw = prefix_flaw(prefix)
     if flaw is not None:
         return _other_beginning(name) or flaw
+    if not slash:
+        return len(name), 'no "/" after the prefix'
     if not suffix:
-        return len(name), "nothing after the slash" if slash else 'no "/" after the prefix'
-    if not suffix.isprintable() and (flaw := not_graphic(name)):
+        return len(name), "nothing after the slash"
+    flaw = None if suffix.isprintable() else not_graphic(name)
+    if flaw is not None:
         return flaw
     if strict and suffix[1:2] == "/":
         return len(prefix) + 1, _RESERVED
@@ -118,12 +122,10 @@ def prefix_flaw(prefix: str) -> "Flaw | None":
         return 3, 'digits must follow "10."'
     position = 3
     for group in registrant.split("."):
-        if not (group.isdecimal() and group.isascii()):
-            digits = len(group) - len(group.lstrip("0123456789"))
-            return (
-                position + digits,
-                "the registrant code is numeric, in groups separated by single dots",
-            )
+        others = group.lstrip("0123456789")
+        if others or not group:
+            reason = "the registrant code is numeric, in groups separated by single dots"
+            return position + len(group) - len(others), reason
         position += len(group) + 1
     return None
 
@@ -138,10 +140,10 @@ def lone_prefix_flaw(name: str) -> "Flaw | None":
 
 
 def is_handle_prefix(prefix: str) -> bool:
-    """Tell whether this may be the prefix of a handle that is not a DOI, such as 20.500.12345."""
-    if (
-        prefix == "10" or prefix.startswith("10.") or prefix.count(".") == 3
-    ):  # four numbers: an IP address
+    """Return whether this may be the prefix of a handle that is not a DOI, such as 20.500.12345."""
+    if prefix == "10" or prefix.startswith("10."):
+        return False
+    if prefix.count(".") == 3:  # four numbers: an IP address
         return False
     return all(group.isdecimal() for group in prefix.split("."))
 
@@ -168,5 +170,6 @@ def not_graphic(text: str) -> "Flaw | None":
     match = re.search(f"[{NOT_GRAPHIC}]", text)
     if match is None:
         return None
-    kind = next(kind for kind, ranges in _OTHERS.items() if re.match(f"[{ranges}]", match[0]))
-    return match.start(), f"a name cannot contain U+{ord(match[0]):04X} ({kind})"
+    character = match[0]
+    kinds = (kind for kind, ranges in _OTHERS.items() if re.match(f"[{ranges}]", character))
+    return match.start(), f"a name cannot contain U+{ord(character):04X} ({next(kinds)})"

@@ -59,9 +59,8 @@ class DOIForm:
             raise TypeError(
                 f"DOIForm follows DOI, as in Annotated[DOI, DOIForm({self.form!r})], not {source}"
             )
-        return cast(
-            "CoreSchema", {**schema, **core_schema(source, self.form)}
-        )  # schema may say "strict"
+        # schema may say "strict"
+        return cast("CoreSchema", {**schema, **core_schema(source, self.form)})
 
     def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, Any]:
         return json_schema(self.form)
@@ -92,10 +91,10 @@ def json_schema(form: str = "name") -> dict[str, Any]:
 def _readable(doi: DOI) -> str:
     """Return the name or, if ``DOI.parse`` would not read this name, the URI."""
     try:
-        same = doi.parse(doi.name).name == doi.name
+        parsed = doi.parse(doi.name)
     except DOISyntaxError:  # such as a suffix of blanks
-        same = False
-    return doi.name if same else doi.uri
+        return doi.uri
+    return doi.name if parsed.name == doi.name else doi.uri
 
 
 def _validator(doi: type[DOI], read: Callable[[str], DOI]) -> Callable[[object], DOI]:

@@ -29,30 +29,34 @@ _INLINE = frozenset(
 )
 _PREFIXES = frozenset({"mml", "m", "jats", "xlink", "svg"})
 # The rich text of CSL-JSON: the tag for each element of HTML and JATS that looks the same
-SMALL_CAPS = '<span style="font-variant:small-caps;">'
+_SMALL_CAPS = '<span style="font-variant:small-caps;">'
 _RICH = {
     **dict.fromkeys(("i", "em", "italic"), "<i>"),
     **dict.fromkeys(("b", "strong", "bold"), "<b>"),
     **dict.fromkeys(("sub", "inf"), "<sub>"),
     "sup": "<sup>",
-    "sc": SMALL_CAPS,
+    "sc": _SMALL_CAPS,
 }
-RICH_TAGS = re.compile(rf"(</?(?:i|b|sub|sup)>|{SMALL_CAPS}|</span>)")
-"""The tags that ``rich_text`` leaves in a text."""
+_RICH_TAG = re.compile(rf"(</?(?:i|b|sub|sup)>|{_SMALL_CAPS}|</span>)")
 _ANNOTATIONS = frozenset({"annotation", "annotation-xml"})  # repeat a formula in TeX
 _TOKENS = re.compile(r"(<[^<>]*>)")
 _TAG = re.compile(r"<(/?)(?:([A-Za-z]+):)?([A-Za-z][\w.-]*)(?:[\s/][^<>]*)?>")
 _OTHER_MARKUP = re.compile(r"<!--[^<>]*-->|<!\[CDATA\[|\]\]>")
 _AMPERSANDS = re.compile(r"&(?:amp;)+", re.IGNORECASE)
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ENTITY = re.compile(
+    r"""
+    &
+    (?: \#[0-9]{1,7} | \#[xX][0-9a-fA-F]{1,6} | [A-Za-z][A-Za-z0-9]{1,31} )
+    ;
+    """,
+    re.VERBOSE,
+)
 _INVISIBLE = re.compile(f"(?![\u200c\u200d])[{NOT_GRAPHIC}]")  # scripts need the two joiners
 _WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE | re.ASCII)
-_NOT_IN_HOSTS = re.compile(
-    r"[\s\\]"
-)  # a browser ends the host at a backslash, and urlsplit does not
-_PLAIN_URL = re.compile(
-    r"https?://[A-Za-z0-9.-]+(?::[1-9][0-9]{0,3})?(?:[/?#][!-~]*)?"
-)  # nearly all
+# A browser ends the host at a backslash, and urlsplit does not
+_NOT_IN_HOSTS = re.compile(r"[\s\\]")
+# Nearly all are as simple as this
+_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[1-9][0-9]{0,3})?(?:[/?#][!-~]*)?")
 _LONGEST_CELL = 200  # characters
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML or in headers
 
@@ -81,49 +85,55 @@ def rich_text(value: object, limit: int) -> str:
     other "<" belongs to the text. Text that is too long loses its formatting.
     """
     plain = plain_text(value, limit)
-    if not isinstance(value, str) or ("<" not in value and "&" not in value) or len(plain) >= limit:
+    if not isinstance(value, str) or len(plain) >= limit:
         return plain
+    if "<" not in value and "&" not in value:
+        return plain
+
     text = _without_markup(value[:_MAX_SOURCE], rich=True)
     for _ in range(_MAX_ROUNDS):
-        before, text = text, " ".join(_closed(text).split())
-        if text == before:
+        with_pairs = " ".join(_without_lone_tags(text).split())
+        if with_pairs == text:
             return text
+        text = with_pairs
     return plain  # nested on purpose
 
 
-def _closed(text: str) -> str:
+def _without_lone_tags(text: str) -> str:
     """Return rich text without the tags that close nothing, or are not closed."""
     kept: list[str] = []
-    open_tags: list[int] = []
-    for token in RICH_TAGS.split(text):
-        if token.startswith("</") and RICH_TAGS.fullmatch(token):
-            if not open_tags or closing(kept[open_tags[-1]]) != token:
+    opened: list[int] = []  # the places in kept of the tags that are open
+    for token in _RICH_TAG.split(text):
+        if _RICH_TAG.fullmatch(token):
+            is_closing = token.startswith("</")
+            if not is_closing:
+                opened.append(len(kept))
+            elif opened and _closing(kept[opened[-1]]) == token:
+                opened.pop()
+            else:
                 continue
-            open_tags.pop()
-        elif RICH_TAGS.fullmatch(token):
-            open_tags.append(len(kept))
         kept.append(token)
-    for number in open_tags:
-        kept[number] = ""
+    for place in opened:
+        kept[place] = ""
     return "".join(kept)
 
 
-def closing(tag: str) -> str:
+def _closing(tag: str) -> str:
     """Return the tag that closes a tag of rich text."""
-    return "</span>" if tag == SMALL_CAPS else f"</{tag[1:]}"
+    return "</span>" if tag == _SMALL_CAPS else f"</{tag[1:]}"
 
 
 def _without_markup(source: str, *, rich: bool) -> str:
+    """Return visible text, one level of markup removed after the other."""
     text = _visible(source)
     for _ in range(_MAX_ROUNDS):
         if "<" not in text and "&" not in text:
-            break
-        before, text = text, _visible(_decoded(text, rich=rich))
-        if text == before:
-            break
-    else:  # nested on purpose
-        text = _visible(re.sub("[<&]", "", text))
-    return text
+            return text
+        decoded = _visible(_decoded(text, rich=rich))
+        if decoded == text:
+            return text
+        text = decoded
+    return _visible(re.sub("[<&]", "", text))  # nested on purpose
 
 
 def shortened(text: str, limit: int) -> str:
@@ -132,8 +142,11 @@ def shortened(text: str, limit: int) -> str:
 
 
 def _visible(text: str) -> str:
+    """Return a text on one line, without invisible characters."""
     line = " ".join(text.split())
-    return line if line.isprintable() else " ".join(_INVISIBLE.sub("", line).split())
+    if line.isprintable():
+        return line
+    return " ".join(_INVISIBLE.sub("", line).split())
 
 
 def _decoded(text: str, *, rich: bool) -> str:
@@ -155,40 +168,53 @@ def _without_tags(text: str, *, rich: bool) -> str:
     for token in _TOKENS.split(text):
         tag = _TAG.fullmatch(token)
         if tag is None:
+            if in_math:
+                words = token.strip()
+            elif after_math and token[:1].isalpha():
+                words = f" {token}"
+            else:
+                words = token
             if not in_annotation:
-                lost = after_math and token[:1].isalpha()
-                kept.append(token.strip() if in_math else f" {token}" if lost else token)
+                kept.append(words)
             after_math = False
             continue
-        is_closing, prefix, name = bool(tag[1]), (tag[2] or "").lower(), tag[3].lower()
+
+        is_closing = tag[1] != ""
+        prefix = (tag[2] or "").lower()
+        name = tag[3].lower()
         if name == "math":
-            in_math, in_annotation, after_math = not is_closing, False, is_closing
+            in_math = not is_closing
+            after_math = is_closing
+            in_annotation = False
             if in_math and kept[-1][-1:].isalpha():
                 kept.append(" ")
         elif in_math:
-            in_annotation = not is_closing if name in _ANNOTATIONS else in_annotation
+            if name in _ANNOTATIONS:
+                in_annotation = not is_closing
         elif name in _BLOCKS and prefix in {"", "jats"}:
             kept.append(" ")
-        elif rich and (kind := _rich(token, name, spans, is_closing=is_closing)):
-            kept.append(kind)
-        elif name not in _INLINE and prefix not in _PREFIXES:
-            kept.append(token)
+        else:
+            rich_tag = _rich_tag(token, name, spans, is_closing=is_closing) if rich else ""
+            if rich_tag:
+                kept.append(rich_tag)
+            elif name not in _INLINE and prefix not in _PREFIXES:
+                kept.append(token)
     return "".join(kept)
 
 
-def _rich(token: str, name: str, spans: list[str], *, is_closing: bool) -> str:
+def _rich_tag(token: str, name: str, spans: list[str], *, is_closing: bool) -> str:
     """Return the tag of CSL's rich text for a tag, "" if there is none.
 
     :param spans: the tags for the open elements ``span``, most of which mean nothing here
     """
-    kind = _RICH.get(name, "")
-    if name == "span":
-        if is_closing:
-            kind = spans.pop() if spans else ""
-        else:
-            kind = SMALL_CAPS if "small-caps" in token else ""
-            spans.append(kind)
-    return closing(kind) if kind and is_closing else kind
+    if name != "span":
+        opening = _RICH.get(name, "")
+    elif not is_closing:
+        opening = _SMALL_CAPS if "small-caps" in token else ""
+        spans.append(opening)
+    else:
+        opening = spans.pop() if spans else ""
+    return _closing(opening) if opening and is_closing else opening
 
 
 def is_web(url: str) -> bool:
@@ -203,17 +229,16 @@ def is_web(url: str) -> bool:
         return False
     try:
         parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0 and not _NOT_IN_HOSTS.search(parts.netloc)
+        has_valid_port = parts.port != 0
     except ValueError:
         return False
+    return bool(parts.hostname) and has_valid_port and not _NOT_IN_HOSTS.search(parts.netloc)
 
 
 def html_table(caption: str, cells: Mapping[str, str]) -> str:
     """Return a table for notebooks, without the cells that are empty; caption and cells are HTML."""
-    rows = "".join(
-        f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in cells.items() if cell
-    )
-    return f"<table><caption>{caption}</caption><tbody>{rows}</tbody></table>"
+    rows = [f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in cells.items() if cell]
+    return f"<table><caption>{caption}</caption><tbody>{''.join(rows)}</tbody></table>"
 
 
 def html_link(url: str, text: str) -> str:

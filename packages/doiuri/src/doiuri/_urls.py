@@ -25,6 +25,9 @@ Only the host is required. Use the pattern with ``re.IGNORECASE``.
 """
 
 _PORTS = {"http": 80, "https": 443}
+_LONGEST_HOST = (
+    260  # characters, with the port; a host name has at most 253 (RFC 1035 section 2.3.4)
+)
 _NOT_IN_URLS = frozenset(' "<>\\^`{|}')  # RFC 3986 appendix A, and what is not printable
 
 
@@ -88,7 +91,8 @@ def host_of(url: str) -> str:
     """
     from urllib.parse import urlsplit
 
-    return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    return host[:_LONGEST_HOST]
 
 
 def query_string(query: "Iterable[tuple[object, object]]", safe: str = "") -> str:
@@ -96,19 +100,29 @@ def query_string(query: "Iterable[tuple[object, object]]", safe: str = "") -> st
 
     A sequence repeats its parameter, True adds it without a value, False and None leave it out.
     """
-    from collections.abc import Iterable
-    from urllib.parse import quote
-
-    def quoted(text: object, safe: str = "") -> str:
-        return quote(text if isinstance(text, bytes) else str(text), safe=safe)
-
     fields = []
     for name, value in query:
-        for item in (
-            value if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [value]
-        ):
+        quoted_name = _quoted(name)
+        for item in _repeated(value):
             if item is True:
-                fields.append(quoted(name))
+                fields.append(quoted_name)
             elif item is not None and item is not False:
-                fields.append(f"{quoted(name)}={quoted(item, safe)}")
+                fields.append(f"{quoted_name}={_quoted(item, safe)}")
     return "&".join(fields)
+
+
+def _repeated(value: object) -> "Iterable[object]":
+    """Return the values of a parameter: those in a sequence, or the one value."""
+    from collections.abc import Iterable
+
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        return [value]
+    return value
+
+
+def _quoted(value: object, safe: str = "") -> str:
+    from urllib.parse import quote
+
+    if not isinstance(value, bytes):
+        value = str(value)
+    return quote(value, safe=safe)

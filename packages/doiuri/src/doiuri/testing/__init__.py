@@ -10,7 +10,7 @@ import warnings
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri._advice import suggest
 from doiuri._doi import DOI
@@ -101,7 +101,8 @@ class _RecordsTransport:
                 break
             target = location
         # without a network, the redirect to a page is the answer that there is no metadata
-        return Reply(406 if location else answer.status, headers, answer.body, self.base + target)
+        status = 406 if location else answer.status
+        return Reply(status, headers, answer.body, self.base + target)
 
 
 def assert_registered(
@@ -136,25 +137,35 @@ def assert_registered(
     __tracebackhide__ = True  # pytest shows the line of the test
     check_batch(dois)
     items = [_read(item) for item in dois]
-    valid = [found for _, found in items if isinstance(found, DOI)]
+    valid = [item.doi for item in items if isinstance(item.doi, DOI)]
     missing = _missing([*dict.fromkeys(valid)], lock, resolver)
-    wrong = [
-        f"\n  {place}{_describe(found, missing)}"
-        for place, found in items
-        if isinstance(found, DOISyntaxError) or found in missing
-    ]
+    wrong = []
+    for item in items:
+        remark = _remark(item.doi, missing)
+        if remark is not None:
+            wrong.append(f"\n  {item.place}{remark}")
     if wrong:
         raise AssertionError(f"{len(wrong)} of {len(items)} DOIs are wrong:{''.join(wrong)}")
 
 
-def _read(item: Any) -> tuple[str, DOI | DOISyntaxError]:
-    """Return the place of an item, with a colon, or "", and its DOI or what is wrong with it."""
-    place, doi = item if isinstance(item, tuple) and len(item) == 2 else (None, item)
-    where = "" if place is None else f"{place}: "
+class _Item(NamedTuple):
+    place: str  # with a colon, or ""
+    doi: DOI | DOISyntaxError  # or what is wrong with the text
+
+
+def _read(item: Any) -> _Item:
+    """Return the DOI in an item, which is one, a text, or a pair of a place and one of these."""
+    place = ""
+    doi = item
+    if isinstance(item, tuple) and len(item) == 2:
+        place = f"{item[0]}: "
+        doi = item[1]
+    if isinstance(doi, DOI):
+        return _Item(place, doi)
     try:
-        return where, doi if isinstance(doi, DOI) else DOI.parse(doi)
+        return _Item(place, DOI.parse(doi))
     except DOISyntaxError as error:
-        return where, with_suggestion(error)
+        return _Item(place, with_suggestion(error))
 
 
 def _missing(
@@ -164,12 +175,12 @@ def _missing(
     meant: dict[DOI, DOI] = {}
     locked = LockContent() if lock is None else LockContent.read(Path(lock))
     statuses = {doi: locked.status(doi.key) for doi in dois if doi.key not in locked.accepted}
-    left = [doi for doi, status in statuses.items() if status is None]
-    if left:
+    not_locked = [doi for doi, status in statuses.items() if status is None]
+    if not_locked:
         with warnings.catch_warnings():
             # where warnings are errors, a cache that cannot be written is none
             warnings.simplefilter("default", StoreWarning)
-            survey = _asked(left, resolver)
+            survey = _survey(not_locked, resolver)
         statuses |= survey.statuses
         meant = survey.meant
         if survey.unknown:
@@ -177,17 +188,23 @@ def _missing(
     return {doi: meant.get(doi) for doi, status in statuses.items() if status == "not-found"}
 
 
-def _asked(dois: list[DOI], resolver: Resolver | None) -> Survey:
+def _survey(dois: list[DOI], resolver: Resolver | None) -> Survey:
     """Return what a resolver, by default that of the environment, answers about the existence of DOIs."""
-    with Resolver() if resolver is None else nullcontext(resolver) as asked:
+    context = Resolver() if resolver is None else nullcontext(resolver)
+    with context as asked:
         survey = Survey(asked, asked.settings.budget)
         survey.meet(dict.fromkeys(dois, Need.EXISTENCE))
         return survey
 
 
-def _describe(found: DOI | DOISyntaxError, missing: Mapping[DOI, DOI | None]) -> str:
-    if isinstance(found, DOISyntaxError):
-        return str(found)
-    meant = missing.get(found)
-    better = meant.name if meant else suggest(found)
-    return f"{found.name} is not registered" + (f"; write {better}" if better else "")
+def _remark(doi: DOI | DOISyntaxError, missing: Mapping[DOI, DOI | None]) -> str | None:
+    """Return what is wrong with a DOI and, if known, what was meant; None if nothing is wrong."""
+    if isinstance(doi, DOISyntaxError):
+        return str(doi)
+    if doi not in missing:
+        return None
+    meant = missing[doi]
+    suggestion = suggest(doi) if meant is None else meant.name
+    if suggestion is None:
+        return f"{doi.name} is not registered"
+    return f"{doi.name} is not registered; write {suggestion}"

@@ -195,12 +195,12 @@ def _values(table: Values, file: Path) -> Values:
         name = key.replace("-", "_")
         if key == "ignore" and isinstance(checked, tuple):  # a table is for DOIs
             name = "ignored_dois"
-        values[name] = place(key, checked, folder)
+        values[name] = with_folder(key, checked, folder)
     return values
 
 
 def _below(address: str, folder: str, where: str, instead: str) -> str:
-    """Return a path that a stranger may have named: nothing outside of the tree is written because of it."""
+    """Return a path from a configuration file, which is untrusted: nothing outside the tree is written."""
     path = Path(folder, address)
     if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
         raise ValueError(
@@ -209,7 +209,7 @@ def _below(address: str, folder: str, where: str, instead: str) -> str:
     return _relative(path) if instead == "--lock" else str(path)
 
 
-def place(key: str, value: object, folder: str) -> object:
+def with_folder(key: str, value: object, folder: str) -> object:
     """Return the value of an option, its patterns relative to a folder."""
     match key, value:
         case "include" | "exclude", tuple():
@@ -329,4 +329,4 @@ OPTIONS = {
 COLUMNS = Option(
     "columns", (), "read only these columns of CSV and TSV, and keys of JSON and YAML", _columns
 )
-"""An option of the command line only: a file of a project has other columns than the next."""
+"""An option of the command line only: the columns differ from file to file."""

@@ -37,8 +37,8 @@ NOTHING: Mapping[str, Any] = {}  # what is known of no DOI
 _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 """The codes that depend on the answers about a file's DOIs."""
 
-Area = tuple[int | None, int | None]  # a cell and a line; None: all of them
-_WHOLE_FILE: Area = (None, None)
+_CellAndLine = tuple[int | None, int | None]  # a cell and a line; None: all of them
+_WHOLE_FILE: _CellAndLine = (None, None)
 _USUAL = frozenset(RULES) - LOCK_CODES - WORK_CODES
 
 
@@ -327,14 +327,14 @@ def _checker(
     works: Mapping[str, Work],
 ) -> Callable[[Ignore, str], bool]:
     """Return a function that says whether a code was checked on the lines that a comment is for."""
-    undescribed: set[Area] = set()  # where a DOI's work is not known
-    unknown: set[Area] = set()  # where a DOI's status is not known
+    undescribed: set[_CellAndLine] = set()  # where a DOI's work is not known
+    unknown: set[_CellAndLine] = set()  # where a DOI's status is not known
     for mention in mentions:
         if not mention.key:
             continue
         location = mention.location
         lines = range(location.line, location.end_line + 1)
-        areas: list[Area] = [_WHOLE_FILE]
+        areas: list[_CellAndLine] = [_WHOLE_FILE]
         areas += ((location.cell, line) for line in lines)
         if mention.key not in works:
             undescribed.update(areas)

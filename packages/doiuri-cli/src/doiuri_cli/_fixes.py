@@ -1,4 +1,4 @@
-"""Fix files round after round, until nothing is left to fix; each fix is proved before a file is replaced."""
+"""Fix files in rounds until nothing is left to fix; each fix is proved before a file is replaced."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def _outline(source: Source) -> list[tuple[object, ...]]:
 
 
 def _expected(mentions: Sequence[LocatedMention], fixes: Sequence[Fix]) -> list[str | None]:
-    """Return the names after the fixes: those before, but for those that a fix changes on purpose."""
+    """Return the names that the fixed text must have: the old ones, except those that a fix changes on purpose."""
     names = [mention.name for mention in mentions]
     for fix in fixes:
         if fix.name is None:

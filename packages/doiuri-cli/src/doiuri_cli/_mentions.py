@@ -144,7 +144,7 @@ class Mention(NamedTuple):
         return self.doi is None and (0, len(self.text)) in _short_links(self.text)
 
     def located(self) -> LocatedMention:
-        """Return what is needed of the mention once its file was read."""
+        """Return what is kept of the mention after its file was read."""
         name: str | None = None
         key = ""
         has_slash = False
@@ -171,7 +171,7 @@ class Mention(NamedTuple):
 
 
 class LocatedMention(NamedTuple):
-    """A mention, as far as it is needed once its file was read."""
+    """What is kept of a mention after its file was read."""
 
     location: Location  # where it is
     text: str  # the mention as the part has it, with its label or link

@@ -1,4 +1,4 @@
-"""All files of a run: read and examined in several processes, their DOIs looked up at once."""
+"""A run over files: they are read in several processes, and their DOIs are looked up together."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Run(NamedTuple):
     def check(self, contents: Sequence[Content], lock: LockContent | None = None) -> Result:
         """Return what is found in some files, in their order.
 
-        :raises ValueError: if the resolver or the cache is not configured rightly, or a column is missing.
+        :raises ValueError: if the resolver or the cache is misconfigured, or a column is missing.
         """
         from doiuri_cli.registry import check_names
 
@@ -94,7 +94,7 @@ class Run(NamedTuple):
     def _ask_about_slashes(
         self, reports: Iterable[FileReport], answers: Answers, lock: LockContent | None
     ) -> None:
-        """Add the names that are registered with the slash after them, of those that are not without it."""
+        """Look up unregistered names with the slash that follows them, and add those that exist."""
         from doiuri_cli.registry import check_names
 
         names: dict[str, None] = {}
@@ -174,7 +174,7 @@ class Run(NamedTuple):
 
 
 def _useful_processes(files: Iterable[Content]) -> int:
-    """Return how many processes read some files fast: for a few small ones, to start more takes longer."""
+    """Return how many processes to use: starting several takes longer than reading a few small files."""
     is_little = sum(map(_size, files)) < _SMALL
     return 1 if is_little else _processors()
 
@@ -186,7 +186,7 @@ def _processors() -> int:
 
 
 def _prepare_worker(extensions: Iterable[tuple[str, str]], columns: Iterable[str]) -> None:
-    """Leave Ctrl-C to the first process, and end with it even if it is killed."""
+    """Set up a worker: the parent handles Ctrl-C, and the worker exits with it even if it is killed."""
     configure(extensions, columns)
     import signal
     from threading import Thread
@@ -267,7 +267,7 @@ def examined(config: Config, content: Content) -> FileReport:
 
 
 def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:
-    """Return what a function returns for a file, or the report on a file that cannot be read."""
+    """Return the function's result for a file, or a report that says why the file cannot be read."""
     path = content.path
     try:
         return work(content.read())

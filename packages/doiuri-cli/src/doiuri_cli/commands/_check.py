@@ -59,7 +59,7 @@ def check(files: FileOptions, outputs: Sequence[Output], *, quiet: bool, **optio
     config = make_config(**options)  # type: ignore[arg-type]
     lock = None
     if config.lock is not None:
-        from doiuri_cli.registry._lock import read_lock  # slow to import
+        from doiuri_cli.registry._locked import read_lock  # slow to import
 
         lock = read_lock(config.lock)
     selection = files.select(config)
@@ -89,7 +89,7 @@ def _unused(
     place = Path(os.path.abspath(config.lock)).parent  # noqa: PTH100 - links are not followed
     if not any(place.is_relative_to(folder) for folder in selection.folders):
         return ()
-    from doiuri_cli.registry._lock import unused_findings
+    from doiuri_cli.registry._locked import unused_findings
 
     found = unused_findings(
         lock, config.lock, result.answers.statuses.keys() | result.answers.missing

@@ -13,7 +13,7 @@ from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Run, contents_of, examined
 from doiuri_cli.commands import PROBLEM, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
-from doiuri_cli.output._report import members, place, to_json
+from doiuri_cli.output._report import location_text, members, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +85,7 @@ def _write(mentions: Iterable[LocatedMention], output: str, *, unique: bool) -> 
         elif unique:
             line = str(mention.name)
         else:
-            line = f"{place(mention.location)}: {mention.name}"
+            line = f"{location_text(mention.location)}: {mention.name}"
         sys.stdout.write(f"{line}\n")
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._run import ShowProgress
     from doiuri_cli.commands._options import FileOptions
-    from doiuri_cli.registry._locking import Draft, Wanted
+    from doiuri_cli.registry._lock_draft import Draft, Wanted
 
 _DUE = 1  # the exit code of ``--check`` if the file would change
 
@@ -98,8 +98,8 @@ def lock(
         raise click.ClickException(f"{path} is a symbolic link; name its target with --lock")
     from doiuri.resolver import LockFile  # imports requests
 
-    from doiuri_cli.registry._lock import read_lock
-    from doiuri_cli.registry._locking import Wanted
+    from doiuri_cli.registry._lock_draft import Wanted
+    from doiuri_cli.registry._locked import read_lock
 
     if os.path.exists(path):  # noqa: PTH110
         read_lock(path)  # if it is none, the message says what to do
@@ -161,11 +161,11 @@ def _check_bib(path: str, file: LockFile) -> None:
 def _update(
     locking: Locking, accepted: tuple[DOI, str] | None, *, check: bool, prune: bool, quiet: bool
 ) -> bool:
-    """Bring the lock file up to date, or say how it would change; return whether a change is due.
+    """Update the lock file, or say how it would change; return whether a change is due.
 
-    :raises ValueError: if the resolver or the cache is not configured rightly.
+    :raises ValueError: if the resolver or the cache is misconfigured.
     """
-    from doiuri_cli.registry._locking import Draft
+    from doiuri_cli.registry._lock_draft import Draft
 
     draft = Draft(locking.file.read())
     if accepted is not None:
@@ -191,7 +191,7 @@ def _update(
 
 
 def _due_lines(locking: Locking, draft: Draft, missing: Iterable[DOI]) -> list[str]:
-    """Return a line for each DOI about which the lock file would change, in the order of the DOIs."""
+    """Return a line for each DOI whose entry in the lock file would change, sorted by DOI."""
     differences = locking.file.read().differences(draft.content)
     lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
     for key in differences.added | differences.changed:
@@ -259,7 +259,7 @@ def _not_kept(draft: Draft) -> str:
 
 
 def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> bool:
-    """Bring the BibTeX file up to date, or say that it would change; return whether a change is due.
+    """Update the BibTeX file, or say that it would change; return whether a change is due.
 
     :raises ValueError: if it has other entries in it.
     """

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from doiuri_cli._config import COLUMNS, FAIL_ON, OPTIONS, Config, place, read_config
+from doiuri_cli._config import COLUMNS, FAIL_ON, OPTIONS, Config, read_config, with_folder
 from doiuri_cli.commands import write_message
 from doiuri_cli.files._select import (
     STDIN,
@@ -110,7 +110,7 @@ registry_options = _decorate(
     option("offline", None, "--offline/--online"),
     option("cache", "PATH"),
 )
-"""The options that say whom to ask, and how."""
+"""The options for the registry: which resolver, whether to send requests, and the cache."""
 
 lock_options = _decorate(
     option("lock", "FILE"), option("locked")
@@ -133,7 +133,7 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
         if value is None or value == ():
             continue
         key = name.replace("_", "-")
-        new = place(key, _TABLE[key].read({f"--{key}": value}, "--"), os.getcwd())  # noqa: PTH109
+        new = with_folder(key, _TABLE[key].read({f"--{key}": value}, "--"), os.getcwd())  # noqa: PTH109
         match name, values.get(name), new:
             case "exclude", tuple(old), tuple():
                 new = old + new
@@ -187,7 +187,7 @@ class FileOptions(NamedTuple):
         return selection
 
     def located(self, config: Config, selection: Selection) -> Config:
-        """Return the configuration with what the command line names: folders, and files except by a hook."""
+        """Return the configuration with the folders and files that the command line names; not those of a hook."""
         named = [path for path in self.paths if path != STDIN]
         if self.stdin_filename is not None:
             named.append(self.stdin_filename)

@@ -1,4 +1,4 @@
-"""Files: their text without loss, and how they are written.
+"""Files: lossless text, and safe replacement.
 
 Encoding, byte order mark and line ends stay known.
 """
@@ -168,7 +168,7 @@ class Source:
 
     @classmethod
     def from_bytes(cls, path: str, content: bytes) -> Source:
-        """Return a file as text: in UTF-8, or the encoding of its byte order mark, or else Latin-1.
+        """Return a file as text: in the encoding of its byte order mark, in UTF-8, or else in Latin-1.
 
         In Python, a comment on the first two lines may name another encoding (PEP 263).
 

@@ -1,4 +1,4 @@
-"""Test data, by the shape of the tree and the text: what tests read, or compare with, stays as it is."""
+"""Recognize test data by its folder and its text: what tests read or compare with stays as it is."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _parse_output(value: str) -> Output:
 
 
 def check_outputs(outputs: Iterable[Output], paths: Iterable[str], folders: Iterable[str]) -> None:
-    """Refuse files that must not be written: a stranger's tree may hold a link to any place.
+    """Refuse output files that are not safe to write: an untrusted tree may contain a link to any file.
 
     :raises click.ClickException: if a path leads over a link in the tree, or to a file that is checked.
     """

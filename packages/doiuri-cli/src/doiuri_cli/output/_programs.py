@@ -13,9 +13,9 @@ from doiuri_cli.output._report import (
     encodable,
     label,
     left_out_line,
+    location_text,
     members,
     message,
-    place,
     printable,
     relative,
     shown_findings,
@@ -107,7 +107,7 @@ def _add(parent: Element, tag: str, **attributes: str) -> Element:
 
 def _add_case(suite: Element, suite_name: str, finding: Finding) -> None:
     """Add the test that stands for a finding."""
-    where = place(finding.location)
+    where = location_text(finding.location)
     inside = where.removeprefix(suite_name).removeprefix(":")
     text = message(finding)
     case = _add(suite, "testcase", classname=suite_name, name=f"{finding.code} {inside}")
@@ -174,7 +174,7 @@ def _command(finding: Finding) -> str:
     if line == end_line:
         properties |= {"col": str(column), "endColumn": str(end_column)}
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    text = f"{place(location)}: {finding.code}: {message(finding)}"
+    text = f"{location_text(location)}: {finding.code}: {message(finding)}"
     return f"::{_LEVELS[finding.severity][0]} {listed}::{_data(text)}\n"
 
 

@@ -102,7 +102,7 @@ def _listed(extensions: Iterable[str]) -> str:
 def recorded_line(count: int) -> str:
     """Return the line on the DOIs in recorded HTTP."""
     dois = number(count, "DOI")
-    return f"{dois} in recorded HTTP not looked up; name a file to look its DOIs up."
+    return f"{dois} in recorded HTTP not looked up; name a file to look up its DOIs."
 
 
 def test_data_lines(findings: Iterable[Finding]) -> list[str]:
@@ -179,14 +179,14 @@ _MANY = (
 _FIRST = 5
 
 
-class Shown(NamedTuple):
+class ListedFinding(NamedTuple):
     """A finding that is shown to people."""
 
     finding: Finding
     left_out: int = 0  # how many findings of its code in its file follow that are not shown
 
 
-def shown_findings(findings: Sequence[Finding]) -> Iterator[Shown]:
+def shown_findings(findings: Sequence[Finding]) -> Iterator[ListedFinding]:
     """Yield the findings to show to people: of many with one code in one file, the first five.
 
     Errors are all shown, for each has to be looked at.
@@ -197,16 +197,16 @@ def shown_findings(findings: Sequence[Finding]) -> Iterator[Shown]:
         kind = _code_in_file(finding)
         seen[kind] += 1
         if finding.severity == Severity.ERROR or totals[kind] <= _MANY or seen[kind] < _FIRST:
-            yield Shown(finding)
+            yield ListedFinding(finding)
         elif seen[kind] == _FIRST:
-            yield Shown(finding, totals[kind] - _FIRST)
+            yield ListedFinding(finding, totals[kind] - _FIRST)
 
 
 def _code_in_file(finding: Finding) -> tuple[str, str]:
     return finding.location.path, finding.code
 
 
-def left_out_line(shown: Shown) -> str:
+def left_out_line(shown: ListedFinding) -> str:
     """Return the line on the findings that are not shown after one."""
     path, code = _code_in_file(shown.finding)
     return f"{visible(path)}: {shown.left_out} more {code}; -o concise lists them all"
@@ -228,7 +228,7 @@ def _reasons(counts: Mapping[str, int]) -> str:
 
 
 def number(count: int, noun: str) -> str:
-    """Return a number with its noun."""
+    """Return a count with its noun, in the plural unless it is 1."""
     plural = "" if count == 1 else "s"
     return f"{count:d} {noun}{plural}"
 
@@ -295,7 +295,7 @@ def members(location: Location, **more: object) -> dict[str, object]:
     return values
 
 
-def place(location: Location) -> str:
+def location_text(location: Location) -> str:
     """Return a location in words, such as ``docs/a.md:41:12`` or ``a.ipynb:cell 7:3:18``."""
     cell = "" if location.cell is None else f"cell {location.cell}:"
     return f"{visible(location.path)}:{cell}{location.line}:{location.column}"

@@ -13,8 +13,8 @@ from doiuri_cli.output._report import (
     inert,
     label,
     left_out_line,
+    location_text,
     message,
-    place,
     shown,
     shown_findings,
     summary_lines,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from doiuri_cli.files import Location
-    from doiuri_cli.output._report import Bibliographies, Report, Shown
+    from doiuri_cli.output._report import Bibliographies, ListedFinding, Report
     from doiuri_cli.readers._bibliography import Lacking
     from doiuri_cli.rules import Finding
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def write_concise(report: Report, stream: TextIO) -> None:
     """Write a line for each finding: place, severity, code and message."""
     stream.writelines(
-        f"{place(finding.location)}: {label(finding)} {message(finding)}{mark(finding)}\n"
+        f"{location_text(finding.location)}: {label(finding)} {message(finding)}{mark(finding)}\n"
         for finding in report.findings
     )
 
@@ -56,7 +56,7 @@ def write_full(report: Report, stream: TextIO) -> None:
     coloured = _is_coloured(stream)
     for entry in shown_findings(report.findings):
         finding = entry.finding
-        where = place(finding.location)
+        where = location_text(finding.location)
         what = label(finding)
         if coloured:
             where = click.style(where, bold=True)
@@ -178,11 +178,11 @@ def _missing(entry: Lacking) -> str:
     return f"No DOI given for title: {entry.title}"
 
 
-def _row(entry: Shown) -> str:
+def _row(entry: ListedFinding) -> str:
     """Return the row of a finding, and one that says how many like it are left out."""
     finding = entry.finding
     kind = f"{finding.severity.label} | {finding.code}"
-    where = _shortened(place(finding.location))
+    where = _shortened(location_text(finding.location))
     text = f"{_shortened(message(finding))}{_escaped(mark(finding))}"
     row = f"| {where} | {kind} | {text} |\n"
     if entry.left_out:

@@ -126,7 +126,7 @@ def _json(source: Source, columns: frozenset[str]) -> Iterator[Part]:
     encode = encoder(source)
     keys: set[str] = set()
     for string in strings(source, keys=keys):
-        if (name := _key(string.path)) in columns:
+        if (name := _column_of(string.path)) in columns:
             text, places = undo_all(source.text, [string])
             yield Part(text, places=places, entry=name, field=True, encode=encode)
     yield from (Part("", entry=key) for key in sorted(keys))
@@ -137,7 +137,7 @@ def _yaml(source: Source, columns: frozenset[str]) -> Iterator[Part]:
 
     keys: set[str] = set()
     for scalar in scalars(source.text):
-        name = _key(scalar.path)
+        name = _column_of(scalar.path)
         if scalar.is_key:
             keys.add(name)
         elif name in columns and is_text(source.text, scalar):
@@ -145,6 +145,6 @@ def _yaml(source: Source, columns: frozenset[str]) -> Iterator[Part]:
     yield from (Part("", entry=key) for key in sorted(keys))
 
 
-def _key(path: tuple[str | int, ...]) -> str:
+def _column_of(path: tuple[str | int, ...]) -> str:
     """Return the key to whose value, or list of values, a path leads."""
     return next((step for step in reversed(path) if isinstance(step, str)), "")

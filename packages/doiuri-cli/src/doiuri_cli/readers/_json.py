@@ -148,7 +148,7 @@ def _values(
         text, places = undo_all(source.text, [string])
         encode = encoder_of(source, string)
         syntax = "text" if is_doi else kind
-        entry = _key(holder) if is_work(holder) else ""
+        entry = _entry_of(holder) if is_work(holder) else ""
         part = Part(text, syntax, places=places, entry=entry, field=kind == "field", encode=encode)
         if string.path[-1] in KEY_NAMES:
             part = part._replace(encode=unwritable)
@@ -167,7 +167,7 @@ def at(value: object, path: Keys) -> object:
     return value
 
 
-def _key(item: object) -> str:
+def _entry_of(item: object) -> str:
     key = item.get("id", "") if isinstance(item, dict) else ""
     return str(key) if isinstance(key, str | int) else ""
 
@@ -272,7 +272,7 @@ def _with_escaped_slashes(encode: Callable[[str], str], text: str) -> str:
 
 
 def undo_all(text: str, strings: Iterable[String]) -> Decoded:
-    """Return the text of several strings, one behind the other, with the place of each character."""
+    """Return the text of several strings, concatenated, with the place of each character."""
     spans = ((string.start, string.end) for string in strings)
     return undo(text, spans, _ESCAPE, lambda escape: str(json.loads(f'"{escape[0]}"')))
 

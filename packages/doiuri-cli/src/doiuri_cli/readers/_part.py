@@ -169,7 +169,7 @@ def undo(
     escape: re.Pattern[str],
     meaning: Callable[[re.Match[str]], str],
 ) -> Decoded:
-    """Return pieces of a text, one behind the other, without their escapes.
+    """Return pieces of a text, concatenated, without their escapes.
 
     :param spans: offsets of the first character of each piece, and after its last one.
     :param escape: matches one escape.
@@ -193,10 +193,10 @@ def undo(
 
 
 def moved(part: Part, places: Sequence[int], encode: Callable[[str], str] = unchanged) -> Part:
-    """Return a part of a text as a part of what the text itself is a piece of.
+    """Return a part of an embedded text as a part of the text around it.
 
     :param places: where each character of the text stands, and where it ends.
-    :param encode: writes the text as what it is a piece of does.
+    :param encode: writes the text as the text around it does.
     """
     if encode is not unchanged:
         part = part._replace(encode=partial(_nested, part.encode, encode))  # can be pickled

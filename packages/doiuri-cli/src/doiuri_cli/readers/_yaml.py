@@ -119,7 +119,7 @@ class Scalar(NamedTuple):
         return self.path[:-1]
 
     def text_in(self, text: str) -> str:
-        """Return it as the file's text has it."""
+        """Return the scalar as the file writes it."""
         return text[self.start : self.end]
 
 

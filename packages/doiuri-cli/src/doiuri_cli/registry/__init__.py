@@ -56,7 +56,7 @@ def check_names(
 ) -> Answers:
     """Return what is known about some DOIs, each by its name.
 
-    :raises ValueError: if the resolver or the cache is not configured rightly.
+    :raises ValueError: if the resolver or the cache is misconfigured.
     """
     dois = {doi.key: doi for doi in map(handle, names)}
     answers = Answers(dois=len(dois))
@@ -92,14 +92,14 @@ def look_up_works(
 
     :param answers: what is known about the DOIs; those that do not exist name no work. Requests and the works
         in the lock file that could not be renewed are added.
-    :raises ValueError: if the resolver or the cache is not configured rightly.
+    :raises ValueError: if the resolver or the cache is misconfigured.
     """
     from doiuri.plugins import DOI_ORG
     from doiuri.plugins.survey import Survey
     from doiuri.resolver import Cause, Key, LockContent, MemoryStore
     from doiuri.works import Work
 
-    from doiuri_cli.registry._lock import read_lock
+    from doiuri_cli.registry._locked import read_lock
 
     lock = LockContent() if config.lock is None else read_lock(config.lock)
     oldest = time.strftime("%Y-%m-%d", time.gmtime(max(time.time() - config.max_age * 86400, 0)))

@@ -73,7 +73,7 @@ def keyed(name: str, text: str) -> str | None:
 def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config) -> Iterator[str]:
     """Add the entries of DOIs; yield the problems. An entry stays if there is no answer.
 
-    :raises ValueError: if the resolver or the cache is not configured rightly.
+    :raises ValueError: if the resolver or the cache is misconfigured.
     """
     fit = []
     for doi in dois:

@@ -1,4 +1,4 @@
-"""What a fix must keep, judged by plain rules and without the finder: the name, and the layout around it."""
+"""What a fix must keep: the name, judged by plain rules without the finder, and the layout around it."""
 
 from __future__ import annotations
 

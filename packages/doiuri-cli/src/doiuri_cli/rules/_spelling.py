@@ -1,4 +1,4 @@
-"""How a mention is spelled: as a link, in a field for a DOI, and what ``doiuri.advise`` says of its name."""
+"""How a mention is spelled: as a link, in a field for a DOI, and the advice on its name."""
 
 from __future__ import annotations
 

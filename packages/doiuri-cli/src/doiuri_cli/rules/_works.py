@@ -73,7 +73,7 @@ def _year(entry: CitedWork, work: Work) -> _Difference | None:
 
 
 def _author(entry: CitedWork, work: Work) -> _Difference | None:
-    """Return that the first author differs; an editor may stand in that place."""
+    """Return the difference if the first author is another; an editor may be cited as the author."""
     family = entry.first_author_family
     names = [*work.authors[:1], *work.editors]
     if not family or not names or any(same_author(family, name) for name in names):

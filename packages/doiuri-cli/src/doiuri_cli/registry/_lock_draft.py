@@ -69,7 +69,7 @@ class Draft:
         return wanted.works and self.lacks_work(doi)
 
     def prune(self, used: Collection[str]) -> None:
-        """Drop what is about DOIs that are not used, nor led to by an alias."""
+        """Drop the entries of DOIs that are neither used nor the target of an alias."""
         self._change(lambda content: content.prune(used))
 
     def accept(self, doi: DOI, reason: str) -> None:
@@ -83,7 +83,7 @@ class Draft:
 
         What is unknown stays as it is. A DOI that is accepted and found after all is no longer accepted.
 
-        :raises ValueError: if the resolver or the cache is not configured rightly.
+        :raises ValueError: if the resolver or the cache is misconfigured.
         """
         asked = [doi for doi in dois if self._is_due(doi, wanted)]
         works = [doi for doi in dois if wanted.works and (wanted.refresh or self.lacks_work(doi))]

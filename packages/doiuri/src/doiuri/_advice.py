@@ -125,11 +125,10 @@ def advise(text_or_doi: str | DOI) -> tuple[Advice, ...]:
     :param text_or_doi: a DOI, or a text for ``DOI.parse``, whose spelling is also checked.
     :raises DOISyntaxError: if the text is not a DOI.
     """
-    text = text_or_doi.name if isinstance(text_or_doi, DOI) else text_or_doi
-    if type(text) is str and _is_harmless(text):
-        return ()
     if isinstance(text_or_doi, DOI):
         return _on_name(text_or_doi)
+    if type(text_or_doi) is str and _is_harmless(text_or_doi):
+        return ()
     doi = DOI.parse(text_or_doi)
     return *_on_writing(text_or_doi), *_on_name(doi)
 
@@ -224,6 +223,8 @@ def _escaped_marks(text: str) -> str:
 
 
 def _on_name(doi: DOI) -> tuple[Advice, ...]:
+    if _is_harmless(doi.name):
+        return ()
     # What copying, scripts and badges leave comes first: other repairs would hide it
     checks = (
         _page,
@@ -454,7 +455,9 @@ def _suggested(name: str) -> str | None:
         text = re.sub("%(?=[0-9A-Fa-f]{2})", "%25", DOI.from_name(name).name)
     except DOISyntaxError:
         return None
-    return f"{text[:-1]}%20" if text.endswith(" ") else text
+    if text.endswith(" "):
+        return f"{text[:-1]}%20"
+    return text
 
 
 def _readable(text: str) -> str | None:
@@ -478,7 +481,9 @@ def _few(items: list[str]) -> str:
     """Return a list of the first five different items."""
     different = list(dict.fromkeys(items))
     listed = ", ".join(different[:5])
-    return f"{listed} …" if len(different) > 5 else listed
+    if len(different) > 5:
+        return f"{listed} …"
+    return listed
 
 
 def unescape_html(text: str) -> str:

@@ -71,8 +71,9 @@ def escape_dot_segments(text: str) -> str:
     previous = first
     for position, segment in enumerate(segments, 1):
         last = position == len(segments)
-        escape = previous in _DOTS or (last and segment in _DOTS)
-        parts += ("%2F" if escape else "/", segment)
+        is_dangerous = previous in _DOTS or (last and segment in _DOTS)
+        slash = "%2F" if is_dangerous else "/"
+        parts += (slash, segment)
         previous = segment
     return "".join(parts)
 
@@ -116,8 +117,12 @@ def encode(name: str, profile: Profile = URI) -> str:
         raise DOISyntaxError(name, error.start, "a lone surrogate cannot be encoded") from None
     except AttributeError:
         raise _wrong_type(name, profile) from None
-    text = name if raw.translate(image) == raw else escaped(raw, profile.safe).decode()
-    return text if profile.slashes is None else profile.slashes(text)
+    encoded = name
+    if raw.translate(image) != raw:
+        encoded = escaped(raw, profile.safe).decode()
+    if profile.slashes is not None:
+        encoded = profile.slashes(encoded)
+    return encoded
 
 
 def _wrong_type(name: object, profile: object) -> TypeError:
@@ -269,9 +274,13 @@ def _stray_percent(text: str, start: int) -> int:
 
 def _octet(text: str, position: int) -> int | None:
     """Return the value of the escape at ``position``, or None if there is none."""
-    digits = text[position + 1 : position + 3].encode("utf-8", "surrogatepass")
-    byte = _BYTES.get(digits) if text[position : position + 1] == "%" else None
-    return None if byte is None else byte[0]
+    escape = text[position : position + 3].encode("utf-8", "surrogatepass")
+    if not escape.startswith(b"%"):
+        return None
+    byte = _BYTES.get(escape[1:])
+    if byte is None:
+        return None
+    return byte[0]
 
 
 def source_position(text: str, start: int, count: int) -> int:

@@ -109,7 +109,9 @@ def typed(text: str) -> Spelling:
     if spelling.name.startswith("10."):
         return spelling
     second = _second_head(text, start, end)
-    return spelling if second is None else _labelled(text, second, end)
+    if second is None:
+        return spelling
+    return _labelled(text, second, end)
 
 
 def _labelled(text: str, start: int, end: int) -> Spelling:
@@ -188,7 +190,9 @@ def label_end(text: str, start: int, end: int) -> int:
     if after_doi.startswith(":") or name.startswith("10"):
         return name_start
     is_apart = name_start > start + 3
-    return name_start if is_apart and is_link(text, name_start, end) else start
+    if is_apart and is_link(text, name_start, end):
+        return name_start
+    return start
 
 
 def _second_head(text: str, start: int, end: int) -> int | None:
@@ -204,7 +208,9 @@ def _second_head(text: str, start: int, end: int) -> int | None:
             return None
         second = host_end + 1
     head = text[second : min(second + _PROXY_LINK_LENGTH, end)].lower()
-    return second if head.startswith(_PROXY_LINKS) else None
+    if head.startswith(_PROXY_LINKS):
+        return second
+    return None
 
 
 def without_label(text: str) -> str:
@@ -215,7 +221,9 @@ def without_label(text: str) -> str:
     label_length = _label_length(text[:9].lower())
     name = text[label_length:]
     is_urn = label_length > 0 and text[:3].lower() == "urn"
-    return _slash_for_colon(name) if is_urn else name
+    if is_urn:
+        return _slash_for_colon(name)
+    return name
 
 
 def is_link(text: str, start: int, end: int) -> bool:
@@ -239,7 +247,9 @@ def _query_or_fragment(text: str, start: int, end: int) -> int | None:
     query = text.find("?", start, end)
     if query >= 0:
         return query
-    return fragment if fragment >= 0 else None
+    if fragment >= 0:
+        return fragment
+    return None
 
 
 def _slash_for_colon(name: str) -> str:

@@ -120,7 +120,9 @@ def _without_lone_tags(text: str) -> str:
 
 def _closing(tag: str) -> str:
     """Return the tag that closes a tag of rich text."""
-    return "</span>" if tag == _SMALL_CAPS else f"</{tag[1:]}"
+    if tag == _SMALL_CAPS:
+        return "</span>"
+    return f"</{tag[1:]}"
 
 
 def _without_markup(source: str, *, rich: bool) -> str:
@@ -138,7 +140,9 @@ def _without_markup(source: str, *, rich: bool) -> str:
 
 def shortened(text: str, limit: int) -> str:
     """Return a text of at most ``limit`` characters; one that is cut ends in "…"."""
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 1].rstrip()}…"
 
 
 def _visible(text: str) -> str:
@@ -214,7 +218,9 @@ def _rich_tag(token: str, name: str, spans: list[str], *, is_closing: bool) -> s
         spans.append(opening)
     else:
         opening = spans.pop() if spans else ""
-    return _closing(opening) if opening and is_closing else opening
+    if opening and is_closing:
+        return _closing(opening)
+    return opening
 
 
 def is_web(url: str) -> bool:

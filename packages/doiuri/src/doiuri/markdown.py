@@ -14,7 +14,7 @@ NO_LINKS = "a|button|code|kbd|math|option|pre|samp|script|select|style|svg|texta
 _CODE = "code|kbd|pre|samp|script|style|textarea"
 
 _TAB = 4  # columns of a level of indentation
-_QUOTED = lazy(r"(?>(?:[ ]*+>[ ]?)*)")
+_QUOTED = lazy(r"(?>(?:[ ]*+>[ ]?)+)")
 _FENCE = lazy(
     r"""
     (?P<margin> [ \t>]*+ (?> (?: (?: [-*+] | [0-9]{1,9}[.)] ) [ \t]++ )* ) )    # in quotations and items of lists
@@ -157,7 +157,9 @@ def _without_role(span: re.Match[str]) -> str:
     """Return a code span without its text, and the text of MyST's roles as it is."""
     before_span = span.string[max(0, span.start() - len("{literal}")) : span.start()]
     is_role = before_span.endswith("}") and not before_span.endswith(_CODE_ROLES)
-    return span[0] if is_role else _blank(span[0])
+    if is_role:
+        return span[0]
+    return _blank(span[0])
 
 
 def _without_text(element: re.Match[str]) -> str:
@@ -299,7 +301,9 @@ def _without_indented(text: str, source: str) -> str:
 
         opens_container = _CONTAINER.match(content.text) is not None
         if begins_block or opens_container:
-            depths[content.quotes] = min(content.level, depth) + (1 if opens_container else 0)
+            depths[content.quotes] = min(content.level, depth)
+        if opens_container:
+            depths[content.quotes] += 1
         begins_block = _HEADING.match(content.text) is not None
     return "\n".join(lines)
 
@@ -316,7 +320,7 @@ def _content(line: str) -> _Content:
     expanded = line.expandtabs(_TAB)
     text = expanded.lstrip()
     margin = (len(expanded) - len(text)) // _TAB
-    quoted = _QUOTED.match(expanded) if text.startswith(">") else None
+    quoted = _QUOTED.match(expanded)
     if quoted is None:
         return _Content(text, margin, 0, margin)
 

@@ -113,7 +113,9 @@ class BibTeX(Scanner):
                 return self._value(token.end(), labelled=token["name"] == "doi")
             case "field":
                 field = _field(self.text, token.start())
-                return self._value(token.end(), labelled=field == "doi") if field else None
+                if field:
+                    return self._value(token.end(), labelled=field == "doi")
+                return None
             case _:
                 return (), token.end()
 
@@ -134,10 +136,14 @@ class BibTeX(Scanner):
             first += 1
             end -= 1
         remains = _REMAINS.search(text, first, end)
-        name_end = end if remains is None else remains.start()
+        name_end = end
+        if remains is not None:
+            name_end = remains.start()
         value = Rendered.replacing(text, (first, name_end), _IN_VALUE, _unescaped)
         mention = value.whole(labelled=labelled)
-        return running_text if mention is None else ((mention,), end)
+        if mention is None:
+            return running_text
+        return ((mention,), end)
 
     def _value_end(self, start: int) -> int:
         """Return where the value ends whose delimiter is just before ``start``, which stands for no end."""
@@ -188,14 +194,18 @@ def _unescaped(token: re.Match[str]) -> str:
         return SYMBOLS[token["symbol"]]
     shown: str = token["escaped"] or token["math"] or ""
     is_subscript = len(shown) > 1 and shown.startswith("_")
-    return shown.translate(_NO_BRACES) if is_subscript else _CHARACTERS.get(shown, shown)
+    if is_subscript:
+        return shown.translate(_NO_BRACES)
+    return _CHARACTERS.get(shown, shown)
 
 
 def _field(text: str, place: int) -> str | None:
     """Return the name of the field whose "=" is at ``place``, if it is one that holds DOIs."""
     before_sign = text[max(0, place - _FIELD_LENGTH) : place].rstrip()
     field = _FIELD.search(before_sign, max(0, len(before_sign) - len("link")))
-    return None if field is None else field[1].lower()
+    if field is None:
+        return None
+    return field[1].lower()
 
 
 def _closer(text: str, place: int) -> int | None:

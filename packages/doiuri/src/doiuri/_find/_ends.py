@@ -382,4 +382,6 @@ def _without_page(prefix: re.Match[str], end: int) -> int:
 def _without_files(prefix: re.Match[str], end: int) -> int:
     """Return the end without the path of a figure or supplement at Springer."""
     files = _FILES.search(prefix.string, prefix.end(), end)
-    return files.start() if files else end
+    if files:
+        return files.start()
+    return end

@@ -139,7 +139,9 @@ class HTML(Scanner):
         if closer is None:
             return token.end()
         end = closer.search(self.text, token.end())
-        return len(self.text) if end is None else end.start()
+        if end is None:
+            return len(self.text)
+        return end.start()
 
 
 def _broken_name(text: str, token: re.Match[str]) -> Mention | None:

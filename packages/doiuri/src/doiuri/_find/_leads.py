@@ -170,8 +170,12 @@ def _place(text: str, start: int) -> str:
     if previous == "/" or (previous == ":" and text[start - 5 : start] in _SPRINGER):
         return "url"
     if previous in {"=", "+"}:
-        return "query" if in_query(text, start) else "text"
-    return "escaped" if _ESCAPE.search(text, max(0, start - 3), start) else "text"
+        if in_query(text, start):
+            return "query"
+        return "text"
+    if _ESCAPE.search(text, max(0, start - 3), start):
+        return "escaped"
+    return "text"
 
 
 def in_query(text: str, start: int) -> bool:

@@ -164,7 +164,9 @@ class Markdown(Scanner):
         if not _begins_line(self.text, start, _BLANKS):
             return None
         definition = _DEFINITION.match(self.text, start)
-        return self._link(definition.end()) if definition else None
+        if definition:
+            return self._link(definition.end())
+        return None
 
     def _link(self, start: int) -> Construct:
         """Return the destination that starts at ``start``."""

@@ -110,8 +110,10 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
                 continue
             end = text.index("/", start) + 1
 
-        prefix = None if lead is None else _prefix(text, start, lead, label_nearby)
-        if lead is None or prefix is None:
+        if lead is None:
+            continue
+        prefix = _prefix(text, start, lead, label_nearby)
+        if prefix is None:
             continue
         if prefix[2] == "\\/":
             lead = lead._replace(place="json")
@@ -137,7 +139,9 @@ def _prefix(
         return prefix
     if _QUOTIENT.match(text, start):
         return None
-    return prefix if len(prefix[1]) >= _BARE_DIGITS or label_nearby(lead.start) else None
+    if len(prefix[1]) >= _BARE_DIGITS or label_nearby(lead.start):
+        return prefix
+    return None
 
 
 def _is_no_name(prefix: re.Match[str], end: int) -> bool:
@@ -175,7 +179,9 @@ def _mention(prefix: re.Match[str], end: int, lead: Lead) -> Mention | None:
 
 def _json_unescaped(escape: re.Match[str]) -> str:
     digits = escape[0].removeprefix("\\u")
-    return "/" if digits == "\\/" else chr(int(digits, 16))
+    if digits == "\\/":
+        return "/"
+    return chr(int(digits, 16))
 
 
 def delimited(text: str, start: int, delimiters: Mapping[str, tuple[str, ...]]) -> Mention | None:
@@ -209,9 +215,13 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
     :param link: whether the value is a link, where ``#`` and ``?`` end the name and white space does not.
     """
     place = value.find("10.")
-    prefix = _PREFIX.match(value, place) if place >= 0 else None
-    lead = lead_before(value, place) if prefix else None
-    if prefix is None or lead is None or lead.start != 0:
+    if place < 0:
+        return None
+    prefix = _PREFIX.match(value, place)
+    if prefix is None:
+        return None
+    lead = lead_before(value, place)
+    if lead is None or lead.start != 0:
         return None
     if _LINE_BREAK.search(value) or (not link and len(value.split(maxsplit=1)) > 1):
         return None

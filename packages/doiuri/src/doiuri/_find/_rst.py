@@ -9,7 +9,7 @@ from doiuri._find._markup import Rendered, Scanner, Segment, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from doiuri._find._markup import Construct
     from doiuri._find._plain import Mention
@@ -159,17 +159,21 @@ def _is_repeated(text: str, start: int, opening: int, end: int) -> bool:
     return text[first:opening].lower() == text[second : end - 1].lower()
 
 
-def _in_text(text: str, start: int, end: int, *, labelled: bool) -> Iterator[Mention]:
-    """Yield the mention that a text is as a whole, or else those in it."""
+def _in_text(text: str, start: int, end: int, *, labelled: bool) -> Iterable[Mention]:
+    """Return the mention that a text is as a whole, or else those in it."""
     mention = Rendered.replacing(text, (start, end), _ESCAPE, _unescaped).whole(labelled=labelled)
-    yield from _running(text, start, end) if mention is None else [mention]
+    if mention is not None:
+        return [mention]
+    return _running(text, start, end)
 
 
-def _in_link(text: str, start: int, end: int) -> Iterator[Mention]:
-    """Yield the mention that a URI is as a whole, or else those in it."""
+def _in_link(text: str, start: int, end: int) -> Iterable[Mention]:
+    """Return the mention that a URI is as a whole, or else those in it."""
     uri = Rendered.replacing(text, (start, end), _ESCAPE_OR_SPACE, _unescaped)
     mention = uri.whole(link=True)
-    yield from _running(text, start, end) if mention is None else [mention]
+    if mention is not None:
+        return [mention]
+    return _running(text, start, end)
 
 
 def _running(text: str, start: int, end: int) -> Iterator[Mention]:
@@ -184,4 +188,6 @@ def _unescaped(token: re.Match[str]) -> str:
 def _block_end(text: str, start: int, indent: str) -> int:
     """Return where the block of ``start`` ends: before a blank line or one that is indented no deeper."""
     block = re.compile(rf"[^\n]*+(?>(?:\n{indent}[ \t]++\S[^\n]*+)*)").match(text, start)
-    return start if block is None else block.end()
+    if block is None:
+        return start
+    return block.end()

@@ -295,7 +295,9 @@ def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) ->
         # any may be chosen, so prefer a page to what content negotiation is for
         pages = [place for place in candidates if place.attributes.get("http_role") != "conneg"]
         equal = pages or candidates
-        return equal[0] if pick == "highest" else pick.choice(equal)
+        if pick == "highest":
+            return equal[0]
+        return pick.choice(equal)
     if pick == "highest":
         return candidates[weights.index(max(weights))]
     return pick.choices(candidates, weights)[0]

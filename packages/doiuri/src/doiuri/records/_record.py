@@ -214,7 +214,9 @@ def ascii_upper(text: str) -> str:
     >>> ascii_upper("10.1000/äbc")
     '10.1000/äBC'
     """
-    return text.upper() if text.isascii() else text.translate(_UPPER)
+    if text.isascii():
+        return text.upper()
+    return text.translate(_UPPER)
 
 
 def _member(source: Mapping[str, Any], name: str, kind: type | UnionType, expected: str) -> Any:
@@ -378,9 +380,13 @@ class Record(Immutable):
         """
         if not isinstance(self._content, tuple):
             url = (self._content[2] or "").strip(BLANK)
-            return url if is_web(url) else None
+            if is_web(url):
+                return url
+            return None
         location = choose(self.locations)
-        return None if location is None else location.href
+        if location is None:
+            return None
+        return location.href
 
     @property
     def locations(self) -> Locations:

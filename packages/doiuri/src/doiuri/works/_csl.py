@@ -141,7 +141,9 @@ def _issued(csl: Mapping[str, Any]) -> Date | None:
 
 
 def _date_variable(date: Date | None) -> dict[str, list[Date]] | None:
-    return None if date is None else {"date-parts": [date]}
+    if date is None:
+        return None
+    return {"date-parts": [date]}
 
 
 def _url(value: object) -> str | None:
@@ -212,7 +214,9 @@ def _with_known_tags(text: str) -> str:
     """Return text with the tags that CSL knows; other markup is dropped."""
     rest = _CSL_TAGS.sub("", text)
     has_other_markup = "<" in rest or "&" in rest
-    return rich_text(text, len(text)) if has_other_markup else text
+    if has_other_markup:
+        return rich_text(text, len(text))
+    return text
 
 
 def _is_printable(value: object) -> bool:
@@ -270,8 +274,11 @@ def _date_parts(value: object) -> Sequence[object]:
     if isinstance(value, list):
         return value or [None]
 
-    iso = _ISO_DATE.fullmatch(_TIME.sub("", value)) if isinstance(value, str) else None
-    return [value] if iso is None else iso.groups()
+    if isinstance(value, str):
+        iso = _ISO_DATE.fullmatch(_TIME.sub("", value))
+        if iso is not None:
+            return iso.groups()
+    return [value]
 
 
 def _year(value: object) -> int | None:
@@ -290,7 +297,9 @@ def _year_in_text(text: str) -> int | None:
         return None
     years = filter(_YEAR.fullmatch, tokens)
     first = next(years, None)
-    return None if first is None else int(first)
+    if first is None:
+        return None
+    return int(first)
 
 
 def _is_of_date(token: str) -> bool:
@@ -311,8 +320,10 @@ def _text(value: object, limit: int, read: Callable[[object, int], str] = plain_
     """Return the first text in a member, which may be a list of texts, or an object with a name."""
     items = value if isinstance(value, list) else [value]
     for item in items:
-        written = item.get("name") if isinstance(item, dict) else item
-        text = known_text(written, limit, read)
+        if isinstance(item, dict):
+            text = known_text(item.get("name"), limit, read)
+        else:
+            text = known_text(item, limit, read)
         if text:
             return text
     return ""
@@ -337,7 +348,9 @@ def _type(value: object) -> str:
     """Return CSL's type for a type of CSL, Crossref or DataCite; ``document`` for any other value."""
     if not isinstance(value, str):
         return "document"
-    return value if value in _CSL_TYPES else _OTHER_TYPES.get(value, "document")
+    if value in _CSL_TYPES:
+        return value
+    return _OTHER_TYPES.get(value, "document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +446,9 @@ def _read_name(person: object) -> Name | None:
     if given:  # a person with one name
         return Name(given, "", _known_name(person.get("suffix")))
     whole_name = _known_name(person.get("literal")) or _known_name(person.get("name"))
-    return Name(whole_name) if whole_name else None
+    if whole_name:
+        return Name(whole_name)
+    return None
 
 
 def _name_in_text(text: str) -> Name | None:

@@ -185,7 +185,9 @@ def _is_publishers(item: Mapping[str, Any]) -> bool:
 def _custom(csl: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the members in ``custom``, CSL's own place for members that it does not define."""
     custom = csl.get("custom")
-    return custom if isinstance(custom, dict) else {}
+    if isinstance(custom, dict):
+        return custom
+    return {}
 
 
 def _items(value: object) -> Iterator[Mapping[str, Any]]:
@@ -200,7 +202,9 @@ def _items(value: object) -> Iterator[Mapping[str, Any]]:
 def _name_in(item: Mapping[str, Any]) -> str:
     """Return the member ``DOI`` in lower case, to compare it; "" if it is not text."""
     name = item.get("DOI")
-    return name.lower() if isinstance(name, str) else ""
+    if isinstance(name, str):
+        return name.lower()
+    return ""
 
 
 def _is_named(item: Mapping[str, Any], name: str) -> bool:

@@ -180,8 +180,8 @@ def guarding(
 def _guarded_pool(kind: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
     if isinstance(vars(kind).get("ConnectionCls"), property):
         return kind
-    own = property(lambda _: _guarded(kind.ConnectionCls))
-    return type(kind.__name__, (kind,), {"ConnectionCls": own})
+    guarded_class = property(lambda _: _guarded(kind.ConnectionCls))
+    return type(kind.__name__, (kind,), {"ConnectionCls": guarded_class})
 
 
 @lru_cache

@@ -435,7 +435,11 @@ def tally(causes: Iterable[Cause]) -> dict[Cause, int]:
 
 
 def unchecked(causes: Sequence[Cause], total: int) -> str:
-    """Return how many of so many DOIs could not be checked, and why; "" if there are no causes."""
+    """Return a sentence such as "3 of 20 DOIs could not be checked: …", or "" if there are no causes.
+
+    :param causes: why, for each DOI that could not be checked.
+    :param total: how many DOIs there are.
+    """
     if not causes:
         return ""
     return f"{len(causes)} of {total} DOIs could not be checked: {common_cause(causes)}"

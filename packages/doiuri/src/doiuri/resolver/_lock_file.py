@@ -128,7 +128,7 @@ class LockContent:
         return sorted(self._values, key=lambda key: (_section(key), key.doi))
 
     def get(self, key: Key) -> Entry | None:
-        """Return an entry, whatever base its key has."""
+        """Return the entry for a key of any resolver; None if there is none."""
         key = key._replace(base=DOI_ORG)
         if key not in self._values:
             return None

@@ -128,7 +128,7 @@ class Pipeline:
             if self._failure is not None:
                 raise self._failure
         finally:
-            # when the interpreter exits, the threads are gone, maybe with a lock that we would wait for;
+            # When the interpreter exits, a thread may be gone that holds a mutex, for which we would wait;
             # after a fork, the sockets are the parent's
             if not sys.is_finalizing() and self._process == os.getpid():
                 self._close()

@@ -69,18 +69,18 @@ def new_client(
 ) -> Client:
     """Return a client; with a transport of the user's it has a limiter of its own, too."""
     limiters: dict[int, Limiter] = {}  # by process: the child of a fork has no requests in flight
-    process = os.getpid()
+    made_in = os.getpid()
 
     def limiter() -> Limiter:
         if transport is None:
             return server(settings.base).limiter
-        own = limiters.get(os.getpid())
-        if own is None:
-            own = limiters.setdefault(os.getpid(), Limiter())  # unless another thread has set it
-        return own
+        process = os.getpid()
+        if process not in limiters:
+            limiters.setdefault(process, Limiter())  # unless another thread has set it meanwhile
+        return limiters[process]
 
     def usable_transport() -> Transport:
-        if session is not None and os.getpid() != process:
+        if session is not None and os.getpid() != made_in:
             # its connections belong to both processes, and each would read the other's answers
             raise RuntimeError(
                 "the session of this Resolver belongs to the parent process;"

@@ -539,21 +539,22 @@ class ContentQuestion(Question):
     def request(self, doi: Handle, sources: Sources) -> Outcome:
         """Request the metadata of a DOI.
 
-        :raises NoValues: only if the resolver then says that the DOI exists. A portal or a filter answers any
-            request, perhaps with a redirect, but not with a record; one in the store is from before.
+        :raises NoValues: only if the resolver says now that the DOI exists.
         """
         key = self.content_key(doi)
         try:
             reply = self._reply(doi, sources)
             self.check_body(doi, reply)
-            entry = new_entry(self.write(doi, reply), self.media_type(reply), self.lifetime)
-            outcome = self.outcome(doi, entry)  # as it is read from the store later
+            body = self.write(doi, reply)
         except NoValues:
+            # A portal or a filter answers any request so, but sends no record; one in the store proves nothing
             with suppress(NoValues):  # the name exists
                 self.request_record(doi, sources)
             sources.entries[key] = self.none_entry()
             raise
 
+        entry = new_entry(body, self.media_type(reply), self.lifetime)
+        outcome = self.outcome(doi, entry)  # as it will be read from the store
         named = _named_doi(self.media_type(reply), reply)
         if named is not None and not self._leads_to(doi, named, sources):
             raise BadRecord(doi, f"{host_of(reply.url)} sent the metadata of {named.name}")

@@ -459,10 +459,17 @@ def failure_weight(
     if usable and result.status < 500:
         return 0
 
-    # JSON comes from the API, which may fail for one name, but hardly for all
-    is_of_api = request.any_host or _is_json(result)
-    is_failure_of_server = result.status == 200 or result.status >= 500
-    return REFUSED if is_failure_of_server and not is_of_api else UNUSABLE
+    return REFUSED if _is_servers_fault(result, request) else UNUSABLE
+
+
+def _is_servers_fault(reply: Reply, request: Request) -> bool:
+    """Return whether the server is to blame for an unusable answer, and not a single DOI.
+
+    JSON comes from the API, which may fail for one name, but hardly for all.
+    """
+    if request.any_host or _is_json(reply):
+        return False
+    return reply.status == 200 or reply.status >= 500
 
 
 def is_blocking(result: Reply | TransportError) -> bool:

@@ -118,9 +118,9 @@ class RedisStore:
                 self._send(names, lambda pipe, name: pipe.delete(name))
         except Exception as error:  # noqa: BLE001 - as in _try
             raise OSError(f"cannot {what} the store at {self.address}: {error}") from None
-        ours = [size for size in sizes.values() if isinstance(size, int)]
-        ours = [size for size in ours if size > 0]  # 0: deleted meanwhile
-        return Usage(len(ours), sum(ours))
+        lengths = [size for size in sizes.values() if isinstance(size, int)]
+        lengths = [length for length in lengths if length > 0]  # 0: deleted meanwhile
+        return Usage(len(lengths), sum(lengths))
 
     def _send(self, names: Collection[str], command: Command) -> dict[str, object]:
         """Return the reply to a command for each name: an exception if the key is another program's."""

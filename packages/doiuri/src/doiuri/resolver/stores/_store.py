@@ -251,9 +251,9 @@ class RecordingStore:
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that the other store has."""
-        found = read(self._store, keys)
-        self.entries.update(found)
-        return found
+        entries = read(self._store, keys)
+        self.entries.update(entries)
+        return entries
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add entries to the other store."""

@@ -24,7 +24,9 @@ from support.targets import PRIVATE_HOSTS
 INSIDE = r"redirected to .*, in a private network; private=True allows it"
 HIDDEN = f"{INSIDE}|(?i:invalid URL)"  # httpx cannot read some of these hosts
 NO_HTTP = "not an http or https URL|is not allowed"  # the latter by urllib itself
-ALL, COOKIE, OWN = " +authorization +cookie +x-own", " +cookie +x-own", " +x-own"
+ALL = " +authorization +cookie +x-own"
+COOKIE = " +cookie +x-own"
+OWN = " +x-own"
 RECORD = json.dumps({"responseCode": 1, **record("10.1000/1", "http://x.example/")}).encode()
 NAMES = {
     "doi.example": "8.8.8.8",
@@ -35,7 +37,8 @@ NAMES = {
     "six.example": "fd00::2",
     "localhost": "127.0.0.1",
 }
-BASE, LANDING = "http://doi.example", "http://landing.example/a"
+BASE = "http://doi.example"
+LANDING = "http://landing.example/a"
 FIRST = f"{BASE}/…{ALL}"
 BACK = [FIRST, LANDING + OWN, f"{BASE}/c{COOKIE}"]
 COOKIES = r" \+cookie"  # which know no ports
@@ -192,7 +195,8 @@ class Internet:
     seen: list[str] = field(default_factory=list)
 
     def answer(self, scheme: str, asked: Asked) -> Answer:
-        number, host = len(self.seen), asked.headers["host"]
+        number = len(self.seen)
+        host = asked.headers["host"]
         host = host.removesuffix(":443" if scheme == "https" else ":80").lower()
         secrets = [
             f" +{name}" for name in ("authorization", "cookie", "x-own") if name in asked.headers
@@ -206,12 +210,11 @@ class Internet:
 @pytest.fixture(scope="module")
 def net(authority: Authority) -> Iterator[Internet]:
     """An Internet on loopback: each connection leads to one server, with TLS for the ports 443 and 8443."""
-    net, peers = Internet(), dict[Any, Any]()
-    look_up, connect, getpeername = (
-        socket.getaddrinfo,
-        socket.socket.connect,
-        socket.socket.getpeername,
-    )
+    net = Internet()
+    peers = dict[Any, Any]()
+    look_up = socket.getaddrinfo
+    connect = socket.socket.connect
+    getpeername = socket.socket.getpeername
 
     def find(name: Any, *args: Any, **options: Any) -> Any:
         host = name.decode() if isinstance(name, bytes) else name or ""
@@ -249,7 +252,9 @@ def told(
     found: list[object] = []
     net.status = case.status
     for _ in range(2):
-        net.seen, net.hops, said = [], case.hops, ""
+        net.seen = []
+        net.hops = case.hops
+        said = ""
         try:
             ask()
         except failed as error:
@@ -281,12 +286,14 @@ def test_every_client_sends_the_same_requests_or_refuses(
             "by_hand": "by hand" in how,
             "private": case.private,
         }
-        headers, given = SECRET | ({} if jar else {"Cookie": "s3cret"}), dict[str, Any]()
+        headers = SECRET | ({} if jar else {"Cookie": "s3cret"})
+        given = dict[str, Any]()
         if how in AUTHS:
             del headers["Authorization"]
             (options if "own" in how else given)["auth"] = AUTHS[how]
         if how == "own headers":
-            options["own"], headers = headers, {}
+            options["own"] = headers
+            headers = {}
         headers |= {"Host": case.host} if case.host else {}
         get = client.open(case.base, insecure=True, **options, **jar)
         net.hops = ()
@@ -299,7 +306,8 @@ def test_every_client_sends_the_same_requests_or_refuses(
 
 def of_a_record(case: Case) -> Case:
     """Return what the Resolver makes of a case for a record: it leaves its host for no other, nor TLS."""
-    host, scheme = urlsplit(case.base).hostname, case.sent[0].partition(":")[0]
+    host = urlsplit(case.base).hostname
+    scheme = case.sent[0].partition(":")[0]
     sent = list(takewhile(lambda one: urlsplit(one).hostname == host and one >= scheme, case.sent))
     is_left = case.refused or len(sent) < len(case.sent)
     return of_metadata(case._replace(sent=sent, refused="redirected " if is_left else ""))
@@ -332,7 +340,8 @@ def test_the_resolver_sends_the_same_requests_and_for_a_record_leaves_its_host_f
         else partial(resolver.metadata, media_type="application/json")
     )
     if case.before:  # by another Resolver with these connections, which may go there
-        net.seen, net.hops = [], case.hops
+        net.seen = []
+        net.hops = case.hops
         allowed = Resolver(case.base, store=None, rate=None, private=True, session=session)
         assert allowed.metadata("10.1000/1", "application/json").content == RECORD
     assert told(net, case, lambda: ask("10.1000/1"), ResolutionError) == expected(case, path)

@@ -48,7 +48,8 @@ tidied = st.lists(
 def asking(request: pytest.FixtureRequest) -> Iterator[tuple[Site, dict[str, Get]]]:
     """A server that answers everything, and by the start of the path what gets a record or a target."""
     with site(any_record) as server, client_of(request.param) as client:
-        record, target = client.open(server.url), client.open(server.url, follow="target")
+        record = client.open(server.url)
+        target = client.open(server.url, follow="target")
         yield server, {"/api/handles/": record, "/": target}
 
 

@@ -28,7 +28,9 @@ SCRIPTS = sorted(path.name for path in (EXAMPLES / "scripts").glob("[!_]*.py"))
 
 def run(script: str, *arguments: str, base: str) -> subprocess.CompletedProcess[str]:
     """Run an example as a program, in this process, against the resolver at ``base``."""
-    path, said, errors = EXAMPLES / "scripts" / script, io.StringIO(), io.StringIO()
+    path = EXAMPLES / "scripts" / script
+    said = io.StringIO()
+    errors = io.StringIO()
     with (
         mock.patch.dict(os.environ, DOIURI_RESOLVER=base),
         mock.patch.object(sys, "argv", [str(path), *arguments]),
@@ -99,7 +101,8 @@ def test_bibtex_from_an_agency_by_content_negotiation(targets_here: None) -> Non
 
 
 def test_a_table_of_targets(base: str, tmp_path: Path) -> None:
-    source, destination = tmp_path / "in.csv", tmp_path / "out.csv"
+    source = tmp_path / "in.csv"
+    destination = tmp_path / "out.csv"
     source.write_text('doi,note\n"10.1000/182",a\n10.1000/nope,"b, c"\n', encoding="utf-8")
     done = run("targets.py", str(source), str(destination), base=base)
     assert done.returncode == 0, done.stderr

@@ -151,10 +151,8 @@ def test_refused_and_too_many_redirects_leak_no_connection(
     most: int, away: str, error: str, sent: int, clients: HTTPXClients
 ) -> None:
     with site(lambda asked: Answer(302, {"Location": f"{away}{asked.target}x"}, b"moved")) as proxy:
-        limits, timeout = (
-            clients.httpx.Limits(max_connections=1),
-            clients.httpx.Timeout(5, pool=0.5),
-        )
+        limits = clients.httpx.Limits(max_connections=1)
+        timeout = clients.httpx.Timeout(5, pool=0.5)
         client = clients.open(proxy.url, follow="target", max_redirects=most, limits=limits)
         for _ in range(3):
             with pytest.raises(getattr(clients.httpx, error), match=r"10\.1000/1: "):

@@ -287,7 +287,8 @@ def test_authentication_ends_at_the_resolver_and_the_same_request_is_sent_each_t
     session = mount(requests.Session(), way.resolver.url, follow="target", private=True)
     request = requests.Request("GET", URI, auth=auth.make(), cookies={"own": "secret"})
     if owner == "the session":
-        session.auth, request.auth = request.auth, None
+        session.auth = request.auth
+        request.auth = None
     if owner == "a request prepared elsewhere":
         if auth.name == "a header of its own":
             return  # nothing tells it from a header of the caller's

@@ -99,7 +99,8 @@ def test_small_files_that_dask_reads_at_once(server: Server, tmp_path: Path) -> 
         tmp_path / "data", write_index=False
     )
     DUMPS["keys"]().to_parquet(tmp_path / "keys", write_index=False)
-    data, known = dd.read_parquet(tmp_path / "data")[["doi"]], dd.read_parquet(tmp_path / "keys")
+    data = dd.read_parquet(tmp_path / "data")[["doi"]]
+    known = dd.read_parquet(tmp_path / "keys")
     assert rows(check(data, resolver=server.url, known=known), *COLUMNS) == EXPECTED
     assert asked(server) == NEW
 

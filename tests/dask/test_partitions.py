@@ -21,7 +21,8 @@ from support.servers.faults import Server
 
 PARSED = ("doi_name", "doi_key", "doi_reason")
 CHECKED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
-NO_DOI, NO_LABEL = "there is no DOI", 'expected "10.", a label such as "doi:", or a link to doi.org'
+NO_DOI = "there is no DOI"
+NO_LABEL = 'expected "10.", a label such as "doi:", or a link to doi.org'
 # By text: name, key, status, agency and reason
 EXPECTED: dict[str | None, tuple[str | None, ...]] = {
     "doi:10.1000/crossref": ("10.1000/crossref", "10.1000/CROSSREF", "found", "Crossref", None),
@@ -58,7 +59,8 @@ def test_a_row_gets_what_its_text_gets_alone(
     server: Server, shape: str, partitions: int, order: str
 ) -> None:
     texts = ORDERS[order]
-    data, expected = SHAPES[shape](texts, partitions), [(text, *EXPECTED[text]) for text in texts]
+    data = SHAPES[shape](texts, partitions)
+    expected = [(text, *EXPECTED[text]) for text in texts]
     parsed = [
         (text, name, key, None if name else reason) for text, name, key, *_, reason in expected
     ]
@@ -84,7 +86,8 @@ def test_a_frame_keeps_its_order_index_columns_and_types(
     with dask.config.set({"dataframe.convert-string": convert}):
         data = frame(TEXTS, 3)
         added = add(data)
-        result, before = added.compute(), data.compute()
+        result = added.compute()
+        before = data.compute()
         assert_eq(added, result)  # the types are those of the meta
     assert added.divisions == data.divisions
     assert result["doi_name"].dtype == before["doi"].dtype

@@ -173,7 +173,8 @@ def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> No
     """Its partition is checked again, and no more than that."""
     from distributed import Client, LocalCluster
 
-    busy, killed = threading.Event(), threading.Event()
+    busy = threading.Event()
+    killed = threading.Event()
 
     def answer(target: str) -> bytes:
         if len(server.requests) > 3:  # in the second of four partitions

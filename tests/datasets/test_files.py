@@ -33,7 +33,8 @@ def kinds(shelf: Shelf) -> list[str]:
 
 
 def test_every_file_is_listed_under_an_address_that_opens_it(shelf: Shelf) -> None:
-    fs, root = shelf.fs(), shelf.doi
+    fs = shelf.fs()
+    root = shelf.doi
     assert fs.find(shelf.address()) == [f"{root}/{NOTES}", f"{root}/{ESCAPED}"]
     assert fs.ls(shelf.address(), detail=False) == [f"{root}/{NOTES}", f"{root}/tables"]
     assert fs.ls(f"{shelf.address()}/", detail=False) == [f"{root}/{NOTES}", f"{root}/tables"]
@@ -45,7 +46,8 @@ def test_every_file_is_listed_under_an_address_that_opens_it(shelf: Shelf) -> No
 
 
 def test_the_info_of_a_file_is_what_the_repository_lists(shelf: Shelf) -> None:
-    info, version = shelf.fs().info(shelf.address(TABLE)), shelf.version
+    info = shelf.fs().info(shelf.address(TABLE))
+    version = shelf.version
     body = FILES[TABLE]
     listed = {
         "size": len(body),
@@ -71,7 +73,8 @@ def test_a_name_is_understood_raw_and_escaped(shelf: Shelf, written: str) -> Non
 
 
 def test_text_and_ranges_are_read(shelf: Shelf) -> None:
-    fs, table = shelf.fs(), shelf.address(TABLE)
+    fs = shelf.fs()
+    table = shelf.address(TABLE)
     with fs.open(shelf.address(NOTES), "r", encoding="utf-8") as file:
         assert file.read() == FILES[NOTES].decode()
     assert (fs.cat_file(table, 2, 5), fs.cat_file(table, -4)) == (
@@ -107,7 +110,9 @@ def test_a_folder_is_copied_under_the_names_of_its_files(
 
 @pytest.mark.parametrize("suffix", ["../../x1", "..\\x1", "x1"])
 def test_a_doi_leads_no_copy_out_of_the_target(start: Start, tmp_path: Path, suffix: str) -> None:
-    doi, folder, target = f"10.1000/{suffix}", quote(suffix, safe=""), tmp_path / "a" / "b"
+    doi = f"10.1000/{suffix}"
+    folder = quote(suffix, safe="")
+    target = tmp_path / "a" / "b"
     answers = {"/records/1$": as_json({"id": 4924875, "doi": doi})}
     shelf = start("inveniordm", records={doi: "/records/1"}, answers=answers)
     target.mkdir(parents=True)

@@ -18,7 +18,8 @@ LOCKED = {**FILES, "tables/empty": b""}
 
 @pytest.fixture
 def locked(shelf: Shelf, tmp_path: Path) -> Path:
-    shelf.repository.files, path = LOCKED, tmp_path / "doi.lock.json"
+    shelf.repository.files = LOCKED
+    path = tmp_path / "doi.lock.json"
     lock(shelf.address(NOTES), path, **shelf.options)
     shelf.server.seen.clear()
     return path
@@ -84,7 +85,8 @@ def test_what_is_not_locked_is_an_error_and_never_written(shelf: Shelf, locked: 
 
 
 def test_the_concept_stays_at_the_version_that_was_locked(start: Start, tmp_path: Path) -> None:
-    concept, path = "10.5281/zenodo.4924874", tmp_path / "doi.lock.json"
+    concept = "10.5281/zenodo.4924874"
+    path = tmp_path / "doi.lock.json"
     shelf = start(
         "inveniordm", records={concept: "/records/4924874"}, answers={".": error(503, "down")}
     )

@@ -22,7 +22,8 @@ from support.servers.repositories import (
 )
 from support.servers.web import Answer, record
 
-CONCEPT, FILE = "10.5281/zenodo.4924874", f"{DOIS['dataverse']}/F71"
+CONCEPT = "10.5281/zenodo.4924874"
+FILE = f"{DOIS['dataverse']}/F71"
 TAB = TABLE.replace(
     ".csv", ".tab"
 )  # the name under which Dataverse keeps the table after it has read it
@@ -142,10 +143,8 @@ def test_a_collection_has_a_folder_for_each_article_and_is_locked_whole(
     start: Start, tmp_path: Path
 ) -> None:
     doi = "10.6084/m9.figshare.c.4362224.v1"
-    light, member = (
-        as_json([{"id": 4362224, "doi": doi}]),
-        {"id": 14763051, "doi": DOIS["figshare"]},
-    )
+    light = as_json([{"id": 4362224, "doi": doi}])
+    member = {"id": 14763051, "doi": DOIS["figshare"]}
     answers = {
         r"^/v2/collections\?doi=": light,
         "^/v2/collections/4362224/versions/1$": as_json({"id": 4362224, "doi": doi}),
@@ -156,7 +155,8 @@ def test_a_collection_has_a_folder_for_each_article_and_is_locked_whole(
         ),
     }
     shelf = start("figshare", answers=answers, records={doi: "/collections/All_tables/4362224/1"})
-    fs, root = shelf.fs(), shelf.address("", doi)
+    fs = shelf.fs()
+    root = shelf.address("", doi)
     assert fs.ls(root, detail=False) == [f"{doi}/14763051", f"{doi}/2"]
     assert not any("articles/14763051" in asked.target for asked in shelf.server.seen)
     folder = f"{doi}/14763051"

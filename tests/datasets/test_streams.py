@@ -32,7 +32,8 @@ from support.servers.web import Answer, Asked
 LARGE = bytes(range(251)) * (72 * 1024)  # 17.6 MiB: received in ranges
 END = len(LARGE)
 CHANGED = LARGE[: END // 2] + b"!" + LARGE[END // 2 + 1 :]
-MIDDLE, MIB = END // 2, 2**20
+MIDDLE = END // 2
+MIB = 2**20
 
 # Where each read begins and ends
 SPLITS: dict[str, Sequence[tuple[int, int]]] = {
@@ -71,7 +72,9 @@ def test_reads_return_the_bytes_that_are_there_and_a_change_is_noticed_at_the_en
     large: Shelf, split: str
 ) -> None:
     """Whatever was verified when the file was open before."""
-    fs, name, ranges = large.fs(), large.address("large.bin"), {**SPLITS, **GAPS}[split]
+    fs = large.fs()
+    name = large.address("large.bin")
+    ranges = {**SPLITS, **GAPS}[split]
     with fs.open(name, cache_type="readahead") as file:
         assert read(file, ranges) == [LARGE[start:end] for start, end in ranges]
     with fs.open(name, cache_type="none") as file:
@@ -156,7 +159,8 @@ WAYS: dict[str, Callable[[Any, str, Path], bytes]] = {
 def test_what_is_received_whole_is_verified_in_every_way(
     large: Shelf, tmp_path: Path, way: str
 ) -> None:
-    fs, name = large.fs(), large.address("large.bin")
+    fs = large.fs()
+    name = large.address("large.bin")
     for _ in range(2):
         assert WAYS[way](fs, name, tmp_path) == LARGE
     large.repository.files = {"large.bin": CHANGED}
@@ -300,7 +304,8 @@ def test_a_body_that_never_ends_is_left_at_a_bound(
     framing: str,
 ) -> None:
     """However it is read, no more travels than what was asked for, and no copy is left."""
-    sent, listing = [0], Repository("inveniordm", files={NOTES: b"x"})
+    sent = [0]
+    listing = Repository("inveniordm", files={NOTES: b"x"})
     piece = b"%x\r\n%s\r\n" % (MIB, b"x" * MIB) if "chunked" in framing else b"x" * MIB
 
     def answer(_server: faults.Server, connection: Any, request: bytes) -> None:
@@ -340,7 +345,10 @@ def test_a_file_of_no_listed_size_may_be_as_long_as_its_answer_says(
 
 def test_a_fork_while_a_thread_lists_shares_neither_locks_nor_connections(large: Shelf) -> None:
     """Parent and child each have connections of their own; the server has one thread for each."""
-    fs, listing, go_on, threads = large.fs(), threading.Event(), threading.Event(), []
+    fs = large.fs()
+    listing = threading.Event()
+    go_on = threading.Event()
+    threads = []
 
     def content(asked: Asked) -> Answer:
         threads.append(threading.get_ident())

@@ -41,7 +41,8 @@ from support.waiting import until
 LeadingTo = Callable[..., DOIFileSystem]
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
-NOTE, DOI = FILES[NOTES], "doi://10.5281/zenodo.4924875"
+NOTE = FILES[NOTES]
+DOI = "doi://10.5281/zenodo.4924875"
 CUT = {"Content-Length": "19", "Connection": "close"}
 ROUND = "/api/access/datafile/1/content/file/download/1"
 # What the repository says in place of a file, and what the error says of it
@@ -115,7 +116,9 @@ ENTRIES: list[tuple[Any, str]] = [
 def test_what_is_not_the_file_is_an_error(shelf: Shelf, fault: str, tmp_path: Path) -> None:
     answer, says = FAULTS[fault]
     shelf.repository.answers[CONTENT] = answer
-    fs, old, new = shelf.fs(), tmp_path / "old.txt", tmp_path / "new.txt"
+    fs = shelf.fs()
+    old = tmp_path / "old.txt"
+    new = tmp_path / "new.txt"
     old.write_text("old")
     for read, *to in (fs.get, str(old)), (fs.get, str(new)), (fs.open,), (fs.cat_file,):
         with pytest.raises(OSError, match=says.replace("HOST", shelf.host)) as caught:
@@ -132,7 +135,8 @@ def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(
     shelf: Shelf, fault: str
 ) -> None:
     shelf.repository.answers["."], says = LISTINGS[fault]
-    fs, says = shelf.fs(), f"{shelf.doi}.*{says}".replace("HOST", shelf.host)
+    fs = shelf.fs()
+    says = f"{shelf.doi}.*{says}".replace("HOST", shelf.host)
     for ask in fs.exists, fs.find:
         shelf.server.seen.clear()
         with pytest.raises(OSError, match=says) as caught:
@@ -337,11 +341,9 @@ def test_a_host_is_known_with_its_port_and_without(shelf: Shelf, key: str) -> No
     assert shelf.fs(repositories={key: shelf.kind}).exists(shelf.address())
 
 
-SITE, ZENODO, FIGSHARE = (
-    "https://d.example",
-    "https://zenodo.org/api/records",
-    "https://api.figshare.com/v2",
-)
+SITE = "https://d.example"
+ZENODO = "https://zenodo.org/api/records"
+FIGSHARE = "https://api.figshare.com/v2"
 DATAVERSE = f"{SITE}/api/datasets/:persistentId/versions/:latest-published?persistentId=doi:"
 # DOI, landing page and the first request
 ASKED: list[tuple[str, str, str | None]] = [

@@ -214,7 +214,8 @@ FORM = "application/x-www-form-urlencoded"
 
 @pytest.mark.parametrize("kind", [FORM, FORM.upper(), f"{FORM}; charset=UTF-8", f"{FORM} ;x=y"])
 def test_a_form_is_read_as_the_query_is(url: str, kind: str) -> None:
-    headers, body = {"Content-Type": kind}, b"index=1&type=URL%2EFOO"
+    headers = {"Content-Type": kind}
+    body = b"index=1&type=URL%2EFOO"
     answer = ask(url, "/api/handles/10.1000/many?type=EMAIL", "POST", body, headers)
     assert [value["index"] for value in answer.json()["values"]] == [1, 3, 4]
     assert ask(url, "/api/handles/10.1000/1", "POST", b"index=%zz", headers).status == 400

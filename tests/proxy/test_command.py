@@ -22,10 +22,8 @@ from support.ports import free_port
 from support.proxy_records import link, loc
 from support.waiting import until
 
-OLD, NEW = (
-    link("10.1000/x", "https://example.org/old"),
-    link("10.1000/x", "https://example.org/new"),
-)
+OLD = link("10.1000/x", "https://example.org/old")
+NEW = link("10.1000/x", "https://example.org/new")
 
 
 def write(path: Path, *records: object) -> Path:
@@ -124,7 +122,9 @@ def refused(url: str) -> bool:
 
 
 def test_reloads_under_load_lose_no_request(tmp_path: Path) -> None:
-    file, seen, stop = write(tmp_path / "r.json", OLD), list[bytes](), threading.Event()
+    file = write(tmp_path / "r.json", OLD)
+    seen = list[bytes]()
+    stop = threading.Event()
     wrong = {
         "[\n{]": ":2: not JSON",
         json.dumps([NEW, NEW]): ": record 2: 10.1000/x already exists",

@@ -16,7 +16,8 @@ from support.servers.metadata import metadata_proxy
 
 URL = "https://example.org/cited"
 CSL = {"type": "book", "title": "Ä <b>", "author": [{"family": "Kahn", "given": "R."}]}
-APA, IEEE = "text/x-bibliography; style=apa", "text/x-bibliography;style=ieee; locale=de-DE"
+APA = "text/x-bibliography; style=apa"
+IEEE = "text/x-bibliography;style=ieee; locale=de-DE"
 METADATA = {
     CSL_JSON: CSL,
     BIBTEX: "@book{a, title={Ä}}",

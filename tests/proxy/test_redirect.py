@@ -14,7 +14,8 @@ from doiuri_proxy.pytest_plugin import Proxies
 from support.http import ask
 from support.proxy_records import RECORDS, link, loc, record, value
 
-MAIN, UK = "https://example.org/main", "https://example.org/uk"
+MAIN = "https://example.org/main"
+UK = "https://example.org/uk"
 TARGETS = [
     ("10.1000/1", "http://www.doi.org/index.html"),
     ("10.1000/456%23789", "https://example.org/hash"),

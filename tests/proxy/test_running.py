@@ -62,7 +62,8 @@ def test_load_replaces_the_records_or_keeps_the_old_ones() -> None:
 
 
 def test_fixture_starts_as_many_as_wanted(doi_proxy: Proxies) -> None:
-    one, two = doi_proxy([RECORD]), doi_proxy(country="gb")
+    one = doi_proxy([RECORD])
+    two = doi_proxy(country="gb")
     assert [ask(proxy.url, "/10.1000/x").status for proxy in (one, two)] == [302, 404]
 
 

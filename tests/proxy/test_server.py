@@ -196,7 +196,8 @@ def test_a_refusal_is_not_written_into_a_response(
 
 
 def test_a_broken_body_ends_the_answer_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, over = threading.Event(), threading.Event()
+    asked = threading.Event()
+    over = threading.Event()
 
     async def lookup(*_args: object, **_options: object) -> None:
         asked.set()

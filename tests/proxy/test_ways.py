@@ -123,7 +123,8 @@ def check(there: Asking, here: Asking, cases: list[Case] = CASES) -> None:
     """Check that each case has the same answer here as there."""
     wrong = []
     for case in cases:
-        expected, found = there(case), here(case)
+        expected = there(case)
+        found = here(case)
         wrong += [
             f"{case.path} {name}: {found.get(name)!r:.80}, expected {expected.get(name)!r:.80}"
             for name in expected | found
@@ -138,7 +139,8 @@ def test_a_function_answers_as_a_server(doi_proxy: Proxies) -> None:
     there = asking(proxy.url)
 
     def here(case: Case) -> Said:
-        made, seen = answer(records, case.method, case.path, case.headers), there(case)
+        made = answer(records, case.method, case.path, case.headers)
+        seen = there(case)
         headers = {name.lower(): value for name, value in made.headers}
         usual = {"expires", "content-length", "connection"}
         by_server: Said = {name: value for name, value in seen.items() if name in usual}
@@ -173,7 +175,8 @@ def test_upstream_and_caches_answer_as_the_records(
     """
     cache = tmp_path / "cache.sqlite3"
     with running(KNOWN) as proxy:
-        there, base = asking(proxy.url), proxy.url
+        there = asking(proxy.url)
+        base = proxy.url
         past_caches = {case: there(case) for case in PAST_CACHES}
         proxy.log.clear()
         expected = {case: there(case) for case in CASES}

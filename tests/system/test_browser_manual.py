@@ -15,7 +15,8 @@ from support.manual.building import ROOT, built_manual
 from support.programs import needs
 from support.sphinx_build import build
 
-PHONE, WIDE = 400, 1200
+PHONE = 400
+WIDE = 1200
 TOO_WIDE = """[document.documentElement, ...document.querySelectorAll("article .table-wrapper")]
     .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 60))"""
 CUT = """[...document.querySelectorAll("pre")]

@@ -164,7 +164,8 @@ def test_no_name_in_markdown_runs_that_plain_markdown_would_not(
 
 def what_runs(browser: Page, folder: Path, pages: dict[str, str]) -> set[str]:
     """The keys of the pages that run a script in the browser."""
-    page, keys = folder / "page.html", list(pages)
+    page = folder / "page.html"
+    keys = list(pages)
     frames = [
         frame("control", TEXTS[0]),
         *(frame(str(number), pages[key]) for number, key in enumerate(keys)),

@@ -39,7 +39,8 @@ Characters = list[tuple[str, frozenset[Format]]]
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The script beside an installed citeproc-js."""
-    npm, folder = needs("npm"), tmp_path_factory.mktemp("citeproc")
+    npm = needs("npm")
+    folder = tmp_path_factory.mktemp("citeproc")
     command = [npm, "install", "--silent", "--prefix", str(folder), "citeproc@2.4.63"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode:
@@ -150,7 +151,8 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
             ids[id_]: source for id_, source in zip(result["ids"], result["entries"], strict=True)
         }
         for reference, parts in zip(bibliography.references, entries, strict=True):
-            work, shown = reference.work, sources[reference.key]
+            work = reference.work
+            shown = sources[reference.key]
             if work.doi:  # ours shows the link as it is encoded
                 raw = f"https://doi.org/{work.doi.name}".replace("<", "&#60;").replace(">", "&#62;")
                 shown = shown.replace(raw, work.doi.url)

@@ -42,7 +42,9 @@ def test_entries_outlive_their_expiry_to_be_served_stale(
     store.put_many(entries)
     assert store.get_many(list(entries)) == entries
     old, new, never = sorted(client.ttl(name) for name in client.scan_iter())
-    passed, month = time.time() - now + 2, 30 * 86400  # both sides count in whole seconds
+    # both sides count in whole seconds
+    passed = time.time() - now + 2
+    month = 30 * 86400
     assert month - passed <= old <= month
     assert month + 3600 - passed <= new <= month + 3600
     assert never > 9 * 365 * 86400

@@ -101,7 +101,8 @@ def start_caddy(folder: Path, files: dict[str, object]) -> tuple[list[str], dict
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     folder = tmp_path_factory.mktemp("front")
-    records, port = folder / "r.jsonl", free_port()
+    records = folder / "r.jsonl"
+    port = free_port()
     with records.open("w") as file:
         served = [*RECORDS, link(LONG, "https://example.org/long"), *LONG_ANSWERS]
         file.writelines(json.dumps(one) + "\n" for one in served)

@@ -17,7 +17,8 @@ from support.command import run
 from support.http import ask
 from support.proxy_records import FIGURE_1, link, record, value
 
-X, Y = link("10.1000/x", "https://example.org/x"), link("10.1000/y", "https://example.org/y")
+X = link("10.1000/x", "https://example.org/x")
+Y = link("10.1000/y", "https://example.org/y")
 
 
 def names(records: Any) -> list[str]:

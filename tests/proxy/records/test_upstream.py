@@ -31,7 +31,8 @@ THERE = {"records": [*RECORDS, LOCAL], "agencies": AGENCIES}
 @pytest.fixture
 def chain(doi_proxy: Proxies, tmp_path: Path) -> Chain:
     """Two proxies, the second with the first as its upstream."""
-    there, local = doi_proxy(THERE), link("10.1000/LOCAL", "https://example.org/here")
+    there = doi_proxy(THERE)
+    local = link("10.1000/LOCAL", "https://example.org/here")
     return there, doi_proxy([local], upstream=there.url, cache=str(tmp_path / "cache.sqlite3"))
 
 
@@ -54,7 +55,8 @@ def test_for_as_long_as_its_ttl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies
 ) -> None:
     """The proxy caches values, each for its TTL (P-24)."""
-    first, second = "https://example.org/1", "https://example.org/2"
+    first = "https://example.org/1"
+    second = "https://example.org/2"
     there = doi_proxy([link("10.1000/x", first, ttl=60)])
     here = doi_proxy(upstream=there.url, cache=str(tmp_path / "c.sqlite3"))
     assert ask(here.url, "/10.1000/x").headers["location"] == first
@@ -79,7 +81,8 @@ class Gate:
 
     def __init__(self) -> None:
         self.answer = answering(THERE)
-        self.asked, self.opened = threading.Event(), threading.Event()
+        self.asked = threading.Event()
+        self.opened = threading.Event()
         self.targets = list[str]()
 
     def __call__(self, asked: Asked) -> web.Answer:
@@ -188,7 +191,8 @@ def test_clients_that_leave_do_not_take_the_answer_from_the_others(slow: str, ga
 
 def let_them_wait(monkeypatch: pytest.MonkeyPatch, url: str, *waiting: Future[Any]) -> None:
     """Let the time pass for which clients wait, until all of them have an answer."""
-    now, passed = time.monotonic, 0
+    now = time.monotonic
+    passed = 0
     while wait(waiting, timeout=0.2).not_done:
         passed += 9
         monkeypatch.setattr(time, "monotonic", lambda passed=passed: now() + passed)
@@ -291,7 +295,8 @@ def test_the_look_ups_of_a_request_share_its_time(
     slow: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The record and the metadata take upstream longer together than a client waits."""
-    now, opened = time.monotonic, gate.opened
+    now = time.monotonic
+    opened = gate.opened
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(ask, slow, "/10.1000/1", headers={"Accept": CSL})
         for seconds in 5, 10:

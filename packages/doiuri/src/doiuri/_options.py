@@ -364,8 +364,11 @@ def read_options(
 
 def with_defaults(**defaults: object) -> tuple[Option, ...]:
     """Return ``OPTIONS``, some with other defaults."""
-    changed = {name: option(name, default=default) for name, default in defaults.items()}
-    return tuple(changed.get(option.name, option) for option in OPTIONS)
+    options = []
+    for option in OPTIONS:
+        default = defaults.get(option.name, option.default)
+        options.append(replace(option, default=default))
+    return tuple(options)
 
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:

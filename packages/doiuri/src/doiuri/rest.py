@@ -281,10 +281,11 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     >>> retry_after({"Retry-After": "120"})
     120.0
     """
-    values = [value for name, value in headers.items() if name.lower() == "retry-after"]
-    if not values:
-        return None
-    text = values[0].strip()
+    text = ""
+    for name, value in headers.items():
+        if name.lower() == "retry-after":
+            text = value.strip()
+            break
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return min(float(text), MAX_TTL)
     try:

@@ -318,19 +318,16 @@ class Survey:
 
     def kept_works(self, content: LockContent) -> list[DOI]:
         """Return the DOIs that have no metadata any more, but have their works in a lock file."""
-        return [
-            doi
-            for doi, work in self.works.items()
-            if work is None and content.work(doi.key) is not None
-        ]
+        kept = []
+        for doi, work in self.works.items():
+            if work is None and content.work(doi.key) is not None:
+                kept.append(doi)
+        return kept
 
     def unlockable(self, content: LockContent) -> list[DOI]:
         """Return the DOIs that do not exist, which a lock file keeps only if https://doi.org says so."""
-        return [
-            doi
-            for doi in self.missing
-            if doi.key not in content.accepted and content.status(doi.key) != "not-found"
-        ]
+        new = [doi for doi in self.missing if doi.key not in content.accepted]
+        return [doi for doi in new if content.status(doi.key) != "not-found"]
 
     def sentence(self, dois: Collection[DOI]) -> str:
         """Return how many of some DOIs could not be checked, and why; "" if none."""

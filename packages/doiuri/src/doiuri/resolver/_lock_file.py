@@ -209,7 +209,8 @@ class LockContent:
         """Remove what is about the DOIs that are unused."""
         unused = self.unused(used)
         self.remove(unused)
-        self.accepted = {doi: reason for doi, reason in self.accepted.items() if doi not in unused}
+        for doi in unused:
+            self.accepted.pop(doi, None)
 
     def differences(self, new: LockContent) -> Differences:
         """Return how another content differs from this one; days do not count."""

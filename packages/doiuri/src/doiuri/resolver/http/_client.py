@@ -287,7 +287,7 @@ class Client:
             self._note(result, request)
             raise Unanswered(doi, self._cause(result))
 
-        usable = True
+        usable = True  # also if the answer is that there is no such DOI
         try:
             return read(result)
         except BadRecord as error:

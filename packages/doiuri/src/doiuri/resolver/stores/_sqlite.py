@@ -194,8 +194,11 @@ class SQLiteStore(ForkSafe):
 
     def _write(self, db: Connection, entries: Mapping[Key, Entry]) -> None:
         now = time.time()
-        rows = [(_id(key), *key, *entry, now) for key, entry in entries.items()]
-        added = sum(_OVERHEAD + len(key.doi) + len(entry.body) for key, entry in entries.items())
+        rows = []
+        added = 0
+        for key, entry in entries.items():
+            rows.append((_id(key), *key, *entry, now))
+            added += _OVERHEAD + len(key.doi) + len(entry.body)
         with db:
             db.execute("BEGIN IMMEDIATE")
             db.executemany(

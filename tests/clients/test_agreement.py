@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product, takewhile
+from itertools import product
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -196,8 +196,8 @@ class Internet:
 
     def answer(self, scheme: str, asked: Asked) -> Answer:
         number = len(self.seen)
-        host = asked.headers["host"]
-        host = host.removesuffix(":443" if scheme == "https" else ":80").lower()
+        default_port = ":443" if scheme == "https" else ":80"
+        host = asked.headers["host"].removesuffix(default_port).lower()
         secrets = [
             f" +{name}" for name in ("authorization", "cookie", "x-own") if name in asked.headers
         ]
@@ -301,23 +301,33 @@ def test_every_client_sends_the_same_requests_or_refuses(
             assert get(case.before).status == 200
         ask = partial(get, URI, case.method, headers=headers, **given)
         found = told(net, case, ask, client.errors.failed)
-    assert found == expected(case, "api/handles/10.1000/1" if follow == "record" else "10.1000/1")
+    path = "api/handles/10.1000/1" if follow == "record" else "10.1000/1"
+    assert found == expected(case, path)
 
 
 def of_a_record(case: Case) -> Case:
     """Return what the Resolver makes of a case for a record: it leaves its host for no other, nor TLS."""
     host = urlsplit(case.base).hostname
     scheme = case.sent[0].partition(":")[0]
-    sent = list(takewhile(lambda one: urlsplit(one).hostname == host and one >= scheme, case.sent))
+    sent = []
+    for request in case.sent:
+        if urlsplit(request).hostname != host or request < scheme:
+            break
+        sent.append(request)
     is_left = case.refused or len(sent) < len(case.sent)
-    return of_metadata(case._replace(sent=sent, refused="redirected " if is_left else ""))
+    refused = "redirected " if is_left else ""
+    return of_metadata(case._replace(sent=sent, refused=refused))
 
 
 def of_metadata(case: Case) -> Case:
     """Return what it makes of a case for metadata: it goes anywhere, with secrets until it has left."""
-    return case._replace(
-        sent=[one if one.endswith(ALL) else one.partition(" ")[0] for one in case.sent]
-    )
+    return case._replace(sent=[with_all_secrets_or_none(request) for request in case.sent])
+
+
+def with_all_secrets_or_none(request: str) -> str:
+    if request.endswith(ALL):
+        return request
+    return request.partition(" ")[0]
 
 
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")

@@ -364,7 +364,8 @@ def test_a_connection_of_the_callers_own_requests_is_no_way_into_a_private_netwo
     client: Client, secure: bool, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolve_as(monkeypatch, "agency.example", "127.0.0.1")
-    with site(lambda _: PAGE, tls=authority.server() if secure else None) as landing:
+    tls = authority.server() if secure else None
+    with site(lambda _: PAGE, tls=tls) as landing:
         place = landing.at("agency.example")
         with site(resolver({"10.1000/1": place})) as proxy:
             get = client.open(proxy.url, follow="target", insecure=True)
@@ -411,8 +412,9 @@ def test_through_a_proxy_names_decide(
     client: Client, secure: bool, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolve_as(monkeypatch, "agency.example", "127.0.0.1")  # what the proxy connects to
+    tls = authority.server() if secure else None
     with (
-        site(lambda _: PAGE, tls=authority.server() if secure else None) as landing,
+        site(lambda _: PAGE, tls=tls) as landing,
         http_proxy() as proxy,
     ):
         targets = {"10.1000/1": landing.at("agency.example"), "10.1000/2": landing.at("localhost")}
@@ -439,7 +441,8 @@ def test_a_fault_is_an_error_or_a_status_that_says_so(client: Client, fault: Fau
     """No client has a timeout for DNS look-ups, nor one for the whole."""
     with fault.serve() as server:
         try:
-            reply = client.open(server.url)(DOI(NAME).uri, timeout=0.1 if fault.hangs else 20)
+            timeout = 0.1 if fault.hangs else 20
+            reply = client.open(server.url)(DOI(NAME).uri, timeout=timeout)
         except ERRORS:
             return
     if fault.name == "damaged gzip" and client.kind == "urllib":

@@ -98,10 +98,15 @@ def query_params(*pairs: tuple[str, str]) -> Callable[[Any], Any]:
 def test_the_clients_own_params_come_along(
     own: Any, given: Any, query: str, set_later: bool, clients: HTTPXClients
 ) -> None:
-    own, given = (params(clients.httpx) if callable(params) else params for params in (own, given))
-    client = clients.open("https://r.example", params=None if set_later else own)
+    if callable(own):
+        own = own(clients.httpx)
+    if callable(given):
+        given = given(clients.httpx)
     if set_later:
+        client = clients.open("https://r.example")
         client.params = own
+    else:
+        client = clients.open("https://r.example", params=own)
     assert client.params == clients.httpx.QueryParams(own)
     request = client.build_request("GET", URI, params=given)
     assert request.url == f"https://r.example/api/handles/10.1000/1?{query}"

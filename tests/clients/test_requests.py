@@ -98,9 +98,12 @@ def test_a_cookie_header_reaches_the_resolver(header: str | bytes, anything: Sit
 def test_cookies_of_one_request_are_not_kept_and_other_urls_redirects_keep_them(
     anything: Site,
 ) -> None:
-    with site(
-        lambda asked: PAGE if asked.target == "/b" else Answer(302, {"Location": "/b"})
-    ) as other:
+    def moved(asked: Asked) -> Answer:
+        if asked.target == "/b":
+            return PAGE
+        return Answer(302, {"Location": "/b"})
+
+    with site(moved) as other:
         session = mount(requests.Session(), anything.url)
         for url, cookies in ((URI, {"a": "b"}), (URI, {}), (other.url, {"a": "b"})):
             session.get(url, cookies=cookies)

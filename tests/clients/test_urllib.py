@@ -260,10 +260,10 @@ def test_unredirected_headers_are_not_redirected() -> None:
         request = Request(URI, headers={"X-Any": "a"})
         request.add_unredirected_header("X-First", "b")
         urllib_doiuri.urlopen(request, resolver=proxy.url, follow="target", private=True).close()
-        sent = [
-            {name for name in one.seen[0].headers if name[:2] == "x-"} for one in (proxy, landing)
-        ]
-    assert sent == [{"x-any", "x-first"}, {"x-any"}]
+        to_proxy = proxy.seen[0].headers
+        to_landing = landing.seen[0].headers
+    assert {name for name in to_proxy if name.startswith("x-")} == {"x-any", "x-first"}
+    assert {name for name in to_landing if name.startswith("x-")} == {"x-any"}
 
 
 @pytest.mark.parametrize("place", ["header", "unredirected header", "opener"])

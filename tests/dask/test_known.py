@@ -36,8 +36,15 @@ def dump(names: list[Any], column: str = "doi_key", partitions: int = 3) -> Any:
     )
 
 
+def in_other_cases() -> list[str]:
+    """Return the names in title case and in upper case, in turn."""
+    names = [name.upper() for name in NAMES]
+    names[1::2] = [name.title() for name in NAMES[1::2]]
+    return names
+
+
 DUMPS: dict[str, Callable[[], Any]] = {
-    "keys": lambda: dump([name.title() if n % 2 else name.upper() for n, name in enumerate(NAMES)]),
+    "keys": lambda: dump(in_other_cases()),
     "links": lambda: dump([f"https://doi.org/{name}" for name in NAMES], "doi"),
     "twice": lambda: dd.concat([dump(NAMES), dump(NAMES, partitions=1)]),
     "objects": lambda: dump(NAMES).compute().astype(object),
@@ -94,7 +101,7 @@ def test_a_key_of_a_dump_is_literal_and_needs_no_agency() -> None:
 
 
 def test_small_files_that_dask_reads_at_once(server: Server, tmp_path: Path) -> None:
-    wide = pd.DataFrame({f"text {n}": [f"{m} {n}" * 50 for m in range(40)] for n in range(20)})
+    wide = pd.DataFrame({f"text {n}": [f"{n}" * 200] * 40 for n in range(20)})
     dd.from_pandas(wide.assign(doi=TEXTS), npartitions=10).to_parquet(
         tmp_path / "data", write_index=False
     )

@@ -43,14 +43,12 @@ def leading_to(doi_proxy: Proxies) -> Callable[..., DOIFileSystem]:
     """A filesystem for a DOI that leads to this page of an InvenioRDM: ``leading_to(url, private=True)``."""
 
     def made(url: str | None, doi: str = DOIS["inveniordm"], **options: Any) -> DOIFileSystem:
-        proxy = doi_proxy([record(doi, *[url] if url else [])])
-        hosts = {urlsplit(url).netloc.rpartition("@")[2]: "inveniordm"} if url else None
-        options = {
-            "cache": ":memory:",
-            "skip_instance_cache": True,
-            "repositories": hosts,
-            **options,
-        }
+        urls = [] if url is None else [url]
+        proxy = doi_proxy([record(doi, *urls)])
+        options = {"cache": ":memory:", "skip_instance_cache": True, **options}
+        if url is not None:
+            host = urlsplit(url).netloc.rpartition("@")[2]
+            options.setdefault("repositories", {host: "inveniordm"})
         return DOIFileSystem(proxy.url, **options)
 
     return made

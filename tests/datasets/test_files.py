@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -124,9 +125,8 @@ def test_a_doi_leads_no_copy_out_of_the_target(start: Start, tmp_path: Path, suf
 def test_one_file_is_copied_where_it_is_wanted(
     shelf: Shelf, tmp_path: Path, to: str | Path
 ) -> None:
-    shelf.fs().get(
-        shelf.address(TABLE), tmp_path / to if isinstance(to, Path) else f"{tmp_path}/{to}"
-    )
+    target = tmp_path / to if isinstance(to, Path) else f"{tmp_path}/{to}"
+    shelf.fs().get(shelf.address(TABLE), target)
     (copied,) = tmp_path.rglob("*.csv")
     assert copied == tmp_path / (to if str(to) == "new.csv" else f"{to}/täglich 100%.csv")
     assert copied.read_bytes() == FILES[TABLE]
@@ -255,10 +255,8 @@ def test_caches_of_fsspec_work_on_top(shelf: Shelf, tmp_path: Path) -> None:
     for _ in range(2):
         with fsspec.open(address, **options) as file:
             assert file.read() == FILES[TABLE]
-    assert (
-        sum(any(part in asked.target for part in CONTENT.split("|")) for asked in shelf.server.seen)
-        == 1
-    )
+    downloads = [asked for asked in shelf.server.seen if re.search(CONTENT, asked.target)]
+    assert len(downloads) == 1
 
 
 def test_pandas_dask_and_duckdb_read_tables(shelf: Shelf) -> None:

@@ -182,10 +182,10 @@ def test_a_table_is_listed_as_it_was_uploaded_and_opens_under_both_names(start: 
 def test_the_doi_of_a_file_is_a_folder_with_that_file(start: Start, first: str, old: bool) -> None:
     """Also if a listing or the cache has the data set, whose DOI is shorter, or it was registered later."""
     landing = "citation" if old else "file.xhtml"
-    shelf = start(
-        "dataverse",
-        records={} if first == "its absence" else {FILE: f"/{landing}?persistentId=doi:{FILE}"},
-    )
+    records = {FILE: f"/{landing}?persistentId=doi:{FILE}"}
+    if first == "its absence":
+        records = {}
+    shelf = start("dataverse", records=records)
     entry = repositories.dataverse_entry(71, NOTES, FILES[NOTES])
     if old:
         shelf.repository.answers = {

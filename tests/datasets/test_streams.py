@@ -312,9 +312,8 @@ def test_a_body_that_never_ends_is_left_at_a_bound(
         target = request.split(b" ")[1].decode()
         if not target.endswith("/content"):
             body = listing(Asked("GET", target, {})).body
-            body = body.replace(
-                b'"size": 1,', b'"size": %d,' % size if isinstance(size, int) else b""
-            )
+            stated = b'"size": %d,' % size if isinstance(size, int) else b""
+            body = body.replace(b'"size": 1,', stated)
             connection.sendall(faults.reply("200 OK", body))
             return
         status = "302 Found\r\nLocation: ftp://x/" if size == "redirect" else "200 OK"

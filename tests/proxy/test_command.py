@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -31,6 +32,11 @@ def write(path: Path, *records: object) -> Path:
     new.write_text(json.dumps(records))
     new.replace(path)
     return path
+
+
+def is_open_in(process: int, path: Path) -> bool:
+    """Return whether a process has a file open."""
+    return str(path) in map(os.path.realpath, Path(f"/proc/{process}/fd").iterdir())
 
 
 def target(url: str, name: str = "x") -> str:
@@ -144,7 +150,11 @@ def test_reloads_under_load_lose_no_request(tmp_path: Path) -> None:
         def reload(said: str, count: int, expected: str) -> None:
             before = len(seen)
             proxy.process.send_signal(signal.SIGHUP)
-            until(lambda: proxy.errors.count(said) == count and len(seen) > before + 30)
+
+            def is_reloaded() -> bool:
+                return proxy.errors.count(said) == count and len(seen) > before + 30
+
+            until(is_reloaded)
             assert target(proxy.url) == expected
 
         try:
@@ -242,8 +252,7 @@ def test_a_hang_up_waits_until_the_proxy_has_started(tmp_path: Path) -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
-            files = Path(f"/proc/{process.pid}/fd")
-            until(lambda: str(records) in map(os.path.realpath, files.iterdir()))
+            until(partial(is_open_in, process.pid, records))
             process.send_signal(signal.SIGHUP)
             assert process.stdout is not None
             line = process.stdout.readline()

@@ -170,10 +170,13 @@ def test_what_upstream_sends_is_of_its_own_type(doi_proxy: Proxies) -> None:
     metadata = metadata_proxy(
         [{"handle": "10.1000/csl", "metadata": {CSL_JSON: CSL}}, {"handle": "10.1000/page"}]
     )
-    page = web.Answer(200, {"Content-Type": "text/html"}, b"<html>")
-    with web.site(
-        lambda asked: page if asked.target == "/10.1000/page" else metadata(asked)
-    ) as there:
+
+    def metadata_or_page(asked: web.Asked) -> web.Answer:
+        if asked.target == "/10.1000/page":
+            return web.Answer(200, {"Content-Type": "text/html"}, b"<html>")
+        return metadata(asked)
+
+    with web.site(metadata_or_page) as there:
         proxy = doi_proxy([], upstream=there.url, cache=":memory:")
         csl = accepting(proxy.url, f"{BIBTEX}, {CSL_JSON};q=0.5", "/10.1000/csl")
         assert (csl.headers["content-type"], csl.json()) == (CSL_JSON, CSL)

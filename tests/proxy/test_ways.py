@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,34 +71,28 @@ QUERIES = [
 ]
 PATHS = ["/10.1000/", "/api/handles/10.1000/"]
 # Each name is asked for with some of the queries, and each query with some of the names.
-ASKED = [*enumerate(f"{path}{name}" for path in PATHS for name in NAMES)]
+ASKED = list(enumerate(map("".join, product(PATHS, NAMES))))
 PAST_CACHES = [Case(f"{path}?{('auth', 'cert')[number % 2]}") for number, path in ASKED]
-CASES = [
-    *(Case(f"{path}{query}") for number, path in ASKED for query in QUERIES[number % 4 :: 4]),
+CASES = []
+for number, path in ASKED:
+    CASES += [Case(f"{path}{query}") for query in QUERIES[number % 4 :: 4]]
+CASES += [
     *(Case(f"{path}1", method="POST") for path in PATHS),
     *(Case("/10.1000/cited", accept) for accept in (CSL_JSON, f"text/html;q=0.5, {CSL_JSON}")),
     *(Case(f"/10.1000/{name}", CSL_JSON) for name in ("loc", "alias", "to-cited", "none")),
-    *(
-        Case(f"{path}{name}")
-        for path in ("/", "/api/handles/")
-        for name in ("10/abcd", "10.1000/%zz")
-    ),
+    *(Case(f"/{name}") for name in ("10/abcd", "10.1000/%zz")),
+    *(Case(f"/api/handles/{name}") for name in ("10/abcd", "10.1000/%zz")),
     Case("/api/handles/10.26321/%C3%81.GUTI%C3%89RREZ.ZARZA.02.2018.03"),
     Case("/doiRA/10.1000/1,10.2000/x,10.2000,10.3000/x,10.1000.10/X,x,10/abcd"),
     Case("/ra/10.1045"),
 ]
 WITHOUT_RECORDS = [
-    *(
-        Case(f"/10.1000/{9000 * 'x'}"),
-        Case("/"),
-        Case("/healthz"),
-        Case("/api/handles/10.1000/1?index=x"),
-    ),
-    *(
-        Case(path, method=method)
-        for method in ("OPTIONS", "DELETE")
-        for path in ("/10.1000/1", "/api/x")
-    ),
+    Case(f"/10.1000/{9000 * 'x'}"),
+    Case("/"),
+    Case("/healthz"),
+    Case("/api/handles/10.1000/1?index=x"),
+    *(Case(path, method="OPTIONS") for path in ("/10.1000/1", "/api/x")),
+    *(Case(path, method="DELETE") for path in ("/10.1000/1", "/api/x")),
     Case("http://doi.org/api/handles/10.1000/182"),
 ]
 
@@ -198,13 +194,11 @@ def test_upstream_and_caches_answer_as_the_records(
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + 9 * 86_400)
     near = doi_proxy(upstream=base, cache=str(cache))
-    gone = "none", "NONE", "dangling", "empty", "hidden"
-    known = [case for case in CASES if not any(name in case.path for name in gone)]
+    gone = re.compile("none|NONE|dangling|empty|hidden")
+    known = [case for case in CASES if not gone.search(case.path)]
     check(expected.__getitem__, asking(near.url), known)
     assert ask(near.url, "/10.1000/none").status == 503
     found = ask(near.url, "/api/handles/10.1000/none")
-    assert (found.status, found.json()["responseCode"]) == (
-        503,
-        2,
-    )  # failed, and not unknown (P-107)
+    # P-107: failed, and not "not found"
+    assert (found.status, found.json()["responseCode"]) == (503, 2)
     assert ask(near.url, "/doiRA/10.1000/none").status == 503

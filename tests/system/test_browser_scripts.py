@@ -129,9 +129,9 @@ CONSTRUCTS = [
     "`<doi:10.1000/1>`<doi:10.1000/{}>",
     "<script>'doi:10.1000/{}'</script>",
 ]
-TEXTS = ["<img src onerror=RUN>"] + [
-    construct.format(payload) for construct in CONSTRUCTS for payload in PAYLOADS
-]
+TEXTS = ["<img src onerror=RUN>"]
+for construct in CONSTRUCTS:
+    TEXTS += [construct.format(payload) for payload in PAYLOADS]
 PAGE = """<!DOCTYPE html><title>-</title><script>
 const ran = new Set(); window.ran = name => ran.add(name);
 addEventListener("load", () => setTimeout(() => document.title = JSON.stringify([...ran]), 500));

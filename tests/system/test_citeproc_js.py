@@ -6,7 +6,7 @@ import json
 import subprocess
 from html.parser import HTMLParser
 from importlib import resources
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +104,10 @@ def stripped(characters: Characters) -> Characters:
 
 
 def characters_of(parts: tuple[Part, ...]) -> Characters:
-    return [(character, part.formats) for part in parts for character in part.text]
+    characters: Characters = []
+    for part in parts:
+        characters += [(character, part.formats) for character in part.text]
+    return characters
 
 
 def as_item(cite: Cite) -> dict[str, Any]:
@@ -120,21 +123,26 @@ def own_style(name: str) -> str:
     return Style.load(name).xml.decode().replace(number, "")
 
 
-JOBS = [(name, locale) for name in ("author-date", "numeric") for locale in ("en-US", "de-DE")]
+JOBS = list(product(("author-date", "numeric"), ("en-US", "de-DE")))
 
 
 def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(script: Path) -> None:
     works = read_works(["works.json"], CORPUS).complete({})
     ids = {f"w{number}": key for number, key in enumerate(works)}
-    names = {key: {"DOI": work.doi.name} if work.doi else {} for key, work in works.items()}
-    items = [{**works[key].csl, **names[key], "id": id_} for id_, key in ids.items()]
+    items = []
+    for id_, key in ids.items():
+        item = {**works[key].csl, "id": id_}
+        doi = works[key].doi
+        if doi is not None:
+            item["DOI"] = doi.name
+        items.append(item)
     # Alone, with a page, and beside the next one
     alike = [id_ for id_, key in ids.items() if works[key].title != "The river"]
     cited = [[(id_, "")] for id_ in alike] + [[(id_, "12-14")] for id_ in alike]
     cited += [[(one, ""), (other, "")] for one, other in pairwise(alike)]
-    citations = [
-        [{"id": id_, "label": "page", "locator": page} for id_, page in cites] for cites in cited
-    ]
+    citations = []
+    for cites in cited:
+        citations.append([{"id": id_, "label": "page", "locator": page} for id_, page in cites])
     styles = {name: Style.load(name) for name, _ in JOBS}
     jobs = [
         {"style": own_style(name), "locale": locale, "citations": citations}
@@ -143,13 +151,11 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
     wrong = []
     for (name, locale), result in zip(JOBS, theirs(script, items, jobs), strict=True):
         bibliography = Bibliography(works, works, styles[name], locale)
-        listed = [one.key for one in bibliography.references], [ids[id_] for id_ in result["ids"]]
-        assert listed[0] == listed[1]
+        keys = [reference.key for reference in bibliography.references]
+        assert keys == [ids[id_] for id_ in result["ids"]]
         entries = format_entries(bibliography.references, styles[name], locale)
         different = set()
-        sources = {
-            ids[id_]: source for id_, source in zip(result["ids"], result["entries"], strict=True)
-        }
+        sources = dict(zip(keys, result["entries"], strict=True))
         for reference, parts in zip(bibliography.references, entries, strict=True):
             work = reference.work
             shown = sources[reference.key]
@@ -174,7 +180,7 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
 def test_what_the_tests_of_the_core_compare_with_is_what_citeproc_js_shows(
     recorded: Recorded, script: Path
 ) -> None:
-    citations = [[as_item(one) for one in cites] for cites in recorded.cites]
+    citations = [list(map(as_item, cites)) for cites in recorded.cites]
     style = own_style(recorded.style) if "own" in recorded.case else recorded.style
     job = {"style": style, "locale": recorded.locale, "citations": citations}
     [result] = theirs(script, recorded.works, [job])

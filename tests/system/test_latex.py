@@ -58,12 +58,13 @@ def line(parts: str) -> str:
     def unescaped(escape: re.Match[str]) -> str:
         return chr(int(escape[1], 8)) if escape[1][0] in "01234567" else escape[1]
 
-    return "".join(
-        ESCAPE.sub(unescaped, part[1][1:-1]).translate(LIGATURES)
-        if part[1]
-        else " " * (float(part[2]) < SPACE)
-        for part in PART.finditer(parts)
-    )
+    text = ""
+    for string, width in PART.findall(parts):
+        if string:
+            text += ESCAPE.sub(unescaped, string[1:-1]).translate(LIGATURES)
+        elif float(width) < SPACE:
+            text += " "
+    return text
 
 
 def compiled(folder: Path, *command: str) -> bytes:

@@ -56,10 +56,9 @@ def test_what_others_have_written_there_is_not_found(
     garbage, listed, new = (key(f"10.1/{name}") for name in ("garbage", "list", "new"))
     written = dict.fromkeys((garbage, listed, new), Entry(b"", JSON, 0.0))
     store.put_many(written)
-    names = {
-        one: next(name for name in client.scan_iter() if one.doi.encode() in name)
-        for one in written
-    }
+    names = {}
+    for written_key in written:
+        (names[written_key],) = client.scan_iter(f"*{written_key.doi}*")
     client.set(names[garbage], b"garbage")
     client.delete(names[listed])
     client.lpush(names[listed], "a list")

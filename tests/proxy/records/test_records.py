@@ -289,14 +289,11 @@ def filled(cache: Path, base: str = "https://doi.org") -> Path:
     }
     fresh = time.time() + 1000
     with closing(SQLiteStore(cache)) as store:
-        store.put_many(
-            {
-                Key("record", base, name): Entry(
-                    body.encode(), "application/json", fresh if name == "10.1000/NONE" else 0
-                )
-                for name, body in bodies.items()
-            }
-        )
+        entries = {}
+        for name, body in bodies.items():
+            expires = fresh if name == "10.1000/NONE" else 0
+            entries[Key("record", base, name)] = Entry(body.encode(), "application/json", expires)
+        store.put_many(entries)
     return cache
 
 

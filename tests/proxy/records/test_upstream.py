@@ -274,7 +274,9 @@ def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
 ) -> None:
     """More new names than upstream answers in time: clients repeat a request after 503, never after 500."""
     accepts = {"/10.1000/new{}": "*/*", "/api/handles/10.1000/new{}": "*/*", "/10.1000/new{}?": CSL}
-    cases = [(path.format(name), accept) for name in range(8) for path, accept in accepts.items()]
+    cases = []
+    for name in range(8):
+        cases += [(path.format(name), accept) for path, accept in accepts.items()]
     with ThreadPoolExecutor(len(cases)) as pool:
         for expected in (503, "20"), (404, None):
             answers = [

@@ -155,13 +155,15 @@ class Mention(NamedTuple):
             following = self.part.text[self.end : self.end + 2]
             has_slash = untrimmed(handle, following) is not None
 
+        # one object takes less memory than two that are equal
+        text = name if name == self.text else self.text
+        key = name if name == key else key
         start, end = self.part.span(*self.span)
         return LocatedMention(
             location=location_of(self.part, *self.span),
-            # one object takes less memory than two that are equal
-            text=name if name == self.text else self.text,
+            text=text,
             name=name,
-            key=name if name == key else key,
+            key=key,
             start=start,
             end=end,
             field=self.part.field,

@@ -128,7 +128,9 @@ def _write_diff(fixed: Fixed) -> None:
 def _write_text(content: bytes, fixed: Fixed) -> None:
     """Write the text from standard input to standard output, with its fixes or as it is."""
     after = fixed.after
-    _write(content if after is None else after.to_bytes(after.text))
+    if after is not None:
+        content = after.to_bytes(after.text)
+    _write(content)
 
 
 def _write_remarks(results: Iterable[Fixed]) -> None:

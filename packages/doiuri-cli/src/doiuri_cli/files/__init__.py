@@ -49,7 +49,11 @@ _MARKS = (
 _ASCII = "".join(map(chr, range(0x20, 0x7F)))
 _PYTHON = (".py", ".pyi", ".pyw")
 _COOKIE = re.compile(
-    rb"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]{1,99})"
+    rb"""
+    (?: [ \t\f]* (?: \# [^\r\n]* )? (?: \r\n? | \n ) )?         # the first line has no code
+    [ \t\f]* \# [^\r\n]*? coding[:=] [ \t]* ([-\w.]{1,99})
+    """,
+    re.VERBOSE,
 )
 
 

@@ -41,7 +41,8 @@ def write_json(report: Report, stream: TextIO) -> None:
     for finding in report.findings:
         stream.write(f"{before}{_line(finding)}")
         before = ",\n  "
-    stream.write("\n]\n" if report.findings else "[]\n")
+    end = "\n]\n" if report.findings else "[]\n"
+    stream.write(end)
 
 
 def write_jsonl(report: Report, stream: TextIO) -> None:

@@ -251,9 +251,10 @@ def printable(text: str, kept: str = "") -> str:
     """Return a text in which control and invisible characters are shown as escapes, but for some."""
     if text.isprintable():
         return text
-    characters = []
-    for character in text:
-        characters.append(character if character in kept else shown(character))
+    characters = list(text)
+    for place, character in enumerate(characters):
+        if character not in kept:
+            characters[place] = shown(character)
     return "".join(characters)
 
 

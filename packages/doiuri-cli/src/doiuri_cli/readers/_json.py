@@ -307,7 +307,8 @@ def strings(
                 if len(path) == DEEPEST:
                     raise ReadError(f"more than {DEEPEST} levels", *source.lines.position(start))
                 is_key = bracket == "{"
-                path.append("" if is_key else 0)
+                first: str | int = "" if is_key else 0
+                path.append(first)
             case ",":
                 last = path[-1]
                 is_key = isinstance(last, str)

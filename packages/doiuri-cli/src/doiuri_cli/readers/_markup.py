@@ -108,8 +108,9 @@ _COMMENT_LINE = re.compile(r"^[ \t]*#[^\r\n]*", re.MULTILINE)
 def read_html(source: Source) -> Iterator[Part]:
     """Return the whole text, with blanks in the place of what is not read."""
     is_xml = source.path.lower().endswith((".xml", ".csl", ".owl"))
+    syntax = "xml" if is_xml else "html"
     shown = html_without_code(source.text, is_xml=is_xml)
-    yield Part(shown, "xml" if is_xml else "html")
+    yield Part(shown, syntax)
     yield from quoted(source.text, shown)
 
 
@@ -290,7 +291,15 @@ def _indented(text: str, line: int) -> int:
 
 @cache
 def _deeper(margin: int) -> re.Pattern[str]:
-    return re.compile(rf"(?:[ \t]{{{margin + 1},}}[^\n]*(?:\n|\Z)|[ \t\r]*\n)*")
+    """Return what matches lines that are blank, or indented deeper than the margin."""
+    return re.compile(
+        rf"""
+        (?: [ \t]{{{margin + 1},}} [^\n]* (?: \n | \Z )
+        |   [ \t\r]* \n
+        )*
+        """,
+        re.VERBOSE,
+    )
 
 
 def block_end(text: str, start: int, margin: int) -> int:

@@ -314,7 +314,8 @@ def stretches(text: str, separator: str) -> Iterator[Span]:
 
 def paragraphs(text: str) -> Iterator[Span]:
     """Yield start and end of the paragraphs that may mention a DOI, in order."""
-    return stretches(text, "\n\r\n" if "\r\n" in text else "\n\n")
+    separator = "\n\r\n" if "\r\n" in text else "\n\n"
+    return stretches(text, separator)
 
 
 def _next_sign(text: str, sign: str, start: int) -> int:

@@ -348,7 +348,8 @@ class _Levels:
 
     def open(self, bracket: str) -> None:
         """Begin a mapping in braces, or a sequence in brackets."""
-        self._levels.append(_Level(_BRACKETS, "" if bracket == "{" else 0))
+        first: str | int = "" if bracket == "{" else 0
+        self._levels.append(_Level(_BRACKETS, first))
 
     def close(self) -> None:
         """End what is in brackets or braces."""
@@ -392,5 +393,13 @@ def _end_of_plain(text: str, start: int, column: int) -> int:
 @cache
 def _continued(margin: int) -> re.Pattern[str]:
     """Return what matches the lines that a plain scalar goes on in: indented deeper, and no keys."""
-    line = rf"[ \t]{{{margin + 1},}}+{_WORDS}(?>[ \t]++{_WORDS})*"
-    return re.compile(rf"(?>(?>(?:[ \t]*+(?:\r\n?|\n))+){line}(?![ \t]*+:(?:{_WHITE}|\Z)))*")
+    return re.compile(
+        rf"""
+        (?>
+            (?> (?: [ \t]*+ (?: \r\n? | \n ) )+ )                       # line ends
+            [ \t]{{{margin + 1},}}+ {_WORDS} (?> [ \t]++ {_WORDS} )*
+            (?! [ \t]*+ : (?: {_WHITE} | \Z ) )                         # no key
+        )*
+        """,
+        re.VERBOSE,
+    )

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 # For each text, its DOI, and what it is after fixes
+HEADS = ["", "doi:", "DOI:"]
 NAMES = ["1", "AbC", "é", "𝐀", "a'b", 'a"b', "a\\b", "a#b", "a/b"]
-FIELDS = {
-    f"{head}10.1000/{name}": f"10.1000/{name}" for name in NAMES for head in ("", "doi:", "DOI:")
-}
+FIELDS = {f"{head}10.1000/{name}": f"10.1000/{name}" for head, name in product(HEADS, NAMES)}
 TEXTS = {
     "see 10.1000/2 there": ("10.1000/2", "see 10.1000/2 there"),
     "é http://dx.doi.org/10.1000/3": ("10.1000/3", "é https://doi.org/10.1000/3"),
@@ -80,14 +79,11 @@ DATA = st.recursive(
 def everything() -> list[Any]:
     """Return an object for each field and each text in each style, and the text alone."""
     pairs = product(STYLES, zip(FIELDS, cycle(TEXTS)))
-    return [
-        one
-        for n, (style, (doi, text)) in enumerate(pairs)
-        for one in (
-            {"id": n, "doi": styled(doi, style), "title": styled(text, style)},
-            styled(text, style),
-        )
-    ]
+    items: list[Any] = []
+    for number, (style, (doi, text)) in enumerate(pairs):
+        title = styled(text, style)
+        items += [{"id": number, "doi": styled(doi, style), "title": title}, title]
+    return items
 
 
 def walk(
@@ -96,15 +92,14 @@ def walk(
     """Yield the keys to each text, what is around it from the inside out, and the text."""
     if isinstance(value, str):
         yield keys, [*around], value
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, one in inner:
-        yield from walk(one, (*keys, key), value, *around)
+        return
+    items: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        items += value.items()
+    elif isinstance(value, list):
+        items += enumerate(value)
+    for key, inner in items:
+        yield from walk(inner, (*keys, key), value, *around)
 
 
 def put(data: Any, keys: tuple[Any, ...], text: str) -> None:
@@ -122,7 +117,9 @@ def agrees(
 
 def read(key: Any, text: str) -> tuple[str, str]:
     """Return the DOI in the value of a key, and the text after fixes."""
-    return (FIELDS[text], FIELDS[text]) if key in {"doi", "DOI"} else TEXTS.get(text, ("", text))
+    if key in {"doi", "DOI"}:
+        return FIELDS[text], FIELDS[text]
+    return TEXTS.get(text, ("", text))
 
 
 @example(everything(), {})
@@ -131,16 +128,33 @@ def read(key: Any, text: str) -> tuple[str, str]:
     st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1])}),
 )
 def test_json_has_the_dois_of_its_works(data: Any, style: dict[str, Any]) -> None:
-    text, data, expected = json.dumps(data, **style), deepcopy(data), []
+    text = json.dumps(data, **style)
+    data = deepcopy(data)
+    expected: list[tuple[str, str | None]] = []
     for keys, around, value in [*walk(data)]:
         work = around[0] if isinstance(around[0], dict) else {}
-        has_doi = any(work.get(key, 7) != 7 for key in ("doi", "DOI"))
-        is_work = has_doi and {*work} & {"type", "title", "author"} and "author" not in keys
-        if is_work and keys[-1] in {"doi", "DOI", "URL", "note"}:
+        if "author" in keys or not is_work(work):
+            continue
+        if keys[-1] in {"doi", "DOI", "URL", "note"}:
             doi, better = read(keys[-1], value)
-            expected += [(doi, str(work["id"]) if "id" in work else None)] if doi else []
+            if doi:
+                expected.append((doi, str(work["id"]) if "id" in work else None))
             put(data, keys, better)
     agrees("a.json", text, data, expected, json.loads)
+
+
+def is_work(value: dict[str, Any]) -> bool:
+    """Return whether an object describes a work with a DOI; 7 is none."""
+    has_doi = any(value.get(key, 7) != 7 for key in ("doi", "DOI"))
+    return has_doi and not value.keys().isdisjoint({"type", "title", "author"})
+
+
+def nearest_entry(around: Iterable[Any]) -> str | None:
+    """Return the id of the innermost object that has one, and a DOI or a title."""
+    for value in around:
+        if "id" in value and not {"doi", "DOI", "title"}.isdisjoint(value):
+            return str(value["id"])
+    return None
 
 
 YAML = {
@@ -159,12 +173,11 @@ def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(
 ) -> None:
     """In a stream of several documents, an entry belongs to its own."""
     text = yaml.dump_all(data, Dumper=Dumper, sort_keys=False, **style)
-    data, expected = deepcopy(data), []
+    data = deepcopy(data)
+    expected: list[tuple[str, str | None]] = []
     for keys, (*around, _), value in [*walk(data)]:
-        entries = [
-            str(one["id"]) for one in around if "id" in one and {*one} & {"doi", "DOI", "title"}
-        ]
         doi, better = read(keys[-1], value)
-        expected += [(doi, next(iter(entries), None))] if doi else []
+        if doi:
+            expected.append((doi, nearest_entry(around)))
         put(data, keys, better)
     agrees("a.yaml", text, data, expected, lambda text: [*yaml.safe_load_all(text)])

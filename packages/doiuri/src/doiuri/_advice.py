@@ -177,17 +177,16 @@ def _on_writing(text: str) -> tuple[Advice, ...]:
     start, end = _parse.stripped(text)
     name_start = _parse.label_end(text, start, end)
     has_label = name_start > start
-    if _parse.is_link(text, name_start, end) or not (
-        has_label or text.startswith("10", start, end)
-    ):
+    begins_as_name = has_label or text.startswith("10", start, end)
+    if not begins_as_name or _parse.is_link(text, name_start, end):
         return _on_link(text[start:end])
 
     is_uri = has_label and text[name_start - 1] in ":/"
     escapes = _ESCAPE.findall(text, start, end)
     stray_percents = _stray_percents(text[start:end])
     # programs escape no letters and digits, and where they escape, they leave no bare percent sign
-    is_typed = bool(stray_percents) or any(map(_ALPHANUMERIC.match, escapes))
-    if is_uri or not escapes or not is_typed:
+    by_program = not stray_percents and not any(map(_ALPHANUMERIC.match, escapes))
+    if is_uri or not escapes or by_program:
         return stray_percents
     message = f"{_few(escapes)} was decoded; if it belongs to the name, escape the percent sign"
     suggestion = _suggested(text[name_start:end])

@@ -70,8 +70,8 @@ def escape_dot_segments(text: str) -> str:
     parts = [first]
     previous = first
     for position, segment in enumerate(segments, 1):
-        last = position == len(segments)
-        is_dangerous = previous in _DOTS or (last and segment in _DOTS)
+        is_last = position == len(segments)
+        is_dangerous = previous in _DOTS or (is_last and segment in _DOTS)
         slash = "%2F" if is_dangerous else "/"
         parts += (slash, segment)
         previous = segment
@@ -116,7 +116,9 @@ def encode(name: str, profile: Profile = URI) -> str:
     except UnicodeEncodeError as error:
         raise DOISyntaxError(name, error.start, "a lone surrogate cannot be encoded") from None
     except AttributeError:
-        raise _wrong_type(name, profile) from None
+        if isinstance(name, str):
+            raise _not_a_profile(profile) from None
+        raise TypeError(f"expected str, not {type(name).__name__}") from None
     encoded = name
     if raw.translate(image) != raw:
         encoded = escaped(raw, profile.safe).decode()
@@ -125,10 +127,8 @@ def encode(name: str, profile: Profile = URI) -> str:
     return encoded
 
 
-def _wrong_type(name: object, profile: object) -> TypeError:
-    if isinstance(name, str):
-        return TypeError(f"expected a Profile (URI, PATH, LINK or FINAL), not {profile!r}")
-    return TypeError(f"expected str, not {type(name).__name__}")
+def _not_a_profile(profile: object) -> TypeError:
+    return TypeError(f"expected a Profile (URI, PATH, LINK or FINAL), not {profile!r}")
 
 
 def escaped(raw: bytes, safe: bytes) -> bytes:
@@ -154,7 +154,7 @@ def encode_many(names: "Iterable[str]", profile: Profile = URI) -> list[str]:
             f"expected an iterable of names, not the str {names!r:.80}; use encode for one name"
         )
     if not isinstance(profile, Profile):
-        raise _wrong_type("", profile)
+        raise _not_a_profile(profile)
     names = list(names)
     encoded: list[str] = []
     for start in range(0, len(names), _CHUNK):

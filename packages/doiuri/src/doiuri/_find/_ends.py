@@ -100,13 +100,12 @@ JSON_ESCAPE = lazy(
 def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
     """Return where the name that begins with ``prefix`` ends, before trimming.
 
-    ``unclosed`` keeps the time linear: otherwise each name in "10.1000/a(10.1000/a(…" would be read to the
-    end of the text. Start with an empty list, and pass it again for the names that follow in the same text.
+    :param unclosed: places where the search stops, the nearest last: brackets that nothing closes, and where
+        the search for their closing brackets ended. Start with an empty list, and pass it again for the names
+        that follow in the same text: otherwise each name in "10.1000/a(10.1000/a(…" would be read to the end.
     """
     text = prefix.string
     start = prefix.end()
-    # Places where a search has to stop, the nearest last: brackets known to stay open, and behind them where
-    # the search for their closing brackets stopped
     while unclosed and unclosed[-1] <= start:
         unclosed.pop()
     limit = _notation_end(text, start, lead.place)
@@ -228,7 +227,10 @@ def _in_table(text: str, start: int, place: int) -> bool:
 
 
 def _notation_end(text: str, start: int, place: str) -> int:
-    """Return where the notation of such a ``place`` ends the name from ``start`` on, or the text's end."""
+    """Return where the notation of a ``Lead.place``, such as "query", ends a name; else the text's end.
+
+    :param start: a place in the name, from which the end is searched.
+    """
     end = len(text)
     if place == "badge":
         badge = _BADGE_TEXT.match(text, start)

@@ -154,9 +154,8 @@ class Markdown(Scanner):
             return None
         closer = _exactly(backticks).search(self.text, opener.end(), end)
         if closer is None:
-            self._unclosed.add(
-                (backticks, end)
-            )  # not searched for again, or the time would be quadratic
+            # not searched for again, or the time would be quadratic
+            self._unclosed.add((backticks, end))
         return closer
 
     def _definition(self, start: int) -> Construct | None:

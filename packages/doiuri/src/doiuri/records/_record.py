@@ -462,7 +462,8 @@ def select(
         upper_type = ascii_upper(value.type)
         if upper_type in names:
             return True
-        return any(f"{upper_type}."[:length] in families for length in lengths)
+        beginnings = (f"{upper_type}."[:length] for length in lengths)
+        return not families.isdisjoint(beginnings)
 
     return tuple(filter(is_selected, values))
 

@@ -225,9 +225,7 @@ class DOI(Handle):
         flaw = doi_flaw(name, strict)
         if flaw is not None:
             raise cls._not_a_name(name, flaw)
-        self = _new(cls)
-        _set_name(self, name)
-        return self
+        return cls._unchecked(name)
 
     @classmethod
     def parse(cls, text: str, *, strict: bool = False) -> "Self":
@@ -244,9 +242,7 @@ class DOI(Handle):
         if type(text) is str and not strict:
             name = _parse.read_quickly(text)
             if name:
-                self = _new(cls)
-                _set_name(self, name)
-                return self
+                return cls._unchecked(name)
         text = exact(text)
         spelling = _parse.typed(text)
         return cls._checked(text, spelling, doi_flaw(spelling.name, strict))

@@ -178,8 +178,6 @@ def label_end(text: str, start: int, end: int) -> int:
     "doi" needs no colon if a name or a link follows.
     """
     head = text[start : min(start + 9, end)].lower()
-    if head.startswith("doi:1"):
-        return start + 4  # the most frequent label; the general case below gives the same
     # not head: "doİ" in lower case begins with "doi", too
     if text[start : start + 3].lower() != "doi":
         return start + _label_length(head)
@@ -196,7 +194,10 @@ def label_end(text: str, start: int, end: int) -> int:
 
 
 def _second_head(text: str, start: int, end: int) -> int | None:
-    """Return where a second label or link begins, which programs put before a DOI that had one, or None."""
+    """Return where the second of two labels or links begins, or None.
+
+    Programs write them, as in ``doi:https://doi.org/10.1000/182``.
+    """
     if text[start : start + 4].lower() == "doi:":
         second = start + 4
         if text[second : second + 4].lower() == "doi:":

@@ -170,6 +170,7 @@ class BibTeX(Scanner):
         return True
 
     def _is_in_name(self, place: int) -> bool:
+        """Return whether a name may go on behind the opening brace at ``place``."""
         if self.text[place - 1 : place] in _NOT_IN_NAMES:
             return False
         start = self.text.rfind("10.", max(0, place - _NAME_LENGTH), place)
@@ -178,7 +179,8 @@ class BibTeX(Scanner):
         name = self.text[start:place]
         if any(mark in name for mark in ' \t\r\n"'):
             return False
-        return name[-1] != "}" or place - 1 in self._protective
+        follows_other_brace = name.endswith("}") and place - 1 not in self._protective
+        return not follows_other_brace
 
 
 def _unescaped(token: re.Match[str]) -> str:

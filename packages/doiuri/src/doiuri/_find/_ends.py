@@ -218,7 +218,10 @@ def _separator_ends(text: str, place: int, lead: Lead) -> bool:
 
 
 def _in_table(text: str, start: int, place: int) -> bool:
-    """Return whether the separator at ``place`` is between columns: its line or one beside it has more."""
+    """Return whether the separator at ``place`` is between columns.
+
+    It is if the rest of its line, or the line above or below, has another one with text right after it.
+    """
     rest, _, following = text[place + 1 : place + _LINE_LENGTH].partition("\n")
     below = following.partition("\n")[0]
     above = text[max(0, start - _LINE_LENGTH) : start].rstrip("\r\n").rpartition("\n")[2]

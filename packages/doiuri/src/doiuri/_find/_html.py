@@ -114,22 +114,22 @@ class HTML(Scanner):
                 return construct.end() if is_before else start, stop
         return begin, stop
 
-    def meaning(self, token: re.Match[str], end: int) -> str | Construct:
-        start, end = token.span()
+    def meaning(self, token: re.Match[str], end: int) -> str | Construct:  # noqa: ARG002 - the text is one block
+        start, tag_end = token.span()
         if self.text[start] != "<":
             return unescaped(token)
         if _BREAK.match(self.text, start):
             return ""
         if not _UNUSUAL.match(self.text, start):
-            return in_tag(self.text, start, end), end
+            return in_tag(self.text, start, tag_end), tag_end
 
         broken = _broken_name(self.text, token)
         if broken is not None:
             _, _, broken_end, _ = broken
             return (broken,), broken_end
         raw_end = self._raw_end(token)
-        raw = Rendered.replacing(self.text, (end, raw_end), _ESCAPED_SLASH, lambda _: "/")
-        return chain(in_tag(self.text, start, end), raw.mentions()), raw_end
+        raw = Rendered.replacing(self.text, (tag_end, raw_end), _ESCAPED_SLASH, lambda _: "/")
+        return chain(in_tag(self.text, start, tag_end), raw.mentions()), raw_end
 
     def _raw_end(self, token: re.Match[str]) -> int:
         """Return where the CDATA, script or style that the token opens ends; the token's end if none."""

@@ -97,7 +97,7 @@ class Markdown(Scanner):
         rf"""
           (?P<escape> {_ESCAPE} | <wbr\s*/?> )
         | (?P<code> `+ | ~{{3,}} )
-        | (?P<label> \[ (?<! [^\n >]\[ ) (?<! [^\n >][ >]\[ ) )  # may begin a line
+        | (?P<label> \[ (?<! [^\n >]\[ ) )  # may begin a line
         | (?P<link> \]\( [ \t\n]* )
         | (?P<autolink> < (?: https?: | // | doi: | info: | urn: | hdl: ) [^<>\s]* > )
         | (?P<tag> {TAG} )

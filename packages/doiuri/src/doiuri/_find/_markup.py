@@ -158,7 +158,7 @@ class Rendered:
         return self._segments[number].end
 
     def _is_hidden_brace(self, number: int) -> bool:
-        """Return whether there is a segment with a number, and it is a closing brace that nobody sees."""
+        """Return whether the segment with a number, if there is one, is a closing brace that nobody sees."""
         if number == len(self._segments):
             return False
         segment = self._segments[number]

@@ -49,15 +49,8 @@ _AS_WORDS = {character: f" {word} " for character, word in {**_GREEK, "&": "and"
 _LETTERS = str.maketrans(_LATIN | _AS_WORDS)
 _TWO_LETTERS = lazy(r"a[ae]|o[e]|u[e]")
 _ROMAN = {
-    "i": "1",
-    "ii": "2",
-    "iii": "3",
-    "iv": "4",
-    "v": "5",
-    "vi": "6",
-    "vii": "7",
-    "viii": "8",
-    "ix": "9",
+    numeral: str(number)
+    for number, numeral in enumerate("i ii iii iv v vi vii viii ix".split(), 1)  # noqa: SIM905
 }
 _ROMAN_NUMBER = lazy(
     r"""

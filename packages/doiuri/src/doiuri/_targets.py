@@ -32,6 +32,8 @@ _OF_IPV4 = frozenset({0xFFFF, 0xFFFF_0000, 0x0064_FF9B << 64})
 
 _NOT_IN_NETLOC = frozenset("\\ ")  # clients disagree about where the host ends
 _NOT_IN_HOSTS = re.compile(r"[%/\\?#@:<>\[\]^| ]")
+_NO_HOST = "%"
+
 # IDNA drops these printable characters
 _DROPPED = re.compile("[\u034f\u1806\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
@@ -42,11 +44,12 @@ def decoded_host(host: str | None) -> str:
     Returns "%", which is no host, if the result has a character that no host has. Clients and proxies
     disagree about such hosts: after ``127.0.0.1%3A80`` is decoded, it has a port.
     """
-    decoded = _DROPPED.sub("", unicodedata.normalize("NFKC", unquote(host or "")))
-    decoded = decoded.replace("\u3002", ".").lower()
-    if not decoded.isprintable() or (_NOT_IN_HOSTS.search(decoded) and _address(decoded) is None):
-        return "%"
-    return decoded
+    decoded = unicodedata.normalize("NFKC", unquote(host or ""))
+    decoded = _DROPPED.sub("", decoded).replace("\u3002", ".").lower()
+    is_name = _NOT_IN_HOSTS.search(decoded) is None
+    if decoded.isprintable() and (is_name or _address(decoded) is not None):
+        return decoded
+    return _NO_HOST
 
 
 def is_loopback(host: str) -> bool:
@@ -114,7 +117,7 @@ def _host_to_request(url: str) -> str:
     if parts.scheme not in {"http", "https"}:
         raise TargetError(f"redirected to {url[:80]!r}, which is not an http or https URL")
     is_plain = parts.netloc.isprintable() and _NOT_IN_NETLOC.isdisjoint(parts.netloc)
-    if host in {"", "%"} or not is_plain:
+    if host in {"", _NO_HOST} or not is_plain:
         raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
     return host
 

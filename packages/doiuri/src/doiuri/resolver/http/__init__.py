@@ -81,10 +81,10 @@ class Request:
     def __post_init__(self) -> None:
         self._deadline = time.monotonic() + min(self.timeout, MAX_TIMEOUT)
         self._guard: Guard | None = None  # of the connection that carries it
-        self._hop = self.url  # the URL of the redirect that is being followed
+        self._current_url = self.url  # after the redirects so far
         self._proxy = ""  # the host of the HTTP proxy that it goes through, if any
         # Whether a redirect has led to another host; a later one may have led back
-        self._left = False
+        self._left_host = False
 
     def remaining(self) -> float:
         """Return the seconds that are left.
@@ -105,7 +105,7 @@ class Request:
     @property
     def timeout_reason(self) -> str:
         """What to say when no time is left."""
-        server = host_of(self._hop)
+        server = host_of(self._current_url)
         if self._proxy:
             server = f"{server} through the proxy {self._proxy}"
         return f"no answer from {server} within {self.timeout:.3g} s"
@@ -113,7 +113,7 @@ class Request:
     @property
     def _elsewhere(self) -> bool:
         """Whether a redirect led to another server, whose behaviour says nothing about the first one."""
-        return is_elsewhere(self._hop, self.url)
+        return is_elsewhere(self._current_url, self.url)
 
 
 def is_elsewhere(url: str, first: str) -> bool:

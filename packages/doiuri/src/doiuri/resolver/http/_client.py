@@ -369,19 +369,22 @@ class Client:
         # a server that had less time than usual did not fail
         had_time = attempt.timeout >= min(self._settings.timeout, MIN_TIMEOUT)
         counts = had_time and not attempt._elsewhere
-        return _NoReplyError(attempt.timeout_reason, counts=counts, host=host_of(attempt._hop))
+        return _NoReplyError(
+            attempt.timeout_reason, counts=counts, host=host_of(attempt._current_url)
+        )
 
     def _pause_cause(self, pause: Paused) -> Cause:
         """Return why a request is not sent during a pause."""
-        cause = pause.cause._replace(host=pause.cause.host or self._host)
         if pause.seconds == inf:
-            skipped = "not asked again for as long as this process runs"
+            detail = "not asked again for as long as this process runs"
+            wait = None
         else:
-            skipped = f"not asked again for {pause.seconds:.0f} s"
-            cause = cause._replace(retry_after=pause.seconds)
+            detail = f"not asked again for {pause.seconds:.0f} s"
+            wait = pause.seconds
+        cause = pause.cause
         if cause.detail:
-            skipped = f"{cause.detail}; {skipped}"
-        return cause._replace(detail=skipped)
+            detail = f"{cause.detail}; {detail}"
+        return Cause(cause.kind, cause.host or self._host, cause.status, detail, wait)
 
     def _note(
         self,

@@ -63,25 +63,23 @@ class HTTPTransport:
         check = TargetCheck(url, self._private)
         try:
             for _ in range(MAX_REDIRECTS + 1):
-                request._hop = url
+                request._current_url = url
                 if origin(url) != origin(request.url):
-                    request._left = True
-                reply, location = self._hop(url, request, check)
+                    request._left_host = True
+                reply, location = self._reply_at(url, request, check)
                 if location is None:
                     return reply
+                anywhere = request.any_host
                 url = check.redirect_target(
-                    url,
-                    location,
-                    same_host=not request.any_host,
-                    downgrade=request.any_host,
+                    url, location, same_host=not anywhere, downgrade=anywhere
                 )
         except (HTTPError, OSError, ValueError) as error:
             raise _failure(error, request) from error
         # an address in a record may loop: then the server is not to blame
         raise TransportError(f"more than {MAX_REDIRECTS} redirects", counts=not request.any_host)
 
-    def _hop(self, url: str, request: Request, check: TargetCheck) -> tuple[Reply, str | None]:
-        """Return one reply, and its Location if it is a redirect."""
+    def _reply_at(self, url: str, request: Request, check: TargetCheck) -> tuple[Reply, str | None]:
+        """Return the reply at a URL, and its Location if it is a redirect."""
         response = self._sent(url, request, check)
         try:
             if response.status_code == _PROXY_WANTS_CREDENTIALS and request._proxy:
@@ -129,7 +127,7 @@ class HTTPTransport:
         }
         plain = requests.Request("GET", url, headers)
         settings = self._settings_for(url)
-        if self._given is None or request._left:
+        if self._given is None or request._left_host:
             prepared = plain.prepare()
             settings = {**settings, "cert": None}
         else:
@@ -160,7 +158,7 @@ def _failure(error: BaseException, request: Request) -> TransportError | Timeout
         return TimeoutError()
     broken = (ProtocolError, ConnectionResetError, BrokenPipeError)
     transient = any(isinstance(each, broken) for each in chain)
-    host = request._proxy if is_of_proxy(error) else host_of(request._hop)
+    host = request._proxy if is_of_proxy(error) else host_of(request._current_url)
     return TransportError(
         sentence(error), transient=transient, counts=not request._elsewhere, host=host
     )

@@ -58,7 +58,7 @@ def test_what_others_have_written_there_is_not_found(
     store.put_many(written)
     names = {}
     for written_key in written:
-        (names[written_key],) = client.scan_iter(f"*{written_key.doi}*")
+        names[written_key] = next(client.scan_iter(f"*{written_key.doi}*"))
     client.set(names[garbage], b"garbage")
     client.delete(names[listed])
     client.lpush(names[listed], "a list")

@@ -216,6 +216,7 @@ def read_locked(path: Path) -> dict[str, Dataset]:
 
 
 def _read_listing(body: bytes) -> Dataset:
+    """Return the listing in an entry of a lock file."""
     listing = json.loads(body)
     files = [File(**members) for members in listing["files"]]
     return Dataset(listing["repository"], listing["version"], files, locked=True)

@@ -389,7 +389,8 @@ class DOIFile(AbstractBufferedFile):
         self._whole: IO[bytes] | None = None
         size = self._file.size
         if size is None or size <= WHOLE:
-            options |= {"size": self._received().seek(0, os.SEEK_END), "cache_type": "none"}
+            options["size"] = self._received().seek(0, os.SEEK_END)
+            options["cache_type"] = "none"  # all bytes were received already
         else:
             options["size"] = size
             self._digest = new_digest(self._file)

@@ -128,14 +128,15 @@ def _items(document: object, origin: Origin) -> Iterator[tuple[Origin, object]]:
         if "handle" in document:
             yield origin, document
             return
-        without_records: list[object] | None = None
+        records = document.get("records")
         if "agencies" in document:
             yield origin, {"agencies": document["agencies"]}
-            without_records = []
-        document = document.get("records", without_records)
-    if not isinstance(document, list | tuple):
+            records = document.get("records", [])
+    else:
+        records = document
+    if not isinstance(records, list | tuple):
         raise origin.error('neither a list of records nor an object with "records"')
-    for number, item in enumerate(document, 1):
+    for number, item in enumerate(records, 1):
         yield origin._replace(number=number), item
 
 
@@ -197,8 +198,9 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
         return None
     if code not in (1, 200):
         raise ValueError(f"{handle}: responseCode is {code!r}; expected 1, 100 or 200")
-    without_values: list[object] | None = [] if code == 200 else None
-    values = item.get("values", without_values)
+    values = item.get("values")
+    if code == 200 and "values" not in item:
+        values = []
     if not isinstance(values, list | tuple):
         raise ValueError(f'{handle}: no list "values"')  # noqa: TRY004 - callers expect one type
     try:

@@ -121,7 +121,8 @@ def test_a_work_stays_when_its_agency_has_no_metadata_any_more(
 @pytest.mark.parametrize("more", [[], ["--existence"], ["--works"], ["--existence", "--works"]])
 def test_nothing_is_asked_twice(more: list[str], folder: Path, doi_proxy: Proxies) -> None:
     lock(doi_proxy, folder, *more)
-    before, requests = (folder / "doi.lock.json").read_bytes(), len(doi_proxy.log)
+    before = (folder / "doi.lock.json").read_bytes()
+    requests = len(doi_proxy.log)
     assert (b"https://example.org/kahn-2006" in before) == ("--existence" not in more)
     assert ("work" in content(folder)) == ("--works" in more)
     (folder.parent / "cache.sqlite").unlink()
@@ -210,7 +211,8 @@ def test_no_entry_is_lost_without_a_network(folder: Path, doi_proxy: Proxies) ->
             assert (folder / "doi.lock.json").read_bytes() == before, fault
 
 
-FOUND, GONE = 1, 100
+FOUND = 1
+GONE = 100
 LOOK_UPS = {
     # what is in the file, and the answer: what is in the file then, without and with --refresh
     "10.1000/A": (FOUND, FOUND, "found", "found"),
@@ -230,11 +232,9 @@ LOOK_UPS = {
 @pytest.mark.parametrize("refresh", [False, True])
 def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: Path) -> None:
     def body(name: str, code: object) -> bytes:
-        return (
-            json.dumps({"responseCode": code, "handle": name, "values": []}).encode()
-            if code
-            else b"<"
-        )
+        if not code:
+            return b"<"
+        return json.dumps({"responseCode": code, "handle": name, "values": []}).encode()
 
     def reply(asked: Asked) -> Answer:
         name = asked.target.partition("/api/handles/")[2]
@@ -245,15 +245,11 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
             if before == "accepted":
                 content.accepted[name] = "an example"
             code = GONE if before == "accepted" else before
-            key = Key("record", "https://doi.org", name)
-            content.add({key: Entry(body(name, code), "application/json", inf)} if code else {})
-        content.add(
-            {
-                Key("work", "https://doi.org", "10.1000/C"): Entry(
-                    b'{"title": "T"}', "application/json", inf
-                )
-            }
-        )
+            if code:
+                key = Key("record", "https://doi.org", name)
+                content.add({key: Entry(body(name, code), "application/json", inf)})
+        key = Key("work", "https://doi.org", "10.1000/C")
+        content.add({key: Entry(b'{"title": "T"}', "application/json", inf)})
 
     file = LockFile(tmp_path / "doi.lock.json")
     file.edit(fill)
@@ -266,11 +262,11 @@ def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: 
         run = doiuri("lock", *options, cwd=tmp_path)
     assert [line[8] for line in due.stdout.splitlines()] == [*("BDFIJK" if refresh else "IJK")]
     content = file.read()
-    said = {
-        name: "accepted" if name in content.accepted else content.status(name) for name in LOOK_UPS
-    }
-    assert said == {name: row[2 + refresh] for name, row in LOOK_UPS.items()}
-    assert f" {4 if refresh else 2} without an answer" in run.stderr
+    for name, (_, _, without_refresh, with_refresh) in LOOK_UPS.items():
+        status = "accepted" if name in content.accepted else content.status(name)
+        assert status == (with_refresh if refresh else without_refresh), name
+    unanswered = 4 if refresh else 2
+    assert f" {unanswered} without an answer" in run.stderr
 
 
 def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: Proxies) -> None:
@@ -515,7 +511,8 @@ def test_a_bibliography_that_is_not_ours_is_known_before_any_look_up(
 
 
 def test_what_another_process_writes_meanwhile_is_kept(folder: Path) -> None:
-    file, key = LockFile(folder / "doi.lock.json"), Key("record", "https://doi.org", BARE.upper())
+    file = LockFile(folder / "doi.lock.json")
+    key = Key("record", "https://doi.org", BARE.upper())
 
     def reply(asked: Asked) -> Answer:
         file.put_many({key: Entry(b'{"responseCode":1}', "application/json", inf)})

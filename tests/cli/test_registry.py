@@ -63,11 +63,14 @@ def test_a_registered_name_that_was_probably_meant_is_suggested(
         tmp_path / "answers.sqlite",
         "--select=not-found",
     )
+    messages = []
+    for name, guess in meant.items():
+        hint = f"; did you mean {guess}?" if guess else ""
+        messages.append(f"{name} is not registered{hint}")
+
     told = check(tmp_path, meant, *options)[0]
-    assert told["not-found"] == [
-        f"{name} is not registered" + (f"; did you mean {guess}?" if guess else "")
-        for name, guess in meant.items()
-    ]
+
+    assert told["not-found"] == messages
     requests = len(doi_proxy.log)
     assert check(tmp_path, meant, *options)[0] == told
     assert len(doi_proxy.log) == requests + 1  # about the guess that is not registered
@@ -116,8 +119,10 @@ def test_a_name_that_exists_is_right_however_odd_it_looks(
     assert told["--resolver"] == [("not-found", 5)]
 
 
-FRESH, STALE = time.time() + 3600, 1.0
-FOUND, GONE = 1, 100
+FRESH = time.time() + 3600
+STALE = 1.0
+FOUND = 1
+GONE = 100
 
 
 def entry(name: str, code: int, expires: float) -> Entry:
@@ -174,7 +179,8 @@ def test_the_lock_file_answers_first_then_the_store_then_the_registry(
 ) -> None:
     words = f"--resolver={doi_proxy.url}", *options.split()
     address = next(word[11:] for word in reversed(words) if word.startswith("--resolver="))
-    file, store = LockFile(tmp_path / "doi.lock.json"), SQLiteStore(str(tmp_path / "a.sqlite"))
+    file = LockFile(tmp_path / "doi.lock.json")
+    store = SQLiteStore(str(tmp_path / "a.sqlite"))
     file.put_many(
         {Key("record", DOI_ORG, key): entry(key, code, FRESH) for key, code in LOCKED.items()}
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from doiuri.resolver import LockContent
-from support.cli.command import codes, doiuri, findings, fixed, names, places, remember
+from support.cli.command import codes, doiuri, findings, fixed, places, remember
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LINK = "http://dx.doi.org/10.1000/{}"
 FORMS = {
@@ -33,23 +37,30 @@ FORMS = {
 def test_the_same_dois_are_found_and_fixed_in_each_syntax(path: str) -> None:
     """Each link is told at its place, and a fix changes its head only."""
     text = FORMS[path].format(LINK.format("a"), LINK.format("b"))
-    assert [name for name in names(path, text) if name != "10.1000/0"] == ["10.1000/a", "10.1000/b"]
-    found = findings(path, text)
-    assert [(one["code"], one["doi"]) for one in found] == [
-        ("not-https", "10.1000/a"),
-        ("not-https", "10.1000/b"),
-    ]
+    words = "find", "--isolated", "-", "--stdin-filename", path
+
     everything = places(path, text)
-    listed = doiuri("find", "--isolated", "-", "--stdin-filename", path, stdin=text.encode()).stdout
-    assert listed.splitlines() == [
-        f"{path}:{'cell 1:' if one['cell'] else ''}{one['line']}:{one['column']}: {one['doi']}"
-        for one in everything
-    ]
-    located = [(one["line"], one["column"]) for one in everything if one["doi"] != "10.1000/0"]
-    assert [(one["line"], one["column"]) for one in found] == located
+    listed = doiuri(*words, stdin=text.encode()).stdout
+    found = findings(path, text)
     once = fixed(path, text)
+
+    links = [place for place in everything if place["doi"] != "10.1000/0"]
+    assert listed.splitlines() == [concise(path, place) for place in everything]
+    assert [place["doi"] for place in links] == ["10.1000/a", "10.1000/b"]
+    assert [finding["code"] for finding in found] == ["not-https", "not-https"]
+    assert [*map(start_and_doi, found)] == [*map(start_and_doi, links)]
     assert once == text.replace("http://dx.", "https://")
     assert fixed(path, once) == once
+
+
+def concise(path: str, place: dict[str, Any]) -> str:
+    """Return the line that ``find`` prints for a DOI."""
+    cell = "cell 1:" if place["cell"] else ""
+    return f"{path}:{cell}{place['line']}:{place['column']}: {place['doi']}"
+
+
+def start_and_doi(place: dict[str, Any]) -> tuple[int, int, str]:
+    return place["line"], place["column"], place["doi"]
 
 
 SPELLINGS = [
@@ -127,13 +138,18 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def listed(folder: Path, *words: object) -> list[tuple[str, ...]]:
     run = doiuri("check", "--offline", "-q", "-o", "json", *words, cwd=folder)
-    found: list[dict[str, Any]] = json.loads(run.stdout)
     members = "line", "column", "end_line", "end_column", "code", "doi"
     top = next(path for path in (folder, *folder.parents) if path.name == "tree")
-    return sorted(
-        (os.path.relpath(folder / one["path"], top), *(str(one[name]) for name in members))
-        for one in found
-    )
+    found = []
+    for finding in json.loads(run.stdout):
+        path = os.path.relpath(folder / finding["path"], top)
+        found.append((path, *(str(finding[member]) for member in members)))
+    return sorted(found)
+
+
+def listed_one_by_one(folder: Path, paths: Iterable[object]) -> list[tuple[str, ...]]:
+    """Return what is listed if the command is run for each path."""
+    return sorted(chain.from_iterable(listed(folder, path) for path in paths))
 
 
 @pytest.mark.parametrize("start", [".", "docs", "sub", "z"])
@@ -145,7 +161,7 @@ def test_where_one_stands_does_not_matter(tree: Path, start: str) -> None:
     here = tree / start
     for path in (tree, os.path.relpath(tree, here), f"../{tree.name}" if start == "." else "../"):
         assert listed(here, path) == everything
-    assert sorted(one for name in files for one in listed(here, tree / name)) == everything
+    assert listed_one_by_one(here, [tree / name for name in files]) == everything
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -153,7 +169,7 @@ def test_all_at_once_is_one_by_one_in_any_order(tree: Path, jobs: int) -> None:
     files = ["z/e.f90", "a.md", "sub/d.md", "docs/b.md", "docs-old/c.md"]
     everything = listed(tree, "-j", jobs, *files, "a.md")
     assert everything == listed(tree, *reversed(files))
-    assert everything == sorted(one for name in files for one in listed(tree, name))
+    assert everything == listed_one_by_one(tree, files)
     found = [doiuri("find", name, cwd=tree).stdout for name in files]
     assert doiuri("find", *files, "-j", jobs, cwd=tree).stdout == "".join(found)
     doiuri("fix", "-q", "-j", jobs, *files, cwd=tree)

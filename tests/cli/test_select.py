@@ -72,11 +72,16 @@ def eval_path(line: str) -> str:
     ],
 )
 def test_built_sites_are_left_out_unless_named(names: str, mark: str | None) -> None:
-    for name in names.split():
-        write(f"site/{name}", text="doi:10.1000/182" if name == "a.md" else "")
-    assert selected().paths == ([] if mark else ["site/a.md"])
-    reason = f"left out: a site that a program built ({mark}); name it to read it"
-    assert selected().messages == ([("site", reason)] if mark else [])
+    write(*(f"site/{name}" for name in names.split()), text="")
+    write("site/a.md")
+
+    selection = selected()
+
+    if mark is None:
+        assert selection == (["site/a.md"], [])
+    else:
+        reason = f"left out: a site that a program built ({mark}); name it to read it"
+        assert selection == ([], [("site", reason)])
     assert selected("site").paths == ["site/a.md"]
 
 
@@ -191,7 +196,8 @@ def test_deep_folders_are_read_and_one_that_cannot_be_is_a_problem(tmp_path: Pat
 
 
 def changed(*arguments: object, since: str = "") -> list[str]:
-    return selected(*map(str, arguments), f"--changed={since}" if since else "--changed").paths
+    option = f"--changed={since}" if since else "--changed"
+    return selected(*map(str, arguments), option).paths
 
 
 def commit(message: str) -> None:

@@ -27,7 +27,7 @@ NAMES = [f"10.5555/journal.{number:04}" for number in range(209)]
 NAMES[100] = DEAD
 PAGES = {"index": NAMES[:150], "other": NAMES[150:]}
 # a server on this machine has no limit by default
-LIMIT = "from doiuri.resolver import _resolver\n_resolver.default_rate = lambda base: 10.0\n"
+LIMIT = "from doiuri.resolver import _settings\n_settings.is_loopback = lambda host: False\n"
 
 
 class Registry(BaseHTTPRequestHandler):

@@ -155,7 +155,6 @@ def test_every_warning_is_listed() -> None:
     } <= known
 
 
-
 def test_every_option_and_format_of_the_command_is_described() -> None:
     page = (DOCS / "reference" / "command.rst").read_text("utf-8")
     missing = [f"doiuri {name}" for name in COMMANDS if f"``doiuri {name}``" not in page]

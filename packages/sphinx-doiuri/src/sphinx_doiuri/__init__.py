@@ -24,7 +24,7 @@ from sphinx_doiuri._compat import (
 )
 from sphinx_doiuri._config import PRODUCT, add_options, check_options
 from sphinx_doiuri._environment import VERSION, DOICollector, doi_data, shows_pages
-from sphinx_doiuri._listings import documents_shown_anew
+from sphinx_doiuri._lists import documents_shown_anew
 from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import LockBuilder, check_lock
 from sphinx_doiuri._pages import (

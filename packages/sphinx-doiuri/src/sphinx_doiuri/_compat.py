@@ -24,7 +24,7 @@ from sphinx.util.docutils import is_role_registered
 from sphinx_doiuri._citations import domain_of
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import Use, doi_data, location_in_file
-from sphinx_doiuri._listings import listings_of
+from sphinx_doiuri._lists import lists_of
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._read import ArXivRole, DOIRole, is_doi_uri
 
@@ -233,8 +233,8 @@ def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
     labels = {citation.formatted_entry.label for citation in _bibtex_citations(env)}
     if "1" not in labels or app.config.bibtex_reference_style != "label":
         return
-    listings = listings_of(env)
-    if listings is not None and listings.are_numbered:
+    lists = lists_of(env)
+    if lists is not None and lists.are_numbered:
         message = __(
             "sphinx_doiuri and sphinxcontrib-bibtex both number from [1]; set doi_citation or"
             " bibtex_reference_style to authors and years"

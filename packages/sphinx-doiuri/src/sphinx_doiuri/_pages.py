@@ -13,7 +13,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_doiuri._citations import domain_of
 from sphinx_doiuri._config import switch
 from sphinx_doiuri._environment import doi_data, hardcoded_links
-from sphinx_doiuri._listings import listings_of
+from sphinx_doiuri._lists import lists_of
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
     from sphinx.writers.latex import LaTeXTranslator
 
-    from sphinx_doiuri._listings import Listings
+    from sphinx_doiuri._lists import Lists
 
 
 class link_with_card(nodes.reference):  # noqa: N801 (docutils: the class name is the element name)
@@ -64,11 +64,11 @@ class FinishForHTML(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
-        listings = listings_of(self.env)
+        lists = lists_of(self.env)
         # E-book readers support neither hovering nor popovers
         has_cards = switch(self.config, "doi_details")
-        if has_cards and listings and listings.builder.name != "epub":
-            self._add_cards(listings)
+        if has_cards and lists and lists.builder.name != "epub":
+            self._add_cards(lists)
         _break_names(self.document, lambda link: breakable(link.astext()))
         for link in self.document.findall(nodes.reference):
             # The writer expects an image with a link to be the only child
@@ -76,10 +76,10 @@ class FinishForHTML(SphinxPostTransform):
             if "doi-not-found" in link["classes"] and not is_image:
                 link[:] = [struck("", "", *link.children)]
 
-    def _add_cards(self, listings: Listings) -> None:
+    def _add_cards(self, lists: Lists) -> None:
         for number, link in enumerate(list(doi_references(self.document))):
-            work = listings.works.get(link["doi"])
-            details = None if work is None else details_of(work, listings.words)
+            work = lists.works.get(link["doi"])
+            details = None if work is None else details_of(work, lists.words)
             has_image = any(link.findall(nodes.image))
             if details is None or has_image or not link.get("doi_card", True):
                 continue

@@ -21,7 +21,7 @@ from sphinx_doiuri._citations import (
     plain_links,
 )
 from sphinx_doiuri._config import options
-from sphinx_doiuri._listings import listings_of, show_text
+from sphinx_doiuri._lists import lists_of, show_text
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._citations import Key, Place
-    from sphinx_doiuri._listings import Listing, Listings
+    from sphinx_doiuri._lists import Lists, ScopedList
 
 _BACK = "\N{UPWARDS ARROW}"
 _FORMATS: dict[str, type[nodes.TextElement]] = {
@@ -52,47 +52,47 @@ class ResolveCitations(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document before it is written."""
-        listings = listings_of(self.env)
+        lists = lists_of(self.env)
         done: set[str] = set()
-        if listings:
+        if lists:
             for citation in list(citations_in(self.document)):
-                self._resolve(citation, listings, done)
+                self._resolve(citation, lists, done)
         for node in list(self.document.findall(bibliography_list)):
             place = node["doi_place"]
-            lists: list[nodes.Node] = []
+            written: list[nodes.Node] = []
             # ifconfig removes its own later
-            if listings and place in listings.places.get(place.docname, ()):
+            if lists and place in lists.places.get(place.docname, ()):
                 docname = _docname_at(node, self.env)
-                lists = _Lists(listings, node, docname, done).written()
+                written = _ListWriter(lists, node, docname, done).written()
             index = node.parent.index(node)
-            node.parent[index : index + 1] = lists
+            node.parent[index : index + 1] = written
 
-    def _resolve(self, node: nodes.inline, listings: Listings, done: set[str]) -> None:
+    def _resolve(self, node: nodes.inline, lists: Lists, done: set[str]) -> None:
         """Write a citation where it stands, which need not be the document that it was written in.
 
         Other extensions copy citations, such as ``todolist`` into another document. The copy may have been
         resolved already, so all is made anew from the attributes.
         """
         if is_copy(node):
-            show_text(node, listings)
+            show_text(node, lists)
             return
 
         docname = _docname_at(node, self.env)
         self._set_id(node, docname, done)
 
         home = node["doi_docname"]
-        cites = listings.placed_in(home).get(node.get("doi_id"), node["doi_cites"])
-        listing = listings.of_citations_in(home)
+        cites = lists.placed_in(home).get(node.get("doi_id"), node["doi_cites"])
+        scoped_list = lists.of_citations_in(home)
         keys = [cite.key for cite in cites]
         links = dict(zip(keys, plain_links(cites, self.config), strict=True))
         node.children = []
-        all_parts = listings.parts(home, node["doi_form"], cites)
+        all_parts = lists.parts(home, node["doi_form"], cites)
         for key, parts in groupby(all_parts, attrgetter("link")):
             text = [_node(part) for part in parts]
             if key is None:
                 node += text
             else:
-                node += self._link(links[key].deepcopy(), text, key, docname, listing, listings)
+                node += self._link(links[key].deepcopy(), text, key, docname, scoped_list, lists)
 
     def _set_id(self, node: nodes.inline, docname: str, done: set[str]) -> None:
         """Give a citation its id; a copy has none, as entries link back to the original."""
@@ -110,12 +110,12 @@ class ResolveCitations(SphinxPostTransform):
         text: list[nodes.Node],
         key: Key,
         docname: str,
-        listing: Listing,
-        listings: Listings,
+        scoped_list: ScopedList,
+        lists: Lists,
     ) -> list[nodes.Node]:
         """Return the link of a work: to its entry, or else to its DOI or URL; without any its text."""
         link.attributes.pop("doi_typed", None)  # noted when the document was read
-        entry = listing.references.get(key)
+        entry = scoped_list.references.get(key)
         if entry is None:
             return [link]
 
@@ -124,9 +124,9 @@ class ResolveCitations(SphinxPostTransform):
         url = entry.work.csl.get("URL")
         if isinstance(key, str) and url:
             link["refuri"] = url
-        if listings.is_listed(entry.work, listing):
-            address = entry_id(key, listing.docname, listing.scope)
-            _lead_to(link, listings.builder, docname, listing.docname, address)
+        if lists.is_listed(entry.work, scoped_list):
+            address = entry_id(key, scoped_list.docname, scoped_list.scope)
+            _lead_to(link, lists.builder, docname, scoped_list.docname, address)
         leads_somewhere = "refuri" in link or "refid" in link
         return [link] if leads_somewhere else text
 
@@ -142,30 +142,28 @@ def _docname_at(node: nodes.Node, env: BuildEnvironment) -> str:
     return env.docname
 
 
-class _Lists:
+class _ListWriter:
     """One list of references as nodes.
 
     :param docname: the document that the list stands in.
     :param done: the ids of the entries in the document so far: citations lead to the first.
     """
 
-    def __init__(
-        self, listings: Listings, node: nodes.Element, docname: str, done: set[str]
-    ) -> None:
-        self._listings = listings
+    def __init__(self, lists: Lists, node: nodes.Element, docname: str, done: set[str]) -> None:
+        self._lists = lists
         self._docname = docname
         self._done = done
         self._place: Place = node["doi_place"]
         self._classes = node["classes"]
-        self._is_numbered = listings.of_list(self._place).references.is_numbered
-        self._format = listings.builder.format
+        self._is_numbered = lists.at(self._place).references.is_numbered
+        self._format = lists.builder.format
 
     def written(self) -> list[nodes.Node]:
         """Return numbered lists, each of entries that follow each other; or one without numbers.
 
         In HTML the style sheet hides the bullets of the one without numbers.
         """
-        entries = self._listings.entries(self._place)
+        entries = self._lists.entries(self._place)
         if not entries:
             return []
         if self._is_numbered:
@@ -213,7 +211,7 @@ class _Lists:
     def _link(self, to: Key, text: nodes.Node) -> nodes.reference:
         if isinstance(to, str):
             return nodes.reference("", "", text, internal=False, refuri=to)
-        url = to.link(self._listings.base)
+        url = to.link(self._lists.base)
         link = nodes.reference("", "", text, internal=False, refuri=url, doi=to, classes=["doi"])
         link["support_smartquotes"] = False
         link["doi_card"] = False  # the entry says it all
@@ -224,9 +222,9 @@ class _Lists:
         back: list[nodes.Node] = []
         for number, backlink in enumerate(entry.backlinks, 1):
             text = f"{_BACK}{number}" if len(entry.backlinks) > 1 else _BACK
-            title = _("Cited in %s") % self._listings.title(backlink.page)
+            title = _("Cited in %s") % self._lists.title(backlink.page)
             link = nodes.reference("", text, reftitle=title)
-            builder = self._listings.builder
+            builder = self._lists.builder
             if _lead_to(link, builder, self._docname, backlink.page, backlink.id):
                 space = "\N{NO-BREAK SPACE}" if number == 1 else " "
                 back += [nodes.Text(space), link]
@@ -263,15 +261,15 @@ class NameWorks(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
         shared = options(self.config)
-        listings = listings_of(self.env)
-        if listings is None or not needs_work(shared.text):
+        lists = lists_of(self.env)
+        if lists is None or not needs_work(shared.text):
             return
         for link in doi_references(self.document):
-            work = listings.works.get(link["doi"])
+            work = lists.works.get(link["doi"])
             is_name = link.get("support_smartquotes") is False
             if work is None or not is_name or "doi_cites" in link.parent:
                 continue
-            text = shared.display(link["doi"], work, listings.words)
+            text = shared.display(link["doi"], work, lists.words)
             link[:] = [nodes.Text(text)]
             del link["support_smartquotes"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import ChainMap
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -17,7 +16,7 @@ from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri._citations import citations_in, domain_of
 from sphinx_doiuri._config import citing, options
-from sphinx_doiuri._environment import doi_data, is_shown, links_in, shows_pages
+from sphinx_doiuri._environment import doi_data, in_documents, is_shown, links_in, shows_pages
 from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:
@@ -30,25 +29,25 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri._citations import Citation, DOIDomain, Key, Place, Scope
+    from sphinx_doiuri._citations import Citation, Key, Place, Scope
 
 logger = logging.getLogger(__name__)
 
 _Content = TypeVar("_Content", "Citation", "Place")
 
 # For the transforms, which see no application
-_listings: WeakKeyDictionary[BuildEnvironment, Listings] = WeakKeyDictionary()
+_lists: WeakKeyDictionary[BuildEnvironment, Lists] = WeakKeyDictionary()
 
 
-class Listing(NamedTuple):
-    """The list of a page or of the whole project, and where it is."""
+class ScopedList(NamedTuple):
+    """The list of references of a page or of the project, which one or more places show."""
 
     docname: str
     scope: Scope
     references: ReferenceList
 
 
-class Listings:
+class Lists:
     """What the citations and lists of a build show."""
 
     def __init__(self, app: Sphinx, env: BuildEnvironment) -> None:
@@ -70,13 +69,13 @@ class Listings:
         self.citations = _without_hidden(app, domain.citations, self._order)
         self.places = _without_hidden(app, domain.places, self._order)
         self._links = {name: links_in(app, name) for name in self._order}
-        self._listings: dict[tuple[str, Scope, str], Listing] = {}
+        self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
         self._placed: dict[str, dict[str, tuple[Cite, ...]]] = {}
         # Also those of the last build; those that this one shows are set in the first map
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
-        places = chain.from_iterable(self.places.values())
+        places = in_documents(self.places)
         of_project = [place.docname for place in places if place.scope == "project"]
-        self._project_docname = min(of_project, default="")
+        self._project_docname = of_project[0] if of_project else ""
 
     def title(self, docname: str) -> str:
         """Return the title of a document; its name if it has none."""
@@ -90,30 +89,31 @@ class Listings:
         names = [name for name, citations in self.citations.items() if citations]
         return any(self.of_citations_in(name).references.is_numbered for name in names)
 
-    def of_citations_in(self, docname: str) -> Listing:
-        """Return the listing that the citations in a document belong to."""
+    def of_citations_in(self, docname: str) -> ScopedList:
+        """Return the list to which the citations in a document lead."""
         places = self._places(docname, "page") or self._places(self._project_docname, "project")
         if not places:
-            return self._listing(docname, "page", "")
-        return self.of_list(places[0])
+            return self._list(docname, "page", "")
+        return self.at(places[0])
 
-    def of_list(self, place: Place) -> Listing:
-        """Return the listing that a list shows."""
-        return self._listing(place.docname, place.scope, place.style)
+    def at(self, place: Place) -> ScopedList:
+        """Return the list that a place shows."""
+        return self._list(place.docname, place.scope, place.style)
 
     def entries(self, place: Place) -> list[ListEntry]:
-        """Return the entries of a list; after them links to the DOIs whose works are not known yet."""
-        listed = self.of_list(place).references
-        shown = [reference for reference in listed.references if place.lists(reference.work)]
-        entries = listed.entries(shown, self._entries, self.words)
+        """Return the entries at a place; after them links to the DOIs whose works are not known yet."""
+        references = self.at(place).references
+        shown = [reference for reference in references.references if place.lists(reference.work)]
+        entries = references.entries(shown, self._entries, self.words)
         first_place = self._places(place.docname, place.scope)[0]
         if not place.types or place == first_place:
-            entries += listed.waiting()
+            entries += references.waiting()
         return entries
 
-    def is_listed(self, work: Work, listing: Listing) -> bool:
-        """Return whether one of the lists to which the citations of a listing lead has an entry of a work."""
-        return any(place.lists(work) for place in self._places(listing.docname, listing.scope))
+    def is_listed(self, work: Work, scoped_list: ScopedList) -> bool:
+        """Return whether a place that shows the list has an entry of a work."""
+        places = self._places(scoped_list.docname, scoped_list.scope)
+        return any(place.lists(work) for place in places)
 
     def placed_in(self, docname: str) -> dict[str, tuple[Cite, ...]]:
         """Return what a document cites, by the ids of the citations, with the places of the cites in it."""
@@ -137,10 +137,11 @@ class Listings:
         """Return a digest of what a document shows: citations, lists, links, and titles of other places."""
         citations = [self._content(citation) for citation in self.citations.get(docname, ())]
         lists = [self._list_content(place) for place in self.places.get(docname, ())]
-        dois = dict.fromkeys(use.doi for use in self._data.uses.get(docname, ()))
+        uses = self._data.uses.get(docname, ())
+        dois = dict.fromkeys(use.doi for use in uses)
         answers = [self._answer(doi) for doi in dois]
-        content = repr((citations, lists, answers, titles))
-        return hashlib.blake2s(content.encode(errors="backslashreplace")).hexdigest()
+        content = repr((citations, lists, answers, titles)).encode(errors="backslashreplace")
+        return hashlib.blake2s(content).hexdigest()
 
     def keep_entries(self) -> None:
         """Keep the entries that this build shows, for the next one."""
@@ -148,22 +149,25 @@ class Listings:
 
     def _content(self, citation: Citation) -> tuple[object, ...]:
         """Return what a citation shows, and what its links depend on."""
-        listing = self.of_citations_in(citation.docname)
+        scoped_list = self.of_citations_in(citation.docname)
         cites = self.placed_in(citation.docname)[citation.id]
         parts = self.parts(citation.docname, citation.form, cites)
         works = [self.works[cite.key] for cite in citation.cites if cite.key in self.works]
-        links = [(self.is_listed(work, listing), work.csl.get("URL")) for work in works]
-        return listing.docname, listing.scope, links, _plain(parts)
+        links = [(self.is_listed(work, scoped_list), work.csl.get("URL")) for work in works]
+        return scoped_list.docname, scoped_list.scope, links, _plain(parts)
 
     def _list_content(self, place: Place) -> tuple[object, ...]:
+        """Return what a place shows."""
         entries = [self._entry_content(entry) for entry in self.entries(place)]
-        return self.of_list(place).references.is_numbered, entries
+        return self.at(place).references.is_numbered, entries
 
     def _entry_content(self, entry: ListEntry) -> tuple[object, ...]:
+        """Return what an entry shows, with the titles of the pages to which it leads back."""
         backlinks = [(*backlink, self.title(backlink.page)) for backlink in entry.backlinks]
         return entry.number, _plain(entry.parts), backlinks
 
     def _answer(self, doi: DOI) -> tuple[object, ...]:
+        """Return what is known about a DOI."""
         work = self.works.get(doi)
         csl = None if work is None else work.to_json()
         return str(doi), self._data.statuses.get(doi), csl
@@ -171,16 +175,19 @@ class Listings:
     def _places(self, docname: str, scope: Scope) -> list[Place]:
         return [place for place in self.places.get(docname, ()) if place.scope == scope]
 
-    def _listing(self, docname: str, scope: Scope, style: str) -> Listing:
+    def _list(self, docname: str, scope: Scope, style: str) -> ScopedList:
         key = (docname, scope, style)
-        if key not in self._listings:
+        if key not in self._lists:
             cited = self._cited(docname, scope)
             references = ReferenceList(self._citing, cited, self._answered, style)
-            self._listings[key] = Listing(docname, scope, references)
-        return self._listings[key]
+            self._lists[key] = ScopedList(docname, scope, references)
+        return self._lists[key]
 
     def _cited(self, docname: str, scope: Scope) -> dict[Key, list[Backlink]]:
-        """Return the works of a list, each with the places that cite it: cited, linked, listed ones."""
+        """Return the works of a list, each with the citations that lead to it.
+
+        The cited works come first, then those that are linked or listed only.
+        """
         names = [docname] if scope == "page" else self._order
         cited: dict[Key, list[Backlink]] = {}
         for name in names:
@@ -200,7 +207,7 @@ class Listings:
 
 
 def _plain(parts: tuple[Part, ...]) -> list[tuple[object, ...]]:
-    """Return parts in a form that is the same in every process."""
+    """Return parts in a form that is the same in every process, unlike the order of a set."""
     return [(part.text, sorted(part.formats), part.link) for part in parts]
 
 
@@ -241,64 +248,85 @@ def _without_hidden(
     return shown
 
 
-def listings_of(env: BuildEnvironment) -> Listings | None:
-    """Return the listings of this build; None outside of a build."""
-    return _listings.get(env)
+def lists_of(env: BuildEnvironment) -> Lists | None:
+    """Return the lists of this build; None outside of a build."""
+    return _lists.get(env)
 
 
 def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Compute the listings, and return the documents that show something else than after the last build."""
-    data = doi_data(env)
-    domain = domain_of(env)
-    known = {doi: work for doi, work in data.works.items() if work}
-    data.shown = citing(app.config).library.complete(known)
-    listings = Listings(app, env)
-    _listings[env] = listings
-    reason = citing(app.config).no_language
-    if listings.citations and reason:
-        logger.warning(__("citations are in English: %s"), reason, type="doi", subtype="locale")
+    """Compute the lists, and return the documents that show something else than after the last build."""
+    lists = _compute_lists(app, env)
     if not shows_pages(app):
         return []
-    for collected in (env.titles, env.tocs):  # which contain copies of citations
-        for element in collected.values():
-            for citation in citations_in(element):
-                show_text(citation, listings)
-    titles = _update_labels(env, domain, listings)
-    changed = []
-    for name in sorted({*domain.citations, *domain.places, *data.uses, *domain.targets}):
-        targets = sorted(domain.targets.get(name, set()) & titles.keys())
-        digest = listings.digest(name, [(target, titles[target]) for target in targets])
-        of_builders = domain.rendered.setdefault(name, {})
-        if of_builders.get(app.builder.name) != digest:
-            of_builders[app.builder.name] = digest
-            changed.append(name)
+
+    for element in (*env.titles.values(), *env.tocs.values()):  # which contain copies of citations
+        for citation in citations_in(element):
+            show_text(citation, lists)
+    titles = _update_labels(env, lists)
+    changed = _changed_documents(app, lists, titles)
     for problem in citing(app.config).problems:
         logger.warning("%s", problem, type="doi", subtype="works")
-    listings.keep_entries()
+    lists.keep_entries()
     return changed
 
 
-def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings) -> dict[str, str]:
+def _compute_lists(app: Sphinx, env: BuildEnvironment) -> Lists:
+    """Set the works that this build shows, and return its lists."""
+    data = doi_data(env)
+    known = {doi: work for doi, work in data.works.items() if work}
+    data.shown = citing(app.config).library.complete(known)
+    lists = Lists(app, env)
+    _lists[env] = lists
+
+    reason = citing(app.config).no_language
+    if lists.citations and reason:
+        logger.warning(__("citations are in English: %s"), reason, type="doi", subtype="locale")
+    return lists
+
+
+def _changed_documents(app: Sphinx, lists: Lists, titles: Mapping[str, str]) -> list[str]:
+    """Return the documents that this builder shows otherwise than in the last build.
+
+    :param titles: the texts of the titles with citations, by label or document.
+    """
+    domain = domain_of(app.env)
+    uses = doi_data(app.env).uses
+    changed = []
+    for docname in sorted({*domain.citations, *domain.places, *uses, *domain.targets}):
+        targets = domain.targets.get(docname, set()) & titles.keys()
+        shown_titles = [(target, titles[target]) for target in sorted(targets)]
+        digest = lists.digest(docname, shown_titles)
+        of_builders = domain.rendered.setdefault(docname, {})
+        if of_builders.get(app.builder.name) != digest:
+            of_builders[app.builder.name] = digest
+            changed.append(docname)
+    return changed
+
+
+def _update_labels(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
     """Show citations in cross-references to titles; return the texts of these, by label or document.
 
     The ids of these titles contain the names, whatever the metadata is.
     """
+    texts = {}
+    for docname, page_title in env.titles.items():
+        if any(citations_in(page_title)):
+            texts[docname] = clean_astext(page_title)
+
     labels = env.domaindata["std"]["labels"]
-    texts = {
-        name: clean_astext(title) for name, title in env.titles.items() if any(citations_in(title))
-    }
+    titles_with_citations = domain_of(env).titles
     for name, (docname, address, _title) in labels.items():
-        title = domain.titles.get(docname, {}).get(address)
+        title = titles_with_citations.get(docname, {}).get(address)
         if title is None:
             continue
         for citation in citations_in(title):
-            show_text(citation, listings)
+            show_text(citation, lists)
         texts[name] = clean_astext(title)
         labels[name] = (docname, address, texts[name])
     return texts
 
 
-def show_text(citation: nodes.inline, listings: Listings) -> None:
+def show_text(citation: nodes.inline, lists: Lists) -> None:
     """Show a citation without links, as the first of its works: it stands outside of the page's text."""
-    text = listings.text_of(citation["doi_docname"], citation["doi_form"], citation["doi_cites"])
+    text = lists.text_of(citation["doi_docname"], citation["doi_form"], citation["doi_cites"])
     citation[:] = [nodes.Text(text)]

@@ -63,40 +63,37 @@ class DOIExtension(Extension):
         """Register the processors of this extension."""
         if self.options.shared.resolve:
             verifier(self.options.shared)  # raises ValueError for a file that is not a lock file
-        report = Problems(self.options.warn, self.options.file, self.scope)
-        links = Links(self.options)
+        options = self.options
+        report = Problems(options.warn, options.file, self.scope)
+        links = Links(options)
+
         # After links (160), which match [x](<doi:…>); before autolink (120) and raw HTML (90).
         md.inlinePatterns.register(AutolinkProcessor(md, links, report), "doiuri-autolink", 125)
-        if self.options.citations:
+        if options.citations:
             # Before raw HTML (90), for names with angle brackets.
-            citations = CitationPattern(md, self.options, links, report)
+            citations = CitationPattern(md, options, links, report)
             md.inlinePatterns.register(citations, "doiuri-citation", 126)
-        if (
-            self.options.bare
-            or self.options.bare_names
-            or self.options.bare_links
-            or self.options.citations
-        ):
+        if options.citations or options.bare or options.bare_names or options.bare_links:
             # After raw HTML (90), before magiclink (85) and emphasis (60).
-            mentions = MentionPattern(md, self.options, links, report)
+            mentions = MentionPattern(md, options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
+
         # After inline (20), before attr_list (8), which may add attributes to the links.
-        processor = LinkTreeprocessor(md, self.options, links, report, self._look_up)
+        processor = LinkTreeprocessor(md, options, links, report, self._look_up)
         md.treeprocessors.register(processor, "doiuri-links", 19)
-        # After the same (see below), before citations are written
-        headings = HeadingTreeprocessor(md, processor.citations, self.options.shared.display)
+        # After attr_list (8), abbr (7) and smarty (6), which change text; before citations are written (5.5).
+        headings = HeadingTreeprocessor(md, processor.citations, options.shared.display)
         md.treeprocessors.register(headings, "doiuri-headings", 5.6)
-        if self.options.citations:
-            # After attr_list (8), abbr (7) and smarty (6), which change text; before toc (5), which reads it.
-            # Before paragraphs (10), after all other blocks
-            md.parser.blockprocessors.register(
-                PlaceProcessor(md.parser, report), "doiuri-place", 12
-            )
+        if options.citations:
+            # Before paragraphs (10), after all other blocks.
+            place = PlaceProcessor(md.parser, report)
+            md.parser.blockprocessors.register(place, "doiuri-place", 12)
+            # After the same as headings; before toc (5), which reads the text.
             processor.citations.entries = self.entries
             references = ReferencesTreeprocessor(md, processor.citations, self._writer, report)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
-        # After toc (5), which reads the headings
-        md.treeprocessors.register(LooksTreeprocessor(md, links, self.options), "doiuri-looks", 4)
+        # After toc (5), which reads the headings.
+        md.treeprocessors.register(LooksTreeprocessor(md, links, options), "doiuri-looks", 4)
         report.follow(md)
 
     def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:

@@ -179,7 +179,7 @@ class LockBuilder(Builder):
     def finish(self) -> None:
         """Write the lock file, and warn of the DOIs that it has no entry for.
 
-        What it has about DOIs that remain without an answer is kept; without any answer, a broken file, too.
+        What it has about DOIs without an answer is kept. An invalid file is kept if there is no answer at all.
         """
         data = doi_data(self.env)
         try:

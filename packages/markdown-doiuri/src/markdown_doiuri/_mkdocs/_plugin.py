@@ -203,7 +203,8 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             paths.append("reference_style")
         options |= {name: _beside(config.config_file_path, options[name]) for name in paths}
         try:
-            self._entries = ChainMap({}, self._entries.maps[0])
+            entries_of_last_build = self._entries.maps[0]
+            self._entries = ChainMap({}, entries_of_last_build)
             self._extension = SiteExtension(
                 self._entries, **options, warn=self._warn, is_dirty=self._dirty
             )

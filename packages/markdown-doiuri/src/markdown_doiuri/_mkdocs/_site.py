@@ -106,7 +106,8 @@ class SiteReferences:
     def current(self) -> ReferenceList:
         """Return the list of the works so far."""
         if len(self._current.cited) != len(self._cited):
-            cited = dict(self._cited)  # with the same lists of places
+            # A copy whose lists of places are shared, so that it gets the citations of later pages, too
+            cited = dict(self._cited)
             self._current = reference_list(self.options.citing, cited, self._site.known)
         return self._current
 
@@ -209,6 +210,7 @@ class SiteExtension(DOIExtension):
         return self.site.look_up(needs)
 
     def _writer(self, citations: Citations, used: set[str]) -> Writer | None:
+        """Return what writes a page; None if it has neither citations nor the list of the site."""
         references = self.references
         file = self.file
         if references is None:

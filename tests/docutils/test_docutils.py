@@ -66,7 +66,8 @@ def test_what_is_wrong_is_one_error_that_does_not_halt_docutils_and_links_stay(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setitem(sys.modules, "redis", None)
-    monkeypatch.setenv("DOIURI_CACHE", ":memory:" if settings else "redis://localhost")
+    cache = ":memory:" if settings else "redis://localhost"
+    monkeypatch.setenv("DOIURI_CACHE", cache)
     page = body(":doi:`10.1000/1` :doi:`10.1000/2`", halt_level=2, doi_resolve=True, **settings)
     assert len(links(page)) == 2
     [told] = [record for record in caplog.records if record.name == "doiuri"]
@@ -107,8 +108,8 @@ def test_requests_name_this_package_and_its_version_and_keep_the_budget(
 
 
 def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: Path) -> None:
-    source, page = tmp_path / "page.rst", tmp_path / "page.html"
-    source.write_text(
+    page = tmp_path / "page.html"
+    (tmp_path / "page.rst").write_text(
         ":doi:`10.1000/1`, `x <doi:10.1000/a%23b>`_, y_ and `z <doi:10.1000>`__\n`z <doi:10.1000>`__\n\n"
         ".. _y: DOI:10.1000/2\n\n.. `z <doi:10.1000>`__\n\n.. include:: part.txt\n"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -35,16 +36,18 @@ class Body:
 def items(built: Build, name: str = "index.html") -> list[tuple[str, str]]:
     """The numbers with which lists begin, and the texts of their entries without links back."""
     pattern = r'<[ou]l class="[^"]*doi-bibliography[^"]*"(?: start="(\d+)")?>\n(.*?)</[ou]l>'
-    lists = re.findall(pattern, built.text(name), re.DOTALL)
-    return [
-        (start, text_in(entry.partition('<span class="doi-back">')[0]))
-        for start, text in lists
-        for entry in re.findall(r"<li.*?</li>", text, re.DOTALL)
-    ]
+    entries = []
+    for start, text in re.findall(pattern, built.text(name), re.DOTALL):
+        for entry in re.findall(r"<li.*?</li>", text, re.DOTALL):
+            without_links_back = entry.partition('<span class="doi-back">')[0]
+            entries.append((start, text_in(without_links_back)))
+    return entries
 
 
 def shown(built: Build, *names: str) -> list[str]:
-    return [link.text for name in names for link in built.links(f"{name}.html")]
+    """The texts of the links on pages."""
+    links = chain.from_iterable(built.links(f"{name}.html") for name in names)
+    return [link.text for link in links]
 
 
 WORKS = """\
@@ -85,7 +88,32 @@ ENTRIES = (
 )
 
 
-@pytest.mark.parametrize("syntax", ["rst", "md"])
+RST_PAGE = """\
+T
+=
+
+%s
+.. doi:bibliography::
+   :nocite: @notes; 10.5555/no-metadata
+      10.5555/three
+
+"""
+MYST_PAGE = """\
+# T
+
+%s
+```{doi:bibliography}
+:nocite: '@notes; 10.5555/three'
+```
+"""
+# A role for a form and a text, and a page for citations
+SYNTAXES = {
+    "rst": (":doi:%s:`%s`\n", RST_PAGE),
+    "md": ("{doi:%s}`%s`\n", MYST_PAGE),
+}
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
 @pytest.mark.parametrize(
     ("conf", "column"),
     [
@@ -98,20 +126,12 @@ ENTRIES = (
 def test_what_citations_and_lists_show(
     conf: str, column: int, syntax: str, tmp_path: Path, server: Site
 ) -> None:
-    role = ":doi:%s:`%s`\n" if syntax == "rst" else "{doi:%s}`%s`\n"
+    role, page = SYNTAXES[syntax]
     cited = "\n".join(role % row[:2] for row in CITED)
-    options = "   :nocite: @notes; 10.5555/no-metadata\n      10.5555/three\n"
-    if syntax == "md":
-        options = ":nocite: '@notes; 10.5555/three'\n"
-    heading, opening, end = (
-        ("T\n=", ".. doi:bibliography::", "")
-        if syntax == "rst"
-        else ("# T", "```{doi:bibliography}", "```")
-    )
     files = {
         "conf.py": f"extensions = ['sphinx_doiuri', 'myst_parser']\ndoi_works = ['works.json']\n{conf}\n",
         "works.json": WORKS,
-        f"index.{syntax}": f"{heading}\n\n{cited}\n{opening}\n{options}{end}\n",
+        f"index.{syntax}": page % cited,
     }
     built = build(write(tmp_path / "src", files), tmp_path)
     assert Body(built.text()).texts("doi-citation") == [row[column] for row in CITED]
@@ -219,7 +239,8 @@ def test_titles_with_citations_are_the_same_wherever_they_are_shown(
     a += f"{'-' * 60}\n\n.. _rubric:\n\n.. rubric:: See :doi:p:`10.5555/kahn-a`\n\nSee :ref:`two`\n\n{LIST}"
     text = ":doc:`a` :ref:`two`, :ref:`rubric`, :ref:`own <two>` and :any:`two`\n\n.. toctree::\n\n   a\n"
     built = build(project(tmp_path, text, **{"a.rst": a}), tmp_path, "html", "-j", "2")
-    page, index = built.text("a.html"), built.text()
+    page = built.text("a.html")
+    index = built.text()
     references = r'<span class="(?:std std-ref|doc)">([^<]*)</span>'
     told = [text_in(one) for one in re.findall(references, index)]
     assert told == ["On KAHN (2001)", after, "See (KAHN, 2001)", "own", after]
@@ -348,10 +369,8 @@ def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, se
     pages = {"a": f":doi:p:`@a`\n\n{LIST}", "b": f":doi:p:`10.5555/kahn-b`\n\n{LIST}",
              "c": f":doi:p:`10.5555/three`\n\n{LIST}", "d": ":doi:`10.5555/kahn-b`\n"}  # fmt: skip
     files = {f"{name}.rst": f"{name}\n=\n\n{text}" for name, text in pages.items()}
-    conf, first = (
-        "doi_works = ['v.json', 'w.json']\ndoi_details = True\n",
-        '[{"id": "a", "title": "First"}]',
-    )
+    conf = "doi_works = ['v.json', 'w.json']\ndoi_details = True\n"
+    first = '[{"id": "a", "title": "First"}]'
     text = ".. toctree::\n   :glob:\n\n   *\n"
     source = project(tmp_path, text, conf, **{"v.json": "[]", "w.json": first, **files})
     build(source, tmp_path)
@@ -460,7 +479,7 @@ def test_each_list_of_a_page_is_what_it_is_alone(
 
     lists = {name: items(built, f"{name}.html") for name in LISTS}
     assert lists["author-date"] != lists["numeric"]
-    assert items(built, "together.html") == [entry for name in order for entry in lists[name]]
+    assert items(built, "together.html") == list(chain.from_iterable(lists[name] for name in order))
 
 
 REFS = {

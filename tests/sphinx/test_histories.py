@@ -80,36 +80,28 @@ class Project:
     """A project that is built again after each step, and also for the first time."""
 
     def __init__(self, folder: Path, urls: list[str]) -> None:
-        self._folder, self._urls = folder, urls
+        self._folder = folder
+        self._urls = urls
         self._source = write(folder / "src", FILES)
         self._lock = self._source / "doi.lock.json"
         self.states = {"a": "by Kahn", "b": "by Kahn", "kept,": "registered"}
         self._options = {name: values[0] for name, values in OPTIONS.items()}
         self._texts = {"part": ""}
         self._told: Told = {}
-        self._builds, self._day, self._is_new = 0, 0, False
+        self._builds = 0
+        self._day = 0
+        self._has_new_states = False
 
     def after(self, step: Step) -> None:
         """Do what a step says, build, and compare."""
         for name, text in step.texts.items():
             self._write(name, text)
         self.states |= step.states
-        self._is_new = self._is_new or bool(step.states)
-        if self._is_new and not step.offline:
-            self._day, self._is_new = self._day + 1, False
-        options = {
-            name: OPTIONS[name][number % len(OPTIONS[name])]
-            for name, number in step.options.items()
-        }
-        if changed := dict(options.items() - self._options.items()):
-            self._options |= changed
-            self._forget(
-                ""
-                if changed.keys() & REREADS
-                else "not-found"
-                if changed.keys() & RENEWS
-                else "none"
-            )
+        self._has_new_states = self._has_new_states or bool(step.states)
+        if self._has_new_states and not step.offline:
+            self._day += 1
+            self._has_new_states = False
+        self._change_options(step)
         if step.moves:
             self._urls.reverse()
         if step.unlocks:
@@ -122,82 +114,119 @@ class Project:
         with pytest.MonkeyPatch.context() as patch:
             self._build(step, patch)
 
+    def _change_options(self, step: Step) -> None:
+        """Set the options of a step, and expect the warnings again of what Sphinx then reads or looks up."""
+        chosen = {
+            name: OPTIONS[name][number % len(OPTIONS[name])]
+            for name, number in step.options.items()
+        }
+        changed = {name for name, value in chosen.items() if value != self._options[name]}
+        self._options |= chosen
+        if changed & REREADS:
+            self._forget("")
+        elif changed & RENEWS:
+            self._forget("not-found")
+
     def _write(self, name: str, text: str) -> None:
         if self._texts.get(name) == text:
             return  # Sphinx would read it again
         self._texts[name] = text
-        self._told.pop("tp" if name == "part" else name, None)
-        path = self._source / {"p": "part.txt", "t": f"s/{name}.rst"}.get(name[0], f"{name}.rst")
-        title = {"title": "On :doi:t:`10.5555/b`", "renamed": text}.get(
-            text, name
-        ) + f"\n{'=' * 30}"
-        orphan = "" if name.startswith("t") else ":orphan:"
-        head = "" if name == "part" else f"{orphan}\n\n.. _l-{name}:\n\n{title}\n\n"
+        self._told.pop(reader_of(name), None)
+
+        path = self._source / path_of(name)
         path.unlink(missing_ok=True)
         if text or name == "part":
-            path.write_text(f"{head}{TEXTS.get(text, '')}\n", "utf-8")
+            path.write_text(f"{head_of(name, text)}{TEXTS.get(text, '')}\n", "utf-8")
 
     def _forget(self, codes: str) -> None:
         """Expect the warnings with these codes again."""
         for name, told in self._told.items():
-            kept = {
-                line: times
-                for line, times in told.items()
-                if not re.search(rf"\[doi\.({codes})", line)
-            }
-            self._told[name] = Counter(kept)
+            forgotten = [line for line in told if re.search(rf"\[doi\.({codes})", line)]
+            self._told[name] = told - Counter({line: told[line] for line in forgotten})
 
     def _build(self, step: Step, patch: pytest.MonkeyPatch) -> None:
-        strftime, day = time.strftime, time.gmtime(86_400 * self._day)
+        strftime = time.strftime
+        day = time.gmtime(86_400 * self._day)
         patch.setattr(time, "strftime", lambda form, when=day: strftime(form, when))
         patch.setenv("DOIURI_RESOLVER", self._urls[0])
         patch.setenv("DOIURI_CACHE", str(self._folder / f"{self._day}.sqlite"))
         patch.setenv("DOIURI_OFFLINE", str(step.offline))
         kept = build(self._source, self._folder / "kept", step.builder, "-j", step.processes)
         told = told_in(kept)
-        if (
-            step.offline or step.builder == "linkcheck"
-        ):  # it may know more than a first build, or show less
+        # Without a network a build may know more than a first one; linkcheck shows less
+        if step.offline or step.builder == "linkcheck":
             for name, lines in told.items():
                 self._told[name] = self._told.get(name, Counter()) + lines
             return
+
         locked = self._locked()
         if step.builder == "doi-lock":
             self._lock.unlink(missing_ok=True)
         self._builds += 1
         fresh = build(self._source, self._folder / f"fresh {self._builds}", step.builder)
+
         assert locked == self._locked(), step
-        expected = told_in(fresh)
-        for name in {*expected, *told, *self._told}:
-            before, now = self._told.get(name, Counter()), expected.get(name, Counter())
-            assert told.get(name, Counter()) == now - before, (name, step)
-            # a DOI that exists again may be lost again
-            lasting = {
-                line: n for line, n in before.items() if line in now or "[doi.not-found" not in line
-            }
-            self._told[name] = Counter(lasting) + told.get(name, Counter())
+        self._compare_warnings(step, told, told_in(fresh))
         shown = pages(kept)
         for name, page in pages(fresh).items():
             assert shown[name] == page, (name, step)
+
+    def _compare_warnings(self, step: Step, told: Told, expected: Told) -> None:
+        """Check that a build gave the warnings of a fresh build that were not given before."""
+        for name in {*expected, *told, *self._told}:
+            before = self._told.get(name, Counter())
+            now = expected.get(name, Counter())
+            new = told.get(name, Counter())
+            assert new == now - before, (name, step)
+            # a DOI that exists again may be lost again
+            dead_again = [line for line in before if "[doi.not-found" in line and line not in now]
+            lasting = before - Counter({line: before[line] for line in dead_again})
+            self._told[name] = lasting + new
 
     def _locked(self) -> bytes:
         return self._lock.read_bytes() if self._lock.exists() else b""
 
 
+def reader_of(name: str) -> str:
+    """The document that contains a file: ``tp`` includes "part"."""
+    return "tp" if name == "part" else name
+
+
+def path_of(name: str) -> str:
+    if name == "part":
+        return "part.txt"
+    return f"s/{name}.rst" if name.startswith("t") else f"{name}.rst"
+
+
+def head_of(name: str, text: str) -> str:
+    """What precedes the text of a document: a label and its title."""
+    if name == "part":
+        return ""
+    titles = {"title": "On :doi:t:`10.5555/b`", "renamed": text}
+    title = titles.get(text, name)
+    orphan = "" if name.startswith("t") else ":orphan:"
+    return f"{orphan}\n\n.. _l-{name}:\n\n{title}\n{'=' * 30}\n\n"
+
+
 def told_in(built: Build) -> Told:
-    """The warnings of a build by document; ``tp`` includes the file "part"."""
-    found: Told = {}
+    """The warnings of a build by document."""
+    told: Told = {}
     for line in built.told:
         if "[doi." in line:
             name = line.partition(".")[0].removeprefix("s/")
-            found.setdefault("tp" if name == "part" else name, Counter())[line] += 1
-    return found
+            told.setdefault(reader_of(name), Counter())[line] += 1
+    return told
 
 
 def pages(built: Build) -> dict[str, list[str]]:
     """What is written; of web pages titles and bodies: Sphinx does not keep up what themes show around."""
     parts = re.compile(
-        r'<title>.*?</title>|<div class="body".*?<div class="clearer">|^(?!<).*', re.DOTALL
+        r"""
+        <title> .*? </title>
+        |   <div\ class="body" .*? <div\ class="clearer">
+        |   ^ (?! < ) .*                                     # not a web page
+        """,
+        re.DOTALL | re.VERBOSE,
     )
     paths = [path for path in built.out.rglob("*.*") if path.suffix in {".html", ".tex", ".txt"}]
     return {
@@ -297,9 +326,10 @@ STEPS = st.builds(
 )
 
 
-@settings(
-    max_examples=2 if settings().derandomize else 200, phases=[Phase.generate]
-)  # shrinking takes minutes
+EXAMPLES = 2 if settings().derandomize else 200
+
+
+@settings(max_examples=EXAMPLES, phases=[Phase.generate])  # shrinking takes minutes
 @given(st.lists(STEPS, min_size=3, max_size=5))
 def test_any_history_ends_with_the_build_of_a_fresh_project(history: list[Step]) -> None:
     with project() as made:

@@ -85,6 +85,27 @@ def test_a_work_without_a_doi_has_an_id_and_keeps_its_url() -> None:
     assert "URL" not in Work(X, {"URL": "https://a.example/"}).csl, "the DOI is the link"
 
 
+@pytest.mark.parametrize(
+    ("doi", "url", "is_kept"),
+    [
+        ("10.1000/a", "https://dx.doi.org/10.1000/A", False),
+        ("10.1000/a", "https://doi.org/10.1000/b", True),
+        (
+            "10.1000/é",
+            "https://doi.org/10.1000/É",
+            True,
+        ),  # only ASCII letters are the same in both cases
+        ("10.1000/a", "https://example.org/10.1000/a", True),
+    ],
+)
+def test_an_authors_url_is_kept_unless_it_links_to_the_doi(
+    doi: str, url: str, is_kept: bool
+) -> None:
+    work = Work.whole(DOI(doi), {"URL": url})
+
+    assert ("URL" in work.csl) == is_kept
+
+
 @each("titles")
 def test_titles_are_plain_text_with_their_subtitle(case: dict[str, Any]) -> None:
     assert work(title=case["title"], subtitle=case.get("subtitle")).title == case["text"]

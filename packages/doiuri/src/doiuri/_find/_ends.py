@@ -222,11 +222,12 @@ def _in_table(text: str, start: int, place: int) -> bool:
 
     It is if the rest of its line, or the line above or below, has another one with text right after it.
     """
-    rest, _, following = text[place + 1 : place + _LINE_LENGTH].partition("\n")
-    below = following.partition("\n")[0]
-    above = text[max(0, start - _LINE_LENGTH) : start].rstrip("\r\n").rpartition("\n")[2]
+    rest_of_line, _, following = text[place + 1 : place + _LINE_LENGTH].partition("\n")
+    line_below = following.partition("\n")[0]
+    preceding = text[max(0, start - _LINE_LENGTH) : start].rstrip("\r\n")
+    line_above = preceding.rpartition("\n")[2]
     separator = _COLUMNS[text[place]]
-    return any(separator.search(line) for line in (rest, below, above))
+    return any(separator.search(line) for line in (rest_of_line, line_below, line_above))
 
 
 def _notation_end(text: str, start: int, place: str) -> int:

@@ -51,12 +51,14 @@ def suffixes(max_size: int = 30) -> SearchStrategy[str]:
 
     :param max_size: the greatest length, in characters.
     """
-    characters = st.text(st.sampled_from(_TRICKY) | _GRAPHIC, min_size=1, max_size=max_size)
+    character = st.sampled_from(_TRICKY) | _GRAPHIC
+    characters = st.text(character, min_size=1, max_size=max_size)
 
     part = _SEGMENTS | _ESCAPE | _ENTITY | _CASED | st.text(_GRAPHIC, max_size=3)
     of_parts = st.lists(part, min_size=1, max_size=6).map("".join)
     with_entity = st.builds("{}{}".format, characters, _ENTITY)
-    cut = (of_parts | with_entity).map(lambda suffix: suffix[:max_size])
+    of_any_length = of_parts | with_entity
+    cut = of_any_length.map(lambda suffix: suffix[:max_size])
     return characters | cut.filter(bool)
 
 
@@ -92,8 +94,9 @@ def spelled_uris(draw: st.DrawFn) -> tuple[str, DOI]:
     """
     doi = draw(dois(12))
     scheme = draw(st.sampled_from(["doi:", "DOI:", "Doi:"]))
-    encoded = encode(doi.name, draw(st.sampled_from([URI, FINAL])))
-    spelled = "".join(draw(_spellings(token)) for token in _TOKEN.findall(encoded))
+    profile = draw(st.sampled_from([URI, FINAL]))
+    tokens = _TOKEN.findall(encode(doi.name, profile))
+    spelled = "".join(draw(_spellings(token)) for token in tokens)
     return scheme + spelled, doi
 
 
@@ -105,8 +108,10 @@ def spelled_texts(draw: st.DrawFn) -> tuple[str, DOI]:
     """
     doi = draw(dois())
     label = draw(st.sampled_from(_LABELS + _LINKS))
-    encoded = encode(doi.name, draw(st.sampled_from([URI, LINK, FINAL])))
-    text = draw(_WHITE) + label + encoded + draw(_WHITE)
+    profile = draw(st.sampled_from([URI, LINK, FINAL]))
+    white_before = draw(_WHITE)
+    white_after = draw(_WHITE)
+    text = white_before + label + encode(doi.name, profile) + white_after
     if draw(st.booleans()):
         text = f"<{text}>"
     return text, doi

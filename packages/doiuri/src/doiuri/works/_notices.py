@@ -16,7 +16,7 @@ from doiuri._errors import DOISyntaxError
 from doiuri.works._csl import read_date
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 RETRACTIONS = {
     "retraction": "retracted",
@@ -126,14 +126,23 @@ def read_published_version(csl: Mapping[str, Any]) -> DOI | None:
 def _items_about(csl: Mapping[str, Any], work_name: str) -> list[Mapping[str, Any]]:
     """Return the items of the metadata that may be notices about the work itself."""
     updates = list(_items(csl.get("update-to")))
-    about_work = [item for item in updates if _is_named(item, work_name)]
+    noticed_works = _noticed_works(updates, work_name)
 
-    # If this work is itself a notice, the works that it is about are no notices about it; some publishers
-    # have Crossref list them so (see above).
-    others = {_name_in(item) for item in updates if not _is_publishers(item)} - {work_name, ""}
-    updated_by = [*_items(_custom(csl).get("updated-by")), *_items(csl.get("updated-by"))]
-    kept = [item for item in updated_by if not _is_publishers(item) or _name_in(item) not in others]
-    return kept + about_work
+    about_work = []
+    for member in (_custom(csl).get("updated-by"), csl.get("updated-by")):
+        for item in _items(member):
+            # some publishers have Crossref list the works of a notice as if they were notices (see above)
+            is_reversed = _is_publishers(item) and _name_in(item) in noticed_works
+            if not is_reversed:
+                about_work.append(item)
+    about_work += (item for item in updates if _is_named(item, work_name))
+    return about_work
+
+
+def _noticed_works(updates: Iterable[Mapping[str, Any]], work_name: str) -> set[str]:
+    """Return the names of the works that, by Retraction Watch, the work is a notice about."""
+    names = {_name_in(item) for item in updates if not _is_publishers(item)}
+    return names - {work_name, ""}
 
 
 def _retraction_without_notice(csl: Mapping[str, Any], title: str) -> Notice | None:

@@ -310,8 +310,12 @@ class Record(Immutable):
             plain = _PLAIN.fullmatch(source.decode())
         except UnicodeDecodeError:
             plain = None
-        if plain is None or (plain[1] != doi.name and ascii_upper(plain[1]) != doi.key):
+        if plain is None:
             return cls.from_json(source, doi=doi)
+        handle = plain[1]
+        if handle != doi.name and ascii_upper(handle) != doi.key:
+            return cls.from_json(source, doi=doi)
+
         record = object.__new__(cls)
         _set(record, "doi", doi)
         _set(record, "_content", plain)

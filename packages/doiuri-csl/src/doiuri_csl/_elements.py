@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from doiuri_csl._appearance import Appearance, read_appearance
-from doiuri_csl._context import Context, Element, Position
+from doiuri_csl._choose import Choose, Condition, Content, read_tests, rendering_elements
+from doiuri_csl._context import Context, Element
 from doiuri_csl._dates import Date
-from doiuri_csl._datevalues import read_date
-from doiuri_csl._labels import Label, locator_term
+from doiuri_csl._labels import Label
 from doiuri_csl._markup import parse
 from doiuri_csl._names import read_names
 from doiuri_csl._numbers import format_number, format_pages, is_count, is_numeric
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from doiuri_csl._xml import Node
 
-Macros: TypeAlias = Mapping[str, "Sequence[Element]"]
+Macros: TypeAlias = Mapping[str, "Sequence[Content]"]
 
 _PAGES = ("page", "page-first")
 _PAGE_LABELS = ("page", "folio")
@@ -45,34 +45,13 @@ _ADDRESSES = {
 }
 _SCHEMES = ("https://", "http://", "ftp://")
 
-# An item has one type, a locator one label: of several values in one test any one does,
-# whatever ``match`` says.
-_EXCLUSIVE = ("type", "locator")
 
-# CSL 1.0.2, Choose: "ibid" is also true for "ibid-with-locator", "subsequent" for both
-_POSITIONS = {
-    "first": (Position.FIRST,),
-    "subsequent": (Position.SUBSEQUENT, Position.IBID, Position.IBID_WITH_LOCATOR),
-    "ibid": (Position.IBID, Position.IBID_WITH_LOCATOR),
-    "ibid-with-locator": (Position.IBID_WITH_LOCATOR,),
-}
+def render_parts(elements: Sequence[Content], context: Context) -> list[Rendered]:
+    """Return what each element renders to."""
+    return [element.render(context) for element in rendering_elements(elements, context)]
 
 
-def render_parts(elements: Sequence[Element], context: Context) -> list[Rendered]:
-    """Return what each element renders to.
-
-    ``<choose>`` is transparent: what stands in it takes the delimiters of the group around it.
-    """
-    parts: list[Rendered] = []
-    for element in elements:
-        if isinstance(element, _Choose):
-            parts.extend(render_parts(element.chosen(context), context))
-        else:
-            parts.append(element.render(context))
-    return parts
-
-
-def render_sequence(elements: Sequence[Element], context: Context, delimiter: str = "") -> Rendered:
+def render_sequence(elements: Sequence[Content], context: Context, delimiter: str = "") -> Rendered:
     """Return the elements one after the other."""
     parts = render_parts(elements, context)
     pieces = join_pieces([part.pieces for part in parts], delimiter)
@@ -80,7 +59,7 @@ def render_sequence(elements: Sequence[Element], context: Context, delimiter: st
 
 
 def _render_group(
-    elements: Sequence[Element], delimiter: str, appearance: Appearance, context: Context
+    elements: Sequence[Content], delimiter: str, appearance: Appearance, context: Context
 ) -> Rendered:
     """Return the elements, or nothing if variables were tried and none had a value.
 
@@ -245,7 +224,7 @@ class _Number:
 class _Group:
     """``<group>``: left out if variables were tried and none had a value."""
 
-    elements: list[Element]
+    elements: list[Content]
     delimiter: str
     appearance: Appearance
 
@@ -254,106 +233,17 @@ class _Group:
         return _render_group(self.elements, self.delimiter, self.appearance, context)
 
 
-@dataclass
-class _Test:
-    """One test of a condition: of one variable, or whether a thing is one of several, as a type."""
-
-    kind: str
-    values: list[str]
-
-    def holds(self, context: Context) -> bool:
-        """Return whether it holds for one of its values."""
-        return any(_holds(self.kind, value, context) for value in self.values)
-
-
-def _read_tests(node: Node) -> list[_Test]:
-    """Return the tests of ``<if>``: one for each variable, but one for all the types or locators."""
-    tests = []
-    for kind, text in node.attributes.items():
-        values = text.split()
-        if kind in _EXCLUSIVE:
-            tests.append(_Test(kind, values))
-        elif kind != "match":
-            tests.extend(_Test(kind, [value]) for value in values)
-    return tests
-
-
-@dataclass
-class _Condition:
-    """``<if>``, ``<else-if>`` and ``<else>`` (CSL 1.0.2, Choose)."""
-
-    tests: list[_Test]
-    match: str
-    elements: list[Element]
-
-    def holds(self, context: Context) -> bool:
-        """Return whether the tests hold together."""
-        outcomes = (test.holds(context) for test in self.tests)
-        if self.match == "any":
-            return any(outcomes)
-        if self.match == "none":
-            return not any(outcomes)
-        return all(outcomes)
-
-
-def _holds(kind: str, value: str, context: Context) -> bool:
-    """Return whether a test of a condition holds for a value."""
-    if kind == "variable":
-        return context.has(value)
-    if kind == "type":
-        return context.item.get("type") == value
-    if kind == "is-numeric":
-        return is_numeric(context.value(value))
-    if kind == "is-uncertain-date":
-        date = read_date(context.item.get(value))
-        return date is not None and date.circa
-    if kind == "locator":
-        return bool(context.cite.locator) and locator_term(context.cite.label) == value
-    if kind == "position":
-        return _is_in_position(value, context)
-    if kind == "disambiguate":
-        context.progress.conditions_tested += 1
-        return context.progress.conditions_tested <= context.entry.disambiguation.conditions
-    return False
-
-
-def _is_in_position(value: str, context: Context) -> bool:
-    if context.area != "citation":
-        return False
-    if value == "near-note":
-        return context.cite.place.is_near_note
-    return context.cite.place.position in _POSITIONS.get(value, ())
-
-
-@dataclass
-class _Choose:
-    """``<choose>``: the elements of the first condition that holds."""
-
-    conditions: list[_Condition]
-
-    def chosen(self, context: Context) -> list[Element]:
-        """Return the elements to render here."""
-        for condition in self.conditions:
-            if condition.holds(context):
-                return condition.elements
-        return []
-
-    def render(self, context: Context) -> Rendered:
-        """Return what the chosen elements render to."""
-        return render_sequence(self.chosen(context), context)
-
-
 class Reader:
     """Reads rendering elements, which share the style's macros."""
 
     def __init__(self, macros: Macros) -> None:
         self._macros = macros
 
-    def elements(self, node: Node) -> list[Element]:
+    def elements(self, node: Node) -> list[Content]:
         """Return the rendering elements in an element."""
         return [self.element(child) for child in node]
 
-    def element(self, node: Node) -> Element:
+    def element(self, node: Node) -> Content:
         """Return the rendering element of a node.
 
         :raises CSLError: if CSL has no such rendering element
@@ -387,14 +277,14 @@ class Reader:
             return _TextValue(node.get("value"), appearance)
         return _TextVariable(_variable(node), form, appearance)
 
-    def _choose(self, node: Node) -> _Choose:
+    def _choose(self, node: Node) -> Choose:
         conditions = []
         for child in node:
             if child.name not in ("if", "else-if", "else"):
                 raise child.error("is not a part of <choose>")
             match = child.get("match", "all")
-            conditions.append(_Condition(_read_tests(child), match, self.elements(child)))
-        return _Choose(conditions)
+            conditions.append(Condition(read_tests(child), match, self.elements(child)))
+        return Choose(conditions)
 
 
 def _variable(node: Node) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from doiuri_csl._appearance import Appearance, read_appearance
-from doiuri_csl._context import Context, Element, ListedNames
+from doiuri_csl._choose import Content, rendering_elements
+from doiuri_csl._context import Context, ListedNames
 from doiuri_csl._labels import Label
 from doiuri_csl._namelist import NameWriter
 from doiuri_csl._nameoptions import NameStyle
@@ -41,7 +42,7 @@ class Names:
 
     label: Label | None
     label_first: bool
-    substitutes: list[Element]
+    substitutes: list[Content]
     appearance: Appearance
 
     inherits: bool
@@ -154,7 +155,7 @@ class Names:
         progress.substituting = self
         before = len(progress.rendered)
         try:
-            for element in self.substitutes:
+            for element in rendering_elements(self.substitutes, context):
                 rendered = element.render(context)
                 if rendered.pieces:
                     progress.substituted.update(progress.rendered[before:])
@@ -164,7 +165,7 @@ class Names:
         return EMPTY
 
 
-def read_names(node: Node, read_element: Callable[[Node], Element]) -> Names:
+def read_names(node: Node, read_element: Callable[[Node], Content]) -> Names:
     """Return the ``<names>`` of an element; ``read_element`` reads what stands in ``<substitute>``."""
     substitutes = []
     for substitute in node.children("substitute"):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from doiuri_csl._appearance import Appearance, read_appearance
-from doiuri_csl._context import Element, Settings
+from doiuri_csl._choose import Content
+from doiuri_csl._context import Settings
 from doiuri_csl._elements import Reader
 from doiuri_csl._macros import check_macros, macros_of
 from doiuri_csl._nameoptions import inherited_attributes
@@ -54,7 +55,7 @@ class Area:
     name: str
     attributes: dict[str, str]
     names: dict[str, str]
-    elements: list[Element]
+    elements: list[Content]
     delimiter: str
     appearance: Appearance
     sort_keys: list[SortKey]
@@ -76,7 +77,7 @@ class Sheet:
     is_numeric: bool
     default_locale: str
     areas: dict[str, Area]
-    macros: dict[str, list[Element]]
+    macros: dict[str, list[Content]]
     settings: Settings
     own_locales: list[Node]
 
@@ -108,7 +109,7 @@ def read_sheet(root: Node) -> Sheet:
                 raise link.error(f"refers to another style; get that one: {link.get('href')}")
 
     macro_nodes = macros_of(root)
-    macros: dict[str, list[Element]] = {}
+    macros: dict[str, list[Content]] = {}
     reader = Reader(macros)
     for name, macro in macro_nodes.items():
         macros[name] = reader.elements(macro)

@@ -67,7 +67,7 @@ def apply_case(pieces: list[Piece], case: str, lang: str) -> list[Piece]:
     if case == "sentence":
         return _capitalize_first(_change_text(pieces, str.lower), lang)
     # "Title Case Conversion": only for items in English
-    if case == "title" and lang.startswith("en"):
+    if case == "title" and lang.lower().startswith("en"):
         return _title_case(pieces)
     return pieces
 

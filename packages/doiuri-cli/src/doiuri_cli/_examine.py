@@ -39,6 +39,7 @@ _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 
 _CellAndLine = tuple[int | None, int | None]  # a cell and a line; None: all of them
 _WHOLE_FILE: _CellAndLine = (None, None)
+_Start = tuple[int, int, int]  # a cell, or 0 if there are none, a line and a column
 _USUAL = frozenset(RULES) - LOCK_CODES - WORK_CODES
 
 
@@ -282,23 +283,26 @@ def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> 
 
     :param meant: registered names that were probably meant, by the DOI's key.
     """
-    corrections: dict[tuple[int, int, int], list[Finding]] = {}
+    corrections: dict[_Start, list[Finding]] = {}
     for finding in findings:
         if _corrects(finding):
             corrections.setdefault(_start(finding.location), []).append(finding)
 
-    is_dead = {_start(one.location): one for one in findings if one.code == "not-found"}
-    joined: dict[tuple[int, int, int], Finding] = {}
-    for start, dead in is_dead.items():
-        merged = _joined(dead, corrections.get(start, ()), meant)
-        if merged is not None:
-            joined[start] = merged
+    joined: dict[_Start, Finding] = {}
+    for finding in findings:
+        start = _start(finding.location)
+        if finding.code == "not-found" and start in corrections:
+            with_correction = _joined(finding, corrections[start], meant)
+            if with_correction is not None:
+                joined[start] = with_correction
 
     for finding in findings:
         start = _start(finding.location)
-        if start in joined and finding.code == "not-found":
+        if start not in joined:
+            yield finding
+        elif finding.code == "not-found":
             yield joined[start]
-        elif not (start in joined and _corrects(finding)):
+        elif not _corrects(finding):
             yield finding
 
 
@@ -309,11 +313,14 @@ def _joined(
 
     Of several corrections, only the registry can say which was meant.
     """
-    confirmed = meant.get(DOI(dead.doi).key) if dead.doi and dead.doi.startswith("10.") else None
-    for correction in corrections:
-        if confirmed is not None and correction.fix and correction.fix.name == confirmed:
-            return dead._replace(fix=correction.fix)
-    if confirmed is not None or len(corrections) != 1:
+    confirmed = meant.get(Handle.from_name(dead.doi or "").key)
+    if confirmed is not None:
+        for correction in corrections:
+            if correction.fix is not None and correction.fix.name == confirmed:
+                return dead._replace(fix=correction.fix)
+        return None
+
+    if len(corrections) != 1:
         return None
     (correction,) = corrections
     message = f"{dead.message}; {correction.message}"
@@ -364,10 +371,10 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
         seen.add(same)
 
 
-def _order(finding: Finding) -> tuple[tuple[int, int, int], str]:
+def _order(finding: Finding) -> tuple[_Start, str]:
     return _start(finding.location), finding.code
 
 
-def _start(location: Location) -> tuple[int, int, int]:
+def _start(location: Location) -> _Start:
     """Return where a finding of a file starts: cell, line and column."""
     return location.cell or 0, location.line, location.column

@@ -87,9 +87,13 @@ def check(runner: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
         "DOIURI_CACHE": str(runner / "doiuri-cache" / "doiuri.sqlite"),
     }
     words = [*BASH, "-c", step["run"]]
-    place, environment = runner / "checkout", os.environ | variables
     return subprocess.run(
-        words, cwd=place, env=environment, capture_output=True, text=True, check=False
+        words,
+        cwd=runner / "checkout",
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

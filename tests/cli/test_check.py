@@ -79,6 +79,29 @@ def test_what_is_registered_is_not_doubted_and_the_prefix_for_tests_is_told_once
     ]
 
 
+def test_a_dead_doi_and_its_confirmed_correction_are_one_finding(
+    tmp_path: Path, doi_proxy: Proxies
+) -> None:
+    (tmp_path / "a.md").write_text("See 10.1000/182.pdf.\n")
+    options = "--resolver", doi_proxy.url, "--cache", ":memory:"
+
+    run = doiuri("check", "-o", "jsonl", *options, cwd=tmp_path)
+
+    (line,) = run.stdout.splitlines()
+    finding = json.loads(line)
+    assert finding["code"] == "not-found"
+    assert finding["message"] == "10.1000/182.pdf is not registered; did you mean 10.1000/182?"
+    assert finding["fix"] == {"replacement": "10.1000/182", "safe": False}
+
+
+def test_of_several_corrections_that_nobody_confirms_each_is_a_finding(tmp_path: Path) -> None:
+    remember(tmp_path / "cache", {"10.1000/a–b.pdf": False})
+
+    told = codes("a.md", "See 10.1000/a–b.pdf.\n", "--cache", tmp_path / "cache")
+
+    assert told == ["look-alike", "not-found", "page-address"]
+
+
 @pytest.mark.parametrize("link", ["https://doi.org/f3sz4k", "http://dx.doi.org/f3sz4k"])
 @pytest.mark.parametrize(
     ("path", "form", "otherwise"),

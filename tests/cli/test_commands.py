@@ -301,12 +301,13 @@ def test_the_codes_are_listed_with_what_they_report() -> None:
     assert "not-https             warning  A link uses http or an old host." in lines
 
 
+SEVERITIES = {"syntax": "error", "not-found": "error", "preprint-published": "info"}
+
+
 @pytest.mark.parametrize("code", CODES)
 def test_each_code_is_explained_in_whole_sentences_with_an_example(code: str) -> None:
     title, text, example, *rest = doiuri("rule", code).stdout.split("\n\n")
-    severity = {"syntax": "error", "not-found": "error", "preprint-published": "info"}.get(
-        code, "warning"
-    )
+    severity = SEVERITIES.get(code, "warning")
     assert title == f"{code} ({severity})"
     assert re.fullmatch(r"[A-Z`].*\.", text, re.DOTALL)
     assert text.count("`") % 2 == 0
@@ -324,7 +325,8 @@ def example(code: str) -> str:
     return dedent(re.split(r"\n\n(?=Fix: )|\nWrite:\n", text)[0])
 
 
-FIELD, VALUE = ("a.bib", "@misc{{k, {}}}"), ("a.ris", "TY  - A\nDO  - {}\nER  - \n")
+FIELD = ("a.bib", "@misc{{k, {}}}")
+VALUE = ("a.ris", "TY  - A\nDO  - {}\nER  - \n")
 PLACES = {
     **dict.fromkeys(["syntax", "field-form"], FIELD),
     **dict.fromkeys(["trailing-punctuation", "trailing-slash", "placeholder"], VALUE),

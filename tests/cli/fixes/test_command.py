@@ -47,7 +47,8 @@ def test_bytes_around_stay(tmp_path: Path, mark: bytes, encoding: str, line_end:
 
 
 def test_a_hard_link_is_said(tmp_path: Path) -> None:
-    path, other = tmp_path / "a.md", tmp_path / "b.txt"
+    path = tmp_path / "a.md"
+    other = tmp_path / "b.txt"
     path.write_text(OLD)
     other.hardlink_to(path)
     assert "hard links" not in fix("--check", path).stderr
@@ -264,7 +265,8 @@ KNOWN = [
 @pytest.mark.doi_records([{"handle": name, "values": []} for name in KNOWN])
 def test_unsafe_fixes(tmp_path: Path, doi_proxy: Proxies) -> None:
     """A name is corrected only if it is not registered and the corrected one is."""
-    path, bibliography = tmp_path / "a.md", tmp_path / "a.bib"
+    path = tmp_path / "a.md"
+    bibliography = tmp_path / "a.bib"
     old = (
         "10.5555/978–3, https://doi.org/10.5555/182/abstract and [x](https://doi.org/10.5555/456#789).\n\n"
         "10.5555/real.pdf is real, and 10.5555/unknown.pdf unknown both ways; 10.5555/l82 is left.\n"

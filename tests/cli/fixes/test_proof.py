@@ -46,10 +46,12 @@ def test_a_reader_of_another_package_is_used_unless_it_fails_or_we_read_the_type
     for name in READ:
         (tmp_path / name).write_text("10.1000/181 10.1000/1813")
     run = doiuri_process("find", "--isolated", *READ, cwd=tmp_path, PYTHONPATH=str(tmp_path))
-    columns = {name: (13,) if name.lower() == "a.typ" else (1, 13) for name in READ}
-    assert run.stdout.splitlines() == [
-        f"{name}:1:{column}: 10.1000/18{column}" for name in READ for column in columns[name]
-    ]
+    lines = []
+    for name in READ:
+        if name.lower() != "a.typ":  # its reader leaves out what is before
+            lines.append(f"{name}:1:1: 10.1000/181")
+        lines.append(f"{name}:1:13: 10.1000/1813")
+    assert run.stdout.splitlines() == lines
     assert run.stderr.splitlines() == [line for line in READ.values() if line]
 
 

@@ -128,6 +128,11 @@ def html(markdown: str) -> str:
     return str(MarkdownIt("gfm-like", {"linkify": False}).render(markdown))
 
 
+def properties_of(text: str) -> dict[str, str]:
+    """Return the properties of a workflow command."""
+    return dict(pair.split("=", 1) for pair in text.split(","))
+
+
 @example({})
 @given(FILES)
 def test_all_formats_are_valid_and_say_the_same_of_any_files(files: dict[str, str]) -> None:
@@ -141,12 +146,9 @@ def test_all_formats_are_valid_and_say_the_same_of_any_files(files: dict[str, st
     assert {one["path"] for one in listed} <= {*map(escaped, files)}
 
     github = said["github"].split("\n")[:-1]
-    commands = [
-        re.fullmatch(r"::(error|warning|notice) ([^:\r]*)::([^\r]*)", line) for line in github
-    ]
-    properties = [
-        dict(one.split("=", 1) for one in match[2].split(",")) for match in commands if match
-    ]
+    command = re.compile(r"::(error|warning|notice) ([^:\r]*)::([^\r]*)")
+    commands = [command.fullmatch(line) for line in github]
+    properties = [properties_of(match[2]) for match in commands if match]
     assert [one["title"] for one in properties] == [f"doiuri ({code})" for code, _ in what]
     assert [match and match[1] for match in commands] == [severity for _, severity in what]
     for one, value in zip(properties, listed, strict=True):

@@ -210,7 +210,8 @@ def test_wrong_use_is_said_before_anything_is_written(words: str, message: str, 
 def test_no_link_in_the_tree_and_no_file_that_is_checked_is_written(
     name: str, path: str, tmp_path: Path
 ) -> None:
-    tree, outside = tmp_path / "tree", tmp_path / "outside"
+    tree = tmp_path / "tree"
+    outside = tmp_path / "outside"
     for folder in (tree, outside, tree / "sub"):
         folder.mkdir()
     (tree / "link.json").symlink_to(outside / "a.json")

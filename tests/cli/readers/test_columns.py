@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -101,8 +102,8 @@ def test_works_of_columns_are_looked_up_with_records_only(
         options = "--resolver", doi_proxy.url, "--cache", ":memory:", "-o", "json"
         run = doiuri("check", *options, *arguments, cwd=tmp_path)
         assert run.returncode == 0, run.stderr
-        members = "path", "line", "column", "entry", "code", "message"
-        return [tuple(one[member] for member in members) for one in json.loads(run.stdout)]
+        members = itemgetter("path", "line", "column", "entry", "code", "message")
+        return [members(finding) for finding in json.loads(run.stdout)]
 
     columns = "--columns=paper,data", "--columns", "also"
     assert check(*columns) == []

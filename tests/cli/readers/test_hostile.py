@@ -28,7 +28,8 @@ DATA = (
     "a.ris",
 )
 PIECES = json.loads(Path(__file__).with_name("hostile.json").read_text("utf-8"))
-MARKUP_PIECES, DATA_PIECES = PIECES["markup"], PIECES["data"]
+MARKUP_PIECES = PIECES["markup"]
+DATA_PIECES = PIECES["data"]
 MARKUP_TEXTS = st.lists(
     st.sampled_from([*PATTERNS, *MARKUP_PIECES]) | st.text(max_size=4), max_size=14
 ).map("".join)
@@ -111,9 +112,8 @@ def test_what_is_not_what_its_name_says_is_told_at_its_place(
     assert finding["message"].startswith(f"read as plain text: {message}")
 
 
-UNITS = PIECES["units"] | {
-    name: [f"{piece}10.1000/182 doi" for piece in MARKUP_PIECES] for name in MARKUP[:-1]
-}
+MARKUP_UNITS = [f"{piece}10.1000/182 doi" for piece in MARKUP_PIECES]
+UNITS = PIECES["units"] | dict.fromkeys(MARKUP[:-1], MARKUP_UNITS)
 FRAMES = {name: ["{0}"] for name in MARKUP[:-1]} | PIECES["frames"]
 SIGNS = '10./d\\"{\n '
 FRAGMENTS = [*SIGNS, *map("".join, combinations(SIGNS, 2))]

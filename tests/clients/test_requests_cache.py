@@ -16,7 +16,8 @@ from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver
 from doiuri_proxy import running
 from requests_doiuri import mount
-from support.servers.faults import Server, moved, reply, says, value
+from support.proxy_records import value
+from support.servers.faults import Server, moved, reply, says
 from support.servers.rest import handling, proxy
 from support.servers.web import JSON, Answer, Asked, any_record, record, resolver, site
 from support.targets import resolve_as

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import dask
 import pytest
-from support.servers.faults import Server, value
+from support.proxy_records import value
+from support.servers.faults import Server
 from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import requests
 from fsspec_doiuri import DOIFileSystem
 from requests.adapters import HTTPAdapter
 from support.ports import refusing
-from support.servers.faults import value
+from support.proxy_records import value
 from support.servers.httpproxy import http_proxy
 from support.servers.repositories import (
     CONTENT,

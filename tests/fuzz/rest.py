@@ -36,10 +36,10 @@ LOC = (
     "</locations>"
 )
 VALUES = [
-    value(1, "URL", "https://c.example/"),
-    value(2, "10320/loc", LOC) | {"ttl": "2030-01-01T00:00:00Z"},
-    value(3, "HS_ALIAS", "MTAuMTAwMC95", "base64", timestamp="x"),
-    value(100, "HS_ADMIN", {"handle": "0.na/10.1000"}, "admin"),
+    value("URL", "https://c.example/"),
+    value("10320/loc", LOC, index=2) | {"ttl": "2030-01-01T00:00:00Z"},
+    value("HS_ALIAS", "MTAuMTAwMC95", fmt="base64", index=3, timestamp="x"),
+    value("HS_ADMIN", {"handle": "0.na/10.1000"}, fmt="admin", index=100),
 ]
 ANSWER = {"responseCode": 1, "handle": X.name, "values": VALUES}
 AGENCIES = [{"DOI": X.name, "RA": "Crossref"}, {"DOI": Y.name, "status": "Invalid DOI"}]

@@ -134,7 +134,7 @@ def test_agencies_that_cannot_be_asked_for_are_unknown(doi_proxy: Proxies) -> No
 def test_big_records_do_not_fill_the_memory() -> None:
     url = link("", "https://example.org/")["values"]
     records = Records(
-        [record(f"10.1000/{n}", *url, value(2, "X", f"{n:03}" * 30_000)) for n in range(100)]
+        [record(f"10.1000/{n}", *url, value("X", f"{n:03}" * 30_000, index=2)) for n in range(100)]
     )
     tracemalloc.start()
     try:

@@ -188,7 +188,7 @@ def test_order_of_keys_and_what_is_left_out(url: str) -> None:
 
 def test_hundreds_of_values() -> None:
     """N-024: a DOI may have any number of associated values."""
-    many = record("10.1000/x", *(value(n, "X", str(n)) for n in range(500)))
+    many = record("10.1000/x", *(value("X", str(n), index=n) for n in range(500)))
     with running([many]) as proxy, Resolver(proxy.url, store=None) as resolver:
         assert [(one.index, one.data.text) for one in resolver.resolve("10.1000/x").values] == [
             (n, str(n)) for n in range(500)

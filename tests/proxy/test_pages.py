@@ -149,7 +149,7 @@ def test_an_alias_is_linked_on_this_proxy(url: str) -> None:
 
 
 def test_types_and_structured_data_are_text(doi_proxy: Proxies) -> None:
-    odd = value(1, "<b>'\"&</b>", {"<i>": ["<u>&", "ü"]}, "new", timestamp="2020-01-02T03:04:05Z")
+    odd = value("<b>'\"&</b>", {"<i>": ["<u>&", "ü"]}, fmt="new", timestamp="2020-01-02T03:04:05Z")
     proxy = doi_proxy([record("10.1000/odd", odd)])
     page = ask(proxy.url, "/10.1000/odd?noredirect").text
     assert not re.search("<[biu]>", page)

@@ -141,7 +141,7 @@ def test_long_chains(url: str, name: str) -> None:
 @pytest.mark.parametrize("query", ["", "?x"])
 def test_an_alias_comes_before_a_url(query: str, doi_proxy: Proxies) -> None:
     """§3: a record's alias decides, wherever its URL stands; without aliases, the URL does (P-59)."""
-    both = [value(1, "URL", "https://example.org/old"), value(2, "HS_ALIAS", "10.1000/new")]
+    both = [value("URL", "https://example.org/old"), value("HS_ALIAS", "10.1000/new", index=2)]
     new = link("10.1000/new", "https://example.org/new")
     proxy = doi_proxy([record("10.1000/a", *both), record("10.1000/b", *reversed(both)), new])
     for name in "ab":
@@ -154,7 +154,7 @@ def test_an_alias_comes_before_a_url(query: str, doi_proxy: Proxies) -> None:
 def kept(
     seconds: object, index: int = 1, kind: str = "URL", data: str = "https://example.org/"
 ) -> Any:
-    return value(index, kind, data, ttl=seconds)
+    return value(kind, data, index=index, ttl=seconds)
 
 
 DAY = 86_400

@@ -167,7 +167,7 @@ def test_a_header_in_several_lines_is_one_list(url: str) -> None:
     assert b"\r\nLocation: https://example.org/pdf\r\n" in answer
 
 
-BIG = record("10.1000/big", value(1, "X", "x" * 8_000_000))
+BIG = record("10.1000/big", value("X", "x" * 8_000_000))
 GET_BIG = b"GET /api/handles/10.1000/big HTTP/1.1\r\n" + HOST
 
 

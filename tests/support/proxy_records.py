@@ -4,14 +4,20 @@ import base64
 from typing import Any
 
 
-def value(index: int, kind: str, data: Any, fmt: str = "string", **more: Any) -> dict[str, Any]:
+def value(
+    kind: str, data: Any, index: int = 1, fmt: str = "string", **members: Any
+) -> dict[str, Any]:
+    """Return a value of a record in the form of the REST API; ``members`` replace the usual ones.
+
+    :param fmt: the format of the data.
+    """
     return {
         "index": index,
         "type": kind,
         "data": {"format": fmt, "value": data},
         "ttl": 86400,
         "timestamp": "2020-01-02T03:04:05Z",
-        **more,
+        **members,
     }
 
 
@@ -20,15 +26,15 @@ def record(handle: str, *values: dict[str, Any]) -> dict[str, Any]:
 
 
 def link(handle: str, url: str, **more: Any) -> dict[str, Any]:
-    return record(handle, value(1, "URL", url, **more))
+    return record(handle, value("URL", url, **more))
 
 
 def alias(handle: str, target: str) -> dict[str, Any]:
-    return record(handle, value(1, "HS_ALIAS", target))
+    return record(handle, value("HS_ALIAS", target))
 
 
 def loc(handle: str, xml: str, *more: dict[str, Any]) -> dict[str, Any]:
-    return record(handle, value(1000, "10320/loc", xml), *more)
+    return record(handle, value("10320/loc", xml, index=1000), *more)
 
 
 # draft-lemieux-doi-uri-scheme-00 Figure 1
@@ -36,9 +42,8 @@ FIGURE_1: dict[str, Any] = {
     "responseCode": 1,
     **record(
         "10.1000/182",
-        value(1, "URL", "http://www.doi.org/hb.html", timestamp="2004-01-21T14:14:17Z"),
+        value("URL", "http://www.doi.org/hb.html", timestamp="2004-01-21T14:14:17Z"),
         value(
-            100,
             "HS_ADMIN",
             {
                 "handle": "0.na/10.1000",
@@ -46,7 +51,8 @@ FIGURE_1: dict[str, Any] = {
                 "permissions": "011111110010",
                 "legacyByteLength": True,
             },
-            "admin",
+            fmt="admin",
+            index=100,
             timestamp="2000-06-23T15:17:46Z",
         ),
     ),
@@ -54,19 +60,19 @@ FIGURE_1: dict[str, Any] = {
 
 FORMATS = record(
     "10.1000/formats",
-    value(1, "EMAIL", "someone@example.org"),
-    value(2, "B", base64.b64encode(b"\xff\x00").decode(), "base64"),
-    value(3, "H", "ff00", "hex"),
+    value("EMAIL", "someone@example.org"),
+    value("B", base64.b64encode(b"\xff\x00").decode(), fmt="base64", index=2),
+    value("H", "ff00", fmt="hex", index=3),
     value(
-        4,
         "HS_ADMIN",
         {"handle": "0.NA/10.1000", "index": 200, "permissions": "011111111111"},
-        "admin",
+        fmt="admin",
+        index=4,
     ),
-    value(5, "HS_VLIST", [{"handle": "0.NA/10.1000", "index": 300}], "vlist"),
-    value(6, "HS_SITE", {"version": 1, "servers": [{"serverId": 1}]}, "site"),
-    value(7, "HS_PUBKEY", {"kty": "DSA", "y": "AA"}, "key"),
-    value(8, "NEW", {"anything": [1, None, "x"]}, "of-tomorrow"),
+    value("HS_VLIST", [{"handle": "0.NA/10.1000", "index": 300}], fmt="vlist", index=5),
+    value("HS_SITE", {"version": 1, "servers": [{"serverId": 1}]}, fmt="site", index=6),
+    value("HS_PUBKEY", {"kty": "DSA", "y": "AA"}, fmt="key", index=7),
+    value("NEW", {"anything": [1, None, "x"]}, fmt="of-tomorrow", index=8),
 )
 
 LOCATIONS = (
@@ -84,18 +90,18 @@ RECORDS = [
     FORMATS,
     record(
         "10.1000/many",
-        value(1, "URL", "https://example.org/one"),
-        value(2, "URL", "https://example.org/two"),
-        value(3, "EMAIL", "someone@example.org"),
-        value(4, "URL.FOO", "https://example.org/foo"),
+        value("URL", "https://example.org/one"),
+        value("URL", "https://example.org/two", index=2),
+        value("EMAIL", "someone@example.org", index=3),
+        value("URL.FOO", "https://example.org/foo", index=4),
     ),
-    record("10.1000/mail", value(1, "EMAIL", "someone@example.org")),
+    record("10.1000/mail", value("EMAIL", "someone@example.org")),
     {"responseCode": 200, "handle": "10.1000/empty", "values": []},
-    record("10.1000/hidden", value(1, "URL", "https://example.org/hidden", permissions="1100")),
+    record("10.1000/hidden", value("URL", "https://example.org/hidden", permissions="1100")),
     record(
         "10.1000/half",
-        value(1, "URL", "https://example.org/secret", permissions="1100"),
-        value(2, "URL", "https://example.org/open", permissions="1111", references=[]),
+        value("URL", "https://example.org/secret", permissions="1100"),
+        value("URL", "https://example.org/open", index=2, permissions="1111", references=[]),
     ),
     link("10.123/456ABC/zyz", "https://example.org/urn"),
     link("10.123/ABC", "https://example.org/abc"),
@@ -113,8 +119,8 @@ RECORDS = [
     alias("10.1000/odd-alias", "10.1000/x;y&z?+ü"),
     record(
         "10.1000/not-an-alias",
-        value(1, "HS_ALIAS", "//evil.example"),
-        value(2, "URL", "https://example.org/"),
+        value("HS_ALIAS", "//evil.example"),
+        value("URL", "https://example.org/", index=2),
     ),
     *(alias(f"10.1000/chain{n}", f"10.1000/chain{n + 1}") for n in range(22)),
     link("10.1000/chain22", "https://example.org/chain"),
@@ -126,8 +132,8 @@ RECORDS = [
     link("10.1000/file", "file:///etc/passwd"),
     record(
         "10.1000/second",
-        value(1, "URL", "ftp://example.org/1"),
-        value(2, "URL", "https://example.org/2"),
+        value("URL", "ftp://example.org/1"),
+        value("URL", "https://example.org/2", index=2),
     ),
     link("10.1000/bare", "https://example.org"),
     link("10.1000/marked", "http://good.example\\@evil.example/x"),
@@ -135,7 +141,7 @@ RECORDS = [
     link("10.1000/query", "https://example.org/a?b=c#d"),
     link("20.500.12345/x", "https://example.org/h"),
     link("10.1000/<script>alert(1)</script>", "ftp://example.org/<script>alert(1)</script>"),
-    loc("10.1000/loc", LOCATIONS, value(1, "URL", "https://example.org/plain", ttl=3600)),
+    loc("10.1000/loc", LOCATIONS, value("URL", "https://example.org/plain", ttl=3600)),
     loc(
         "10.1000/sc",
         '<locations http_sc="307">'
@@ -149,16 +155,14 @@ RECORDS = [
         "10.1000/sc3",
         '<locations http_sc="200"><location href="https://example.org/a"/></locations>',
     ),
-    loc("10.1000/broken", "<locations><location", value(1, "URL", "https://example.org/plain")),
+    loc("10.1000/broken", "<locations><location", value("URL", "https://example.org/plain")),
     loc(
         "10.1000/bomb",
         '<!DOCTYPE l [<!ENTITY a "aaa">]><locations><location href="&a;"/></locations>',
     ),
-    loc(
-        "10.1000/no-places", "<locations></locations>", value(1, "URL", "https://example.org/plain")
-    ),
+    loc("10.1000/no-places", "<locations></locations>", value("URL", "https://example.org/plain")),
     loc("10.1000/evil", '<locations><location href="javascript:alert(1)" rel="item"/></locations>'),
-    record("0.NA/10.2000", value(1, "10320/ra_name", "DataCite")),
+    record("0.NA/10.2000", value("10320/ra_name", "DataCite")),
     link("10.2000/x", "https://example.org/datacite"),
     link("10.2000.7.8/x", "https://example.org/subdivided"),
     link("10.1000.10/x", "https://example.org/subdivided"),
@@ -169,8 +173,8 @@ RECORDS = [
     link("10.1000/a,b", "https://example.org/comma"),
     record(
         "10.1000/zero",
-        value(1, "URL", "https://example.org/zero", timestamp=0),
-        value(2, "X", "zero", timestamp="1970-01-01T00:00:00Z"),
+        value("URL", "https://example.org/zero", timestamp=0),
+        value("X", "zero", index=2, timestamp="1970-01-01T00:00:00Z"),
     ),
     record(
         "10.1000/all-keys",

@@ -35,12 +35,13 @@ def url() -> Iterator[str]:
 @pytest.mark.parametrize("path", ["{}", "{}/", "10.1000/alias?ignore_aliases"])
 def test_nothing_in_names_and_values_runs(browser: Page, path: str) -> None:
     name = "10.1000/" + "".join(PAYLOADS)
-    values = [value(number, "URL", payload) for number, payload in enumerate(PAYLOADS)]
+    values = [value("URL", payload, index=number) for number, payload in enumerate(PAYLOADS)]
     values += [
-        value(100 + n, payload, {payload: [payload]}, "new") for n, payload in enumerate(PAYLOADS)
+        value(payload, {payload: [payload]}, fmt="new", index=100 + n)
+        for n, payload in enumerate(PAYLOADS)
     ]
     with running(
-        [record(name, *values), record("10.1000/alias", value(1, "HS_ALIAS", name))]
+        [record(name, *values), record("10.1000/alias", value("HS_ALIAS", name))]
     ) as proxy:
         browser.open(f"{proxy.url}/{path.format(quote(name))}")
         page = browser.run("document.documentElement.outerHTML")
@@ -93,8 +94,8 @@ def test_the_front_page_leads_to_another_site(browser: Page, tmp_path: Path) -> 
 def test_pages_fit_a_narrow_screen_and_follow_the_colours_asked_for(browser: Page) -> None:
     name = "10.1000/" + "x" * 300
     values = [
-        value(1, "URL", "https://example.org/" + "y" * 300),
-        value(100, "HS_ADMIN", [{}], "new"),
+        value("URL", "https://example.org/" + "y" * 300),
+        value("HS_ADMIN", [{}], fmt="new", index=100),
     ]
     fits = "document.documentElement.scrollWidth <= innerWidth"
     lines = "Math.max(...[...document.querySelectorAll('thead th')].map(th => th.clientHeight))"
@@ -132,8 +133,8 @@ TABLE = {"table": 1, "row": 3, "columnheader": 5, "rowheader": 2, "cell": 8}
 
 def test_a_narrow_table_shows_all_columns_and_is_a_table_to_a_screen_reader(browser: Page) -> None:
     values = [
-        value(1, "URL", "https://example.org/" + "y" * 300),
-        value(100, "HS_ADMIN", [{}], "new"),
+        value("URL", "https://example.org/" + "y" * 300),
+        value("HS_ADMIN", [{}], fmt="new", index=100),
     ]
     with running([record("10.1000/x", *values)]) as proxy:
         for width in (320, 400, 900):

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from doiuri import DOI, Prefix, ResolverUnavailable, ShortDOI
 from doiuri.resolver import Outcome, Resolver
-from support.servers.faults import reply, value
+from support.proxy_records import value
+from support.servers.faults import reply
 from support.servers.rest import found, handling, not_found, proxy, targets
 from support.store_contract import Kept
 

@@ -8,7 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 from doiuri.resolver import MemoryStore, Outcome, Reply, Request, Resolver
-from support.servers.faults import record, value
+from support.proxy_records import value
+from support.servers.faults import record
 
 pytestmark = pytest.mark.usefixtures("clock")
 

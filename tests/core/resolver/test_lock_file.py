@@ -19,7 +19,7 @@ from doiuri.resolver import Entry, Key, LockContent, LockFile, Resolver, StoreWa
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 from doiuri.works import Work
-from support.servers.faults import value
+from support.proxy_records import value
 from support.store_contract import BASE, JSON, Kept, key
 
 KAHN = DOI("10.1000/Kähn <1>")

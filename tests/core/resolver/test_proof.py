@@ -13,7 +13,8 @@ from doiuri import DOI
 from doiuri.resolver import Entry, Key, LockFile, MemoryStore, Outcome, Reply, Request, Resolver
 from doiuri.rest import BIBTEX, CSL_JSON
 from doiuri_proxy import running
-from support.servers.faults import record, value
+from support.proxy_records import value
+from support.servers.faults import record
 from support.servers.web import record as registered
 from support.store_contract import Kept
 

@@ -30,7 +30,8 @@ from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver, S
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 from doiuri.works import Work
-from support.servers.faults import FAULTS, TARGET, Fault, record, reply, says, value
+from support.proxy_records import value
+from support.servers.faults import FAULTS, TARGET, Fault, record, reply, says
 from support.servers.rest import found, handling, header, proxy, targets
 from support.store_contract import Kept
 

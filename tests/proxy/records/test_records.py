@@ -127,7 +127,7 @@ def test_python_data(data: Any) -> None:
 
 
 def bad(**changes: Any) -> dict[str, Any]:
-    return record("10.1000/bad", {**value(1, "URL", "https://example.org/"), **changes})
+    return record("10.1000/bad", {**value("URL", "https://example.org/"), **changes})
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def bad(**changes: Any) -> dict[str, Any]:
         (bad(index="1"), "index"),
         (bad(index=-1), "index of a value is not in the range 0 to 4294967295: -1"),
         (bad(index=2**32), "index of a value is not in the range"),
-        (record("10.1000/bad", *[value(7, "X", "x")] * 2), "two values have the same index"),
+        (record("10.1000/bad", *[value("X", "x", index=7)] * 2), "two values have the same index"),
         (bad(index=True), "index"),
         (bad(type=None), "type"),
         (bad(data="https://example.org/"), "data"),
@@ -243,7 +243,7 @@ LOOP["self"] = LOOP
     "data", [b"x", float("nan"), {1, 2}, LOOP], ids=["bytes", "NaN", "a set", "a loop"]
 )
 def test_python_data_that_is_not_json_is_refused(data: Any) -> None:
-    in_a_value = record("10.1000/x", value(1, "X", data, "new"))
+    in_a_value = record("10.1000/x", value("X", data, fmt="new"))
     in_metadata = {"handle": "10.1000/x", "values": [], "metadata": {CSL_JSON: {"title": data}}}
     for wrong in (in_a_value, in_metadata):
         with pytest.raises(RecordsError, match=r"record 1: 10\.1000/x: "):
@@ -252,7 +252,7 @@ def test_python_data_that_is_not_json_is_refused(data: Any) -> None:
 
 def test_a_lone_surrogate_is_escaped_or_replaced() -> None:
     metadata = {BIBTEX: "a\ud800", CSL_JSON: {"title": "\ud800"}}
-    one = record("10.1000/x", value(1, "X", "\ud800é")) | {"metadata": metadata}
+    one = record("10.1000/x", value("X", "\ud800é")) | {"metadata": metadata}
     records = Records({"records": [one], "agencies": {"10.1000": "\ud800"}})
     assert answer(records, "GET", "/ra/10.1000").body == b'[{"DOI":"10.1000","RA":"\\ud800"}]'
     assert b"\\ud800\\u00e9" in answer(records, "GET", "/api/handles/10.1000/x").body
@@ -264,7 +264,7 @@ def test_a_lone_surrogate_is_escaped_or_replaced() -> None:
 
 def test_what_is_not_known_is_carried_through(doi_proxy: Proxies) -> None:
     one = record(
-        "10.1000/x", {**value(1, "X", {"new": [1]}, "of-tomorrow"), "permission": {"a": None}}
+        "10.1000/x", {**value("X", {"new": [1]}, fmt="of-tomorrow"), "permission": {"a": None}}
     )
     proxy = doi_proxy([one])
     assert ask(proxy.url, "/api/handles/10.1000/x").json() == {"responseCode": 1, **one}
@@ -279,7 +279,7 @@ def cache(tmp_path: Path) -> Path:
 
 
 def filled(cache: Path, base: str = "https://doi.org") -> Path:
-    hidden = record("10.1000/x", value(1, "URL", "https://example.org/", permissions="1100"))
+    hidden = record("10.1000/x", value("URL", "https://example.org/", permissions="1100"))
     bodies = {
         "10.1000/182": json.dumps(FIGURE_1),
         "10.1000/NONE": '{"responseCode":100,"handle":"10.1000/none","values":[]}',

@@ -349,9 +349,9 @@ def test_agencies_are_asked_for_in_one_request(chain: Chain) -> None:
 
 
 def test_a_chain_of_aliases_through_upstream(doi_proxy: Proxies) -> None:
-    there = [record("10.1000/b", value(1, "HS_ALIAS", "10.1000/c"))]
+    there = [record("10.1000/b", value("HS_ALIAS", "10.1000/c"))]
     here = [
-        record("10.1000/a", value(1, "HS_ALIAS", "10.1000/b")),
+        record("10.1000/a", value("HS_ALIAS", "10.1000/b")),
         link("10.1000/c", "https://example.org/"),
     ]
     proxy = doi_proxy(here, upstream=doi_proxy(there).url, cache=":memory:")

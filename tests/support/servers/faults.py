@@ -22,6 +22,7 @@ from unittest import mock
 
 from doiuri import BadRecord, ResolutionError, ResolverUnavailable
 from support.ports import refusing
+from support.proxy_records import value
 
 NAME = "10.1000/fault"
 TARGET = "https://example.org/landing"
@@ -117,10 +118,6 @@ def record(handle: str = NAME, *values: dict[str, object], code: object = 1) -> 
     """The answer of the REST API; by default a record that leads to TARGET."""
     own = values or (value("URL", TARGET),)
     return json.dumps({"responseCode": code, "handle": handle, "values": own}).encode()
-
-
-def value(kind: str, text: str, index: int = 1) -> dict[str, object]:
-    return {"index": index, "type": kind, "data": {"format": "string", "value": text}, "ttl": 86400}
 
 
 def reply(status: str, body: bytes, *headers: str, kind: str = "application/json") -> bytes:

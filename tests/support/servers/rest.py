@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import unquote, urlsplit
 
-from support.servers.faults import Server, record, reply, serving, value
+from support.proxy_records import value
+from support.servers.faults import Server, record, reply, serving
 
 Handler = Callable[[str], bytes]
 

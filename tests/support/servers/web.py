@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from doiuri_proxy import Records, answer
-from support.servers.faults import value
+from support.proxy_records import value
 
 if TYPE_CHECKING:
     import ssl

@@ -67,16 +67,18 @@ def find_place(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Place:
     parts = urlsplit(landing)
     server = host_of(landing)
     host = parts.hostname or ""
+    domain = f".{host}"
 
     kind = of_host(kinds, landing)
     if kind is not None:
         folder = "v2" if kind == "figshare" else "api"
-        return Place(kind, f"{parts.scheme}://{server}/{folder}", landing)
+        api = f"{parts.scheme}://{server}/{folder}"
+        return Place(kind, api, landing)
     if "persistentId" in parse_qs(parts.query):
         return Place("dataverse", f"https://{server}/api", landing)
-    if f".{host}".endswith(".figshare.com") or _ARTICLE.fullmatch(parts.path):
+    if domain.endswith(".figshare.com") or _ARTICLE.fullmatch(parts.path):
         return Place("figshare", FIGSHARE, landing)
-    if f".{host}".endswith(".zenodo.org") or _is_invenio(doi, parts.path):
+    if domain.endswith(".zenodo.org") or _is_invenio(doi, parts.path):
         return Place("inveniordm", f"https://{server}/api", landing)
     raise OSError(
         f"{doi.name}: its files cannot be listed: {host or 'its URL'} is not known as a repository of "
@@ -89,8 +91,10 @@ def _is_invenio(doi: DOI, path: str) -> bool:
     """Return whether the path of a landing page is that of a record, or of a DOI, in InvenioRDM."""
     record = _RECORD.fullmatch(path)
     if record is None:
-        return unquote(path).lower() == f"/doi/{doi.name}".lower()
-    return "-" in record[1] and _ID.fullmatch(record[1]) is not None
+        path_of_doi = f"/doi/{doi.name}"
+        return unquote(path).lower() == path_of_doi.lower()
+    record_id = record[1]
+    return "-" in record_id and _ID.fullmatch(record_id) is not None
 
 
 def list_files(
@@ -129,12 +133,15 @@ def _invenio(doi: DOI, place: Place, get: Get) -> Dataset:
     match = _RECORD.fullmatch(path) or _ID.search(doi.suffix)
     if match is None:
         raise ValueError("no id of a record is in the DOI or its URL")
-    # The id of a concept, which stands for all versions, redirects to the latest version.
     record_id = match[1]
+    # The id of a concept, which stands for all versions, redirects to the latest version.
     record = get(f"{place.api}/records/{record_id}")
     version = record.get("doi") or _pid(record) or doi.name
-    concept = record.get("conceptdoi") or _pid(record.get("parent", {}))
-    if doi.name.lower() not in {version.lower(), str(concept).lower()}:
+    parent = record.get("parent", {})
+    parent_pid = _pid(parent)
+    concept = record.get("conceptdoi") or parent_pid
+    name = doi.name.lower()
+    if name not in {version.lower(), str(concept).lower()}:
         raise ValueError(f"the record {record_id} is that of {version}")
 
     latest_id = quote(str(record["id"]), safe="")
@@ -168,25 +175,34 @@ def _invenio_file(files_url: str, entry: dict[str, Any]) -> File:
 
 
 def _figshare(doi: DOI, place: Place, get: Get) -> Dataset:
-    is_collection = "/collections/" in place.landing or _COLLECTION.search(doi.suffix) is not None
-    kind = "collections" if is_collection else "articles"
-    number = _figshare_number(doi, place, get, kind)
-    url = f"{place.api}/{kind}/{number}"
-    version = _VERSION.search(doi.suffix)
-    version_url = f"{url}/versions/{version[1]}" if version else url
-    if not is_collection:
-        return _article(get, place.api, version_url, doi)
+    if "/collections/" in place.landing or _COLLECTION.search(doi.suffix):
+        return _collection(doi, place, get)
+    number = _figshare_number(doi, place, get, "articles")
+    url = f"{place.api}/articles/{number}"
+    return _article(get, place.api, _at_version(url, doi.name), doi)
 
-    name = _identity(get(version_url), doi)
+
+def _collection(doi: DOI, place: Place, get: Get) -> Dataset:
+    """Return the listing of a collection of figshare, whose articles are data sets."""
+    number = _figshare_number(doi, place, get, "collections")
+    url = f"{place.api}/collections/{number}"
+    collection = get(_at_version(url, doi.name))
+    name = _identity(collection, doi)
     parts = {}
     for article in _pages(get, f"{url}/articles"):
+        article_doi = article.get("doi") or ""
         article_number = int(article["id"])
-        part = f"{place.api}/articles/{article_number}"
-        article_version = _VERSION.search(article.get("doi") or "")
-        if article_version:
-            part += f"/versions/{article_version[1]}"
-        parts[str(article_number)] = part
+        article_url = f"{place.api}/articles/{article_number}"
+        parts[str(article_number)] = _at_version(article_url, article_doi)
     return Dataset("figshare", name, [], parts)
+
+
+def _at_version(url: str, doi: str) -> str:
+    """Return the URL of an article or a collection, for the version in its DOI if that has one."""
+    version = _VERSION.search(doi)
+    if version is None:
+        return url
+    return f"{url}/versions/{version[1]}"
 
 
 def _figshare_number(doi: DOI, place: Place, get: Get, kind: str) -> int | str:
@@ -217,11 +233,12 @@ def _article(get: Get, api: str, url: str, doi: DOI | None = None) -> Dataset:
     files = []
     paths: set[str] = set()
     for entry in entries:
-        folder = str(folders.get(str(entry["id"])) or "").strip("/")
+        number = entry["id"]
+        folder = _text(folders, str(number)).strip("/")
         path = _joined(folder, entry["name"])
         if path in paths:  # figshare allows several files with the same name
             stem, extension = splitext(path)
-            path = f"{stem} ({entry['id']}){extension}"
+            path = f"{stem} ({number}){extension}"
         paths.add(path)
         files.append(_figshare_file(api, path, entry))
     return Dataset("figshare", name, files)
@@ -255,8 +272,12 @@ def _identity(item: dict[str, Any], doi: DOI | None) -> str:
 
 def _same(name: str, doi: DOI) -> bool:
     """Return whether a name, or its link, is that of a DOI, apart from the version."""
-    name = name.removeprefix("https://doi.org/").lower()
-    return _VERSION.sub("", name) == _VERSION.sub("", doi.name.lower())
+    name = name.removeprefix("https://doi.org/")
+    return _without_version(name) == _without_version(doi.name)
+
+
+def _without_version(name: str) -> str:
+    return _VERSION.sub("", name.lower())
 
 
 def _pages(get: Get, url: str) -> Iterator[Any]:

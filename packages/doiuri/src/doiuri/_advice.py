@@ -224,7 +224,7 @@ def _escaped_marks(text: str) -> str:
 def _on_name(doi: DOI) -> tuple[Advice, ...]:
     if _is_harmless(doi.name):
         return ()
-    # What copying, scripts and badges leave comes first: other repairs would hide it
+    # First what copying, scripts and badges leave in names, then what is wrong with characters
     checks = (
         _page,
         _query,
@@ -370,7 +370,7 @@ def _tex_escape(doi: DOI) -> Advice | None:
 
 
 def _tex_shown(escape: re.Match[str]) -> str:
-    """Return what TeX shows for an escape; a subscript is "_2", as programs mean by it."""
+    """Return what TeX shows for an escape; for ``$_2$``, which programs write for "_2", return that."""
     character, bracket, command, subscript = escape.groups()
     if subscript:
         return f"_{subscript}"

@@ -17,17 +17,21 @@ _NO_BRACES = str.maketrans("", "", "{}")  # of a subscript
 _CHARACTERS = {",": " ", "lt": "<", "less": "<", "gt": ">", "backslash": "\\"}
 _SYMBOL = "|".join(sorted(SYMBOLS, key=len, reverse=True))
 _ESCAPE = rf"""
+    # a character, as in \_
     \\ (?P<escaped> [%&\#$_{{}}\ ,] )
     |
+    # a letter with an accent, as in \"a and \c c
     \\ (?P<accent> [`'^"~=.] | [uvHckrdb] (?! [A-Za-z] ) )
     \s?
     (?: \{{ \\? (?P<letter> [A-Za-z] ) \}}
     |   \\? (?P<bare> [A-Za-z] ) (?! [A-Za-z]* \{{ )
     )
     |
+    # the command for a character, as in \textless
     \\ (?P<symbol> {_SYMBOL} )
     (?: \{{\}} | (?! [A-Za-z] ) [ \t]? )
     |
+    # math, as in $<$ and $_2$
     (?: \$ | \\\( | \\ensuremath\{{ )
     \\?
     (?P<math>
@@ -36,6 +40,7 @@ _ESCAPE = rf"""
     )
     (?: \$ | \\\) | \}} )
     |
+    # what shows nothing
     (?P<nothing>
         \\[-/]
     |   \\text (?: sub | super ) script (?= \{{ )
@@ -146,7 +151,7 @@ class BibTeX(Scanner):
         return ((mention,), end)
 
     def _value_end(self, start: int) -> int:
-        """Return where the value ends whose delimiter is just before ``start``, which stands for no end."""
+        """Return where the value ends whose delimiter is just before ``start``; ``start`` if that is not known."""
         if self.text[start - 1] == "{":
             return _closer(self.text, start - 1) or start
         quoted = _QUOTED.match(self.text, start, start + _LONGEST_VALUE)

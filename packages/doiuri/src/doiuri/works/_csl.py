@@ -23,7 +23,9 @@ MAX_TITLE = 1000  # characters
 MAX_TEXT = 300  # characters of any text that is not a title
 _MAX_URL = 2000  # characters
 _MAX_NAME = 200  # characters
-_MAX_NAMES = 100  # of a list, with its last name; lists of collaborations have thousands
+_MAX_NAMES = (
+    100  # entries of a list, its last one among them; those of collaborations have thousands
+)
 _MAX_NESTING = 5  # lists around a date; there should be one
 # The members that may hold the date of publication, the best first; only the first is CSL's. Crossref's
 # "created" is the date on which the DOI was registered, often decades later.

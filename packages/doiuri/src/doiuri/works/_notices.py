@@ -140,7 +140,7 @@ def _items_about(csl: Mapping[str, Any], work_name: str) -> list[Mapping[str, An
 
 
 def _noticed_works(updates: Iterable[Mapping[str, Any]], work_name: str) -> set[str]:
-    """Return the names of the works that, by Retraction Watch, the work is a notice about."""
+    """Return the names of the works that, according to Retraction Watch, the work is a notice about."""
     names = {_name_in(item) for item in updates if not _is_publishers(item)}
     return names - {work_name, ""}
 
@@ -169,7 +169,7 @@ def _read_notice(item: Mapping[str, Any], work_name: str) -> Notice | None:
     if notice_type not in _TYPES:
         return None
 
-    # A publisher that registers notices on the work itself has no DOI for them
+    # An item that a publisher registered on the work itself has the DOI of the work, not of the notice
     doi = None if _is_named(item, work_name) else _read_doi(item.get("DOI"))
     return Notice(notice_type, _iso_date(item.get("updated")), _source(item), doi)
 

@@ -2,9 +2,9 @@
 
 python benchmarks/bulk.py [--quick]
 
-Prints a Markdown table. The names are asked of a local DOI proxy in a process of its own,
-which takes a processor of its own: on two processors, three workers share what it leaves. When requests come
-is read from its access log as it writes it.
+Prints a Markdown table. The names are looked up at a local DOI proxy in another process, which keeps a
+processor busy: on two processors, three workers share the rest. The times of requests are those at which the
+proxy writes them to its access log.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def peak() -> int:
 
 @contextmanager
 def local_proxy(count: int, folder: Path) -> Iterator[tuple[str, list[float]]]:
-    """The URL of a local proxy that has so many names, and when its requests came, in seconds."""
+    """Yield the URL of a local proxy with ``count`` names, and the times of its requests, in seconds."""
     records = folder / "records.jsonl"
     with records.open("w", encoding="utf-8") as file:
         file.write(json.dumps({"agencies": {"10.1000": "Crossref"}}) + "\n")
@@ -135,7 +135,7 @@ def fullest_second(times: Sequence[float]) -> int:
 
 
 def checked(base: str, count: int, known: dd.DataFrame | None = None, **options: Any) -> float:
-    """The seconds that it takes to check so many names."""
+    """Return the seconds that it takes to check ``count`` names."""
     begun = time.perf_counter()
     statuses = check(frame(count), resolver=base, known=known, **options)["doi_status"]
     found = int((statuses == "found").sum().compute())

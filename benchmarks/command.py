@@ -142,7 +142,7 @@ class Text:
 
 
 def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
-    """Write a tree of so many files, 100 in a folder; return the names in it, each once."""
+    """Write a tree of ``number`` files, 100 in a folder; return the names in it, each once."""
     chance = random.Random(seed)
     text = Text(seed)
     numbers = range(min(10_000, 5 * number))

@@ -223,7 +223,7 @@ def stream(url: str, number: int, pipe: Connection) -> None:
 
 
 def peak(url: str, number: int) -> int:
-    """Peak memory, in kB, of a process through which so many names are streamed."""
+    """Return the peak memory, in kB, of a process through which ``number`` names are streamed."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=stream, args=(url, number, there))
     process.start()

@@ -269,7 +269,7 @@ class Web:
         if adapter is None:
             adapter = self.adapters.setdefault(os.getpid(), _new_adapter())
         request = requests.Request("GET", url, headers).prepare()
-        session = requests.Session()  # for what the environment says of proxies and certificates
+        session = requests.Session()  # it reads proxies and certificates from the environment
         settings: Any = session.merge_environment_settings(url, {}, True, None, None)
         manager = _manager(adapter, url, settings["proxies"])
         with guarding(manager, url, self.check, clock.remaining):

@@ -83,6 +83,7 @@ _TOKEN = lazy(
 )
 _OUTER_QUOTES = "“”"
 _INNER_QUOTES = "‘’"
+_MARKS = lazy(r"[\\{}$^_~`']|--")
 _QUOTES = {"``": "“", "`": "‘", "''": "”"}
 _WORD = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # The words without capitals in title case, by the Chicago Manual of Style: articles, conjunctions, prepositions
@@ -202,6 +203,8 @@ class _Group(NamedTuple):
 
 def _shown(tex: str) -> list[_Piece]:
     """Return the pieces of the text that TeX shows."""
+    if not _MARKS.search(tex):  # most fields; twice as fast
+        return [_Piece(tex)]
     reader = _Reader()
     for token in _TOKEN.finditer(tex):
         reader.read(token)

@@ -18,7 +18,7 @@ from pathlib import Path
 from doiuri.citations import Bibliography, Cite, Part, Style, format_entries, read_works
 
 SCRIPT = Path(__file__).parents[1] / "tests" / "system" / "citeproc.js"
-NUMBER = re.compile(r'<div class="csl-left-margin">\[?\d*[.\]]?\s*</div>')
+NUMBER = re.compile(r'<div class="csl-left-margin">[(\[]?\d*[.)\]]*\s*</div>')
 MARKING = "system.embedBibliographyEntry = (id) => `<!--${id}-->`;\nconst formatted"
 MARK = re.compile("<!--(.*?)-->")
 LINK = re.compile(r"\s*https?://\S+$")

@@ -154,6 +154,10 @@ class _Title:
         bare = word.strip(".,;:!?\"'“”‘’()[]").lower()
         if len(bare) == 1 and before and (after_hyphen or before_hyphen):
             return word
+        # The A of "Catharine A. MacKinnon" is no article
+        is_initial = len(bare) == 1 and word[:1].isupper() and word.endswith(".")
+        if is_initial:
+            return word
         if bare in _STOP_WORDS and not self._stands_out(
             start, begins_compound=before_hyphen and not after_hyphen
         ):

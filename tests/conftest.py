@@ -50,6 +50,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_unconfigure() -> None:
+    """Let go of the tests: extension modules complain at the exit about objects that are still there."""
+    gc.unfreeze()
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config

@@ -107,7 +107,7 @@ def test_many_dois_take_few_requests_and_then_each_new_one_takes_one(
             agent = str(header(request, "User-Agent"))
             assert agent.endswith(
                 f"doiuri/{__version__} (+https://github.com/doiuri/doiuri; mailto:me@example.org)"
-            )
+            ), request
             assert b"secret" not in request
         for more in 5, 0:
             server.requests.clear()

@@ -59,7 +59,7 @@ def test_json_lines_are_records_that_the_proxy_serves(doi_proxy: Proxies, tmp_pa
         options = ("--resolver", recorded.url, "--cache", ":memory:")
         again = doiuri("resolve", *options, "--as", "json", name, cwd=tmp_path)
         assert again.returncode == status, name
-        assert again.stdout in ["", *run.stdout.splitlines(keepends=True)]
+        assert again.stdout in ["", *run.stdout.splitlines(keepends=True)], (name, status)
 
 
 def test_csl_is_an_object_or_null_in_a_line_for_each_name(

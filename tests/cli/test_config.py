@@ -52,7 +52,7 @@ def test_each_key_of_the_file_does_what_its_option_does_from_anywhere(
     config = ["--config", f"{tree}/doiuri.toml"] if start == "../outside" else []
     for path in (tree, tmp_path / "tree"):
         found = [os.path.relpath(line, tmp_path / "tree") for line in told(*config, path)]
-        assert found == expected
+        assert found == expected, path
     if options is not None and start == ".":
         assert told("--isolated", options) == expected
 
@@ -173,7 +173,10 @@ def test_fix_changes_no_file_if_none_has_a_column_and_else_those_columns_alone()
         run = doiuri("fix", "-j2", f"--columns={columns}")
         assert run.returncode == code, run
         new = table if code else table.replace("https://doi.org/", "")
-        assert [Path(name).read_text() for name in ("a.csv", "b.csv")] == [new, new]
+        assert [Path(name).read_text() for name in ("a.csv", "b.csv")] == [new, new], (
+            columns,
+            code,
+        )
 
 
 def test_check_has_at_most_20_options() -> None:

@@ -141,7 +141,7 @@ def test_an_unused_comment_in_a_notebook_has_its_place_in_the_file(tmp_path: Pat
             line[region["startColumn"] - 1 :]
             .lstrip()
             .startswith(("<!-- doiuri", "doiuri", "# doiuri"))
-        )
+        ), result
 
 
 CELLS = """

@@ -108,8 +108,8 @@ def test_a_work_stays_when_its_agency_has_no_metadata_any_more(
     for words in ([], ["--prune"], ["--existence"]):
         run = lock(doi_proxy, folder, *refresh, *words)
         told = "No metadata any more, so the old work stays; delete its line to drop it"
-        assert f" {told}: {KAHN}." in run.stderr
-        assert content(folder)["work"][KAHN.upper()] == before["work"][KAHN.upper()]
+        assert f" {told}: {KAHN}." in run.stderr, words
+        assert content(folder)["work"][KAHN.upper()] == before["work"][KAHN.upper()], words
 
     without_line = content(folder)
     del without_line["work"][KAHN.upper()]
@@ -276,7 +276,7 @@ def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: 
     for settings in ("budget = 0.5\nrate = 4\n", ""):  # existence first, if time is short
         (folder / "doiuri.toml").write_text(settings)
         lock(doi_proxy, folder, "--works")
-        assert content(folder)["record"] == before
+        assert content(folder)["record"] == before, settings
     assert content(folder)["work"]["10.5555/KAHN-2006"]["author"][0]["family"] == "Kahn"
     assert content(folder)["work"].get("10.5555/ALIAS", "nothing") is None
     doi_proxy.load([item(KAHN, metadata={CSL: work("Another title", "R.", "Kahn", 2007)})])
@@ -343,7 +343,7 @@ def test_an_accepted_name_is_no_finding_and_stays(
     requests = len(doi_proxy.log)
     for options in (["--offline"], ["--locked"], ["--resolver", doi_proxy.url]):
         run = doiuri("check", "--compare", *options, "--ignore=lock-missing", cwd=folder)
-        assert (run.returncode, run.stdout) == (0, "")
+        assert (run.returncode, run.stdout) == (0, ""), options
     assert not [one for one in doi_proxy.log[requests:] if DEAD in one.target]
 
 
@@ -351,8 +351,10 @@ def test_a_configuration_file_alone_names_no_resolver(folder: Path, doi_proxy: P
     (folder / "doiuri.toml").write_text(f'resolver = "{doi_proxy.url}"')
     for options in ([], ["--check"]):
         run = doiuri("lock", *options, cwd=folder)
-        assert (run.returncode, run.stdout) == (2, "")
-        assert run.stderr.endswith("name the resolver with --resolver or DOIURI_RESOLVER\n")
+        assert (run.returncode, run.stdout) == (2, ""), options
+        assert run.stderr.endswith("name the resolver with --resolver or DOIURI_RESOLVER\n"), (
+            options
+        )
     assert doi_proxy.log == []
     assert doiuri("lock", cwd=folder, DOIURI_RESOLVER=doi_proxy.url).returncode == 0
 

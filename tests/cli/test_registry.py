@@ -244,4 +244,6 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     assert offline.stdout == run.stdout
     for code in ("lock-missing", "lock-unused"):
         text = " ".join(doiuri("rule", code, cwd=tmp_path).stdout.split())
-        assert "Reported only with `--locked`, or with `--offline` if there is a lock file." in text
+        assert (
+            "Reported only with `--locked`, or with `--offline` if there is a lock file." in text
+        ), code

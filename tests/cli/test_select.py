@@ -216,11 +216,11 @@ def test_what_changed_is_the_same_from_any_place(
             monkeypatch.chdir(place)
             below = [os.path.relpath(tmp_path / name) for name in names]
             inside = [name for name in below if not name.startswith("../")]
-            assert changed(since=since) == changed(".", since=since) == inside
+            assert changed(since=since) == changed(".", since=since) == inside, place
             for top in (os.path.relpath(tmp_path), link):
                 assert changed(top, since=since) == below
             some = [name for name in below if tmp_path / "sub" in Path(name).resolve().parents]
-            assert changed(f"{os.path.relpath(tmp_path)}/sub/", since=since) == some
+            assert changed(f"{os.path.relpath(tmp_path)}/sub/", since=since) == some, place
 
     write(
         "same.md",

@@ -21,7 +21,7 @@ def test_the_record_comes_from_the_resolver_directly(clients: HTTPXClients) -> N
         for options in ({}, {"follow_redirects": True}):
             client = clients.open(proxy.url, **options)
             request = client.build_request("GET", URI, params={"type": "URL"})
-            assert request.url == f"{proxy.url}/api/handles/10.1000/1?type=URL"
+            assert request.url == f"{proxy.url}/api/handles/10.1000/1?type=URL", options
             for response in (client.send(request), client.send(request)):
                 assert response.json()["handle"] == "10.1000/1"
                 assert (response.url, response.history) == (request.url, [])
@@ -68,7 +68,7 @@ def test_offline_holds_for_requests_that_come_from_elsewhere(
             clients.httpx.ConnectError, match=r"10\.1000/1: offline: request not sent"
         ):
             clients.open(anything.url, offline=True).send(one)
-        assert anything.seen == []
+        assert anything.seen == [], one
     assert clients.open(anything.url).send(one).json()["handle"] == "10.1000/1"
 
 
@@ -241,7 +241,7 @@ def test_the_callers_own_trace_is_called_once_for_each_event(
         for url in (server.url, URI):
             events.clear()
             client.get(url, extensions={"trace": trace})
-            assert events.count("http11.send_request_headers.started") == 2
+            assert events.count("http11.send_request_headers.started") == 2, url
             assert events.count("connection.connect_tcp.complete") == (
                 1 if url == server.url else 0
             )

@@ -59,7 +59,7 @@ def test_a_copied_session_gets_dois_and_params_only_when_it_is_mounted_again(
         with pytest.raises(requests.exceptions.InvalidSchema, match="mount\\(session\\) again"):
             twin.get(URI)
         answer = mount(twin, proxy.url).get("DOI:10.1000/1", params={"type": "URL"})
-        assert answer.url.endswith("?index=1&type=URL")
+        assert answer.url.endswith("?index=1&type=URL"), twin
 
 
 def test_a_mounted_session_is_of_its_own_class() -> None:

@@ -187,7 +187,7 @@ def test_record_request_works_with_any_opener(proxy: Running) -> None:
     assert request.full_url == f"{proxy.url}/api/handles/10.1000/1?type=URL&type=EMAIL&index=1&auth"
     for opener in (build_opener(), build_opener(DOIHandler("https://doi.org"))):
         with opener.open(request) as response:
-            assert json.load(response)["handle"] == "10.1000/1"
+            assert json.load(response)["handle"] == "10.1000/1", opener
     with pytest.raises(URLError, match=r"10\.1000/1: offline"):
         build_opener(DOIHandler(offline=True)).open(request)
 
@@ -321,7 +321,7 @@ def test_tls_is_that_of_the_call_or_else_of_the_openers_own_handler(authority: A
             urllib_doiuri.urlopen(URI, context=authority.trusting(), resolver=base).close()
             with pytest.raises(URLError) as caught:
                 urllib_doiuri.urlopen(URI, resolver=base)
-            assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
+            assert isinstance(caught.value.reason, ssl.SSLCertVerificationError), base
             urllib_doiuri.install(server.url)  # for the second round
         install_opener(build_opener(HTTPSHandler(context=authority.trusting())))
         urllib_doiuri.install(server.url)

@@ -88,7 +88,7 @@ def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path) -> None:
         for path in (link, pipe):
             with replacing(path) as draft:
                 draft.write_text("new")
-            assert os.read(reader, 10) == b"new"
+            assert os.read(reader, 10) == b"new", path
     finally:
         os.close(reader)
     assert link.is_symlink()

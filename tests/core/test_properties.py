@@ -240,7 +240,7 @@ def test_nothing_but_a_doi_or_a_syntax_error(text: str) -> None:
     for door in (DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url):
         outcome = outcome_of(door, text, located=True)
         if isinstance(outcome, DOI):
-            assert DOI.from_uri(outcome.uri) == outcome
+            assert DOI.from_uri(outcome.uri) == outcome, door
     for function in (decode, advise, Handle.parse):
         outcome_of(function, text, located=True)
 

@@ -372,7 +372,7 @@ def test_a_citation_twice_is_the_same() -> None:
             xml, [BAK, DOE], [[Cite("bak"), Cite("doe")], [Cite("bak"), Cite("doe")]]
         )
 
-        assert processor.citation(0) == processor.citation(1) == processor.citation(0)
+        assert processor.citation(0) == processor.citation(1) == processor.citation(0), xml
 
 
 DEEP = {

@@ -254,7 +254,7 @@ def test_quotation_marks_come_in_pairs(language: Language) -> None:
     assert outer != inner
     for opening, closing in (outer, inner):
         same = opening.strip() == closing.strip()
-        assert same == (language.name in SAME_MARK_ON_BOTH_SIDES)
+        assert same == (language.name in SAME_MARK_ON_BOTH_SIDES), (opening, closing)
         assert "'" not in opening + closing
         assert '"' not in opening + closing
 

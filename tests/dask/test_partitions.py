@@ -222,9 +222,9 @@ def test_an_object_that_cannot_be_read_is_unknown_and_the_others_are_as_without_
             checked = rows(check(data, resolver=server.url), *CHECKED)
 
             assert parsed.pop(place) == (None, None, unread)
-            assert parsed == rows(parse(without), *PARSED)
+            assert parsed == rows(parse(without), *PARSED), place
             assert checked.pop(place) == (None, "unknown", None, unread)
-            assert checked == rows(check(without, resolver=server.url), *CHECKED)
+            assert checked == rows(check(without, resolver=server.url), *CHECKED), place
 
 
 DOIS = ["10.1000/crossref", "10/link", "10.1000/gone"]

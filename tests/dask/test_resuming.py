@@ -97,8 +97,8 @@ def test_without_an_answer_a_name_is_unknown_and_not_kept(
                 data, resolver=server.url, cache=tmp_path / "cache.sqlite3", offline=offline
             )
             found = rows(checked, "doi_status", "doi_reason")
-            assert [status for status, _ in found] == ["unknown", "invalid", "unknown"]
-            assert all(reason for _, reason in found)
+            assert [status for status, _ in found] == ["unknown", "invalid", "unknown"], offline
+            assert all(reason for _, reason in found), offline
 
 
 def test_each_call_asks_again(server: Server) -> None:
@@ -107,7 +107,7 @@ def test_each_call_asks_again(server: Server) -> None:
         data = shape(TEXTS, 2)
         calls = [check(data, resolver=server.url, offline=True) for _ in range(2)]
         keys, others = ({*map(str, call.__dask_keys__())} for call in calls)
-        assert keys.isdisjoint(others)
+        assert keys.isdisjoint(others), shape
 
 
 def test_the_budget_is_that_of_a_partition_however_many_names_it_has(

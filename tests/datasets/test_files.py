@@ -227,7 +227,7 @@ def test_a_kept_filesystem_asks_as_a_new_one_does_after_the_environment_has_chan
             with pytest.raises(OSError, match=says):
                 fs.ls(shelf.address())
         else:
-            assert len(fs.ls(shelf.address())) == 2
+            assert len(fs.ls(shelf.address())) == 2, state
 
     assert len({*map(id, kept.values())}) == len(ENVIRONMENTS)
     agents = {asked.headers["user-agent"] for asked in shelf.server.seen}
@@ -262,7 +262,7 @@ def test_caches_of_fsspec_work_on_top(shelf: Shelf, tmp_path: Path) -> None:
 def test_pandas_dask_and_duckdb_read_tables(shelf: Shelf) -> None:
     for address in shelf.address(TABLE), shelf.address("tables") + "/täglich 100%.csv":
         frame = pd.read_csv(address, storage_options=shelf.options)
-        assert [*frame.itertuples(index=False, name=None)] == ROWS
+        assert [*frame.itertuples(index=False, name=None)] == ROWS, address
     frame = dd.read_csv(f"{shelf.address('tables')}/*.csv", storage_options=shelf.options).compute()
     assert [*frame.itertuples(index=False, name=None)] == ROWS
     with duckdb.connect() as connection:

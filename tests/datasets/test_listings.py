@@ -100,8 +100,8 @@ def test_a_file_with_an_odd_name_is_refused_and_the_others_are_as_without_it(
         for opened in fs, locked:
             with pytest.raises(OSError, match="cannot be opened") as refused:
                 opened.open(f"{root}/{quote(name, safe='')}")
-            assert reason in str(refused.value)
-            assert not isinstance(refused.value, FileNotFoundError)
+            assert reason in str(refused.value), opened
+            assert not isinstance(refused.value, FileNotFoundError), opened
 
 
 @pytest.mark.parametrize("typed", ["dir\\win.csv", "./a", "a//b", "a\tb", "a%09b"])

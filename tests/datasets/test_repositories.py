@@ -63,7 +63,7 @@ def test_each_landing_page_of_inveniordm_leads_to_the_record(start: Start, landi
     legacy = {"id": 4924875, "doi": DOIS["inveniordm"], "conceptdoi": CONCEPT, "files": []}
     for answers in {}, {r"/records/4924875$": as_json(legacy)}:
         shelf = start("inveniordm", records={DOIS["inveniordm"]: landing}, answers=answers)
-        assert shelf.fs().cat_file(shelf.address(NOTES)) == FILES[NOTES]
+        assert shelf.fs().cat_file(shelf.address(NOTES)) == FILES[NOTES], answers
 
 
 def test_hidden_and_unfinished_files_cannot_be_opened(start: Start) -> None:

@@ -123,8 +123,8 @@ def test_what_is_not_the_file_is_an_error(shelf: Shelf, fault: str, tmp_path: Pa
     for read, *to in (fs.get, str(old)), (fs.get, str(new)), (fs.open,), (fs.cat_file,):
         with pytest.raises(OSError, match=says.replace("HOST", shelf.host)) as caught:
             read(shelf.address(NOTES), *to)
-        assert caught.type is not FileNotFoundError
-        assert issubclass(caught.type, PermissionError) is (answer.status in {401, 403})
+        assert caught.type is not FileNotFoundError, (read, to)
+        assert issubclass(caught.type, PermissionError) is (answer.status in {401, 403}), (read, to)
     assert [(file, file.read_text()) for file in tmp_path.iterdir()] == [(old, "old")]
     sent = sum(1 for asked in shelf.server.seen if NOTE_URL[shelf.kind] in asked.target)
     assert sent == 4 or fault == "circle", "repeated"
@@ -141,7 +141,7 @@ def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(
         shelf.server.seen.clear()
         with pytest.raises(OSError, match=says) as caught:
             ask(shelf.address(NOTES))
-        assert caught.type is not FileNotFoundError
+        assert caught.type is not FileNotFoundError, ask
         asked = 3 if fault == "gone" and shelf.kind == "dataverse" else 1
         assert len(shelf.server.seen) == asked, "repeated"
 

@@ -33,15 +33,15 @@ def test_metadata_in_the_records_is_that_of_their_dois() -> None:
     assert len(names) >= 9
     for name in names:
         work = resolver.work(name)
-        assert work.doi is not None
+        assert work.doi is not None, name
         assert work.doi.name == name
-        assert work.title
-        assert work.authors
+        assert work.title, name
+        assert work.authors, name
         reference = resolver.metadata(
             name, "text/x-bibliography; style=apa; locale=en-US"
         ).text.strip()
-        assert work.authors[0].family in reference
-        assert work.title in reference
+        assert work.authors[0].family in reference, name
+        assert work.title in reference, name
         assert DOI.from_url(reference.rpartition(" ")[2]).name == name
 
 

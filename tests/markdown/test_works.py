@@ -286,7 +286,7 @@ def test_a_lock_file_gives_the_same_page_offline_and_without_resolving(
         markdown_doiuri.forget()
         serve([])  # whoever asks now hears that no DOI exists
         assert render(SOURCE, lock=str(lock), **options) == first, options
-        assert lock.read_bytes() == content
+        assert lock.read_bytes() == content, options
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_what_the_server_writes_of_a_record_the_client_reads(text: str) -> None:
         record = read_record(DOI("10.1000/X"), found.status, found.body)
         assert [(value.type, value.data) for value in record.values] == [
             (value.type, value.data) for value in values
-        ]
+        ], query
 
 
 SAID: dict[str, dict[str, Any]] = {

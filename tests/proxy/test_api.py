@@ -273,6 +273,6 @@ def test_every_answer_has_its_headers_and_no_others(
     for origin, expected in ({}, alone), (ORIGIN, from_elsewhere):
         found = dict(ask(url, f"/{path}", method, headers=origin).headers)
         usual = {name: found.pop(name, None) for name in ("date", "content-type", "content-length")}
-        assert None not in usual.values()
+        assert None not in usual.values(), (origin, expected)
         assert found.keys() == expected.keys()
         assert [name for name, value in expected.items() if not found[name].startswith(value)] == []

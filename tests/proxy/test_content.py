@@ -182,7 +182,9 @@ def test_what_upstream_sends_is_of_its_own_type(doi_proxy: Proxies) -> None:
         assert (csl.headers["content-type"], csl.json()) == (CSL_JSON, CSL)
         for others in ("text/html;q=0.5", "*/*;q=0.1"):
             answer = accepting(proxy.url, f"{BIBTEX}, {others}", "/10.1000/page")
-            assert (answer.status, answer.headers["location"]) == (302, "https://example.org/")
+            assert (answer.status, answer.headers["location"]) == (302, "https://example.org/"), (
+                others
+            )
 
 
 def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path, doi_proxy: Proxies) -> None:

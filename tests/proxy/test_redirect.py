@@ -146,7 +146,7 @@ def test_an_alias_comes_before_a_url(query: str, doi_proxy: Proxies) -> None:
     proxy = doi_proxy([record("10.1000/a", *both), record("10.1000/b", *reversed(both)), new])
     for name in "ab":
         answer = ask(proxy.url, f"/10.1000/{name}{query}")
-        assert (answer.status, answer.headers["location"]) == (301, f"/10.1000/new{query}")
+        assert (answer.status, answer.headers["location"]) == (301, f"/10.1000/new{query}"), name
     answer = ask(proxy.url, "/10.1000/a?ignore_aliases")
     assert (answer.status, answer.headers["location"]) == (302, "https://example.org/old")
 
@@ -328,4 +328,4 @@ def test_the_page_of_a_redirect_keeps_to_its_text(doi_proxy: Proxies) -> None:
         written = html.escape(target).replace("&#x27;", "&#39;")
         assert (
             f'<p>This DOI leads to <a href="{written}">{written}</a>.</p>'.encode() in answer.body
-        )
+        ), number

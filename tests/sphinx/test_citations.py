@@ -544,7 +544,7 @@ def test_an_accepted_doi_is_accepted_in_each_spelling(tmp_path: Path, server: Si
             source, tmp_path / "out", builder, "-D", "linkcheck_report_timeouts_as_broken=0"
         )
         assert [line for line in built.told if "10.5555" in line] == [], builder
-        assert built.status == 0
+        assert built.status == 0, builder
     assert "withdrawn" in (source / "doi.lock.json").read_text("utf-8")
 
 

@@ -38,7 +38,7 @@ def test_browsers_ask_for_the_whole_name(browser: Page, tmp_path: Path, write: s
     for name, link in zip(NAMES, seen, strict=True):
         assert DOI.from_url(link).name == name
         parts = urlsplit(link)
-        assert parts.fragment == ""
+        assert parts.fragment == "", (name, link)
         assert write == "urn" or unquote(parts.path).endswith(f"/{name}")
 
 

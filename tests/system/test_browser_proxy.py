@@ -142,7 +142,7 @@ def test_a_narrow_table_shows_all_columns_and_is_a_table_to_a_screen_reader(brow
             assert browser.run(OUTSIDE) == 0, width
             assert browser.run(SCROLLS) is False, width
             label = "none" if width == 900 else '"Data"'
-            assert browser.run(LABEL).startswith(label)
+            assert browser.run(LABEL).startswith(label), width
             nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
             roles = Counter(node["role"]["value"] for node in nodes if not node["ignored"])
             assert {role: roles[role] for role in TABLE} == TABLE, width

@@ -164,7 +164,7 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
                 shown = shown.replace(raw, work.doi.url)
             if characters_of(parts) != stripped(Reader(shown).characters):
                 different.add(work.title)
-        assert different == set(INTENDED)
+        assert different == set(INTENDED), (result, name, locale)
         for cites, source in zip(cited, result["citations"], strict=True):
             parts = bibliography.citation(
                 Cite(ids[id_], "", page and "page", page) for id_, page in cites

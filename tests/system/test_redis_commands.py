@@ -28,7 +28,7 @@ def test_doiuri_cache_counts_and_clears(tmp_path: Path) -> None:
         server.stop()
         for action, what in (([], "read"), (["clear"], "clear")):
             run = doiuri("cache", *action, "--cache", server.url, cwd=tmp_path)
-            assert (run.returncode, run.stdout) == (2, "")
+            assert (run.returncode, run.stdout) == (2, ""), (action, what)
             assert run.stderr.startswith(
                 f"doiuri: cache: cannot {what} the store at {server.url}: "
             )

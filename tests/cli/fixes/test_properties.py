@@ -189,7 +189,7 @@ def test_restructuredtext_keeps_its_structure(blocks: list[tuple[str, str]]) -> 
     text = "\n".join(form.format(row, row, "=" * len(row), "-" * len(row)) for form, row in blocks)
     for path, form in {"a.rst": "{}", "a.txt": "{}", "a.py": '"""\n{}"""\n'}.items():
         better = fixed(path, form.format(text))
-        assert shape(better.replace('"""', "")) == shape(text)
+        assert shape(better.replace('"""', "")) == shape(text), (path, form)
 
 
 # A query or a fragment that links really have may go; none of these is one

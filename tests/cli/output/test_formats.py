@@ -335,8 +335,8 @@ def test_of_many_findings_of_one_code_in_a_file_people_see_five(tmp_path: Path) 
     for name in ("full", "github"):
         lines = said[name].splitlines()
         of_first = [line for line in lines if "not-https" in line and "a.md" in line]
-        assert of_first[5:] == ["a.md: 16 more not-https; -o concise lists them all"]
-        assert len(lines) == 6 + 1 + 20
+        assert of_first[5:] == ["a.md: 16 more not-https; -o concise lists them all"], name
+        assert len(lines) == 6 + 1 + 20, name
     assert said["markdown"].count("| warning | not-https | http") == 25
     assert "| a.md | warning | not-https | 16 more |" in said["markdown"]
 

@@ -219,10 +219,10 @@ def test_no_link_in_the_tree_and_no_file_that_is_checked_is_written(
     (tree / "read.json").write_text("{}")
     for cwd, place in ((tree, path), (tmp_path, f"tree/{path}"), (outside, f"{tree}/{path}")):
         done = doiuri(name, "--isolated", f"-ojson:{place}", tree, cwd=cwd, DOIURI_OFFLINE="1")
-        assert (done.returncode, done.stdout) == (2, "")
+        assert (done.returncode, done.stdout) == (2, ""), (cwd, place)
         assert f"doiuri: cannot write {place}: " in done.stderr
-        assert (tree / "read.json").read_text() == "{}"
-        assert not [*outside.iterdir()]
+        assert (tree / "read.json").read_text() == "{}", (cwd, place)
+        assert not [*outside.iterdir()], (cwd, place)
     for _ in (1, 2):  # over what the first has written
         assert (
             doiuri(name, "--isolated", "-ojson:a", tree, cwd=tree, DOIURI_OFFLINE="1").returncode

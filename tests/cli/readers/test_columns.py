@@ -139,8 +139,8 @@ def test_wrong_columns_and_files(tmp_path: Path, arguments: list[str], message: 
     write(tmp_path)
     for command in ("check", "fix"):
         run = doiuri(command, *arguments, cwd=tmp_path, DOIURI_OFFLINE="1")
-        assert (run.returncode, run.stdout) == (2, "")
-        assert message in run.stderr
+        assert (run.returncode, run.stdout) == (2, ""), command
+        assert message in run.stderr, command
 
 
 def test_names_with_commas_and_colons(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_what_cannot_be_read_of_a_work_is_a_problem_each_time(tmp_path: Path) ->
 
     for entries in (listed.entries(listed.references, known) for _ in range(2)):
         assert [text_of(entry) for entry in entries] == ["T (n.d.)."]
-        assert not known
+        assert not known, entries
 
     assert citing.problems == ["k: issued: cannot be read: {'year': 'soon'}"]
 

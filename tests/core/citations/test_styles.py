@@ -97,5 +97,5 @@ def test_entries_that_are_kept_are_those_that_are_formatted_anew(tmp_path: Path)
             if kept != format_entries(one, style, recorded.locale):
                 wrong.append(f"{recorded}: {[reference.key for reference in one]}")
             again = format_entries(one, style, recorded.locale, known)
-            assert all(first is second for first, second in zip(kept, again, strict=True))
+            assert all(first is second for first, second in zip(kept, again, strict=True)), one
     assert not wrong, "\n".join(wrong)

@@ -155,7 +155,7 @@ def test_urls_come_last_and_locations_overrule_them(
     status = statuses.get(values.strip("uvxy")[:1], 302)
     for locatt, expected in (((), chosen), (["mode:legacy"], legacy), ("mode:legacy", legacy)):
         place = choose(found, locatt=locatt)
-        assert place
+        assert place, (locatt, expected)
         assert (place.href[8], found.status(place)) == (expected, status)
     assert ("entities are refused" in found.problem) is bool(found.problem) is ("x" in values)
 

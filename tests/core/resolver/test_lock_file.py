@@ -97,7 +97,7 @@ def test_the_same_answers_give_the_same_bytes_in_any_order(path: Path) -> None:
         random.Random(seed).shuffle(keys)
         for one in keys:
             LockFile(path).put_many({one: entries[one]._replace(expires=EXPIRES + seed)})
-        assert path.read_text("utf-8") == CONTENT
+        assert path.read_text("utf-8") == CONTENT, seed
 
 
 def test_a_change_of_an_entry_changes_one_line(path: Path) -> None:
@@ -261,7 +261,7 @@ def test_only_doi_org_can_say_that_a_doi_does_not_exist(path: Path, base: str) -
     for asked in (BASE, MIRROR):
         reader = Resolver(asked, store=LockFile(path), offline=True)
         outcomes = reader.check([KAHN, "10.1000/dead"], batch=True)
-        assert [outcome.status for outcome in outcomes] == ["found", dead]
+        assert [outcome.status for outcome in outcomes] == ["found", dead], asked
     content = LockFile(path).read()
     assert (content.status("10.1000/DEAD") == "not-found") == (base == BASE)
     assert content.work(KAHN.key) == Work(KAHN, CSL)

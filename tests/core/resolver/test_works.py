@@ -236,8 +236,8 @@ def test_the_reduced_form_is_kept_and_a_damaged_one_is_asked_for_again() -> None
         for body in (b"\xff", b"[]", b"{", b""):
             store.put_many({key: Entry(body, CSL_JSON, time.time() + 60)})
             before = both.requests
-            assert both.resolver(store).work(KAHN) == Work(KAHN, CSL)
-            assert both.requests == before + 2
+            assert both.resolver(store).work(KAHN) == Work(KAHN, CSL), body
+            assert both.requests == before + 2, body
 
 
 def test_an_answer_of_sixteen_megabytes_is_refused() -> None:

@@ -192,7 +192,7 @@ def test_bad_records_are_refused_with_place_and_reason(
         with pytest.raises(RecordsError, match=rf"^{path}{place}: .*{reason}") as caught:
             Records(path)
         assert (caught.value.source, caught.value.line) == (str(path), line)
-        assert "\n" not in str(caught.value)
+        assert "\n" not in str(caught.value), (path, line, place)
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ def test_the_look_ups_of_a_request_share_its_time(
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(ask, slow, "/10.1000/1", headers={"Accept": CSL})
         for seconds in 5, 10:
-            assert gate.asked.wait(20)
+            assert gate.asked.wait(20), seconds
             gate.asked.clear()
             monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now() + seconds)
             gate.opened = threading.Event()  # for the metadata

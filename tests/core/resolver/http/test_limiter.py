@@ -228,11 +228,11 @@ def test_pauses_double_up_to_the_longest_and_an_answer_ends_the_count_and_the_do
     transport, resolver = failing(AWAY, 5)
     for doubled in range(10):
         left = min(PAUSE * 2**doubled, LONGEST)
-        assert pause_of(resolver) == left
+        assert pause_of(resolver) == left, doubled
         now[0] += left - 1
-        assert pause_of(resolver) == 1
+        assert pause_of(resolver) == 1, doubled
         now[0] += 1
-        assert pause_of(resolver) is None  # a single failure is enough now
+        assert pause_of(resolver) is None, doubled  # a single failure is enough now
     now[0] += LONGEST
     transport.tell(None)
     asked(resolver)

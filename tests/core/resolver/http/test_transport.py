@@ -144,7 +144,7 @@ def test_the_body_of_a_redirect_is_not_read() -> None:
         sent: list[int] = []
         with serving(answer) as server:
             assert Resolver(server.url, store=None, session=given).resolve(DOI_).url
-        assert len(sent) < 20
+        assert len(sent) < 20, given
 
 
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

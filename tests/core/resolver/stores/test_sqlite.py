@@ -124,7 +124,7 @@ def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
         assert process.returncode == 0, errors.decode()
     for turn in range(5):
         with closing(SQLiteStore(tmp_path / str(turn) / "store")) as store:
-            assert store.usage().entries == 800
+            assert store.usage().entries == 800, turn
 
 
 def test_kill_9_loses_nothing_that_was_acknowledged(path: Path) -> None:
@@ -399,7 +399,7 @@ def test_beyond_the_limit_the_oldest_entries_are_deleted_in_small_steps(
             store.put_many(latest)
             if start % 80 == 0:
                 counts.append(store.usage().entries)
-                assert content_size(path) < 1.1 * limit
+                assert content_size(path) < 1.1 * limit, start
         assert store.get_many([*latest]) == latest
         assert max(counts) < 2_400, "the limit was reached"
         assert min(counts[counts.index(max(counts)) :]) > 0.8 * max(counts)

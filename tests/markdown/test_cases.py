@@ -21,10 +21,8 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 def test_case(case: dict[str, Any], render: Render) -> None:
-    others, given = (
-        case.get("extensions", ()),
-        {"configs": case.get("configs"), **case.get("options", {})},
-    )
+    others = case.get("extensions", ())
+    given = {"configs": case.get("configs"), **case.get("options", {})}
     rendered = render(case["markdown"], *others, **given)
     assert rendered.html == case["html"]
     assert rendered.told == case.get("problems", [])
@@ -54,10 +52,14 @@ OPEN_ENDED = re.compile(r"[\W_]$")
 ESCAPES = str.maketrans(
     {"\\": "\\\\", "`": "\\`", "*": "\\*", "[": "\\[", "]": "\\]", "<": "&lt;", "&": "&amp;"}
 )
+
+
+def found_in(text: str) -> list[str]:
+    return [match.doi.name for match in find(text)]
+
+
 # names that running text can contain, in any syntax
-TYPED = [
-    name for name in NAMES if [match.doi.name for match in find(f"see doi:{name} there")] == [name]
-]
+TYPED = [name for name in NAMES if found_in(f"see doi:{name} there") == [name]]
 
 
 @pytest.mark.parametrize("form", URI_FORMS)
@@ -90,7 +92,8 @@ def test_a_typed_name_is_linked_as_it_is(render: Render) -> None:
 
 
 AROUND = f"{string.ascii_letters}{string.digits}{string.punctuation}é日\xa0…“：—–«"
-NAMED, LINKED = {"bare_names": True}, {"bare_links": True}
+NAMED = {"bare_names": True}
+LINKED = {"bare_links": True}
 URL = "https://doi.org/10.1000/182"
 JOINED: list[tuple[str, dict[str, bool], str]] = [
     ("x {}doi:10.1000/182 y", {}, "-/é"),

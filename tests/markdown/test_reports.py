@@ -19,7 +19,9 @@ from support.references import RECORDS, RETRACTED
 
 from .conftest import Page, Render, Serve, convert
 
-DEAD, GONE, THREE = "10.5555/dead", "10.5555/gone", "10.5555/three"
+DEAD = "10.5555/dead"
+GONE = "10.5555/gone"
+THREE = "10.5555/three"
 SOURCE = f"""\
 See doi:{GONE} and
 
@@ -172,7 +174,9 @@ def documents(draw: st.DrawFn) -> str:
         text = block.replace("ref]", f"ref{number}]")
         # In items Python-Markdown ends definitions after their first lines, and makes links in <pre>.
         nests = nested and not text.startswith(("Term", "<pre>"))
-        texts.append("- item\n\n" + textwrap.indent(text, "    ") if nests else text)
+        if nests:
+            text = "- item\n\n" + textwrap.indent(text, "    ")
+        texts.append(text)
     return "\n\n".join(texts)
 
 

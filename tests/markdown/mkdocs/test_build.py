@@ -132,7 +132,8 @@ def test_a_lock_file_of_a_local_proxy_serves_strict_builds_without_a_network(
     site: MakeSite, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kahn = "10.5555/kahn-2006"
-    built, proxy = site({"index.md": f"# A\n\n@doi:{kahn}"}), doi_proxy(CITED)
+    built = site({"index.md": f"# A\n\n@doi:{kahn}"})
+    proxy = doi_proxy(CITED)
     monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
     built.build(plugins=[{"doiuri": {"lock": "doi.lock.json"}}], strict=True)
     page = built.page("index.html").links

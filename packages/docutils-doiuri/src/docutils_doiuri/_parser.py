@@ -232,11 +232,9 @@ def _finish_for_html(link: nodes.reference) -> None:
     """Let a long name wrap, and strike out a link to a DOI that does not exist."""
     if len(link) == 1 and isinstance(link[0], nodes.image):
         return  # the writer expects an image with a link to be the only child
-    parent: nodes.Node | None = link.parent
-    while parent is not None:
-        if isinstance(parent, nodes.docinfo):
-            return  # writers and Pelican take the plain text of fields as metadata, raw nodes included
-        parent = parent.parent
+    if _is_in_docinfo(link):
+        return  # writers and Pelican take the plain text of fields as metadata, raw nodes included
+
     if link.get("support_smartquotes") is False:
         first, *others = breakable(link.astext())
         link[:] = [nodes.Text(first)]
@@ -244,6 +242,16 @@ def _finish_for_html(link: nodes.reference) -> None:
             link += [_html("<wbr />"), nodes.Text(part)]
     if "doi-not-found" in link["classes"]:  # docutils writes no title of a link
         link[:] = [_html('<s title="This DOI was not found.">'), *link.children, _html("</s>")]
+
+
+def _is_in_docinfo(node: nodes.Node) -> bool:
+    """Return whether a node stands in a field of the bibliographic data of its document."""
+    parent: nodes.Node | None = node.parent
+    while parent is not None:
+        if isinstance(parent, nodes.docinfo):
+            return True
+        parent = parent.parent
+    return False
 
 
 def _html(text: str) -> nodes.raw:

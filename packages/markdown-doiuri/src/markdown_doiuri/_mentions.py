@@ -86,6 +86,7 @@ class CitationReader:
                 yield written
 
     def _in_brackets(self, match: re.Match[str]) -> WrittenCitation | None:
+        """Return the citation, such as ``[see @kahn, p. 12]``, or None if it is other text in brackets."""
         cites = self._cites(match[1])
         if not cites:
             return None
@@ -93,6 +94,7 @@ class CitationReader:
         return WrittenCitation(match.start(), match.end(), Citation(cites, "p"), text)
 
     def _in_sentence(self, match: re.Match[str]) -> WrittenCitation | None:
+        """Return the citation, such as ``@kahn [p. 12]``, or None if it is a mail address or another name."""
         data = match.string
         if is_in_word(data, match.start()) or not self._is_work(match["name"]):
             return None

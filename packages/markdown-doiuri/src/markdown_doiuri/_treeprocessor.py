@@ -263,12 +263,11 @@ class LinkTreeprocessor(Treeprocessor):
     ) -> None:
         """Report works without metadata, retracted works, and DOIs that the lock file lacks."""
         listed = self._listed(page)
-        without_own_entry = set(listed).difference(
-            self._options.citing.library.complete({}, listed)
-        )
+        in_files = self._options.citing.library.complete({}, listed)
+        needs_metadata = set(listed).difference(in_files)
         for doi in needs:
             answer = answers[doi]
-            if doi in without_own_entry and answer.lacks_metadata:
+            if doi in needs_metadata and answer.lacks_metadata:
                 is_cited = doi in page.cited or doi in self._options.nocite
                 reason = _NO_METADATA if is_cited else _NOT_LISTED
                 self._report.add_first(doi, reason)

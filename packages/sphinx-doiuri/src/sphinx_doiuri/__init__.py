@@ -63,15 +63,17 @@ def _finish_reading(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Look up the DOIs of all documents, and report what is wrong; return the documents to write again."""
     collect_bibtex_uses(env)
     data = doi_data(env)
-    before = data.source, data.day
+    last_answers = (data.source, data.day)
     verify(app, env)
     changed = documents_shown_anew(app, env)
     if shows_pages(app):
         report_works(app, env)
         report_two_numberings(app, env)
     copy_style(app, env)
-    # Sphinx keeps the environment, with the answers, only if a page is written
-    return changed if (data.source, data.day) == before else [*changed, env.config.root_doc]
+    if (data.source, data.day) != last_answers:
+        # Sphinx keeps the environment, with the answers, only if a page is written
+        changed.append(env.config.root_doc)
+    return changed
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -88,16 +90,14 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     add_nodes(app)
     app.add_builder(LockBuilder)
     app.add_builder(LinkChecker, override=True)
-    app.connect(
-        "config-inited", check_options, priority=900
-    )  # after extensions that change options
+    # After extensions that change options
+    app.connect("config-inited", check_options, priority=900)
     app.connect("config-inited", replace_extlinks)
     app.connect("config-inited", allow_doi_urls_in_myst)
     app.connect("builder-inited", replace_role, priority=900)
     app.connect("builder-inited", check_lock)
-    app.connect(
-        "env-updated", _finish_reading, priority=600
-    )  # after sphinxcontrib-bibtex chose entries
+    # After sphinxcontrib-bibtex chose entries
+    app.connect("env-updated", _finish_reading, priority=600)
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", leave_out_dois)
     return {

@@ -190,7 +190,6 @@ def _linked_doi(app: Sphinx, uri: str) -> DOI | None:
 def collect_bibtex_uses(env: BuildEnvironment) -> None:
     """Add the DOIs of the entries that documents list to the uses in them; report fields without a DOI."""
     uses = doi_data(env).uses
-    warned = domain_of(env).warned
     for docname in uses:
         uses[docname] = [use for use in uses[docname] if not use.entry]
     for entry in _entries(env, "doi"):
@@ -198,10 +197,9 @@ def collect_bibtex_uses(env: BuildEnvironment) -> None:
         try:
             doi = _doi_in(entry.field)
         except DOISyntaxError as error:
-            subject = ("syntax", entry.field)
-            warned_of = warned.setdefault(entry.docname, set())
-            if subject not in warned_of:
-                warned_of.add(subject)
+            warned_of = domain_of(env).warned.setdefault(entry.docname, set())
+            if ("syntax", entry.field) not in warned_of:
+                warned_of.add(("syntax", entry.field))
                 message = __("%s (entry %s)") % (with_suggestion(error), entry.key)
                 logger.warning(message, type="doi", subtype="syntax", location=location)
         else:

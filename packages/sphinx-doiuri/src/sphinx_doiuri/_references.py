@@ -46,9 +46,8 @@ _HANGING = r"\hangindent=2em\hangafter=1\noindent{}"
 class ResolveCitations(SphinxPostTransform):
     """Give citations their labels and links, to entries or else to the DOIs; put lists in their places."""
 
-    default_priority = (
-        60  # after OnlyNodeTransform (50), before the transforms that show URLs (400)
-    )
+    # After OnlyNodeTransform (50), before the transforms that show URLs (400)
+    default_priority = 60
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document before it is written."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_MOST_FILES = 20  # of one type that are looked into
+_MOST_OF_TYPE = 20  # files of one type that are looked into
+_MOST_FILES = 1000  # of all types
 _LENGTH = 65_536  # bytes of a file that are looked at
 _DOI = re.compile(rb"(?<![0-9.])10\.[0-9]{4,9}/[^\s/]")
 
@@ -19,6 +20,7 @@ class UnreadFiles:
 
     def __init__(self) -> None:
         self._paths: dict[str, list[str]] = {}
+        self._count = 0
 
     def add(self, path: str) -> None:
         """Add a file, if its name has an extension."""
@@ -26,8 +28,9 @@ class UnreadFiles:
         if not extension:
             return
         paths = self._paths.setdefault(extension, [])
-        if len(paths) < _MOST_FILES:
+        if len(paths) < _MOST_OF_TYPE and self._count < _MOST_FILES:
             paths.append(path)
+            self._count += 1
 
     def types_with_dois(self) -> list[str]:
         """Return the extensions of which a file holds a DOI, in order."""
@@ -46,6 +49,6 @@ def _any_holds_doi(paths: Iterable[str]) -> bool:
             continue
         if b"\0" in content:
             return False
-        if _DOI.search(content):
+        if b"10." in content and _DOI.search(content):  # the first test is fast
             return True
     return False

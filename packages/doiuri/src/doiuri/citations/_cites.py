@@ -127,7 +127,10 @@ def _key(typed: str, ids: Mapping[str, Handle | str] | None) -> Handle | str:
     if ids is not None and name in ids:
         return ids[name]
     if _LIKE_A_NAME.match(name):  # a raw "#", which ends a ``doi:`` URI, is part of the name here
-        return DOI.parse(name[4:] if name[:4].lower() == "doi:" else name)
+        has_label = name[:4].lower() == "doi:"
+        if has_label:
+            name = name[4:]
+        return DOI.parse(name)
     if ids is None:
         raise ValueError(
             f"{typed} is not a DOI, and there are no files of works; name them in the option works"

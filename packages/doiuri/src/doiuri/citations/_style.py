@@ -19,7 +19,11 @@ SHIPPED = ("author-date", "numeric")
 """The names of our styles: in APA's manner, and in that of engineering journals."""
 
 _NUMERIC = re.compile(
-    "ieee|vancouver|nature|science|medic|chemi|physic|ama|acm|acs|aip|aps|cell|num", re.IGNORECASE
+    r"""
+    ieee | vancouver | num | ama | acm | acs | aip | aps    # styles and societies
+    | nature | science | cell | medic | chemi | physic      # journals and fields
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

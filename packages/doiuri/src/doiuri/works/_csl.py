@@ -46,7 +46,7 @@ NUMBERS = tuple(
 )
 """The members that hold numbers, if not only numbers."""
 
-# Without "abstract", which no list shows, and "source", in which Crossref sends its own name
+# Without "abstract", which would fill lock files, and "source", in which Crossref sends its own name
 _TEXTS = NUMBERS + tuple(
     "container-title-short collection-title event-title event-place publisher publisher-place authority"  # noqa: SIM905
     " section page version genre medium archive language ISBN ISSN annote archive-place archive_collection"

@@ -111,10 +111,11 @@ def _read_term(node: Node) -> _Term:
     if single.isspace() and "\n" in single:
         # An empty term whose end tag stands on a line of its own
         single = ""
+    for child in node.children("single"):
+        single = child.text
     multiple = single
-    if node.nodes:
-        single = "".join(child.text for child in node.children("single"))
-        multiple = "".join(child.text for child in node.children("multiple")) or single
+    for child in node.children("multiple"):
+        multiple = child.text
     return _Term(single, multiple, node.get("gender"), node.get("match"))
 
 

@@ -59,7 +59,7 @@ class DOIForm:
             raise TypeError(
                 f"DOIForm follows DOI, as in Annotated[DOI, DOIForm({self.form!r})], not {source}"
             )
-        # schema may say "strict"
+        # with the members of the schema that core_schema does not set, such as "strict"
         return cast("CoreSchema", {**schema, **core_schema(source, self.form)})
 
     def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, Any]:

@@ -187,7 +187,7 @@ def _unescaped(token: re.Match[str]) -> str:
 
 def _block_end(text: str, start: int, indent: str) -> int:
     """Return where the block of ``start`` ends: before a blank line or one that is indented no deeper."""
-    block = re.compile(rf"[^\n]*+(?>(?:\n{indent}[ \t]++\S[^\n]*+)*)").match(text, start)
-    if block is None:
-        return start
-    return block.end()
+    line_break = re.compile(rf"\n(?!{indent}[ \t]++\S)").search(text, start)
+    if line_break is None:
+        return len(text)
+    return line_break.start()

@@ -289,12 +289,16 @@ def _quality(media_range: tuple[str, dict[str, str], float]) -> float:
     return media_range[2]
 
 
+def _is_page(location: Location) -> bool:
+    """Return whether a location is not one for content negotiation."""
+    return location.attributes.get("http_role") != "conneg"
+
+
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:
     weights = [location.weight for location in candidates]
     if not any(weights):
         # any may be chosen, so prefer a page to what content negotiation is for
-        pages = [place for place in candidates if place.attributes.get("http_role") != "conneg"]
-        equal = pages or candidates
+        equal = list(filter(_is_page, candidates)) or candidates
         if pick == "highest":
             return equal[0]
         return pick.choice(equal)

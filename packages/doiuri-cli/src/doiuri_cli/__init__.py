@@ -19,7 +19,7 @@ The public names are for readers of further types of files, which other packages
 ``doiuri.readers``.
 """
 
-from doiuri_cli.files import Lines, Position, Source
+from doiuri_cli.files import LineColumn, Lines, Source
 from doiuri_cli.readers import Part, Reader, ReadError
 
-__all__ = ["Lines", "Part", "Position", "ReadError", "Reader", "Source"]
+__all__ = ["LineColumn", "Lines", "Part", "ReadError", "Reader", "Source"]

@@ -30,7 +30,10 @@ class Place(NamedTuple):
     """The place of a cite among those of its item; ``Style.place`` finds it out."""
 
     position: Position = Position.FIRST
+    """Whether the item was cited before, and how."""
+
     is_near_note: bool = False
+    """Whether the item was cited in one of the notes before, as many as the style says."""
 
     first_note: int = 0
     """The number of the note that first cites the item; 0 if there is none."""

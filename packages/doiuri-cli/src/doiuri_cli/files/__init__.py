@@ -22,10 +22,10 @@ from typing import NamedTuple
 from doiuri_cli.files._select import Patterns, is_pattern
 
 __all__ = [
+    "LineColumn",
     "Lines",
     "Location",
     "Patterns",
-    "Position",
     "Region",
     "Source",
     "is_pattern",
@@ -57,8 +57,8 @@ _COOKIE = re.compile(
 )
 
 
-class Position(NamedTuple):
-    """A place in a text."""
+class LineColumn(NamedTuple):
+    """The line and the column of a character."""
 
     line: int
     """The line, from 1."""
@@ -75,10 +75,10 @@ class Lines:
         self._starts = array("q", [0])  # a list takes four times the memory
         self._starts.extend(end.end() for end in _LINE_END.finditer(text))
 
-    def position(self, offset: int) -> Position:
+    def position(self, offset: int) -> LineColumn:
         """Return the line and the column of a character."""
         line = bisect_right(self._starts, offset)
-        return Position(line, offset - self._starts[line - 1] + 1)
+        return LineColumn(line, offset - self._starts[line - 1] + 1)
 
     @property
     def count(self) -> int:

@@ -26,6 +26,16 @@ class _Line(NamedTuple):
     """Its number, from 1."""
 
 
+class _Written(NamedTuple):
+    """A node, the first line of its source, and where that may be."""
+
+    node: nodes.Element
+    text: str
+    file: str
+    last_line: int
+    """The last line of the file that it may be on."""
+
+
 def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None:
     """Set the file and line of inline nodes, as far as they are known.
 
@@ -36,17 +46,22 @@ def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None
     :param document: the document, whose settings name the files.
     :param inline: the nodes, in their order, before any of them is replaced.
     """
-    texts = [_written(node).partition("\n")[0] for node in inline]
-    last_lines = [_estimate(node, text) for node, text in zip(inline, texts, strict=True)]
-    files = [(node.source or "").partition(":docstring of ")[0] for node in inline]
-    read = getattr(document.settings.record_dependencies, "list", ())
+    written = []
+    for node in inline:
+        text = _source(node).partition("\n")[0]
+        last_line = _estimate(node, text)
+        file = (node.source or "").partition(":docstring of ")[0]
+        written.append(_Written(node, text, file, last_line))
+
     # How often each text is on a line, less the nodes that have got this line
-    free: dict[str, Counter[_Line]] = {text: Counter() for text in texts}
-    for file in dict.fromkeys((*files, *map(str, read))):
+    free: dict[str, Counter[_Line]] = {item.text: Counter() for item in written}
+    read = getattr(document.settings.record_dependencies, "list", ())
+    files = dict.fromkeys(item.file for item in written) | dict.fromkeys(map(str, read))
+    for file in files:
         for text, number in _find_lines(free.keys(), file):
             free[text][_Line(file, number)] += 1
 
-    for node, text, file, last_line in zip(inline, texts, files, last_lines, strict=True):
+    for node, text, file, last_line in written:
         lines = free[text]
         if node.line and lines:
             nearest = _nearest(lines, file, node.line, last_line)
@@ -112,7 +127,7 @@ def _find_lines(texts: AbstractSet[str], name: str) -> Iterator[tuple[str, int]]
                 yield text, number
 
 
-def _written(node: nodes.Element) -> str:
+def _source(node: nodes.Element) -> str:
     """Return the part of a node's source that reStructuredText and MyST share: the backticks, or the URI.
 
     That of a reference to a named target is its URI, which is written where the target is defined.

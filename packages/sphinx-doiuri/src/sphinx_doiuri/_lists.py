@@ -169,9 +169,10 @@ class Lists:
 
     def _answer(self, doi: DOI) -> tuple[object, ...]:
         """Return what is known about a DOI."""
+        status = self._data.statuses.get(doi)
         work = self.works.get(doi)
         csl = None if work is None else work.to_json()
-        return str(doi), self._data.statuses.get(doi), csl
+        return str(doi), status, csl
 
     def _places(self, docname: str, scope: Scope) -> list[Place]:
         return [place for place in self.places.get(docname, ()) if place.scope == scope]

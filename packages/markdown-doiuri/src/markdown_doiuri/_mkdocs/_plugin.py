@@ -367,7 +367,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             return None
         if not self._lines:
             self._lines = list(lines(file.content_string, self._converted))
-        return self._lines[line - 1] if line <= len(self._lines) else None
+        if line > len(self._lines):
+            return None
+        return self._lines[line - 1]
 
 
 def _report_notebooks(files: list[File], ids: Container[str]) -> None:

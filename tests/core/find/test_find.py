@@ -221,8 +221,8 @@ def closer_look() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_plain, "_CANDIDATE", re.compile(candidate, _plain._CANDIDATE.flags))
         patch.setattr(_plain, "delimited", lambda *_: None)
-        patch.setattr(_plain, "frequent_lead", lambda *_: -1)
-        patch.setattr(_leads, "frequent_lead", lambda *_: -1)
+        patch.setattr(_plain, "frequent_lead", lambda *_: None)
+        patch.setattr(_leads, "frequent_lead", lambda *_: None)
         yield
 
 

@@ -106,10 +106,10 @@ class Lead(NamedTuple):
     place: str
 
 
-def frequent_lead(text: str, start: int, last: int) -> int:
-    """Return where the mention of the name at ``start`` starts if what is before it is frequent; else -1.
+def frequent_lead(text: str, start: int, previous_end: int) -> int | None:
+    """Return where the mention of the name at ``start`` starts if what stands before it is frequent.
 
-    ``last`` is where the previous mention ended: no label or link starts before it.
+    Otherwise return None. No label or link starts before ``previous_end``, the end of the previous mention.
     """
     previous = text[start - 1 : start]
     if previous in _STARTS:
@@ -117,27 +117,27 @@ def frequent_lead(text: str, start: int, last: int) -> int:
     if previous == " " and text[start - 2 : start - 1] not in _LAST_OF_LABELS:
         return start
     for label in _FREQUENT.get(previous, ()):
-        first = start - len(label)
-        if first < last or not text.startswith(label, first):
+        label_start = start - len(label)
+        if label_start < previous_end or not text.startswith(label, label_start):
             continue
-        if text[first - 1 : first] in _STARTS_OR_BLANK:
-            return first
-    return -1
+        if text[label_start - 1 : label_start] in _STARTS_OR_BLANK:
+            return label_start
+    return None
 
 
-def lead_before(text: str, start: int, last: int = 0) -> Lead | None:
+def lead_before(text: str, start: int, previous_end: int = 0) -> Lead | None:
     """Return what stands before the name at ``start``; None if the name is part of a longer word or number.
 
-    ``last`` is where the previous mention ended: no label or link starts before it.
+    No label or link starts before ``previous_end``, the end of the previous mention.
     """
-    first = frequent_lead(text, start, last)
+    mention_start = frequent_lead(text, start, previous_end)
     previous = text[start - 1 : start]
-    if first >= 0:
+    if mention_start is not None:
         place = "link" if previous == "/" else "text"
-        return Lead(first, first < start, place)
+        return Lead(mention_start, mention_start < start, place)
 
     if previous in _LAST_OF_LABELS:
-        label_or_link = _label_or_link(text, start, last)
+        label_or_link = _label_or_link(text, start, previous_end)
         if label_or_link is not None:
             return label_or_link
     if previous and not previous.isspace() and _is_inside_word(text, start, previous):
@@ -145,21 +145,21 @@ def lead_before(text: str, start: int, last: int = 0) -> Lead | None:
     return Lead(start, False, _place(text, start))
 
 
-def _label_or_link(text: str, start: int, last: int) -> Lead | None:
+def _label_or_link(text: str, start: int, previous_end: int) -> Lead | None:
     """Return the lead that ends in a label or a link to the DOI proxy at ``start``, or None."""
-    first = max(last, start - _LONGEST)
-    window = text[first:start].lower()
+    window_start = max(previous_end, start - _LONGEST)
+    window = text[window_start:start].lower()
     if "doi" not in window and "hdl" not in window:
         return None
-    label_or_link = _LABEL_OR_LINK.search(text, first, start)
+    label_or_link = _LABEL_OR_LINK.search(text, window_start, start)
     if label_or_link is None:
         return None
 
-    first = label_or_link.start()
-    place = _place(text, first)
+    mention_start = label_or_link.start()
+    place = _place(text, mention_start)
     if label_or_link["link"] is not None and place not in {"escaped", "query", "badge"}:
         place = "link"
-    return Lead(first, True, place)
+    return Lead(mention_start, True, place)
 
 
 def _place(text: str, start: int) -> str:

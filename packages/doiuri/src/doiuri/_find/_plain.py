@@ -47,10 +47,10 @@ _PLAIN_NAME = lazy(PLAIN_NAME)
 _FREQUENT_LABELS = ("https://doi.org/", "doi:")
 _PREFIX = lazy(
     r"""
-    10\. ( [0-9]++ )                      # the registrant, of which only the first number counts
+    10\. (?P<number> [0-9]++ )            # the registrant, of which only the first number counts
     (?! [0-9.]*? \. (?! [0-9] ) )         # no dot without digits after it
     [0-9.]*+
-    ( \\?/ | : | %2[Ff] )
+    (?P<slash> \\?/ | : | %2[Ff] )
     """,
     re.VERBOSE,
 )
@@ -90,40 +90,47 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
     :param tail: characters that no name ends with, in addition to punctuation.
     """
     unclosed: list[int] = []
-    last = 0  # end of the previous mention
+    previous_end = 0  # of the previous mention
     end = 0  # where the search goes on
     search = _CANDIDATE.search
     unchecked = DOI._unchecked
     while (candidate := search(text, end)) is not None:
         start, end = candidate.span()
-        if candidate.lastindex is None:
-            lead = lead_before(text, start, last)
-        else:
-            first = frequent_lead(text, start, last)
-            if first < 0:
-                lead = lead_before(text, start, last)
-                if lead is not None and lead.place in _IN_SENTENCES:
-                    first = lead.start
-            if first >= 0:
-                yield first, start, end, unchecked(candidate[0])
-                last = end
+        is_plain = candidate.lastindex is not None
+        if is_plain:
+            mention_start = _start_in_sentence(text, start, previous_end)
+            if mention_start is not None:
+                yield mention_start, start, end, unchecked(candidate[0])
+                previous_end = end
                 continue
             end = text.index("/", start) + 1
 
+        lead = lead_before(text, start, previous_end)
         if lead is None:
             continue
         prefix = _prefix(text, start, lead, label_nearby)
         if prefix is None:
             continue
-        if prefix[2] == "\\/":
+        if prefix["slash"] == "\\/":
             lead = lead._replace(place="json")
         end = name_end(prefix, lead, unclosed)
         if _is_no_name(prefix, end):
             continue
         mention = _mention(prefix, trimmed(prefix, end, lead, tail), lead)
         if mention is not None:
-            _, _, last, _ = mention
+            _, _, previous_end, _ = mention
             yield mention
+
+
+def _start_in_sentence(text: str, start: int, previous_end: int) -> int | None:
+    """Return where the mention of the name at ``start`` starts; None if it is not in a sentence or a link."""
+    mention_start = frequent_lead(text, start, previous_end)
+    if mention_start is not None:
+        return mention_start
+    lead = lead_before(text, start, previous_end)
+    if lead is not None and lead.place in _IN_SENTENCES:
+        return lead.start
+    return None
 
 
 def _prefix(
@@ -133,13 +140,13 @@ def _prefix(
     prefix = _PREFIX.match(text, start)
     if prefix is None:
         return None
-    if prefix[2] == ":" and text[start - 8 : start].lower() != "urn:doi:":
+    if prefix["slash"] == ":" and text[start - 8 : start].lower() != "urn:doi:":
         return None
     if lead.labelled:
         return prefix
     if _QUOTIENT.match(text, start):
         return None
-    if len(prefix[1]) >= _BARE_DIGITS or label_nearby(lead.start):
+    if len(prefix["number"]) >= _BARE_DIGITS or label_nearby(lead.start):
         return prefix
     return None
 
@@ -159,7 +166,7 @@ def _mention(prefix: re.Match[str], end: int, lead: Lead) -> Mention | None:
     name = text[start:end]
     if end <= prefix.end():
         return None
-    if prefix[2] == ":":
+    if prefix["slash"] == ":":
         if not text[lead.start : start].lower().endswith("urn:doi:"):
             return None
         name = name.replace(":", "/", 1)  # DOI Handbook, note on URNs
@@ -225,7 +232,7 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
         return None
     if _LINE_BREAK.search(value) or (not link and len(value.split(maxsplit=1)) > 1):
         return None
-    if not (labelled or lead.labelled) and len(prefix[1]) < _BARE_DIGITS:
+    if not (labelled or lead.labelled) and len(prefix["number"]) < _BARE_DIGITS:
         return None
     if _is_no_name(prefix, len(value)):
         return None

@@ -62,13 +62,13 @@ class Handle(Immutable):
             name = _parse.read_quickly(text)
             if name:
                 return cls._kind_of(name)._unchecked(name)
-        spelling = _parse.typed(text)
+        spelling = _parse.read(text)
         kind = cls._kind_of(spelling.name)
         return kind._checked(text, spelling, kind._flaw(spelling.name))
 
     @classmethod
     def _kind_of(cls, name: str) -> "type[Self]":
-        """Return the class for such names: the one place that tells the kinds apart."""
+        """Return the class of a name: the one place that tells the kinds apart."""
         if cls is not Handle:
             return cls
         if name.startswith("10/"):
@@ -129,9 +129,9 @@ class Handle(Immutable):
         'https://doi.org/10.1000/a%3Cb%3E(c)'
         """
         path = self.name  # encoded as by encode, in half the time
-        octets = path.encode()
-        if octets.translate(_IMAGE) != octets:
-            path = escaped(octets, LINK.safe).decode()
+        raw = path.encode()
+        if raw.translate(_CHANGES_UNSAFE) != raw:
+            path = escaped(raw, LINK.safe).decode()
         if "/." in path:
             path = escape_dot_segments(path)
         return "https://doi.org/" + path
@@ -188,7 +188,7 @@ class Handle(Immutable):
         return type(self), (self.name,)
 
 
-_IMAGE = LINK._image
+_CHANGES_UNSAFE = LINK._changes_unsafe
 _new = object.__new__
 _set_name = Handle.__dict__["name"].__set__  # bypasses __setattr__
 _set_key = Handle.__dict__["_key"].__set__
@@ -244,7 +244,7 @@ class DOI(Handle):
             if name:
                 return cls._unchecked(name)
         text = exact(text)
-        spelling = _parse.typed(text)
+        spelling = _parse.read(text)
         return cls._checked(text, spelling, doi_flaw(spelling.name, strict))
 
     @classmethod
@@ -255,7 +255,7 @@ class DOI(Handle):
         :raises DOISyntaxError: if ``uri`` is not such a URI.
         """
         uri = exact(uri)
-        spelling = _parse.strict_uri(uri)
+        spelling = _parse.read_uri(uri)
         return cls._checked(uri, spelling, doi_flaw(spelling.name, strict))
 
     @classmethod
@@ -270,7 +270,7 @@ class DOI(Handle):
         :raises DOISyntaxError: if ``url`` is not such a link.
         """
         url = exact(url)
-        spelling = _parse.link(url, hosts)
+        spelling = _parse.read_link(url, hosts)
         return cls._checked(url, spelling, doi_flaw(spelling.name, strict))
 
     @property

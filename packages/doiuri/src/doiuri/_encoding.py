@@ -27,8 +27,8 @@ class Profile(Immutable):
     :param slashes: a function that escapes slashes in the encoded text, or None.
     """
 
-    __slots__ = ("_image", "name", "safe", "slashes")
-    _image: bytes
+    __slots__ = ("_changes_unsafe", "name", "safe", "slashes")
+    _changes_unsafe: bytes
 
     name: str
     """The profile's name, such as "URI"."""
@@ -47,8 +47,8 @@ class Profile(Immutable):
         put(self, "name", name)
         put(self, "safe", safe)
         put(self, "slashes", slashes)
-        # maps every unsafe byte to another one: a text that equals its image needs no escape
-        put(self, "_image", bytes.maketrans(unsafe, unsafe[1:] + unsafe[:1]))
+        # changes every unsafe byte and no other: a text that it leaves as it is needs no escape
+        put(self, "_changes_unsafe", bytes.maketrans(unsafe, unsafe[1:] + unsafe[:1]))
 
     def __repr__(self) -> str:
         return self.name
@@ -112,7 +112,7 @@ def encode(name: str, profile: Profile = URI) -> str:
     """
     try:
         raw = name.encode()
-        image = profile._image
+        changes_unsafe = profile._changes_unsafe
     except UnicodeEncodeError as error:
         raise DOISyntaxError(name, error.start, "a lone surrogate cannot be encoded") from None
     except AttributeError:
@@ -120,7 +120,7 @@ def encode(name: str, profile: Profile = URI) -> str:
             raise _not_a_profile(profile) from None
         raise TypeError(f"expected str, not {type(name).__name__}") from None
     encoded = name
-    if raw.translate(image) != raw:
+    if raw.translate(changes_unsafe) != raw:
         encoded = escaped(raw, profile.safe).decode()
     if profile.slashes is not None:
         encoded = profile.slashes(encoded)

@@ -29,8 +29,8 @@ _URI_CHARACTERS = (
 )
 _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
-_LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in PROXY_HOSTS))
-_LINK_HEAD_LENGTH = len("www.doi.org/")
+_LINK_STARTS = ("https://", "http://", *(f"{host}/" for host in PROXY_HOSTS))
+_LINK_START_LENGTH = len("www.doi.org/")
 _PROXY_LINKS = (
     *(f"https://{host}/" for host in PROXY_HOSTS),
     *(f"http://{host}/" for host in PROXY_HOSTS),
@@ -61,7 +61,7 @@ class Spelling:
         if flaw is not None:
             offset, reason = flaw
             place = source_position(text, self.start, offset)
-            undecoded = self.name.replace("%", "%25")  # typed would decode the name again
+            undecoded = self.name.replace("%", "%25")  # read would decode the name again
             raise DOISyntaxError(text, place, reason, _without_invisible(undecoded), kind)
         if self.ambiguous is not None:
             mark = text[self.ambiguous]
@@ -81,16 +81,16 @@ def _without_invisible(text: str) -> "str | None":
     if better == text:
         return None
     try:
-        name = typed(better).name
+        name = read(better).name
     except DOISyntaxError:
         return None
     return None if doi_flaw(name) else f"doi:{encode(name)}"
 
 
 def read_quickly(text: str) -> str:
-    """Return the name of a DOI that ``typed`` would read, in a fraction of the time.
+    """Return the name of a DOI as ``read`` does, in a fraction of the time.
 
-    Return "" if ``typed`` has to look closer: at another label or link, or for what is wrong.
+    Return "" if ``read`` has to look closer: at another label or link, or for what is wrong.
     """
     name = text.removeprefix("https://doi.org/").removeprefix("doi:")
     if name[:3] != "10." or "#" in name or "?" in name or name[-1] in _WHITE:
@@ -100,26 +100,26 @@ def read_quickly(text: str) -> str:
     return "" if doi_flaw(name) else name
 
 
-def typed(text: str) -> Spelling:
+def read(text: str) -> Spelling:
     """Read a name, with or without a label, or a link; drop outer white space and one pair of ``<>``."""
     start, end = stripped(text)
     if text.startswith("10", start, end):
         return Spelling(unescape(text, start, end, lenient=True), start)
-    spelling = _labelled(text, start, end)
+    spelling = _read_labelled(text, start, end)
     if spelling.name.startswith("10."):
         return spelling
-    second = _second_head(text, start, end)
+    second = _second_label(text, start, end)
     if second is None:
         return spelling
-    return _labelled(text, second, end)
+    return _read_labelled(text, second, end)
 
 
-def _labelled(text: str, start: int, end: int) -> Spelling:
+def _read_labelled(text: str, start: int, end: int) -> Spelling:
     """Read a name with a label, or a link, which may have the label "doi"."""
     name_start = label_end(text, start, end)
     has_label = name_start > start
     if not has_label or (text[start] in "dD" and is_link(text, name_start, end)):
-        return _read_link(text, name_start, end, PROXY_HOSTS, lenient=True)
+        return _read_linked(text, name_start, end, PROXY_HOSTS, lenient=True)
 
     name = unescape(text, name_start, end, lenient=True)
     label = text[start:name_start].lower()
@@ -130,7 +130,7 @@ def _labelled(text: str, start: int, end: int) -> Spelling:
     return Spelling(name, name_start, _query_or_fragment(text, name_start, end))
 
 
-def strict_uri(text: str) -> Spelling:
+def read_uri(text: str) -> Spelling:
     """Read a ``doi:`` URI, without any leniency (draft-lemieux-doi-uri-scheme-00 §2)."""
     if text[:4].lower() != "doi:":
         raise DOISyntaxError(text, 0, 'a doi: URI begins with "doi:"', kind=_URI)
@@ -144,7 +144,7 @@ def strict_uri(text: str) -> Spelling:
     return Spelling(unescape(text, 4, kind=_URI), 4, _query_or_fragment(text, 4, len(text)))
 
 
-def link(text: str, hosts: "Iterable[str]") -> Spelling:
+def read_link(text: str, hosts: "Iterable[str]") -> Spelling:
     """Read a link, with or without its scheme, to one of the proxy ``hosts``."""
     without_white = text.rstrip(_WHITE)
     if without_white != text:
@@ -152,7 +152,7 @@ def link(text: str, hosts: "Iterable[str]") -> Spelling:
         raise DOISyntaxError(text, len(without_white), reason, kind=_LINK)
     if isinstance(hosts, str):
         hosts = (hosts,)
-    return _read_link(text, 0, len(text), tuple(hosts), lenient=False)
+    return _read_linked(text, 0, len(text), tuple(hosts), lenient=False)
 
 
 def stripped(text: str) -> tuple[int, int]:
@@ -193,7 +193,7 @@ def label_end(text: str, start: int, end: int) -> int:
     return start
 
 
-def _second_head(text: str, start: int, end: int) -> int | None:
+def _second_label(text: str, start: int, end: int) -> int | None:
     """Return where the second of two labels or links begins, or None.
 
     Programs write them, as in ``doi:https://doi.org/10.1000/182``.
@@ -204,7 +204,7 @@ def _second_head(text: str, start: int, end: int) -> int | None:
             return second
     else:
         host_start = start + _scheme_length(text[start : start + 8].lower())
-        host_end = text.find("/", host_start, host_start + _LINK_HEAD_LENGTH)
+        host_end = text.find("/", host_start, host_start + _LINK_START_LENGTH)
         if text[host_start:host_end].lower() not in PROXY_HOSTS:
             return None
         second = host_end + 1
@@ -229,7 +229,7 @@ def without_label(text: str) -> str:
 
 def is_link(text: str, start: int, end: int) -> bool:
     """Return whether a link begins at ``start``, as in ``DOI: https://doi.org/…``."""
-    return text[start : min(start + _LINK_HEAD_LENGTH, end)].lower().startswith(_LINK_HEADS)
+    return text[start : min(start + _LINK_START_LENGTH, end)].lower().startswith(_LINK_STARTS)
 
 
 def _label_length(text: str) -> int:
@@ -267,7 +267,7 @@ def _repaired(text: str, start: int) -> str | None:
     return None if doi_flaw(name) else f"doi:{encode(name)}"
 
 
-def _read_link(
+def _read_linked(
     text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool
 ) -> Spelling:
     """Read the name in the path of a link; raises the error if it is no link to one of the ``hosts``."""

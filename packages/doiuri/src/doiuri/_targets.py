@@ -144,12 +144,14 @@ class TargetCheck:
     """Whether redirects may lead into a private network."""
 
     def check_url(self, url: str) -> None:
-        """Check the URL of a request before it is sent, by the name or address of its host alone.
+        """Check the URL of a request before it is sent; a name is not looked up.
 
-        :raises TargetError: if it is in a private network and must not be, or is not an http or https URL.
+        :raises TargetError: if its host must not be requested, as it is in a private network, or if it is
+            not an http or https URL.
         """
         host = _host_to_request(url)
-        self._check(host, url, host)
+        if self._is_refused(host, url):
+            raise _private(host)
 
     def redirect_target(
         self, url: str, location: str, *, same_host: bool = False, downgrade: bool = False
@@ -176,7 +178,8 @@ class TargetCheck:
             raise TargetError(f"redirected to {place}; if this is intended, set it as the resolver")
         if not downgrade and origin.scheme == "https" and parts.scheme == "http":
             raise TargetError(f"redirected from https to http, to {host_of(target)}")
-        self._check(host, target, host)
+        if self._is_refused(host, target):
+            raise _private(host)
         return parts._replace(fragment="").geturl()
 
     def check_addresses(self, url: str) -> None:
@@ -200,21 +203,22 @@ class TargetCheck:
         :param address: the IP address, as ``socket.getpeername`` returns it.
         :raises TargetError: if it is in a private network, and must not be.
         """
+        if not self._is_refused(address, url):
+            return
         host = decoded_host(urlsplit(url).hostname)
-        place = host
-        if host != address:
-            place = f"{host} ({address})"
-        self._check(address, url, place)
+        if host == address:
+            raise _private(host)
+        raise _private(f"{host} ({address})")
 
-    def _check(self, host: str, url: str, place: str) -> None:
-        """Check the host of a URL, or its address.
-
-        :param place: what the error says of it.
-        """
-        if is_private(host) and not self._allows(url):
-            reason = "in a private network; private=True allows it"
-            raise TargetError(f"redirected to {place:.300}, {reason}")
+    def _is_refused(self, host: str, url: str) -> bool:
+        """Return whether the host of a URL, given by name or address, is private and must not be requested."""
+        return is_private(host) and not self._allows(url)
 
     def _allows(self, url: str) -> bool:
         """Return whether a URL may be in a private network."""
         return self.private or server_of(url) == server_of(self.base)
+
+
+def _private(place: str) -> TargetError:
+    """Return the error for a place in a private network."""
+    return TargetError(f"redirected to {place:.300}, in a private network; private=True allows it")

@@ -121,14 +121,14 @@ class Guard:
         if error is not None:
             raise error
 
-    def _before(self, connection: HTTPConnection) -> None:
+    def _check_host(self, connection: HTTPConnection) -> None:
         """Check the addresses of the host, once, before anything is sent, a TLS handshake included."""
         self._connection = connection
         if self._check is not None and connection.proxy is None and not self._looked_up:
             self._looked_up = True
             self._check.check_addresses(self._url)
 
-    def _after(self, connection: HTTPConnection) -> None:
+    def _check_peer(self, connection: HTTPConnection) -> None:
         """Check the peer, once it is connected; the socket of a recorder has none."""
         peer = getattr(connection.sock, "getpeername", None)
         try:
@@ -163,7 +163,8 @@ def guarding(
     :raises TargetError: in the block, if a peer must not be connected to.
     """
     classes = {
-        scheme: _guarded_pool(kind) for scheme, kind in manager.pool_classes_by_scheme.items()
+        scheme: _guarded_pool(pool_class)
+        for scheme, pool_class in manager.pool_classes_by_scheme.items()
     }
     if classes != manager.pool_classes_by_scheme:
         manager.pool_classes_by_scheme = classes
@@ -177,19 +178,24 @@ def guarding(
 
 
 @lru_cache
-def _guarded_pool(kind: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
-    if isinstance(vars(kind).get("ConnectionCls"), property):
-        return kind
-    guarded_class = property(lambda _: _guarded(kind.ConnectionCls))
-    return type(kind.__name__, (kind,), {"ConnectionCls": guarded_class})
+def _guarded_pool(pool_class: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
+    """Return a subclass of a pool class whose connections are guarded; the class itself if they are already.
+
+    Its connection class is a property, as a recorder may replace that of ``pool_class`` for a while.
+    """
+    is_guarded = isinstance(vars(pool_class).get("ConnectionCls"), property)
+    if is_guarded:
+        return pool_class
+    connection_class = property(lambda _: _guarded_connection(pool_class.ConnectionCls))
+    return type(pool_class.__name__, (pool_class,), {"ConnectionCls": connection_class})
 
 
 @lru_cache
-def _guarded(kind: type[HTTPConnection]) -> type[HTTPConnection]:
-    return type(kind.__name__, (_Guarded, kind), {})
+def _guarded_connection(connection_class: type[HTTPConnection]) -> type[HTTPConnection]:
+    return type(connection_class.__name__, (_GuardedConnection, connection_class), {})
 
 
-class _Guarded(_Connection):
+class _GuardedConnection(_Connection):
     """A connection that checks its peer before it sends a request."""
 
     _guard: Guard  # of the current request
@@ -199,19 +205,19 @@ class _Guarded(_Connection):
         guard._in_time(partial(self._connect, guard))
 
     def _connect(self, guard: Guard) -> None:
-        guard._before(self)
+        guard._check_host(self)
         super().connect()
-        guard._after(self)
+        guard._check_peer(self)
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         guard = self._guard = _current.get() or Guard()
         guard.reused = self.sock is not None and guard._connection is not self
         if self.sock is None:
             # here, too: a recorder may call connect() when it is too late
-            guard._in_time(partial(guard._before, self))
+            guard._in_time(partial(guard._check_host, self))
         else:
             guard._connection = self
-            guard._after(self)
+            guard._check_peer(self)
         super().request(*args, **kwargs)  # which may connect first
 
     def response_class(self, sock: Any, *args: Any, **kwargs: Any) -> HTTPResponse:  # type: ignore[override]
@@ -290,7 +296,7 @@ def _inflated(sent: Iterator[bytes]) -> Iterator[bytes]:
         rest = piece
         while rest:
             if inflating is None:
-                inflating = zlib.decompressobj(_format_of(rest))
+                inflating = zlib.decompressobj(_window_bits(rest))
             try:
                 yield inflating.decompress(rest, CHUNK)
             except zlib.error as error:
@@ -304,8 +310,8 @@ def _inflated(sent: Iterator[bytes]) -> Iterator[bytes]:
         raise CodingError("the answer was cut off")
 
 
-def _format_of(beginning: bytes) -> int:
-    """Return the window bits with which zlib reads data that begin so.
+def _window_bits(beginning: bytes) -> int:
+    """Return the window bits with which zlib reads data, judged by its first bytes.
 
     Some servers send deflate without the header that RFC 1950 asks for.
     """

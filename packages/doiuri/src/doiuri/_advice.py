@@ -320,15 +320,15 @@ def _lost_character(doi: DOI) -> Advice | None:
 def _look_alike(doi: DOI) -> Advice | None:
     better = doi.name.translate(_LOOK_ALIKES)
     has_latin = re.search("[A-Za-z]", doi.name) is not None
-    if has_latin:
+    if has_latin:  # without, Cyrillic and Greek letters are probably meant
         better = better.translate(_TWINS)
     better = "".join(map(_usual, better))
 
-    replaced = {*doi.name} - {*better}
-    strange = [character for character in dict.fromkeys(doi.name) if character in replaced]
-    if not strange:
+    characters = dict.fromkeys(doi.name)  # each once, in order
+    look_alikes = [character for character in characters if character not in better]
+    if not look_alikes:
         return None
-    message = f"{_listed(strange)} looks like another character"
+    message = f"{_listed(look_alikes)} looks like another character"
     return Advice("look-alike", message, _suggested(better))
 
 

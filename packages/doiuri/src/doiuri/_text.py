@@ -17,6 +17,7 @@ from doiuri._names import NOT_GRAPHIC
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_MAX_INTEGER = 10**15 - 1  # 15 digits, which a double keeps exactly (RFC 8259 section 6)
 _MAX_SOURCE = 40_000  # characters that are read of a text
 _MAX_ROUNDS = 20  # times that a level of markup is removed; text that is escaped twice needs three
 # Elements of HTML and JATS that occur in titles. Others, such as <T> in "Vec<T>", are text.
@@ -62,7 +63,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML
 
 
 def plain_text(value: object, limit: int) -> str:
-    """Return a JSON value as plain text; "" if it is neither a string nor an integer.
+    """Return a JSON value as plain text; "" if it is neither a string nor an integer of up to 15 digits.
 
     Tags of HTML, JATS and MathML are dropped and their text is kept, entities are decoded, and white space
     becomes one space. Control characters, bidi marks and other invisible characters are dropped, and so are
@@ -71,7 +72,7 @@ def plain_text(value: object, limit: int) -> str:
     :param limit: the most characters; a longer text is cut and ends in "…".
     """
     number = integer(value)
-    if number is not None and abs(number) < 10**15:
+    if number is not None and abs(number) <= _MAX_INTEGER:
         return str(number)
     if not isinstance(value, str):
         return ""

@@ -276,13 +276,14 @@ def closing(text: str, start: int, limit: int) -> int | None:
         return None
     depth = 0
     for token in _DELIMITER.finditer(text, start + 1, limit):
+        is_outside_braces = depth == 0
         if token[0] == "{":
             depth += 1
-        elif token[0] == "}":
+        elif token[0] == "}" and not is_outside_braces:
             depth -= 1
-        if depth < 0:
+        elif token[0] == "}":
             return token.end() if opening == "{" else None
-        if depth == 0 and token[0] == opening == '"':
+        elif token[0] == opening and is_outside_braces:
             return token.end()
     return None
 

@@ -119,10 +119,11 @@ class RST(Scanner):
 
 
 def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[Mention]:
-    """Yield the mentions in a phrase: in its title and its ``<target>``, or in its one text."""
+    """Yield the mentions in a phrase: in its title and its ``<target>``, or in all of it if it has none."""
     labelled = role is not None and _DOI_ROLE.search(role) is not None
     title_end, target_start = _embedded(text, start, end)
-    if title_end == end:
+    has_target = title_end < end
+    if not has_target:
         yield from _in_text(text, start, end, labelled=labelled)
         return
 

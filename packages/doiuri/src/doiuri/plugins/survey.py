@@ -384,10 +384,13 @@ def _is_asked_for(key: Key, checked: Collection[str], unknown: Collection[str]) 
 
 
 def _is_gap(content: LockContent, key: Key) -> bool:
-    """Return whether a lock file lacks an entry, and does not say that the DOI is missing."""
-    if key.kind != "work" and content.status(key.doi) == "not-found":
+    """Return whether a lock file lacks an entry, so that even a stale one is worth adding."""
+    if content.get(key) is not None:
         return False
-    return content.get(key) is None
+    if key.kind == "work":
+        return True
+    # a stale answer that the DOI exists does not replace the file's that it does not
+    return content.status(key.doi) != "not-found"
 
 
 def _guesses_of_each(dead: Iterable[DOI]) -> Iterator[tuple[DOI, DOI]]:

@@ -95,7 +95,7 @@ def test_a_server_of_the_same_name_in_trouble_does_not_matter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_process, "_servers", {})
-    _process.server("https://doi.org").limiter.failed(Cause("status"), asked=100)
+    _process.server("https://doi.org").limiter.failed(Cause("status"), requested_wait=100)
     assert resolver_for(RECORDS).resolve(DOI_).url
 
 

@@ -47,6 +47,9 @@ TRANSIENT = frozenset({429, 502, 503, 504})
 REFUSALS = TRANSIENT | {401, 403, 407, 408}
 """HTTP statuses that say nothing about a DOI."""
 
+ANSWERED = 0
+"""Weight of an answer, which is no failure."""
+
 REFUSED = 4
 """Weight of a failure."""
 
@@ -169,13 +172,13 @@ class Limiter:
         self,
         cause: Cause,
         weight: int = REFUSED,
-        asked: float | None = None,
+        requested_wait: float | None = None,
         *,
         blocks: bool = False,
     ) -> None:
         """Note a failure; after several in a row the server gets no requests for a while.
 
-        :param asked: seconds that the server asked for, if nobody waits for them.
+        :param requested_wait: seconds of a Retry-After, if no request waits for them.
         :param blocks: whether the server blocks us; after a few in a row it gets no more requests.
         """
         with self._changed:
@@ -188,8 +191,8 @@ class Limiter:
                 _warn_of_blocks(cause)
                 return
 
-            if asked is not None:
-                self._pause(min(asked, MAX_RETRY_AFTER), cause)
+            if requested_wait is not None:
+                self._pause(min(requested_wait, MAX_RETRY_AFTER), cause)
             if self._failures >= MAX_FAILURES and time.monotonic() >= self._paused_until:
                 self._pause(self._next_pause, cause)
                 self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
@@ -262,8 +265,8 @@ class Client:
         self._limiter = limiter
         self._on_reply = on_reply
 
-    def load(self) -> float:
-        """Load what sends requests, if it is not there yet; return the seconds that it took.
+    def load_transport(self) -> float:
+        """Load the transport, if that was not done yet; return the seconds that it took.
 
         They are no part of a call's budget: on a slow disk they may be longer.
         """
@@ -298,7 +301,7 @@ class Client:
             usable = False
             raise Unanswered(doi, Cause.of(error, host_of(result.url))) from None
         finally:
-            self._note(result, request, _seconds_asked(result), usable=usable)
+            self._note(result, request, _requested_wait(result), usable=usable)
 
     def _send(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
         """Return the reply, or the error of the last attempt."""
@@ -308,13 +311,13 @@ class Client:
             attempts += 1
             if budget.ended:
                 raise Unanswered(doi, BUDGET)
-            asked = _seconds_asked(result)
-            delay = retry_delay(result, attempts, asked)
+            requested_wait = _requested_wait(result)
+            delay = retry_delay(result, attempts, requested_wait)
             if delay is None or time.monotonic() + delay >= budget.deadline:
                 return result
 
             self._note(result, request, retried=True)
-            if asked is not None and _is_of_resolver(result, request):
+            if requested_wait is not None and _is_of_resolver(result, request):
                 self._limiter().hold(delay)
             else:
                 time.sleep(delay)
@@ -390,7 +393,7 @@ class Client:
         self,
         result: Reply | TransportError,
         request: Request,
-        asked: float | None = None,
+        requested_wait: float | None = None,
         *,
         usable: bool = True,
         retried: bool = False,
@@ -399,7 +402,7 @@ class Client:
         weight = failure_weight(result, request, usable=usable)
         if weight is None:
             return
-        if weight == 0:
+        if weight == ANSWERED:
             self._limiter().succeeded()
             return
         if retried:
@@ -407,15 +410,15 @@ class Client:
         cause = self._cause(result)
         if cause.status == 200:
             cause = cause._replace(detail="HTTP status 200 with an unusable answer")
-        self._limiter().failed(cause, weight, asked, blocks=is_blocking(result))
+        self._limiter().failed(cause, weight, requested_wait, blocks=is_blocking(result))
 
 
 class _NoReplyError(TransportError):
     """There was no reply in time."""
 
 
-def _seconds_asked(result: Reply | TransportError) -> float | None:
-    """Return the seconds that a server asked to wait (Retry-After); None if it did not ask."""
+def _requested_wait(result: Reply | TransportError) -> float | None:
+    """Return the seconds of a reply's Retry-After, or None if it has none."""
     if isinstance(result, TransportError):
         return None
     return retry_after(result.headers, time.time())
@@ -426,16 +429,18 @@ def _is_of_resolver(result: Reply | TransportError, request: Request) -> bool:
     return not isinstance(result, TransportError) and not is_elsewhere(result.url, request.url)
 
 
-def retry_delay(result: Reply | TransportError, attempts: int, asked: float | None) -> float | None:
+def retry_delay(
+    result: Reply | TransportError, attempts: int, requested_wait: float | None
+) -> float | None:
     """Return the seconds before the next attempt, or None to give up.
 
     :param attempts: how often the request was sent.
-    :param asked: the seconds that the server asked to wait, if it did.
+    :param requested_wait: the seconds of a Retry-After, if there is one.
     """
     if attempts >= MAX_ATTEMPTS or not _is_transient(result):
         return None
-    if asked is not None:
-        return asked if asked <= MAX_RETRY_WAIT else None
+    if requested_wait is not None:
+        return requested_wait if requested_wait <= MAX_RETRY_WAIT else None
 
     import random  # slow to import
 
@@ -452,15 +457,15 @@ def _is_transient(result: Reply | TransportError) -> bool:
 def failure_weight(
     result: Reply | TransportError, request: Request, *, usable: bool = True
 ) -> int | None:
-    """Return how much a result counts as a failure; 0: it is an answer; None: it says nothing."""
+    """Return the weight of a result, or None if it says nothing about the server."""
     if isinstance(result, TransportError):
         return REFUSED if result.counts else None
     if is_elsewhere(result.url, request.url):
-        return 0  # the resolver answered with a redirect; the rest is up to another server
+        return ANSWERED  # with a redirect; the rest is up to another server
     if result.status in REFUSALS:
         return REFUSED
     if usable and result.status < 500:
-        return 0
+        return ANSWERED
 
     return REFUSED if _is_servers_fault(result, request) else UNUSABLE
 

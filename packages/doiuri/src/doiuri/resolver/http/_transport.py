@@ -40,19 +40,19 @@ class HTTPTransport:
     What the user's session adds (authentication, headers, cookies) goes to the first host only, and not with
     a request that another one chose.
 
-    :param own: returns our own session, which is replaced after a fork.
+    :param own_session: returns our own session, which is replaced after a fork.
     """
 
     def __init__(
         self,
-        own: Callable[[], requests.Session],
-        given: requests.Session | None,
+        own_session: Callable[[], requests.Session],
+        users_session: requests.Session | None,
         user_agent: str,
         *,
         private: bool = False,
     ) -> None:
-        self._own = own
-        self._given = given
+        self._own_session = own_session
+        self._users_session = users_session
         self._user_agent = user_agent
         self._private = private
         self._settings: dict[Origin, Mapping[str, Any]] = {}
@@ -94,7 +94,7 @@ class HTTPTransport:
 
     def _sent(self, url: str, request: Request, check: TargetCheck) -> requests.Response:
         """Send one request; again at once if the server had closed a kept connection (RFC 9112 §9.3.1)."""
-        session = self._given or self._own()
+        session = self._users_session or self._own_session()
         adapter = session.get_adapter(url)
         if not isinstance(adapter, HTTPAdapter):  # it has to keep to the timeout itself
             return self._send(url, request, adapter)
@@ -127,21 +127,21 @@ class HTTPTransport:
         }
         plain = requests.Request("GET", url, headers)
         settings = self._settings_for(url)
-        if self._given is None or request._left_host:
+        if self._users_session is None or request._left_host:
             prepared = plain.prepare()
             settings = {**settings, "cert": None}
         else:
-            prepared = self._given.prepare_request(plain)
+            prepared = self._users_session.prepare_request(plain)
         return adapter.send(prepared, timeout=request.remaining(), **settings)
 
     def _settings_for(self, url: str) -> Mapping[str, Any]:
         """Return proxies and CA bundles for a URL, from the environment and the user's session."""
-        place = origin(url)
-        settings = self._settings.get(place)
+        address = origin(url)
+        settings = self._settings.get(address)
         if settings is None:
-            source = self._given or requests.Session()  # a new one reads the environment
+            source = self._users_session or requests.Session()  # a new one reads the environment
             settings = source.merge_environment_settings(url, {}, True, None, None)
-            self._settings[place] = settings
+            self._settings[address] = settings
         return settings
 
 

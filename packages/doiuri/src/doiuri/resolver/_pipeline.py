@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
     Result = Outcome | BaseException | None
-    """What asking about a name brought; None: ask about this name alone."""
+    """The outcome of asking about a name, or what ended the call; None: ask about this name alone."""
 
 REMEMBERED = 1024
 """Names that are remembered while a call runs, and items that are read ahead at most to count new names."""
@@ -51,7 +51,7 @@ class _Pending:
         self.doi = doi
         self.entries = entries
         self.fallback = fallback
-        self.result: Result = None
+        self.result: Outcome | BaseException | None = None  # None as long as it is not known
 
     def settle(self, result: Outcome | BaseException) -> None:
         """Note the outcome; if it is unknown, use the stale one, which then says why it is stale."""
@@ -102,10 +102,11 @@ class Pipeline:
         # the items whose outcomes come next: each name as it was given, None for what is not a DOI
         self._waiting: deque[tuple[Handle | None, Outcome | _Pending]] = deque()
         self._recent: dict[str, _Pending] = {}  # by the key of the DOI
-        self._held: dict[Handle, _Pending] = {}  # to ask about when it is known how many there are
+        # to ask about, once it is known how many there are
+        self._unasked: dict[Handle, _Pending] = {}
         self._new_entries: dict[Key, Entry] = {}
         self._flushed = time.monotonic()
-        self._size = question.first
+        self._look_ahead = question.first_look_ahead
         self._failure: Exception | None = None  # of the iterable of names
 
     def outcomes(
@@ -142,14 +143,14 @@ class Pipeline:
 
     def _fill(self, source: Iterator[Handle | Outcome]) -> bool:
         """Read ahead if half of the names are answered; return whether any are waiting."""
-        if len(self._waiting) <= self._size // 2:
+        if len(self._waiting) <= self._look_ahead // 2:
             self._read_ahead(source)
         self._ask()
         return bool(self._waiting)
 
     def _read_ahead(self, source: Iterator[Handle | Outcome]) -> None:
         """Read items and what the store knows of them, until the question need not wait for more names."""
-        while items := list(islice(source, self._size)):
+        while items := list(islice(source, self._look_ahead)):
             self._flush()
             dois = [item for item in items if not isinstance(item, Outcome)]
             answers = iter(self._read_store(dois))
@@ -159,8 +160,8 @@ class Pipeline:
                 else:
                     self._waiting.append((item, next(answers)))
 
-            self._size = min(2 * self._size, AHEAD)
-            if len(self._waiting) >= REMEMBERED or not self._question.waits(len(self._held)):
+            self._look_ahead = min(2 * self._look_ahead, AHEAD)
+            if len(self._waiting) >= REMEMBERED or not self._question.waits(len(self._unasked)):
                 return
 
     def _read_store(self, dois: Sequence[Handle]) -> list[Outcome | _Pending]:
@@ -176,17 +177,19 @@ class Pipeline:
                 answers.append(outcome)
                 continue
             if doi.key not in self._recent:
-                self._hold(doi, keys_of_doi, stored)
+                self._add_pending(doi, keys_of_doi, stored)
             answers.append(self._recent[doi.key])
         return answers
 
-    def _hold(self, doi: Handle, keys: Sequence[Key], stored: Sequence[Entry | None]) -> None:
+    def _add_pending(
+        self, doi: Handle, keys: Sequence[Key], stored: Sequence[Entry | None]
+    ) -> None:
         """Remember a name that the store does not know, to ask about it."""
         fallback = self._question.read_stale(doi, stored)
         if fallback is not None:
             fallback = fallback._replace(stale=True)
         pending = _Pending(doi, dict(zip(keys, stored, strict=True)), fallback)
-        self._held[doi] = pending
+        self._unasked[doi] = pending
         self._recent[doi.key] = pending
         if len(self._recent) > REMEMBERED:
             oldest = next(iter(self._recent))
@@ -194,12 +197,13 @@ class Pipeline:
 
     def _ask(self) -> None:
         """Ask about the names that the store does not know."""
-        held = self._held
-        self._held = {}
-        if held:
-            self._budget.deadline += self._client.load()
-        for group, ask in self._question.groups(list(held)):
-            self._submit([held[doi] for doi in group], ask)
+        unasked = self._unasked
+        self._unasked = {}
+        if unasked:
+            loading_time = self._client.load_transport()
+            self._budget.deadline += loading_time
+        for group, ask in self._question.groups(list(unasked)):
+            self._submit([unasked[doi] for doi in group], ask)
 
     def _submit(self, names: Sequence[_Pending], ask: Ask) -> None:
         self._tasks.put((names, ask))

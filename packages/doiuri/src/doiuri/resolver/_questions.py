@@ -113,7 +113,7 @@ _CONTROLS = re.compile(
 class Question(ABC):
     """A question about DOIs to the resolver at ``base``."""
 
-    first: ClassVar[int] = 16
+    first_look_ahead: ClassVar[int] = 16
     """DOIs in the first look-ahead, which doubles from then on: few, so that the first answers come soon."""
 
     def __init__(self, base: str) -> None:
@@ -139,7 +139,7 @@ class Question(ABC):
 
     @abstractmethod
     def request(self, doi: Handle, sources: Sources) -> Outcome:
-        """Request the answer for a DOI, and write it to ``sources.entries`` if it is definite.
+        """Request the answer for a DOI, and write it to ``sources.new_entries`` if it is definite.
 
         :raises ResolutionError: if there is none, or a negative one.
         """
@@ -201,7 +201,7 @@ class Question(ABC):
 
         body = record.to_json().encode()
         lifetime = DAY if record.ttl is None else min(record.ttl, MAX_AGE)
-        sources.entries[self.record_key(doi)] = new_entry(body, JSON, lifetime)
+        sources.new_entries[self.record_key(doi)] = new_entry(body, JSON, lifetime)
         return record
 
     def get_record(self, doi: Handle, url: str, sources: Sources) -> Record:
@@ -216,7 +216,7 @@ class Question(ABC):
     def _store_absence(self, doi: Handle, code: ResponseCode, sources: Sources) -> None:
         """Store that there is no record, as the REST API would say it."""
         body = dump({"responseCode": code, "handle": doi.name, "values": []})
-        sources.entries[self.record_key(doi)] = new_entry(body.encode(), JSON, NEGATIVE_TTL)
+        sources.new_entries[self.record_key(doi)] = new_entry(body.encode(), JSON, NEGATIVE_TTL)
 
     def current_record(self, doi: Handle, sources: Sources) -> Record:
         """Return the record in the store, if it is fresh, or the resolver's; if neither, a stale one."""
@@ -364,7 +364,7 @@ class ExistenceQuestion(Question):
     :param few: how many new names the REST API is asked about without Which RA.
     """
 
-    first: ClassVar[int] = AHEAD
+    first_look_ahead: ClassVar[int] = AHEAD
 
     def __init__(
         self, base: str, *, agency: bool = False, confirm: bool = True, few: int = 0
@@ -463,7 +463,7 @@ class ExistenceQuestion(Question):
         if agency.status != "found":
             return None
         body = dump({"DOI": doi.name, "RA": agency.name}).encode()
-        sources.entries[self._exists_key(doi)] = new_entry(body, JSON, MAX_AGE)
+        sources.new_entries[self._exists_key(doi)] = new_entry(body, JSON, MAX_AGE)
         return Outcome(doi, "found", agency=agency.name)
 
 
@@ -550,7 +550,7 @@ class ContentQuestion(Question):
             # A portal or a filter answers any request so, but sends no record; one in the store proves nothing
             with suppress(NoValues):  # the name exists
                 self.request_record(doi, sources)
-            sources.entries[key] = self.none_entry()
+            sources.new_entries[key] = self.none_entry()
             raise
 
         entry = new_entry(body, self.media_type(reply), self.lifetime)
@@ -558,7 +558,7 @@ class ContentQuestion(Question):
         named = _named_doi(self.media_type(reply), reply)
         if named is not None and not self._leads_to(doi, named, sources):
             raise BadRecord(doi, f"{host_of(reply.url)} sent the metadata of {named.name}")
-        sources.entries[key] = entry
+        sources.new_entries[key] = entry
         return outcome
 
     def _leads_to(self, doi: Handle, named: Handle, sources: Sources) -> bool:

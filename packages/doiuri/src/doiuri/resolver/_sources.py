@@ -22,7 +22,7 @@ class Sources:
     """The sources of the answers about some names.
 
     :param known: the entries that were read from the store already, None for those that it does not have.
-    :param entries: where new entries go, to be stored.
+    :param new_entries: where new entries go, to be stored.
     """
 
     stale: Cause | None = None
@@ -34,13 +34,13 @@ class Sources:
         budget: Budget,
         store: Store | ReadStore | None,
         known: Mapping[Key, Entry | None],
-        entries: dict[Key, Entry],
+        new_entries: dict[Key, Entry],
     ) -> None:
         self._client = client
         self._budget = budget
         self._store = store
         self._known = known
-        self.entries = entries
+        self.new_entries = new_entries
 
     def get(self, doi: Handle, request: Request, read_reply: Callable[[Reply], T]) -> T:
         """Send a request, and return what ``read_reply`` makes of the reply; see ``Client.get``."""

@@ -25,9 +25,8 @@ Only the host is required. Use the pattern with ``re.IGNORECASE``.
 """
 
 _PORTS = {"http": 80, "https": 443}
-_LONGEST_HOST = (
-    260  # characters, with the port; a host name has at most 253 (RFC 1035 section 2.3.4)
-)
+# Characters, with the port; a host name has at most 253 (RFC 1035 section 2.3.4)
+_LONGEST_HOST = 260
 _NOT_IN_URLS = frozenset(' "<>\\^`{|}')  # RFC 3986 appendix A, and what is not printable
 
 

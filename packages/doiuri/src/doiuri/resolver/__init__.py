@@ -4,10 +4,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+# Found, not imported: that takes long, and stored answers need neither
 for _needed in ("requests", "platformdirs"):
-    if (
-        find_spec(_needed) is None
-    ):  # found, not imported: that takes long, and stored answers need neither
+    if find_spec(_needed) is None:
         raise ModuleNotFoundError(
             f'doiuri.resolver needs {_needed}: pip install "doiuri[resolver]"', name=_needed
         )

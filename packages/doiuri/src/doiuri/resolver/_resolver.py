@@ -177,7 +177,7 @@ class Resolver:
         question = RecordQuestion(
             self.settings.base, types=types, indexes=indexes, auth=auth, cert=cert, follow=follow
         )
-        record = self._one(question, doi, budget).record
+        record = self._outcome(question, doi, budget).record
         assert record is not None  # noqa: S101 - it is found
         return record
 
@@ -199,7 +199,7 @@ class Resolver:
         :param progress: called instead of the Resolver's.
         :raises TypeError: if a single DOI is given.
         """
-        return self._many(RecordQuestion(self.settings.base), dois, budget, progress)
+        return self._outcomes(RecordQuestion(self.settings.base), dois, budget, progress)
 
     def check(
         self,
@@ -225,7 +225,7 @@ class Resolver:
         """
         few = 0 if batch else FEW
         question = ExistenceQuestion(self.settings.base, confirm=confirm, few=few)
-        return self._many(question, dois, budget, progress)
+        return self._outcomes(question, dois, budget, progress)
 
     def agencies(
         self,
@@ -238,7 +238,7 @@ class Resolver:
 
         The agency of an existing DOI is None if Which RA does not know it.
         """
-        return self._many(
+        return self._outcomes(
             ExistenceQuestion(self.settings.base, agency=True), dois, budget, progress
         )
 
@@ -258,7 +258,9 @@ class Resolver:
         :raises NoValues: if the DOI has no metadata of that type.
         :raises BadRecord: if the answer is of another media type. Otherwise like ``resolve``.
         """
-        metadata = self._one(MetadataQuestion(self.settings.base, media_type), doi, budget).metadata
+        metadata = self._outcome(
+            MetadataQuestion(self.settings.base, media_type), doi, budget
+        ).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata
 
@@ -274,7 +276,9 @@ class Resolver:
 
         :raises ValueError: as ``metadata`` does.
         """
-        return self._many(MetadataQuestion(self.settings.base, media_type), dois, budget, progress)
+        return self._outcomes(
+            MetadataQuestion(self.settings.base, media_type), dois, budget, progress
+        )
 
     def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
         """Return the metadata of what a DOI names, from its registration agency.
@@ -291,7 +295,7 @@ class Resolver:
         :raises BadRecord: if the answer is unusable, or about another DOI that is no alias of this one.
         :raises ResolverUnavailable: if there is no answer.
         """
-        work = self._one(WorkQuestion(self.settings.base), doi, budget).work
+        work = self._outcome(WorkQuestion(self.settings.base), doi, budget).work
         assert work is not None  # noqa: S101 - it is found
         return work
 
@@ -307,11 +311,11 @@ class Resolver:
         The status is ``"no-values"`` if the agency has no metadata, and the record that is then requested says
         that the DOI exists.
         """
-        return self._many(WorkQuestion(self.settings.base), dois, budget, progress)
+        return self._outcomes(WorkQuestion(self.settings.base), dois, budget, progress)
 
     def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
         """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
-        metadata = self._one(BibTeXQuestion(self.settings.base), doi, budget).metadata
+        metadata = self._outcome(BibTeXQuestion(self.settings.base), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata.text
 
@@ -323,7 +327,7 @@ class Resolver:
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Yield one Outcome with the BibTeX entry of each DOI as its ``metadata``, like ``works``."""
-        return self._many(BibTeXQuestion(self.settings.base), dois, budget, progress)
+        return self._outcomes(BibTeXQuestion(self.settings.base), dois, budget, progress)
 
     def _recorded(self) -> dict[Key, Entry]:
         """Return the entries that are read and written from now on; it grows with them."""
@@ -331,7 +335,7 @@ class Resolver:
         self._store = store
         return store.entries
 
-    def _one(
+    def _outcome(
         self, question: Question, doi: Handle | str, budget: float | Default | None
     ) -> Outcome:
         """Return the outcome for one DOI, a batch of one.
@@ -343,7 +347,7 @@ class Resolver:
         outcome.raise_for_status()
         return outcome
 
-    def _many(
+    def _outcomes(
         self,
         question: Question,
         dois: Iterable[Handle | str],

@@ -167,6 +167,7 @@ YAML = {
 
 @example([everything(), {"id": "b", "doi": "10.1000/1"}, *TEXTS, [{"DOI": "10.1000/1"}]], {})
 @example([everything()], {"default_flow_style": True, "allow_unicode": True})
+@example([styled("see 10.1000/2 there", "|"), "é http://dx.doi.org/10.1000/3"], {})
 @given(st.lists(DATA | VALUES, min_size=1, max_size=3), st.fixed_dictionaries(YAML))
 def test_yaml_has_the_dois_of_all_values_in_the_nearest_entry(
     data: Any, style: dict[str, Any]

@@ -72,6 +72,7 @@ _TOKENS, _TOKENS_IN_BRACKETS = (
 )
 _COLON = re.compile(r"[ \t]*+:(?=[ \t\r\n]|\Z)")
 _COLON_IN_BRACKETS = re.compile(r"[ \t]*+:(?=[ \t\r\n,\[\]{}]|\Z|(?<=[\"']:))")
+_MARKER = re.compile(r"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)  # YAML 1.2.2 §9.1.2
 _STYLES = {"double": '"', "single": "'", "plain": ""}
 _SINGLE = re.compile("''")
 _DOUBLE = re.compile(
@@ -303,7 +304,7 @@ def scalars(text: str) -> Iterator[Scalar]:
             case "comma" if in_brackets:
                 levels.pass_comma()
             case "block":
-                place = block_end(text, place, levels.column)
+                place = _end_of_block(text, place, levels.column)
                 yield Scalar(levels.path, text[start], token.end(), place, document=document)
             case "double" | "single" | "plain":
                 style = _STYLES[kind]
@@ -381,6 +382,15 @@ class _Levels:
                 number = step + 1
                 self._levels.pop()
         self._levels.append(_Level(column, number))
+
+
+def _end_of_block(text: str, start: int, column: int) -> int:
+    """Return where a block scalar ends; the marker of a document ends one that is not indented."""
+    end = block_end(text, start, column)
+    if column >= 0:
+        return end
+    marker = _MARKER.search(text, start, end)
+    return marker.start() if marker else end
 
 
 def _end_of_plain(text: str, start: int, column: int) -> int:

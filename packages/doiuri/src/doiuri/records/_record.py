@@ -47,10 +47,10 @@ _REST = rf'(?:,"permissions":{_TEXT}|)(?:,"ttl":(?:{_INTEGER}|{_TEXT})|)(?:,"tim
 _START = rf'\{{"index":{_INTEGER},"type":'
 _END = rf"{_REST}\}}(?:,(?=\{{)|(?=\]))"
 _OTHER = rf'(?!"(?i:URL|HS_ALIAS|10320/LOC)"){_TEXT},"data":(?:{_STRING}|{_ADMIN})'
-_URL = r'"[Uu][Rr][Ll]","data":\{"format":"string","value":"([^"\\\x00-\x1f]*+)"\}'
+_URL = r'"[Uu][Rr][Ll]","data":\{"format":"string","value":"(?P<url>[^"\\\x00-\x1f]*+)"\}'
 _PLAIN = re.compile(
     rf"""
-    \{{"responseCode":1,"handle":"([^"\\\x00-\x1f]*+)","values":\[
+    \{{"responseCode":1,"handle":"(?P<handle>[^"\\\x00-\x1f]*+)","values":\[
         (?>(?:{_START}{_OTHER}{_END})*)     # what is not asked for,
         (?:{_START}{_URL}{_END}|)           # at most one URL,
         (?>(?:{_START}{_OTHER}{_END})*)     # and more
@@ -290,7 +290,8 @@ class Record(Immutable):
     doi: Handle
     """The DOI as it was asked for; the server's spelling may differ in ASCII case."""
 
-    _content: Content | Match[str]  # values and extra members; plain JSON until their first use
+    # Values and extra members; until their first use, JSON that _PLAIN matched
+    _content: Content | Match[str]
 
     def __init__(
         self, doi: Handle, values: Iterable[Value] = (), extra: Mapping[str, Any] | None = None
@@ -312,7 +313,7 @@ class Record(Immutable):
             plain = None
         if plain is None:
             return cls.from_json(source, doi=doi)
-        handle = plain[1]
+        handle = plain["handle"]
         if handle != doi.name and ascii_upper(handle) != doi.key:
             return cls.from_json(source, doi=doi)
 
@@ -382,8 +383,9 @@ class Record(Immutable):
 
         If there are several locations, it is the one that ``choose`` prefers, always the same one.
         """
-        if not isinstance(self._content, tuple):
-            url = (self._content[2] or "").strip(BLANK)
+        unparsed = self._unparsed
+        if unparsed is not None:
+            url = (unparsed["url"] or "").strip(BLANK)
             if is_web(url):
                 return url
             return None
@@ -400,8 +402,8 @@ class Record(Immutable):
     @property
     def alias(self) -> str | None:
         """The handle to resolve instead of this one, from the first HS_ALIAS value; usually None."""
-        if not isinstance(self._content, tuple):
-            return None  # a plain record has none
+        if self._unparsed is not None:
+            return None  # _PLAIN does not match one with an HS_ALIAS value
         aliases = (value.data.text for value in self.of_type("HS_ALIAS"))
         return next(filter(None, aliases), None)
 
@@ -411,6 +413,12 @@ class Record(Immutable):
         now = time.time()
         lifetimes = (value.lifetime(now) for value in self.values)
         return min((seconds for seconds in lifetimes if seconds is not None), default=None)
+
+    @property
+    def _unparsed(self) -> Match[str] | None:
+        """The JSON of a record whose values were not read yet, or None."""
+        content = self._content
+        return None if isinstance(content, tuple) else content
 
     def _read(self) -> Content:
         content = self._content

@@ -135,16 +135,12 @@ class BibTeX(Scanner):
         if text.find("10", start, value_end) < 0:
             return running_text
 
-        first = start
-        end = value_end
-        while first < end and text[first] == "{" and _closer(text, first) == end - 1:
-            first += 1
-            end -= 1
-        remains = _REMAINS.search(text, first, end)
+        name_start, end = _without_braces(text, start, value_end)
+        remains = _REMAINS.search(text, name_start, end)
         name_end = end
         if remains is not None:
             name_end = remains.start()
-        value = Rendered.replacing(text, (first, name_end), _IN_VALUE, _unescaped)
+        value = Rendered.replacing(text, (name_start, name_end), _IN_VALUE, _unescaped)
         mention = value.whole(labelled=labelled)
         if mention is None:
             return running_text
@@ -213,6 +209,14 @@ def _field(text: str, place: int) -> str | None:
     if field is None:
         return None
     return field[1].lower()
+
+
+def _without_braces(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return start and end of ``text[start:end]`` without the braces around all of it."""
+    while start < end and text[start] == "{" and _closer(text, start) == end - 1:
+        start += 1
+        end -= 1
+    return start, end
 
 
 def _closer(text: str, place: int) -> int | None:

@@ -184,7 +184,8 @@ class Bibliography:
     def _part(self, run: csl.Run, key: Key | None, display: Display) -> Part:
         """Return a run of a citation as a part that leads to a work."""
         text = run.text
-        if key is not None and run.item.startswith(_YEAR):
+        is_year_alone = run.item.startswith(_YEAR)
+        if key is not None and is_year_alone:
             text = self._year(self._by_key[key])
         elif key is not None and key not in self._by_key:
             text = _unknown_work(key, display)

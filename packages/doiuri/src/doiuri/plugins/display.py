@@ -153,7 +153,9 @@ def retraction_mark(work: Work, words: Words | None = None) -> tuple[Part, ...]:
     notice = work.retraction
     if notice is None:
         return ()
-    mark = getattr(words or Words(), RETRACTIONS[notice.type].replace(" ", "_"))
+    state = RETRACTIONS[notice.type]
+    attribute = state.replace(" ", "_")  # of Words, such as "partially_retracted"
+    mark = getattr(words or Words(), attribute)
     if notice.date:
         mark = f"{mark} {notice.date}"
     return Part(" "), Part(f"[{mark}]", link=notice.doi)

@@ -193,7 +193,7 @@ class LockContent:
         return question.read(doi, [self.get(key) for key in question.keys(doi)])
 
     def unused(self, used: Iterable[str]) -> set[str]:
-        """Return the keys of the DOIs that are not among those used, nor are aliases led to by them.
+        """Return the keys of the DOIs that are neither used, nor what an alias that is used leads to.
 
         A data set whose files are listed is used: by programs that open them.
         """
@@ -202,7 +202,8 @@ class LockContent:
         reached.update(used)
         while reached:
             unused -= reached
-            reached = unused & {self._alias(doi) for doi in reached}
+            targets = {self._alias(doi) for doi in reached}
+            reached = unused & targets
         return unused
 
     def prune(self, used: Iterable[str]) -> None:

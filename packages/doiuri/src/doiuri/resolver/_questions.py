@@ -547,7 +547,8 @@ class ContentQuestion(Question):
             self.check_body(doi, reply)
             body = self.write(doi, reply)
         except NoValues:
-            # A portal or a filter answers any request so, but sends no record; one in the store proves nothing
+            # A captive portal or a filter answers any request like this. A record that is requested now shows
+            # that the resolver was reached; one in the store would not.
             with suppress(NoValues):  # the name exists
                 self.request_record(doi, sources)
             sources.new_entries[key] = self.none_entry()

@@ -166,7 +166,7 @@ def _plain_texts(csl: Mapping[str, Any]) -> dict[str, str]:
 
 
 def whole_csl(item: Mapping[str, Any], reduced: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an author's item, whole; what is not as in CSL's schema is as ``reduced`` has it."""
+    """Return an author's item with all its members; one that CSL's schema does not allow is as in ``reduced``."""
     whole = dict(reduced)
     for member, value in item.items():
         if member in _NOT_VARIABLES or not _is_printable(value):

@@ -170,10 +170,10 @@ def _is_in_sentence_case(text: str, word: re.Match[str]) -> bool:
     """Return whether a word would have a capital in English title case."""
     if not word[0].islower() or len(word[0]) == 1 or word[0] in _SMALL_WORDS:
         return False
-    before = text[word.start() - 1 : word.start()]
-    return (
-        before not in {"-", "."} and not before.isdigit()
-    )  # as in "Pre-training", "E.coli" and "3rd"
+    previous = text[word.start() - 1 : word.start()]
+    # as in "Pre-training", "E.coli" and "3rd"
+    is_part_of_word = previous in {"-", "."} or previous.isdigit()
+    return not is_part_of_word
 
 
 def _is_capitalized(word: str) -> bool:

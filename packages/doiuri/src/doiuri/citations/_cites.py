@@ -109,9 +109,8 @@ def _read(piece: str, locale: str, ids: Mapping[str, Handle | str] | None) -> Ci
     words = list(re.finditer(r"\S+", piece))
     name = next((word for word in words if _LIKE_A_NAME.match(word[0])), None)
     if name is None:
-        return Cite(
-            DOI.parse(piece), typed=piece
-        )  # nothing but a DOI with another label, or an error
+        # nothing but a DOI with another label, or an error
+        return Cite(DOI.parse(piece), typed=piece)
     written = name[0].rstrip(",;")
     typed = written.removeprefix("-")
     label, locator, suffix = parse_locator(piece[name.start() + len(written) :], locale)

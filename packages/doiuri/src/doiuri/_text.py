@@ -163,9 +163,9 @@ def _decoded(text: str, *, rich: bool) -> str:
 
 
 def _without_tags(text: str, *, rich: bool) -> str:
-    """Return a text without tags. White space in formulas is dropped, and that lost around them restored.
+    """Return a text without tags. White space in formulas is dropped, and added between them and words.
 
-    :param rich: keep the tags of CSL's rich text, and write similar ones as these.
+    :param rich: keep the tags of CSL's rich text, and write similar ones like these.
     """
     kept = [""]
     spans: list[str] = []
@@ -173,14 +173,8 @@ def _without_tags(text: str, *, rich: bool) -> str:
     for token in _TOKENS.split(text):
         tag = _TAG.fullmatch(token)
         if tag is None:
-            if in_math:
-                words = token.strip()
-            elif after_math and token[:1].isalpha():
-                words = f" {token}"
-            else:
-                words = token
             if not in_annotation:
-                kept.append(words)
+                kept.append(_spaced(token, in_math=in_math, after_math=after_math))
             after_math = False
             continue
 
@@ -205,6 +199,15 @@ def _without_tags(text: str, *, rich: bool) -> str:
             elif name not in _INLINE and prefix not in _PREFIXES:
                 kept.append(token)
     return "".join(kept)
+
+
+def _spaced(text: str, *, in_math: bool, after_math: bool) -> str:
+    """Return the text between two tags: in a formula without white space around it, after one apart from it."""
+    if in_math:
+        return text.strip()
+    if after_math and text[:1].isalpha():
+        return f" {text}"
+    return text
 
 
 def _rich_tag(token: str, name: str, spans: list[str], *, is_closing: bool) -> str:

@@ -213,7 +213,7 @@ def _separator_ends(text: str, place: int, lead: Lead) -> bool:
     before_mention = text[lead.start - 1 : lead.start]
     if before_mention == text[place]:
         return True
-    begins_line = before_mention in "\r\n"  # or the text, where it is empty
+    begins_line = before_mention in {"", "\r", "\n"}  # "" at the beginning of the text
     return begins_line and _in_table(text, lead.start, place)
 
 

@@ -321,27 +321,25 @@ def format_entries(
     if known is None:
         known = {}
 
-    missing = [
-        (key, reference)
-        for key, reference in zip(keys, references, strict=True)
-        if key not in known
-    ]
-    if missing and style.replaces_names:
-        missing = list(zip(keys, references, strict=True))
-    formatted = _formatted([reference for _, reference in missing], style, language)
+    pairs = list(zip(keys, references, strict=True))
+    to_format = [(key, reference) for key, reference in pairs if key not in known]
+    if to_format and style.replaces_names:
+        to_format = pairs  # as an entry depends on the one before it
+    formatted = _formatted([reference for _, reference in to_format], style, language)
+
     entries = {key: known[key] for key in keys if key in known}
-    unreadable = set()
-    for (key, reference), entry in zip(missing, formatted, strict=True):
+    with_problem = set()
+    for (key, reference), entry in zip(to_format, formatted, strict=True):
         if entry.problem:
-            unreadable.add(key)
+            with_problem.add(key)
             if problems is not None:
                 problems[f"{reference.key}: {entry.problem}"] = None
         if key not in entries:
             parts = entry_parts((*entry.label, *entry.runs), reference.work)
             entries[key] = parts or as_link(reference.work)
 
-    # A problem is one in each call
-    known.update((key, parts) for key, parts in entries.items() if key not in unreadable)
+    # An entry with a problem is formatted again by the next call, which reports the problem, too
+    known.update((key, parts) for key, parts in entries.items() if key not in with_problem)
     return [entries[key] for key in keys]
 
 

@@ -301,7 +301,7 @@ class LockFile(ForkSafe):
         """Add or replace entries. The file is only written if that changes it."""
         with self._mutex:
             if self._is_editing:
-                # the garbage collector closed an iteration in the thread that edits
+                # in the thread that edits, the garbage collector closes a batch, which stores its answers
                 self._postponed.update(entries)
             elif entries and time.monotonic() >= self._paused_until:
                 self._put(entries)

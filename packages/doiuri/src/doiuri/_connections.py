@@ -88,7 +88,7 @@ class Guard:
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()  # of _in_time
 
     def close(self) -> None:
-        """Break off the request, from another thread, after its time was set to end."""
+        """Abort the request, from another thread; its deadline must have passed, or been set to now."""
         self._ended.put(TimeoutError())
         sock = getattr(self._connection, "sock", None)
         if isinstance(sock, socket.socket):
@@ -252,7 +252,7 @@ class _Timed(io.RawIOBase):
 
 
 def pieces(raw: BaseHTTPResponse, limit: int) -> Iterator[bytes]:
-    """Yield the body of an answer in pieces, decoded if it is compressed once; servers do so unasked.
+    """Yield the body of an answer in pieces, decoded if it is compressed once, as some servers do unasked.
 
     :param limit: bytes that it may have, as sent and decoded.
     :raises TooLongError: if it has more.
@@ -272,7 +272,7 @@ def _decoded(raw: BaseHTTPResponse, codings: str) -> Iterator[bytes]:
     """Yield a body in pieces of a bounded size, decoded as a Content-Encoding says (RFC 9110 section 8.4.1).
 
     Not by urllib3: it decodes any number of codings, and a few kilobytes become gigabytes at once. Like
-    urllib3, it takes no notice of what is no coding: some servers send a character set.
+    urllib3, it ignores what is not a coding: some servers send a character set.
     """
     names = [name.strip().lower() for name in codings.split(",")]
     used = [name for name in names if name in _INFLATED or name in _NOT_INFLATED]
@@ -342,7 +342,7 @@ def is_of_proxy(error: BaseException) -> bool:
 def sentence(error: BaseException) -> str:
     """Return what went wrong: the root cause, on a line of printable text.
 
-    Of an error that may show a URL, which may have a password, only the type is told.
+    For an error whose text may contain a URL, and so a password, it is only the type.
 
     >>> sentence(ConnectionRefusedError(111, "Connection refused"))
     'Connection refused'

@@ -77,7 +77,7 @@ def _after_error(dois: Sequence[Handle], error: Exception) -> Sequence[Result]:
 
 
 class Pipeline:
-    """One call's way through a stream of names, with a budget of ``seconds`` from the first ``next``.
+    """Turns the names of one call into outcomes, with a budget of ``seconds`` from the first ``next``.
 
     Daemon threads ask about names, as many as there may be requests in flight; only the caller's thread reads
     and changes everything else. They are not those of ``ThreadPoolExecutor``, which are joined when the

@@ -97,7 +97,7 @@ class Request:
         return left
 
     def _end(self) -> None:
-        """Have it end now, from another thread."""
+        """End the request now; called from another thread."""
         self._deadline = -inf
         if self._guard is not None:
             self._guard.close()

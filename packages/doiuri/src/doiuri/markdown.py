@@ -263,7 +263,10 @@ def _closer(fences: list[_Fence | None], number: int, opener: _Fence) -> int | N
 def _myst_block_end(
     lines: list[str], fences: list[_Fence | None], number: int, opener: _Fence
 ) -> int:
-    """Return the number of the line after a fenced block, which may end with its quotation or the page."""
+    """Return the number of the line after a fenced block.
+
+    A block without a closing fence ends with the quotation that it is in, or else with the page.
+    """
     for line_number in range(number + 1, len(lines)):
         fence = fences[line_number]
         if fence is not None and fence.closes_myst(opener):

@@ -60,7 +60,10 @@ def dead_doi(
 
     messages = ", ".join(piece.message for piece in advice)
     subject = f"{_subject(typed, doi)}: {messages}"
-    return DeadDOI(subject, suggestion or _better_spelling(advice))
+    if suggestion is None:
+        # the advice is also on what DOI.parse decoded or dropped
+        suggestion = _better_spelling(advice)
+    return DeadDOI(subject, suggestion)
 
 
 def _better_spelling(advice: Iterable[Advice]) -> str | None:

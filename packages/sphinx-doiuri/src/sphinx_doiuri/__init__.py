@@ -24,7 +24,7 @@ from sphinx_doiuri._compat import (
 )
 from sphinx_doiuri._config import PRODUCT, add_options, check_options
 from sphinx_doiuri._environment import VERSION, DOICollector, doi_data, shows_pages
-from sphinx_doiuri._lists import documents_shown_anew
+from sphinx_doiuri._lists import compute_lists, documents_to_write
 from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import LockBuilder, check_lock
 from sphinx_doiuri._pages import (
@@ -65,8 +65,10 @@ def _finish_reading(app: Sphinx, env: BuildEnvironment) -> list[str]:
     data = doi_data(env)
     last_answers = (data.source, data.day)
     verify(app, env)
-    changed = documents_shown_anew(app, env)
+    compute_lists(app, env)
+    changed = []
     if shows_pages(app):
+        changed = documents_to_write(app, env)
         report_works(app, env)
         report_two_numberings(app, env)
     copy_style(app, env)

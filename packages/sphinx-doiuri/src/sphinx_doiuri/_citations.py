@@ -43,7 +43,7 @@ Scope = Literal["page", "project"]
 _DIGEST_BYTES = 4
 _REFERENCES = frozenset({"ref", "doc", "any", "myst"})  # the roles that show titles
 
-# What a process reads of documents, by document name
+# The data that come from reading a document, each by document name
 _READ = ("citations", "places", "titles", "targets")
 
 
@@ -122,7 +122,7 @@ def _title_around(citation: nodes.inline) -> nodes.TextElement | None:
 
 
 def _copy(title: nodes.TextElement) -> nodes.TextElement:
-    """Return a copy without the document, which would be stored with it."""
+    """Return a copy without its document, which would be pickled with it."""
     copied = title.deepcopy()
     for node in copied.findall():
         vars(node).pop("_document", None)
@@ -130,10 +130,12 @@ def _copy(title: nodes.TextElement) -> nodes.TextElement:
 
 
 def _targets_of(document: nodes.document, docname: str) -> set[str]:
-    """Return the labels and documents to which a document refers; any name may be either."""
+    """Return the labels and documents to which a document refers."""
     references = document.findall(addnodes.pending_xref)
     names = {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
-    return names | {docname_join(docname, name) for name in names}
+    # A name is a label, or a document relative to this one; "any" and MyST do not say which
+    as_documents = {docname_join(docname, name) for name in names}
+    return names | as_documents
 
 
 def entry_id(key: Key, docname: str, scope: Scope) -> str:
@@ -157,7 +159,8 @@ def _slug(text: str, whole: str = "") -> str:
 class CitationRole(SphinxRole):
     """``:doi:p:`see 10.1000/182, p. 12; @knuth1984``` for a citation in brackets, ``:doi:t:`` in a sentence.
 
-    Until the works are known, and if they are not, a citation consists of the links to the DOIs.
+    A citation consists of links to the DOIs until ``ResolveCitations`` writes it; if the works are unknown,
+    it stays so.
 
     :param form: "p", "t", "year" or "author".
     """
@@ -211,7 +214,7 @@ def note_works(env: BuildEnvironment) -> None:
 
 
 def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
-    """Yield links to DOIs; for works without a DOI references that lead nowhere yet."""
+    """Yield a link for each cite; that of a work without a DOI leads nowhere yet."""
     for cite in cites:
         if not isinstance(cite.key, DOI):
             yield nodes.reference("", f"@{cite.key}", internal=False)
@@ -251,7 +254,7 @@ class BibliographyDirective(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Return the place of the list; in it are the links to what is not cited."""
+        """Return the node that stands for the list; it contains links to the works of ``nocite``."""
         style = self.options.get("style", "").strip()
         try:
             citing(self.config).styles(style)
@@ -331,13 +334,13 @@ class DOIDomain(Domain):
 
     def process_doc(self, env: BuildEnvironment, docname: str, document: nodes.document) -> None:  # noqa: ARG002
         """Record the citations and lists of a document, and give each citation an id."""
-        contents = (
-            self._read_citations(docname, document),
-            self._read_places(docname, document),
-            _titles_with_citations(document),
-            _targets_of(document, docname),
-        )
-        for name, content in zip(_READ, contents, strict=True):
+        contents = {
+            "citations": self._read_citations(docname, document),
+            "places": self._read_places(docname, document),
+            "titles": _titles_with_citations(document),
+            "targets": _targets_of(document, docname),
+        }
+        for name, content in contents.items():
             if content:
                 self.data[name][docname] = content
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 10  # of DOIData, and of the nodes in doctrees
+VERSION = 11  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 _Value = TypeVar("_Value")
@@ -65,7 +65,7 @@ class DOIData:
     """The day on which the answers were last renewed."""
     works: dict[DOI, Work | None] = field(default_factory=dict)
     """The metadata of DOIs that are cited or have a card; None if the agency has none."""
-    shown: dict[Handle | str, Work] = field(default_factory=dict)
+    shown_works: dict[Handle | str, Work] = field(default_factory=dict)
     """The works as they are shown: corrected by the files of works, and the works in these without a DOI."""
     entries: dict[EntryKey, tuple[Part, ...]] = field(default_factory=dict)
     """The formatted entries of the lists in the last build, so that only new ones are formatted."""
@@ -162,8 +162,10 @@ class DOICollector(EnvironmentCollector):
         for link, doi in hardcoded_links(doctree):
             location = get_node_location(link) or ""
             uses.append(Use(doi, location, conditions=conditions_of(link)))
-        if uses:  # a substitution that is used twice is written once
-            doi_data(app.env).uses[app.env.docname] = list(dict.fromkeys(uses))
+        # A substitution that is used twice has the location of its definition twice
+        unique = list(dict.fromkeys(uses))
+        if unique:
+            doi_data(app.env).uses[app.env.docname] = unique
 
 
 def _use(link: nodes.reference) -> Use:

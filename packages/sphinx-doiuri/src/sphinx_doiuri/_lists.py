@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 _Content = TypeVar("_Content", "Citation", "Place")
 
 # For the transforms, which see no application
-_lists: WeakKeyDictionary[BuildEnvironment, Lists] = WeakKeyDictionary()
+_lists_by_env: WeakKeyDictionary[BuildEnvironment, Lists] = WeakKeyDictionary()
 
 
 class ScopedList(NamedTuple):
@@ -57,7 +57,7 @@ class Lists:
         self._display = shared.display
         self._citing = citing(app.config)
         self._data = doi_data(env)
-        self.works = self._data.shown
+        self.works = self._data.shown_works
         self._answered = self._data.answered_works()
         self._titles = env.titles
         words = (_("and"), _("et al."), _("n.d."))
@@ -70,7 +70,7 @@ class Lists:
         self.places = _without_hidden(app, domain.places, self._order)
         self._links = {name: links_in(app, name) for name in self._order}
         self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
-        self._placed: dict[str, dict[str, tuple[Cite, ...]]] = {}
+        self._cites: dict[str, dict[str, tuple[Cite, ...]]] = {}
         # Also those of the last build; those that this one shows are set in the first map
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
         places = in_documents(self.places)
@@ -116,15 +116,18 @@ class Lists:
         places = self._places(scoped_list.docname, scoped_list.scope)
         return any(place.lists(work) for place in places)
 
-    def placed_in(self, docname: str) -> dict[str, tuple[Cite, ...]]:
-        """Return what a document cites, by the ids of the citations, with the places of the cites in it."""
-        if docname not in self._placed:
+    def cites_in(self, docname: str) -> dict[str, tuple[Cite, ...]]:
+        """Return the cites of each citation in a document, by its id.
+
+        They know which cites come before them, for styles with "ibid.".
+        """
+        if docname not in self._cites:
             citations = self.citations.get(docname, [])
             references = self.of_citations_in(docname).references
-            placed = references.placed((citation.form, citation.cites) for citation in citations)
+            cites = references.placed((citation.form, citation.cites) for citation in citations)
             ids = [citation.id for citation in citations]
-            self._placed[docname] = dict(zip(ids, placed, strict=True))
-        return self._placed[docname]
+            self._cites[docname] = dict(zip(ids, cites, strict=True))
+        return self._cites[docname]
 
     def parts(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> tuple[Part, ...]:
         """Return a citation in a document."""
@@ -151,7 +154,7 @@ class Lists:
     def _content(self, citation: Citation) -> tuple[object, ...]:
         """Return what a citation shows, and what its links depend on."""
         scoped_list = self.of_citations_in(citation.docname)
-        cites = self.placed_in(citation.docname)[citation.id]
+        cites = self.cites_in(citation.docname)[citation.id]
         parts = self.parts(citation.docname, citation.form, cites)
         works = [self.works[cite.key] for cite in citation.cites if cite.key in self.works]
         links = [(self.is_listed(work, scoped_list), work.csl.get("URL")) for work in works]
@@ -252,16 +255,14 @@ def _without_hidden(
 
 def lists_of(env: BuildEnvironment) -> Lists | None:
     """Return the lists of this build; None outside of a build."""
-    return _lists.get(env)
+    return _lists_by_env.get(env)
 
 
-def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Compute the lists, and return the documents that show something else than after the last build."""
-    lists = _compute_lists(app, env)
-    if not shows_pages(app):
-        return []
-
-    for element in (*env.titles.values(), *env.tocs.values()):  # which contain copies of citations
+def documents_to_write(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Show citations in titles, and return the documents that look different than after the last build."""
+    lists = _lists_by_env[env]
+    titles_and_contents = (*env.titles.values(), *env.tocs.values())
+    for element in titles_and_contents:
         for citation in citations_in(element):
             show_text(citation, lists)
     titles = _update_labels(env, lists)
@@ -272,22 +273,22 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return changed
 
 
-def _compute_lists(app: Sphinx, env: BuildEnvironment) -> Lists:
-    """Set the works that this build shows, and return its lists."""
+def compute_lists(app: Sphinx, env: BuildEnvironment) -> None:
+    """Correct the works by the files of works, and compute the lists of this build for ``lists_of``."""
     data = doi_data(env)
     known = {doi: work for doi, work in data.works.items() if work}
-    data.shown = citing(app.config).library.complete(known)
+    data.shown_works = citing(app.config).library.complete(known)
     lists = Lists(app, env)
-    _lists[env] = lists
+    _lists_by_env[env] = lists
 
-    reason = citing(app.config).no_language
-    if lists.citations and reason:
-        logger.warning(__("citations are in English: %s"), reason, type="doi", subtype="locale")
-    return lists
+    why_english = citing(app.config).no_language
+    if lists.citations and why_english:
+        message = __("citations are in English: %s")
+        logger.warning(message, why_english, type="doi", subtype="locale")
 
 
 def _changed_documents(app: Sphinx, lists: Lists, titles: Mapping[str, str]) -> list[str]:
-    """Return the documents that this builder shows otherwise than in the last build.
+    """Return the documents that look different than in the last build with this builder.
 
     :param titles: the texts of the titles with citations, by label or document.
     """
@@ -298,17 +299,19 @@ def _changed_documents(app: Sphinx, lists: Lists, titles: Mapping[str, str]) -> 
         targets = domain.targets.get(docname, set()) & titles.keys()
         shown_titles = [(target, titles[target]) for target in sorted(targets)]
         digest = lists.digest(docname, shown_titles)
-        of_builders = domain.rendered.setdefault(docname, {})
-        if of_builders.get(app.builder.name) != digest:
-            of_builders[app.builder.name] = digest
+        digest_by_builder = domain.rendered.setdefault(docname, {})
+        if digest_by_builder.get(app.builder.name) != digest:
+            digest_by_builder[app.builder.name] = digest
             changed.append(docname)
     return changed
 
 
 def _update_labels(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
-    """Show citations in cross-references to titles; return the texts of these, by label or document.
+    """Show citations in cross-references to titles.
 
-    The ids of these titles contain the names, whatever the metadata is.
+    The ids of the titles stay: they contain the DOIs, so they do not depend on metadata.
+
+    :return: the texts of the titles with citations, by label or document.
     """
     texts = {}
     for docname, page_title in env.titles.items():
@@ -317,14 +320,14 @@ def _update_labels(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
 
     labels = env.domaindata["std"]["labels"]
     titles_with_citations = domain_of(env).titles
-    for name, (docname, address, _title) in labels.items():
-        title = titles_with_citations.get(docname, {}).get(address)
+    for name, (docname, id_, _title) in labels.items():
+        title = titles_with_citations.get(docname, {}).get(id_)
         if title is None:
             continue
         for citation in citations_in(title):
             show_text(citation, lists)
         texts[name] = clean_astext(title)
-        labels[name] = (docname, address, texts[name])
+        labels[name] = (docname, id_, texts[name])
     return texts
 
 

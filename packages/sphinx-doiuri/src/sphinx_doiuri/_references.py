@@ -52,35 +52,35 @@ class ResolveCitations(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document before it is written."""
         lists = lists_of(self.env)
-        done: set[str] = set()
+        used_ids: set[str] = set()
         if lists:
             for citation in list(citations_in(self.document)):
-                self._resolve(citation, lists, done)
+                self._resolve(citation, lists, used_ids)
         for node in list(self.document.findall(bibliography_list)):
             place = node["doi_place"]
-            written: list[nodes.Node] = []
-            # ifconfig removes its own later
+            replacement: list[nodes.Node] = []
+            # A list that this build leaves out is not in lists.places; ifconfig removes its node later
             if lists and place in lists.places.get(place.docname, ()):
                 docname = _docname_at(node, self.env)
-                written = _ListWriter(lists, node, docname, done).written()
+                replacement = _ListWriter(lists, node, docname, used_ids).write()
             index = node.parent.index(node)
-            node.parent[index : index + 1] = written
+            node.parent[index : index + 1] = replacement
 
-    def _resolve(self, node: nodes.inline, lists: Lists, done: set[str]) -> None:
+    def _resolve(self, node: nodes.inline, lists: Lists, used_ids: set[str]) -> None:
         """Write a citation where it stands, which need not be the document that it was written in.
 
-        Other extensions copy citations, such as ``todolist`` into another document. The copy may have been
-        resolved already, so all is made anew from the attributes.
+        Other extensions copy citations: ``todolist``, for instance, into another document. The copy may have
+        been resolved already, so its content is written again from the attributes.
         """
         if is_copy(node):
             show_text(node, lists)
             return
 
         docname = _docname_at(node, self.env)
-        self._set_id(node, docname, done)
+        self._set_id(node, docname, used_ids)
 
         home = node["doi_docname"]
-        cites = lists.placed_in(home).get(node.get("doi_id"), node["doi_cites"])
+        cites = lists.cites_in(home).get(node.get("doi_id"), node["doi_cites"])
         scoped_list = lists.of_citations_in(home)
         keys = [cite.key for cite in cites]
         links = dict(zip(keys, plain_links(cites, self.config), strict=True))
@@ -93,14 +93,14 @@ class ResolveCitations(SphinxPostTransform):
             else:
                 node += self._link(links[key].deepcopy(), text, key, docname, scoped_list, lists)
 
-    def _set_id(self, node: nodes.inline, docname: str, done: set[str]) -> None:
+    def _set_id(self, node: nodes.inline, docname: str, used_ids: set[str]) -> None:
         """Give a citation its id; a copy has none, as entries link back to the original."""
         id_ = node.get("doi_id")
         node["ids"] = [other for other in node["ids"] if other != id_]
         # Extensions resolve copies in a document of their own, which has no source
         is_original = docname == node["doi_docname"] and bool(self.document.get("source"))
-        if id_ is not None and is_original and id_ not in done:
-            done.add(id_)
+        if id_ is not None and is_original and id_ not in used_ids:
+            used_ids.add(id_)
             node["ids"].append(id_)
 
     def _link(
@@ -112,26 +112,26 @@ class ResolveCitations(SphinxPostTransform):
         scoped_list: ScopedList,
         lists: Lists,
     ) -> list[nodes.Node]:
-        """Return the link of a work: to its entry, or else to its DOI or URL; without any its text."""
+        """Return the link of a work: to its entry, or else to its DOI or URL; its text if it has none of them."""
         link.attributes.pop("doi_typed", None)  # noted when the document was read
         entry = scoped_list.references.get(key)
         if entry is None:
             return [link]
 
         link[:] = text
-        link.attributes.pop("support_smartquotes", None)  # the text is no name
+        link.attributes.pop("support_smartquotes", None)  # the text is no longer the name
         url = entry.work.csl.get("URL")
         if isinstance(key, str) and url:
             link["refuri"] = url
         if lists.is_listed(entry.work, scoped_list):
-            address = entry_id(key, scoped_list.docname, scoped_list.scope)
-            _lead_to(link, lists.builder, docname, scoped_list.docname, address)
+            id_ = entry_id(key, scoped_list.docname, scoped_list.scope)
+            _lead_to(link, lists.builder, docname, scoped_list.docname, id_)
         leads_somewhere = "refuri" in link or "refid" in link
         return [link] if leads_somewhere else text
 
 
 def _docname_at(node: nodes.Node, env: BuildEnvironment) -> str:
-    """Return the document that a node stands in, also where a builder puts documents together."""
+    """Return the document that a node stands in, even if the builder puts documents together."""
     parent = node.parent
     while parent is not None:
         # inline_all_toctrees marks both; a section may have another parent than the start_of_file
@@ -145,22 +145,22 @@ class _ListWriter:
     """One list of references as nodes.
 
     :param docname: the document that the list stands in.
-    :param done: the ids of the entries in the document so far: citations lead to the first.
+    :param used_ids: the ids in the document so far; only the first entry of a work has its id.
     """
 
-    def __init__(self, lists: Lists, node: nodes.Element, docname: str, done: set[str]) -> None:
+    def __init__(self, lists: Lists, node: nodes.Element, docname: str, used_ids: set[str]) -> None:
         self._lists = lists
         self._docname = docname
-        self._done = done
+        self._used_ids = used_ids
         self._place: Place = node["doi_place"]
         self._classes = node["classes"]
         self._is_numbered = lists.at(self._place).references.is_numbered
         self._format = lists.builder.format
 
-    def written(self) -> list[nodes.Node]:
-        """Return numbered lists, each of entries that follow each other; or one without numbers.
+    def write(self) -> list[nodes.Node]:
+        """Return numbered lists, each of consecutive numbers; or one list without numbers.
 
-        In HTML the style sheet hides the bullets of the one without numbers.
+        In HTML the list without numbers has bullets, which the style sheet hides.
         """
         entries = self._lists.entries(self._place)
         if not entries:
@@ -190,16 +190,20 @@ class _ListWriter:
         return nodes.list_item("", paragraph, ids=ids)
 
     def _entry(self, entry: ListEntry) -> nodes.paragraph:
+        """Return an entry, with its id unless the list is a copy in another document."""
         paragraph = nodes.paragraph()
         if self._format == "latex" and not self._is_numbered:
             paragraph += nodes.raw("", _HANGING, format="latex")
-        address = entry_id(entry.key, self._place.docname, self._place.scope)
-        if self._docname == self._place.docname and address not in self._done:
-            self._done.add(address)
+
+        id_ = entry_id(entry.key, self._place.docname, self._place.scope)
+        is_copy = self._docname != self._place.docname
+        if not is_copy and id_ not in self._used_ids:
+            self._used_ids.add(id_)
             if self._format == "html":
-                paragraph["ids"] = [address]
+                paragraph["ids"] = [id_]
             else:
-                paragraph += nodes.target("", "", ids=[address])
+                paragraph += nodes.target("", "", ids=[id_])
+
         for part in entry.parts:
             text = _node(part)
             paragraph += text if part.link is None else self._link(part.link, text)
@@ -231,7 +235,7 @@ class _ListWriter:
 
 
 def _runs(entries: list[ListEntry]) -> list[list[ListEntry]]:
-    """Return entries in runs of numbers that follow each other."""
+    """Return entries in runs of consecutive numbers."""
     runs: list[list[ListEntry]] = []
     for entry in entries:
         if runs and entry.number == runs[-1][-1].number + 1:
@@ -255,7 +259,7 @@ def _node(part: Part) -> nodes.Node:
 class NameWorks(SphinxPostTransform):
     """Show authors, year and title in links if ``doi_text`` asks for them."""
 
-    default_priority = 59  # before there are lists, whose links stay
+    default_priority = 59  # before ResolveCitations (60): links in lists stay as they are
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
@@ -274,9 +278,9 @@ class NameWorks(SphinxPostTransform):
 
 
 def _lead_to(
-    link: nodes.reference, builder: Builder, from_docname: str, docname: str, address: str
+    link: nodes.reference, builder: Builder, from_docname: str, docname: str, id_: str
 ) -> bool:
-    """Make a link lead to a place in a document; False if this build does not contain it."""
+    """Make a link lead to an id in a document; return whether this build contains the document."""
     try:
         uri = builder.get_relative_uri(from_docname, docname)
     except NoUri:
@@ -285,8 +289,8 @@ def _lead_to(
     # In LaTeX, a refid would mean another place once an extension moves the link to another document
     is_near = from_docname == docname and builder.format != "latex"
     if is_near or builder.name == "singlehtml":
-        link["refid"] = address
+        link["refid"] = id_
     else:
-        link["refuri"] = f"{uri}#{address}"
+        link["refuri"] = f"{uri}#{id_}"
     link["internal"] = True
     return True

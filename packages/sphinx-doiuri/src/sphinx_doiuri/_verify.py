@@ -310,7 +310,7 @@ def _without_metadata(app: Sphinx, data: DOIData) -> Iterator[_WorkWarning]:
     for message, uses in ((cited, _cited(app)), (linked, _linked(app))):
         for docname, doi, location in uses:
             has_none = doi in data.works and data.works[doi] is None
-            if has_none and doi not in data.shown:
+            if has_none and doi not in data.shown_works:
                 yield _WorkWarning(docname, location, doi, "no-metadata", message % doi.name)
 
 
@@ -318,7 +318,7 @@ def _retracted(app: Sphinx, data: DOIData) -> Iterator[_WorkWarning]:
     """Yield the uses of works that were retracted."""
     for docname, uses in sorted(data.uses.items()):
         for use in uses:
-            work = data.shown.get(use.doi)
+            work = data.shown_works.get(use.doi)
             if work is None or not work.retraction or not is_shown(app, use.conditions):
                 continue
             message = f"{use.doi.name}: {work.retraction}"

@@ -62,25 +62,30 @@ def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None
             free[text][_Line(file, number)] += 1
 
     for node, text, file, last_line in written:
-        lines = free[text]
-        if node.line and lines:
-            nearest = _nearest(lines, file, node.line, last_line)
-            lines[nearest] -= 1
+        free_on_line = free[text]
+        if node.line and free_on_line:
+            nearest = _nearest(free_on_line, file, node.line, last_line)
+            free_on_line[nearest] -= 1
             node.source = nearest.file
             node.line = nearest.number
 
 
-def _nearest(lines: Counter[_Line], file: str, first: int, last: int) -> _Line:
-    """Return the line in a block of a file, or else the nearest one; if possible, one that is free."""
+def _nearest(free_on_line: Counter[_Line], file: str, first: int, last: int) -> _Line:
+    """Return the line in a block of a file, or else the nearest one; if possible, one that is free.
+
+    :param free_on_line: how many more nodes each line has room for.
+    :param first: the first line of the block.
+    :param last: the last line of the block.
+    """
 
     def rank(line: _Line) -> tuple[bool, bool, bool, int]:
         is_elsewhere = line.file != file
         distance = max(first - line.number, line.number - last, 0)
         is_outside = is_elsewhere or distance > 0
-        is_taken = lines[line] <= 0
+        is_taken = free_on_line[line] <= 0
         return is_outside, is_taken, is_elsewhere, distance
 
-    return min(lines, key=rank)
+    return min(free_on_line, key=rank)
 
 
 def _estimate(node: nodes.Element, text: str) -> int:
@@ -130,12 +135,13 @@ def _find_lines(texts: AbstractSet[str], name: str) -> Iterator[tuple[str, int]]
 def _source(node: nodes.Element) -> str:
     """Return the part of a node's source that reStructuredText and MyST share: the backticks, or the URI.
 
-    That of a reference to a named target is its URI, which is written where the target is defined.
+    For a reference to a named target it is the URI, which is written where the target is defined.
     """
     raw: str = node.rawsource
     uri: str = node.get("refuri", "")
     is_role = "`" in raw and raw[-1] in "`:"
-    if not is_role and uri not in re.sub(r"\s|\\", "", raw):
+    has_uri = uri in re.sub(r"\s|\\", "", raw)
+    if not is_role and not has_uri:
         return uri
     _, backtick, content = raw.partition("`")
     return backtick + content if backtick else raw

@@ -47,11 +47,15 @@ _logger = logging.getLogger("doiuri")
 def _check(
     setting: str, value: object, *_: object, config_parser: object = None, **__: object
 ) -> object:
-    """Refuse an invalid value on the command line: docutils names the option as it is written there."""
+    """Return the value; raise ValueError if it comes from the command line and is invalid.
+
+    docutils puts the name of the option before the message.
+    """
     try:
         _SETTINGS[setting].read({setting: value}, prefix="doi_")
     except ValueError as error:
-        if config_parser is None:  # what is invalid in docutils.conf is reported later
+        # An invalid value in docutils.conf is reported when a document is read
+        if config_parser is None:
             raise ValueError(str(error).removeprefix(f"{setting}: ")) from None
     return value
 
@@ -116,43 +120,53 @@ class VerifyDOIs(Transform):
         """Change and report the links; a DOI without an answer is left as it is."""
         options = _prepare(self.document)
         if isinstance(self.document.transformer.components.get("parser"), Parser):
-            for link in self.document.findall(nodes.reference):
-                try:
-                    link_uri(link, options)
-                except DOISyntaxError as error:
-                    link["doi_error"] = str(error)
+            self._link_uris(options)
         links = list(doi_references(self.document))
         for link in links:
             if link.get("support_smartquotes") is False:  # docutils, unlike Sphinx, ignores it
                 link[:] = [nodes.Text(options.display(link["doi"]))]
         restore_contents(self.document)
-        try:
-            answers = self._look_up(links, options)
-        except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
-            answers = {}
-            _report(self.document, self.document.reporter.ERROR_LEVEL, str(error))
+
+        answers = self._look_up(links, options)
         self._report_all(links, answers)
         self._report_cut_links()
         if self._becomes_html():
             for link in links:
                 _finish_for_html(link)
 
+    def _link_uris(self, options: Options) -> None:
+        """Turn references to ``doi:`` URIs into links, and note in each what is wrong with it."""
+        for link in self.document.findall(nodes.reference):
+            try:
+                link_uri(link, options)
+            except DOISyntaxError as error:
+                link["doi_error"] = str(error)
+
     def _becomes_html(self) -> bool:
-        """Return whether the document is written as HTML, and not kept for any format."""
+        """Return whether the document is written as HTML."""
         writer = self.document.transformer.components.get("writer")
-        # supports() also looks elsewhere
+        # Not writer.supports(): the writer for pseudoxml supports all formats
         return isinstance(writer, Writer) and "html" in writer.supported
 
     def _look_up(self, links: list[nodes.reference], options: Options) -> Mapping[DOI, Answer]:
-        """Return what is known about DOIs, if they are looked up; report how many are unknown."""
+        """Return the answers about DOIs; none if ``doi_resolve`` is off or the resolver cannot be opened."""
         if not (links and options.resolve):
             return {}
+        try:
+            return self._survey(links, options)
+        except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
+            _report(self.document, self.document.reporter.ERROR_LEVEL, str(error))
+            return {}
+
+    def _survey(self, links: list[nodes.reference], options: Options) -> dict[DOI, Answer]:
+        """Return the answers about DOIs, and report how many are unknown."""
         needs = dict.fromkeys((link["doi"] for link in links), Need.EXISTENCE)
         with open_resolver(options, "docutils-doiuri") as resolver:
             survey = Survey(resolver, options.budget)
             survey.meet(needs)
         text = survey.sentence(needs)
-        if text:  # about no line
+        if text:
+            # With the name of the document, as no single line is meant
             reporter = self.document.reporter
             _report(self.document, reporter.INFO_LEVEL, text, source=reporter.source)
         return {doi: survey.answer(doi) for doi in needs}
@@ -297,7 +311,7 @@ def register(name: str = "doi") -> None:
     :param name: the name of the role.
     """
     roles.register_local_role(name, doi_role)  # type: ignore[arg-type]
-    # docutils prefers a local role
+    # docutils prefers a local role of this name, such as one of another extension
     roles.register_canonical_role("arxiv", partial(doi_role, parse=parse_arxiv_target))  # type: ignore[arg-type]
 
 

@@ -99,7 +99,7 @@ def parse_target(text: str) -> Target:
 def parse_arxiv_target(text: str) -> Target:
     """Return the target of the role ``arxiv``, from its text: ``2301.00001v2`` or ``Title <hep-th/9901001>``.
 
-    The link leads to the version that the author names. The DOI is that of the e-print, which has none.
+    The link leads to the version that the author names. The DOI is that of all versions of the e-print.
 
     >>> parse_arxiv_target("math.GT/0309136v1").doi
     DOI('10.48550/arXiv.math/0309136')
@@ -266,9 +266,9 @@ class Cut(NamedTuple):
 
 
 def cut_link(link: nodes.Element) -> Cut | None:
-    """Return what docutils left out of a URL in running text that has a DOI; None if it left out nothing.
+    """Return what docutils left out of a bare URL with a DOI, or None if it left out nothing.
 
-    docutils ends a URL before ``<``, ``"``, ``|``, and others that may be part of a name.
+    docutils ends a URL before ``<``, ``"``, ``|`` and other characters, which may be part of a name.
 
     :param link: a reference.
     """
@@ -277,8 +277,9 @@ def cut_link(link: nodes.Element) -> Cut | None:
     if not is_bare or "doi.org" not in text.lower():
         return None
 
-    following = link.parent[link.parent.index(link) + 1 :][:1]
-    following_text = "".join(node.astext() for node in following)
+    after_link = link.parent.index(link) + 1
+    next_node = link.parent[after_link : after_link + 1]  # empty at the end of the text
+    following_text = "".join(node.astext() for node in next_node)
     match = next(find(text + following_text), None)
     if match is None or match.start > 0:
         return None
@@ -292,7 +293,7 @@ def source_text(link: nodes.Element) -> str:
     """Return the source of a reference, to show instead of a link if its URI is not a DOI."""
     if link.rawsource.endswith("_"):  # reStructuredText
         return link.rawsource
-    # MyST keeps only these two, and percent-encodes the URI
+    # MyST does not keep the source: only the text and the URI, percent-encoded
     text = link.astext()
     uri: str = link["refuri"]
     if not text or unquote(text) == unquote(uri):

@@ -221,9 +221,10 @@ def _doi_in(field: str) -> DOI:
     :raises DOISyntaxError: if the field is not one DOI.
     """
     matches = list(islice(find(f"doi = {{{field}}}", "bibtex"), 2))
-    if len(matches) != 1:
-        return DOI.parse(field)
-    return matches[0].doi
+    if len(matches) == 1:
+        return matches[0].doi
+    # No DOI, or text that looks like several: read the whole field, or say why it is not a DOI
+    return DOI.parse(field)
 
 
 def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
@@ -294,6 +295,7 @@ class CorrectBibtexLinks(SphinxPostTransform):
                 self._correct(link, field)
 
     def _correct(self, link: nodes.reference, field: str) -> None:
+        """Link the DOI in a field; a field that is a URL, but not of a DOI, is linked as it is."""
         try:
             doi = _doi_in(field)
         except DOISyntaxError:

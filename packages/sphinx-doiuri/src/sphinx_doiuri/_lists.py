@@ -16,7 +16,7 @@ from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri._citations import citations_in, domain_of
 from sphinx_doiuri._config import citing, options
-from sphinx_doiuri._environment import doi_data, in_documents, is_shown, links_in, shows_pages
+from sphinx_doiuri._environment import doi_data, in_documents, is_shown, links_in
 from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:

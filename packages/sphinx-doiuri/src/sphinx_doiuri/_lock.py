@@ -179,27 +179,33 @@ class LockBuilder(Builder):
     def finish(self) -> None:
         """Write the lock file, and warn of the DOIs that it has no entry for.
 
-        What it has about DOIs without an answer is kept. An invalid file is kept if there is no answer at all.
+        Entries of DOIs without an answer are kept. An invalid file is kept if there is no answer at all.
         """
         data = doi_data(self.env)
         try:
             content = self._write(data)
         except (OSError, ValueError) as error:
             raise SphinxError(__("cannot write the lock file: %s") % error) from None
+
         missing = {doi for doi in data.unanswered() if doi.key not in content.dois()}
-        incomplete = () if self.survey is None else self.survey.incomplete
-        undescribed = {
-            doi for doi in incomplete if content.get(Key("work", DOI_ORG, doi.key)) is None
-        }
+        without_metadata = self._without_metadata(content) - missing
         message = __("the metadata of %s is not in the lock file: no answer from the resolver")
-        _warn_missing(data.all_uses(), undescribed - missing, message)
+        _warn_missing(data.all_uses(), without_metadata, message)
         message = __("%s is not in the lock file: no answer from the resolver")
         _warn_missing(data.all_uses(), missing, message)
         self._report_what_is_not_kept(content)
+
         if self.path.exists():
             logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
         else:
             logger.info(__("no lock file written: there are no answers to keep"))
+
+    def _without_metadata(self, content: LockContent) -> set[DOI]:
+        """Return the DOIs whose metadata is needed, but was neither received nor in the lock file."""
+        if self.survey is None:
+            return set()
+        keys = {doi: Key("work", DOI_ORG, doi.key) for doi in self.survey.incomplete}
+        return {doi for doi, key in keys.items() if content.get(key) is None}
 
     def _report_what_is_not_kept(self, content: LockContent) -> None:
         if self.kept:

@@ -85,7 +85,7 @@ class ArXivRole(DOIRole):
 class ReadDOIs(SphinxTransform):
     """Turn references to ``doi:`` URIs into links, and warn of what is not a DOI.
 
-    What the author typed stays in the attribute ``doi_typed``, until ``DOICollector`` has noted it.
+    The attribute ``doi_typed`` keeps what the author typed until ``DOICollector`` has recorded it.
     """
 
     # After ExternalTargets (640), which resolves references; before SmartQuotes (750)
@@ -94,22 +94,19 @@ class ReadDOIs(SphinxTransform):
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document."""
         candidates = self._candidates()
-        hardcoded = switch(self.config, "doi_hardcoded_links")
-        links = [node for node in candidates if "doi_form" not in node.parent]
-        set_lines(self.document, [*citations_in(self.document), *links])
+        # The links in a citation have no source text: the citation has it
+        outside_citations = [node for node in candidates if "doi_form" not in node.parent]
+        set_lines(self.document, [*citations_in(self.document), *outside_citations])
+
         for node in candidates:
             if isinstance(node, nodes.target):
-                self._target(node)
+                self._read_target(node)
             elif isinstance(node.get("doi"), DOI) or "doi_error" in node:
-                self._role(node)
+                self._read_role(node)
             elif is_doi_uri(node["refuri"]):
-                self._reference(node)
+                self._read_reference(node)
             else:
-                self._check_end(node)
-                if hardcoded and next(node.findall(nodes.image), None) is None:
-                    self._hardcoded(node)
-                if not node.children:
-                    self._show_name(node)
+                self._read_link_to_doi_org(node)
 
     def _candidates(self) -> list[nodes.Element]:
         """Return the nodes to look at; those in a substitution are looked at where it is used."""
@@ -123,13 +120,14 @@ class ReadDOIs(SphinxTransform):
     def _warn(self, node: nodes.Element, subtype: str, message: str) -> None:
         logger.warning(message, type="doi", subtype=subtype, location=node)
 
-    def _role(self, node: nodes.Element) -> None:
+    def _read_role(self, node: nodes.Element) -> None:
+        """Report the error of a role, or note what its author typed: the name, unless the role has noted it."""
         if "doi_error" in node:
             self._warn(node, "syntax", node.attributes.pop("doi_error"))
         else:
             node.attributes.setdefault("doi_typed", node["doi"].name)
 
-    def _target(self, node: nodes.target) -> None:
+    def _read_target(self, node: nodes.target) -> None:
         """Rewrite a ``.. _name: doi:…``; references to it have its URI already."""
         written = _EXPLICIT.match(node.rawsource)
         if written:
@@ -140,7 +138,8 @@ class ReadDOIs(SphinxTransform):
             if written:  # an embedded one is reported with its reference
                 self._warn(node, "syntax", str(error))
 
-    def _reference(self, node: nodes.Element) -> None:
+    def _read_reference(self, node: nodes.Element) -> None:
+        """Turn a reference to a ``doi:`` URI into a link, or show its source if the URI is not a DOI."""
         uri = node["refuri"]
         written = _EMBEDDED.search(node.rawsource)
         if written:
@@ -163,15 +162,21 @@ class ReadDOIs(SphinxTransform):
         """Warn of white space in a target: docutils removes it, even if it is part of the name."""
         if not _INNER_SPACE.search(written):
             return
-        meant = re.sub(r"\s+", " ", written[4:]).strip()
-        self._warn(
-            node,
-            "target-space",
-            __(
-                "reStructuredText removes white space from a target, so this links to %s; for %r write doi:%s"
-            )
-            % (uri[4:], meant, encode(meant)),
+        meant = re.sub(r"\s+", " ", _without_scheme(written)).strip()
+        message = __(
+            "reStructuredText removes white space from a target, so this links to %s; for %r write doi:%s"
         )
+        values = (_without_scheme(uri), meant, encode(meant))
+        self._warn(node, "target-space", message % values)
+
+    def _read_link_to_doi_org(self, node: nodes.Element) -> None:
+        """Report what is wrong with a link to doi.org, and give it a text if it has none."""
+        self._check_end(node)
+        has_image = any(node.findall(nodes.image))
+        if switch(self.config, "doi_hardcoded_links") and not has_image:
+            self._report_hardcoded(node)
+        if not node.children:
+            self._show_name(node)
 
     def _check_end(self, node: nodes.Element) -> None:
         """Report a URL that docutils ends inside of the name."""
@@ -189,7 +194,7 @@ class ReadDOIs(SphinxTransform):
             node["classes"].append("doi")
             node["support_smartquotes"] = False
 
-    def _hardcoded(self, node: nodes.Element) -> None:
+    def _report_hardcoded(self, node: nodes.Element) -> None:
         """Report a link to doi.org that could be a role."""
         doi = _written_doi(node)
         if doi is None:
@@ -244,6 +249,11 @@ def _written_doi(link: nodes.Element) -> DOI | None:
 def is_doi_uri(uri: str) -> bool:
     """Return whether a URI begins like that of a DOI."""
     return uri[:4].lower() == "doi:"
+
+
+def _without_scheme(uri: str) -> str:
+    """Return what follows ``doi:``."""
+    return uri.partition(":")[2]
 
 
 def _is_candidate(node: nodes.Element) -> bool:

@@ -223,40 +223,48 @@ def _progress(
 
 
 def _report_uses(app: Sphinx, data: DOIData) -> None:
-    """Warn of each use of a DOI that does not exist, and give advice; both in one warning.
+    """Warn of each use of a DOI that does not exist, with the advice on it, and give advice on other uses.
 
-    Each is said once, as long as the document is the same.
+    Each warning appears once until its document is read again.
     """
     statuses: Mapping[DOI, str] = data.statuses if shows_pages(app) else {}
     accepted = accepted_dois(app)
     not_found = [doi for doi, status in statuses.items() if status == "not-found"]
     missing = {doi for doi in not_found if doi.key not in accepted}
     for docname, uses in sorted(data.uses.items()):
-        reported = data.reported.get(docname, set())
+        last_reported = data.reported.get(docname, set())
+        reported = last_reported & missing
         seen = data.seen.setdefault(docname, set())
-        now_reported = reported & missing
-        for number, use in enumerate(uses):
+        for position, use in enumerate(uses):
             if not is_shown(app, use.conditions):
                 continue
 
-            is_new = number not in seen
-            seen.add(number)
+            is_new = position not in seen
+            seen.add(position)
             if use.doi in missing and not _is_suppressed(app, "not-found"):
-                now_reported.add(use.doi)
-                if is_new or use.doi not in reported:
+                reported.add(use.doi)
+                if is_new or use.doi not in last_reported:
                     _warn_not_found(app, use, data.meant.get(use.doi))
             elif is_new and use.typed:
                 exists = statuses.get(use.doi) == "found"
-                advice = remarks(use.typed, use.doi, exists=exists)
-                for code, message in advice:
-                    logger.warning(message, type="doi", subtype=code, location=use.location)
-                if exists and not advice:
-                    seen.discard(number)  # there is advice once it is not known to exist
+                has_advice = _give_advice(use.typed, use, exists=exists)
+                if exists and not has_advice:
+                    # A later build gives advice if it does not know that the DOI exists
+                    seen.discard(position)
         if shows_pages(app):
-            data.reported[docname] = now_reported
+            data.reported[docname] = reported
+
+
+def _give_advice(typed: str, use: Use, *, exists: bool) -> bool:
+    """Give the advice on a DOI as its author typed it; return whether there is any."""
+    advice = remarks(typed, use.doi, exists=exists)
+    for code, message in advice:
+        logger.warning(message, type="doi", subtype=code, location=use.location)
+    return bool(advice)
 
 
 def _warn_not_found(app: Sphinx, use: Use, meant: DOI | None) -> None:
+    """Warn that a DOI does not exist, with the advice on it that ``suppress_warnings`` leaves."""
     codes = {code for code, _ in remarks(use.typed, use.doi)} if use.typed else set()
     ignored = {code for code in codes if _is_suppressed(app, code)}
     dead = dead_doi(use.doi, use.typed, ignored=ignored, meant=meant)

@@ -140,12 +140,14 @@ class MentionPattern(_AllAtOncePattern):
         return [self._link(mention, text) for mention in self._mentions.find(text)]
 
     def _link(self, mention: BareMention, text: str) -> PlacedLink:
+        """Return the link of a mention, or a citation in a sentence if it cites."""
         if not mention.cites:
             link = self._links.make(mention.doi, mention.text)
             return PlacedLink(mention.start, mention.end, link)
 
         cite, end = self._reader.with_locator(text, mention.end, Cite(mention.doi))
-        link = self._links.cite(Citation((cite,), "t"), mention.text)
+        citation = Citation((cite,), form="t")
+        link = self._links.cite(citation, mention.text)
         return PlacedLink(mention.start, end, link)
 
 

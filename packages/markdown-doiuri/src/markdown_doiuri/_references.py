@@ -119,8 +119,10 @@ def reference_list(
     citing: Citing, cited: Mapping[Key, list[Backlink]], answers: Mapping[DOI, Answer]
 ) -> ReferenceList:
     """Return the list of works, in the order of their citations."""
-    settled = [doi for doi, answer in answers.items() if answer.cause is None]
-    return ReferenceList(citing, cited, dict.fromkeys(settled) | works_of(answers))
+    definite = [doi for doi, answer in answers.items() if answer.cause is None]
+    works: dict[DOI, Work | None] = dict.fromkeys(definite)
+    works |= works_of(answers)
+    return ReferenceList(citing, cited, works)
 
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))

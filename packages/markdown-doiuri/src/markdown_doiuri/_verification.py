@@ -50,8 +50,9 @@ def sentence(needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]) -> str:
     causes = []
     for doi, need in needs.items():
         answer = answers[doi]
-        is_unchecked = need == Need.WORK or answer.status == "unknown"
-        if answer.cause and is_unchecked:
+        # A cause may be about the metadata alone, which counts only if it is needed
+        is_incomplete = answer.status == "unknown" or need == Need.WORK
+        if answer.cause and is_incomplete:
             causes.append(answer.cause)
     return unchecked(causes, len(needs))
 
@@ -103,14 +104,16 @@ class Verifier:
     def _request(
         self, needs: Mapping[DOI, Need], options: Options, deadline: float
     ) -> dict[DOI, _Known]:
+        """Return new answers about DOIs, each with the time when it expires."""
         store: LockFile | None = self._lock_file
-        asked = needs
+        to_look_up = needs
         if not options.resolve:
-            store = None  # the lock file only, without requests
-            asked = {doi: need for doi, need in needs.items() if need == Need.WORK}
+            # No requests: open_resolver opens the lock file, which is read for works only
+            store = None
+            to_look_up = {doi: need for doi, need in needs.items() if need == Need.WORK}
         with open_resolver(options, "markdown-doiuri", store) as resolver:
             survey = Survey(resolver, deadline - time.monotonic())
-            survey.meet(asked)
+            survey.meet(to_look_up)
 
         now = time.monotonic()
         known = {}

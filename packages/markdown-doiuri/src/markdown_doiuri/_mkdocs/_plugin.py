@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from markdown_doiuri._references import Key
 
-_AT_NAME = re.compile(rf"@(\{{?)({ID})")
+_AT_NAME = re.compile(rf"@(?P<brace>\{{?)(?P<name>{ID})")
 _OURS = re.compile(r"(?:@\{?|\]\(<?|\]: <?|<)doi:10\.", re.IGNORECASE)
 _HIDDEN_AT = "\ue0ff"
 
@@ -64,9 +64,9 @@ def read(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> Read:
     dois: dict[DOI, None] = {}
     cited: dict[int, Key] = {}  # by position
     if ids:
-        for name in _AT_NAME.finditer(text):
-            if name[2] in ids:
-                cited[name.start()] = ids[name[2]]
+        for id_match in _AT_NAME.finditer(text):
+            if id_match["name"] in ids:
+                cited[id_match.start()] = ids[id_match["name"]]
     for match in find(text, "markdown"):
         if bare_names or match.label:
             dois[match.doi] = None
@@ -78,13 +78,14 @@ def read(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> Read:
 
 
 def lines(source: str, converted: str) -> Iterator[int]:
-    """Yield the line of the source for each converted line; for a new one, that replaced or before it.
+    """Yield the line of the source that each converted line comes from.
 
-    Front matter and other plugins make them differ.
+    Front matter and other plugins make them differ. A line that replaces others has the line of one of
+    these; one that was added has the line before it.
     """
     matcher = SequenceMatcher(None, source.split("\n"), converted.split("\n"))
-    for tag, start, end, first, last in matcher.get_opcodes():
-        for offset in range(last - first):
+    for tag, start, end, converted_start, converted_end in matcher.get_opcodes():
+        for offset in range(converted_end - converted_start):
             line = start + offset + 1
             if tag != "equal":
                 line = max(1, min(line, end))
@@ -269,10 +270,11 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             return None
         ids = self._extension.options.citing.library.ids or {}
 
-        def hidden(name: re.Match[str]) -> str:
-            is_citation = name[2] in ids or name[2].lower().startswith("doi:")
+        def hidden(match: re.Match[str]) -> str:
+            name = match["name"]
+            is_citation = name in ids or name.lower().startswith("doi:")
             at = _HIDDEN_AT if is_citation else "@"
-            return f"{at}{name[1]}{name[2]}"
+            return f"{at}{match['brace']}{name}"
 
         return _AT_NAME.sub(hidden, markdown)
 
@@ -386,7 +388,7 @@ def _has_citations(text: str, ids: Container[str]) -> bool:
     """Return whether a text has links to DOIs or citations, which the extension would read."""
     if _OURS.search(text):
         return True
-    return any(name[2] in ids for name in _AT_NAME.finditer(text))
+    return any(match["name"] in ids for match in _AT_NAME.finditer(text))
 
 
 def _in_each_language(path: str, config: MkDocsConfig) -> list[str]:

@@ -80,14 +80,14 @@ class SiteReferences:
         self._site = extension.site
         self._lists_all = is_dirty
         self._cited: dict[Key, list[Backlink]] = {}
-        self._linked: set[Key] = set()  # in sources, where nothing cites them
+        self._linked: set[Key] = set()  # in the sources, which do not cite them
         self._on_pages: set[Key] = {*self.options.nocite}
         self._current = reference_list(self.options.citing, {}, {})
         self.files: dict[str, File] = {}
         """The files of the pages that cite works, by their paths."""
 
     def survey(self, cited: Iterable[Key], linked: Iterable[DOI]) -> None:
-        """Add the works that the sources of pages cite and link to; the list has them in this order."""
+        """Add the works in the sources of the pages: first those that are cited, then those that are linked."""
         self.add(cited)
         self._linked.update(linked)
         self._linked -= self._cited.keys()
@@ -106,7 +106,7 @@ class SiteReferences:
     def current(self) -> ReferenceList:
         """Return the list of the works so far."""
         if len(self._current.cited) != len(self._cited):
-            # A copy whose lists of places are shared, so that it gets the citations of later pages, too
+            # A shallow copy: its lists of backlinks are shared, and grow with later pages
             cited = dict(self._cited)
             self._current = reference_list(self.options.citing, cited, self._site.known)
         return self._current
@@ -199,7 +199,7 @@ class SiteExtension(DOIExtension):
         """The references of the site, if they are on one page."""
         if bibliography:
             self.references = SiteReferences(bibliography, self, is_dirty=is_dirty)
-        self.begin(None)
+        self.begin(None)  # no page yet
 
     def begin(self, file: File | None) -> None:
         """Make the next conversion that of a page with this file; without one, no conversion is."""

@@ -124,7 +124,7 @@ class Settings(NamedTuple):
     """The options of a style that its elements depend on."""
 
     page_range_format: str
-    names_year_suffix: frozenset[str]
+    areas_with_year_suffix: frozenset[str]
     """The areas that show the year suffix where they want it, so that dates do not add it."""
 
 

@@ -178,12 +178,13 @@ class Date:
         return pieces
 
     def _year_suffix(self, context: Context) -> list[Piece]:
-        """Return the year suffix, behind the first year of the date that the item was issued."""
-        # CSL 1.0.2, Disambiguation: dates add the suffix, unless the style shows it somewhere itself.
+        """Return the year suffix for the first year that is shown; a date of access gets none."""
         suffix = context.entry.disambiguation.year_suffix
-        is_explicit = context.area in context.settings.names_year_suffix
-        is_done = context.progress.has_year_suffix or self.variable == "accessed"
-        if not suffix or is_explicit or is_done:
+        # CSL 1.0.2, Disambiguation: dates add the suffix, unless the style shows it somewhere itself.
+        is_explicit = context.area in context.settings.areas_with_year_suffix
+        if not suffix or is_explicit or self.variable == "accessed":
+            return []
+        if context.progress.has_year_suffix:
             return []
         context.progress.has_year_suffix = True
         return wrap_pieces([Piece(suffix)], "role", "year-suffix")

@@ -80,7 +80,7 @@ class Document:
 
     def context(self, cite: Cite, area: Area) -> Context:
         """Return the context of a cite or an entry."""
-        # Only citations have to be unlike each other.
+        # Given names are added to make citations unambiguous; the list of references shows them as the style does.
         levels = self.given_levels if area.name == "citation" else {}
         return Context(
             settings=self.sheet.settings,

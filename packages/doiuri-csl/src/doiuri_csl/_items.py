@@ -107,9 +107,10 @@ def _date(value: object) -> dict[str, Any] | None:
 
 
 def _with_note(item: Item) -> Item:
-    """Return an item with what its note says of variables, as Zotero's users write it.
+    """Return an item with the variables in its note, where Zotero's users write them.
 
-    On a line of its own, ``genre: Preprint``, or in braces, ``{:genre: Preprint}``. The rest is the note.
+    A variable is a line, ``genre: Preprint``, or stands in braces, ``{:genre: Preprint}``. The rest stays the
+    note.
     """
     note = item.get("note", "")
     if ":" not in note:
@@ -126,7 +127,8 @@ def _with_note(item: Item) -> Item:
         _add_variable(added, name, value.strip())
     item["note"] = _IN_BRACES.sub("", "\n".join(rest)).strip()
     for key, value in added.items():
-        if key in DATES or key == "type" or key not in item:
+        overrides = key in DATES or key == "type"
+        if overrides or key not in item:
             item[key] = value
     return item
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from doiuri_csl._errors import CSLError
     from doiuri_csl._xml import Node
 
 # Of 2,858 public styles, the largest layout draws 1,835 elements with its macros, in 69 levels.
@@ -64,20 +65,25 @@ class _Sizes:
             )
 
     def _size(self, node: Node, depth: int) -> _Size:
-        """Return the size of an element that stands at a depth."""
+        """Return the size of an element that stands at a depth.
+
+        :raises CSLError: if something in it is too deep
+        """
+        if depth > _DEEPEST:  # ends the recursion
+            raise _too_deep(node)
+
+        sizes = [self._size(child, depth + 1) for child in node]
         called = self._called(node)
-        deepest = 0
-        if depth <= _DEEPEST:
-            sizes = [self._size(child, depth + 1) for child in node]
-            if called:
-                sizes.append(self._size_of_macro(called, node, depth + 1))
-            deepest = max((size.depth for size in sizes), default=0)
+        if called:
+            sizes.append(self._size_of_macro(called, node, depth + 1))
+        deepest = max((size.depth for size in sizes), default=0)
+        # A macro of known size was measured at another depth
         if depth + deepest > _DEEPEST:
-            raise node.error(f"elements and macros are nested more than {_DEEPEST} deep")
+            raise _too_deep(node)
         return _Size(1 + self._sum(node, sizes), 1 + deepest)
 
     def _sum(self, node: Node, sizes: list[_Size]) -> int:
-        """Return what all draw; of ``<choose>``, only one is drawn."""
+        """Return how many elements the children of an element draw; ``<choose>`` draws one child."""
         counts = [size.elements for size in sizes]
         return max(counts, default=0) if node.name == "choose" else sum(counts)
 
@@ -86,6 +92,10 @@ class _Sizes:
         return node.get("macro") if node.name in ("text", "key") else ""
 
     def _size_of_macro(self, name: str, caller: Node, depth: int) -> _Size:
+        """Return the size of a macro, which is worked out at the first call.
+
+        :raises CSLError: if there is no such macro, or if it calls itself
+        """
         if name in self._known:
             return self._known[name]
         if name not in self._macros:
@@ -111,3 +121,7 @@ class _Sizes:
                 called.add(name)
                 elements += self._macros[name].all()
         return elements
+
+
+def _too_deep(node: Node) -> CSLError:
+    return node.error(f"elements and macros are nested more than {_DEEPEST} deep")

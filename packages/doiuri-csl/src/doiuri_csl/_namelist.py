@@ -48,7 +48,7 @@ class NameWriter:
         self._style = style
         self._options = options
         self._context = context
-        self._one = OneName(style, options, context, variable)
+        self._name_writer = OneName(style, options, context, variable)
 
     def write(self, people: list[Person]) -> list[Piece]:
         """Return the names with their delimiters, "and" or "et al."."""
@@ -65,7 +65,8 @@ class NameWriter:
         for index, person in enumerate(people):
             is_last = uses_last and index == len(people) - 1
             if index < shown or is_last:
-                name = self._style.appearance.apply(self._one.write(person, index), self._context)
+                written = self._name_writer.write(person, index)
+                name = self._style.appearance.apply(written, self._context)
                 names.append(wrap_pieces(name, "part", "name"))
         if self._context.is_sorting:
             # "Sorting": neither "and" nor "et al." counts.
@@ -95,7 +96,7 @@ class NameWriter:
         if not _wants_delimiter(
             self._options.precedes_last,
             is_several=len(people) > 2,
-            is_inverted=self._one.inverts(people[before_last], before_last),
+            is_inverted=self._name_writer.inverts(people[before_last], before_last),
         ):
             delimiter = ""
         return [*head, *self._conjunction(delimiter), *names[-1]]
@@ -132,7 +133,7 @@ class NameWriter:
         if not _wants_delimiter(
             self._options.precedes_et_al,
             is_several=len(names) > 1,
-            is_inverted=self._one.inverts(people[last], last),
+            is_inverted=self._name_writer.inverts(people[last], last),
         ):
             delimiter = self._space_before(plain_text(term))
         et_al = self._style.et_al_appearance.apply(term, self._context)

@@ -90,12 +90,19 @@ def _alike(runs: list[Run]) -> Iterator[list[Run]]:
     """Yield neighbours that differ only in their text; a line break stays alone."""
     same: list[Run] = []
     for run in runs:
-        if same and (same[-1][1:] != run[1:] or "\n" in (run.text, same[-1].text)):
+        if same and not _may_merge(same[-1], run):
             yield same
             same = []
         same.append(run)
     if same:
         yield same
+
+
+def _may_merge(first: Run, second: Run) -> bool:
+    """Return whether two runs differ only in their text, and neither is a line break."""
+    if "\n" in (first.text, second.text):
+        return False
+    return first._replace(text="") == second._replace(text="")
 
 
 def _merged(same: list[Run]) -> Run:
@@ -163,19 +170,27 @@ def to_html(runs: Iterable[Run]) -> str:
 
 
 def _html(runs: Iterable[Run]) -> Iterator[str]:
-    """Yield text and tags; what is open already is not opened again."""
+    """Yield text and tags; elements that the next run has too stay open."""
     opened: list[tuple[str, str]] = []
     for run in runs:
         wanted = _tags(run)
-        kept = 0
-        while kept < len(opened) and opened[kept : kept + 1] == wanted[kept : kept + 1]:
-            kept += 1
+        kept = _shared_length(opened, wanted)
         yield from _closed(opened, kept)
-        for tag in wanted[kept:]:
-            opened.append(tag)
-            yield tag[0]
+        for start_tag, end_tag in wanted[kept:]:
+            opened.append((start_tag, end_tag))
+            yield start_tag
         yield escape(run.text, quote=False).replace("\n", "<br>\n")
     yield from _closed(opened, 0)
+
+
+def _shared_length(opened: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> int:
+    """Return how many elements are the same in both, from the outermost on."""
+    length = 0
+    for is_open, is_wanted in zip(opened, wanted, strict=False):
+        if is_open != is_wanted:
+            break
+        length += 1
+    return length
 
 
 def _tags(run: Run) -> list[tuple[str, str]]:

@@ -196,7 +196,7 @@ class CitationRole(SphinxRole):
 
 
 def read_cites(text: str, env: BuildEnvironment) -> tuple[Cite, ...]:
-    """Read what a document cites; if that depends on the files of works, the document does.
+    """Return what a document cites; if it cites ids, note that it depends on the files of works.
 
     :raises DOISyntaxError: if a part contains no DOI and no id.
     :raises ValueError: if no file of works has an id.

@@ -105,7 +105,7 @@ class Lists:
         references = self.at(place).references
         shown = [reference for reference in references.references if place.lists(reference.work)]
         entries = references.entries(shown, self._entries, self.words)
-        # Their types are not known either: of places with a filter, only the first one has them
+        # Their types are unknown, too: a filter hides them, except at the first place
         first_place = self._places(place.docname, place.scope)[0]
         if not place.types or place == first_place:
             entries += references.waiting()

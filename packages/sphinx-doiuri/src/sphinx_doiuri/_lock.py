@@ -166,7 +166,7 @@ class LockBuilder(Builder):
         """Do nothing: no document is written."""
 
     def take(self, survey: Survey) -> None:
-        """Take the answers to write; what has no metadata any more is cited as the lock file has it."""
+        """Keep the answers for ``finish``; a work that has lost its metadata stays as the lock file has it."""
         self.survey = survey
         file = _open_if_valid(self.path)
         if file is None:

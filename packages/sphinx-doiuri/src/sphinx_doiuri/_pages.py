@@ -113,12 +113,13 @@ class BreakNamesInLaTeX(SphinxPostTransform):
         _break_names(self.document, self._parts)
 
     def _parts(self, link: nodes.reference) -> list[str]:
-        """Return the parts of a text; LaTeX breaks URLs by itself, and titles also become bookmarks."""
+        """Return the parts of a text between which LaTeX may break a line."""
         text = link.astext()
+        # LaTeX breaks URLs by itself; titles also become bookmarks of the PDF, which have no line breaks
         is_url = text == link.get("refuri")
         if is_url or isinstance(link.parent, nodes.title):
             return [text]
-        return breakable(text, 0)
+        return breakable(text, width=0)  # short texts, too
 
 
 def _break_names(document: nodes.document, parts: Callable[[nodes.reference], list[str]]) -> None:

@@ -80,10 +80,12 @@ class ResolveCitations(SphinxPostTransform):
         self._set_id(node, docname, used_ids)
 
         home = node["doi_docname"]
-        cites = lists.cites_in(home).get(node.get("doi_id"), node["doi_cites"])
         scoped_list = lists.of_citations_in(home)
+        # The lists lack the citations that this build leaves out
+        cites = lists.cites_in(home).get(node.get("doi_id"), node["doi_cites"])
         keys = [cite.key for cite in cites]
         links = dict(zip(keys, plain_links(cites, self.config), strict=True))
+
         node.children = []
         all_parts = lists.parts(home, node["doi_form"], cites)
         for key, parts in groupby(all_parts, attrgetter("link")):

@@ -81,14 +81,16 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
     lock_path = None if lock is None else str(lock.path)
     survey = _ask(app, data, replace(shared, lock=lock_path))
     if isinstance(app.builder, LockBuilder):
+        # Before keep(), as it changes the works of the survey, which are still those of the data
         app.builder.take(survey)
     data.keep(last)
     if writes_lock:
         return
-    if lock is not None:
+
+    if lock is None:
+        _report_unknown(app, data, survey)
+    else:
         report_differences(app, data, lock, set(_works_needed(app, data)))
-        return
-    _report_unknown(app, data, survey)
 
 
 def _ask(app: Sphinx, data: DOIData, shared: Options) -> Survey:
@@ -102,6 +104,7 @@ def _ask(app: Sphinx, data: DOIData, shared: Options) -> Survey:
     lock: Literal["record"] | None = "record" if isinstance(app.builder, LockBuilder) else None
     with resolver:
         survey = Survey(resolver, shared.budget, lock=lock)
+        # The survey adds its answers to the dictionaries of the data
         survey.statuses = data.statuses
         survey.works = data.works
         survey.meant = data.meant
@@ -148,18 +151,18 @@ def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
 
 
 def _cited(app: Sphinx) -> Iterator[_WorkUse]:
-    """Yield what the build cites, and then what its lists have though nothing cites it."""
+    """Yield the works that the build cites, and then those that its lists contain because of ``nocite``."""
     domain = domain_of(app.env)
-    citing: list[Citation | Place] = [
+    citations_and_lists: list[Citation | Place] = [
         *in_documents(domain.citations),
         *in_documents(domain.places),
     ]
-    for citation in citing:
-        if not is_shown(app, citation.conditions):
+    for source in citations_and_lists:
+        if not is_shown(app, source.conditions):
             continue
-        for cite in citation.cites:
+        for cite in source.cites:
             if isinstance(cite.key, DOI):
-                yield _WorkUse(citation.docname, cite.key, citation.location)
+                yield _WorkUse(source.docname, cite.key, source.location)
 
 
 def _linked(app: Sphinx) -> Iterator[_WorkUse]:
@@ -178,7 +181,7 @@ def _linked(app: Sphinx) -> Iterator[_WorkUse]:
 
 
 def _needs(app: Sphinx, data: DOIData, *, has_cards: bool) -> dict[DOI, Need]:
-    """Return what is needed about the DOIs of the project: first about those whose works are."""
+    """Return what is needed about the DOIs of the project; those whose works are needed come first."""
     need = Need.CARD if has_cards else Need.EXISTENCE
     needs = dict.fromkeys(_works_needed(app, data), Need.WORK)
     for doi in data.dois():

@@ -53,16 +53,16 @@ def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None
         file = (node.source or "").partition(":docstring of ")[0]
         written.append(_Written(node, text, file, last_line))
 
-    # How often each text is on a line, less the nodes that have got this line
-    free: dict[str, Counter[_Line]] = {item.text: Counter() for item in written}
-    read = getattr(document.settings.record_dependencies, "list", ())
-    files = dict.fromkeys(item.file for item in written) | dict.fromkeys(map(str, read))
+    # For each text: how many more nodes each line has room for
+    free_by_text: dict[str, Counter[_Line]] = {item.text: Counter() for item in written}
+    included = getattr(document.settings.record_dependencies, "list", ())
+    files = dict.fromkeys(item.file for item in written) | dict.fromkeys(map(str, included))
     for file in files:
-        for text, number in _find_lines(free.keys(), file):
-            free[text][_Line(file, number)] += 1
+        for text, number in _find_lines(free_by_text.keys(), file):
+            free_by_text[text][_Line(file, number)] += 1
 
     for node, text, file, last_line in written:
-        free_on_line = free[text]
+        free_on_line = free_by_text[text]
         if node.line and free_on_line:
             nearest = _nearest(free_on_line, file, node.line, last_line)
             free_on_line[nearest] -= 1
@@ -95,15 +95,17 @@ def _estimate(node: nodes.Element, text: str) -> int:
         node.source = child.source
         node.line = child.line
 
-    block = _block_around(node)
-    written = "" if block is None else block.rawsource
     with_line: nodes.Element = node
-    if block is not None and written:
+    block_text = ""
+    block = _block_around(node)
+    if block is not None and block.rawsource:
         with_line = block
+        block_text = block.rawsource
+
     source, line = get_source_line(with_line)
     node.source = node.source or source
     node.line = node.line or line
-    following_lines = written.count("\n") if text in written else 0
+    following_lines = block_text.count("\n") if text in block_text else 0
     return (node.line or 0) + following_lines
 
 

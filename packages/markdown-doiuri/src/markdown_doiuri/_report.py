@@ -198,9 +198,10 @@ class Problems:
     def add_first(self, doi: DOI, reason: str) -> None:
         """Note what is wrong with a DOI, in the first line that has it; on a site, on the first page."""
         text = f"doi:{doi.name}"
-        if (text, reason) not in self._scope.reported:
-            first_line = self._lines_of([doi])[doi][:1]
-            self._add(text, reason, None, first_line)
+        if (text, reason) in self._scope.reported:
+            return
+        lines = self._lines_of([doi])[doi]
+        self._add(text, reason, None, lines[:1])
 
     def finish(self) -> None:
         """Note the bad texts, and a second marker of the list of references."""

@@ -118,7 +118,7 @@ class Stash:
         return "attr_list" in self._md.treeprocessors
 
     def source(self, data: str) -> Source:
-        """Return what the author wrote for ``data``, up to other markup."""
+        """Return what the author wrote for ``data``, up to the first markup that is not an escape."""
         if STX not in data and "&" not in data:
             return Source(data, len(data), is_whole=True)
 
@@ -240,15 +240,18 @@ class RenderedText:
         after = self._data[end : end + 1] or " "
         opened = self._open.get(delimiter, 0)
 
-        can_close = delimiter == "*" or not after.isalnum()
-        if opened and not before.isspace() and can_close:
+        ends_word = delimiter == "*" or not after.isalnum()
+        can_close = ends_word and not before.isspace()
+        if opened and can_close:
             self._open[delimiter] = max(0, opened - len(run[0]))
             return True
 
-        can_open = before in _BEFORE_OPENING or is_caseless(before)
-        if not can_open or after.isspace():
+        begins_word = before in _BEFORE_OPENING or is_caseless(before)
+        can_open = begins_word and not after.isspace()
+        if not can_open:
             return False
         self._open[delimiter] = opened + len(run[0])
+        # Other opening delimiters stay in the text
         return _MENTION.match(self._data, end) is not None
 
     def data_position(self, position: int) -> int | None:

@@ -60,11 +60,11 @@ def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
     if not any(tags):
         return set()
 
-    since_opened: dict[str, list[Element]] = {}  # links, by the name of the tag
+    links_by_open_tag: dict[str, list[Element]] = {}
     enclosed: set[Element] = set()
     for item in _walk(root):
         if not isinstance(item, str):
-            for links in since_opened.values():
+            for links in links_by_open_tag.values():
                 links.append(item)
             continue
         for placeholder in HTML_PLACEHOLDER_RE.finditer(item):
@@ -72,10 +72,11 @@ def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
             if tag is None:
                 continue
             name = tag["name"].lower()
-            if tag["slash"]:
-                enclosed.update(since_opened.pop(name, ()))
+            is_end_tag = tag["slash"] != ""
+            if is_end_tag:
+                enclosed.update(links_by_open_tag.pop(name, ()))
             else:
-                since_opened[name] = []
+                links_by_open_tag[name] = []
     return enclosed
 
 
@@ -197,14 +198,15 @@ class LinkTreeprocessor(Treeprocessor):
         if self._follow_slashes(page, answers):
             answers = self._answers(page)
 
-        listed = self._listed(page)
         needs = self._needs(page)
-        self._report.nocite = {f"doi:{doi.name}" for doi in needs.keys() - page.links.keys()}
+        without_link = needs.keys() - page.links.keys()
+        self._report.nocite = {f"doi:{doi.name}" for doi in without_link}
         self._report_missing(page, needs, answers)
         self._report_works(page, needs, answers)
         self._report.finish()
+
         self._links.cards = self._cards(page, answers)
-        self.citations.listed = tuple(listed)
+        self.citations.listed = tuple(self._listed(page))
         self.citations.answers = answers
 
     def _answers(self, page: _Page) -> dict[DOI, Answer]:

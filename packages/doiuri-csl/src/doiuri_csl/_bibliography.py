@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from doiuri_csl._context import Cite, Context
 from doiuri_csl._elements import render_parts, render_sequence
 from doiuri_csl._markup import parse
-from doiuri_csl._pieces import Piece, Wrap, join_pieces, plain_text, text_pieces, wrap_pieces
+from doiuri_csl._pieces import (
+    Piece,
+    Wrap,
+    join_pieces,
+    plain_text,
+    shared_length,
+    text_pieces,
+    wrap_pieces,
+)
 from doiuri_csl._textcase import capitalize_term
 
 if TYPE_CHECKING:
@@ -113,20 +121,10 @@ def _with_substitute(
     if rule == "complete-each":
         same = len(names) if names == before else 0
     else:
-        same = _same_at_start(names, before)
+        same = shared_length(names, before)
     if rule == "partial-first":
         same = min(same, 1)
     return _replace_names(pieces, mark, same)
-
-
-def _same_at_start(names: list[str], before: list[str]) -> int:
-    """Return how many names are the same, from the first on."""
-    same = 0
-    for name, other in zip(names, before, strict=False):
-        if name != other:
-            break
-        same += 1
-    return same
 
 
 def _replace_all(pieces: list[Piece], mark: str) -> list[Piece]:

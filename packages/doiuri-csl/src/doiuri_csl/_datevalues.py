@@ -184,6 +184,7 @@ def sort_text(value: DateValue, parts: tuple[str, ...] = PARTS) -> str:
 
 
 def _moment_sort_text(moment: Moment, parts: tuple[str, ...]) -> str:
+    """Return a moment as text: "1" and the year; before Christ "0" and the years since 99999 BC."""
     year, month, day = moment.key()
     if year >= 0:
         text = f"1{year:05d}"

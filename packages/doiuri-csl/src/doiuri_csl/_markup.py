@@ -14,8 +14,8 @@ from doiuri_csl._pieces import Kind, Piece, Wrap
 
 _TAG = re.compile(
     r"""
-    < ( /? ) ( i | b | sub | sup | sc | span )
-    ( (?: \s [^<>]{0,200} )? ) >
+    < (?P<slash> /? ) (?P<name> i | b | sub | sup | sc | span )
+    (?P<attributes> (?: \s [^<>]{0,200} )? ) >
     """,
     re.VERBOSE,
 )
@@ -83,33 +83,33 @@ def _tags_with_partner(text: str) -> list[re.Match[str]]:
     names: Counter[str] = Counter()
     matched: list[re.Match[str]] = []
     for tag in islice(_TAG.finditer(text), _MOST):
-        name = tag[2]
-        if not tag[1]:
+        name = tag["name"]
+        if not tag["slash"]:
             if len(waiting) < _DEEPEST:
                 waiting.append(tag)
                 names[name] += 1
             continue
         while names[name]:
             start = waiting.pop()
-            names[start[2]] -= 1
-            if start[2] == name:
+            names[start["name"]] -= 1
+            if start["name"] == name:
                 matched += [start, tag]
                 break
     return sorted(matched, key=re.Match.start)
 
 
 def _parse_tags(text: str) -> list[Piece]:
-    """Return the pieces of a field by its tags."""
+    """Return a field as pieces, each in the formats of the tags around it."""
     pieces: list[Piece] = []
     wraps: list[Wrap | None] = []
     position = 0
     for tag in _tags_with_partner(text):
         pieces += _tagged_piece(text[position : tag.start()], wraps)
         position = tag.end()
-        if tag[1]:
+        if tag["slash"]:
             wraps.pop()
             continue
-        wanted = _format_of(tag[2], tag[3])
+        wanted = _format_of(tag["name"], tag["attributes"])
         wrap = Wrap(*wanted, toggle=True) if wanted else None
         wraps.append(wrap)
     return pieces + _tagged_piece(text[position:], wraps)

@@ -49,9 +49,10 @@ class Names:
     """Whether it has no form of its own, so that a substitute takes that of its ``<names>``."""
 
     def render(self, context: Context) -> Rendered:
-        """Return the names, or what stands for them."""
+        """Return the names, or what stands for them; the first names of a cite are marked, or suppressed."""
         progress = context.progress
         if progress.substituting is not None:
+            # This element stands in <substitute>
             if self.inherits:
                 return progress.substituting.render_others(self.variables, context)
             return self._render_as_substitute(context)
@@ -59,7 +60,8 @@ class Names:
         rendered = self._render_or_substitute(context)
         if not rendered.pieces:
             return EMPTY
-        if context.is_sorting or progress.has_names:
+        are_first_names = not progress.has_names
+        if context.is_sorting or not are_first_names:
             return rendered
         progress.has_names = True
         if context.suppress_author:

@@ -156,10 +156,11 @@ def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = Fal
     pieces: list[str] = []
     for word in _words(given):
         letters = _initial_of(word.text, only_normalizes=only_normalizes)
+        is_lower_after_hyphen = word.after_hyphen and word.text[:1].islower()
         if letters:
             hyphen_before = "-" if word.after_hyphen and hyphen else ""
             pieces.append(f"{hyphen_before}{letters}{mark}")
-        elif only_normalizes or not (word.after_hyphen and word.text[:1].islower()):
+        elif only_normalizes or not is_lower_after_hyphen:  # "Guo-ping" becomes "G."
             pieces.append(_in_full(word, pieces))
     joined = "".join(pieces)
     while " -" in joined:

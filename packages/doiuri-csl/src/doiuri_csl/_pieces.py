@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 _APOSTROPHES = str.maketrans("'ʼ", "’’")
@@ -138,3 +138,13 @@ def plain_text(pieces: Iterable[Piece]) -> str:
 def folded(text: str) -> str:
     """Return what tells cites apart: neither case nor the encoding of accents and apostrophes does."""
     return unicodedata.normalize("NFC", text).casefold().translate(_APOSTROPHES)
+
+
+def shared_length(first: Sequence[object], second: Sequence[object]) -> int:
+    """Return how many items two sequences share, from the first on."""
+    length = 0
+    for item, other in zip(first, second, strict=False):
+        if item != other:
+            break
+        length += 1
+    return length

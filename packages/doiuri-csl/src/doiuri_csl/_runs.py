@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from doiuri_csl._pieces import shared_length
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -174,23 +176,13 @@ def _html(runs: Iterable[Run]) -> Iterator[str]:
     opened: list[tuple[str, str]] = []
     for run in runs:
         wanted = _tags(run)
-        kept = _shared_length(opened, wanted)
+        kept = shared_length(opened, wanted)
         yield from _closed(opened, kept)
         for start_tag, end_tag in wanted[kept:]:
             opened.append((start_tag, end_tag))
             yield start_tag
         yield escape(run.text, quote=False).replace("\n", "<br>\n")
     yield from _closed(opened, 0)
-
-
-def _shared_length(opened: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> int:
-    """Return how many elements are the same in both, from the outermost on."""
-    length = 0
-    for is_open, is_wanted in zip(opened, wanted, strict=False):
-        if is_open != is_wanted:
-            break
-        length += 1
-    return length
 
 
 def _tags(run: Run) -> list[tuple[str, str]]:

@@ -154,7 +154,7 @@ def with_entries(report: FileReport, source: Source, config: Config) -> FileRepo
             if mention.field and mention.name and not is_short:
                 location = mention.location
                 doi = DOI(mention.name)
-                cited.append(CitedWork(location.entry or "", doi, "", None, "", location))
+                cited.append(CitedWork(doi, "", None, "", location))
         return report._replace(entries=tuple(cited))
 
     with suppress(ReadError):

@@ -34,14 +34,16 @@ def read_ris(source: Source) -> Iterator[Part]:
 
     :raises ReadError: if the file has no record.
     """
-    for key, record in records(source):
+    for citation_key, record in records(source):
         for tag, start, value in record:
             if value and (tag in _FIELDS or tag in _TEXTS):
-                yield Part(value, start=start, entry=key, field=tag in _FIELDS, encode=one_line)
+                yield Part(
+                    value, start=start, entry=citation_key, field=tag in _FIELDS, encode=one_line
+                )
 
 
 def records(source: Source) -> Iterator[tuple[str, list[RISLine]]]:
-    """Return the records: the key of each, and its lines as tag, offset of the value, and value.
+    """Return the records: the citation key of each, and its lines as tag, offset of the value, and value.
 
     :raises ReadError: if the file has none.
     """
@@ -50,18 +52,18 @@ def records(source: Source) -> Iterator[tuple[str, list[RISLine]]]:
     for line in _LINE.finditer(source.text):
         if line[1] == "TY":
             if record:
-                yield _key(record, number), record
+                yield _citation_key(record, number), record
             record = []
             number += 1
         record.append((line[1], line.start(2), line[2].rstrip()))
     if record:
-        yield _key(record, number), record
+        yield _citation_key(record, number), record
     if not number and source.text.strip():
         raise ReadError('not RIS: no record starts with "TY  - "')
 
 
-def _key(record: list[RISLine], number: int) -> str:
-    """Return the ``ID`` of a record, or what its number is."""
+def _citation_key(record: list[RISLine], number: int) -> str:
+    """Return the ``ID`` of a record, or "record 3" for the third if it has none."""
     ids = (value for tag, _, value in record if tag == "ID" and value)
     return next(ids, f"record {number}")
 
@@ -73,7 +75,6 @@ _MARKUP = re.compile(r"</?(?:i|b|sup|sub|sc|span)\b[^<>]{0,200}>")
 class CitedWork(NamedTuple):
     """The work that an entry with a DOI cites, as the entry describes it."""
 
-    key: str  # its key; empty if it has none
     doi: DOI  # the DOI
     title: str  # the title, as plain text; empty if it has none
     year: int | None  # the year of publication; None if it has none
@@ -85,7 +86,7 @@ class CitedWork(NamedTuple):
 class Lacking(NamedTuple):
     """An entry of BibTeX that has no DOI."""
 
-    title: str  # the title, as plain text, or else the key
+    title: str  # the title, as plain text, or else the citation key
     # the name of the first DOI in another field, such as the URL; None if there is none
     candidate: str | None
 
@@ -97,7 +98,7 @@ class Description(NamedTuple):
         int, int
     ]  # where its DOI starts and ends; of an entry without one, where the entry does
     doi: str  # the text of its DOI; empty if it has none
-    key: str  # its key
+    citation_key: str  # its citation key; empty if it has none
     title: str  # its title
     published: str  # a text with the year of publication
     family: str  # the family name of the first author or editor
@@ -120,16 +121,15 @@ def entries(source: Source) -> Iterator[CitedWork | Lacking]:
         if not entry.doi:
             matches = find(source.text[slice(*entry.span)], "bibtex")
             candidate = next((match.doi.name for match in matches), None)
-            yield Lacking(entry.title or entry.key, candidate)
+            yield Lacking(entry.title or entry.citation_key, candidate)
             continue
         with suppress(DOISyntaxError):
             yield CitedWork(
-                entry.key,
                 DOI.parse(entry.doi),
                 " ".join(entry.title.split()),
                 _year_in(entry.published),
                 entry.family,
-                location_of(whole._replace(entry=entry.key), *entry.span),
+                location_of(whole._replace(entry=entry.citation_key), *entry.span),
             )
 
 
@@ -168,7 +168,7 @@ def _bibtex(source: Source) -> Iterator[Description]:
         yield Description(
             span=span,
             doi=doi,
-            key=entry.key,
+            citation_key=entry.key,
             title=plain_text(fields.get("title", "")),
             published=plain_text(fields.get("year") or fields.get("date") or ""),
             family=_family(people),
@@ -176,7 +176,7 @@ def _bibtex(source: Source) -> Iterator[Description]:
 
 
 def _cff(source: Source) -> Iterator[Description]:
-    """Return the works; the key of each says where it is, such as "references[0]"."""
+    """Return the works; the citation key of each says where it is, such as "references[0]"."""
     works: dict[Keys, Values] = {}
     for scalar in scalars(source.text):
         if scalar.is_key or scalar.style == "#":
@@ -217,7 +217,7 @@ def _identifier(work: Values) -> Value | None:
     return dois[0] if len(dois) == 1 else None
 
 
-def _description(key: str, doi: Value, work: Values) -> Description:
+def _description(citation_key: str, doi: Value, work: Values) -> Description:
     """Return what a work of a CITATION.cff says."""
 
     def text(*path: str | int) -> str:
@@ -229,7 +229,7 @@ def _description(key: str, doi: Value, work: Values) -> Description:
     return Description(
         span=doi.span,
         doi=doi.text,
-        key=key,
+        citation_key=citation_key,
         title=text("title"),
         published=text("year") or text("date-released") or text("date-published"),
         family=family or text(*author, "name"),
@@ -250,7 +250,7 @@ def _csl(source: Source) -> Iterator[Description]:
             yield Description(
                 span=(string.start, string.end),
                 doi=string.value,
-                key=_text(item.get("id")),
+                citation_key=_text(item.get("id")),
                 title=_MARKUP.sub("", _text(item.get("title"))),
                 published=_published(item.get("issued")),
                 family=_family(item.get("author")),
@@ -262,7 +262,7 @@ def _text(value: object) -> str:
 
 
 def _published(issued: object) -> str:
-    """Return the text of a date of CSL-JSON that has its year; "" if there is none."""
+    """Return a text that contains the year of a date in CSL-JSON; "" if there is none."""
     if not isinstance(issued, dict):
         return ""
     first = at(issued, ("date-parts", 0, 0))
@@ -270,7 +270,7 @@ def _published(issued: object) -> str:
 
 
 def _family(people: object) -> str:
-    """Return the family name of the first of the names of CSL-JSON, with its particle; "" if there is none."""
+    """Return the family name of the first person in CSL-JSON, with its particle; "" if there is none."""
     person = at(people, (0,))
     if not isinstance(person, dict):
         return ""
@@ -284,7 +284,7 @@ def _ris(source: Source) -> Iterator[Description]:
 
     :raises ReadError: if the file has no record.
     """
-    for key, record in records(source):
+    for citation_key, record in records(source):
         values: dict[str, Value] = {}
         for tag, start, text in record:
             values.setdefault(tag, Value(text, (start, start + len(text))))
@@ -293,7 +293,7 @@ def _ris(source: Source) -> Iterator[Description]:
         yield Description(
             span=values["DO"].span,
             doi=values["DO"].text,
-            key=key,
+            citation_key=citation_key,
             title=_first(values, "TI", "T1"),
             published=_first(values, "PY", "Y1", "DA"),
             family=_first(values, "AU", "A1").partition(",")[0].strip(),

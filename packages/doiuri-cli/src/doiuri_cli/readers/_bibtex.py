@@ -42,23 +42,23 @@ def parts(text: str) -> Iterator[Part]:
             scanner.end = limit
             continue
 
-        key = entry["key"]
+        citation_key = entry["key"]
         last = entry.end()
         for field in scanner.fields(limit):
             if field.name != "doi":
                 continue
-            part = _field(text, field.value, key)
+            part = _field(text, field.value, citation_key)
             if part is not None:
-                yield from _between(text, last, field.start, key)
+                yield from _between(text, last, field.start, citation_key)
                 yield part
                 last = field.value[-1].end
-        yield from _between(text, last, scanner.end, key)
+        yield from _between(text, last, scanner.end, citation_key)
 
 
-def _field(text: str, value: list[Piece], key: str) -> Part | None:
+def _field(text: str, value: list[Piece], citation_key: str) -> Part | None:
     """Return the part for the value of a field for a DOI; None if it has a macro that is not known."""
     if len(value) == 1 and value[0].text is None:
-        return _field_of_one(text, value[0], key)
+        return _field_of_text(text, value[0], citation_key)
 
     content = ""
     places: list[int] = []
@@ -73,19 +73,19 @@ def _field(text: str, value: list[Piece], key: str) -> Part | None:
             places += [piece.start] * len(piece.text)
 
     places.append(value[-1].span[1])
-    return Part(content, _SYNTAX, places=tuple(places), entry=key, field=True)
+    return Part(content, _SYNTAX, places=tuple(places), entry=citation_key, field=True)
 
 
-def _field_of_one(text: str, value: Piece, key: str) -> Part:
-    """Return the part for a value that is one text, without the braces around all of it."""
+def _field_of_text(text: str, value: Piece, citation_key: str) -> Part:
+    """Return the part for a value that is a single quoted text, without the braces around all of it."""
     start, end = value.span
     while end - start > 1 and text[start] == "{" and closing(text, start, end) == end:
         start += 1
         end -= 1
-    return Part(text[start:end], _SYNTAX, start, entry=key, field=True)
+    return Part(text[start:end], _SYNTAX, start, entry=citation_key, field=True)
 
 
-def _between(text: str, start: int, end: int, key: str) -> Iterator[Part]:
+def _between(text: str, start: int, end: int, citation_key: str) -> Iterator[Part]:
     """Yield the other fields of an entry as one part, if they may mention a DOI."""
     content = text[start:end]
     if may_mention(content):
@@ -93,7 +93,7 @@ def _between(text: str, start: int, end: int, key: str) -> Iterator[Part]:
             content = blanked(content, (line.span() for line in _COMMENT_LINE.finditer(content)))
         if _names_file(content.lower()):
             content = blanked(content, (file.span() for file in _FILES.finditer(content)))
-        yield Part(content, _SYNTAX, start, entry=key)
+        yield Part(content, _SYNTAX, start, entry=citation_key)
 
 
 def _names_file(content: str) -> bool:

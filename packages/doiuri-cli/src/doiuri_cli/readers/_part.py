@@ -53,7 +53,7 @@ class Part(NamedTuple):
     """Where each character stands in ``cell_text``."""
 
     entry: str = ""
-    """The key of the entry in a bibliography; empty if there is none."""
+    """The citation key of the entry in a bibliography, or the name of the column; empty if there is none."""
 
     field: bool = False
     """Whether the text is the whole value of a field for a DOI."""

@@ -57,8 +57,8 @@ _BEFORE_SHORT = re.compile(r"(?<![\w/=:])https?://(?:dx\.)?doi\Z")
 _BOUND = (
     "{1,1000}+"  # of what has to be closed: otherwise a run of labels would take quadratic time
 )
-# Where a DOI is meant, whatever stands there: what follows "doi", and in _BEFORE what must stand before it
-_INTENDED = {
+# What announces a DOI, valid or not: here what follows "doi", in _BEFORE what must stand before it
+_ANNOUNCEMENTS = {
     "text": rf"{_HOST}(?P<link>[^\s<>\"'`|\\]*)",
     "markdown": rf"{_HOST}(?P<link>[^\s<>\"'`|\\)\]]*)|(?::[pt])?\}}`(?P<role>[^`]*)`|:(?P<uri>[^\s<>()]+)",
     "rst": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?:[A-Za-z]+:)?`(?P<role>[^`\\]*+(?:\\.[^`\\]*+)*)`"
@@ -67,7 +67,7 @@ _INTENDED = {
     r"|[\"']\s+content=[\"'](?P<content>[^\"'<>]*)[\"']|[\"']>(?P<element>[^<>]*)<",
     "tex": rf"{_HOST}(?P<link>[^\s<>\"'`|{{}}]*)|[ \t]*\{{(?P<role>[^{{}}]*)\}}",
 }
-_INTENDED |= {"xml": _INTENDED["html"], "bibtex": _INTENDED["tex"]}
+_ANNOUNCEMENTS |= {"xml": _ANNOUNCEMENTS["html"], "bibtex": _ANNOUNCEMENTS["tex"]}
 _BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
     "markdown": {"uri": ("](", "](<", "<", "]: "), "role": ("{",)},
     "rst": {"uri": (" <",), "role": (":",)},
@@ -127,16 +127,20 @@ class Mention(NamedTuple):
 
     @property
     def handle(self) -> Handle | None:
-        """The DOI or short DOI."""
-        if self.may_be_page:
-            return Handle.parse(f"10/{self.text.rpartition('/')[2]}")
-        if self.doi is None and "10/" in self.text:
-            try:
-                handle = Handle.parse(self.text)
-            except DOISyntaxError:
-                return None
-            return handle if isinstance(handle, ShortDOI) else None
-        return self.doi
+        """The DOI or short DOI; None if the text is neither."""
+        if self.doi is not None:
+            return self.doi
+        if self.may_be_page:  # the link leaves out the "10/"
+            suffix = self.text.rpartition("/")[2]
+            return Handle.parse(f"10/{suffix}")
+        if "10/" not in self.text:
+            return None
+
+        try:
+            handle = Handle.parse(self.text)
+        except DOISyntaxError:
+            return None
+        return handle if isinstance(handle, ShortDOI) else None
 
     @property
     def may_be_page(self) -> bool:
@@ -189,8 +193,8 @@ class LocatedMention(NamedTuple):
 def mentions_in(part: Part) -> Iterator[Mention]:
     """Yield the mentions in a part, in order.
 
-    A field is one whole mention, valid or not. In text an invalid one counts only where a DOI is meant for
-    certain: in a link to a DOI proxy, a role or a command. What is still to be filled in does not count, nor
+    A field is one whole mention, valid or not. In text an invalid one counts only where a DOI is announced:
+    in a link to a DOI proxy, a role or a command. What is still to be filled in does not count, nor
     does a bare name that is the key of an entry, as in ``[@10.1000/182]``.
     """
     if part.field:
@@ -229,21 +233,21 @@ def _eprints(part: Part) -> Iterator[Mention]:
 
 
 def _in_text(part: Part) -> Iterator[Mention]:
-    """Yield the DOIs in a text, and what is invalid where one is meant, in order."""
-    meant = deque(_meant(part.text, part.syntax))
+    """Yield the DOIs in a text, and what is invalid where one is announced, in order."""
+    announced = deque(_announced(part.text, part.syntax))
     last = 0
     for match in find(part.text, part.syntax):
         if _TO_BE_NUMBERED.search(match.text):
             continue
-        while meant and meant[0][0] < match.start:
-            start, end = meant.popleft()
+        while announced and announced[0][0] < match.start:
+            start, end = announced.popleft()
             if last <= start and end <= match.start:
                 yield from _invalid(part, start, end)
         if match.label or not is_reference(part.text, match.start, part.syntax):
             yield Mention(part, *match)
         last = match.end
 
-    for start, end in meant:
+    for start, end in announced:
         if last <= start:
             for invalid in _invalid(part, start, end):
                 yield invalid
@@ -269,8 +273,8 @@ def _field(part: Part) -> Iterator[Mention]:
         yield whole._replace(label=label_of(text), doi=escaped)
         return
 
-    is_found = not _has_invisible(text)  # find would end the name at an invisible character
-    matches = list(_found(part)) if is_found else []
+    is_searchable = not _has_invisible(text)  # find would end the name at an invisible character
+    matches = list(_matches_in_field(part)) if is_searchable else []
     if matches:
         yield from (Mention(part, *match) for match in matches)
         return
@@ -278,7 +282,7 @@ def _field(part: Part) -> Iterator[Mention]:
         yield whole._replace(label=label_of(text), doi=DOI.parse(text))
     except DOISyntaxError as error:
         # a doubled link, or one to another site
-        matches = list(find(part.text, part.syntax)) if is_found else []
+        matches = list(find(part.text, part.syntax)) if is_searchable else []
         if matches:
             yield from (Mention(part, *match) for match in matches)
         elif not _is_left_out(text, part.syntax):
@@ -317,7 +321,7 @@ def _has_invisible(text: str) -> bool:
     return not text.isprintable() and len(text.split()) == 1
 
 
-def _found(part: Part) -> Iterator[Match]:
+def _matches_in_field(part: Part) -> Iterator[Match]:
     """Yield what ``find`` finds in a field, which has delimiters: nothing is trimmed."""
     if part.syntax in {"bibtex", "tex"}:
         before = "doi={"
@@ -330,12 +334,12 @@ def _found(part: Part) -> Iterator[Match]:
         yield from find(part.text, part.syntax)
 
 
-def _meant(text: str, syntax: str) -> Iterator[Span]:
-    """Yield where a DOI is meant, in order."""
+def _announced(text: str, syntax: str) -> Iterator[Span]:
+    """Yield start and end of what a link, a role or a command announces as a DOI, valid or not, in order."""
     if "DOI" in text:
-        pattern = _intended(syntax, "(?:doi|DOI)")
+        pattern = _announcement(syntax, "(?:doi|DOI)")
     elif "doi" in text:
-        pattern = _intended(syntax, "doi")
+        pattern = _announcement(syntax, "doi")
     else:
         return
     for token in pattern.finditer(text):
@@ -345,13 +349,13 @@ def _meant(text: str, syntax: str) -> Iterator[Span]:
 
 
 @cache
-def _intended(syntax: str, start: str) -> re.Pattern[str]:
+def _announcement(syntax: str, start: str) -> re.Pattern[str]:
     # The regex engine finds a literal at the start fast
-    return re.compile(f"{start}(?:{_INTENDED[syntax]})", re.DOTALL)
+    return re.compile(f"{start}(?:{_ANNOUNCEMENTS[syntax]})", re.DOTALL)
 
 
 def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | None:
-    """Return where the mention stands, with its label or link; None if no DOI is meant."""
+    """Return where the mention stands, with its label or link; None if no DOI is announced."""
     start, end = token.span()
     if kind == "link":
         return _span_of_link(text, token)

@@ -41,6 +41,7 @@ def read_columns(source: Source, columns: frozenset[str], kind: str | None) -> I
 
 
 def _csv(source: Source, columns: frozenset[str], delimiter: str) -> Iterator[Part]:
+    """Yield an empty part for each column of the file, then the cells of those to be read."""
     names = _header(source.text, delimiter)
     yield from (Part("", entry=name) for name in names)
     for count, (column, cell) in enumerate(_cells(source.text, delimiter)):
@@ -86,6 +87,7 @@ def _cell(delimiter: str) -> re.Pattern[str]:
 
 
 def _header(text: str, delimiter: str) -> list[str]:
+    """Return the names of the columns: the cells of the first row."""
     names: list[str] = []
     for column, cell in _cells(text, delimiter):
         if names and column == 0:
@@ -123,8 +125,9 @@ def _check_lines(source: Source) -> None:
 
 
 def _json(source: Source, columns: frozenset[str]) -> Iterator[Part]:
+    """Yield the texts below the keys that are columns, then an empty part for each key of the file."""
     encode = encoder(source)
-    keys: set[str] = set()
+    keys: set[str] = set()  # strings() adds each key that it reads
     for string in strings(source, keys=keys):
         if (name := _column_of(string.path)) in columns:
             text, places = undo_all(source.text, [string])
@@ -133,6 +136,7 @@ def _json(source: Source, columns: frozenset[str]) -> Iterator[Part]:
 
 
 def _yaml(source: Source, columns: frozenset[str]) -> Iterator[Part]:
+    """Yield the texts below the keys that are columns, then an empty part for each key of the file."""
     from doiuri_cli.readers._yaml import is_text, part_of, scalars
 
     keys: set[str] = set()

@@ -283,6 +283,8 @@ def strings(
     """Return the strings that are values, in order.
 
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.
+    :param skip: the keys whose string values are left out.
+    :param keys: a set to which each key of the file is added; None if they are not needed.
     :raises ReadError: if it is nested too deeply.
     """
     text = source.text

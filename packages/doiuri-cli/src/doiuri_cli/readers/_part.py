@@ -196,11 +196,12 @@ def moved(part: Part, places: Sequence[int], encode: Callable[[str], str] = unch
     """Return a part of an embedded text as a part of the text around it.
 
     :param places: where each character of the text stands, and where it ends.
-    :param encode: writes the text as the text around it does.
+    :param encode: escapes a text as the text around it needs it.
     """
     if encode is not unchanged:
         part = part._replace(encode=partial(_nested, part.encode, encode))  # can be pickled
     if isinstance(places, range) and part.places is None:
+        # The text around it has the part unchanged: only the start differs
         return part._replace(start=places[part.start])
     return part._replace(places=[places[place] for place in inner_places(part)])
 
@@ -295,19 +296,20 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
 
 def stretches(text: str, separator: str) -> Iterator[Span]:
     """Yield start and end of the pieces of the text between separators that may mention a DOI, in order."""
-    next_signs = dict.fromkeys(("10", "doi", "arxiv"), -1)  # where each stands next
+    # Where each sign of a DOI stands next: each is searched again only when it was passed
+    next_places = dict.fromkeys(("10", "doi", "arxiv"), -1)
     position = 0
     while True:
-        for sign, place in next_signs.items():
+        for sign, place in next_places.items():
             if place < position:
-                next_signs[sign] = _next_sign(text, sign, position)
-        place = min(next_signs.values())
-        if place == len(text):
+                next_places[sign] = _next_sign(text, sign, position)
+        nearest = min(next_places.values())
+        if nearest == len(text):
             return
 
-        before = text.rfind(separator, position, place)
+        before = text.rfind(separator, position, nearest)
         start = before + len(separator) if before >= 0 else position
-        end = text.find(separator, place)
+        end = text.find(separator, nearest)
         position = end if end >= 0 else len(text)
         yield start, position
 

@@ -46,14 +46,18 @@ _OPENINGS = {
 _SIGN = "doiuri:"
 _LONGEST = 1000  # characters of a line that are looked at
 # The bounds keep the time linear in a line with many comments
-_COMMAND = r"[ \t]*doiuri:[ \t]*ignore(-file)?(?![\w-])[ \t]*(?:\[([^\]\r\n]{0,1000}+)\])?(?:[^\r\n]{0,1000}?-->)?"
+_COMMAND = r"""
+    [ \t]* doiuri: [ \t]* ignore (?P<file> -file )? (?! [\w-] )
+    [ \t]* (?: \[ (?P<codes> [^\]\r\n]{0,1000}+ ) \] )?
+    (?: [^\r\n]{0,1000}? --> )?                            # the end of a comment in HTML
+"""
 
 
 @cache
 def _comments(kind: str) -> re.Pattern[str] | None:
     """Return the pattern of comments in a type of file; None if it has none."""
     opening = _OPENINGS.get(kind)
-    return None if opening is None else re.compile(rf"(?:{opening}){_COMMAND}")
+    return None if opening is None else re.compile(rf"(?:{opening}){_COMMAND}", re.VERBOSE)
 
 
 class Ignore(NamedTuple):
@@ -133,10 +137,13 @@ def _in_part(part: Part, offset: int) -> int:
     return min(offset, len(part.text))
 
 
-def _targets(lines: Lines, alone: Iterable[int]) -> dict[int, int]:
-    """Return the next line with text for each line that holds nothing but a comment."""
+def _targets(lines: Lines, comment_lines: Iterable[int]) -> dict[int, int]:
+    """Return the line that the comment on each line is for: the next one that holds more than a comment.
+
+    :param comment_lines: the lines that hold nothing but a comment.
+    """
     targets: dict[int, int] = {}
-    for line in sorted(alone, reverse=True):
+    for line in sorted(comment_lines, reverse=True):
         target = _next_with_text(lines, line)
         targets[line] = targets.get(target, target)
     return targets
@@ -173,14 +180,17 @@ def _comments_in(
     if pattern is None or _SIGN not in text:
         return
     matches = list(pattern.finditer(text))
-    alone = {lines.position(match.end()).line for match in matches if _is_alone(match, lines)}
-    targets = _targets(lines, alone)
+    comment_lines = {
+        lines.position(match.end()).line for match in matches if _is_alone(match, lines)
+    }
+    targets = _targets(lines, comment_lines)
     for match in matches:
         indentation = len(match[0]) - len(match[0].lstrip())
         location = locate(match.start() + indentation, match.end())
-        is_for_file = match[1] is not None
-        target = None if is_for_file else targets.get(location.line, location.line)
-        codes = (code.strip() for code in (match[2] or "").split(","))
+        target = None
+        if not match["file"]:
+            target = targets.get(location.line, location.line)
+        codes = (code.strip() for code in (match["codes"] or "").split(","))
         yield Ignore(location, target, tuple(filter(None, codes)))
 
 
@@ -195,7 +205,8 @@ def apply_ignores(
     used: set[tuple[Ignore, str]] = set()
 
     @cache  # many findings may be on a line with many comments
-    def is_ignored(cell: int | None, line: int | None, code: str) -> bool:
+    def use_ignores(cell: int | None, line: int | None, code: str) -> bool:
+        """Record the comments for a place that name a code as used; return whether there are any."""
         ignores_there = by_area.get((cell, line), ())
         uses = [(ignore, code) for ignore in ignores_there if ignore.names(code)]
         used.update(uses)
@@ -205,8 +216,9 @@ def apply_ignores(
         cell = finding.location.cell
         lines = range(finding.location.line, finding.location.end_line + 1)
         areas = [(None, None), (cell, None), *((cell, line) for line in lines)]
-        verdicts = [is_ignored(*area, finding.code) for area in areas]  # each that fits is used
-        if not any(verdicts):
+        # For all areas, not up to the first: each comment that fits is used
+        is_ignored = [use_ignores(*area, finding.code) for area in areas]
+        if not any(is_ignored):
             kept.append(finding)
     return kept, used
 

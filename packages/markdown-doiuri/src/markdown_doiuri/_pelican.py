@@ -55,11 +55,12 @@ def register() -> None:
         pelican.settings |= {"CACHE_CONTENT": False, "LOAD_CONTENT_CACHE": False}
 
     def add(readers: Readers) -> None:
-        readers.reader_classes |= {
-            name: Reader
-            for name, reader in readers.reader_classes.items()
+        of_markdown = [
+            extension
+            for extension, reader in readers.reader_classes.items()
             if reader is MarkdownReader
-        }
+        ]
+        readers.reader_classes |= dict.fromkeys(of_markdown, Reader)
 
     def plain_summary(content: Any) -> None:
         summary = content.get_summary

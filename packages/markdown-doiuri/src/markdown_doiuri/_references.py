@@ -173,10 +173,11 @@ class ReferencesTreeprocessor(Treeprocessor):
         if writer is not None and entries is not None and not places:
             writer.add_heading(root, entries)
             root.append(entries)
-        at_first = [] if entries is None else [entries]
-        for number, (parent, marker) in enumerate(places):
+        replacement = [] if entries is None else [entries]
+        for parent, marker in places:
             index = list(parent).index(marker)
-            parent[index : index + 1] = at_first if number == 0 else []
+            parent[index : index + 1] = replacement
+            replacement = []  # only the first marker becomes the list
 
 
 class BackTo(NamedTuple):

@@ -249,8 +249,8 @@ class Problems:
         positions: list[int] = []
         for start in starts:
             positions += islice(self._positions(source, start + text), times)
-        first = sorted(positions)[:times]
-        return list(dict.fromkeys(_line_numbers(source, first)))
+        first_positions = sorted(positions)[:times]
+        return list(dict.fromkeys(_line_numbers(source, first_positions)))
 
     def _lines_of(self, dois: Iterable[DOI]) -> dict[DOI, list[int | None]]:
         """Return the lines in which DOIs are written; code and comments are left out.

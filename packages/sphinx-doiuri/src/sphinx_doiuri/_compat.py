@@ -182,8 +182,9 @@ def _linked_doi(app: Sphinx, uri: str) -> DOI | None:
                 return doi
     with suppress(DOISyntaxError):
         return DOI.from_url(uri)
+    host_of_links = urlsplit(options(app.config).link).netloc
     with suppress(DOISyntaxError):
-        return DOI.from_url(uri, hosts=(urlsplit(options(app.config).link).netloc,))
+        return DOI.from_url(uri, hosts=(host_of_links,))
     return None
 
 

@@ -193,7 +193,7 @@ class LockBuilder(Builder):
         _warn_missing(data.all_uses(), without_metadata, message)
         message = __("%s is not in the lock file: no answer from the resolver")
         _warn_missing(data.all_uses(), missing, message)
-        self._report_what_is_not_kept(content)
+        self._report_what_is_not_renewed(content)
 
         if self.path.exists():
             logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
@@ -207,7 +207,8 @@ class LockBuilder(Builder):
         keys = {doi: Key("work", DOI_ORG, doi.key) for doi in self.survey.incomplete}
         return {doi for doi, key in keys.items() if content.get(key) is None}
 
-    def _report_what_is_not_kept(self, content: LockContent) -> None:
+    def _report_what_is_not_renewed(self, content: LockContent) -> None:
+        """Name the DOIs that have lost their metadata, and those whose new answers a lock file does not keep."""
         if self.kept:
             message = __(
                 "no metadata any more, so the old work stays; delete its line to drop it: %s"

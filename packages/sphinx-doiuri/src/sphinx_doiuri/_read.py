@@ -135,7 +135,8 @@ class ReadDOIs(SphinxTransform):
         try:
             link_uri(node, options(self.config))
         except DOISyntaxError as error:
-            if written:  # an embedded one is reported with its reference
+            # The error of an embedded URI, as in `text <doi:...>`_, is reported with the reference
+            if written:
                 self._warn(node, "syntax", str(error))
 
     def _read_reference(self, node: nodes.Element) -> None:

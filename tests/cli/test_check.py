@@ -75,7 +75,7 @@ def test_what_is_registered_is_not_doubted_and_the_prefix_for_tests_is_told_once
             "error[not-found] 10.1000/2.pdf is not registered; '.pdf' looks like part of a page's address; "
             "did you mean 10.1000/2?"
         ),
-        "error[not-found] 10.5072/a is not registered; 10.5072 is the prefix for tests, told once",
+        "error[not-found] 10.5072/a is not registered; 10.5072 is the prefix for tests, reported only once",
     ]
 
 

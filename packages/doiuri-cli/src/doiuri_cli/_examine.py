@@ -94,7 +94,8 @@ def examine(source: Source, config: Config) -> FileReport:
     located: list[LocatedMention] = []
     kinds: list[tuple[object, ...]] = []
     parts.reverse()
-    while parts:  # of a large file, parts, mentions and located ones would not all fit into memory
+    # Each part is dropped once it is read: with all mentions, those of a large file would not fit into memory
+    while parts:
         part = parts.pop()
         kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
         mentions = list(mentions_in(part))
@@ -174,7 +175,7 @@ def judge(
 ) -> FileReport:
     """Return the report on a file with all findings, in order, that are not ignored.
 
-    :param answers: what is known about the DOIs; None: nothing, as nobody was asked.
+    :param answers: what is known about the DOIs; None if the registry was not asked.
     """
     codes = config.codes_for(report.path)
     findings = list(report.findings)
@@ -204,7 +205,7 @@ def _with_answers(
 ) -> list[Finding]:
     """Return the findings on a file with those that the registry's answers show."""
     known_short = [mention for mention in report.mentions if _is_known_short(mention, answers)]
-    findings = _without_syntax(report.findings, known_short)
+    findings = _with_short_dois(report.findings, known_short)
     for mention in report.mentions:
         if not mention.may_be_page:
             findings += _answered(mention, config, answers)
@@ -220,16 +221,16 @@ def _is_known_short(mention: LocatedMention, answers: Answers) -> bool:
     return mention.may_be_page and answers.statuses.get(mention.key) == "found"
 
 
-def _without_syntax(
+def _with_short_dois(
     findings: Iterable[Finding], known_short: Iterable[LocatedMention]
 ) -> list[Finding]:
     """Return the findings, with ``short-doi`` in place of ``syntax`` for short DOIs that are registered."""
-    short = {mention.location: mention for mention in known_short}
+    by_location = {mention.location: mention for mention in known_short}
     kept: list[Finding] = []
     for finding in findings:
-        if finding.code != "syntax" or finding.location not in short:
+        if finding.code != "syntax" or finding.location not in by_location:
             kept.append(finding)
-    for location, mention in short.items():
+    for location, mention in by_location.items():
         message = short_doi_message(Handle.from_name(mention.name or ""))
         kept.append(Finding(location, "short-doi", message, mention.name))
     return kept
@@ -307,24 +308,24 @@ def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> 
 
 
 def _joined(
-    dead: Finding, corrections: Sequence[Finding], meant: Mapping[str, str]
+    unregistered: Finding, corrections: Sequence[Finding], meant: Mapping[str, str]
 ) -> Finding | None:
     """Return the finding on a DOI that is not registered with its correction, or None if that is not certain.
 
     Of several corrections, only the registry can say which was meant.
     """
-    confirmed = meant.get(Handle.from_name(dead.doi or "").key)
+    confirmed = meant.get(Handle.from_name(unregistered.doi or "").key)
     if confirmed is not None:
         for correction in corrections:
             if correction.fix is not None and correction.fix.name == confirmed:
-                return dead._replace(fix=correction.fix)
+                return unregistered._replace(fix=correction.fix)
         return None
 
     if len(corrections) != 1:
         return None
     (correction,) = corrections
-    message = f"{dead.message}; {correction.message}"
-    return dead._replace(message=message, fix=correction.fix)
+    message = f"{unregistered.message}; {correction.message}"
+    return unregistered._replace(message=message, fix=correction.fix)
 
 
 def _checker(

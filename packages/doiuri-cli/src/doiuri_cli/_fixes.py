@@ -99,11 +99,13 @@ class FixPolicy:
 
 
 def _names_to_compare(finding: Finding) -> list[str]:
-    """Return the old and the new name of an unsafe fix, about which the registry is asked."""
+    """Return the names on whose status an unsafe fix depends: the old one, if it is valid, and the new one."""
     fix = finding.fix
     if fix is None or fix.safe or fix.name is None:
         return []
-    return [fix.name] if finding.doi is None else [finding.doi, fix.name]
+    if finding.doi is None:
+        return [fix.name]
+    return [finding.doi, fix.name]
 
 
 def fix_file(
@@ -117,7 +119,9 @@ def fix_file(
 ) -> Fixed:
     """Fix a file, and return what became of it.
 
-    :param answers: what is known about the DOIs; None if nobody was asked.
+    :param answers: what is known about the DOIs; None if the registry was not asked.
+    :param dry: whether to leave the file as it is.
+    :param keep: whether to return the texts before and after the fixes.
     """
     fixed = attempt(content, lambda source: mend(source, config, answers, policy))
     if isinstance(fixed, FileReport):
@@ -157,12 +161,12 @@ def mend(source: Source, config: Config, answers: Answers | None, policy: FixPol
     for number_of_round in range(_MOST_ROUNDS):
         allowed = _allowed(report.findings, policy)
         refused: dict[Fix, str] = {}
-        fixes, fixed = _proved(version, compatible(allowed), config, refused)
+        fixes, proven = _proved(version, compatible(allowed), config, refused)
         if number_of_round == 0:
             first = _without_fixes(first, refused)
         if not fixes:
             break
-        version = fixed
+        version = proven
         count += len(fixes)
         report = judge(version.report, config, answers)
     report = _without_fixes(report, refused)
@@ -201,7 +205,9 @@ def _proved(
 ) -> tuple[Sequence[Fix], Version]:
     """Return ``kept`` and each fix that can be proved with those before it, and the file with them.
 
-    The others are added to ``refused``.
+    :param refused: a dictionary to which each other fix is added, with the reason.
+    :param kept: fixes that are already proved together.
+    :param proven: the file with these; None if there are none.
     """
     proven = proven or version
     if not fixes:
@@ -250,30 +256,30 @@ def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
     text = apply(source.text, fixes)
 
     try:
-        again = Source.from_bytes(source.path, source.to_bytes(text))
+        fixed = Source.from_bytes(source.path, source.to_bytes(text))
     except UnicodeError:
         raise ProofError(
             f"the encoding {source.encoding} cannot represent the fixed text"
         ) from None
-    if again.text != text:
+    if fixed.text != text:
         raise ProofError("the fixed text would be read in another encoding")
 
     try:
-        report = examine(again, config)
+        report = examine(fixed, config)
     except Exception as error:  # noqa: BLE001 - readers may be others'
         raise ProofError(
             f"the fixed text could not be read: {type(error).__name__}: {error}"
         ) from None
     if report.note != version.report.note:
         raise ProofError(f"the fixed text could not be read: {report.note}")
-    if report.parts != version.report.parts or _outline(again) != _outline(source):
+    if report.parts != version.report.parts or _outline(fixed) != _outline(source):
         raise ProofError("the fixed text has other parts")
 
     expected = _expected(version.report.mentions, fixes)
     names = [mention.name for mention in report.mentions]
     if expected != names:
         raise ProofError(f"the fixed text would mention other DOIs{_difference(expected, names)}")
-    return Version(again, report)
+    return Version(fixed, report)
 
 
 def _difference(expected: Sequence[str | None], names: Sequence[str | None]) -> str:
@@ -285,7 +291,7 @@ def _difference(expected: Sequence[str | None], names: Sequence[str | None]) -> 
 
 
 def _outline(source: Source) -> list[tuple[object, ...]]:
-    """Return the other values in a YAML file; other parsers keep them apart themselves."""
+    """Return the keys of a YAML file and its values without a DOI; of other types, a parser keeps them apart."""
     return outline(source.text) if type_of(source.path) == "yaml" else []
 
 

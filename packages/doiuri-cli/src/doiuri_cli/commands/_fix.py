@@ -53,9 +53,14 @@ _NO_LINE_END = b"\n\\ No newline at end of file\n"
 @click.command()
 @file_options
 @columns_option
-@click.option("--diff", "show", is_flag=True, help="Write the changes as a diff; change no file.")
 @click.option(
-    "--check", "only", is_flag=True, help="Only say how many changes are due; change no file."
+    "--diff", "writes_diff", is_flag=True, help="Write the changes as a diff; change no file."
+)
+@click.option(
+    "--check",
+    "only_counts",
+    is_flag=True,
+    help="Only say how many changes are due; change no file.",
 )
 @click.option(
     "--unsafe-fixes",
@@ -73,8 +78,8 @@ def fix(
     files: FileOptions,
     outputs: Sequence[Output],
     *,
-    show: bool,
-    only: bool,
+    writes_diff: bool,
+    only_counts: bool,
     unsafe: bool,
     quiet: bool,
     **options: object,
@@ -88,26 +93,26 @@ def fix(
     """
     config = make_config(**options)  # type: ignore[arg-type]
     config = config._replace(ignore=config.ignore | WORK_CODES)  # they have no fixes
-    dry = show or only
+    dry = writes_diff or only_counts
     selection = files.select(config)
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename)
-    uses_output = show or any(content.content is not None for content in contents)
+    uses_output = writes_diff or any(content.content is not None for content in contents)
     results: list[Fixed] = []
     all_fixed = _fixed(config, files.jobs, contents, unsafe, dry, uses_output)
     for content, fixed in zip(contents, all_fixed, strict=True):
-        if show:
+        if writes_diff:
             _write_diff(fixed)
         elif content.content is not None and not dry:
             _write_text(content.content, fixed)
         results.append(fixed._replace(before=None, after=None))
 
     reports = [fixed.report for fixed in results]
-    shown = [fixed.first for fixed in results] if only else reports
+    reported = [fixed.first for fixed in results] if only_counts else reports
     output = sys.stderr if uses_output else sys.stdout
     with contextlib.redirect_stdout(output):
-        write_report(_report(shown), outputs)
+        write_report(_report(reported), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         for line in _summary(results, dry=dry, unsafe=unsafe):
             click.echo(line, err=True)

@@ -210,20 +210,20 @@ class Source:
 
 @cache
 def _extends_ascii(encoding: str) -> bool:
-    """Return whether a program can be in an encoding (PEP 263); Punycode, which takes quadratic time, cannot.
+    """Return whether an encoding reads the characters of ASCII as ASCII does, as that of a program must (PEP 263).
 
     :raises LookupError: if there is no such encoding.
-    :raises UnicodeError: if it cannot decode ASCII.
+    :raises UnicodeError: if it cannot decode them, such as Punycode, which would take quadratic time for a file.
     """
     return _ASCII.encode("ascii").decode(encoding) == _ASCII
 
 
 def replace_file(path: str, content: bytes, expected: bytes | None = None) -> None:
-    """Write a file that need not exist, so that at any time it has either the old or the new content.
+    """Write a file, which need not exist, so that at any time it has either the old or the new content.
 
-    Of a link, the target is replaced. Mode and owner stay. A pipe or a device is written to as it is.
+    The target of a symbolic link is replaced. Mode and owner stay. A pipe or a device is written to directly.
 
-    :param expected: the content that the file must still have; None: any.
+    :param expected: the content that the file must still have; None if it may have any.
     :raises OSError: if it cannot be written, or does not have the expected content.
     """
     if not _is_writable(path):

@@ -32,9 +32,8 @@ class Counts(NamedTuple):
     unknown: Mapping[str, int] = _NOTHING
     # how many works in the lock file are too old and could not be renewed, by cause
     old: Mapping[str, int] = _NOTHING
-    skipped: Mapping[str, int] = (
-        _NOTHING  # how many files were not read, by reason, such as "binary"
-    )
+    # how many files were not read, by reason, such as "binary"
+    skipped: Mapping[str, int] = _NOTHING
     recorded: int = 0  # how many DOIs are only in recorded HTTP, and not counted above
     unread: Sequence[str] = ()  # the extensions of files that are not read, though they hold DOIs
 
@@ -173,9 +172,8 @@ def _findings_line(report: Report, *, has_marks: bool) -> str:
     return " ".join(sentences)
 
 
-_MANY = (
-    20  # findings of one code in one file; if there are more, only the first are shown to people
-)
+# Findings of one code in one file; if there are more, only the first are shown to people
+_MANY = 20
 _FIRST = 5
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._bibtex import parts
 from doiuri_cli.readers._json import encoder, loaded, strings, undo_all
-from doiuri_cli.readers._markup import parts_of_markdown, quoted, rst_without_code
+from doiuri_cli.readers._markup import parts_in_code, parts_of_markdown, rst_without_code
 from doiuri_cli.readers._part import (
     Part,
     ReadError,
@@ -180,10 +180,10 @@ def _parts_of_string(content: str, kind: str) -> Iterator[Part]:
 def _parts_of_docstring(content: str) -> Iterator[Part]:
     margins = (margin[1] for margin in _MARGIN.finditer(content))
     margin = min(margins, key=len, default="")
-    shown = rst_without_code(margin + content)[len(margin) :]
-    yield Part(shown, "rst")
-    if shown != content:
-        yield from quoted(content, shown)
+    prose = rst_without_code(margin + content)[len(margin) :]
+    yield Part(prose, "rst")
+    if prose != content:
+        yield from parts_in_code(content, prose)
 
 
 def _meaning(escape: re.Match[str]) -> str:

@@ -53,14 +53,17 @@ _VALUE = re.compile(
 _COMMENT = 5000  # characters before a place in which a comment around it begins
 
 
-def quoted(text: str, shown: str) -> Iterator[Part]:
-    """Return the entries of BibTeX, and the fields of CFF and other YAML, that are in code."""
-    if shown is text:
+def parts_in_code(text: str, prose: str) -> Iterator[Part]:
+    """Return the entries of BibTeX, and the fields of CFF and other YAML, that are in code.
+
+    :param prose: the text with blanks in the place of code.
+    """
+    if prose is text:
         return
     for line in _LINE_WITH_ENTRY.finditer(text):
         start = line.end() - 1
         entry = ENTRY.match(text, start)
-        if entry is None or shown[start] == "@" or _in_comment(text, start):
+        if entry is None or prose[start] == "@" or _in_comment(text, start):
             continue
         following = NEXT_ENTRY.search(text, entry.end())
         limit = following.start() if following else len(text)
@@ -69,8 +72,8 @@ def quoted(text: str, shown: str) -> Iterator[Part]:
             for part in parts_of_bibtex(text[start:end]):
                 yield moved(part, range(start, end + 1))
     for field in FIELD.finditer(text):
-        start, end = field.span(field.lastgroup or 0)
-        is_in_code = shown[start:end].isspace()
+        start, end = _span_of_value(field)
+        is_in_code = prose[start:end].isspace()
         if not is_in_code or _in_comment(text, start) or not _VALUE.fullmatch(text, start, end):
             continue
         value = value_of_doi(Part(text[start:end], start=start))
@@ -78,6 +81,11 @@ def quoted(text: str, shown: str) -> Iterator[Part]:
             # A link may be what a program returns, as an API's documentation shows it
             value = value._replace(encode=unwritable)
         yield value
+
+
+def _span_of_value(field: re.Match[str]) -> tuple[int, int]:
+    """Return where the value of a field starts and ends: it is the only group that matched."""
+    return field.span(field.lastgroup or 0)
 
 
 def _in_comment(text: str, place: int) -> bool:
@@ -109,9 +117,9 @@ def read_html(source: Source) -> Iterator[Part]:
     """Return the whole text, with blanks in the place of what is not read."""
     is_xml = source.path.lower().endswith((".xml", ".csl", ".owl"))
     syntax = "xml" if is_xml else "html"
-    shown = html_without_code(source.text, is_xml=is_xml)
-    yield Part(shown, syntax)
-    yield from quoted(source.text, shown)
+    prose = html_without_code(source.text, is_xml=is_xml)
+    yield Part(prose, syntax)
+    yield from parts_in_code(source.text, prose)
 
 
 def html_without_code(text: str, *, is_xml: bool = False) -> str:
@@ -141,25 +149,27 @@ def read_markdown(source: Source) -> Iterator[Part]:
     text = source.text
     front = _FRONT_MATTER.match(text)
     start = front.end() if front else 0
-    if front:  # the lines around it would look like those of a title
-        yield from _front_matter(f"   {text[3 : front.start('end')]}")
+    if front:
+        # Without the marks around it, which rules would take for the adornment of a title
+        fields = text[3 : front.start("end")]
+        yield from _front_matter(f"   {fields}")  # blanks keep the offsets
     for part in parts_of_markdown(text[start:]):
         yield moved(part, range(start, len(text) + 1))
 
 
 def parts_of_markdown(text: str) -> Iterator[Part]:
     """Return Markdown without code, and the entries and fields of bibliographies in its code."""
-    shown = without_code(text, myst=True)
-    yield Part(shown, "markdown")
-    yield from quoted(text, shown)
+    prose = without_code(text, myst=True)
+    yield Part(prose, "markdown")
+    yield from parts_in_code(text, prose)
 
 
 def _front_matter(text: str) -> Iterator[Part]:
-    """Yield the fields for DOIs and what is around them."""
+    """Yield the value of each field for a DOI, and the text between these values."""
     text = blanked(text, (comment.span() for comment in _COMMENT_LINE.finditer(text)))
     last = 0
     for field in FIELD.finditer(text):
-        start, end = field.span(field.lastgroup or 0)
+        start, end = _span_of_value(field)
         yield Part(text[last:start], start=last, encode=_plain)
         if is_attempt(text[start:end]):
             yield value_of_doi(Part(text[start:end], start=start, encode=_plain))
@@ -220,9 +230,9 @@ def read_rst(source: Source) -> Iterator[Part]:
 
 def parts_of_rst(text: str) -> Iterator[Part]:
     """Return reStructuredText without code, and the entries of bibliographies in its code."""
-    shown = rst_without_code(text)
-    yield Part(shown, "rst")
-    yield from quoted(text, shown)
+    prose = rst_without_code(text)
+    yield Part(prose, "rst")
+    yield from parts_in_code(text, prose)
 
 
 def rst_without_code(text: str) -> str:

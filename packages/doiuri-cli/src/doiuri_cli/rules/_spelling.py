@@ -303,10 +303,14 @@ def _has_only_url_escapes(mention: Mention) -> bool:
 
 
 def _asked_for(link: str) -> str:
-    """Return the name that browsers ask for."""
+    """Return the name that browsers ask for when they follow a link."""
     authority = _AUTHORITY.match(link)
-    path_start = authority.end() if authority else link.find("/") + 1
-    path = _path_in_browsers(link[path_start:])
+    if authority is not None:
+        path = link[authority.end() :]
+    else:  # the link starts with the host
+        path = link[link.find("/") + 1 :]
+
+    path = _path_in_browsers(path)
     try:
         return DOI.parse(_PROXY + path).name
     except DOISyntaxError:

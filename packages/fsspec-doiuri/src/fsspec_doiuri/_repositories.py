@@ -291,12 +291,7 @@ def _pages(get: Get, url: str) -> Iterator[Any]:
 
 
 def _dataverse(doi: DOI, place: Place, get: Get) -> Dataset:
-    name = f"doi:{doi.name}"
-    parameters = parse_qs(urlsplit(place.landing).query)
-    in_url = parameters.get("persistentId", [name])[0]
-    if in_url.lower() == name.lower():
-        name = in_url  # before version 6.5, Dataverse compares names with regard to case
-    query = "persistentId=" + quote(name, safe=":/")
+    query = "persistentId=" + quote(_persistent_id(doi, place), safe=":/")
     latest = f"{place.api}/datasets/:persistentId/versions/:latest-published"
     try:
         data = get(f"{latest}?{query}")["data"]
@@ -310,6 +305,14 @@ def _dataverse(doi: DOI, place: Place, get: Get) -> Dataset:
         version = f"{data['versionNumber']}.{minor}"
     files = [_dataverse_entry(place, entry) for entry in data["files"]]
     return Dataset("dataverse", version, _without_collisions(files))
+
+
+def _persistent_id(doi: DOI, place: Place) -> str:
+    """Return the DOI as the landing page's URL has it: before version 6.5, Dataverse compares case-sensitively."""
+    name = f"doi:{doi.name}"
+    parameters = parse_qs(urlsplit(place.landing).query)
+    in_url = parameters.get("persistentId", [name])[0]
+    return in_url if in_url.lower() == name.lower() else name
 
 
 def _without_collisions(files: list[File]) -> list[File]:

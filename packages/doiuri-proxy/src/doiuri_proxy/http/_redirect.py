@@ -147,11 +147,12 @@ async def _negotiated(
     Raises SourceError.
     """
     locations = locations_of(record.values, handle)
-    redirects = any(_NEGOTIATION & location.attributes.keys() for location in locations)
-    if redirects and not record.has_metadata:
+    # Such a location leads to metadata: the redirect to it is the answer, unless there is some here
+    has_location = any(_NEGOTIATION & location.attributes.keys() for location in locations)
+    if has_location and not record.has_metadata:
         return None
     content = await source.metadata(handle, accept)
-    if content.status == 302 or (content.status == 406 and redirects):
+    if content.status == 302 or (content.status == 406 and has_location):
         return None
     if content.status == 406:
         return _pages.not_acceptable(handle, content.available).with_headers(_VARY)

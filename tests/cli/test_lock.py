@@ -482,7 +482,7 @@ def test_bibtex_entries_stay_without_a_network_and_go_with_prune(
     assert (folder / "refs.bib").read_text() == ""
 
 
-OTHERS = "contains more than entries whose keys are DOIs; name a file that only doiuri writes"
+OTHERS = "contains text that is not a complete BibTeX entry; name a file that only doiuri writes"
 
 
 @pytest.mark.parametrize(

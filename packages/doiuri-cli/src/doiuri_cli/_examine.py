@@ -280,7 +280,7 @@ def _corrects(finding: Finding) -> bool:
 
 
 def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the findings, with the correction of a DOI that is not registered as a part of that finding.
+    """Yield the findings, with one for a DOI that is not registered and its correction at the same place.
 
     :param meant: registered names that were probably meant, by the DOI's key.
     """
@@ -289,7 +289,7 @@ def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> 
         if _corrects(finding):
             corrections.setdefault(_start(finding.location), []).append(finding)
 
-    joined: dict[_Start, Finding] = {}
+    joined: dict[_Start, Finding] = {}  # each takes the place of the findings that it joins
     for finding in findings:
         start = _start(finding.location)
         if finding.code == "not-found" and start in corrections:

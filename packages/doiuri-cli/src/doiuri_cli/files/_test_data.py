@@ -52,12 +52,16 @@ def is_test_data(source: Source, kind: str | None, folders: Iterable[str]) -> bo
         return False
     if _TESTS.search(_as_text(folder)):
         return True
-    specs = [one for one in (folder, *folder.parents) if one.name == _SPEC]
+    specs = [parent for parent in (folder, *folder.parents) if parent.name == _SPEC]
     return any(_has_tests(str(top / spec)) for spec in specs)
 
 
 def is_recorded(source: Source, kind: str | None, folders: Iterable[str]) -> bool:
-    """Return whether a file is recorded HTTP, such as a cassette of VCR; parameters as above."""
+    """Return whether a file is recorded HTTP, such as a cassette of VCR.
+
+    :param kind: its type, as ``type_of`` has it.
+    :param folders: the absolute paths of those that are searched.
+    """
     if kind not in _DATA:
         return False
     if kind in {"yaml", "json"} and _RECORDED.search(source.text):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from doiuri import DOI
     from doiuri.plugins.survey import Show
-    from doiuri.resolver import Cause, LockContent, Resolver
+    from doiuri.resolver import Cause, Entry, LockContent, Resolver
     from doiuri.works import Work
 
     from doiuri_cli._config import Config
@@ -85,10 +85,24 @@ def _locked_statuses(keys: Iterable[str], lock: LockContent) -> dict[str, str]:
     return statuses
 
 
+def _is_fresh(entry: Entry | None, retrieved: str, max_age: int) -> bool:
+    """Return whether a work needs no request, as the lock file has it, or says that there is none.
+
+    :param retrieved: the date on which the lock file got the work, as YYYY-MM-DD; "" if it is not known.
+    :param max_age: the days for which a work is fresh; none is if they are 0.
+    """
+    if entry is None or max_age == 0:
+        return False
+    if entry.says_none:
+        return True
+    oldest = max(time.time() - max_age * 86400, 0)
+    return retrieved >= time.strftime("%Y-%m-%d", time.gmtime(oldest))
+
+
 def look_up_works(
     names: Iterable[str], answers: Answers, config: Config, progress: Progress | None = None
 ) -> dict[str, Work]:
-    """Return what is known of the works that names name, by the DOI's key.
+    """Return what is known of the works with these names, by the DOI's key.
 
     :param answers: what is known about the DOIs; those that do not exist name no work. Requests and the works
         in the lock file that could not be renewed are added.
@@ -102,20 +116,15 @@ def look_up_works(
     from doiuri_cli.registry._locked import read_lock
 
     lock = LockContent() if config.lock is None else read_lock(config.lock)
-    oldest = time.strftime("%Y-%m-%d", time.gmtime(max(time.time() - config.max_age * 86400, 0)))
     works: dict[str, Work] = {}
     left: dict[str, DOI] = {}
     for doi in map(handle, names):
         if answers.statuses.get(doi.key) in {"not-found", "accepted"}:
             continue
-        is_fresh = False
         entry = lock.get(Key("work", DOI_ORG, doi.key))
-        if entry is not None and entry.says_none:
-            is_fresh = True
-        elif entry is not None:
+        if entry is not None and not entry.says_none:
             works[doi.key] = Work.from_json(entry.body, doi=doi)
-            is_fresh = lock.retrieved.get(doi.key, "") >= oldest
-        if config.max_age == 0 or not is_fresh:
+        if not _is_fresh(entry, lock.retrieved.get(doi.key, ""), config.max_age):
             left[doi.key] = doi
     if not left:
         return works
@@ -124,7 +133,7 @@ def look_up_works(
         answers.old = [Cause("lock", detail="--locked sends no requests")] * len(old)
         return works
     replies: list[None] = []  # one for each request
-    # the cache keeps works for so many days
+    # The cache keeps works for DEFAULT_MAX_AGE days
     store = MemoryStore() if config.max_age < DEFAULT_MAX_AGE and not config.offline else None
     with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
@@ -132,7 +141,7 @@ def look_up_works(
     new: set[DOI] = set()
     for doi, work in survey.works.items():
         if doi in survey.stale and doi.key in works:
-            continue  # that in the lock file is as good
+            continue  # the work in the lock file is as good
         new.add(doi)
         if work is not None:
             works[doi.key] = work

@@ -33,11 +33,13 @@ def read_bib(path: str) -> dict[str, str]:
         raise ValueError(f"{path!r} is not a file; name a file that only doiuri writes")
     entries = {}
     text = file.read_text("utf-8")
-    for key, entry in _entries(text):
+    for citation_key, entry in _entries(text):
         try:
-            doi = DOI(key)
+            doi = DOI(citation_key)
         except DOISyntaxError:
-            what = f"the entry {key}" if key else "more than entries whose keys are DOIs"
+            what = "text that is not a complete BibTeX entry"
+            if citation_key:
+                what = f"the entry {citation_key}"
             raise ValueError(
                 f"{path} contains {what}; name a file that only doiuri writes"
             ) from None
@@ -46,13 +48,13 @@ def read_bib(path: str) -> dict[str, str]:
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the key and the text of each entry; the key is empty for what is no complete entry."""
+    """Yield the citation key and the text of each entry; the key is empty for any text that is not one."""
     end = 0
     for entry in bibtex.entries(text):
         if text[end : entry.start].strip():
             yield "", text[end : entry.start]
-        key = entry.key if entry.is_closed else ""
-        yield key, text[entry.start : entry.end]
+        citation_key = entry.key if entry.is_closed else ""
+        yield citation_key, text[entry.start : entry.end]
         end = entry.end
     rest = text[end:].strip()
     if rest:

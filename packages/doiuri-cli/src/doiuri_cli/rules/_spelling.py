@@ -605,11 +605,16 @@ def _form(mention: Mention, what: str, fix: Fix | None) -> Finding:
 
 
 def _bare(mention: Mention, doi: DOI, span: Span) -> Fix | None:
-    """Return the fix that leaves the name as the mention writes it, or else escaped for the part."""
-    name = mention.name
-    is_readable = name != "" and "%" not in name and reads_as(mention.part, name, doi)
-    written = name if is_readable else _written(mention.part, doi)
-    return fix_at(mention.part, span, written) if written else None
+    """Return the fix that leaves only the name, as the mention writes it or else escaped for the part.
+
+    None if neither would be read as the DOI.
+    """
+    written: str | None = mention.name
+    if not written or "%" in written or not reads_as(mention.part, written, doi):
+        written = _written(mention.part, doi)
+    if written is None:
+        return None
+    return fix_at(mention.part, span, written)
 
 
 def _written(part: Part, doi: DOI) -> str | None:

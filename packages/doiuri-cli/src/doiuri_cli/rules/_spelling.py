@@ -92,7 +92,13 @@ _ESCAPES_ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it lin
 _AUTHORITY = re.compile(r"(?:https?:)?//[^/\\?#]*[/\\]?(?:api/handles/)?", re.IGNORECASE)
 # Characters; more belong to no name, and looking at all would take quadratic time
 _LONGEST_REST = 1000
-_REST = re.compile(rf"[?#][^\s<>\"'`|\\^{{}}\[\])]{{0,{_LONGEST_REST}}}+")
+_REST = re.compile(
+    rf"""
+    [?\#]                                         # a query or a fragment
+    [^\s<>"'`|\\^{{}}\[\])]{{0,{_LONGEST_REST}}}+  # up to what cannot belong to it
+    """,
+    re.VERBOSE,
+)
 _PUNCTUATION = ".,;:!?"
 
 # Links with a title

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mkdocs.commands.build import build
+from mkdocs.exceptions import Abort
 
 from ..conftest import MakeSite, Page
 from ..test_looks import CARDS as RECORDS
@@ -95,6 +96,20 @@ def test_a_change_of_a_file_of_works_is_noticed_by_serve(site: MakeSite) -> None
     server: Any = SimpleNamespace(watch=watched.append)
     config.plugins.on_serve(server, config=config, builder=build)
     assert watched == [str(built.folder / "works.json")]
+
+
+def test_a_lock_file_that_breaks_while_serve_runs_is_said_in_a_sentence(site: MakeSite) -> None:
+    built = site({"index.md": "# A\n\n[@doi:10.1000/182]"})
+    built.build(plugins=[{"doiuri": {"lock": "doi.lock.json"}}])
+    config = built.config()
+    build(config)
+    (built.folder / "doi.lock.json").write_text("<<<<<<< HEAD\n", encoding="utf-8")
+
+    with pytest.raises(Abort):
+        build(config)
+
+    assert "doiuri: " in built.log.text
+    assert "doi.lock.json" in built.log.records[-1].getMessage()
 
 
 @pytest.mark.parametrize("listed", ["references", "b"])

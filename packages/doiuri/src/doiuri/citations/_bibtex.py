@@ -286,7 +286,9 @@ def _titles(type_: str, fields: Fields, *, is_english: bool) -> dict[str, str]:
     Of a volume, the main title is the title, and its own is CSL's ``volume-title``.
     """
     title = _title(fields, "title", sentence_case=is_english)
-    book_title = _title(fields, "booktitle", sentence_case=is_english)
+    # the title of proceedings is the name of a conference, often with its month and its place
+    is_book = type_ != "paper-conference"
+    book_title = _title(fields, "booktitle", sentence_case=is_english and is_book)
     main_title = _title(fields, "maintitle", sentence_case=is_english)
     if main_title and book_title:
         return {"title": title, "container-title": main_title, "volume-title": book_title}

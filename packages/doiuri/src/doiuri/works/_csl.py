@@ -7,6 +7,7 @@ own and null. DataCite sends codes for what is unknown.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -364,6 +365,8 @@ class Name:
     ('Anna van der Berg Jr.', 'van der Berg')
     >>> str(Name("International DOI Foundation"))
     'International DOI Foundation'
+    >>> str(Name("山田", "太郎"))
+    '山田太郎'
     """
 
     family: str
@@ -377,7 +380,9 @@ class Name:
     """Such as "Jr." or "III"."""
 
     def __str__(self) -> str:
-        """Return the whole name, given names first."""
+        """Return the whole name: given names first, but "山田太郎" in the scripts of East Asia."""
+        if _is_east_asian(self.family + self.given):
+            return f"{self.family}{self.given}{self.suffix}"
         return " ".join(filter(None, (self.given, self.family, self.suffix)))
 
     def to_json(self) -> dict[str, str]:
@@ -386,6 +391,12 @@ class Name:
             return {"literal": self.family}
         parts = {"family": self.family, "given": self.given, "suffix": self.suffix}
         return {part: text for part, text in parts.items() if text}
+
+
+def _is_east_asian(name: str) -> bool:
+    """Return whether a name has letters of a script in which the parts of names are not apart."""
+    letters = filter(str.isalpha, name)
+    return any(unicodedata.east_asian_width(letter) in "WF" for letter in letters)
 
 
 def read_names(value: object) -> tuple[Name, ...]:

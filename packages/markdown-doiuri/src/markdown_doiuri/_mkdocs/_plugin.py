@@ -252,7 +252,10 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         cited += options.nocite
         linked = list(dois) if options.list_links else []
         cited_dois = [key for key in cited if isinstance(key, DOI)]
-        self._extension.site.prepare(dois, [*cited_dois, *linked])
+        try:
+            self._extension.site.prepare(dois, [*cited_dois, *linked])
+        except ValueError as error:  # the lock file was broken since the last build of mkdocs serve
+            raise PluginError(f"doiuri: {error}") from None
         if references is not None:
             references.survey(cited, linked)
 

@@ -91,7 +91,7 @@ def test_a_dead_doi_and_its_confirmed_correction_are_one_finding(
     finding = json.loads(line)
     assert finding["code"] == "not-found"
     assert finding["message"] == "10.1000/182.pdf is not registered; did you mean 10.1000/182?"
-    assert finding["fix"] == {"replacement": "10.1000/182", "safe": False}
+    assert finding["fix"] == {"start": 4, "end": 19, "replacement": "10.1000/182", "safe": False}
 
 
 def test_of_several_corrections_that_nobody_confirms_each_is_a_finding(tmp_path: Path) -> None:

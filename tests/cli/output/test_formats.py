@@ -220,9 +220,8 @@ def test_each_format_has_its_members(tmp_path: Path) -> None:
         "entry": None,
     }
     one |= {"code": "not-https", "severity": "warning", "message": message, "doi": "10.1000/182"}
-    assert json.loads(said["json"]) == [
-        one | {"fix": {"replacement": "https://doi.org", "safe": True}}
-    ]
+    fix = {"start": 7, "end": 24, "replacement": "https://doi.org", "safe": True}
+    assert json.loads(said["json"]) == [one | {"fix": fix}]
     assert said["github"] == (
         "::warning title=doiuri (not-https),file=docs/a%2Cb%3Ac%25.md,line=3,endLine=3,col=3,endColumn=32"
         f"::./docs/../docs/a,b:c%25.md:3:3: not-https: {message}\n"
@@ -297,6 +296,34 @@ def test_a_finding_in_a_cell_has_the_place_in_the_file_and_the_cell() -> None:
     assert place["physicalLocation"]["region"]["startLine"] == 7
     assert said["concise"].startswith("a.ipynb:cell 1:2:2: ")
     assert 'name="not-https cell 1:2:2"' in said["junit"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.md", "\ufeffé 𝒳 http://dx.doi.org/10.1000/182\r\nand https://dx.doi.org/10.1000/1\r\n"),
+        ("a.bib", "@book{k,\n  doi = {https://doi.org/10.1000/182},\n}\n"),
+        (
+            "a.ipynb",
+            r'{"cells":[{"cell_type":"markdown","source":"\u00e9\nhttp://doi.org/10.1000/1"}]}',
+        ),
+    ],
+)
+def test_a_program_that_applies_the_fixes_writes_the_file_that_fix_writes(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+
+    fixes = [finding["fix"] for finding in json.loads(written(tmp_path)["json"])]
+
+    mark = "\ufeff" if content.startswith("\ufeff") else ""
+    text = content.removeprefix(mark)
+    for fix in reversed(fixes):
+        text = text[: fix["start"]] + fix["replacement"] + text[fix["end"] :]
+    assert fixes
+    doiuri("fix", "--isolated", path)
+    assert path.read_bytes().decode() == mark + text
 
 
 def test_a_finding_on_several_lines_has_both_and_no_columns_for_github(tmp_path: Path) -> None:

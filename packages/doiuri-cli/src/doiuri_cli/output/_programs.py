@@ -51,9 +51,14 @@ def write_jsonl(report: Report, stream: TextIO) -> None:
 
 
 def _line(finding: Finding) -> str:
-    fix = None
+    fix: dict[str, object] | None = None
     if finding.fix is not None:
-        fix = {"replacement": encodable(finding.fix.replacement), "safe": finding.fix.safe}
+        fix = {
+            "start": finding.fix.start,
+            "end": finding.fix.end,
+            "replacement": encodable(finding.fix.replacement),
+            "safe": finding.fix.safe,
+        }
     values = members(
         finding.location,
         code=finding.code,

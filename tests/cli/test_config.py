@@ -226,6 +226,13 @@ def test_types_that_hold_dois_and_are_not_read_are_named_with_what_reads_them() 
     assert told("--select=syntax,not-found") == []
 
 
+def test_the_patterns_of_the_configuration_are_no_unread_dois() -> None:
+    write("text\n", "a.md")
+    write('[tool.doiuri.ignore]\n"10.5555/*" = ["not-found"]\n', "pyproject.toml")
+
+    assert unread() == []
+
+
 @pytest.mark.parametrize(
     ("options", "config"),
     [

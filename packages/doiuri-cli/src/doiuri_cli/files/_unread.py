@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 _MOST_OF_TYPE = 20  # files of one type that are looked into
 _MOST_FILES = 1000  # of all types
 _LENGTH = 65_536  # bytes of a file that are looked at
-_DOI = re.compile(rb"(?<![0-9.])10\.[0-9]{4,9}/[^\s/]")
+# Without patterns such as 10.5555/*, which our configuration holds
+_DOI = re.compile(rb"(?<![0-9.])10\.[0-9]{4,9}/[^\s/*]")
 
 
 class UnreadFiles:

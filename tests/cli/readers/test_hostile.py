@@ -76,6 +76,7 @@ def test_a_truncated_notebook_is_no_notebook() -> None:
     for length in range(len(NOTEBOOK) - 1, NOTEBOOK.index('"'), -3):
         run = doiuri("find", "-", "--stdin-filename=a.ipynb", stdin=NOTEBOOK[:length].encode())
         assert "read as plain text" in run.stderr, NOTEBOOK[:length]
+        assert not run.stderr.endswith(" at\n"), NOTEBOOK[:length]
 
 
 @pytest.mark.parametrize("unit", ["[", "{", '{"a":', "- ", "(", "a: [", "? ", "\\", "x " * 25])

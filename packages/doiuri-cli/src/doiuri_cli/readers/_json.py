@@ -109,7 +109,9 @@ def loaded(source: Source) -> object:
     try:
         value: object = json.loads(source.text)
     except json.JSONDecodeError as error:
-        raise ReadError(error.msg, *source.lines.position(error.pos)) from error
+        # Some messages end before the position, such as "Unterminated string starting at"
+        reason = re.sub(r"( starting)? at\Z", "", error.msg)
+        raise ReadError(reason, *source.lines.position(error.pos)) from error
     except ValueError as error:  # a number of many digits
         raise ReadError(f"not JSON that can be read: {error}") from error
     except RecursionError as error:

@@ -79,7 +79,7 @@ def test_a_port_that_is_taken_is_said_with_a_hint(tmp_path: Path) -> None:
         (["--records", "bad.jsonl"], 1, "bad.jsonl:2: 10.1000/x: no list"),
         # TEST-NET-1, RFC 5737; no DNS look-up
         (["--records", "good.json", "--host", "192.0.2.1"], 1, "cannot listen at 192.0.2.1:8053: "),
-        (["--cache", ":memory:", "--upstream", "doi.org"], 1, "doi.org"),
+        (["--cache", ":memory:", "--upstream", "doi.org"], 1, "upstream: 'doi.org' is not an http"),
         (["--records", "ftp://example.org/x"], 1, "not from a URL"),
         (
             ["--upstream", "http://127.0.0.1:9", "--cache", "redis://127.0.0.1:9"],

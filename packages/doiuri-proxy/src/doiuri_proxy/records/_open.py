@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.plugins import DOI_ORG
+from doiuri.plugins import DOI_ORG, option
 
 from doiuri_proxy.records._files import RecordsError
 from doiuri_proxy.records._source import Records
@@ -49,6 +49,9 @@ def open_source(
 
     if is_stored:
         return UpstreamSource(Records([]), base, str(records), offline=True)
+    if upstream:
+        # the Resolver would say that "base" is wrong, which is another option
+        upstream = option("resolver", name="upstream").read({"upstream": upstream})
     return UpstreamSource(Records(records), upstream or base, cache)
 
 

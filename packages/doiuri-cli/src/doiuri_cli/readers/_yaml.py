@@ -42,13 +42,14 @@ _NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)
 _FIELDS = {"doi", "DOI"}  # their values may be no DOI
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 _WHITE = r"[ \t\r\n]"
+_DOCUMENT_MARKER = rf"^(?:---|\.\.\.)(?={_WHITE}|\Z)"  # YAML 1.2.2 §9.1.2
 _WORDS = r"(?>(?:[^ \t\r\n:\#]++|:(?![ \t\r\n]|\Z)|(?<![ \t\r\n])\#)+)"
 _WORDS_IN_FLOW = r"(?>(?:[^ \t\r\n:\#,\[\]{}]++|:(?![ \t\r\n,\[\]{}]|\Z)|(?<![ \t\r\n])\#)+)"
 _TOKENS, _TOKENS_IN_BRACKETS = (
     re.compile(
         rf"""[ \t\r\n\ufeff]*+(?:
             (?<![^ \t\r\n])\#(?P<comment>[^\r\n]*+)
-          | (?P<document>^(?:---|\.\.\.)(?={_WHITE}|\Z))
+          | (?P<document>{_DOCUMENT_MARKER})
           | (?P<dash>-)(?={_WHITE}|\Z)
           | (?P<open>[\[{{])
           | (?P<close>[\]}}])
@@ -72,7 +73,7 @@ _TOKENS, _TOKENS_IN_BRACKETS = (
 )
 _COLON = re.compile(r"[ \t]*+:(?=[ \t\r\n]|\Z)")
 _COLON_IN_BRACKETS = re.compile(r"[ \t]*+:(?=[ \t\r\n,\[\]{}]|\Z|(?<=[\"']:))")
-_MARKER = re.compile(r"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)  # YAML 1.2.2 §9.1.2
+_MARKER = re.compile(_DOCUMENT_MARKER, re.MULTILINE)
 _STYLES = {"double": '"', "single": "'", "plain": ""}
 _SINGLE = re.compile("''")
 _DOUBLE = re.compile(

@@ -24,10 +24,11 @@ def bibtex_items(file: Path, text: str, language: str) -> Iterator[tuple[int, di
     :param language: the language of entries that do not say theirs
     :raises ValueError: if an entry is broken, or refers to another one that the file does not have
     """
-    located = [*_located_entries(file, text)]
-    by_key = {one.entry.key.lower(): one for one in located}
-    for one in located:
-        yield one.line, _item(one.entry, _with_inherited(one, by_key), language)
+    located_entries = list(_located_entries(file, text))
+    by_key = {located.entry.key.lower(): located for located in located_entries}
+    for located in located_entries:
+        fields = _with_inherited(located, by_key)
+        yield located.line, _item(located.entry, fields, language)
 
 
 class _Located(NamedTuple):

@@ -53,11 +53,13 @@ class Document:
     def take_list(self, listed: Iterable[Listed]) -> None:
         """Take items with their numbers and what makes them unlike others."""
         self._order = []
-        for one in listed:
-            item = self._items[one.id]
-            differs = Disambiguation(conditions=one.conditions, year_suffix=one.year_suffix)
+        for listed_item in listed:
+            item = self._items[listed_item.id]
+            differs = Disambiguation(
+                conditions=listed_item.conditions, year_suffix=listed_item.year_suffix
+            )
             label = citation_label(item)
-            entry = Entry(item, one.number, disambiguation=differs, citation_label=label)
+            entry = Entry(item, listed_item.number, disambiguation=differs, citation_label=label)
             self._order.append(entry)
         self._entries = {entry.id: entry for entry in self._order}
 

@@ -167,7 +167,7 @@ def _words_to_lower(text: str, pieces: Iterable[_Piece]) -> list[re.Match[str]]:
 
 
 def _is_in_sentence_case(text: str, word: re.Match[str]) -> bool:
-    """Return whether a word would have a capital in English title case."""
+    """Return whether a word lacks the capital that it would have in English title case."""
     if not word[0].islower() or len(word[0]) == 1 or word[0] in _SMALL_WORDS:
         return False
     previous = text[word.start() - 1 : word.start()]

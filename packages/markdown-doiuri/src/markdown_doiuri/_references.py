@@ -227,7 +227,9 @@ class Writer:
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
         cited = self._citations.cited
-        placed = self._references.placed((one.form, one.cites) for one in cited.values())
+        placed = self._references.placed(
+            (citation.form, citation.cites) for citation in cited.values()
+        )
         for (element, citation), cites in zip(cited.items(), placed, strict=True):
             parts = self._references.citation(cites, citation.form, self._options.shared.display)
             element.tag = "span"

@@ -212,8 +212,9 @@ def left_out_line(shown: ListedFinding) -> str:
 
 def severities(findings: Sequence[Finding]) -> str:
     """Return how many findings there are of each severity; "" if there are none."""
-    found = Counter(finding.severity for finding in findings)
-    return ", ".join(number(found[one], one.label) for one in reversed(Severity) if found[one])
+    counts = Counter(finding.severity for finding in findings)
+    present = [severity for severity in reversed(Severity) if counts[severity]]
+    return ", ".join(number(counts[severity], severity.label) for severity in present)
 
 
 def _reasons(counts: Mapping[str, int]) -> str:

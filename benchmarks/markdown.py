@@ -18,8 +18,7 @@ sys.path = [folder for folder in sys.path if Path(folder).resolve() != HERE]
 
 import markdown  # noqa: E402
 from doiuri.resolver import LockFile  # noqa: E402
-from doiuri.testing import resolver_for  # noqa: E402
-from doiuri_proxy import running  # noqa: E402
+from doiuri_proxy import resolver_for, running  # noqa: E402
 
 Options = dict[str, object]
 

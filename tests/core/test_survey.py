@@ -11,7 +11,7 @@ from doiuri import DOI
 from doiuri.plugins.survey import Answer, Need, Survey
 from doiuri.resolver import LockFile, MemoryStore, Resolver
 from doiuri.rest import CSL_JSON
-from doiuri.testing import resolver_for
+from doiuri_proxy import resolver_for
 from support.ports import refusing
 from support.servers.rest import handling, proxy, targets
 from support.servers.web import record

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from doiuri import DOI
-from doiuri.testing import resolver_for
+from doiuri_proxy import resolver_for
 from support.cases import DATA
 from support.sphinx_build import links
 

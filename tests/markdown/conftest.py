@@ -15,7 +15,7 @@ import markdown_doiuri
 import pytest
 from doiuri import DOI, plugins
 from doiuri.resolver import Resolver
-from doiuri.testing import resolver_for
+from doiuri_proxy import resolver_for
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import _verification
 from mkdocs.commands.build import build

@@ -85,5 +85,5 @@ def test_public_names_load_on_first_use() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (
         run.stdout
-        == "False False\nRecords RecordsError Request Response Running answer running False\n"
+        == "False False\nRecords RecordsError Request Response Running answer resolver_for running False\n"
     )

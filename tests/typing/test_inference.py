@@ -38,8 +38,8 @@ from doiuri.plugins.display import check_display, display
 from doiuri.records import Locations, Value
 from doiuri.resolver import Metadata, Outcome, Resolver, Settings
 from doiuri.rest import read_record, record_url
-from doiuri.testing import resolver_for
 from doiuri_cli import Part, Reader, ReadError, Source
+from doiuri_proxy import resolver_for
 from httpx_doiuri import AsyncClient, Client
 
 

@@ -17,8 +17,8 @@ import pytest
 from doiuri import DOI, NoValues, ResolverUnavailable
 from doiuri.resolver import Entry, Key, LockContent, LockFile, Resolver, StoreWarning
 from doiuri.rest import CSL_JSON
-from doiuri.testing import resolver_for
 from doiuri.works import Work
+from doiuri_proxy import resolver_for
 from support.proxy_records import value
 from support.store_contract import BASE, JSON, Kept, key
 

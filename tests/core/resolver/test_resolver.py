@@ -28,8 +28,8 @@ from doiuri import (
 from doiuri.records import Data, Value
 from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver, Settings
 from doiuri.rest import CSL_JSON
-from doiuri.testing import resolver_for
 from doiuri.works import Work
+from doiuri_proxy import resolver_for
 from support.proxy_records import value
 from support.servers.faults import FAULTS, TARGET, Fault, record, reply, says
 from support.servers.rest import found, handling, header, proxy, targets

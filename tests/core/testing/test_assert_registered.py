@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from contextlib import closing
@@ -15,7 +13,8 @@ from typing import Any
 import pytest
 from doiuri import DOI
 from doiuri.resolver import Entry, Key, LockContent, Resolver, SQLiteStore, StoreWarning
-from doiuri.testing import assert_registered, resolver_for
+from doiuri.testing import assert_registered
+from doiuri_proxy import resolver_for
 from support.servers.faults import record, reply
 from support.servers.rest import handling, targets
 
@@ -140,19 +139,3 @@ def test_wrong_arguments_are_type_errors(dois: object) -> None:
 def test_a_lock_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         assert_registered(["10.1000/182"], lock=tmp_path / "doi.lock")
-
-
-def test_only_resolver_for_needs_the_proxy() -> None:
-    """The rest, with the fixture imported by name, works where doiuri-proxy is not installed."""
-    program = (
-        "import sys; sys.modules['doiuri_proxy'] = None\n"
-        "import doiuri.testing, doiuri.testing.strategies\n"
-        "from doiuri.testing import registered_dois\n"
-        "doiuri.testing.assert_registered([])\n"
-        "try:\n    doiuri.testing.resolver_for([])\nexcept ModuleNotFoundError as error:\n    print(error)"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert "doiuri_proxy" in run.stdout
-    assert run.stdout.endswith(": pip install 'doiuri[testing]'\n")

@@ -6,13 +6,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from doiuri_proxy._resolver import resolver_for
     from doiuri_proxy._server import Running, running
     from doiuri_proxy.http._answer import answer
     from doiuri_proxy.http._http import Request, Response
     from doiuri_proxy.records._files import RecordsError
     from doiuri_proxy.records._source import Records
 
-__all__ = ["Records", "RecordsError", "Request", "Response", "Running", "answer", "running"]
+__all__ = [
+    "Records",
+    "RecordsError",
+    "Request",
+    "Response",
+    "Running",
+    "answer",
+    "resolver_for",
+    "running",
+]
 
 _MODULES = {
     "Records": "records._source",
@@ -20,6 +30,7 @@ _MODULES = {
     "Request": "http._http",
     "Response": "http._http",
     "answer": "http._answer",
+    "resolver_for": "_resolver",
 }
 
 

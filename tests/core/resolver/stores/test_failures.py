@@ -29,7 +29,7 @@ from doiuri.resolver import (
     open_store,
 )
 from doiuri.rest import CSL_JSON
-from doiuri.testing import resolver_for
+from doiuri_proxy import resolver_for
 from support.servers.fake_redis import Redis
 from support.store_contract import ENTRIES, KEYS
 

@@ -25,8 +25,8 @@ from doiuri.resolver import (
     SQLiteStore,
     TransportError,
 )
-from doiuri.testing import resolver_for
 from doiuri.works import Work
+from doiuri_proxy import resolver_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule

@@ -85,7 +85,7 @@ class Survey:
     """The answers about the DOIs of a document, so far; all questions share one budget.
 
     >>> from doiuri import DOI
-    >>> from doiuri.testing import resolver_for
+    >>> from doiuri_proxy import resolver_for
     >>> dois = [DOI("10.1000/182"), DOI("10.1000/none")]
     >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
     ...     survey = Survey(resolver, budget=2.0)
@@ -146,7 +146,7 @@ class Survey:
         """Ask for what a document needs and what is not known yet: what it cites first, cards last.
 
         >>> from doiuri import DOI
-        >>> from doiuri.testing import resolver_for
+        >>> from doiuri_proxy import resolver_for
         >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
         ...     survey = Survey(resolver, budget=2.0)
         ...     survey.meet({DOI("10.1000/182"): Need.EXISTENCE, DOI("10.1000/l82"): Need.WORK})

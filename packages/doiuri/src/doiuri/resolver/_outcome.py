@@ -145,7 +145,7 @@ class Outcome(NamedTuple):
     """The outcome for one DOI of a batch.
 
     >>> from doiuri import DOI
-    >>> from doiuri.testing import resolver_for
+    >>> from doiuri_proxy import resolver_for
     >>> resolver = resolver_for([{"handle": "10.1000/182", "values": []}])
     >>> found, invalid = resolver.check(["10.1000/182", "10"])
     >>> found.status, found.doi

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from doiuri import DOI, DOINotFound, NoValues, Prefix, Record, ResolverUnavailable, ShortDOI
 from doiuri.resolver import Cause, _process
-from doiuri.testing import resolver_for
+from doiuri_proxy import resolver_for
 
 
 def record(name: str, *values: tuple[str, str]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from doiuri_csl._context import Cite, Listed, Place, Position
 from doiuri_csl._errors import CSLError
 from doiuri_csl._locale import Locale
 from doiuri_csl._processor import Processor, Reference
-from doiuri_csl._runs import Format, Run, to_html, to_text
 from doiuri_csl._style import Style
+from doiuri_csl.text._runs import Format, Run, to_html, to_text
 
 __all__ = [
     "CSLError",

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from doiuri_csl._datevalues import read_date
-from doiuri_csl._items import NAMES, SHORT_FORMS, Item
+from doiuri_csl.data._dates import read_date
+from doiuri_csl.data._items import NAMES, SHORT_FORMS, Item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from doiuri_csl._locale import Terms
-    from doiuri_csl._people import Person
-    from doiuri_csl._pieces import Rendered
+    from doiuri_csl.data._people import Person
+    from doiuri_csl.text._pieces import Rendered
 
 
 class Position(Enum):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._errors import CSLError
-from doiuri_csl._punctuation import QuoteMarks
 from doiuri_csl._xml import LANG, Node, read_xml
+from doiuri_csl.text._punctuation import QuoteMarks
 
 if TYPE_CHECKING:
     import os

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from doiuri_csl._appearance import Appearance, read_appearance
-from doiuri_csl._choose import Content
 from doiuri_csl._context import Settings
-from doiuri_csl._elements import Reader
-from doiuri_csl._macros import check_macros, macros_of
-from doiuri_csl._nameoptions import inherited_attributes
 from doiuri_csl._xml import Node
+from doiuri_csl.elements._appearance import Appearance, read_appearance
+from doiuri_csl.elements._choose import Content
+from doiuri_csl.elements._elements import Reader
+from doiuri_csl.elements._macros import check_macros, macros_of
+from doiuri_csl.elements._nameoptions import inherited_attributes
 
 _SORT_OPTIONS = {
     "names-min": "et-al-min",

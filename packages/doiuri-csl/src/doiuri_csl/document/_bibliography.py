@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri_csl._context import Cite, Context
-from doiuri_csl._elements import render_parts, render_sequence
-from doiuri_csl._markup import parse
-from doiuri_csl._pieces import (
+from doiuri_csl.elements._elements import render_parts, render_sequence
+from doiuri_csl.text._markup import parse
+from doiuri_csl.text._pieces import (
     Piece,
     Wrap,
     join_pieces,
@@ -19,11 +19,11 @@ from doiuri_csl._pieces import (
     text_pieces,
     wrap_pieces,
 )
-from doiuri_csl._textcase import capitalize_term
+from doiuri_csl.text._textcase import capitalize_term
 
 if TYPE_CHECKING:
-    from doiuri_csl._document import Document
     from doiuri_csl._sheet import Area
+    from doiuri_csl.document._document import Document
 
 
 def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:

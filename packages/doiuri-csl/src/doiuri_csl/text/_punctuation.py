@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from doiuri_csl._pieces import Kind, Piece
+from doiuri_csl.text._pieces import Kind, Piece
 
 # What two marks become where they meet; a pair that is not named keeps both. The specification leaves
 # this to processors; the pairs are those of citeproc-js, which styles are written for.

@@ -9,15 +9,15 @@ from collections import defaultdict
 from copy import deepcopy
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._citations import render_in
 from doiuri_csl._context import Cite, Disambiguation, Entry, ListedNames, Place, Position
-from doiuri_csl._people import Person, initials
-from doiuri_csl._pieces import folded, plain_text
+from doiuri_csl.data._people import Person, initials
+from doiuri_csl.document._citations import render_in
+from doiuri_csl.text._pieces import folded, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from doiuri_csl._document import Document
+    from doiuri_csl.document._document import Document
 
 _Group: TypeAlias = list[Entry]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from doiuri_csl._appearance import Appearance, read_appearance
-from doiuri_csl._choose import Content, rendering_elements
 from doiuri_csl._context import Context, ListedNames
-from doiuri_csl._labels import Label
-from doiuri_csl._namelist import NameWriter
-from doiuri_csl._nameoptions import NameStyle
-from doiuri_csl._people import Person, read_person
-from doiuri_csl._pieces import (
+from doiuri_csl.data._people import Person, read_person
+from doiuri_csl.elements._appearance import Appearance, read_appearance
+from doiuri_csl.elements._choose import Content, rendering_elements
+from doiuri_csl.elements._labels import Label
+from doiuri_csl.elements._namelist import NameWriter
+from doiuri_csl.elements._nameoptions import NameStyle
+from doiuri_csl.text._pieces import (
     EMPTY,
     Piece,
     Rendered,

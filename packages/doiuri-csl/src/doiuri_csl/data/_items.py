@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from doiuri_csl._datevalues import read_date
-from doiuri_csl._people import read_person
+from doiuri_csl.data._dates import read_date
+from doiuri_csl.data._people import read_person
 
 Item: TypeAlias = dict[str, Any]
 

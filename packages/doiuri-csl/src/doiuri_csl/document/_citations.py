@@ -7,20 +7,27 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from doiuri_csl._context import Cite, Context, Entry
-from doiuri_csl._elements import render_sequence
-from doiuri_csl._items import Item
-from doiuri_csl._markup import parse
-from doiuri_csl._namelist import NameWriter
-from doiuri_csl._nameoptions import NameStyle
-from doiuri_csl._people import read_person
-from doiuri_csl._pieces import Piece, folded, plain_text, quote_pieces, text_pieces, wrap_pieces
-from doiuri_csl._textcase import capitalize_term
+from doiuri_csl.data._items import Item
+from doiuri_csl.data._people import read_person
+from doiuri_csl.elements._elements import render_sequence
+from doiuri_csl.elements._namelist import NameWriter
+from doiuri_csl.elements._nameoptions import NameStyle
+from doiuri_csl.text._markup import parse
+from doiuri_csl.text._pieces import (
+    Piece,
+    folded,
+    plain_text,
+    quote_pieces,
+    text_pieces,
+    wrap_pieces,
+)
+from doiuri_csl.text._textcase import capitalize_term
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from doiuri_csl._document import Document
     from doiuri_csl._sheet import Area
+    from doiuri_csl.document._document import Document
 
 _SHORTEST_RANGE = 3  # "[1, 2]", but "[1–3]"
 _OPENING = "([-–—/‘“’'\"\u00a0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from doiuri_csl._pieces import Kind, Piece
+from doiuri_csl.text._pieces import Kind, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable

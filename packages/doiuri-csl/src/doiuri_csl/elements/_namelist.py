@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri_csl._markup import parse
-from doiuri_csl._name import OneName
-from doiuri_csl._pieces import Piece, join_pieces, plain_text, text_pieces, wrap_pieces
+from doiuri_csl.elements._name import OneName
+from doiuri_csl.text._markup import parse
+from doiuri_csl.text._pieces import Piece, join_pieces, plain_text, text_pieces, wrap_pieces
 
 if TYPE_CHECKING:
     from doiuri_csl._context import Context
-    from doiuri_csl._nameoptions import NameOptions, NameStyle
-    from doiuri_csl._people import Person
+    from doiuri_csl.data._people import Person
+    from doiuri_csl.elements._nameoptions import NameOptions, NameStyle
 
 NAME_BREAK = "\x02"
 """Stands between two names in a sort key, above the break between the parts of a name."""

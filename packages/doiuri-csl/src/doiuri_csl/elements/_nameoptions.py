@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from doiuri_csl._appearance import Appearance, read_appearance
 from doiuri_csl._context import Position
+from doiuri_csl.elements._appearance import Appearance, read_appearance
 
 if TYPE_CHECKING:
     from doiuri_csl._context import Context

@@ -5,12 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from doiuri_csl._pieces import shared_length
+from doiuri_csl.text._pieces import shared_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from doiuri_csl._pieces import Piece, Wrap
+    from doiuri_csl.text._pieces import Piece, Wrap
 
 Format: TypeAlias = Literal[
     "italic", "oblique", "bold", "light", "small-caps", "underline", "superscript", "subscript"

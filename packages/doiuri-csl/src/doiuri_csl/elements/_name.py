@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_csl._markup import parse
-from doiuri_csl._people import Person, glue, initials, space_after
-from doiuri_csl._pieces import Piece, join_pieces, text_pieces
+from doiuri_csl.data._people import Person, glue, initials, space_after
+from doiuri_csl.text._markup import parse
+from doiuri_csl.text._pieces import Piece, join_pieces, text_pieces
 
 if TYPE_CHECKING:
-    from doiuri_csl._appearance import Appearance
     from doiuri_csl._context import Context
-    from doiuri_csl._nameoptions import NameOptions, NameStyle
+    from doiuri_csl.elements._appearance import Appearance
+    from doiuri_csl.elements._nameoptions import NameOptions, NameStyle
 
 PART_BREAK = "\x01"
 """Stands between the parts of a name in a sort key, below all letters."""

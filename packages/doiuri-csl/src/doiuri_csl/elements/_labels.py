@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from doiuri_csl._appearance import Appearance, read_appearance
-from doiuri_csl._markup import parse
-from doiuri_csl._numbers import is_count, is_plural
-from doiuri_csl._pieces import EMPTY, Piece, Rendered, State, text_pieces
+from doiuri_csl.elements._appearance import Appearance, read_appearance
+from doiuri_csl.elements._numbers import is_count, is_plural
+from doiuri_csl.text._markup import parse
+from doiuri_csl.text._pieces import EMPTY, Piece, Rendered, State, text_pieces
 
 if TYPE_CHECKING:
     from doiuri_csl._context import Context

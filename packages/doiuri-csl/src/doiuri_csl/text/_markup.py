@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter
 from itertools import islice
 
-from doiuri_csl._pieces import Kind, Piece, Wrap
+from doiuri_csl.text._pieces import Kind, Piece, Wrap
 
 _TAG = re.compile(
     r"""

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._appearance import Appearance, read_appearance
-from doiuri_csl._choose import Choose, Condition, Content, read_tests, rendering_elements
 from doiuri_csl._context import Context, Element
-from doiuri_csl._dates import Date
-from doiuri_csl._labels import Label
-from doiuri_csl._markup import parse
-from doiuri_csl._names import read_names
-from doiuri_csl._numbers import format_number, format_pages, is_count, is_numeric
-from doiuri_csl._pieces import (
+from doiuri_csl.elements._appearance import Appearance, read_appearance
+from doiuri_csl.elements._choose import Choose, Condition, Content, read_tests, rendering_elements
+from doiuri_csl.elements._dates import Date
+from doiuri_csl.elements._labels import Label
+from doiuri_csl.elements._names import read_names
+from doiuri_csl.elements._numbers import format_number, format_pages, is_count, is_numeric
+from doiuri_csl.text._markup import parse
+from doiuri_csl.text._pieces import (
     EMPTY,
     NOTHING,
     Piece,

@@ -6,15 +6,15 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from doiuri_csl._datevalues import read_date, sort_text
-from doiuri_csl._elements import Macros, render_sequence
-from doiuri_csl._markup import parse
-from doiuri_csl._name import PART_BREAK
-from doiuri_csl._namelist import NAME_BREAK, NameWriter
-from doiuri_csl._nameoptions import NameStyle
-from doiuri_csl._numbers import is_count
-from doiuri_csl._people import read_person
-from doiuri_csl._pieces import plain_text
+from doiuri_csl.data._dates import read_date, sort_text
+from doiuri_csl.data._people import read_person
+from doiuri_csl.elements._elements import Macros, render_sequence
+from doiuri_csl.elements._name import PART_BREAK
+from doiuri_csl.elements._namelist import NAME_BREAK, NameWriter
+from doiuri_csl.elements._nameoptions import NameStyle
+from doiuri_csl.elements._numbers import is_count
+from doiuri_csl.text._markup import parse
+from doiuri_csl.text._pieces import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from doiuri_csl._appearance import Appearance, read_appearance
-from doiuri_csl._datevalues import PARTS, DateValue, Moment, read_date, sort_text
-from doiuri_csl._markup import parse
-from doiuri_csl._numbers import ordinal
-from doiuri_csl._pieces import EMPTY, Piece, Rendered, State, join_pieces, text_pieces, wrap_pieces
+from doiuri_csl.data._dates import PARTS, DateValue, Moment, read_date, sort_text
+from doiuri_csl.elements._appearance import Appearance, read_appearance
+from doiuri_csl.elements._numbers import ordinal
+from doiuri_csl.text._markup import parse
+from doiuri_csl.text._pieces import (
+    EMPTY,
+    Piece,
+    Rendered,
+    State,
+    join_pieces,
+    text_pieces,
+    wrap_pieces,
+)
 
 if TYPE_CHECKING:
     from doiuri_csl._context import Context

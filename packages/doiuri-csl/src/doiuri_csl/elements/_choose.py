@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from doiuri_csl._context import Context, Element, Position
-from doiuri_csl._datevalues import read_date
-from doiuri_csl._labels import locator_term
-from doiuri_csl._numbers import is_numeric
+from doiuri_csl.data._dates import read_date
+from doiuri_csl.elements._labels import locator_term
+from doiuri_csl.elements._numbers import is_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

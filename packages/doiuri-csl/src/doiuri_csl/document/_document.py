@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri_csl._context import Cite, Context, Disambiguation, Entry
-from doiuri_csl._items import Item, citation_label
-from doiuri_csl._sorting import sort_by_keys
+from doiuri_csl.data._items import Item, citation_label
+from doiuri_csl.document._sorting import sort_by_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

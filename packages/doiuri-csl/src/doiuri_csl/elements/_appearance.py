@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from doiuri_csl._pieces import Kind, Piece, quote_pieces, text_pieces, wrap_pieces
-from doiuri_csl._textcase import apply_case
+from doiuri_csl.text._pieces import Kind, Piece, quote_pieces, text_pieces, wrap_pieces
+from doiuri_csl.text._textcase import apply_case
 
 if TYPE_CHECKING:
     from doiuri_csl._context import Context

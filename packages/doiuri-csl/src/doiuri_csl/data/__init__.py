@@ -1,0 +1,1 @@
+"""Data: CSL-JSON items, their dates and their people."""

@@ -1,0 +1,1 @@
+"""The citations and the list of references of one document."""

@@ -1,0 +1,1 @@
+"""Text: what rendering yields, from pieces to runs."""

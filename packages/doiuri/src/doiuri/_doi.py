@@ -242,7 +242,9 @@ class DOI(Handle):
         if type(text) is str and not strict:
             name = _parse.read_quickly(text)
             if name:
-                return cls._unchecked(name)
+                self = _new(cls)
+                _set_name(self, name)
+                return self
         text = exact(text)
         spelling = _parse.read(text)
         return cls._checked(text, spelling, doi_flaw(spelling.name, strict))

@@ -37,6 +37,10 @@ _PROXY_LINKS = (
     *(f"{host}/" for host in PROXY_HOSTS),
 )
 _PROXY_LINK_LENGTH = max(map(len, _PROXY_LINKS))
+# Characters that are never decoded, stripped or cut off, and a table that replaces all others
+_LITERAL = bytes(range(0x21, 0x7F)).translate(None, b"%#?")
+_OTHERS = bytes(range(256)).translate(None, _LITERAL)
+_WITHOUT_OTHERS = bytes.maketrans(_OTHERS, b"x" * len(_OTHERS))
 _EXPECTED = 'expected "10.", a label such as "doi:", or a link to doi.org'
 _URI = "doi: URI"
 _LINK = "link to a DOI"
@@ -93,7 +97,16 @@ def read_quickly(text: str) -> str:
     Return "" if ``read`` has to look closer: at another label or link, or for what is wrong.
     """
     name = text.removeprefix("https://doi.org/").removeprefix("doi:")
-    if name[:3] != "10." or "#" in name or "?" in name or name[-1] in _WHITE:
+    prefix, _, suffix = name.partition("/")
+    if prefix[:3] != "10.":
+        return ""
+    if suffix and prefix[3:].isdecimal() and name.isascii():
+        octets = name.encode()
+        if octets.translate(_WITHOUT_OTHERS) == octets:  # nearly always
+            return name
+
+    has_label = len(name) < len(text)
+    if name[-1] in _WHITE or (has_label and ("#" in name or "?" in name)):
         return ""
     if "%" in name:
         name = quickly_unescaped(name) or ""

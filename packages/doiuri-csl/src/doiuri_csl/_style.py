@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri_csl._locale import check_root, read_file, with_path
+from doiuri_csl._positions import place_cites
 from doiuri_csl._sheet import Sheet, read_sheet
 from doiuri_csl._xml import read_xml
-from doiuri_csl.document._positions import place_cites
 
 if TYPE_CHECKING:
     import os

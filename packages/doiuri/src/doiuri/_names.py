@@ -48,9 +48,10 @@ are the same with and without a closer look, in a fraction of the time.
 PLAIN_NAME = rf"10\.{PLAIN_REST}"
 """The source of a pattern for a plain name."""
 
-OTHER_HANDLE = (
-    'a DOI begins with "10."; if this is another handle, link to it at https://hdl.handle.net/'
-)
+OTHER_HANDLE = 'a DOI begins with "10."; this is a Handle, link to it at https://hdl.handle.net/'
+"""What the reason begins with if a name is that of a Handle, and no DOI; the Handle follows."""
+
+_LONGEST_HANDLE = 300  # characters that a message repeats
 _RESERVED = 'a suffix of one character followed by "/" is reserved (Z39.84 §4.3)'
 
 
@@ -107,8 +108,17 @@ def _other_beginning(name: str) -> "Flaw | None":
     if prefix == "10" and slash:
         return 0, 'a DOI begins with "10."; this is a short DOI, use Handle.parse'
     if suffix and is_handle_prefix(prefix):
-        return 0, OTHER_HANDLE
+        return 0, other_handle(name)
     return None
+
+
+def other_handle(name: str) -> str:
+    """Return why the name of a Handle such as 11681/5671 is not a DOI, with the link to the Handle."""
+    if len(name) > _LONGEST_HANDLE:
+        return OTHER_HANDLE
+    from urllib.parse import quote  # slow to import, and rarely needed
+
+    return OTHER_HANDLE + quote(name, safe="/!$&'()*,:;=@", errors="replace")
 
 
 def prefix_flaw(prefix: str) -> "Flaw | None":

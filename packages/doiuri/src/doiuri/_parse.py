@@ -2,7 +2,7 @@
 
 from doiuri._encoding import encode, quickly_unescaped, source_position, unescape
 from doiuri._errors import DOISyntaxError
-from doiuri._names import INVISIBLE, OTHER_HANDLE, doi_flaw, is_handle_prefix
+from doiuri._names import INVISIBLE, doi_flaw, is_handle_prefix, other_handle
 from doiuri._urls import PROXY_HOSTS
 
 TYPE_CHECKING = False
@@ -296,7 +296,8 @@ def _read_linked(
         has_scheme = host_start > start
         has_path = 0 <= slash < end - 1
         if not has_scheme and has_path and is_handle_prefix(authority):
-            raise DOISyntaxError(text, host_start, OTHER_HANDLE, kind=kind)
+            handle = unescape(text, host_start, end, lenient=True)
+            raise DOISyntaxError(text, host_start, other_handle(handle), kind=kind)
         reason = _why_no_link(authority, has_scheme, lenient)
         better = _without_invisible(text) if lenient else None
         raise DOISyntaxError(text, host_start, reason, better, kind)

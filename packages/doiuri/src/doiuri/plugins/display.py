@@ -241,7 +241,7 @@ def link_to_handle(error: DOISyntaxError, base: str = DOI_ORG) -> str | None:
     :param error: what ``DOI.parse`` raised.
     :param base: the base URL of the link.
     """
-    if error.reason != OTHER_HANDLE:
+    if not error.reason.startswith(OTHER_HANDLE):
         return None
     written = error.text[error.position :].strip(" >")
     handle = unescape(written, lenient=True)

@@ -92,6 +92,20 @@ _EPRINT = rf"`(?:[^`]{{0,300}}<)?\s*(?P<id>{ARXIV_PATTERN})\s*>?`"
 _EPRINTS = {"rst": f":arxiv:{_EPRINT}", "markdown": rf"\{{arxiv\}}{_EPRINT}"}
 _TITLE = re.compile(r".*\s<(.*)>\Z", re.DOTALL)
 _TAIL = ".,;:!?)]}'\""
+# What is before the target of a link, which is complete. Elsewhere a program or a reader adds a suffix to a
+# prefix: in a macro, a constant, a namespace, or the attribute of a template
+_ATTRIBUTE = r"""[\s"'](?i:(?:[a-z]+:)?href|src|cite|content|resource)\s*=\s*["']\Z"""
+_COMMAND = r"\\(?:url|href|doi|path|nolinkurl)\s*\{\Z"
+_BEFORE_TARGET = {
+    "markdown": rf"[(<]\Z|{_ATTRIBUTE}",
+    "rst": r"<\Z",
+    "html": _ATTRIBUTE,
+    "xml": _ATTRIBUTE,
+    "tex": _COMMAND,
+    "bibtex": rf"{_COMMAND}|(?i:\b(?:url|doi)\s*=\s*)[\"{{]+\Z",
+}
+_CLOSING = {"(": ") ", "<": ">", '"': '"', "'": "'", "{": "}"}
+_PREFIX = re.compile(r"10\.[0-9.]*/?")
 _SUFFIX = re.compile(r"10(?:\.[^\s/]*/\S|/[A-Za-z0-9]+\Z)")
 _PLACEHOLDER = (
     r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?|@[A-Z_]+@"
@@ -358,19 +372,21 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
     """Return where the mention stands, with its label or link; None if no DOI is announced."""
     start, end = token.span()
     if kind == "link":
-        return _span_of_link(text, token)
+        return _span_of_link(text, token, syntax)
     before = text[max(0, start - _BEFORE_LENGTH) : start]
     if not before.endswith(_BEFORE[syntax][kind]) or _NO_MENTION.search(before):
         return None
     if kind == "uri":
-        return start, end
+        is_in_attribute = before[-1] in "\"'"
+        is_prefix = is_in_attribute and _PREFIX.fullmatch(token[kind])
+        return None if is_prefix and not _is_target(text, start, end, syntax) else (start, end)
     first, end = token.span(kind)
     title = _TITLE.match(text, first, end)
     return title.span(1) if title else (first, end)
 
 
-def _span_of_link(text: str, token: re.Match[str]) -> Span | None:
-    """Return where a link to a DOI proxy stands; None in running text if it may mean a prefix alone."""
+def _span_of_link(text: str, token: re.Match[str], syntax: str) -> Span | None:
+    """Return where a link to a DOI proxy stands; None if it may mean a prefix alone, unless it is a target."""
     start, end = token.span()
     head = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
     first = head.start() if head else start
@@ -378,10 +394,24 @@ def _span_of_link(text: str, token: re.Match[str]) -> Span | None:
     path = token["link"]
     shorter = path.rstrip(_TAIL)
 
-    is_target = before in {"(", "<", '"', "'", "{"}
-    if before.isalnum() or shorter == "10" or not (is_target or _SUFFIX.match(shorter)):
+    end -= len(path) - len(shorter)
+    if before.isalnum() or shorter == "10":
         return None
-    return first, end - (len(path) - len(shorter))
+    if not (_SUFFIX.match(shorter) or _is_target(text, first, end, syntax)):
+        return None
+    return first, end
+
+
+def _is_target(text: str, start: int, end: int, syntax: str) -> bool:
+    """Return whether a piece of a text is the whole target of a link."""
+    pattern = _BEFORE_TARGET.get(syntax)
+    if pattern is None:
+        return False
+    closing = _CLOSING.get(text[start - 1 : start], "")
+    if text[end : end + 1] not in closing:
+        return False
+    first = max(0, start - _BEFORE_LENGTH)
+    return _compiled(pattern).search(text, first, start) is not None
 
 
 def _invalid(part: Part, start: int, end: int) -> Iterator[Mention]:

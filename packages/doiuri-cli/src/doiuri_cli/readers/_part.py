@@ -225,13 +225,16 @@ def one_line(text: str) -> str:
     return text
 
 
-_ATTEMPT = re.compile(r"10\.|/|doi\s*:", re.IGNORECASE)
+_ATTEMPT = re.compile(r"(?=\D*\d).*?(?:10\.|/|doi\s*:)", re.IGNORECASE | re.DOTALL)
 _LINK = re.compile(r"\s*(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
 
 
 def is_attempt(text: str) -> bool:
-    """Return whether the value of a key ``doi`` is meant for one, unlike a description or another key."""
-    return _ATTEMPT.search(text) is not None
+    """Return whether the value of a key ``doi`` is meant for one.
+
+    A description is not, nor the key of something else, nor the label of a field, such as "DOI/URL".
+    """
+    return _ATTEMPT.match(text) is not None
 
 
 def value_of_doi(part: Part) -> Part:

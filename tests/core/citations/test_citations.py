@@ -90,6 +90,28 @@ def test_what_is_not_a_citation(
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "ids", "hint"),
+    [
+        ("khan2006", ["kahn2006", "kahn1996", "knuth2006"], "kahn2006"),
+        ("kahn2007", ["kahn1996", "kahn2006"], "kahn2006"),
+        ("Kahn:2006", ["doe2006", "kahn2006"], "kahn2006"),
+        ("vaswani2017", ["vaswani2017attention"], "vaswani2017attention"),
+        ("dobbe2018", ["noble2018", "dalby2018", "2018"], None),
+        ("wu2018", ["li2018", "wuttke2018"], None),
+        ("2018", ["2017"], None),
+    ],
+)
+def test_ids_with_other_letters_are_not_what_was_meant(
+    name: str, ids: list[str], hint: str | None
+) -> None:
+    with pytest.raises(ValueError, match="no file of works has the id") as error:
+        parse_citation(f"@{name}", ids={id_: id_ for id_ in ids})
+
+    _, _, meant = str(error.value).partition("; did you mean ")
+    assert meant == (f"'{hint}'?" if hint else "")
+
+
 @table("citations", "locators", "text, locale, expected")
 def test_a_locator(text: str, locale: str, expected: list[str]) -> None:
     assert [*parse_locator(text, locale)] == expected

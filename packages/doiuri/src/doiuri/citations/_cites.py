@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from doiuri._urls import PROXY_PATTERN
 from doiuri.citations._style import ENGLISH, locale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from doiuri._doi import Handle
 
@@ -47,6 +47,12 @@ _BETWEEN = re.compile(  # works
     ))
     """,
     re.IGNORECASE | re.VERBOSE,
+)
+_LEAST_SIMILARITY = (
+    0.75  # of ids; "khan" and "kahn" are as similar as this, "dobbe" and "noble" are less
+)
+_SHORTEST_NAME = (
+    4  # letters with which a longer id may begin, as "kahn2006" and "kahn2006framework" do
 )
 _LIKE_A_NAME = re.compile(r"-?(?:@|doi:|https?:|10\.)", re.IGNORECASE)
 
@@ -134,8 +140,41 @@ def _key(typed: str, ids: Mapping[str, Handle | str] | None) -> Handle | str:
         raise ValueError(
             f"{typed} is not a DOI, and there are no files of works; name them in the option works"
         )
-    hint = "".join(f"; did you mean {close!r}?" for close in get_close_matches(name, ids, 1))
+    similar = _most_similar(name, ids)
+    hint = "" if similar is None else f"; did you mean {similar!r}?"
     raise ValueError(f"no file of works has the id {name!r}{hint}")
+
+
+def _most_similar(name: str, ids: Iterable[str]) -> str | None:
+    """Return the id whose letters are most similar; None if those of all ids are other words.
+
+    Most ids are a name and a year, and the ids of all works of a year have its four digits in common.
+    """
+    letters = _letters(name)
+    if not letters:
+        return None
+    similar = {id_: _similarity(letters, _letters(id_)) for id_ in ids}
+    similar = {id_: ratio for id_, ratio in similar.items() if ratio >= _LEAST_SIMILARITY}
+
+    def with_digits(id_: str) -> tuple[float, float]:
+        return similar[id_], SequenceMatcher(None, id_, name).ratio()
+
+    return max(similar, key=with_digits, default=None)
+
+
+def _similarity(one: str, other: str) -> float:
+    """Return how similar the letters of two ids are, from 0 to 1, which also is one with a word less."""
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) >= _SHORTEST_NAME and longer.startswith(shorter):
+        return 1
+    matcher = SequenceMatcher(None, one, other)
+    if matcher.real_quick_ratio() < _LEAST_SIMILARITY:
+        return 0
+    return matcher.ratio()
+
+
+def _letters(id_: str) -> str:
+    return "".join(filter(str.isalpha, id_.casefold()))
 
 
 def parse_locator(text: str, locale: str = ENGLISH) -> tuple[str, str, str]:

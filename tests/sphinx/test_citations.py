@@ -325,7 +325,7 @@ def test_a_wrong_option_stops_the_build_and_names_the_file(
 ) -> None:
     files = {
         "bad.csl": "<style",
-        "bad.json": '[{"id": "a"},\n\n{"id": "a", "title": "T"}]',
+        "bad.json": '[{"id": "a"},\n\n{]',
     }
     built = build(project(tmp_path, "", **files), tmp_path, "html", "-D", option)
     assert built.status == 2
@@ -387,18 +387,26 @@ def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, se
 BIBTEX = "@book{a, author = {Zorn, A.}, title = {A}, publisher = {P}, year = 2003}\n"
 
 
-def test_a_work_with_an_invalid_doi_is_one_warning(tmp_path: Path) -> None:
+def test_all_works_with_problems_are_warned_of_and_the_others_are_shown(tmp_path: Path) -> None:
     bib = (
         f"{BIBTEX}@book{{c, doi = {{10/abc}}}}\n@book{{b, author={{Abel}}, doi = {{10.1000/b}}}}\n"
+        "@book{d, title = {D}\n@book{e, author = {Other}, doi = {10.1000/b}}\n"
     )
     conf = "doi_works = 'a.bib'\ndoi_resolve = False"
-    text = f":doi:p:`@a`, :doi:p:`@b`\n\n{LIST}"
-    built = build(project(tmp_path, text, conf, **{"a.bib": bib}), tmp_path)
+    text = f":doi:p:`@a`, :doi:p:`@b`, :doi:p:`@e`\n\n{LIST}"
+    source = project(tmp_path, text, conf, **{"a.bib": bib})
+
+    built = build(source, tmp_path)
+    strict = build(source, tmp_path / "strict", "html", "-W")
+
     assert re.fullmatch(
-        ".*a.bib:2: c: '10/abc' is not a DOI.*the work is read without a DOI .*doi.works.\n",
+        ".*a.bib:2: c: '10/abc' is not a DOI.*the work is read without a DOI .*doi.works.\n"
+        ".*a.bib:4: d: expected a field .* so it is left out.*doi.works.\n"
+        ".*a.bib:5: 'b' and 'e' have the DOI 10.1000/b, so they are one work.*doi.works.\n",
         built.warnings,
     )
-    assert "(Zorn, 2003), (Abel, n.d.)" in text_in(built.text())
+    assert "(Zorn, 2003), (Abel, n.d.), (Abel, n.d.)" in text_in(built.text())
+    assert strict.status == 1
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from doiuri import DOI
 from doiuri.citations import Bibliography, Style, format_entries, parse_citation, read_works
 from doiuri.tex import rich_text
 from doiuri.works import Work
+from hypothesis import given
+from hypothesis import strategies as st
 from support.cases import table
 from support.growth import is_linear
 
@@ -82,6 +84,75 @@ def test_a_file_that_is_wrong(name: str, content: str, message: str, tmp_path: P
     with pytest.raises(ValueError) as error:  # noqa: PT011
         read_works([name], tmp_path)
     assert message in str(error.value)
+
+
+@table("citations", "wrong works", "name, content, problems, ids")
+def test_what_is_wrong_with_works_is_named_at_once_and_the_others_are_read(
+    name: str, content: str, problems: list[str], ids: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content, "utf-8")
+
+    library = read_works([name], tmp_path)
+
+    assert [*(library.ids or {})] == ids
+    assert len(library.problems) == len(problems)
+    for problem, expected in zip(library.problems, problems, strict=True):
+        assert problem.startswith(f"{tmp_path / name}:{expected}")
+
+
+GOOD = [
+    "@book{g%, title = {{B}races}, author = {Ay, A. and {B and C}}}\n",
+    '@article{h%, title = "In {quotation marks}", doi = {10.1000/h%}}\n',
+    "@incollection{i%, crossref = {j%}}\n\n@book{j%, title = {A whole}}\n",
+    "@string{s% = {Acta}}\n@comment{x}\n@misc(k%, journal = s% # {!})\n",
+]
+BROKEN = [
+    "@book{b, title = {B}, author = {C}\n",
+    "@book{b, title = {B, author = {C}\n}\n",
+    '@book{b, title = "B, author = {C}}\n',
+    "@book{b, title = , year = 2000}\n",
+    "@book{b, title}\n",
+    "@book{b, title = {B} = {C}, year = 2000}\n",
+    "@book[b]\n",
+]
+
+
+@given(
+    before=st.lists(st.sampled_from(GOOD), max_size=3),
+    broken=st.sampled_from(BROKEN),
+    after=st.lists(st.sampled_from(GOOD), max_size=3),
+)
+def test_a_broken_entry_changes_no_other_work(
+    before: list[str], broken: str, after: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("works")
+    entries = [entry.replace("%", str(n)) for n, entry in enumerate([*before, *after])]
+    (folder / "good.bib").write_text("".join(entries))
+    entries.insert(len(before), broken)
+    (folder / "broken.bib").write_text("".join(entries))
+
+    good = read_works(["good.bib"], folder)
+    library = read_works(["broken.bib"], folder)
+
+    assert library.complete({}) == good.complete({})
+    assert good.problems == ()
+    assert len(library.problems) == 1
+
+
+def test_ids_of_one_doi_cite_one_work(tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text(
+        "@book{a, doi = {10.1000/a}, title = {A}, year = 2001, author = {Ay, A.}}\n"
+    )
+    (tmp_path / "b.json").write_text('[{"id": "b", "DOI": "10.1000/A", "title": "B"}]')
+
+    library = read_works(["a.bib", "b.json"], tmp_path)
+    cites = [parse_citation(text, ids=library.ids)[0] for text in ("@a", "@b", "10.1000/a")]
+    bibliography = Bibliography((cite.key for cite in cites), library.complete({}), Style.load())
+
+    assert [reference.work.title for reference in bibliography.references] == ["A"]
+    assert {"".join(part.text for part in bibliography.citation([cite])) for cite in cites} == {
+        "(Ay, 2001)"
+    }
 
 
 @pytest.mark.parametrize(("entry", "expected"), BIBTEX.values(), ids=BIBTEX)
@@ -252,7 +323,6 @@ def test_a_long_file_of_bibtex_takes_linear_time(tmp_path: Path) -> None:
                 for n in range(times)
             )
         )
-        with pytest.raises(ValueError, match="names no entry"):
-            read_works(["a.bib"], tmp_path)
+        assert len(read_works(["a.bib"], tmp_path).problems) == times
 
     assert is_linear(read, 500, 8_000)

@@ -18,17 +18,37 @@ if TYPE_CHECKING:
     Fields = Mapping[str, str]
 
 
-def bibtex_items(file: Path, text: str, language: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the entries of a file as items of CSL-JSON, with their lines.
+def bibtex_items(
+    file: Path, text: str, language: str, problems: list[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the entries of a file as items of CSL-JSON, with their lines; a broken entry is left out.
 
     :param language: the language of entries that do not say theirs
-    :raises ValueError: if an entry is broken, or refers to another one that the file does not have
+    :param problems: gets what is wrong, in the order of the file
     """
-    located_entries = list(_located_entries(file, text))
-    by_key = {located.entry.key.lower(): located for located in located_entries}
+    line_of = line_finder(text)
+    located_entries = list(_located_entries(file, text, line_of))
+    by_key: dict[str, _Located] = {}
     for located in located_entries:
-        fields = _with_inherited(located, by_key)
-        yield located.line, _item(located.entry, fields, language)
+        if located.entry.is_closed:
+            by_key.setdefault(located.entry.key.lower(), located)
+
+    end = 0
+    for located in located_entries:
+        entry = located.entry
+        problems += _problems_between(file, text, (end, entry.start), line_of)
+        end = entry.end
+        if not entry.is_closed:
+            expected = _expected(entry)
+            problems.append(f"{located.place}: {expected}, so it is left out; is a brace missing?")
+            continue
+        field = _FIELD_AFTER_ENTRY.match(text, end)
+        if field is not None:
+            early = f"the entry ends before the field {field['name']!r}; is there a brace too many?"
+            problems.append(f"{located.place}: {early}")
+        fields = _with_inherited(located, by_key, problems)
+        yield located.line, _item(entry, fields, language)
+    problems += _problems_between(file, text, (end, len(text)), line_of)
 
 
 class _Located(NamedTuple):
@@ -39,22 +59,11 @@ class _Located(NamedTuple):
     place: str  # for messages
 
 
-def _located_entries(file: Path, text: str) -> Iterator[_Located]:
-    """Yield the entries of a file.
-
-    :raises ValueError: if an entry is broken
-    """
-    line_of = line_finder(text)
-    end = 0
+def _located_entries(file: Path, text: str, line_of: Callable[[int], int]) -> Iterator[_Located]:
+    """Yield the entries of a file, also those that are broken."""
     for entry in entries(text):
-        _check_between(file, text, end, entry.start)
         line = line_of(entry.start)
-        place = f"{file}:{line}: {entry.key or 'the entry'}"
-        if not entry.is_closed:
-            raise ValueError(f"{place}: {_expected(entry)}; is a brace missing?")
-        yield _Located(entry, line, place)
-        end = entry.end
-    _check_between(file, text, end, len(text))
+        yield _Located(entry, line, f"{file}:{line}: {entry.key or 'the entry'}")
 
 
 def _expected(entry: BibTeXEntry) -> str:
@@ -72,6 +81,7 @@ def line_finder(text: str) -> Callable[[int], int]:
     return lambda place: bisect_left(ends, place) + 1
 
 
+_FIELD_AFTER_ENTRY = re.compile(r"\s*,\s*(?P<name>[A-Za-z][\w-]*)\s*=")
 _NO_ENTRY = re.compile(
     r"""
     ^ [ \t]* @
@@ -82,13 +92,14 @@ _NO_ENTRY = re.compile(
 )
 
 
-def _check_between(file: Path, text: str, start: int, end: int) -> None:
-    """Raise an error if a line between entries begins like one."""
-    wrong = _NO_ENTRY.search(text[start:end])
-    if wrong is not None:
-        line = text.count("\n", 0, start + wrong.start()) + 1
+def _problems_between(
+    file: Path, text: str, span: tuple[int, int], line_of: Callable[[int], int]
+) -> Iterator[str]:
+    """Yield what is wrong with lines between two entries that begin like one."""
+    for wrong in _NO_ENTRY.finditer(text[slice(*span)]):
+        line = line_of(span[0] + wrong.start())
         shown = f"{wrong[0].strip()!r:.80}"
-        raise ValueError(f"{file}:{line}: expected an entry such as @book{{key, …}}, not {shown}")
+        yield f"{file}:{line}: expected an entry such as @book{{key, …}}, not {shown}"
 
 
 # A part has an address of its own
@@ -107,17 +118,19 @@ _NOT_INHERITED = frozenset(
 )
 
 
-def _with_inherited(located: _Located, by_key: Mapping[str, _Located]) -> Fields:
+def _with_inherited(
+    located: _Located, by_key: Mapping[str, _Located], problems: list[str]
+) -> Fields:
     """Return the fields of an entry, and those that it lacks of the entries that it refers to.
 
     The nearest entry comes first (BibLaTeX manual, section 2.4.1 and appendix B).
 
-    :raises ValueError: if the file does not have such an entry
+    :param problems: gets the references to entries that the file does not have, or that are broken
     """
     fields = dict(located.entry.fields)
     sources = [located]
     for source in sources:  # each adds those that it refers to
-        for reference, parent in _parents(source, by_key):
+        for reference, parent in _parents(source, by_key, problems):
             if parent in sources:
                 continue
             sources.append(parent)
@@ -129,21 +142,20 @@ def _with_inherited(located: _Located, by_key: Mapping[str, _Located]) -> Fields
     return fields
 
 
-def _parents(located: _Located, by_key: Mapping[str, _Located]) -> Iterator[tuple[str, _Located]]:
-    """Yield the entries that an entry refers to, each with the field that does.
-
-    :raises ValueError: if the file does not have such an entry
-    """
+def _parents(
+    located: _Located, by_key: Mapping[str, _Located], problems: list[str]
+) -> Iterator[tuple[str, _Located]]:
+    """Yield the entries that an entry refers to, each with the field that does."""
     for reference in ("crossref", "xdata"):
         for key in located.entry.fields.get(reference, "").split(","):
             if not key.strip():
                 continue
             parent = by_key.get(key.strip().lower())
-            if parent is None:
-                raise ValueError(
-                    f"{located.place}: {reference} names no entry of the file: {key.strip()!r}"
-                )
-            yield reference, parent
+            if parent is not None:
+                yield reference, parent
+                continue
+            missing = f"{reference} names no entry of the file: {key.strip()!r}"
+            problems.append(f"{located.place}: {missing}")
 
 
 def _name_in_part(name: str, part: BibTeXEntry, whole: BibTeXEntry) -> str:

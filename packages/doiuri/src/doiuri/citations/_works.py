@@ -39,7 +39,7 @@ class Library:
     """What each id stands for: the DOI of its item, or, without one, the id itself; None without files."""
 
     problems: tuple[str, ...]
-    """What is wrong with works that were read nevertheless, with the files and lines."""
+    """What is wrong with single works, such as a broken entry, which is left out, with the files and lines."""
 
     _items: Mapping[Handle | str, Mapping[str, Any]]
 
@@ -72,38 +72,81 @@ def read_works(
 ) -> Library:
     """Read files of works: BibTeX (``.bib``), CSL-YAML (``.yaml``, ``.yml``), or CSL-JSON (``.json``).
 
-    A work whose DOI is invalid is one without a DOI. One that is repeated as it is counts once.
+    ``Library.problems`` says what is wrong with single works; the others are read. A work whose DOI is invalid
+    is one without a DOI. Works with one DOI are one work: the first one counts, and each id cites it. A work
+    that is repeated as it is counts once.
 
     :param paths: the files
     :param folder: the folder of relative paths
     :param language: the language of works in BibTeX that do not say theirs; only English titles get sentence
         case
-    :raises ValueError: if a file cannot be read or is not such a file, an id or a DOI occurs twice, an
-        item has neither, or YAML needs PyYAML, which is not installed
+    :raises ValueError: if a file cannot be read or is not such a file, or YAML needs PyYAML, which is not
+        installed
     """
     files = tuple(Path(folder, path) for path in paths)
-    ids: dict[str, Handle | str] = {}
-    items: dict[Handle | str, Mapping[str, Any]] = {}
-    problems: list[str] = []
+    reader = _Reader()
     for file in files:
-        for line, item in _read(file, language):
-            place = f"{file}:{line}"
-            if not isinstance(item, dict):
-                raise ValueError(f"{place}: expected the object of a work, not {brief(item)}")  # noqa: TRY004
-            id_ = str(item.get("id") or "")
-            key = _key(item, place, problems)
-            if items.get(key) == item:
-                continue
-            if id_ in ids:
-                raise ValueError(f"{place}: {id_!r} occurs twice in the files of works")
-            if key in items and not isinstance(key, str):
-                both = f"{_called(items[key])} and {_called(item)}"
-                raise ValueError(f"{place}: {both} have the DOI {key.name}; keep one of them")
-            items[key] = item
-            if id_:
-                ids[id_] = key
-    known_ids = ids if files else None
-    return Library(files, known_ids, tuple(dict.fromkeys(problems)), items)
+        for line, item in _read(file, language, reader.problems):
+            reader.add(item, f"{file}:{line}")
+    known_ids = reader.ids if files else None
+    return Library(files, known_ids, tuple(dict.fromkeys(reader.problems)), reader.items)
+
+
+class _Reader:
+    """Collects the items of files, and what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, Handle | str] = {}
+        self.items: dict[Handle | str, Mapping[str, Any]] = {}
+        self.problems: list[str] = []
+
+    def add(self, item: Any, place: str) -> None:
+        """Add the work in an item; what is wrong with it begins with its place."""
+        if not isinstance(item, dict):
+            self.problems.append(f"{place}: expected the object of a work, not {brief(item)}")
+            return
+        key = self._key(item, place)
+        if key is None or self.items.get(key) == item:
+            return
+
+        id_ = str(item.get("id") or "")
+        if id_ in self.ids:
+            twice = f"{id_!r} occurs twice in the files of works; the first one counts"
+            self.problems.append(f"{place}: {twice}")
+            return
+        if id_:
+            self.ids[id_] = key
+        if key not in self.items:
+            self.items[key] = item
+        elif not isinstance(key, str):
+            both = f"{_called(self.items[key])} and {_called(item)}"
+            one_work = f"have the DOI {key.name}, so they are one work; the first one counts"
+            self.problems.append(f"{place}: {both} {one_work}")
+
+    def _key(self, item: dict[str, Any], place: str) -> Handle | str | None:
+        """Return the DOI of an item, or else its id, or None; an invalid DOI that is a URL becomes its URL."""
+        name = str(item.get("DOI") or "")
+        id_ = str(item.get("id") or "")
+        if not name and not id_:
+            self.problems.append(
+                f"{place}: the work has neither an id nor a DOI, so it is left out"
+            )
+            return None
+        if not name:
+            return id_
+        try:
+            return DOI.parse(name)
+        except DOISyntaxError as error:
+            problem = f"{place}: {id_ or 'the work'}: {error}"
+        if not id_:
+            self.problems.append(f"{problem}; without an id, the work is left out")
+            return None
+        self.problems.append(f"{problem}; the work is read without a DOI")
+        url = name
+        if short_doi_flaw(name) is None:
+            url = f"https://doi.org/{name}"
+        item.setdefault("URL", url)
+        return id_
 
 
 def _called(item: Mapping[str, Any]) -> str:
@@ -113,30 +156,8 @@ def _called(item: Mapping[str, Any]) -> str:
     return repr(str(item["id"]))
 
 
-def _key(item: dict[str, Any], place: str, problems: list[str]) -> Handle | str:
-    """Return the DOI of an item, or else its id; an invalid DOI that is a URL becomes its URL."""
-    name = str(item.get("DOI") or "")
-    id_ = str(item.get("id") or "")
-    if not name and not id_:
-        raise ValueError(f"{place}: the work has neither an id nor a DOI")
-    if not name:
-        return id_
-    try:
-        return DOI.parse(name)
-    except DOISyntaxError as error:
-        problem = f"{place}: {id_ or 'the work'}: {error}"
-    if not id_:
-        raise ValueError(problem)
-    problems.append(f"{problem}; the work is read without a DOI")
-    url = name
-    if short_doi_flaw(name) is None:
-        url = f"https://doi.org/{name}"
-    item.setdefault("URL", url)
-    return id_
-
-
-def _read(file: Path, language: str) -> Items:
-    """Return the items of a file, with their lines."""
+def _read(file: Path, language: str, problems: list[str]) -> Items:
+    """Return the items of a file, with their lines; problems of entries of BibTeX are added to ``problems``."""
     try:
         text = file.read_text("utf-8-sig")
     except OSError as error:
@@ -147,7 +168,7 @@ def _read(file: Path, language: str) -> Items:
         raise ValueError(f"{str(file)!r} is not a path") from None
     match file.suffix.lower():
         case ".bib" | ".bibtex" | ".biblatex":
-            return bibtex_items(file, text, language)
+            return bibtex_items(file, text, language, problems)
         case ".yaml" | ".yml":
             return _yaml_items(file, text)
         case ".json":

@@ -34,6 +34,26 @@ def test_a_reader_sees_the_old_content_until_the_end(file: Path) -> None:
     assert [*file.parent.iterdir()] == [file]
 
 
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="no extended attributes")
+def test_owner_group_and_extended_attributes_stay_but_not_the_time(file: Path) -> None:
+    owner = os.geteuid()
+    group = [os.getegid(), *os.getgroups()][-1]  # a user may only set a group of theirs
+    if owner == 0:
+        owner = group = 1000
+    os.chown(file, owner, group)
+    file.chmod(0o2750)
+    os.setxattr(file, "user.origin", b"here")
+    os.utime(file, (1, 1))
+
+    with replacing(file) as draft:
+        draft.write_text("new")
+
+    status = file.stat()
+    assert (status.st_uid, status.st_gid, mode_of(file)) == (owner, group, 0o2750)
+    assert os.getxattr(file, "user.origin") == b"here"
+    assert status.st_mtime > 1
+
+
 def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     (tmp_path / "usual").touch()
     with replacing(tmp_path / "new") as draft:

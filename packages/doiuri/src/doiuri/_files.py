@@ -24,7 +24,8 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
     """Yield the path of a draft, an empty file that replaces ``path`` when the ``with`` block ends.
 
     If the block fails, the draft is deleted. Until then only its owner may read it, unless ``path`` is new.
-    The new file gets the permissions of the one that it replaces. If ``path`` is a symbolic link, its target
+    The new file gets the permissions and, as far as the system lets this process set them, the owner, the group
+    and the extended attributes (Linux) of the one that it replaces. If ``path`` is a symbolic link, its target
     is replaced; if it is not a regular file but, for example, a pipe or a device, there is no draft: ``path``
     itself is yielded.
 
@@ -56,8 +57,7 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
         yield draft
         with draft.open("r+b") as file:
             if status is not None:
-                with suppress(OSError):  # some file systems have no permissions
-                    draft.chmod(stat.S_IMODE(status.st_mode))
+                _keep_attributes(target, status, draft)
             os.fsync(file.fileno())  # so that a power failure does not lose it
         if expected is not None and target.read_bytes() != expected:
             raise OSError(EBUSY, "the file was changed in the meantime", os.fspath(path))  # noqa: TRY301
@@ -75,6 +75,19 @@ def _create(draft: Path, mode: int, path: str | os.PathLike[str]) -> None:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     except OSError as error:  # users do not know the name of the draft
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def _keep_attributes(target: Path, status: os.stat_result, draft: Path) -> None:
+    """Give a draft the owner, group, permissions and extended attributes of its target."""
+    from shutil import copystat  # slow to import
+
+    # The group alone may be set by others than root, too. First these: they clear some permissions
+    for owner, group in ((-1, status.st_gid), (status.st_uid, -1)):
+        with suppress(OSError, AttributeError):  # Windows has no owners
+            os.chown(draft, owner, group)
+    with suppress(OSError):  # some file systems have no permissions
+        copystat(target, draft)
+    os.utime(draft)  # build tools see by the time that it changed
 
 
 @contextmanager

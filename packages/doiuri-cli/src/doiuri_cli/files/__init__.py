@@ -221,7 +221,8 @@ def _extends_ascii(encoding: str) -> bool:
 def replace_file(path: str, content: bytes, expected: bytes | None = None) -> None:
     """Write a file, which need not exist, so that at any time it has either the old or the new content.
 
-    The target of a symbolic link is replaced. Mode and owner stay. A pipe or a device is written to directly.
+    The target of a symbolic link is replaced. Permissions, owner, group and extended attributes stay, as far as
+    the system lets this process set them. A pipe or a device is written to directly.
 
     :param expected: the content that the file must still have; None if it may have any.
     :raises OSError: if it cannot be written, or does not have the expected content.

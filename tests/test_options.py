@@ -122,6 +122,7 @@ VALUES = {
     "details": [*right("no"), *wrong(NO_FLAG, "maybe")],
     "list_links": [*right("no"), *wrong(NO_FLAG, "maybe")],
     "linkcheck": [*right("no"), *wrong(NO_FLAG, 2)],
+    "lock_prune": [*right("yes"), *wrong(NO_FLAG, "maybe")],
     "hardcoded_links": [*right("Yes"), *wrong(NO_FLAG, [])],
     "bare": [*right("no", None), *wrong(NO_FLAG, "maybe")],
     "css_class": [*right("a  b", None), *wrong(NO_TEXT, ["doi"])],
@@ -257,7 +258,11 @@ HOSTS = {
     ),
     "client": Host(client, ("resolver", "offline", "mailto", "follow", "private")),
     "filesystem": Host(filesystem, (*SETTINGS, "lock", "private")),
-    "sphinx": Host(sphinx, (*SHOWN, *CITED, "details", "linkcheck", "hardcoded_links"), "doi_{}: "),
+    "sphinx": Host(
+        sphinx,
+        (*SHOWN, *CITED, "details", "linkcheck", "lock_prune", "hardcoded_links"),
+        "doi_{}: ",
+    ),
     "docutils": Host(docutils, SHOWN, "doi_{}: "),
     "markdown": Host(
         markdown, (*SHOWN, *CITED, "details", "list_links", "bare", "css_class", "warn", "locked")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from math import inf
 from pathlib import Path
@@ -17,6 +18,7 @@ from markdown_doiuri import DOIExtension
 from support.cli.command import doiuri
 from support.cli.library import ALIAS, BAD, BARE, CSL, DEAD, DIKES, KAHN, RECORDS, item, work
 from support.doi_org import doi_org
+from support.foreign import FOREIGN_LOCKS, REMEDIES
 from support.servers.faults import FAULTS
 from support.servers.web import JSON, Answer, Asked, answering, site
 from support.sphinx_build import build, write
@@ -181,13 +183,27 @@ def test_only_prune_drops_entries_and_not_those_of_aliases(
     assert [line.split("] ")[1].split(" ")[0] for line in run.stdout.splitlines()] == gone
     lock(doi_proxy, folder, "--prune")
     assert names(folder) == ["10.5555/ALIAS", "10.5555/TARGET"]
-    for accept, kept in ((["--accept", DEAD, "--reason", "a test"], [DEAD.upper()]), ([], [])):
-        lock(doi_proxy, folder, "--prune", *accept)
-        assert names(folder) == sorted(["10.5555/ALIAS", "10.5555/TARGET", *kept])
-        assert [*content(folder).get("accepted", [])] == kept
     subprocess.run(["git", "init"], cwd=folder, check=True, capture_output=True)
     for words, code in (("--prune --changed", 2), ("--changed", 0)):
         assert lock(doi_proxy, folder, *words.split()).returncode == code
+
+
+def test_what_is_accepted_goes_only_with_its_line(folder: Path, doi_proxy: Proxies) -> None:
+    (folder / "a.md").write_text("No DOI.\n")
+    path = folder / "doi.lock.json"
+    kept = ["10.5555/ALIAS", "10.5555/NOPE", "10.5555/TARGET"]
+    for accept in (["--accept", DEAD, "--reason", "a test"], []):
+        lock(doi_proxy, folder, "--prune", *accept)
+        assert names(folder) == kept
+        assert content(folder)["accepted"] == {"10.5555/NOPE": "a test"}
+    told = doiuri("check", "--locked", cwd=folder).stdout
+    assert "delete its line under accepted, then run doiuri lock --prune" in told
+
+    path.write_text(path.read_text().replace('"10.5555/NOPE": "a test"', ""))
+    told = doiuri("check", "--locked", cwd=folder).stdout
+    assert "no file mentions it; run doiuri lock --prune" in told
+    lock(doi_proxy, folder, "--prune")
+    assert names(folder) == ["10.5555/ALIAS", "10.5555/TARGET"]
 
 
 def test_no_entry_is_lost_without_a_network(folder: Path, doi_proxy: Proxies) -> None:
@@ -359,27 +375,34 @@ def test_a_configuration_file_alone_names_no_resolver(folder: Path, doi_proxy: P
     assert doiuri("lock", cwd=folder, DOIURI_RESOLVER=doi_proxy.url).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("<<<<<<< ours\n", "cannot be read as a lock file (an unresolved merge?): "),
-        ('{"doiuri-lock": 2}', "is not a lock file of format 1: its format is 2; "),
-        ("[" * 100_000, "cannot be read as a lock file (an unresolved merge?): "),
-    ],
-    ids=["merge", "format", "nested"],
-)
+@pytest.mark.parametrize("is_link", [False, True], ids=["file", "link"])
+@pytest.mark.parametrize("text", FOREIGN_LOCKS.values(), ids=FOREIGN_LOCKS)
 def test_what_is_no_lock_file_stays_and_the_message_says_what_to_do(
-    text: str, what: str, folder: Path, doi_proxy: Proxies
+    text: bytes, is_link: bool, folder: Path, doi_proxy: Proxies
 ) -> None:
-    (folder / "doi.lock.json").write_text(text)
-    for run in (lock(doi_proxy, folder), doiuri("check", cwd=folder)):
-        assert (run.returncode, run.stdout) == (2, "")
-        assert run.stderr.startswith(f"doiuri: doi.lock.json {what}")
-        assert run.stderr.endswith(
-            "; restore it, or delete it and run doiuri lock to write it anew\n"
-        )
-    assert (folder / "doi.lock.json").read_text() == text
+    path = folder.parent / "theirs.json" if is_link else folder / "doi.lock.json"
+    path.write_bytes(text)
+    if is_link:
+        (folder / "doi.lock.json").symlink_to(path)
+
+    named = "--lock=doi.lock.json"
+    for run in (
+        lock(doi_proxy, folder, named),
+        lock(doi_proxy, folder, named, "--prune", "--refresh"),
+        lock(doi_proxy, folder, "--accept", DEAD, "--reason", "an example", named),
+        doiuri("check", cwd=folder),
+        doiuri(
+            "check", "--cache=doi.lock.json", "--lock=", "--resolver", doi_proxy.url, cwd=folder
+        ),
+    ):
+        assert (run.returncode, run.stdout) == (2, ""), run.stderr
+        assert re.fullmatch(rf"doiuri: .*doi\.lock\.json .*; ({REMEDIES})\n", run.stderr)
+
+    assert (path.read_bytes(), (folder / "doi.lock.json").is_symlink()) == (text, is_link)
     assert doi_proxy.log == []
+
+
+def test_a_lock_file_that_is_named_and_missing_is_told(folder: Path) -> None:
     run = doiuri("check", "--lock=gone.json", cwd=folder)
     assert "does not exist; run doiuri lock" in run.stderr
 

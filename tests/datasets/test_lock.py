@@ -11,6 +11,7 @@ import fsspec
 import pytest
 from doiuri.resolver import Entry, Key, LockFile
 from fsspec_doiuri import DOIFileSystem, lock
+from support.foreign import FOREIGN_LOCKS, REMEDIES
 from support.servers.repositories import DOIS, FILES, NOTES, TABLE, Shelf, Start, error, md5
 
 LOCKED = {**FILES, "tables/empty": b""}
@@ -75,6 +76,17 @@ def test_the_lock_file_is_shared_with_other_kinds_of_answers(shelf: Shelf, locke
     assert shelf.fs(lock=locked).isfile(shelf.address(NOTES))
     lock(shelf.address(), locked, **shelf.options)
     assert [*LockFile(locked).get_many([other])] == [other]
+
+
+@pytest.mark.parametrize("content", FOREIGN_LOCKS.values(), ids=FOREIGN_LOCKS)
+def test_what_is_no_lock_file_stays_and_the_error_says_what_to_do(
+    shelf: Shelf, content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "theirs"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"theirs .*; ({REMEDIES})"):
+        lock(shelf.address(NOTES), path, **shelf.options)
+    assert path.read_bytes() == content
 
 
 def test_what_is_not_locked_is_an_error_and_never_written(shelf: Shelf, locked: Path) -> None:

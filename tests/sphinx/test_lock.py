@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
 import pytest
 from doiuri.resolver import Entry, Key, LockContent, LockFile, SQLiteStore
 from support.doi_org import doi_org
+from support.foreign import FOREIGN_LOCKS, REMEDIES
 from support.servers.web import Site, answering, resolver, site
 from support.sphinx_build import Build, Serve, build, write
 
@@ -33,7 +35,7 @@ def file(source: Path) -> Path:
     return source / "doi.lock.json"
 
 
-def lock(source: Path, tmp_path: Path) -> Build:
+def lock(source: Path, tmp_path: Path, *options: str) -> Build:
     """Write the lock file with answers of a server and an empty cache."""
     with (
         site(resolver(FOUND)) as server,
@@ -41,7 +43,7 @@ def lock(source: Path, tmp_path: Path) -> Build:
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("DOIURI_CACHE", str(tmp_path / f"cache{server.port}"))
-        return build(source, tmp_path / "lock", "doi-lock")
+        return build(source, tmp_path / "lock", "doi-lock", *options)
 
 
 def test_builds_with_a_lock_file_need_no_network(
@@ -76,7 +78,7 @@ def test_missing_and_unused_entries_are_told(source: Path, tmp_path: Path) -> No
     write(source, {"index.rst": "T\n=\n"})
     assert len(build(source, tmp_path / "out").told) == 2  # unused
     assert lock(source, tmp_path).status == 0
-    assert not (source / "doi.lock.json").exists(), "without DOIs no file is needed"
+    assert json.loads((source / "doi.lock.json").read_text()) == {"doiuri-lock": 1}
 
 
 def test_metadata_that_the_lock_file_lacks_are_told(tmp_path: Path, server: Site) -> None:
@@ -151,8 +153,9 @@ def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_the
     LockFile(file).edit(change)
     told = build(source, tmp_path / "out").told
     (unused,) = (line for line in told if "lock-unused" in line)
-    assert unused.startswith(
-        "doi.lock.json:4: WARNING: 10.1000/ÖTHER is in the lock file but in no document"
+    assert unused == (
+        "doi.lock.json:4: WARNING: 10.1000/ÖTHER is accepted in the lock file but in no document;"
+        " to drop it, delete its line [doi.lock-unused]"
     )
 
 
@@ -177,21 +180,79 @@ def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
     assert "doi.lock.json" not in built.said
 
 
-def test_a_broken_lock_file_is_named_and_written_anew_also_where_builds_ask_nobody(
-    source: Path, tmp_path: Path, file: Path
+@pytest.mark.parametrize("is_link", [False, True], ids=["file", "link"])
+@pytest.mark.parametrize("content", FOREIGN_LOCKS.values(), ids=FOREIGN_LOCKS)
+def test_what_is_no_lock_file_stays_as_it_is_and_the_error_says_what_to_do(
+    content: bytes, is_link: bool, source: Path, tmp_path: Path, file: Path
 ) -> None:
-    file.write_text("<<<<<<< HEAD\n")
-    built = build(source, tmp_path / "out")
-    assert built.status == 2
-    assert "doi.lock.json cannot be read as a lock file" in built.warnings
-    assert "; run sphinx-build -b doi-lock to rewrite it" in built.warnings
-    assert "reading sources" not in built.said
-    assert build(source, tmp_path / "away", "doi-lock").status == 2
-    assert file.read_text() == "<<<<<<< HEAD\n", "nobody answered"
+    file.unlink()
+    real = tmp_path / "theirs" if is_link else file
+    real.write_bytes(content)
+    if is_link:
+        file.symlink_to(real)
+
+    for built in (lock(source, tmp_path), build(source, tmp_path / "out")):
+        assert built.status == 2
+        assert re.search(rf"doi\.lock\.json .*; ({REMEDIES})", built.warnings)
+        assert "reading sources" not in built.said
+
+    assert (real.read_bytes(), file.is_symlink()) == (content, is_link)
     assert build(source, tmp_path / "off", "html", "-W", "-D", "doi_resolve=no").status == 0
-    write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n'})
+
+
+def test_an_empty_file_becomes_the_lock_file(source: Path, tmp_path: Path, file: Path) -> None:
+    written = file.read_bytes()
+    file.write_bytes(b"")
     assert lock(source, tmp_path).status == 0
-    assert len(json.loads(file.read_text())["record"]) == 2
+    assert file.read_bytes() == written
+
+
+THEIRS = {"10.1000/7": "of a paper", "10.1000/8": "of the README"}
+ACCEPTED = {"10.1000/GONE": "withdrawn by its publisher"}
+
+
+@pytest.mark.parametrize(
+    ("place", "options", "drops"),
+    [
+        ("doi.lock.json", (), True),
+        ("deep/doi.lock.json", (), True),
+        ("../doi.lock.json", (), False),
+        ("link.json", (), False),
+        ("../doi.lock.json", ("-D", "doi_lock_prune=1"), True),
+    ],
+)
+def test_only_a_lock_file_below_the_configuration_loses_what_no_document_needs(
+    place: str, options: tuple[str, ...], drops: bool, source: Path, tmp_path: Path, file: Path
+) -> None:
+    """Others write to a lock file elsewhere; and what a person accepted is in no case dropped."""
+    path = source / place
+    path.parent.mkdir(exist_ok=True)
+    file.rename(path if place != "link.json" else tmp_path / "shared.json")
+    if place == "link.json":
+        path.symlink_to(tmp_path / "shared.json")
+    ours = LockFile(path).read()
+
+    def change(content: LockContent) -> None:
+        for doi in THEIRS:
+            for kind in ("record", "work"):
+                entry = Entry(b"{}", "application/json", 0.0)
+                content.add({Key(kind, "https://doi.org", doi): entry})
+        content.accepted = ACCEPTED
+
+    LockFile(path).edit(change)
+    both = LockFile(path).read()
+
+    built = build(source, tmp_path / "out", "html", "-D", f"doi_lock={place}", *options)
+    assert lock(source, tmp_path, "-D", f"doi_lock={place}", *options).status == 0
+
+    content = LockFile(path).read()
+    assert content.accepted == ACCEPTED
+    assert content.keys == (ours.keys if drops else both.keys)
+    command = f"{RUN} update it"
+    if not drops:
+        command = "run sphinx-build -b doi-lock -D doi_lock_prune=1 to drop it"
+    assert built.warnings.count(f"{command} [doi.lock-unused]") == len(THEIRS)
+    assert built.warnings.count("to drop it, delete its line [doi.lock-unused]") == len(ACCEPTED)
 
 
 def test_the_files_of_data_sets_stay_and_what_no_document_needs_goes(

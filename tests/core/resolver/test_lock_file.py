@@ -396,11 +396,10 @@ def test_changes_from_outside_are_seen(path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("", "not JSON"),
         ("null", "not a lock file of format 1: its format is None"),
         ("[]", "not a lock file"),
         ("{}", "not a lock file"),
-        ('{"doiuri-lock": 3, "record": {}}', "its format is 3"),
+        ('{"doiuri-lock": 3, "record": {}}', "its format is 3; upgrade doiuri"),
         ('{"doiuri-lock": "1", "record": {}}', "its format is '1'"),
         ('{"doiuri-lock": 1, "record": []}', "contains an invalid entry"),
         ('{"doiuri-lock": 1, "record": {"k": {"json": {}}}}', "contains an invalid entry"),
@@ -408,7 +407,7 @@ def test_changes_from_outside_are_seen(path: Path) -> None:
         ('{"doiuri-lock": 1, "work": {"10.1000/1": "text"}}', "a work must be an object"),
         (
             '{"doiuri-lock": 1, "accepted": {"10.1/1": null}}',
-            "the reason for 10.1/1 must be a string",
+            r"\('accepted, 10.1/1': TypeError\('the reason must be a string'\)\)",
         ),
         *(
             (
@@ -419,7 +418,15 @@ def test_changes_from_outside_are_seen(path: Path) -> None:
         ),
         (
             CONTENT.replace(RECORD_LINE, f"<<<<<<< HEAD\n{RECORD_LINE}\n>>>>>>> x"),
-            "an unresolved merge",
+            "it has a merge conflict; resolve it, keeping the lines of both sides",
+        ),
+        (
+            '{"doiuri-lock": 1, "accepted": {"10.1/a": "lost", "10.1/A": "withdrawn"}}',
+            r"\('accepted, 10.1/A': ValueError\('another line of this DOI says otherwise'\)\)",
+        ),
+        (
+            CONTENT.replace(RECORD_LINE, f"{RECORD_LINE},\n{RECORD_LINE.lower()}"),
+            "another line of this DOI says otherwise",
         ),
         (CONTENT.replace(RECORD_LINE, f"{RECORD_LINE},\n{RECORD_LINE}"), "repeats a member"),
         (CONTENT[:200], "not JSON"),
@@ -442,6 +449,20 @@ def test_an_invalid_lock_file_is_refused_and_never_overwritten(
     with pytest.raises(ValueError, match=complaint):
         store.edit(lambda _content: None)
     assert path.read_text("utf-8") == content
+
+
+def test_an_empty_file_is_a_lock_file_without_entries(path: Path) -> None:
+    path.touch()
+    store = LockFile(path)
+    assert store.read().keys == []
+    store.put_many(answers())
+    assert path.read_text("utf-8") == CONTENT
+
+
+def test_two_lines_of_a_doi_that_agree_are_one(path: Path) -> None:
+    path.write_text('{"doiuri-lock": 1, "accepted": {"10.1/a": "lost", "10.1/A": "lost"}}')
+    LockFile(path).edit(lambda content: content.accepted.update({"10.1/B": "lost, too"}))
+    assert LockFile(path).read().accepted == {"10.1/A": "lost", "10.1/B": "lost, too"}
 
 
 def test_a_folder_or_a_device_is_refused_as_a_lock_file(tmp_path: Path) -> None:

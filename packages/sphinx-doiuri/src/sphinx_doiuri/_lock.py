@@ -12,7 +12,7 @@ from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
 
-from sphinx_doiuri._config import LOCK_NAME, options
+from sphinx_doiuri._config import LOCK_NAME, options, switch
 from sphinx_doiuri._environment import LOCK_BUILDER, doi_data, is_shown, location_in_file
 from sphinx_doiuri._locale import __
 
@@ -68,10 +68,7 @@ def open_lock(app: Sphinx) -> LockFile | None:
     path = _path_to_read(app)
     if path is None or not path.is_file():
         return None
-    try:
-        return LockFile(path)
-    except ValueError as error:
-        raise ConfigError(__("%s; run sphinx-build -b doi-lock to rewrite it") % error) from None
+    return _open(path)
 
 
 def _path_to_read(app: Sphinx) -> Path | None:
@@ -80,12 +77,22 @@ def _path_to_read(app: Sphinx) -> Path | None:
     return _lock_path(app.config, app.confdir)
 
 
-def _open_if_valid(path: Path) -> LockFile | None:
-    """Return the lock file, which need not exist; None if it is invalid."""
+def _open(path: Path) -> LockFile:
+    """Return the lock file, which need not exist.
+
+    :raises sphinx.errors.ConfigError: if it is invalid; the message says what to do.
+    """
     try:
         return LockFile(path)
-    except ValueError:
-        return None
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _is_own(config: Config, confdir: str | PathLike[str], path: Path) -> bool:
+    """Return whether a lock file has the DOIs of this project only, so that unused ones are dropped."""
+    if switch(config, "doi_lock_prune"):
+        return True
+    return path.resolve().is_relative_to(Path(confdir).resolve())
 
 
 def accepted_dois(app: Sphinx) -> AbstractSet[str]:
@@ -93,10 +100,9 @@ def accepted_dois(app: Sphinx) -> AbstractSet[str]:
     if not options(app.config).resolve:
         return frozenset()
     path = _lock_path(app.config, app.confdir)
-    file = None if path is None else _open_if_valid(path)
-    if file is None:
+    if path is None:
         return frozenset()
-    return file.read().accepted.keys()
+    return _open(path).read().accepted.keys()
 
 
 def report_differences(
@@ -116,13 +122,32 @@ def report_differences(
         "the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it"
     )
     _warn_missing(uses, incomplete - missing - accepted, message)
-    message = __(
-        "%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it"
+    _warn_unused(app, lock, content.unused(doi.key for doi in data.dois()))
+
+
+def _warn_unused(app: Sphinx, lock: LockFile, unused: Iterable[str]) -> None:
+    """Warn of the DOIs, given by their keys, that only the lock file has, and say how to drop them."""
+    if _is_own(app.config, app.confdir, lock.path):
+        message = __(
+            "%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it"
+        )
+    else:
+        message = __(
+            "%s is in the lock file but in no document; if no other project uses it,"
+            " run sphinx-build -b doi-lock -D doi_lock_prune=1 to drop it"
+        )
+    of_accepted = __(
+        "%s is accepted in the lock file but in no document; to drop it, delete its line"
     )
-    unused = content.unused(doi.key for doi in data.dois())
+    accepted = lock.read().accepted
     for key in sorted(unused):
-        location = location_in_file(lock.path, f"{json.dumps(key, ensure_ascii=False)}:")
-        logger.warning(message, key, type="doi", subtype="lock-unused", location=location)
+        logger.warning(
+            of_accepted if key in accepted else message,
+            key,
+            type="doi",
+            subtype="lock-unused",
+            location=location_in_file(lock.path, f"{json.dumps(key, ensure_ascii=False)}:"),
+        )
 
 
 def _warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> None:
@@ -145,10 +170,11 @@ class LockBuilder(Builder):
     """The DOIs without metadata whose works were in the lock file and stay there."""
 
     def init(self) -> None:
-        """Check that there is a lock file to write."""
+        """Check that there is a lock file to write, and that what stands there is one."""
         path = _lock_path(self.config, self.confdir)
         if path is None:
             raise ConfigError(__("doi_lock is off; set it to a file name to write a lock file"))
+        _open(path)
         self.path = path
 
     def get_outdated_docs(self) -> str:
@@ -168,10 +194,7 @@ class LockBuilder(Builder):
     def take(self, survey: Survey) -> None:
         """Keep the answers for ``finish``; a work that has lost its metadata stays as the lock file has it."""
         self.survey = survey
-        file = _open_if_valid(self.path)
-        if file is None:
-            return
-        content = file.read()
+        content = _open(self.path).read()
         self.kept = survey.kept_works(content)
         for doi in self.kept:
             survey.works[doi] = content.work(doi.key)
@@ -179,7 +202,7 @@ class LockBuilder(Builder):
     def finish(self) -> None:
         """Write the lock file, and warn of the DOIs that it has no entry for.
 
-        Entries of DOIs without an answer are kept. An invalid file is kept if there is no answer at all.
+        Entries of DOIs without an answer are kept.
         """
         data = doi_data(self.env)
         try:
@@ -220,22 +243,23 @@ class LockBuilder(Builder):
             logger.info(message, DOI_ORG, ", ".join(doi.name for doi in unlockable))
 
     def _write(self, data: DOIData) -> LockContent:
-        """Bring the lock file up to date, or delete it if there is nothing to lock; return its content."""
+        """Bring the lock file up to date; return its content.
+
+        What no document needs is dropped, unless other projects may use the file.
+        """
         dois = data.dois()
         survey = self.survey
+        is_own = _is_own(self.config, self.confdir, self.path)
 
         def change(content: LockContent) -> None:
             if survey is not None:
                 survey.renew(content, dois)
+            if is_own and survey is not None:
                 needed = {doi.key for doi in (*survey.works, *survey.incomplete)}
                 content.remove(content.dois() - needed, ["work"])
-            content.prune(doi.key for doi in dois)
+            if is_own:
+                content.prune(doi.key for doi in dois)
 
-        if survey is not None and survey.statuses and _open_if_valid(self.path) is None:
-            self.path.unlink()
         file = LockFile(self.path)
         file.edit(change)
-        content = file.read()
-        if not (content.dois() or data.unanswered()):
-            self.path.unlink(missing_ok=True)
-        return content
+        return file.read()

@@ -175,10 +175,7 @@ def _update(
         progress = partial(locking.progress, "Looking up DOIs")
         draft.look_up(list(locking.dois.values()), locking.wanted, locking.config, progress)
     if prune:
-        used = set(locking.dois)
-        if accepted is not None:
-            used.add(accepted[0].key)
-        draft.prune(used)
+        draft.prune(locking.dois.keys())
     if check:
         lines = _due_lines(locking, draft, missing)
         for line in lines:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def read_lock(path: str) -> LockContent:
     """Return the content of a lock file.
 
-    :raises ValueError: if it is no lock file; the message says what to do.
+    :raises ValueError: if it is missing or no lock file; the message says what to do.
     """
     try:
         return LockContent.read(Path(path))
@@ -28,10 +28,6 @@ def read_lock(path: str) -> LockContent:
         ) from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read as a lock file: {error.strerror}") from None
-    except ValueError as error:
-        raise ValueError(
-            f"{error}; restore it, or delete it and run doiuri lock to write it anew"
-        ) from None
 
 
 def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterator[Finding]:
@@ -45,5 +41,9 @@ def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterat
         written = json.dumps(key, ensure_ascii=False)
         start = max(text.find(f"{written}:"), 0)
         location = Location.in_text(lines, path, start, start + len(written))
-        message = f"{key} is in the lock file, but no file mentions it; run doiuri lock --prune"
+        if key in lock.accepted:  # --prune keeps it
+            remedy = "delete its line under accepted, then run doiuri lock --prune"
+        else:
+            remedy = "run doiuri lock --prune"
+        message = f"{key} is in the lock file, but no file mentions it; {remedy}"
         yield Finding(location, "lock-unused", message, key)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
 import stat
 import time
 from contextlib import suppress
@@ -43,6 +44,8 @@ PAUSE = 10.0
 _LARGEST = 500_000_000  # bytes
 _HEAD = "doiuri-lock"  # the member with the format
 _ACCEPTED = "accepted"
+_CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)  # git-merge(1), How conflicts are presented
+_REMEDY = "restore it, delete it to start a new one, or name another file"
 _NO_LINE = object()
 
 # How a Resolver reads entries, in which all answers count as those of https://doi.org
@@ -81,13 +84,19 @@ class LockContent:
         :raises ValueError: if it is not a lock file.
         """
         content = cls()
-        file = _read_file(path)
-        try:
-            for section, lines in file.items():
+        for section, lines in _read_file(path).items():
+            where = section
+            seen: dict[str, Any] = {}
+            try:
                 for doi, value in lines.items():
-                    content._read_line(section, doi, value)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"{path} contains an invalid entry: {error!r}") from None
+                    where = f"{section}, {doi}"
+                    name = Handle.from_name(doi).key
+                    if seen.setdefault(name, value) != value:
+                        raise ValueError("another line of this DOI says otherwise")  # noqa: TRY301
+                    content._read_line(section, name, value)
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                what = f"contains an invalid entry ({where!r:.100}: {error!r})"
+                raise ValueError(f"{path} {what}; correct or delete its line") from None
         return content
 
     def render(self) -> bytes:
@@ -207,11 +216,8 @@ class LockContent:
         return unused
 
     def prune(self, used: Iterable[str]) -> None:
-        """Remove what is about the DOIs that are unused."""
-        unused = self.unused(used)
-        self.remove(unused)
-        for doi in unused:
-            self.accepted.pop(doi, None)
+        """Remove what is about the DOIs that are unused, but not accepted: a person gave the reasons."""
+        self.remove(self.unused(used) - self.accepted.keys())
 
     def differences(self, new: LockContent) -> Differences:
         """Return how another content differs from this one; days do not count."""
@@ -245,17 +251,20 @@ class LockContent:
         return ascii_upper(outcome.record.alias)
 
     def _read_line(self, section: str, doi: str, value: Any) -> None:
-        """Add a line of the file; raise an error if it is invalid."""
-        name = Handle.from_name(doi).key
+        """Add a line of the file; raise an error if it is invalid.
+
+        :param doi: the DOI's key.
+        """
         if section == _ACCEPTED:
             if not isinstance(value, str):
-                raise TypeError(f"the reason for {doi} must be a string")
-            self.accepted[name] = value
+                raise TypeError("the reason must be a string")
+            self.accepted[doi] = value
             return
         kind, _, detail = section.partition(" ")
-        key = Key(kind, DOI_ORG, name, detail)
+        key = Key(kind, DOI_ORG, doi, detail)
         if kind == "work" and isinstance(value, dict) and "retrieved" in value:
-            self.retrieved[name] = str(value.pop("retrieved"))
+            value = value.copy()
+            self.retrieved[doi] = str(value.pop("retrieved"))
         _entry_of(key, value)  # raises an error if it is invalid
         self._values[key] = value
 
@@ -387,22 +396,32 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 def _read_file(path: Path) -> dict[str, Any]:
     """Return the sections of a lock file.
 
+    An empty file has none: nothing is lost if it is replaced.
+
     :raises OSError: if it cannot be read.
-    :raises ValueError: if it is not a lock file.
+    :raises ValueError: if it is not a lock file; the message says what to do.
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
         reason = f"not a regular file of at most {_LARGEST:,} bytes"
         raise OSError(errno.EINVAL, reason, str(path))
+    content = path.read_bytes()
+    if not content:
+        return {}
     try:
-        file = load(path.read_bytes())
+        file = load(content)
     except ValueError as error:
-        reason = "cannot be read as a lock file (an unresolved merge?)"
-        raise ValueError(f"{path} {reason}: {error}") from None
+        if _CONFLICT.search(content):
+            reason = "it has a merge conflict; resolve it, keeping the lines of both sides"
+        else:
+            reason = f"{error}; {_REMEDY}"
+        raise ValueError(f"{path} cannot be read as a lock file: {reason}") from None
 
     version = file.pop(_HEAD, None) if isinstance(file, dict) else None
     if version != FORMAT:
-        reason = f"its format is {version!r:.40}"
+        is_newer = isinstance(version, int) and version > FORMAT
+        remedy = "upgrade doiuri" if is_newer else _REMEDY
+        reason = f"its format is {version!r:.40}; {remedy}"
         raise ValueError(f"{path} is not a lock file of format {FORMAT}: {reason}")
     sections: dict[str, Any] = file
     return sections

@@ -164,7 +164,10 @@ def test_test_data_stays_as_it_is(tmp_path: Path, above: str, start: str, argume
     argument = argument.format(tmp_path)
     done = doiuri("fix", "--isolated", argument, cwd=tmp_path / start)
     assert without_link(tmp_path / above) == FREE
-    assert done.stderr.splitlines()[-1] == f"{len(KEPT)} fixes in test data left to --unsafe-fixes."
+    assert (
+        done.stderr.splitlines()[-1]
+        == f"{len(KEPT)} fixes in test data or templates left to --unsafe-fixes."
+    )
     options = "--isolated", "--unsafe-fixes", "--offline", "--cache", str(tmp_path / "cache")
     done = doiuri("fix", *options, argument, cwd=tmp_path / start)
     assert done.stderr.startswith(f"Fixed {len(KEPT)} in ")
@@ -174,7 +177,7 @@ def test_test_data_is_fixed_if_the_command_line_names_it_but_not_by_a_hook(tmp_p
     write_links(tmp_path)
     hook = doiuri("fix", "--isolated", "--force-exclude", *FREE, *KEPT, cwd=tmp_path)
     assert without_link(tmp_path) == FREE
-    assert f"{len(KEPT)} fixes in test data left" in hook.stderr
+    assert f"{len(KEPT)} fixes in test data or templates left" in hook.stderr
     (tmp_path / "list").write_text(KEPT[0])
     doiuri("fix", "--isolated", "--files-from=list", cwd=tmp_path)
     assert without_link(tmp_path) == FREE

@@ -66,8 +66,8 @@ _NO_LINE_END = b"\n\\ No newline at end of file\n"
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="Also correct DOIs that are not registered, if the corrected DOI is, and fix test data. "
-    "Asks the registry.",
+    help="Also correct DOIs that are not registered, if the corrected DOI is, and fix test data and "
+    "templates. Asks the registry.",
 )
 @code_options
 @registry_options

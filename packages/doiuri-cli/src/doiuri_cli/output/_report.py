@@ -105,16 +105,16 @@ def recorded_line(count: int) -> str:
 
 
 def test_data_lines(findings: Iterable[Finding]) -> list[str]:
-    """Return the line on fixes that are left out because they would change test data, if there are any."""
-    count = sum(_is_in_test_data(finding) for finding in findings)
+    """Return the line on fixes that are left out though they keep the DOI, if there are any."""
+    count = sum(_is_left_out(finding) for finding in findings)
     if count == 0:
         return []
     fixes = "1 fix" if count == 1 else f"{count} fixes"
-    return [f"{fixes} in test data left to --unsafe-fixes."]
+    return [f"{fixes} in test data or templates left to --unsafe-fixes."]
 
 
-def _is_in_test_data(finding: Finding) -> bool:
-    """Return whether a fix keeps the DOI, and is unsafe only because the file is test data."""
+def _is_left_out(finding: Finding) -> bool:
+    """Return whether a fix keeps the DOI, and is unsafe only because of what reads the file."""
     fix = finding.fix
     return fix is not None and fix.name is None and not fix.safe
 

@@ -210,7 +210,13 @@ _MARKDOWN = {"markdown", "heading"}  # format 3 has cells for headings
 _FORMAT_3 = "worksheets"  # its cells are in worksheets, and the source of code is called input
 
 
-_COMMENT_LINES = re.compile(r"(?:^[ \t]*+(?:\#|//|\*)[^\r\n]*+(?:\r?\n|\Z))+", re.MULTILINE)
+_COMMENT_LINES = re.compile(
+    r"""
+    (?P<tex> (?: ^[ \t]*+ \#+' [^\r\n]*+ (?:\r?\n|\Z) )+ )                      # roxygen: escapes are those of TeX
+  | (?P<text> (?: ^[ \t]*+ (?! \#+' ) (?:\#|//|\*) [^\r\n]*+ (?:\r?\n|\Z) )+ )
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
 
 
 def read_code(source: Source) -> Iterator[Part]:
@@ -218,7 +224,7 @@ def read_code(source: Source) -> Iterator[Part]:
     last = 0
     for lines in _COMMENT_LINES.finditer(source.text):
         yield Part(source.text[last : lines.start()], start=last, encode=unwritable)
-        yield Part(lines[0], start=lines.start())
+        yield Part(lines[0], lines.lastgroup or "", start=lines.start())
         last = lines.end()
     yield Part(source.text[last:], start=last, encode=unwritable)
 

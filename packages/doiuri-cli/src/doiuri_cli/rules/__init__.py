@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.readers._keys import is_key
 from doiuri_cli.readers._part import location_of
-from doiuri_cli.rules._keep import is_fixed_text, keeps_name
+from doiuri_cli.rules._keep import is_fixed_text, keeps_host, keeps_name
 
 if TYPE_CHECKING:
     from doiuri_cli._mentions import Mention
@@ -65,14 +65,17 @@ class Fix(NamedTuple):
     start: int  # offset in the file's text of the first character that is replaced
     end: int  # offset after the last one
     replacement: str  # the text in its place, as the file writes it
-    safe: bool  # whether it is applied by default: the DOI stays the same, and the file is not test data
+    # whether it is applied by default: the DOI stays the same, what reads the file reads all else as before,
+    # and the file is not test data
+    safe: bool
     name: str | None = None  # the name that it changes the DOI to; None if the DOI stays the same
 
 
 def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None) -> Fix | None:
     """Return the fix that replaces a piece of a part; None if it would lose or break something.
 
-    It is safe if the DOI stays the same, and then only labels, links and escapes may change.
+    It is safe if the DOI stays the same, and then only labels, links and escapes may change, and these only
+    where they mean nothing else.
     """
     if is_key(part.text, span[0], part.syntax) or is_fixed_text(part, *span):
         return None
@@ -82,7 +85,8 @@ def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None
         written = part.encode(text)
     except ValueError:
         return None
-    return Fix(*part.span(*span), written, name is None, name)
+    is_safe = name is None and keeps_host(part, span, text)
+    return Fix(*part.span(*span), written, is_safe, name)
 
 
 class Finding(NamedTuple):

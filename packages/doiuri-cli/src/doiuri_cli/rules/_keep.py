@@ -12,6 +12,8 @@ from urllib.parse import unquote
 
 from doiuri.plugins import PROXY_PATTERN
 
+from doiuri_cli.readers import type_of
+
 if TYPE_CHECKING:
     from doiuri_cli.readers import Part
 
@@ -71,6 +73,24 @@ _RST_NAME_START = re.compile(
 _LABEL_START = re.compile(r"\[([^\[\]]*)\Z")
 _LABEL_END = re.compile(r"[^\[\]]*(?=\])")
 _DEFINITION = re.compile(r"^[ \t>]*\[([^\[\]\n]+)\]:", re.MULTILINE)
+
+# What formats give a meaning to: escapes, comments, directives, quotation marks and brackets
+_SPECIAL = "%\\\"'`()[]{}<>"
+_STRINGS = frozenset({"python", "notebook", "yaml", "json"})  # each part is a string, or a comment
+_ROXYGEN = re.compile(r"[ \t]*#+'")
+# What a program fills in, by the character that it consists of
+_PERCENT_DIRECTIVE = re.compile(
+    r"""
+    % (?! in% | [2-7][0-9A-Fa-f] | [89A-Fa-f][0-9] | [89A-F][A-F] )   # not R's %in%, nor an escape of a URL
+    (?: % | [(<{] \w+ [)>}]                                           # printf in C, Python, R, Ruby, Java
+    |   (?: [0-9]+ \$ )? [-+\#0]* (?: [0-9]+ | \* )? (?: \. (?: [0-9]+ | \* ) )?
+        [hlLjzt]* [diouxXeEfFgGcrsa@]
+    )
+    """,
+    re.VERBOSE,
+)
+_BRACES_DIRECTIVE = re.compile(r"\{[^{}\s]*\}")  # of str.format and its like
+_DIRECTIVES = {"%": _PERCENT_DIRECTIVE, "{": _BRACES_DIRECTIVE, "}": _BRACES_DIRECTIVE}
 
 
 def is_usual(name: str, rest: str) -> bool:
@@ -138,6 +158,56 @@ def _tex_meaning(escape: re.Match[str]) -> str:
 
 def _unquoted(name: str) -> str:
     return unquote(name, errors="surrogateescape")  # bytes that are no UTF-8 stay apart
+
+
+def keeps_host(part: Part, span: tuple[int, int], new: str) -> bool:
+    """Return whether what reads the file reads all the same with ``new`` in the place of a piece of a part.
+
+    Judged by the file around the piece, for the reader of the part may be mistaken about it.
+    """
+    changed = _special_changes(part.text[slice(*span)], new)
+    if not changed:
+        return True
+    kind = type_of(part.source.path)
+    if kind is None:  # only its name says what escapes and comments are
+        return False
+
+    line = _line_around(part, span)
+    # Rd, or Markdown if the package says so: "%" begins a comment in one of them (Writing R Extensions, 2.1)
+    if kind == "code" and _ROXYGEN.match(line):
+        return False
+    template = line
+    if kind == "code":
+        template = part.source.text
+    elif kind in _STRINGS:
+        template = part.text
+    directives = {_DIRECTIVES[character] for character in changed & _DIRECTIVES.keys()}
+    return not any(directive.search(template) for directive in directives)
+
+
+def _special_changes(old: str, new: str) -> set[str]:
+    """Return the special characters between the start and the end that two texts have in common."""
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    changed = old[start : len(old) - end] + new[start : len(new) - end]
+    return {character for character in changed if character in _SPECIAL}
+
+
+def _common(first: str, second: str) -> int:
+    """Return how many characters two texts have in common at the start."""
+    for place, (character, other) in enumerate(zip(first, second, strict=False)):
+        if character != other:
+            return place
+    return min(len(first), len(second))
+
+
+def _line_around(part: Part, span: tuple[int, int]) -> str:
+    """Return the line or lines of the file that a piece of a part is in."""
+    text = part.source.text
+    first, last = part.span(*span)
+    start = text.rfind("\n", 0, first) + 1
+    end = text.find("\n", last)
+    return text[start:] if end < 0 else text[start:end]
 
 
 def is_fixed_text(part: Part, start: int, end: int) -> bool:

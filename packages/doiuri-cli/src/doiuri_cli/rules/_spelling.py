@@ -13,7 +13,7 @@ from doiuri.plugins import PROXY_PATTERN
 from doiuri_cli._mentions import HEAD, WEB, label_of, mentions_in
 from doiuri_cli.readers import Part
 from doiuri_cli.rules import finding_about, fix_at
-from doiuri_cli.rules._keep import escape, is_usual, keeps_name
+from doiuri_cli.rules._keep import escape, is_usual, keeps_host, keeps_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -227,7 +227,7 @@ def _raw_link(mention: Mention) -> Finding | None:
     if rest:
         return _cut(mention, rest)
     doi = mention.doi
-    if doi is None or not _has_only_url_escapes(mention):
+    if doi is None or not _has_only_url_escapes(mention) or _has_tex_escapes(doi):
         return None
 
     reason = _misread(mention, doi)
@@ -306,6 +306,11 @@ def _has_only_url_escapes(mention: Mention) -> bool:
         return mention.doi is not None and DOI.parse(mention.text).name == mention.doi.name
     except DOISyntaxError:
         return False
+
+
+def _has_tex_escapes(doi: DOI) -> bool:
+    """Return whether a name has TeX escapes; the advice on them says what to write, and not ``%5C``."""
+    return any(advice.code == "tex-escape" for advice in advise(doi))
 
 
 def _asked_for(link: str) -> str:
@@ -419,7 +424,8 @@ def _suggested(mention: Mention, advice: Advice) -> Fix | None:
 
     if fix is not None and advice.code == "entity" and part.field:
         # An exporter escaped the field for HTML: no name has entities
-        return fix._replace(safe=keeps_name(mention.text, text, part.syntax))
+        is_safe = keeps_name(mention.text, text, part.syntax)
+        return fix._replace(safe=is_safe and keeps_host(part, mention.span, text))
     return fix
 
 

@@ -13,7 +13,7 @@ from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Run, contents_of, examined
 from doiuri_cli.commands import PROBLEM, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
-from doiuri_cli.output._report import location_text, members, to_json
+from doiuri_cli.output._report import location_text, members, to_json, write_json_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,9 +57,10 @@ def find(files: FileOptions, output: str, *, unique: bool, **options: object) ->
 
 
 def _mentions(reports: Iterable[FileReport], read: list[FileReport]) -> Iterator[LocatedMention]:
-    """Yield where the files mention DOIs; add the reports, without what may be large, to a list."""
+    """Yield where the files mention DOIs; add what is to be said of the files to a list."""
     for report in reports:
-        read.append(FileReport(report.path, problem=report.problem, note=report.note))
+        if report.problem is not None or report.note is not None:
+            read.append(FileReport(report.path, problem=report.problem, note=report.note))
         for mention in sorted(report.mentions, key=lambda mention: mention.start):
             if mention.name is not None and not mention.may_be_page:
                 yield mention
@@ -76,8 +77,7 @@ def _unique(mentions: Iterable[LocatedMention]) -> Iterator[LocatedMention]:
 
 def _write(mentions: Iterable[LocatedMention], output: str, *, unique: bool) -> None:
     if output == "json":
-        listed = [_members(mention) for mention in mentions]
-        sys.stdout.write(f"{to_json(listed, indent=2)}\n")
+        write_json_list(map(_members, mentions), sys.stdout)
         return
     for mention in mentions:
         if output == "jsonl":

@@ -22,6 +22,7 @@ from doiuri_cli.output._report import (
     to_json,
     uri,
     visible,
+    write_json_list,
 )
 from doiuri_cli.rules import RULES, Severity
 
@@ -197,8 +198,8 @@ def _property(text: str) -> str:
 def write_gitlab(report: Report, stream: TextIO) -> None:
     """Write the findings as GitLab's Code Quality wants them."""
     pairs = zip(report.findings, fingerprints(report.findings), strict=True)
-    issues = [_issue(finding, fingerprint) for finding, fingerprint in pairs]
-    stream.write(f"{to_json(issues, indent=2)}\n")
+    issues = (_issue(finding, fingerprint) for finding, fingerprint in pairs)
+    write_json_list(issues, stream)
 
 
 def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:

@@ -8,12 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.readers import TABLES
 from doiuri_cli.rules import Finding, Severity
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from doiuri_cli.files import Location
     from doiuri_cli.readers._bibliography import Lacking
 
@@ -265,6 +268,17 @@ def inert(text: str) -> str:
 def to_json(value: object, indent: int | None = None) -> str:
     """Return a value as JSON, in ASCII and without what CI systems take for a command."""
     return json.dumps(value, indent=indent).replace("##", "#\\u0023")
+
+
+def write_json_list(values: Iterable[object], stream: TextIO) -> None:
+    """Write a list as JSON, a value at a time: all of them may not fit into memory."""
+    before = "[\n"
+    for value in values:
+        stream.write(before)
+        stream.write(indent(to_json(value, indent=2), "  "))
+        before = ",\n"
+    is_empty = before == "[\n"
+    stream.write("[]\n" if is_empty else "\n]\n")
 
 
 def shown(character: str) -> str:

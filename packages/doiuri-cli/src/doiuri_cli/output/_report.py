@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from textwrap import indent
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.readers import TABLES
@@ -270,15 +269,24 @@ def to_json(value: object, indent: int | None = None) -> str:
     return json.dumps(value, indent=indent).replace("##", "#\\u0023")
 
 
-def write_json_list(values: Iterable[object], stream: TextIO) -> None:
-    """Write a list as JSON, a value at a time: all of them may not fit into memory."""
-    before = "[\n"
+def write_json_list(values: Iterable[Mapping[str, object]], stream: TextIO) -> None:
+    """Write a list of objects as indented JSON, one after the other: all of them may not fit into memory."""
+    before = "[\n  "
+    is_empty = True
     for value in values:
-        stream.write(before)
-        stream.write(indent(to_json(value, indent=2), "  "))
-        before = ",\n"
-    is_empty = before == "[\n"
+        stream.write(f"{before}{_indented(value)}")
+        before = ",\n  "
+        is_empty = False
     stream.write("[]\n" if is_empty else "\n]\n")
+
+
+def _indented(value: object, margin: str = "  ") -> str:
+    """Return an object as ``json.dumps`` indents it, which takes several times longer."""
+    if not isinstance(value, Mapping):
+        return to_json(value)
+    inner = f"{margin}  "
+    lines = [f"{inner}{to_json(name)}: {_indented(value[name], inner)}" for name in value]
+    return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
 
 
 def shown(character: str) -> str:

@@ -85,6 +85,30 @@ def test_all_values_may_be_strings() -> None:
     assert options.display(DOI("10.1000/a#b")) == "https://dx.example/10.1000/a%23b"
 
 
+def test_relative_paths_of_files_start_at_the_folder_of_the_host(tmp_path: Path) -> None:
+    given = {
+        "lock": "doi.lock.json",
+        "reference_style": "own.CSL",
+        "reference_locale": str(tmp_path / "eo.xml"),
+        "works": ["a.bib", "b.json"],
+        "cache": "cache.sqlite",
+    }
+    options = Options.read(given, environ={}, folder="docs")
+
+    assert options.files == (
+        "docs/doi.lock.json",
+        "docs/own.CSL",
+        str(tmp_path / "eo.xml"),
+        "docs/a.bib",
+        "docs/b.json",
+    )
+    assert options.cache == "cache.sqlite"
+    no_files = Options.read(
+        {"lock": "", "reference_style": "numeric", "reference_locale": "de"}, environ={}, folder="x"
+    )
+    assert no_files.files == ()
+
+
 def test_none_turns_look_ups_off() -> None:
     assert read(resolve=None).resolve is False
 

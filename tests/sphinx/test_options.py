@@ -22,7 +22,8 @@ def test_what_is_wrong_stops_the_build_and_is_named(
 ) -> None:
     built = page(tmp_path, TEXT, r"doi_works = 'refs\0.bib'")
     assert built.status == 2
-    assert r"doi_works: 'refs\x00.bib' contains a NUL, so it is not a path" in built.warnings
+    assert r"doi_works: " in built.warnings
+    assert r"refs\x00.bib' is not a path" in built.warnings
     monkeypatch.setenv("DOIURI_OFFLINE", "perhaps")
     built = page(tmp_path, TEXT)
     assert built.status == 2

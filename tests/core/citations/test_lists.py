@@ -78,7 +78,7 @@ def test_a_link_stands_for_a_work_only_while_it_is_not_known_whether_there_is_on
 @pytest.mark.parametrize("text", ["*", "@*", " * "])
 def test_a_star_lists_all_works_of_the_files(text: str, tmp_path: Path) -> None:
     (tmp_path / "works.json").write_text('[{"id": "b"}, {"id": "a", "DOI": "10.5555/abel"}]')
-    citing = Citing(Options.read({"works": ["works.json"]}), tmp_path)
+    citing = Citing(Options.read({"works": ["works.json"]}, folder=tmp_path))
 
     assert [cite.key for cite in citing.read_nocite(text, report=refuse)] == ["b", ABEL]
     assert [cite.key for cite in citing.read_nocite("10.5555/kahn; @a", report=refuse)] == [
@@ -141,7 +141,7 @@ def test_numbers_follow_the_citations() -> None:
 
 def test_what_cannot_be_read_of_a_work_is_a_problem_each_time(tmp_path: Path) -> None:
     (tmp_path / "works.json").write_text('[{"id": "k", "title": "T", "issued": {"year": "soon"}}]')
-    citing = Citing(Options.read({"works": ["works.json"]}), tmp_path)
+    citing = Citing(Options.read({"works": ["works.json"]}, folder=tmp_path))
     listed = ReferenceList(citing, {"k": []}, {})
     known: dict[EntryKey, tuple[Part, ...]] = {}
 
@@ -158,8 +158,9 @@ LOCALE = """<locale xmlns="http://purl.org/net/xbiblio/csl" version="1.0" xml:la
 
 def test_a_locale_file_is_for_languages_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "locales-eo.xml").write_text(LOCALE)
-    without = Citing(Options.read({}), tmp_path, "eo")
-    citing = Citing(Options.read({"reference_locale": "locales-eo.xml"}), tmp_path, "eo")
+    without = Citing(Options.read({}), language="eo")
+    given = Options.read({"reference_locale": "locales-eo.xml"}, folder=tmp_path)
+    citing = Citing(given, language="eo")
 
     listed = ReferenceList(citing, {PAIR: []}, {PAIR: Work(PAIR, {"author": ["Abel", "Kahn"]})})
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.exceptions import Abort
+from support.named_files import FILES, OPTIONS
 
 from ..conftest import MakeSite, Page
 from ..test_looks import CARDS as RECORDS
@@ -87,15 +88,19 @@ def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
     assert back == [("../#cite-own", "↩\xa01"), ("../b/#cite-own", "2")]
 
 
-def test_a_change_of_a_file_of_works_is_noticed_by_serve(site: MakeSite) -> None:
-    built = site({"../works.json": json.dumps(WORKS)})
+def test_a_change_of_a_file_that_an_option_names_is_noticed_by_serve(site: MakeSite) -> None:
+    files = {name: contents[0] for name, contents in FILES.items()}
+    built = site({f"../{name}": text for name, text in files.items()})
     watched: list[str] = []
-    built.build(plugins=[{"doiuri": {"resolve": False, "works": "works.json"}}])
+    built.build(plugins=[{"doiuri": {"resolve": False, **OPTIONS}}])
     config = built.config()
     build(config)
     server: Any = SimpleNamespace(watch=watched.append)
     config.plugins.on_serve(server, config=config, builder=build)
-    assert watched == [str(built.folder / "works.json")]
+    watchable = {str(built.folder / name) for name in files if name != "doi.lock.json"}
+    assert set(watched) == watchable, (
+        "builds write the lock file, so a watched one would build twice"
+    )
 
 
 def test_a_lock_file_that_breaks_while_serve_runs_is_said_in_a_sentence(site: MakeSite) -> None:

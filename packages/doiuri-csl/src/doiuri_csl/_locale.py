@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
@@ -121,7 +122,7 @@ def _read_term(node: Node) -> _Term:
 
 @dataclass(frozen=True)
 class Locale:
-    """A language of citations.
+    """A language of citations. Locales are equal if their language and their terms are.
 
     >>> Locale.load("de").term("editor", "short")
     'Hrsg.'
@@ -130,7 +131,7 @@ class Locale:
     lang: str
     """Its tag, such as "de-DE"."""
 
-    _layers: tuple[Node, ...] = field(repr=False, compare=False)
+    _layers: tuple[Node, ...] = field(repr=False, hash=False)
 
     @classmethod
     def load(cls, lang: str) -> Locale:
@@ -174,6 +175,12 @@ class Locale:
         :param plural: whether it stands for several
         """
         return self._terms.term(name, form, plural=plural)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A digest of its terms, date formats and options."""
+        content = repr((self.lang, self._layers))
+        return hashlib.blake2s(content.encode()).digest()
 
     @cached_property
     def _terms(self) -> Terms:

@@ -12,6 +12,7 @@ from enum import Enum
 from functools import cache
 from importlib.util import find_spec
 from math import inf
+from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -69,6 +70,9 @@ class Option:
     variable: str | None = None
     """The environment variable that is read if the option is not given."""
 
+    file_suffix: str | None = None
+    """The end of values that are paths of files, such as ".csl"; "" if all values are, None if no value is."""
+
     def read(
         self,
         given: Mapping[str, object],
@@ -113,6 +117,26 @@ class Option:
         if isinstance(self.default, bool):
             return flag(value)
         return text(value)
+
+    def names_file(self, value: object) -> bool:
+        """Return whether a value is the path of a file."""
+        if not isinstance(value, str) or not value or self.file_suffix is None:
+            return False
+        return value.lower().endswith(self.file_suffix)
+
+    def in_folder(self, value: Any, folder: str | os.PathLike[str]) -> Any:
+        """Return a value with the relative paths of files in it as seen from a folder.
+
+        >>> option("works").in_folder(["works.bib", "/more.bib"], "docs")
+        ['docs/works.bib', '/more.bib']
+        >>> option("reference_style").in_folder("numeric", "docs")
+        'numeric'
+        """
+        if isinstance(value, list | tuple):
+            return type(value)(self.in_folder(each, folder) for each in value)
+        if self.names_file(value):
+            return str(Path(folder, value))
+        return value
 
     def describe(self) -> str:
         """Return what the option is for, and its default, as a line of plain text."""
@@ -292,7 +316,7 @@ OPTIONS = (
     Option("resolve", True, "look up DOIs", none=False),
     Option("timeout", 10, "seconds for one request", number("seconds")),
     Option("budget", 2, "seconds for all requests", number("seconds")),
-    Option("lock", None, "path of a lock file", path),
+    Option("lock", None, "path of a lock file", path, file_suffix=""),
     Option(
         "text",
         "name",
@@ -310,13 +334,20 @@ OPTIONS = (
         "reference_style",
         None,
         "style of the list: `author-date`, `numeric` or the path of a .csl file",
+        file_suffix=".csl",
     ),
-    Option("reference_locale", None, "locale of the list of references, such as `de-DE`"),
+    Option(
+        "reference_locale",
+        None,
+        "locale of the list of references, such as `de-DE`, or the path of its .xml file",
+        file_suffix=".xml",
+    ),
     Option(
         "works",
         (),
         "files of works without a DOI and of corrections: BibTeX, CSL-JSON, CSL-YAML",
         texts,
+        file_suffix="",
     ),
 )
 """The options of all plugins that show DOIs, each declared here only: hosts translate this table."""
@@ -346,6 +377,7 @@ def read_options(
     given: Mapping[str, object],
     prefix: str = "",
     environ: Mapping[str, str] | None = None,
+    folder: str | os.PathLike[str] = "",
 ) -> dict[str, Any]:
     """Return the values of options by their names, checked; those given may be strings.
 
@@ -357,9 +389,14 @@ def read_options(
     :param given: values by the names that users write; others are ignored.
     :param prefix: what all these names begin with, such as ``"doi_"``.
     :param environ: variables to read instead of the process's environment.
+    :param folder: the folder of relative paths of files; by default the current one.
     :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
     """
-    return {option.name: option.read(given, prefix, environ) for option in options}
+    values = {}
+    for option in options:
+        value = option.read(given, prefix, environ)
+        values[option.name] = option.in_folder(value, folder)
+    return values
 
 
 def with_defaults(**defaults: object) -> tuple[Option, ...]:

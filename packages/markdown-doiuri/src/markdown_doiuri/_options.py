@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from doiuri import DOISyntaxError, plugins
-from doiuri.plugins import Option, option, text, with_defaults
+from doiuri.plugins import Option, option, text, texts, with_defaults
 from doiuri.plugins.citing import Citing
 
 from markdown_doiuri._report import Problem
@@ -47,7 +47,7 @@ OWN = (
         "read `[@doi:10.1000/182]` and `@doi:10.1000/182` as citations",
         none=False,
     ),
-    option("works", name="nocite", help="DOIs and ids of works that are listed, but not cited"),
+    Option("nocite", (), "DOIs and ids of works that are listed, but not cited", texts),
     Option("list_links", False, "list the works that pages link to in the list of references, too"),
     option("details"),
     Option(

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_doiuri._citations import DOIDomain
+from sphinx_doiuri._citations import DOIDomain, outdated_documents
 from sphinx_doiuri._compat import (
     CorrectBibtexLinks,
     HideURIs,
@@ -98,6 +98,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", allow_doi_urls_in_myst)
     app.connect("builder-inited", replace_role, priority=900)
     app.connect("builder-inited", check_lock)
+    app.connect("env-get-outdated", outdated_documents)
     # After sphinxcontrib-bibtex chose entries
     app.connect("env-updated", _finish_reading, priority=600)
     app.connect("html-page-context", link_style)

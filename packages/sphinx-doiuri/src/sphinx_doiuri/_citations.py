@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 from docutils import nodes
@@ -24,10 +23,11 @@ from sphinx_doiuri._config import citing, options
 from sphinx_doiuri._environment import conditions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from doiuri import Handle
+    from sphinx.application import Sphinx
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
@@ -44,7 +44,7 @@ _DIGEST_BYTES = 4
 _REFERENCES = frozenset({"ref", "doc", "any", "myst"})  # the roles that show titles
 
 # The data that come from reading a document, each by document name
-_READ = ("citations", "places", "titles", "targets")
+_READ = ("citations", "places", "titles", "targets", "files")
 
 
 class Citation(NamedTuple):
@@ -196,21 +196,39 @@ class CitationRole(SphinxRole):
 
 
 def read_cites(text: str, env: BuildEnvironment) -> tuple[Cite, ...]:
-    """Return what a document cites; if it cites ids, note that it depends on the files of works.
+    """Return what a document cites, and note the files that this depends on.
 
     :raises DOISyntaxError: if a part contains no DOI and no id.
     :raises ValueError: if no file of works has an id.
     """
     of_project = citing(env.config)
+    note_files(env, of_project.locale_files)  # with the terms of locators
     if "@" in text:
-        note_works(env)
+        note_files(env, options(env.config).works)
     return parse_citation(text, of_project.locale, of_project.library.ids)
 
 
-def note_works(env: BuildEnvironment) -> None:
-    """Note that what is read depends on the files of works."""
-    for file in citing(env.config).library.files:
-        env.note_dependency(str(file))
+def note_files(env: BuildEnvironment, paths: Iterable[str]) -> None:
+    """Note that what is read depends on these files, with their digests: a file may get an older time."""
+    noted = domain_of(env).files.setdefault(env.docname, {})
+    for path in paths:
+        noted[path] = citing(env.config).digest(path)
+
+
+def outdated_documents(
+    app: Sphinx,
+    env: BuildEnvironment,
+    added: set[str],  # noqa: ARG001
+    changed: set[str],  # noqa: ARG001
+    removed: set[str],  # noqa: ARG001
+) -> list[str]:
+    """Return the documents that depend on files with another content now. Handles ``env-get-outdated``."""
+    digest = citing(app.config).digest
+    return [
+        docname
+        for docname, noted in domain_of(env).files.items()
+        if any(digest(path) != content for path, content in noted.items())
+    ]
 
 
 def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
@@ -256,12 +274,11 @@ class BibliographyDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the node that stands for the list; it contains links to the works of ``nocite``."""
         style = self.options.get("style", "").strip()
+        note_files(self.env, citing(self.config).files_of(style))
         try:
             citing(self.config).styles(style)
         except ValueError as error:
             raise self.error(str(error)) from None
-        if style.endswith(".csl"):
-            self.env.note_dependency(str(Path(citing(self.config).folder, style)))
         cites = tuple(self._nocite())
         place = Place(
             docname="",  # as yet
@@ -285,7 +302,7 @@ class BibliographyDirective(SphinxDirective):
         """Return the works that are listed though nothing cites them; warn of what is not a work."""
         listed = self.options.get("nocite", "")
         if "@" in listed or "*" in listed:
-            note_works(self.env)
+            note_files(self.env, options(self.config).works)
 
         def report(_part: str, error: ValueError) -> None:
             location = self.get_location()
@@ -302,7 +319,7 @@ class DOIDomain(Domain):
     roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned")}
-    data_version = 9
+    data_version = 10
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)
@@ -314,6 +331,8 @@ class DOIDomain(Domain):
         """The titles, captions and rubrics with citations, by document name and by the ids they belong to."""
         self.targets: dict[str, set[str]] = self.data["targets"]
         """The labels and documents to which documents refer, by document name."""
+        self.files: dict[str, dict[str, bytes | None]] = self.data["files"]
+        """Digests of the files that reading depended on, by document name and path."""
         self.rendered: dict[str, dict[str, str]] = self.data["rendered"]
         """Digests of what the pages of each builder show, by document name and builder."""
         self.warned: dict[str, set[tuple[str, DOI | str]]] = self.data["warned"]

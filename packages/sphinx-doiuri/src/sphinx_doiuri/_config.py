@@ -35,11 +35,12 @@ SWITCHES = (
 _SHARED = with_defaults(budget=BUDGET)
 _ALL = {f"doi_{declared.name}": declared for declared in (*_SHARED, *SWITCHES)}
 # What a change rebuilds: "env" reads all documents again, "html" writes all pages again.
-# What styles and locales change is found when the works are known.
+# What styles change is found when the works are known.
 _REBUILDS: dict[str, _Rebuild] = {
     "text": "env",
     "link": "env",
     "works": "env",
+    "reference_locale": "env",  # it has the terms of locators
     "details": "html",
     "hardcoded_links": "env",
 }
@@ -69,16 +70,16 @@ def check_options(app: Sphinx, config: Config) -> None:
 
     :raises sphinx.errors.ConfigError: with the name of the option, its value, and the valid values.
     """
+    given = {name: config[name] for name in _ALL}
     try:
-        options(config)
+        shared = Options.read(given, prefix="doi_", options=_SHARED, folder=app.confdir)
         for declared in SWITCHES:
             switch(config, f"doi_{declared.name}")
-        for path in options(config).works:
-            if "\0" in path:
-                raise ValueError(f"doi_works: {path!r} contains a NUL, so it is not a path")  # noqa: TRY301
-        vars(config)[_CITING] = Citing(options(config), app.confdir, config.language, "doi_")
+        citing = Citing(shared, app.confdir, config.language, "doi_")
     except ValueError as error:
         raise ConfigError(str(error)) from None
+    # Sphinx does not pickle names with an underscore
+    vars(config).update({_ATTRIBUTE: shared, _CITING: citing})
     _report_misspelt(config)
 
 
@@ -99,15 +100,8 @@ def citing(config: Config) -> Citing:
 
 
 def options(config: Config) -> Options:
-    """Return the options that all plugins share; the environment variables are read once a build.
-
-    :raises ValueError: if an option is invalid.
-    """
-    attributes = vars(config)  # Sphinx does not pickle names with an underscore
-    if _ATTRIBUTE not in attributes:
-        given = {name: config[name] for name in _ALL}
-        attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_", options=_SHARED)
-    shared: Options = attributes[_ATTRIBUTE]
+    """Return the options that all plugins share, as they were when the build began."""
+    shared: Options = vars(config)[_ATTRIBUTE]
     return shared
 
 

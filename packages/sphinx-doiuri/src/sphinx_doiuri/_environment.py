@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 11  # of DOIData, and of the nodes in doctrees
+VERSION = 12  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 _Value = TypeVar("_Value")

@@ -95,16 +95,16 @@ class Answer(NamedTuple):
 Formatter: TypeAlias = "Callable[[Work], str]"
 
 
-def _formatter(name: str, locale: str) -> Formatter:
+def _formatter(style_name: str, language: str) -> Formatter:
     """Return what formats works.
 
     :raises UsageError: if there is no such style or locale
     """
-    from doiuri.citations import Reference, Style, check_locale, format_entries
+    from doiuri.citations import Reference, Style, format_entries, load_locale
 
     try:
-        style = Style.load(name)
-        locale = check_locale(locale)
+        style = Style.load(style_name)
+        locale = load_locale(language)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 

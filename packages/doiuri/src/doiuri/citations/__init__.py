@@ -14,7 +14,7 @@ if find_spec("doiuri_csl") is None:
 from doiuri.citations._bibliography import Bibliography, EntryKey, Form, format_entries
 from doiuri.citations._cites import Cite, parse_citation, parse_locator
 from doiuri.citations._parts import Format, Part, Reference
-from doiuri.citations._style import Style, check_locale
+from doiuri.citations._style import Style, load_locale
 from doiuri.citations._works import Library, read_works
 
 __all__ = [
@@ -27,8 +27,8 @@ __all__ = [
     "Part",
     "Reference",
     "Style",
-    "check_locale",
     "format_entries",
+    "load_locale",
     "parse_citation",
     "parse_locator",
     "read_works",

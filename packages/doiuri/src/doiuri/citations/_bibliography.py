@@ -60,8 +60,8 @@ class EntryKey(NamedTuple):
     style: bytes
     """A digest of the style."""
 
-    locale: str
-    """The language."""
+    locale: bytes
+    """A digest of the locale."""
 
 
 class Bibliography:
@@ -70,7 +70,7 @@ class Bibliography:
     :param cited: the keys of the works in the order of their citations; they may be repeated
     :param works: the works that are known. A key without a work gets no entry
     :param style: entries are sorted by its keys; without any, they have the order of the first citations
-    :param locale: the language of the terms in citations, such as "de-DE"
+    :param locale: the language of the terms in citations, such as "de-DE", or what ``load_locale`` returned
     :raises ValueError: if there is no such locale
 
     >>> from doiuri import DOI
@@ -94,7 +94,7 @@ class Bibliography:
         cited: Iterable[Key],
         works: Mapping[AnyKey, Work],
         style: Style,
-        locale: str = "en-US",
+        locale: csl.Locale | str = "en-US",
     ) -> None:
         self._style = style
         self._locale = locale_of(locale)
@@ -302,7 +302,7 @@ class Bibliography:
 def format_entries(
     references: Iterable[Reference],
     style: Style,
-    locale: str = "en-US",
+    locale: csl.Locale | str = "en-US",
     known: MutableMapping[EntryKey, tuple[Part, ...]] | None = None,
     problems: dict[str, None] | None = None,
 ) -> list[tuple[Part, ...]]:
@@ -310,14 +310,14 @@ def format_entries(
 
     :param references: entries of a ``Bibliography``
     :param style: their style
-    :param locale: the language, such as "de-DE"
+    :param locale: the language, such as "de-DE", or what ``load_locale`` returned
     :param known: entries of earlier calls, which are not formatted again; those of this call are set in it
     :param problems: gets what cannot be read of a work
     :raises ValueError: if there is no such locale
     """
     language = locale_of(locale)
     references = list(references)
-    keys = _entry_keys(references, style, language.lang)
+    keys = _entry_keys(references, style, language)
     if known is None:
         known = {}
 
@@ -343,12 +343,12 @@ def format_entries(
     return [entries[key] for key in keys]
 
 
-def _entry_keys(references: list[Reference], style: Style, locale: str) -> list[EntryKey]:
+def _entry_keys(references: list[Reference], style: Style, locale: csl.Locale) -> list[EntryKey]:
     """Return the keys under which entries are remembered."""
     keys = []
     before = None
     for work, _, letter, conditions in references:
-        keys.append(EntryKey(work, before, letter, conditions, style.digest, locale))
+        keys.append(EntryKey(work, before, letter, conditions, style.digest, locale.digest))
         if style.replaces_names:
             before = work
     return keys

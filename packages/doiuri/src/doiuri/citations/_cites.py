@@ -87,7 +87,9 @@ class Cite:
 
 
 def parse_citation(
-    text: str, locale: str = ENGLISH, ids: Mapping[str, Handle | str] | None = None
+    text: str,
+    locale: csl.Locale | str = ENGLISH,
+    ids: Mapping[str, Handle | str] | None = None,
 ) -> tuple[Cite, ...]:
     """Read what stands inside a citation.
 
@@ -101,7 +103,7 @@ def parse_citation(
     ('10.1000/182', 'see', 'page', '12')
 
     :param text: such as "see 10.1000/182, p. 12; -@knuth1984"; DOIs may have an ``@`` too, ids must
-    :param locale: the language of the terms, such as "de-DE"
+    :param locale: the language of the terms, such as "de-DE", or what ``load_locale`` returned
     :param ids: what the ids of the works files stand for; None if there are no such files
     :raises DOISyntaxError: if a part contains no DOI and no id
     :raises ValueError: if there is no work with an id, or no such locale
@@ -110,7 +112,7 @@ def parse_citation(
     return tuple(_read(piece, locale, ids) for piece in pieces or [text])
 
 
-def _read(piece: str, locale: str, ids: Mapping[str, Handle | str] | None) -> Cite:
+def _read(piece: str, locale: csl.Locale | str, ids: Mapping[str, Handle | str] | None) -> Cite:
     """Read one work: the first word that looks like a name is one."""
     words = list(re.finditer(r"\S+", piece))
     name = next((word for word in words if _LIKE_A_NAME.match(word[0])), None)
@@ -177,7 +179,7 @@ def _letters(id_: str) -> str:
     return "".join(filter(str.isalpha, id_.casefold()))
 
 
-def parse_locator(text: str, locale: str = ENGLISH) -> tuple[str, str, str]:
+def parse_locator(text: str, locale: csl.Locale | str = ENGLISH) -> tuple[str, str, str]:
     """Read what follows a name, and return CSL's name for the locator, the locator, and the suffix.
 
     >>> parse_locator(", pp. 12-14, and elsewhere")
@@ -186,7 +188,7 @@ def parse_locator(text: str, locale: str = ENGLISH) -> tuple[str, str, str]:
     ('', '', ', and elsewhere')
     """
     words = text.lstrip(" ,\n")
-    for term, label in _terms(locale) if words else ():
+    for term, label in _terms(locale_of(locale)) if words else ():
         if words.lower().startswith(term) and (value := _VALUE.match(words, len(term))):
             locator = value[1].replace("--", "–")  # as TeX has it
             return label, locator, words[value.end() :].rstrip()
@@ -194,10 +196,10 @@ def parse_locator(text: str, locale: str = ENGLISH) -> tuple[str, str, str]:
 
 
 @cache
-def _terms(locale: str) -> tuple[tuple[str, str], ...]:
+def _terms(locale: csl.Locale) -> tuple[tuple[str, str], ...]:
     """Return the terms of locators in a language and in English, the longest first, with CSL's names."""
     terms = dict(_ALIASES)
-    for language in (locale_of(ENGLISH), locale_of(locale)):
+    for language in (locale_of(ENGLISH), locale):
         for name in _BY_PRECEDENCE:
             for form in _FORMS:
                 for plural in (False, True):

@@ -106,14 +106,31 @@ class Style:
         return b"subsequent-author-substitute=" in self.xml
 
 
-@cache
-def locale_of(name: str) -> csl.Locale:
-    """Return the locale for a language, or that of a file whose name ends in ``.xml``.
+def load_locale(name: str, folder: str | os.PathLike[str] = ".") -> csl.Locale:
+    """Return the locale for a language such as "de", "de-AT" or "pt_BR", or that of a file, as it is now.
 
-    :raises ValueError: if there is none
+    :param name: the language, or the path of one of CSL's locale files, whose name ends in ``.xml``
+    :param folder: the folder of relative paths
+    :raises ValueError: if there is no such locale; the message names those that there are
+
+    >>> load_locale("de").lang, load_locale("pt_BR").lang
+    ('de-DE', 'pt-BR')
     """
     if name.lower().endswith(".xml"):
-        return csl.Locale.read(name)
+        return csl.Locale.read(Path(folder, name))
+    return _shipped_locale(name)
+
+
+def locale_of(locale: csl.Locale | str) -> csl.Locale:
+    """Return a locale that was given as it is, or by its name.
+
+    :raises ValueError: if there is none of that name
+    """
+    return load_locale(locale) if isinstance(locale, str) else locale
+
+
+@cache
+def _shipped_locale(name: str) -> csl.Locale:
     try:
         return csl.Locale.load(name)
     except csl.CSLError:
@@ -121,20 +138,3 @@ def locale_of(name: str) -> csl.Locale:
             f"there is no locale {name!r}, only {', '.join(csl.Locale.available())}; for another one, give "
             "the path of its file, from https://github.com/citation-style-language/locales"
         ) from None
-
-
-def check_locale(name: str, folder: str | os.PathLike[str] = ".") -> str:
-    """Return the name of the locale for a language such as "de", "de-AT" or "pt_BR", or the path of a file.
-
-    :param name: the language, or the path of one of CSL's locale files, whose name ends in ``.xml``
-    :param folder: the folder of relative paths
-    :raises ValueError: if there is no such locale; the message names those that there are
-
-    >>> check_locale("de"), check_locale("pt_BR")
-    ('de-DE', 'pt-BR')
-    """
-    if not name.lower().endswith(".xml"):
-        return locale_of(name).lang
-    path = str(Path(folder, name))
-    locale_of(path)
-    return path

@@ -35,6 +35,7 @@ from doiuri._parse import without_label
 from doiuri._urls import DOI_ORG, PROXY_HOSTS, PROXY_PATTERN
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping
     from typing import Any, Literal, TypeVar
 
@@ -108,12 +109,24 @@ class Options:
         prefix: str = "",
         environ: Mapping[str, str] | None = None,
         options: Iterable[Option] | None = None,
+        folder: str | os.PathLike[str] = "",
     ) -> Options:
         """Return the options, as ``read_options`` reads them.
 
         :param options: a table in place of ``OPTIONS``, if the host changes defaults; see ``with_defaults``.
+        :param folder: the folder of relative paths of files; by default the current one.
         """
-        return cls(**read_options(options or OPTIONS, given, prefix, environ))
+        return cls(**read_options(options or OPTIONS, given, prefix, environ, folder))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The paths of the files that the options name: what is built depends on them, so hosts watch them."""
+        paths: list[str] = []
+        for declared in OPTIONS:
+            value = getattr(self, declared.name)
+            values = value if isinstance(value, tuple) else (value,)
+            paths += filter(declared.names_file, values)
+        return tuple(paths)
 
     def display(self, doi: DOI, work: Work | None = None, words: Words | None = None) -> str:
         """Return the visible text of a link without a title; see the function ``display``."""

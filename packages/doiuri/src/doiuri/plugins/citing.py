@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._doi import DOI
@@ -14,18 +16,20 @@ from doiuri.citations import (
     Cite,
     Part,
     Style,
-    check_locale,
     format_entries,
+    load_locale,
     parse_citation,
     read_works,
 )
-from doiuri.citations._style import ENGLISH, locale_of
-from doiuri.plugins import with_suggestion
+from doiuri.citations._style import ENGLISH
+from doiuri.plugins import option, with_suggestion
 from doiuri.plugins.display import retraction_mark
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+
+    from doiuri_csl import Locale
 
     from doiuri._doi import Handle
     from doiuri.citations import EntryKey, Reference
@@ -46,9 +50,10 @@ __all__ = ["Backlink", "Citing", "ListEntry", "ReferenceList"]
 
 
 class Citing:
-    """The options of citations, checked.
+    """The options of citations, checked, with the files that they name as these are now.
 
-    :param folder: the folder of relative paths
+    :param options: those of the host, with the paths of files in their folder
+    :param folder: the folder of the styles that single lists have
     :param language: the language of citations; by default ``reference_locale``, or English
     :param prefix: what the names of the host's options begin with, such as ``"doi_"``
     :raises ValueError: if a value is invalid; the message begins with the option
@@ -61,24 +66,32 @@ class Citing:
         language: str = "",
         prefix: str = "",
     ) -> None:
-        self.folder = folder
+        self._folder = folder
         self._unreadable: dict[str, None] = {}
         self._kind = options.citation
         self._style = options.reference_style
         self.locale, self.no_language = self._locale_of(language)
         """The language of citations, and why it is English instead of ``language``; "" if it is not."""
         with _naming(f"{prefix}reference_locale"):
-            self.entry_locale = check_locale(options.reference_locale or self.locale, folder)
+            self.entry_locale = self.locale
             """The language of lists."""
+            if options.reference_locale:
+                self.entry_locale = load_locale(options.reference_locale)
         if not language or (self.no_language and options.reference_locale):
             self.locale = self.entry_locale
             self.no_language = ""
 
+        self.locale_files: tuple[str, ...] = ()
+        """The path of the file of ``reference_locale``, unless that is a language."""
+        locale = options.reference_locale or ""
+        if option("reference_locale").names_file(locale):
+            self.locale_files = (locale,)
+
         with _naming(f"{prefix}works"):
             works_language = language or ENGLISH
             if options.reference_locale:
-                works_language = locale_of(self.entry_locale).lang
-            self.library = read_works(options.works, folder, works_language)
+                works_language = self.entry_locale.lang
+            self.library = read_works(options.works, language=works_language)
             """The works of the author's files."""
 
         with _naming(f"{prefix}reference_style"):
@@ -89,11 +102,11 @@ class Citing:
         """What is wrong with the files of works, and what cannot be read of works."""
         return [*self.library.problems, *self._unreadable]
 
-    def _locale_of(self, language: str) -> tuple[str, str]:
+    def _locale_of(self, language: str) -> tuple[Locale, str]:
         try:
-            return check_locale(language or ENGLISH), ""
+            return load_locale(language or ENGLISH), ""
         except ValueError as error:
-            return ENGLISH, str(error)
+            return load_locale(ENGLISH), str(error)
 
     def read_nocite(self, text: str, report: Callable[[str, ValueError], object]) -> list[Cite]:
         """Read works that are listed though nothing cites them, one a line or separated by ``;`` and a space.
@@ -120,15 +133,31 @@ class Citing:
             raise ValueError("there are no files of works; name them in the option works")
         return [Cite(key, typed="@*") for key in self.library.keys]
 
+    def files_of(self, style: str) -> Iterable[str]:
+        """Return the path of the file of a style that a list has; nothing if it is one of ours."""
+        declared = option("reference_style")
+        return filter(declared.names_file, [declared.in_folder(style, self._folder)])
+
+    @cache  # noqa: B019 (one a build)
+    def digest(self, path: str) -> bytes | None:
+        """Return a digest of a file, as this build reads it; None if it cannot be read."""
+        try:
+            return hashlib.blake2s(Path(path).read_bytes()).digest()
+        except OSError:
+            return None
+
     @cache  # noqa: B019 (one a build)
     def styles(self, name: str = "") -> tuple[Style, Style]:
         """Return the style of citations, and that of the entries to which they lead.
 
-        :param name: the style of a list that has one of its own
+        :param name: the style of a list that has one of its own, in ``folder``
         :raises ValueError: if there is no such style
         """
         default = "numeric" if self._kind == "number" else "author-date"
-        entries = Style.load(name or self._style or default, self.folder)
+        if name:
+            entries = Style.load(name, self._folder)
+        else:
+            entries = Style.load(self._style or default)
         is_numbered = self._kind == "number"
         if self._kind is None or entries.numbered == is_numbered:
             return entries, entries
@@ -136,12 +165,12 @@ class Citing:
 
 
 @contextmanager
-def _naming(option: str) -> Iterator[None]:
+def _naming(name: str) -> Iterator[None]:
     """Begin the message of a ValueError with the name of an option."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{option}: {error}") from None
+        raise ValueError(f"{name}: {error}") from None
 
 
 class Backlink(NamedTuple):

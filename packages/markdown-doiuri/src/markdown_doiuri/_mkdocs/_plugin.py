@@ -138,15 +138,6 @@ class PageOption(BaseConfigOption[str]):
         return posixpath.normpath(value)
 
 
-def _beside(config_file: str | None, path: object) -> object:
-    """Return a path, or each of several, as seen from the folder of ``mkdocs.yml``, if it is relative."""
-    if isinstance(path, list):
-        return [_beside(config_file, each) for each in path]
-    if not config_file or not isinstance(path, str) or not path:
-        return path
-    return str(Path(config_file).parent / path)
-
-
 _STYLE = f"assets/{STYLE_SHEET.name}"
 _REFERENCES = "# References\n"
 _FIRST = 100  # priorities among plugins
@@ -199,10 +190,10 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         """Add the extension."""
         _remove_extension(config)
         options = {name: self.config[name] for name, _ in self.config_scheme}
-        paths = ["lock", "works"]
-        if str(options["reference_style"]).endswith(".csl"):
-            paths.append("reference_style")
-        options |= {name: _beside(config.config_file_path, options[name]) for name in paths}
+        folder = Path(config.config_file_path or "").parent
+        for option in OPTIONS:
+            if option.name in options:
+                options[option.name] = option.in_folder(options[option.name], folder)
         try:
             entries_of_last_build = self._entries.maps[0]
             self._entries = ChainMap({}, entries_of_last_build)
@@ -349,9 +340,11 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     on_page_context = CombinedEvent(_join_names, _break_names)
 
     def on_serve(self, server: LiveReloadServer, *, config: Config, builder: object) -> None:  # noqa: ARG002
-        """Build again when a file of works changes."""
-        for file in self._extension.options.citing.library.files:
-            server.watch(str(file))
+        """Build again when a file changes that an option names, except the lock file, which builds write."""
+        shared = self._extension.options.shared
+        for path in shared.files:
+            if path != shared.lock:
+                server.watch(path)
 
     def on_post_build(self, *, config: Config) -> None:  # noqa: ARG002
         """Say how many DOIs could not be checked."""

@@ -1,0 +1,58 @@
+"""A file that an option names is part of what is built: an incremental build notices each change of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, given, settings
+from support.named_files import CITED, FILES, OPTIONS, Step, check, each_in_turn, histories
+from support.sphinx_build import build, write
+
+CONF = "".join(f"doi_{name} = {value!r}\n" for name, value in OPTIONS.items())
+CITATIONS = "\n\n".join(f":doi:p:`{cited}`" for cited in CITED)
+PROJECT = {
+    "conf.py": f'extensions = ["sphinx_doiuri"]\nlanguage = "eo"\nhtml_theme = "basic"\n{CONF}',
+    "index.rst": f"T\n=\n\n.. toctree::\n\n   list\n   own\n   plain\n\n{CITATIONS}\n\n.. doi:bibliography::\n",
+    "own.rst": "L\n=\n\n:doi:t:`10.5555/0`\n\n.. doi:bibliography::\n   :style: list.csl\n",
+    "list.rst": "N\n=\n\n.. doi:bibliography::\n   :nocite: *\n",
+    "plain.rst": "P\n=\n\nText\n",
+}
+NAMED = {**FILES, "list.csl": FILES["own.csl"]}
+Built = tuple[int, dict[str, str]]
+
+
+def built(folder: Path) -> Built:
+    """Build in a folder; return the status, and the bodies of the pages if there are any."""
+    made = build(folder, folder / "out")
+    if made.status:
+        return made.status, {}
+    pages = {path.name: path.read_text("utf-8") for path in made.out.glob("*.html")}
+    bodies = {
+        name: re.findall('<div class="body".*?<div class="clearer">', page, re.DOTALL)[0]
+        for name, page in pages.items()
+    }
+    return 0, {name: body.replace(str(folder), "") for name, body in bodies.items()}
+
+
+def check_history(folder: Path, history: list[Step]) -> list[Built]:
+    write(folder / "kept", PROJECT)
+    return check(folder, NAMED, history, built)
+
+
+def test_each_file_in_turn(tmp_path: Path) -> None:
+    outcomes = check_history(tmp_path, each_in_turn(NAMED))
+
+    # The first build, one with each file changed, two without a file, and five that fail without one
+    shown = {repr(outcome) for outcome in outcomes}
+    assert len(shown) == 1 + len(NAMED) + 2 + 1, "a change that makes no difference proves nothing"
+
+
+EXAMPLES = 2 if settings().derandomize else 50
+
+
+@settings(max_examples=EXAMPLES, phases=[Phase.generate])  # shrinking takes minutes
+@given(histories(NAMED))
+def test_any_history(tmp_path_factory: pytest.TempPathFactory, history: list[Step]) -> None:
+    check_history(tmp_path_factory.mktemp("site"), history)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri.plugins import open_resolver
 from doiuri.plugins.survey import Answer, Need, Survey, unchecked
-from doiuri.resolver import LockFile
+from doiuri.resolver import LockContent, LockFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ def verifier(options: Options) -> Verifier:
         options.cache,
         options.resolve,
         options.timeout,
-        options.lock,
+        options.lock and Path(options.lock).absolute(),
     )
     known = _verifiers.get(key)
     # Other threads may add a verifier or forget all in between.
@@ -68,6 +69,7 @@ class Verifier:
 
     def __init__(self, options: Options) -> None:
         self._lock_file = LockFile(options.lock) if options.lock else None
+        self._locked = LockContent()  # what the lock file said when it was last read
         # Replaced as a whole: what another thread adds meanwhile may get lost, and is requested again.
         self._known: dict[DOI, _Known] = {}
 
@@ -81,6 +83,7 @@ class Verifier:
 
         :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
         """
+        self._notice_changes()
         now = time.monotonic()
         known = {doi: entry for doi, entry in self._known.items() if entry.expires > now}
         new = {
@@ -92,7 +95,9 @@ class Verifier:
             known |= self._request(new, options, deadline)
             self._known = known
 
-        accepted = self._lock_file.read().accepted if self._lock_file else {}
+        if self._lock_file:
+            self._locked = self._lock_file.read()
+        accepted = self._locked.accepted
         answers = {}
         for doi in needs:
             answer = known[doi].answer
@@ -100,6 +105,11 @@ class Verifier:
                 answer = answer._replace(status="accepted")
             answers[doi] = answer
         return answers
+
+    def _notice_changes(self) -> None:
+        """Drop the answers if another program, or a person, has changed the lock file."""
+        if self._lock_file and any(self._locked.differences(self._lock_file.read())):
+            self._known = {}
 
     def _request(
         self, needs: Mapping[DOI, Need], options: Options, deadline: float

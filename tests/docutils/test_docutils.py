@@ -90,6 +90,23 @@ def test_options_and_settings_are_read_and_if_invalid_named_as_they_are_written(
     assert capsys.readouterr().err.count(f"(ERROR/3) doi_timeout: {said}") == 1
 
 
+def test_a_lock_file_stands_beside_the_docutils_conf_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conf = tmp_path / "conf" / "docutils.conf"
+    conf.parent.mkdir()
+    conf.write_text("[general]\ndoi_lock: doi.lock.json\n")
+    record = '{"json": {"responseCode": 100, "handle": "10.1000/1"}}'
+    lock = f'{{"doiuri-lock": 1, "record": {{"10.1000/1": {record}}}}}'
+    (conf.parent / "doi.lock.json").write_text(lock)
+    (tmp_path / "page.rst").write_text(":doi:`10.1000/1`\n")
+    monkeypatch.chdir(tmp_path)
+
+    [link] = links(command(f"--config={conf}", "page.rst"))
+
+    assert "doi-not-found" in link.classes
+
+
 def test_requests_name_this_package_and_its_version_and_keep_the_budget(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -324,6 +324,12 @@ class Parser(rst.Parser):
     settings_spec = (*rst.Parser.settings_spec, "DOI Options", None, _SPEC)
     """docutils' settings for reStructuredText, and those of links to DOIs."""
 
+    relative_path_settings = (
+        *rst.Parser.relative_path_settings,
+        *(name for name, option in _SETTINGS.items() if option.file_suffix is not None),
+    )
+    """The settings with paths, which docutils reads as relative to the docutils.conf that has them."""
+
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Register the roles, and parse a document.
 

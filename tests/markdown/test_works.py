@@ -174,6 +174,15 @@ def test_an_unknown_id_in_brackets_is_a_problem_if_there_are_files(
     assert "<p>[@knuth1984; <span" in render("[@knuth1984; @doi:10.1000/1]").html
 
 
+@pytest.mark.parametrize("text", ["<!-- {} -->", '<b title="{}">x</b>', "<?php {} ?>"])
+@pytest.mark.parametrize("cited", ["[@knuth1985]", "@{knuth1985}"])
+def test_an_unknown_id_in_raw_html_is_no_problem(
+    text: str, cited: str, works: str, render: Render
+) -> None:
+    source = f"On {text.format(cited)} and @knuth1984"
+    assert render(source, works=works).problems == []
+
+
 WRONG: dict[str, tuple[str, str]] = {
     "works": ("{0}/none.json", "{0}/none.json: cannot be read"),
     "works ": ("a\0b.json", "'a\\x00b.json' is not a path"),

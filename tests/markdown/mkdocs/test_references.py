@@ -111,6 +111,21 @@ def test_numbers_follow_the_order_of_pages_however_a_work_is_cited(
     ).links
 
 
+def test_a_citation_in_raw_html_is_none(site: MakeSite, doi_proxy: Proxies) -> None:
+    doi_proxy.load([record(f"10.1000/{number}", "Kahn", "T") for number in range(4)])
+    text = 'x <!-- [@doi:10.1000/0] and [@gone] --> <b title="[@doi:10.1000/1] @own">y</b>\n'
+    pages = {
+        "index.md": f"# A\n\n{text}<!-- @own -->\n\n[@doi:10.1000/3]\n",
+        "../works.json": '[{"id": "own", "title": "Own"}]',
+    }
+    built = site(pages)
+    built.build(plugins=options(citation="number", works="works.json"), strict=True)
+
+    listed = re.findall('<li id="ref-([^"]*)"', built.source("references/index.html"))
+    assert listed == ["10.1000_2f3"]
+    assert text.strip() in built.source("index.html")
+
+
 HOOK = """
 def on_page_markdown(markdown, page, **_):
     return markdown.replace("{macro}", "[@doi:10.1000/b]").replace("[@doi:10.1000/a]", "")

@@ -12,7 +12,7 @@ from doiuri.citations import Cite
 from markdown.inlinepatterns import InlineProcessor, Pattern
 
 from markdown_doiuri._mentions import BareMention, Citation, CitationReader, Mentions
-from markdown_doiuri._stash import Stash, literal
+from markdown_doiuri._stash import RAW_HTML, Stash, literal
 
 if TYPE_CHECKING:
     from typing import Self
@@ -33,22 +33,14 @@ _AUTOLINK = (
     r"|[^<>]*+(?:<(?![dD][oO][iI]:)[^<>]*+)*"
     r"))>"
 )
-# Raw tags and comments are matched too, and left alone: a "<doi:…>" inside an attribute is not a link.
-_TAG = (
-    r"/?[a-zA-Z][^<>\"']*+"
-    r"(?:"
-    r"\"[^\"]*+\"[^<>\"']*+"  # a value in double quotes, and what follows it
-    r"|'[^']*+'[^<>\"']*+"  # in single quotes
-    r")*>"
-)
-_COMMENT = r"!--[^<-]*+(?:(?:<(?!!--)|-(?!->))[^<-]*+)*-->"
 
 
 class AutolinkProcessor(InlineProcessor):
     """Links ``<doi:…>``, which plain Markdown takes for a raw tag, so that browsers do not show it."""
 
     def __init__(self, md: Markdown, links: Links, report: Problems) -> None:
-        super().__init__(f"<(?:{_AUTOLINK}|{_TAG}|{_COMMENT})", md)
+        # Raw HTML is matched too, and left alone: a "<doi:…>" inside an attribute is not a link
+        super().__init__(f"(?:<{_AUTOLINK}|{RAW_HTML})", md)
         self._stash = Stash(md)
         self._links = links
         self._report = report

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
 from doiuri.citations import parse_citation, parse_locator
 
-from markdown_doiuri._stash import BOUNDARY, RenderedText, is_caseless
+from markdown_doiuri._stash import BOUNDARY, RAW_HTML, RenderedText, is_caseless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from doiuri import Match
     from doiuri.citations import Cite, Form
@@ -34,6 +35,7 @@ _CITATION = re.compile(
     rf"|@(?P<name>{_BRACED}|{ID})",
     re.IGNORECASE,
 )
+_RAW_HTML = re.compile(RAW_HTML)
 _AT = re.compile("@")
 _AT_DOI = re.compile(r"@\{?doi:", re.IGNORECASE)
 _SEPARATOR = re.compile(r";(?=-?@)")
@@ -78,8 +80,11 @@ class CitationReader:
         self._report = report
 
     def read(self, data: str) -> Iterator[WrittenCitation]:
-        """Yield the citations in brackets, in braces and by id."""
+        """Yield the citations in brackets, in braces and by id; those in raw HTML are none."""
+        is_raw = raw_html_in(data)
         for match in _CITATION.finditer(data):
+            if is_raw(data.find("@", *match.span())):
+                continue
             in_brackets = match["name"] is None
             written = self._in_brackets(match) if in_brackets else self._in_sentence(match)
             if written is not None:
@@ -147,6 +152,20 @@ class CitationReader:
         if has_other_marks or has_markup:
             return ()
         return cites
+
+
+def raw_html_in(data: str) -> Callable[[int], bool]:
+    """Return what tells whether a position is in raw HTML."""
+    if "<" not in data:
+        return lambda _: False
+    spans = [html.span() for html in _RAW_HTML.finditer(data)]
+    starts = [start for start, _ in spans]
+
+    def is_raw(position: int) -> bool:
+        before = bisect_right(starts, position)
+        return before > 0 and position < spans[before - 1][1]
+
+    return is_raw
 
 
 def _without_stop(word: str) -> str:

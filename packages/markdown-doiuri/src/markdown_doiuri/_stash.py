@@ -26,6 +26,21 @@ _ESCAPED = re.compile(f"{STX}([0-9]{{1,6}}){ETX}")
 _SPECIAL_CHARACTER = re.compile(f"{STASHED}|{ENTITY}|{STX}")
 
 
+_TAG = (
+    r"/?[a-zA-Z][^<>\"']*+"
+    r"(?:"
+    r"\"[^\"]*+\"[^<>\"']*+"  # a value in double quotes, and what follows it
+    r"|'[^']*+'[^<>\"']*+"  # in single quotes
+    r")*>"
+)
+_COMMENT = r"!--[^<-]*+(?:(?:<(?!!--)|-(?!->))[^<-]*+)*-->"
+_INSTRUCTION = r"\?[^<?]*+(?:(?:<(?!\?)|\?(?!>))[^<?]*+)*\?>"
+_CDATA = r"!\[CDATA\[[^<\]]*+(?:(?:<(?!!\[CDATA)|\](?!\]>))[^<\]]*+)*\]\]>"
+# Not VERBOSE, as Markdown compiles patterns; a match never extends past the next beginning of its kind
+RAW_HTML = f"<(?:{_TAG}|{_COMMENT}|{_INSTRUCTION}|{_CDATA})"
+"""A pattern of inline raw HTML (CommonMark 0.31.2 section 6.6)."""
+
+
 def literal(text: str) -> str:
     """Return ``text`` with its "&" protected: the serializer would leave ``&lt;`` unescaped."""
     return text.replace("&", f"{AMP_SUBSTITUTE}amp;")

@@ -21,7 +21,7 @@ from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin
 from mkdocs.structure.files import File
 
 from markdown_doiuri._links import WORD_BREAK, without_cards
-from markdown_doiuri._mentions import ID
+from markdown_doiuri._mentions import ID, raw_html_in
 from markdown_doiuri._mkdocs._site import SiteExtension
 from markdown_doiuri._options import OPTIONS, default_of
 from markdown_doiuri._report import Problem
@@ -62,16 +62,17 @@ def read(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> Read:
         return Read([], [])
     text = without_code(source)
     dois: dict[DOI, None] = {}
+    is_raw = raw_html_in(text)  # attributes may be links, but they cite nothing
     cited: dict[int, Key] = {}  # by position
     if ids:
         for id_match in _AT_NAME.finditer(text):
-            if id_match["name"] in ids:
+            if id_match["name"] in ids and not is_raw(id_match.start()):
                 cited[id_match.start()] = ids[id_match["name"]]
     for match in find(text, "markdown"):
         if bare_names or match.label:
             dois[match.doi] = None
         before = text[max(0, match.start - 2) : match.start]
-        if before.rstrip("{").endswith("@"):
+        if before.rstrip("{").endswith("@") and not is_raw(match.start - 1):
             cited[match.start] = match.doi
     in_order = [cited[position] for position in sorted(cited)]
     return Read(list(dois), list(dict.fromkeys(in_order)))

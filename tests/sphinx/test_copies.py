@@ -88,6 +88,86 @@ def test_copies_in_other_formats(
     assert len(re.findall(f"Wilensky, 2006{end_of_link}, p. 5", text)) == count
 
 
+COPYING = {
+    "conf.py": """\
+extensions = ["sphinx_doiuri", "myst_parser"]
+myst_heading_anchors, myst_enable_extensions = 2, ["deflist"]
+doi_works, doi_resolve, doi_lock = "works.json", False, None
+project, version, copyright = "Book", "1", "us"
+""",
+    "index.md": "# T\n\n```{toctree}\npage\nother\nlist\n```\n\nRoot[^r]\n\n[^r]: {doi:p}`@abel`\n",
+    "list.rst": "L\n=\n\n.. doi:bibliography::\n   :scope: project\n",
+    "page.md": """\
+# On {doi:p}`@abel`
+
+[](#on-abel) [](#l-part) [](#l-rubric) [](#l-terms) [](#part-s-abel) [](#parts-)
+[an own text](#l-part) {ref}`l-part`
+
+(l-part)=
+## Part's {doi:t}`@abel`
+
+(l-rubric)=
+~~~{rubric} Rubric {doi:p}`@abel`
+~~~
+
+(l-terms)=
+Term {doi:p}`@abel`
+: What it means
+
+```{glossary}
+Gloss's {doi:p}`@abel`
+  What it means
+```
+
+Note[^1]
+
+[^1]: Text {doi:p}`@abel`
+""",
+    "other.md": "# O\n\n[](page.md) [](page.md#l-part) [](#l-rubric) [](#l-terms)\n"
+    "[](page.md#part-s-abel) [](page.md#parts-)\n",
+}
+
+
+def own_work(author: str) -> str:
+    return (
+        f'[{{"id": "abel", "title": "A", "author": [{{"family": "{author}"}}], "issued": "2001"}}]'
+    )
+
+
+@pytest.mark.parametrize(
+    ("builder", "suffix"),
+    [
+        ("html", "html"),
+        ("singlehtml", "html"),
+        ("latex", "tex"),
+        ("epub", "xhtml"),
+        ("text", "txt"),
+    ],
+)
+def test_texts_that_were_copied_before_works_are_known_show_citations(
+    tmp_path: Path, builder: str, suffix: str
+) -> None:
+    for author in ("Abel", "Bor"):  # the second build follows a change of the work
+        source = write(tmp_path / "src", {**COPYING, "works.json": own_work(author)})
+        built = build(source, tmp_path, builder, "-W")
+        assert built.status == 0, built.warnings
+
+        texts = [text_in(path.read_text("utf-8")) for path in built.out.rglob(f"*.{suffix}")]
+        shown = " ".join(" ".join(texts).split())
+        assert "@abel" not in shown
+        assert shown.count(f"Rubric ({author}, 2001)") >= 2
+        assert shown.count("an own text") == 1
+
+
+def test_the_index_and_the_search_show_citations_in_terms(tmp_path: Path) -> None:
+    source = write(tmp_path / "src", {**COPYING, "works.json": own_work("Abel")})
+    build(source, tmp_path)
+    built = build(write(source, {"works.json": own_work("Bor")}), tmp_path)
+
+    assert "Gloss’s (Bor, 2001)" in text_in(built.text("genindex.html"))
+    assert r"gloss\u2019s (bor, 2001)" in built.text("searchindex.js")
+
+
 def test_copies_are_numbered_as_where_they_were_written(tmp_path: Path, server: Site) -> None:
     result = built(tmp_path, "html", "-D", "doi_reference_style=numeric")
     for name, count in SHOWN.items():

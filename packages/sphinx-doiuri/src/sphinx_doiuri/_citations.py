@@ -18,6 +18,7 @@ from sphinx.domains import Domain
 from sphinx.util import docname_join, logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.logging import get_node_location
+from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri._config import citing, options
 from sphinx_doiuri._environment import conditions_of
@@ -97,28 +98,47 @@ def is_copy(citation: nodes.inline) -> bool:
     return next(citation.findall(nodes.reference), None) is None
 
 
+# The text of these is copied, as text, into cross-references and the index
+_TITLES = (nodes.title, nodes.caption, nodes.rubric, nodes.term, nodes.field_name)
+
+
 def _titles_with_citations(document: nodes.document) -> dict[str, nodes.TextElement]:
-    """Return the titles, captions and rubrics with citations, by the ids and names they belong to."""
-    titles = {}
+    """Return the titles and the like that have citations, by the ids and names they belong to.
+
+    The attribute ``doi_written`` of each is its text as it is copied.
+    """
+    titles: dict[str, nodes.TextElement] = {}
     for citation in citations_in(document):
         title = _title_around(citation)
         if title is None:
             continue
-        owner = title if isinstance(title, nodes.rubric) else title.parent
         copied = _copy(title)
-        for name in (*owner["ids"], *owner["names"]):
-            titles[name] = copied
+        copied["doi_written"] = clean_astext(title)
+        for owner in _named_by(title):
+            for name in (*owner["ids"], *owner["names"]):
+                titles.setdefault(name, copied)
     return titles
 
 
 def _title_around(citation: nodes.inline) -> nodes.TextElement | None:
-    """Return the title, caption or rubric that a citation stands in, or None if it is in running text."""
+    """Return the title or the like that a citation stands in, or None if it is in running text."""
     node: nodes.Node | None = citation
     while node is not None:
-        if isinstance(node, nodes.title | nodes.caption | nodes.rubric):
+        if isinstance(node, _TITLES):
             return node
         node = node.parent
     return None
+
+
+def _named_by(title: nodes.TextElement) -> Iterator[nodes.Element]:
+    """Yield the elements that a title is the title of: a list has that of its first item."""
+    if isinstance(title, nodes.rubric | nodes.term):
+        yield title
+    element = title.parent
+    yield element
+    parent = element.parent
+    if isinstance(parent, nodes.definition_list | nodes.field_list) and parent[0] is element:
+        yield parent
 
 
 def _copy(title: nodes.TextElement) -> nodes.TextElement:
@@ -130,12 +150,18 @@ def _copy(title: nodes.TextElement) -> nodes.TextElement:
 
 
 def _targets_of(document: nodes.document, docname: str) -> set[str]:
-    """Return the labels and documents to which a document refers."""
-    references = document.findall(addnodes.pending_xref)
+    """Return the labels, documents and headings to which a document refers."""
+    references = list(document.findall(addnodes.pending_xref))
     names = {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
     # A name is a label, or a document relative to this one; "any" and MyST do not say which
     as_documents = {docname_join(docname, name) for name in names}
-    return names | as_documents
+    # MyST's links to headings of other documents
+    headings = {
+        f"{node['reftarget']}#{node['reftargetid']}"
+        for node in references
+        if node.get("reftargetid")
+    }
+    return names | as_documents | headings
 
 
 def entry_id(key: Key, docname: str, scope: Scope) -> str:
@@ -319,7 +345,7 @@ class DOIDomain(Domain):
     roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned")}
-    data_version = 10
+    data_version = 11
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)
@@ -328,7 +354,7 @@ class DOIDomain(Domain):
         self.places: dict[str, list[Place]] = self.data["places"]
         """The lists of references by document name."""
         self.titles: dict[str, dict[str, nodes.TextElement]] = self.data["titles"]
-        """The titles, captions and rubrics with citations, by document name and by the ids they belong to."""
+        """The titles and the like with citations, by document name and by the ids they belong to."""
         self.targets: dict[str, set[str]] = self.data["targets"]
         """The labels and documents to which documents refer, by document name."""
         self.files: dict[str, dict[str, bytes | None]] = self.data["files"]

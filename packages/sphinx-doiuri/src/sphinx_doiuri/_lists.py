@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import ChainMap
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from docutils import nodes
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._citations import Citation, Key, Place, Scope
+
+    IndexEntry = tuple[Any, ...]  # its type, text and id, and what else Sphinx knows of it
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +73,8 @@ class Lists:
         self._links = {name: links_in(app, name) for name in self._order}
         self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
         self._cites: dict[str, dict[str, tuple[Cite, ...]]] = {}
+        self._copied_titles = domain.titles
+        self._shown_titles: dict[str, dict[str, str]] = {}
         # Also those of the last build; those that this one shows are set in the first map
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
         places = in_documents(self.places)
@@ -136,6 +140,18 @@ class Lists:
     def text_of(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> str:
         """Return the text of a citation in a document, for places without links."""
         return "".join(part.text for part in self.parts(docname, form, cites))
+
+    def titles_in(self, docname: str) -> Mapping[str, str]:
+        """Return the texts of the titles and the like in a document that have citations, by id."""
+        if docname not in self._shown_titles:
+            titles = self._copied_titles.get(docname, {})
+            for title in titles.values():
+                for citation in citations_in(title):
+                    show_text(citation, self)
+            self._shown_titles[docname] = {
+                id_: clean_astext(title) for id_, title in titles.items()
+            }
+        return self._shown_titles[docname]
 
     def digest(self, docname: str, titles: list[tuple[str, str]]) -> str:
         """Return a digest of what a document shows: citations, lists, links, and titles of other places."""
@@ -265,7 +281,7 @@ def documents_to_write(app: Sphinx, env: BuildEnvironment) -> list[str]:
     for element in titles_and_contents:
         for citation in citations_in(element):
             show_text(citation, lists)
-    titles = _update_labels(env, lists)
+    titles = _update_copies(env, lists)
     changed = _changed_documents(app, lists, titles)
     for problem in citing(app.config).problems:
         logger.warning("%s", problem, type="doi", subtype="works")
@@ -306,29 +322,44 @@ def _changed_documents(app: Sphinx, lists: Lists, titles: Mapping[str, str]) -> 
     return changed
 
 
-def _update_labels(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
-    """Show citations in cross-references to titles.
+def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
+    """Show citations in what Sphinx and MyST have copied of titles: for cross-references, and for the index.
 
     The ids of the titles stay: they contain the DOIs, so they do not depend on metadata.
 
-    :return: the texts of the titles with citations, by label or document.
+    :return: the texts of the titles with citations, by label, document, or document and heading.
     """
     texts = {}
     for docname, page_title in env.titles.items():
         if any(citations_in(page_title)):
             texts[docname] = clean_astext(page_title)
-
     labels = env.domaindata["std"]["labels"]
-    titles_with_citations = domain_of(env).titles
     for name, (docname, id_, _title) in labels.items():
-        title = titles_with_citations.get(docname, {}).get(id_)
-        if title is None:
-            continue
-        for citation in citations_in(title):
-            show_text(citation, lists)
-        texts[name] = clean_astext(title)
-        labels[name] = (docname, id_, texts[name])
+        titles = lists.titles_in(docname)
+        if id_ in titles:
+            texts[name] = titles[id_]
+            labels[name] = (docname, id_, texts[name])
+
+    entries = env.domaindata["index"]["entries"]
+    for docname in domain_of(env).titles:
+        titles = lists.titles_in(docname)
+        entries[docname] = [with_title(entry, titles) for entry in entries.get(docname, ())]
+        slugs = env.metadata[docname].get("myst_slugs", {})
+        for slug, (line, id_, _title) in slugs.items():
+            if id_ in titles:
+                slugs[slug] = (line, id_, titles[id_])
+                texts[f"{docname}#{slug}"] = titles[id_]
+        texts |= {f"{docname}#{id_}": text for id_, text in titles.items()}
     return texts
+
+
+def with_title(entry: IndexEntry, titles: Mapping[str, str]) -> IndexEntry:
+    """Return an entry of the index; that of a term in a glossary with the text as it is shown.
+
+    :param titles: the texts of the titles and terms in the document of the entry, by id.
+    """
+    kind, text, id_, *others = entry
+    return (kind, titles.get(id_, text), id_, *others)
 
 
 def show_text(citation: nodes.inline, lists: Lists) -> None:

@@ -16,12 +16,13 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_doiuri._citations import (
     bibliography_list,
     citations_in,
+    domain_of,
     entry_id,
     is_copy,
     plain_links,
 )
 from sphinx_doiuri._config import options
-from sphinx_doiuri._lists import lists_of, show_text
+from sphinx_doiuri._lists import lists_of, show_text, with_title
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class ResolveCitations(SphinxPostTransform):
         if lists:
             for citation in list(citations_in(self.document)):
                 self._resolve(citation, lists, used_ids)
+            self._show_titles(lists)
         for node in list(self.document.findall(bibliography_list)):
             place = node["doi_place"]
             replacement: list[nodes.Node] = []
@@ -95,6 +97,23 @@ class ResolveCitations(SphinxPostTransform):
             else:
                 node += self._link(links[key].deepcopy(), text, key, docname, scoped_list, lists)
 
+    def _show_titles(self, lists: Lists) -> None:
+        """Show citations in the entries of the index, and in links to titles of the document that show these."""
+        for index in self.document.findall(addnodes.index):
+            titles = lists.titles_in(_docname_at(index, self.env))
+            index["entries"] = [with_title(entry, titles) for entry in index["entries"]]
+
+        written = domain_of(self.env).titles
+        for link in self.document.findall(nodes.reference):
+            docname = _docname_at(link, self.env)
+            title = written.get(docname, {}).get(link.get("refid"))
+            if title is None:
+                continue
+            text = _copied_text(link, title["doi_written"])
+            if text is not None:
+                shown = lists.titles_in(docname)[link["refid"]]
+                text.parent.replace(text, nodes.Text(shown))
+
     def _set_id(self, node: nodes.inline, docname: str, used_ids: set[str]) -> None:
         """Give a citation its id; a copy has none, as entries link back to the original."""
         id_ = node.get("doi_id")
@@ -132,13 +151,24 @@ class ResolveCitations(SphinxPostTransform):
         return [link] if leads_somewhere else text
 
 
+def _copied_text(link: nodes.reference, title: str) -> nodes.Text | None:
+    """Return the text of a link if it was copied from a title; that may have got typographic quotes."""
+    texts = list(link.findall(nodes.Text))
+    if len(texts) != 1:
+        return None
+    letters = list(filter(str.isalnum, texts[0]))
+    return texts[0] if letters == list(filter(str.isalnum, title)) else None
+
+
 def _docname_at(node: nodes.Node, env: BuildEnvironment) -> str:
     """Return the document that a node stands in, even if the builder puts documents together."""
     parent = node.parent
     while parent is not None:
-        # inline_all_toctrees marks both; a section may have another parent than the start_of_file
+        # inline_all_toctrees marks both; the parent of what was outside of sections is still the document
         if isinstance(parent, addnodes.start_of_file | nodes.section) and "docname" in parent:
             return str(parent["docname"])
+        if isinstance(parent, nodes.document) and "source" in parent:
+            return env.path2doc(parent["source"]) or env.docname
         parent = parent.parent
     return env.docname
 

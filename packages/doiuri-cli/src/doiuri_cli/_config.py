@@ -37,8 +37,8 @@ FAIL_ON = ("error", "warning", "never")
 class Config(NamedTuple):
     """What to check, and how: the values of ``OPTIONS``, and what is no option of its own."""
 
-    folders: tuple[str, ...] = ()  # the absolute paths of those that are searched
-    named: tuple[str, ...] = ()  # those of the files that the command line names
+    # the absolute paths of what is searched: the files and folders that were named, and the current folder
+    searched: frozenset[str] = frozenset()
     include: tuple[Patterns, ...] = ()
     exclude: tuple[Patterns, ...] = ()
     extensions: tuple[tuple[str, str], ...] = ()

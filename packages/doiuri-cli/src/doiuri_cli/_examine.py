@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from doiuri import DOI, Handle, advise
 
 from doiuri_cli._mentions import mentions_in
+from doiuri_cli.files._generated import is_generated
 from doiuri_cli.files._test_data import is_recorded, is_test_data
 from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
 from doiuri_cli.readers._part import location_of
@@ -60,6 +61,7 @@ class FileReport(NamedTuple):
     columns: tuple[str, ...] = ()  # the names of its columns, if only some are read
     short: tuple[str, ...] = ()  # the names of short DOIs that its links may mean, each once
     recorded: bool = False  # whether it is recorded HTTP, about whose DOIs nobody is asked
+    in_test_data: bool = False  # whether it is test data, such as recorded HTTP
 
 
 def read_parts(source: Source) -> tuple[list[Part], ReadError | None]:
@@ -106,11 +108,14 @@ def examine(source: Source, config: Config) -> FileReport:
 
     if note:  # a fix could not be proved
         findings = [finding._replace(fix=None) for finding in findings]
-    is_named = os.path.abspath(source.path) in config.named  # noqa: PTH100
-    recorded = not is_named and bool(located) and is_recorded(source, kind, config.folders)
-    has_fixes = not is_named and any(finding.fix for finding in findings)
-    if has_fixes and (recorded or is_test_data(source, kind, config.folders)):
-        findings = [_without_safe_fix(finding) for finding in findings]
+    recorded = False
+    in_test_data = False
+    is_named = os.path.abspath(source.path) in config.searched  # noqa: PTH100
+    if (located or findings) and not is_named:
+        recorded = is_recorded(source, kind, config.searched)
+        in_test_data = recorded or is_test_data(source.path, config.searched)
+        if in_test_data or (findings and is_generated(source, kind)):
+            findings = [_without_safe_fix(finding) for finding in findings]
     return FileReport(
         source.path,
         _names(mention for mention in located if not mention.may_be_page),
@@ -122,11 +127,12 @@ def examine(source: Source, config: Config) -> FileReport:
         columns=columns,
         short=_names(mention for mention in located if mention.may_be_page),
         recorded=recorded,
+        in_test_data=in_test_data,
     )
 
 
 def _without_safe_fix(finding: Finding) -> Finding:
-    """Return the finding with its fix as an unsafe one: test data stays as it is."""
+    """Return the finding with its fix as an unsafe one: test data and generated files stay as they are."""
     if finding.fix is None:
         return finding
     return finding._replace(fix=finding.fix._replace(safe=False))
@@ -197,6 +203,8 @@ def judge(
     kept.sort(key=_order)
     if not config.columns:
         kept = list(_once(kept))
+    if report.in_test_data:
+        kept = [finding._replace(in_test_data=True) for finding in kept]
     return report._replace(findings=tuple(kept), mentions=(), parts=(), ignores=())
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from doiuri_cli.output._report import visible
+from doiuri_cli.output._report import outside_test_data, visible
 from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def write_notes(reports: Iterable[FileReport]) -> bool:
 
 
 def exit_code(findings: Iterable[Finding], config: Config) -> int:
-    """Return 1 if a finding is as severe as ``--fail-on`` says, and 0 if none is."""
+    """Return 1 if a finding outside of test data is as severe as ``--fail-on`` says, and 0 if none is."""
     if config.fail_on == "never":
         return 0
     limit = Severity[config.fail_on.upper()]
-    return int(any(finding.severity >= limit for finding in findings))
+    return int(any(finding.severity >= limit for finding in outside_test_data(findings)))
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from doiuri_cli.commands._options import (
     option,
     registry_options,
 )
-from doiuri_cli.output import check_outputs, has_marks, output_option, write_report
+from doiuri_cli.output import all_option, check_outputs, has_marks, output_option, write_report
 from doiuri_cli.output._report import Bibliographies, Counts, Report, summary_lines
 from doiuri_cli.readers import reads_columns
 
@@ -49,8 +49,16 @@ if TYPE_CHECKING:
 @lock_options
 @config_options
 @output_option
+@all_option
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
-def check(files: FileOptions, outputs: Sequence[Output], *, quiet: bool, **options: object) -> int:
+def check(
+    files: FileOptions,
+    outputs: Sequence[Output],
+    *,
+    shows_all: bool,
+    quiet: bool,
+    **options: object,
+) -> int:
     """Report DOIs that do not exist or are written wrongly.
 
     Without PATHS, the current folder is checked. Exit codes: 0 no errors, 1 errors (with --fail-on warning,
@@ -69,6 +77,7 @@ def check(files: FileOptions, outputs: Sequence[Output], *, quiet: bool, **optio
     with show_progress(hidden=quiet) as progress:
         result = Run(config, files.jobs, progress).check(contents, lock)
     report = make_report(selection, result, _unused(selection, result, config, lock))
+    report = report._replace(shows_all=shows_all)
     write_report(report, outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         lines = summary_lines(report, has_marks=has_marks(outputs))

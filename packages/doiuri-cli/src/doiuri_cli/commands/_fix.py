@@ -23,15 +23,16 @@ from doiuri_cli.commands._options import (
     make_config,
     registry_options,
 )
-from doiuri_cli.output import check_outputs, output_option, write_report
+from doiuri_cli.output import all_option, check_outputs, output_option, write_report
 from doiuri_cli.output._report import (
     IF_CONFIRMED,
     Counts,
     Report,
     count_corrections,
     number,
+    outside_test_data,
     severities,
-    test_data_lines,
+    unsafe_lines,
 )
 from doiuri_cli.rules import WORK_CODES
 
@@ -67,12 +68,13 @@ _NO_LINE_END = b"\n\\ No newline at end of file\n"
     "unsafe",
     is_flag=True,
     help="Also correct DOIs that are not registered, if the corrected DOI is, and fix test data and "
-    "templates. Asks the registry.",
+    "generated files and templates. Asks the registry.",
 )
 @code_options
 @registry_options
 @config_options
 @output_option
+@all_option
 @click.option("-q", "--quiet", is_flag=True, help="Write no summary.")
 def fix(
     files: FileOptions,
@@ -81,6 +83,7 @@ def fix(
     writes_diff: bool,
     only_counts: bool,
     unsafe: bool,
+    shows_all: bool,
     quiet: bool,
     **options: object,
 ) -> int:
@@ -112,7 +115,7 @@ def fix(
     reported = [fixed.first for fixed in results] if only_counts else reports
     output = sys.stderr if uses_output else sys.stdout
     with contextlib.redirect_stdout(output):
-        write_report(_report(reported), outputs)
+        write_report(_report(reported)._replace(shows_all=shows_all), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         for line in _summary(results, dry=dry, unsafe=unsafe):
             click.echo(line, err=True)
@@ -237,7 +240,8 @@ def _report(reports: Sequence[FileReport]) -> Report:
 
 def _summary(results: Sequence[Fixed], *, dry: bool, unsafe: bool) -> list[str]:
     """Return the lines of the summary, with what ``--unsafe-fixes`` may do if it was not given."""
-    left = _findings(fixed.report for fixed in results)
+    all_left = _findings(fixed.report for fixed in results)
+    left = outside_test_data(all_left)
     count = sum(fixed.applied for fixed in results)
     files = number(sum(fixed.applied > 0 for fixed in results), "file")
     verb = "Would fix" if dry else "Fixed"
@@ -248,4 +252,4 @@ def _summary(results: Sequence[Fixed], *, dry: bool, unsafe: bool) -> list[str]:
     corrections = count_corrections(left)
     if corrections:
         summary += f" {corrections} can be fixed with --unsafe-fixes {IF_CONFIRMED}."
-    return [summary, *test_data_lines(left)]
+    return [summary, *unsafe_lines(all_left)]

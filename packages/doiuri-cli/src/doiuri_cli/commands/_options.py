@@ -187,15 +187,21 @@ class FileOptions(NamedTuple):
         return selection
 
     def located(self, config: Config, selection: Selection) -> Config:
-        """Return the configuration with the folders and files that the command line names; not those of a hook."""
-        named = [path for path in self.paths if path != STDIN]
-        if self.stdin_filename is not None:
-            named.append(self.stdin_filename)
-        if config.force_exclude:  # a hook names all files that changed
-            named.clear()
-        return config._replace(
-            folders=tuple(selection.folders), named=tuple(map(os.path.abspath, named))
-        )
+        """Return the configuration with what is searched: the current folder, and what the command line names.
+
+        A hook names all files that changed, so that these are in the current folder.
+        """
+        here = os.getcwd()  # noqa: PTH109 - as the others, a str
+        searched = {here}
+        for folder in selection.folders:  # a list of paths may name some, too
+            if not Path(folder).is_relative_to(here):
+                searched.add(folder)
+        if not config.force_exclude:
+            named = [path for path in self.paths if path != STDIN]
+            if self.stdin_filename is not None:
+                named.append(self.stdin_filename)
+            searched.update(map(os.path.abspath, named))
+        return config._replace(searched=frozenset(searched))
 
 
 def _listed(file: str) -> list[str]:

@@ -45,7 +45,11 @@ class Patterns(NamedTuple):
     lines: tuple[str, ...]  # the patterns
 
     def match(self, path: str, *, folder: bool = False) -> bool:
-        """Return whether a path matches.
+        """Return whether a path matches; for the parameters, see ``verdict``."""
+        return bool(self.verdict(path, folder=folder))
+
+    def verdict(self, path: str, *, folder: bool = False) -> bool | None:
+        """Return whether the last pattern that matches a path includes it; None if none matches.
 
         :param path: an absolute path; outside of the folder, only patterns without a slash can match.
         """
@@ -56,7 +60,7 @@ class Patterns(NamedTuple):
         name = inside.replace(os.sep, "/").lstrip("/")
         if folder:
             name += "/"
-        return bool(_spec(self.lines).check_file(name).include)
+        return _spec(self.lines).check_file(name).include
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -5,30 +5,48 @@ from __future__ import annotations
 import os
 import re
 from functools import lru_cache
-from pathlib import Path, PurePath
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Sequence
 
     from doiuri_cli.files import Source
 
-# Types of files that hold data, with those of an unknown type; other documents may be for people
+# Types of files that may be recorded HTTP, with those of an unknown type
 _DATA = frozenset(
     {"bibtex", "csv", "html", "json", "jsonl", "ontology", "ris", "text", "tsv", "yaml", None}
 )
-_TESTS = re.compile(r"/_*tests?_*/", re.IGNORECASE)
-# Folders of which all is data; "sample" alone may be a package
-_ALL_DATA = re.compile(
-    r"""/(?:
-        _*(?:cassettes|fixtures)_* | [^/]*snapshot[^/]*    # by what tools of tests write,
-      | tests?[-_]?data | processor-tests                  # by name,
-      | tests?/(?:[^/]+/)*                                 # or below a folder of tests
-        (?: data | inputs? | outputs? | samples | sample[-_][^/]+ | expected[^/]* | golden[^/]* )
-    )/""",
-    re.IGNORECASE | re.VERBOSE,
+# In lower case and without separators: of "integration-test" or "IntegrationTest", but not of "hypothesis-tests"
+_TEST_FOLDER = re.compile(
+    r"""
+    (?: acceptance | android | api | auto | browser | common | component | conformance | e2e | endtoend
+      | functional | gui | instrumented | int | integration | ios | js | jvm | native | performance
+      | processor | regression | self | shared | smoke | system | tiny | ui | unit | wasm
+    )?
+    tests?
+    (?: assets? | cases? | data | env | files? | fixtures? | helpers? | inputs? | int | integration | mocks?
+      | outputs? | projects? | resources? | roots? | samples? | suites? | that | units? | utils?
+    )?
+  | (?: unit | integration )? (?: fixtures? | mocks? ) (?: data | files? )?
+  | cassettes? | e2e | endtoend | .* snapshots? .*
+    """,
+    re.VERBOSE,
 )
-_CASSETTES = re.compile(r"/_*cassettes_*/", re.IGNORECASE)
+_WORDS = frozenset(
+    {"cassettes", "e2e", "fixture", "fixtures", "mock", "mocks", "test", "testdata", "tests"}
+    | {"unittest", "unittests"}
+)
+"""The words that make a folder one of tests, with any others: ``jvmTest``, ``My.Tests``, ``image_fixtures``."""
+
+_SEPARATORS = re.compile(r"[-._ ]+")
+# In "integration_test", "IntegrationTest" and "HTMLTests"
+_BETWEEN_WORDS = re.compile(r"[._ ]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_DIGITS = "0123456789"
+_DOCUMENTS = frozenset({"doc", "docs", "documentation"})
+"""Folders of documents, in which a folder may be about tests, such as ``statistical_tests``."""
+
+_SPEC = "spec"  # a folder of tests in Ruby and JavaScript, but of a specification elsewhere
 _RECORDED = re.compile(
     r"""
     ^(?:http_)?interactions:                       # in YAML
@@ -36,56 +54,73 @@ _RECORDED = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-_SPEC = "spec"  # a folder of tests in Ruby and JavaScript, but of a specification elsewhere
 
 
-def is_test_data(source: Source, kind: str | None, folders: Iterable[str]) -> bool:
-    """Return whether a file holds test data other than recorded HTTP.
+def is_test_data(path: str, searched: Collection[str]) -> bool:
+    """Return whether a file is in or below a folder of tests; its own name says nothing.
 
-    :param kind: its type, as ``type_of`` has it.
-    :param folders: the absolute paths of those that are searched.
+    :param searched: the absolute paths of what is searched. What is above it says nothing either.
     """
-    top, folder = _searched(source.path, folders)
-    if _ALL_DATA.search(_as_text(folder)):
-        return True
-    if kind not in _DATA:
-        return False
-    if _TESTS.search(_as_text(folder)):
-        return True
-    specs = [parent for parent in (folder, *folder.parents) if parent.name == _SPEC]
-    return any(_has_tests(str(top / spec)) for spec in specs)
+    top, folders = _folders(path, searched)
+    names = [top.name, *folders]
+    for place, folder in enumerate(folders):
+        above = names[: place + 1]
+        if _is_test_folder(folder, above):
+            return True
+        if folder.lower() == _SPEC and _has_tests(str(top.joinpath(*folders[: place + 1]))):
+            return True
+    return False
 
 
-def is_recorded(source: Source, kind: str | None, folders: Iterable[str]) -> bool:
+def is_recorded(source: Source, kind: str | None, searched: Collection[str]) -> bool:
     """Return whether a file is recorded HTTP, such as a cassette of VCR.
 
     :param kind: its type, as ``type_of`` has it.
-    :param folders: the absolute paths of those that are searched.
+    :param searched: the absolute paths of what is searched.
     """
     if kind not in _DATA:
         return False
     if kind in {"yaml", "json"} and _RECORDED.search(source.text):
         return True
-    _, folder = _searched(source.path, folders)
-    return _CASSETTES.search(_as_text(folder)) is not None
+    _, folders = _folders(source.path, searched)
+    return any(_compact(folder) == "cassettes" for folder in folders)
 
 
-def _searched(path: str, folders: Iterable[str]) -> tuple[PurePath, PurePath]:
-    """Return the searched folder that a file is in, or the current one, and the file's folder within it.
+def _is_test_folder(name: str, above: Sequence[str]) -> bool:
+    """Return whether a name is that of a folder of tests.
 
-    What is above says nothing about the file.
+    :param above: the names of the folders that it is in.
     """
-    file = PurePath(os.path.abspath(path))  # noqa: PTH100 - without ".."
-    tops = [*sorted(folders), os.getcwd()]  # noqa: PTH109 - as the folders, a str
-    top = next((PurePath(top) for top in tops if file.is_relative_to(top)), file.parent)
-    return top, file.relative_to(top).parent
+    compact = _compact(name)
+    if compact == "it" and above[-1].lower() == "src":  # of Maven and sbt
+        return True
+    if not _DOCUMENTS.isdisjoint(folder.lower() for folder in above):
+        return compact in _WORDS or "snapshot" in compact
+    if _TEST_FOLDER.fullmatch(compact):
+        return True
+    words = (word.strip(_DIGITS).lower() for word in _BETWEEN_WORDS.split(name))
+    return not _WORDS.isdisjoint(words)
 
 
-def _as_text(folder: PurePath) -> str:
-    return f"/{folder.as_posix()}/"
+def _compact(name: str) -> str:
+    """Return a name in lower case, without separators and the number at its end."""
+    return _SEPARATORS.sub("", name).rstrip(_DIGITS).lower()
+
+
+def _folders(path: str, searched: Collection[str]) -> tuple[Path, Sequence[str]]:
+    """Return the searched folder that a file is in, and the names of the folders between them.
+
+    Of several, the innermost counts. A file that was named is in no folder.
+    """
+    file = Path(os.path.abspath(path))  # noqa: PTH100 - without ".."
+    for top in (file, *file.parents):
+        if str(top) in searched:
+            # "\" is a separator, too: a name may come from Windows
+            return top, PureWindowsPath(file.relative_to(top)).parent.parts
+    return file.parent, ()
 
 
 @lru_cache(64)
 def _has_tests(folder: str) -> bool:
-    """Return whether there is a file such as ``user_spec.rb`` in or below a folder."""
-    return next(Path(folder).rglob("*_spec.*"), None) is not None
+    """Return whether there is a file such as ``user_spec.rb`` or ``user.spec.ts`` in or below a folder."""
+    return next(Path(folder).rglob("*[._]spec.*"), None) is not None

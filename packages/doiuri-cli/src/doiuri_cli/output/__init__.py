@@ -102,6 +102,13 @@ output_option = click.option(
 )
 """The option; the command gets a list of outputs as ``outputs``."""
 
+all_option = click.option(
+    "--all",
+    "shows_all",
+    is_flag=True,
+    help="In full, concise and markdown, also list the findings in test data.",
+)
+
 
 def write_report(report: Report, outputs: Sequence[Output]) -> None:
     """Write a report in each format; ``full`` on standard output if no other format goes there.

@@ -53,6 +53,31 @@ class Report(NamedTuple):
     findings: Sequence[Finding] = ()
     counts: Counts = Counts()
     references: Bibliographies | None = None
+    shows_all: bool = False  # whether people see findings in test data, too
+
+    @property
+    def listed(self) -> Sequence[Finding]:
+        """The findings that people see."""
+        return self.findings if self.shows_all else outside_test_data(self.findings)
+
+
+def outside_test_data(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings that are not in test data."""
+    return [finding for finding in findings if not finding.in_test_data]
+
+
+def test_data_lines(report: Report) -> list[str]:
+    """Return the line that people see in place of the findings in test data, or after them."""
+    inside = [finding for finding in report.findings if finding.in_test_data]
+    if not inside:
+        return []
+    verb = "does" if len(inside) == 1 else "do"
+    count = number(len(inside), "finding")
+    line = f"{count} in test data ({severities(inside)}) {verb} not change the exit code"
+    if not report.shows_all:
+        it = "it" if len(inside) == 1 else "them"
+        line += f"; --all lists {it}"
+    return [f"{line}."]
 
 
 def summary_lines(report: Report, *, has_marks: bool) -> list[str]:
@@ -75,7 +100,7 @@ def summary_lines(report: Report, *, has_marks: bool) -> list[str]:
         lines.append(recorded_line(counts.recorded))
     lines += _unread_lines(counts.unread)
     lines.append(_findings_line(report, has_marks=has_marks))
-    lines += test_data_lines(report.findings)
+    lines += unsafe_lines(report.findings)
     return lines
 
 
@@ -106,19 +131,27 @@ def recorded_line(count: int) -> str:
     return f"{dois} in recorded HTTP not looked up; name a file to look up its DOIs."
 
 
-def test_data_lines(findings: Iterable[Finding]) -> list[str]:
-    """Return the line on fixes that are left out though they keep the DOI, if there are any."""
-    count = sum(_is_left_out(finding) for finding in findings)
-    if count == 0:
-        return []
-    fixes = "1 fix" if count == 1 else f"{count} fixes"
-    return [f"{fixes} in test data or templates left to --unsafe-fixes."]
+def unsafe_lines(findings: Iterable[Finding]) -> list[str]:
+    """Return the lines on fixes that are left out though they keep the DOI."""
+    unsafe = [finding for finding in findings if _is_unsafe_in_file(finding)]
+    in_test_data = sum(finding.in_test_data for finding in unsafe)
+    lines = []
+    if in_test_data:
+        lines.append(f"{_fixes(in_test_data)} in test data left to --unsafe-fixes.")
+    if len(unsafe) > in_test_data:
+        count = len(unsafe) - in_test_data
+        lines.append(f"{_fixes(count)} in generated files or templates left to --unsafe-fixes.")
+    return lines
 
 
-def _is_left_out(finding: Finding) -> bool:
-    """Return whether a fix keeps the DOI, and is unsafe only because of what reads the file."""
+def _is_unsafe_in_file(finding: Finding) -> bool:
+    """Return whether a fix keeps the DOI, and is unsafe only because of the file, or of what reads it."""
     fix = finding.fix
     return fix is not None and fix.name is None and not fix.safe
+
+
+def _fixes(count: int) -> str:
+    return "1 fix" if count == 1 else f"{count} fixes"
 
 
 def count_corrections(findings: Iterable[Finding]) -> int:
@@ -157,12 +190,13 @@ def _checked(counts: Counts) -> str:
 
 def _findings_line(report: Report, *, has_marks: bool) -> str:
     """Return the sentences on how many findings there are, and what puts them right."""
-    if not report.findings:
-        return "No findings in what was checked." if report.counts.unknown else "No findings."
+    findings = outside_test_data(report.findings)
+    if not findings:
+        return _no_findings(report)
 
-    sentences = [f"{severities(report.findings)}."]
-    safe = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
-    corrections = count_corrections(report.findings)
+    sentences = [f"{severities(findings)}."]
+    safe = sum(finding.fix is not None and finding.fix.safe for finding in findings)
+    corrections = count_corrections(findings)
     if safe:
         mark = "[*] " if has_marks else ""
         also = f", {corrections} more with --unsafe-fixes {IF_CONFIRMED}" if corrections else ""
@@ -172,6 +206,12 @@ def _findings_line(report: Report, *, has_marks: bool) -> str:
         sentences.append(f"{corrections} can be fixed with {command} {IF_CONFIRMED}.")
     sentences.append("doiuri rule CODE explains a code.")
     return " ".join(sentences)
+
+
+def _no_findings(report: Report) -> str:
+    where = " outside of test data" if report.findings else ""
+    checked = " in what was checked" if report.counts.unknown else ""
+    return f"No findings{where}{checked}."
 
 
 # Findings of one code in one file; if there are more, only the first are shown to people

@@ -18,6 +18,7 @@ from doiuri_cli.output._report import (
     shown,
     shown_findings,
     summary_lines,
+    test_data_lines,
     visible,
 )
 from doiuri_cli.rules import Severity
@@ -36,8 +37,9 @@ def write_concise(report: Report, stream: TextIO) -> None:
     """Write a line for each finding: place, severity, code and message."""
     stream.writelines(
         f"{location_text(finding.location)}: {label(finding)} {message(finding)}{mark(finding)}\n"
-        for finding in report.findings
+        for finding in report.listed
     )
+    stream.writelines(f"{line}\n" for line in test_data_lines(report))
 
 
 def mark(finding: Finding) -> str:
@@ -54,7 +56,7 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "b
 def write_full(report: Report, stream: TextIO) -> None:
     """Write the findings for people: with colours on a terminal."""
     coloured = _is_coloured(stream)
-    for entry in shown_findings(report.findings):
+    for entry in shown_findings(report.listed):
         finding = entry.finding
         where = location_text(finding.location)
         what = label(finding)
@@ -66,6 +68,7 @@ def write_full(report: Report, stream: TextIO) -> None:
             stream.writelines(excerpt(finding.location))
         if entry.left_out:
             stream.write(f"{left_out_line(entry)}\n")
+    stream.writelines(f"{line}\n" for line in test_data_lines(report))
 
 
 def _is_coloured(stream: TextIO) -> bool:
@@ -135,7 +138,7 @@ _SIGNS = re.compile(r"[\\`*_{}\[\]<>|~$&]")
 
 def write_markdown(report: Report, stream: TextIO) -> None:
     """Write a table of the findings, the entries of bibliographies if they were compared, and the figures."""
-    entries = list(shown_findings(report.findings))
+    entries = list(shown_findings(report.listed))
     rows = [_row(entry) for entry in entries[:_ROWS]]
     if rows:
         stream.write("| Place | Severity | Code | Message |\n| --- | --- | --- | --- |\n")
@@ -144,6 +147,7 @@ def write_markdown(report: Report, stream: TextIO) -> None:
     if entries[_ROWS:]:
         more = sum(1 + entry.left_out for entry in entries[_ROWS:])
         stream.write(f"{more} more findings are not listed.\n\n")
+    stream.writelines(f"{_escaped(line)}\n\n" for line in test_data_lines(report))
     if report.references:
         stream.writelines(_references(report, report.references))
     lines = summary_lines(report, has_marks=True)
@@ -166,7 +170,7 @@ def _references(report: Report, references: Bibliographies) -> Iterator[str]:
 
 def _messages(report: Report, codes: Container[str]) -> Iterator[str]:
     """Yield what the findings with one of the codes say."""
-    for finding in report.findings:
+    for finding in report.listed:
         if finding.code in codes:
             yield message(finding)
 

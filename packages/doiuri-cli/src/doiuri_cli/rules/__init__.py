@@ -66,7 +66,7 @@ class Fix(NamedTuple):
     end: int  # offset after the last one
     replacement: str  # the text in its place, as the file writes it
     # whether it is applied by default: the DOI stays the same, what reads the file reads all else as before,
-    # and the file is not test data
+    # and the file is neither test data nor generated
     safe: bool
     name: str | None = None  # the name that it changes the DOI to; None if the DOI stays the same
 
@@ -97,6 +97,7 @@ class Finding(NamedTuple):
     message: str  # what is wrong, in words
     doi: str | None = None  # the name of the DOI; None if there is none
     fix: Fix | None = None  # what would put it right; None if nothing is known to
+    in_test_data: bool = False  # whether it is in test data: it does not change the exit code
 
     @property
     def severity(self) -> Severity:

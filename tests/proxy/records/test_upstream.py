@@ -356,3 +356,17 @@ def test_a_chain_of_aliases_through_upstream(doi_proxy: Proxies) -> None:
     ]
     proxy = doi_proxy(here, upstream=doi_proxy(there).url, cache=":memory:")
     assert ask(proxy.url, "/10.1000/a").headers["location"] == "/10.1000/c"
+
+
+def test_a_name_that_was_deleted_does_not_come_back_with_its_agency(
+    chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, here = chain
+    assert ask(here.url, "/doiRA/10.1000/1").json() == [{"DOI": "10.1000/1", "RA": "Crossref"}]
+
+    there.load([])
+    assert ask(here.url, "/api/handles/10.1000/1").status == 404
+    pass_time(monkeypatch, 7200)
+
+    deleted = [{"DOI": "10.1000/1", "status": "DOI does not exist"}]
+    assert ask(here.url, "/doiRA/10.1000/1").json() == deleted

@@ -38,6 +38,7 @@ CSL = "application/vnd.citationstyles.csl+json"
 RIS = "application/x-research-info-systems"
 NAMES = [f"10.1000/{letter}" for letter in "abc"]
 DOIS = [DOI(name) for name in NAMES]
+MONTH = 31 * 86400.0
 TARGET = "10.1000/target"
 DOI_ORG = "https://doi.org"
 MIRROR = "https://mirror.example"
@@ -97,8 +98,10 @@ class Noting:
         self.store.put_many(entries)
 
     def age(self) -> None:
-        found = self.store.get_many([*self.keys])
-        self.store.put_many({key: entry._replace(expires=1.0) for key, entry in found.items()})
+        older = {}
+        for key, entry in self.store.get_many([*self.keys]).items():
+            older[key] = entry._replace(expires=entry.expires - MONTH)
+        self.store.put_many(older)
 
 
 def registry(facts: Facts, store: Noting | None = None, base: str = DOI_ORG) -> Resolver:

@@ -203,7 +203,10 @@ class UpstreamSource:
 
 
 class _FreshEntries:
-    """The entries of a store that have not expired."""
+    """The entries of a store that have not expired; of those that have, that a DOI does not exist.
+
+    It makes all earlier answers void, which may still be fresh.
+    """
 
     def __init__(self, store: Store | LockFile) -> None:
         self._store = store
@@ -211,7 +214,11 @@ class _FreshEntries:
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         now = time.time()
         entries = self._store.get_many(keys)
-        return {key: entry for key, entry in entries.items() if entry.expires > now}
+        return {
+            key: entry
+            for key, entry in entries.items()
+            if entry.expires > now or entry.says_not_found
+        }
 
 
 def _resolve(doi: Handle, auth: bool, cert: bool, resolver: Resolver) -> PublicValues | None:

@@ -385,12 +385,8 @@ def _is_asked_for(key: Key, checked: Collection[str], unknown: Collection[str]) 
 
 def _is_gap(content: LockContent, key: Key) -> bool:
     """Return whether a lock file lacks an entry, so that even a stale one is worth adding."""
-    if content.get(key) is not None:
-        return False
-    if key.kind == "work":
-        return True
     # a stale answer that the DOI exists does not replace the file's that it does not
-    return content.status(key.doi) != "not-found"
+    return content.get(key) is None and content.status(key.doi) != "not-found"
 
 
 def _guesses_of_each(dead: Iterable[DOI]) -> Iterator[tuple[DOI, DOI]]:

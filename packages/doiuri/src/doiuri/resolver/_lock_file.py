@@ -27,7 +27,12 @@ from doiuri._json import dump, load, read_object
 from doiuri._urls import DOI_ORG
 from doiuri.records._negotiation import CSL_JSON
 from doiuri.records._record import ascii_upper
-from doiuri.resolver._questions import ExistenceQuestion, RecordQuestion, WorkQuestion
+from doiuri.resolver._questions import (
+    ExistenceQuestion,
+    RecordQuestion,
+    WorkQuestion,
+    uncontradicted,
+)
 from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, ForkSafe, Key, warn
 
 if TYPE_CHECKING:
@@ -145,13 +150,19 @@ class LockContent:
 
     def add(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace the entries that it ``takes``; one that contradicts its key is left out, too."""
-        for key, entry in entries.items():
+        # The records last: one may say that the DOI does not exist any more
+        for key in sorted(entries, key=lambda key: key.kind == "record"):
+            entry = entries[key]
             with suppress(ValueError, TypeError, AttributeError):
                 if self.takes(key, entry):
                     self._add(key, entry)
 
     def _add(self, key: Key, entry: Entry) -> None:
         self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
+        record_key = Key("record", DOI_ORG, key.doi)
+        record = self.get(record_key)
+        if key.kind != "record" and record is not None and record.says_not_found:
+            del self._values[record_key]  # the DOI exists after all
         if key.kind == "work" and not entry.says_none and math.isfinite(entry.expires):
             received = time.gmtime(max(entry.expires - MAX_AGE, 0))
             self.retrieved[key.doi] = time.strftime("%Y-%m-%d", received)
@@ -199,7 +210,17 @@ class LockContent:
 
     def _read(self, question: Question, doi: Handle) -> Outcome | None:
         """Return the answer to a question, as a Resolver reads it; None if the entries hold none."""
-        return question.read(doi, [self.get(key) for key in question.keys(doi)])
+        keys = question.keys(doi)
+        return question.read(doi, uncontradicted(keys, self._entries(keys)))
+
+    def _entries(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        """Return the entries that exist for these keys."""
+        entries = {}
+        for key in keys:
+            entry = self.get(key)
+            if entry is not None:
+                entries[key] = entry
+        return entries
 
     def unused(self, used: Iterable[str]) -> set[str]:
         """Return the keys of the DOIs that are neither used, nor what an alias that is used leads to.
@@ -299,12 +320,7 @@ class LockFile(ForkSafe):
                 self._refresh()
             except (OSError, ValueError) as error:
                 warn(f"the lock file {self.path} cannot be read ({error})")
-            entries = {}
-            for key in keys:
-                entry = self._content.get(key)
-                if entry is not None:
-                    entries[key] = entry
-            return entries
+            return self._content._entries(keys)
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""

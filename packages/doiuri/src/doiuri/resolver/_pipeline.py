@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._options import deadline_in
 from doiuri.resolver._outcome import BUDGET, Cause, Outcome
-from doiuri.resolver._questions import AHEAD, fresh_entries
+from doiuri.resolver._questions import AHEAD, fresh_entries, uncontradicted
 from doiuri.resolver._sources import Sources
 from doiuri.resolver.http._client import Budget, CallbackError
 from doiuri.resolver.stores._store import read, write
@@ -171,7 +171,7 @@ class Pipeline:
         now = time.time()
         answers: list[Outcome | _Pending] = []
         for doi, keys_of_doi in zip(dois, keys, strict=True):
-            stored = [entries.get(key) for key in keys_of_doi]
+            stored = uncontradicted(keys_of_doi, entries)
             outcome = self._question.read(doi, fresh_entries(keys_of_doi, stored, now))
             if outcome is not None:
                 answers.append(outcome)

@@ -32,7 +32,7 @@ from doiuri.records._negotiation import BIBTEX, CSL_JSON, is_accepted
 from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._outcome import Cause, Metadata, Outcome, Unanswered
 from doiuri.resolver.http import Request
-from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Key, new_entry
+from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, SUCCESS, Key, new_entry
 from doiuri.rest import (
     MAX_AGENCY_URL,
     ResponseCode,
@@ -47,7 +47,7 @@ from doiuri.tex import plain_text
 from doiuri.works._work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from doiuri.resolver._sources import Sources
     from doiuri.resolver.http import Reply
@@ -81,7 +81,6 @@ MAX_BIBTEX = 1_000_000
 MAX_ALIASES = 20
 """Aliases followed in a row, as many as the proxy follows."""
 
-_SUCCESS = b'{"responseCode":1,'
 # HTTP statuses of a server that has no such metadata
 _NO_METADATA = frozenset({204, 404, 406})
 
@@ -176,7 +175,7 @@ class Question(ABC):
         if entry is None:
             return None
         try:
-            if entry.body.startswith(_SUCCESS):
+            if entry.body.startswith(SUCCESS):
                 return Outcome(doi, "found", Record.deferred(doi, entry.body))
             return Outcome(doi, "found", read_record(doi, 200, entry.body))
         except (DOINotFound, NoValues) as error:
@@ -192,9 +191,6 @@ class Question(ABC):
         """Request the whole record of a DOI; it, or its absence, is stored."""
         try:
             record = self.get_record(doi, self.record_url(doi), sources)
-        except DOINotFound:
-            self._store_absence(doi, ResponseCode.HANDLE_NOT_FOUND, sources)
-            raise
         except NoValues:
             self._store_absence(doi, ResponseCode.VALUE_NOT_FOUND, sources)
             raise
@@ -205,12 +201,16 @@ class Question(ABC):
         return record
 
     def get_record(self, doi: Handle, url: str, sources: Sources) -> Record:
-        """Return what the REST API answers at a URL of ``record_url``."""
+        """Return what the REST API answers at a URL of ``record_url``; that the DOI does not exist is stored."""
 
         def read_reply(reply: Reply) -> Record:
             return read_record(doi, reply.status, reply.body, reply.headers)
 
-        record: Record = sources.get(doi, Request(url, JSON, MAX_RECORD), read_reply)
+        try:
+            record: Record = sources.get(doi, Request(url, JSON, MAX_RECORD), read_reply)
+        except DOINotFound:
+            self._store_absence(doi, ResponseCode.HANDLE_NOT_FOUND, sources)
+            raise
         return record
 
     def _store_absence(self, doi: Handle, code: ResponseCode, sources: Sources) -> None:
@@ -327,6 +327,9 @@ class RecordQuestion(Question):
 
     def request(self, doi: Handle, sources: Sources) -> Outcome:
         """Request the record of a DOI, and those that it is an alias of."""
+        if self._selects_values and self._is_absent(doi, sources):
+            # Only a whole record, which is stored, can replace the answer that there is none
+            return self._selected(doi, self.request_record(doi, sources))
         if self._selects_values:
             record = self.get_record(doi, self._url_of_values(doi), sources)
         else:
@@ -334,6 +337,11 @@ class RecordQuestion(Question):
             if self._follow:
                 *_, record = self.chain_of_aliases(doi, record, sources)
         return Outcome(doi, "found", record, cause=sources.stale, stale=sources.stale is not None)
+
+    def _is_absent(self, doi: Handle, sources: Sources) -> bool:
+        """Return whether the store has the answer that the DOI does not exist, which may have expired."""
+        entry = sources.stored(self.record_key(doi))
+        return entry is not None and entry.says_not_found
 
     def current_record(self, doi: Handle, sources: Sources) -> Record:
         if self._bypasses_store:
@@ -700,6 +708,37 @@ class MetadataQuestion(ContentQuestion):
         return super().none_entry()._replace(media_type="")
 
 
+def uncontradicted(keys: Sequence[Key], entries: Mapping[Key, Entry]) -> list[Entry | None]:
+    """Return the entries of keys about one DOI, stale ones included, and None in place of missing or void ones.
+
+    Whether a DOI exists is one fact, and the newest definite answer counts, whichever question brought it: that
+    it does not exist makes all earlier answers void, even after it has expired itself.
+    """
+    stored = [entries.get(key) for key in keys]
+    absent_since = -inf
+    for key, entry in zip(keys, stored, strict=True):
+        if key.kind == "record" and entry is not None and entry.says_not_found:
+            absent_since = _received(key, entry)
+    if absent_since == -inf:
+        return stored
+
+    standing: list[Entry | None] = []
+    for key, entry in zip(keys, stored, strict=True):
+        if entry is None or key.kind == "record" or _received(key, entry) > absent_since:
+            standing.append(entry)
+        else:
+            standing.append(None)
+    return standing
+
+
+def _received(key: Key, entry: Entry) -> float:
+    """Return when an answer was received, if it is not a record, whose lifetime is the server's choice.
+
+    It is infinite in a lock file, in which nothing is newer than that the DOI does not exist.
+    """
+    return entry.expires - _longest(key, entry)
+
+
 def fresh_entry(key: Key, entry: Entry | None, now: float) -> Entry | None:
     """Return an entry if it is fresh at the time ``now``, and None if it is stale.
 
@@ -722,7 +761,7 @@ def fresh_entries(
 
 def _longest(key: Key, entry: Entry) -> float:
     """Return the seconds for which the entry of a key is fresh at most."""
-    if key.kind == "record" and not entry.body.startswith(_SUCCESS):
+    if key.kind == "record" and not entry.body.startswith(SUCCESS):
         return NEGATIVE_TTL
     if key.kind == "metadata" or entry.says_none:
         return DAY

@@ -23,6 +23,7 @@ from doiuri.resolver._questions import (
     RecordQuestion,
     WorkQuestion,
     fresh_entries,
+    uncontradicted,
 )
 from doiuri.resolver._settings import Settings
 from doiuri.resolver.stores._store import RecordingStore, read
@@ -392,7 +393,7 @@ class Resolver:
         now = time.time()
         new = 0
         for doi, keys_of_doi in zip(dois, keys, strict=True):
-            stored = [entries.get(key) for key in keys_of_doi]
+            stored = uncontradicted(keys_of_doi, entries)
             if question.read(doi, fresh_entries(keys_of_doi, stored, now)) is None:
                 new += 1
         return new

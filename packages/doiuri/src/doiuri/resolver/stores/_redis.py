@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from doiuri.resolver.stores._store import Entry, Usage, warn
+from doiuri.resolver.stores._store import MAX_AGE, Entry, Usage, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -70,13 +70,16 @@ class RedisStore:
         return entries
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
-        """Store the entries; they are kept for 30 days after they expire."""
+        """Store the entries; they are kept for 30 days after they expire, and for 60 days at least.
+
+        That a DOI does not exist must not be forgotten before earlier answers, which it makes void.
+        """
         stored = {_name(key): entry for key, entry in entries.items()}
         now = time.time()
 
         def put(pipe: Any, name: str) -> None:
             entry = stored[name]
-            lifetime = min(max(entry.expires - now, 0), _LONGEST_LIFETIME)
+            lifetime = min(max(entry.expires - now, MAX_AGE), _LONGEST_LIFETIME)
             head = json.dumps([entry.media_type, entry.expires]).encode()
             pipe.set(name, head + b"\n" + entry.body, ex=int(lifetime) + KEEP)
 

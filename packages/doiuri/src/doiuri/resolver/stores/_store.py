@@ -9,6 +9,8 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from doiuri._json import load
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -59,8 +61,24 @@ class Entry(NamedTuple):
         """Whether the answer is that the agency has no such metadata."""
         return self.body == NOTHING
 
+    @property
+    def says_not_found(self) -> bool:
+        """Whether the answer is that the DOI does not exist: a record's ``responseCode`` 100."""
+        if self.body.startswith(SUCCESS):  # without reading the record
+            return False
+        try:
+            answer = load(self.body)
+        except ValueError:
+            return False
+        return isinstance(answer, dict) and answer.get("responseCode") == _HANDLE_NOT_FOUND
+
 
 JSON = "application/json"
+
+SUCCESS = b'{"responseCode":1,'
+"""How the body of an entry begins that is a record."""
+
+_HANDLE_NOT_FOUND = 100  # DOI resolution documentation section 5
 
 NOTHING = b"null"
 """The body of an entry which says that the agency has no such metadata."""

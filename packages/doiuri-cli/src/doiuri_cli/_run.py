@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from doiuri.works import Work
 
     from doiuri_cli._config import Config
-    from doiuri_cli.registry import Answers
+    from doiuri_cli.registry import Answers, Inquiry
     from doiuri_cli.rules import Finding
 
     R = TypeVar("R")
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _PROBE = 8192  # bytes in which a NUL makes a file a binary one
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+_BATCH = 10_000  # mentions in the files that are judged together
 _SMALL = 2_000_000  # bytes of files that one process reads as fast as several
 
 
@@ -64,7 +66,11 @@ class Result(NamedTuple):
     """What a run has found."""
 
     reports: list[FileReport]  # one for each file
-    answers: Answers  # what is known about the DOIs
+    answers: (
+        Answers  # what is known about the DOIs; only the figures if they were not asked at once
+    )
+    locked: set[str]  # the DOIs that the lock file has, by their keys
+    recorded: int  # how many names are only in recorded HTTP
 
 
 class Run(NamedTuple):
@@ -75,41 +81,58 @@ class Run(NamedTuple):
     # called with what is being done, the number done, and that of all
     progress: ShowProgress = lambda _what, _done, _total: None
 
-    def check(self, contents: Sequence[Content], lock: LockContent | None = None) -> Result:
+    def check(
+        self, contents: Sequence[Content], lock: LockContent | None = None, *, at_once: bool = False
+    ) -> Result:
         """Return what is found in some files, in their order.
 
+        :param at_once: whether the result has the answers about all DOIs, for which the memory may be too
+            small, and not only their figures.
         :raises ValueError: if the resolver or the cache is misconfigured, or a column is missing.
         """
-        from doiuri_cli.registry import check_names
+        from doiuri_cli.registry import Answers, Inquiry
 
-        reports = self.read(contents)
-        names = dict.fromkeys([*names_to_ask(reports), *_short_names(reports)])
-        answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
-        self._ask_about_slashes(reports, answers, lock)
-        works = self._works(reports, answers)
-        for number, report in enumerate(reports):
-            reports[number] = judge(report, self.config, answers, works)
-        return Result(_test_prefix_once(reports), answers)
+        # A missing column is reported before anybody is asked, and works are fetched within one budget
+        at_once = at_once or self.config.compare or bool(self.config.columns)
+        figures = Answers()
+        judged: list[FileReport] = []
+        recorded: dict[str, None] = {}
+        with Inquiry(self.config, lock, partial(self.progress, "Checking DOIs")) as inquiry:
+            for reports in self._batches(contents, at_once=at_once):
+                answers = inquiry.ask([*names_to_ask(reports), *_short_names(reports)])
+                _ask_about_slashes(reports, answers, inquiry)
+                works = self._works(reports, answers)
+                for report in reports:
+                    if report.recorded:
+                        recorded |= dict.fromkeys(report.names)
+                    final = judge(report, self.config, answers, works)
+                    judged.append(final._replace(names=(), short=()))
+                figures.count(answers)
+            others = inquiry.count_others(recorded)
+            locked = inquiry.locked
+        if at_once:  # there was one batch
+            figures = answers
+        return Result(_test_prefix_once(judged), figures, locked, others)
 
-    def _ask_about_slashes(
-        self, reports: Iterable[FileReport], answers: Answers, lock: LockContent | None
-    ) -> None:
-        """Look up unregistered names with the slash that follows them, and add those that exist."""
-        from doiuri_cli.registry import check_names
+    def _batches(self, contents: Sequence[Content], *, at_once: bool) -> Iterator[list[FileReport]]:
+        """Yield what the texts of some files show, in their order, so many files that they fit into memory.
 
-        names: dict[str, None] = {}
-        for report in reports:
-            for mention in report.mentions:
-                if mention.has_slash and answers.statuses.get(mention.key) == "not-found":
-                    names[f"{mention.name}/"] = None
-        if not names:
+        :param at_once: whether to yield the reports on all files together.
+        :raises ValueError: as ``read``.
+        """
+        if at_once:
+            yield self.read(contents)
             return
-
-        with_slash = check_names(names, self.config, lock)
-        for key, status in with_slash.statuses.items():
-            if status == "found":
-                answers.statuses[key] = status
-        answers.requests += with_slash.requests
+        batch: list[FileReport] = []
+        mentions = 0
+        for report in self.map(partial(examined, self.config), contents, "Reading files"):
+            batch.append(report)
+            mentions += len(report.mentions)
+            if mentions >= _BATCH:
+                yield batch
+                batch = []
+                mentions = 0
+        yield batch
 
     def _works(self, reports: Iterable[FileReport], answers: Answers) -> Mapping[str, Work]:
         entries = chain.from_iterable(report.entries for report in reports)
@@ -163,14 +186,24 @@ class Run(NamedTuple):
             return
         from concurrent.futures import ProcessPoolExecutor  # slow to import
 
-        size = max(1, min(50, len(contents) // (4 * jobs)))  # of what a process is given at once
+        size = max(1, min(10, len(contents) // (4 * jobs)))  # of what a process is given at once
         settings = self.config.extensions, self.config.columns
         with ProcessPoolExecutor(jobs, None, _prepare_worker, settings) as pool:
             try:
-                yield from pool.map(function, contents, chunksize=size)
+                # Not pool.map, which would go on reading while the registry is asked, and keep the results
+                pieces = (contents[start : start + size] for start in range(0, len(contents), size))
+                given = (pool.submit(_apply, function, piece) for piece in pieces)
+                waiting = deque(islice(given, jobs + 1))
+                while waiting:
+                    yield from waiting.popleft().result()
+                    waiting.extend(islice(given, 1))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def _apply(function: Callable[[Content], R], contents: Iterable[Content]) -> list[R]:
+    return [function(content) for content in contents]
 
 
 def _useful_processes(files: Iterable[Content]) -> int:
@@ -211,6 +244,17 @@ def _size(file: Content) -> int:
         return os.stat(path).st_size  # noqa: PTH116 - for speed
     except OSError:
         return 0
+
+
+def _ask_about_slashes(reports: Iterable[FileReport], answers: Answers, inquiry: Inquiry) -> None:
+    """Look up unregistered names with the slash that follows them, and add those that exist."""
+    names: dict[str, None] = {}
+    for report in reports:
+        for mention in report.mentions:
+            if mention.has_slash and answers.statuses.get(mention.key) == "not-found":
+                names[f"{mention.name}/"] = None
+    if names:
+        inquiry.add_found(names, answers)
 
 
 _TEST_PREFIX = "10.5072/"  # DataCite's, for tests: nothing is registered

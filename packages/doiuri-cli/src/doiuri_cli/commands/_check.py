@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from doiuri import DOI
 
-from doiuri_cli._run import Run, contents_of, only_recorded
+from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands import PROBLEM, exit_code, show_progress, write_problems
 from doiuri_cli.commands._options import (
     code_options,
@@ -100,9 +100,7 @@ def _unused(
         return ()
     from doiuri_cli.registry._locked import unused_findings
 
-    found = unused_findings(
-        lock, config.lock, result.answers.statuses.keys() | result.answers.missing
-    )
+    found = unused_findings(lock, config.lock, result.locked)
     return [finding for finding in found if not config.ignores(finding)]
 
 
@@ -124,7 +122,7 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
         unknown=_tallied(answers.unknown),
         old=_tallied(answers.old),
         skipped=skipped,
-        recorded=only_recorded(result.reports),
+        recorded=result.recorded,
         unread=unread,
     )
     return Report(findings, counts, _references(result))

@@ -171,7 +171,7 @@ def _fixed(
     if unsafe:
         from doiuri_cli.registry import check_names
 
-        reports, answers = run.check(contents)
+        reports, answers, *_ = run.check(contents, at_once=True)
         policy = FixPolicy(lambda names: check_names(names, config).statuses)
         policy.look_up(_findings(reports))
         run = run._replace(jobs=1)  # all ask through one policy

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
+from sys import intern
 from typing import TYPE_CHECKING, cast
 
 from doiuri import Handle
@@ -12,8 +13,9 @@ from doiuri import Handle
 from doiuri_cli._config import DEFAULT_MAX_AGE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from sqlite3 import Connection
+    from typing import Any, Self
 
     from doiuri import DOI
     from doiuri.plugins.survey import Show
@@ -34,7 +36,7 @@ def handle(name: str) -> DOI:
 class Answers:
     """What is known about the DOIs of a run. The keys are those of the DOIs."""
 
-    dois: int  # how many there are
+    dois: int = 0  # how many there are
     statuses: dict[str, str] = field(default_factory=dict)
     # those that are not in the lock file; empty if it need not have them
     missing: frozenset[str] = frozenset()
@@ -47,32 +49,186 @@ class Answers:
     old: list[Cause] = field(default_factory=list)
     meant: dict[str, str] = field(default_factory=dict)  # registered names that were probably meant
 
+    def count(self, others: Answers) -> None:
+        """Add the figures of others, but not what is known about each DOI."""
+        self.dois += others.dois
+        self.known += others.known
+        self.asked += others.asked
+        self.requests += others.requests
+        self.unknown += others.unknown
+        self.old += others.old
 
-def check_names(
-    names: Iterable[str],
-    config: Config,
-    lock: LockContent | None = None,
-    progress: Progress | None = None,
-) -> Answers:
-    """Return what is known about some DOIs, each by its name.
+
+def check_names(names: Iterable[str], config: Config) -> Answers:
+    """Return what the store and the registry know about some DOIs, each by its name.
 
     :raises ValueError: if the resolver or the cache is misconfigured.
     """
-    dois = {doi.key: doi for doi in map(handle, names)}
-    answers = Answers(dois=len(dois))
-    if lock is not None:
-        answers.statuses = _locked_statuses(dois, lock)
-        answers.known = len(answers.statuses)
-        if config.needs_lock:
-            answers.missing = frozenset(dois.keys() - answers.statuses.keys())
-    left = [doi for key, doi in dois.items() if key not in answers.statuses]
-    if config.locked:
-        from doiuri.resolver import Cause
+    with Inquiry(config) as inquiry:
+        return inquiry.ask(names)
 
-        answers.unknown = [Cause("lock", detail="not in the lock file")] * len(left)
-    elif left:
-        _ask(left, config, answers, progress)
-    return answers
+
+class Inquiry:
+    """Asks about the DOIs of a run, a batch after the other: one resolver, and one budget for all.
+
+    :param lock: the content of the lock file, whose answers come first; None if there is none.
+    :param progress: called with how many DOIs of a batch are done, and how many there are.
+    """
+
+    locked: set[str]
+    """The DOIs in the lock file that were asked about, by their keys."""
+
+    def __init__(
+        self, config: Config, lock: LockContent | None = None, progress: Progress | None = None
+    ) -> None:
+        self.locked = set()
+        self._config = config
+        self._lock = lock
+        self._in_lock = set() if lock is None else lock.dois()
+        self._progress = progress
+        self._earlier = _Statuses()
+        self._last: dict[str, str] = {}  # of the last batch, which may be the only one
+        self._meant: dict[str, str] = {}
+        self._causes: dict[tuple[object, ...], Cause] = {}
+        self._left = config.budget  # seconds; None: no limit
+        self._replies = 0
+        self._opened = ExitStack()
+        self._store: Resolver | None = None
+        self._resolver: Resolver | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+        self._earlier.close()
+
+    def ask(self, names: Iterable[str]) -> Answers:
+        """Return what is known about the DOIs of a batch, each by its name; the figures are those of new ones.
+
+        :raises ValueError: if the resolver or the cache is misconfigured.
+        """
+        dois = {doi.key: doi for doi in map(handle, names)}
+        self._earlier.add(self._last)
+        known = self._earlier.statuses(dois)
+        answers = self._look_up({key: doi for key, doi in dois.items() if key not in known})
+        self._last = dict.fromkeys(dois, "unknown") | known | answers.statuses
+        answers.statuses |= known
+        if self._lock is not None and self._config.needs_lock:
+            answers.missing = frozenset(dois.keys() - _locked_statuses(dois, self._lock).keys())
+        self._meant |= answers.meant
+        answers.meant = self._meant
+        self.locked |= self._in_lock.intersection(dois)
+        return answers
+
+    def add_found(self, names: Iterable[str], answers: Answers) -> None:
+        """Look up further names, and add those that exist to the answers; they do not count as DOIs."""
+        looked_up = self._look_up({doi.key: doi for doi in map(handle, names)})
+        found = [key for key, status in looked_up.statuses.items() if status == "found"]
+        answers.statuses |= dict.fromkeys(found, "found")
+        answers.requests += looked_up.requests
+        self.locked |= self._in_lock.intersection(found)
+
+    def count_others(self, names: Collection[str]) -> int:
+        """Return how many of some names were not asked about."""
+        if not names:
+            return 0
+        self._earlier.add(self._last)
+        keys = [handle(name).key for name in names]
+        return len(keys) - len(self._earlier.statuses(keys))
+
+    def _look_up(self, dois: Mapping[str, DOI]) -> Answers:
+        """Return what is known about DOIs of which nothing is known yet."""
+        answers = Answers(dois=len(dois))
+        if self._lock is not None:
+            answers.statuses = _locked_statuses(dois, self._lock)
+            answers.known = len(answers.statuses)
+        left = [doi for key, doi in dois.items() if key not in answers.statuses]
+        if self._config.locked:
+            from doiuri.resolver import Cause
+
+            answers.unknown = [Cause("lock", detail="not in the lock file")] * len(left)
+        elif left:
+            self._ask(left, answers)
+        return answers
+
+    def _ask(self, dois: Sequence[DOI], answers: Answers) -> None:
+        """Add what the store knows, and what the registry answers for the others."""
+        from doiuri.plugins.survey import Need, Survey
+
+        needs = dict.fromkeys(dois, Need.EXISTENCE)
+        if self._store is None:
+            self._store = self._opened.enter_context(open_resolver(self._config, offline=True))
+        stored = Survey(self._store, None)
+        stored.meet(needs)
+        answers.statuses |= {doi.key: stored.answer(doi).status for doi in dois}
+        known = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
+        left = [doi for doi in dois if doi not in known]
+        if self._config.offline or not (left or stored.missing):
+            answers.known += len(stored.statuses)
+            answers.unknown += map(self._shared, stored.unknown.values())
+            return
+
+        answers.known += len(known)
+        if self._resolver is None:
+            resolver = open_resolver(self._config, on_reply=self._count_reply)
+            self._resolver = self._opened.enter_context(resolver)
+        replies = self._replies
+        started = time.monotonic()
+        survey = Survey(self._resolver, self._left)
+        survey.statuses = known
+        survey.meet(needs, show=showing(self._progress))
+        if self._left is not None:
+            self._left = max(0.0, self._left - (time.monotonic() - started))
+        answers.statuses |= {doi.key: survey.answer(doi).status for doi in left}
+        answers.unknown += map(self._shared, survey.unknown.values())
+        answers.asked = len(left)
+        answers.requests = self._replies - replies
+        answers.meant = {doi.key: meant.name for doi, meant in survey.meant.items()}
+
+    def _shared(self, cause: Cause) -> Cause:
+        """Return the first cause of its kind, as ``tally`` does, so that not each DOI has one of its own."""
+        return self._causes.setdefault((cause.kind, cause.host, cause.status), cause)
+
+    def _count_reply(self, _reply: object) -> None:
+        self._replies += 1
+
+
+class _Statuses:
+    """The statuses of DOIs by their keys, in a temporary file: those of a large tree would fill the memory."""
+
+    def __init__(self) -> None:
+        self._database: Connection | None = None
+
+    def add(self, statuses: Mapping[str, str]) -> None:
+        """Keep statuses."""
+        if not statuses:
+            return
+        if self._database is None:
+            import sqlite3  # slow to import, and rarely needed
+
+            self._database = sqlite3.connect("", isolation_level=None)
+            self._database.execute("CREATE TABLE statuses (key PRIMARY KEY, status) WITHOUT ROWID")
+        rows = sorted(statuses.items())
+        with self._database:
+            self._database.execute("BEGIN")
+            self._database.executemany("INSERT OR REPLACE INTO statuses VALUES (?, ?)", rows)
+
+    def statuses(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the statuses that are kept of some DOIs."""
+        if self._database is None:
+            return {}
+        statuses: dict[str, str] = {}
+        query = "SELECT status FROM statuses WHERE key = ?"
+        for key in keys:
+            for (status,) in self._database.execute(query, [key]):
+                statuses[key] = intern(status)
+        return statuses
+
+    def close(self) -> None:
+        """Drop the file."""
+        if self._database is not None:
+            self._database.close()
 
 
 def _locked_statuses(keys: Iterable[str], lock: LockContent) -> dict[str, str]:
@@ -159,35 +315,6 @@ def open_resolver(config: Config, **arguments: Any) -> Resolver:
     if config.rate is not None:
         arguments["rate"] = config.rate
     return plugins.open_resolver(config.shared, "doiuri-cli", budget=config.budget, **arguments)
-
-
-def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progress | None) -> None:
-    """Add what the store knows, and what the registry answers for the others."""
-    from doiuri.plugins.survey import Need, Survey
-
-    needs = dict.fromkeys(dois, Need.EXISTENCE)
-    with open_resolver(config, offline=True) as store:
-        stored = Survey(store, None)
-        stored.meet(needs)
-    answers.statuses |= {doi.key: stored.answer(doi).status for doi in dois}
-    known = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
-    left = [doi for doi in dois if doi not in known]
-    if config.offline or not (left or stored.missing):
-        answers.known += len(stored.statuses)
-        answers.unknown += stored.unknown.values()
-        return
-
-    answers.known += len(known)
-    replies: list[None] = []  # one for each request
-    with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
-        survey = Survey(resolver, config.budget)
-        survey.statuses = known
-        survey.meet(needs, show=showing(progress))
-    answers.statuses |= {doi.key: survey.answer(doi).status for doi in left}
-    answers.unknown += survey.unknown.values()
-    answers.asked = len(left)
-    answers.requests = len(replies)
-    answers.meant = {doi.key: meant.name for doi, meant in survey.meant.items()}
 
 
 def showing(progress: Progress | None) -> Show:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,63 @@ def check(
     figures = r"(\d+) known(?:, (\d+) asked in \d+ requests?)?(?:\. (\d+) could not be checked: .{1,150})?\."
     found = re.search(figures, run.stderr)
     return told, [int(figure or 0) for figure in found.groups()] if found else []
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_findings_and_figures_do_not_depend_on_how_many_files_are_judged_together(
+    locked: bool, doi_proxy: Proxies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each DOI counts once, wherever it is mentioned."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    texts = [
+        f"{KNOWN[0]} {DEAD}",
+        KNOWN[1],
+        f"{DEAD} {KNOWN[0].upper()} 10.1000/18O",
+        "",
+        "10.1000/18O",
+    ]
+    for number, text in enumerate(texts):
+        (tree / f"{number}.txt").write_text(text)
+    (tree / "cassettes").mkdir()
+    (tree / "cassettes" / "a.yaml").write_text(
+        f"interactions:\n- doi:{KNOWN[0]} doi:10.5555/other\n"
+    )
+    doiuri("lock", "--resolver", doi_proxy.url, "--existence", "0.txt", "1.txt", cwd=tree)
+    (tree / "1.txt").write_text("")
+    words = ["check", "-o", "concise", "--resolver", doi_proxy.url, "--cache=", "--lock="]
+    if locked:
+        words[-1:] = ["--lock=doi.lock.json", "--locked"]
+
+    together = doiuri(*words, cwd=tree)
+    monkeypatch.setattr("doiuri_cli._run._BATCH", 1)
+    apart = doiuri(*words, cwd=tree)
+
+    assert "10.5555/nope" in together.stdout
+    assert ("lock-unused" in together.stdout) == locked
+    assert apart.stdout == together.stdout
+    requests = re.compile(r"in \d+ requests?")
+    assert requests.sub("", apart.stderr) == requests.sub("", together.stderr)
+
+
+def test_mentions_are_not_kept_longer_than_their_files_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        lines = [f"https://doi.org/10.1000/{number}-{line}\n" for line in range(50)]
+        (tmp_path / f"{number}.txt").write_text("".join(lines))
+    monkeypatch.setattr("doiuri_cli._run._BATCH", 100)
+    usages = []
+
+    for count in (10, 10, 30):  # the first run also loads modules
+        paths = [f"{number}.txt" for number in range(count)]
+        tracemalloc.start()
+        run = doiuri("check", "--isolated", "--offline", "--cache=", *paths, cwd=tmp_path)
+        usages.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert f"any of {count * 50} DOIs" in run.stderr
+
+    assert usages[2] < 1.5 * usages[1]
 
 
 def test_a_registered_name_that_was_probably_meant_is_suggested(

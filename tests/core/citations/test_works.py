@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 import sys
+import unicodedata
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from doiuri import DOI
 from doiuri.citations import Bibliography, Style, format_entries, parse_citation, read_works
-from doiuri.tex import rich_text
+from doiuri.tex import plain_text, rich_text
 from doiuri.works import Work
 from hypothesis import given
 from hypothesis import strategies as st
@@ -221,6 +222,63 @@ def test_biblatex_and_bibtex_names_are_the_same(pair: list[str], tmp_path: Path)
         works.append(read_works(["a.bib"], tmp_path).complete({})["k"])
     assert works[0] == works[1]
     assert len(works[0].csl) > 1
+
+
+MARKS = {
+    **dict(zip("`'^\"~=.", "\u0300\u0301\u0302\u0308\u0303\u0304\u0307", strict=True)),
+    **dict(zip("uvHckrdbh", "\u0306\u030c\u030b\u0327\u0328\u030a\u0323\u0331\u0309", strict=True)),
+}
+# Ways to write an accent, the command of which is % and the letter @
+ACCENTED = ["%{@}", "{%{@}}", "% {@}", "%{ @}", "{%@}", "%@", "% @", "{%\n@}"]
+LETTERS = {"e": "e", "A": "A", "\\i ": "i", "{\\j}": "j", "{u}": "u", "o\u0301": "o\u0301"}
+
+
+def accented(way: str, command: str, letter: str) -> str:
+    """Return an accent in TeX; a letter does not follow the name of a command without a space."""
+    if command.isalpha() and letter[0].isalpha():
+        way = way.replace("%@", "% @")
+    return way.replace("%", f"\\{command}").replace("@", letter)
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("inner", MARKS)
+def test_accents_of_tex_are_above_each_other_however_they_are_written(
+    inner: str, letter: str
+) -> None:
+    once = unicodedata.normalize("NFC", LETTERS[letter] + MARKS[inner])
+    for outer, one, other in product(MARKS, ACCENTED, ACCENTED):
+        tex = accented(one, outer, accented(other, inner, letter))
+        twice = unicodedata.normalize("NFC", LETTERS[letter] + MARKS[inner] + MARKS[outer])
+
+        assert rich_text(f"b{accented(other, inner, letter)}b") == f"b{once}b"
+        assert plain_text(f"b{tex}b") == f"b{twice}b", tex
+
+
+TEXTS = st.text("abcXYZ012", min_size=1, max_size=4)
+ARGUMENTS = st.recursive(
+    TEXTS,
+    lambda inner: st.one_of(
+        inner.map(lambda tex: rf"\emph{{{tex}}}"),
+        inner.map(lambda tex: rf"\unknown{{{tex}}}"),
+        inner.map(lambda tex: rf"$x^{{{tex}}}$"),
+        st.tuples(inner, inner).map(lambda pair: rf"\frac{{{pair[0]}}}{{{pair[1]}}}"),
+        st.tuples(inner, inner).map(lambda pair: rf"\pair{{{pair[0]}}} {{{pair[1]}}}"),
+        st.tuples(inner, inner).map(" ".join),
+    ),
+    max_leaves=6,
+)
+COMMAND = re.compile(r"\\(?:emph|unknown|frac|pair)|[$]x")
+
+
+@given(ARGUMENTS)
+def test_the_arguments_of_commands_stay_in_order_and_apart(tex: str) -> None:
+    expected = re.findall(r"\w+", COMMAND.sub(" ", tex))
+
+    rich = re.sub("</?(?:i|sup)>", " ", rich_text(tex))
+    plain = unicodedata.normalize("NFKC", plain_text(tex).replace("x", " "))
+
+    assert re.findall(r"\w+", COMMAND.sub(" ", rich).replace("x", " ")) == expected
+    assert re.findall(r"\w+", COMMAND.sub(" ", plain)) == expected
 
 
 # Around a text; the last two only in the braces of another one

@@ -47,7 +47,13 @@ _FURTHER = 2_000  # characters of a value after a line that begins with an entry
 _LONGEST_MACRO = 10_000  # so that macros of macros do not fill the memory
 _JOINED = re.compile(r"\s*#\s*")
 _INITIAL = re.compile(r"(?<=\b\w\.)(?=\w)")  # of "D.E."
-_PROTECTED = re.compile(r"\{(?!\\)[^{}]*\}")
+_PROTECTED = re.compile(
+    r"""
+    ( \\ (?: [a-z]+ | . ) \s* \{ [^{}]* \} )    # not the argument of a command, such as an accent
+    | \{ (?! \\ ) [^{}]* \}
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _DELIMITER = re.compile(r"\\.|[{}\"]", re.DOTALL)
 _OWN_FORM = re.compile(r"(?:family|given|prefix|suffix)\s*=")  # BibLaTeX manual, section 2.3.3
 
@@ -372,7 +378,7 @@ def _family_parts(words: list[str]) -> dict[str, str]:
 
 def _is_particle(word: str) -> bool:
     """Return whether a word begins with a small letter that no braces protect."""
-    return plain_text(_PROTECTED.sub("", word))[:1].islower()
+    return plain_text(_PROTECTED.sub(r"\1", word))[:1].islower()
 
 
 def _split(text: str, separator: re.Pattern[str]) -> list[str]:

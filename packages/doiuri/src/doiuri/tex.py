@@ -6,12 +6,13 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri._notation import lowered, needs_brackets, raised
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ACCENTS", "SYMBOLS", "plain_text", "rich_text"]
+__all__ = ["ACCENTS", "SYMBOLS", "plain_text", "rich_text", "unknown_commands"]
 
 
 def _pairs(words: str) -> dict[str, str]:
@@ -37,14 +38,53 @@ SYMBOLS = _pairs(
 
 # Commands that are frequent in titles; none of them is part of a DOI's name
 _IN_TITLES = SYMBOLS | _pairs(
-    "zeta ζ eta η theta θ iota ι kappa κ nu ν xi ξ rho ρ tau τ phi φ chi χ psi ψ varepsilon ε vartheta ϑ"
-    " varphi ϕ Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω"
-    " pm ± mp ∓ cdot · le ≤ leq ≤ ge ≥ geq ≥ approx ≈ sim ∼ to → rightarrow → odot ⊙ sun ☉ circ ° degree °"
-    " textdegree ° dots … ldots … textellipsis … textregistered ® texttrademark ™ copyright ©"
-    " textcopyright © S § pounds £ texteuro € euro € textquotedblleft “ textquotedblright ”"
-    " glqq „ grqq “ quotedblbase „ guillemotleft « guillemotright » flqq « frqq »"
-    " BibTeX BibTeX ng ŋ NG Ŋ"
+    "zeta ζ eta η theta θ iota ι kappa κ nu ν xi ξ rho ρ tau τ upsilon υ phi φ chi χ psi ψ varepsilon ε"
+    " vartheta ϑ varphi ϕ varrho ϱ varsigma ς Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ"
+    " Phi Φ Psi Ψ Omega Ω textmu µ hbar ħ hslash ħ ell ℓ partial ∂ nabla ∇ aleph ℵ Re ℜ Im ℑ prime ′"
+    " langle ⟨ rangle ⟩ lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ vert | mid | Vert ‖ parallel ∥ perp ⊥"
+    " pm ± mp ∓ cdot · times × div ÷ ast ∗ star ⋆ bullet • le ≤ leq ≤ leqslant ⩽ ge ≥ geq ≥ geqslant ⩾ ll ≪"
+    " gg ≫ lesssim ≲ gtrsim ≳ ne ≠ neq ≠ approx ≈ sim ∼ simeq ≃ cong ≅ equiv ≡ propto ∝ to → rightarrow →"
+    " leftarrow ← leftrightarrow ↔ Rightarrow ⇒ Leftrightarrow ⇔ mapsto ↦ uparrow ↑ downarrow ↓"
+    " in ∈ subset ⊂ subseteq ⊆ cup ∪ cap ∩ setminus ∖ emptyset ∅ varnothing ∅ forall ∀ exists ∃ neg ¬"
+    " wedge ∧ vee ∨ oplus ⊕ ominus ⊖ otimes ⊗ odot ⊙ sum ∑ prod ∏ int ∫ sun ☉ circ ° degree °"
+    " textdegree ° dots … ldots … cdots ⋯ textellipsis … textregistered ® texttrademark ™ copyright ©"
+    " textcopyright © S § textsection § P ¶ textparagraph ¶ dag † dagger † textdagger † ddag ‡ textbullet •"
+    " textperiodcentered · pounds £ textsterling £ texteuro € euro € textyen ¥ textcent ¢"
+    " textonehalf ½ textonequarter ¼ textthreequarters ¾ textonesuperior ¹ texttwosuperior ² textthreesuperior ³"
+    " textordmasculine º textordfeminine ª textexclamdown ¡ textquestiondown ¿ texttimes × textpm ±"
+    " textquotedblleft “ textquotedblright ” glqq „ grqq “ quotedblbase „ quotesinglbase ‚ guillemotleft «"
+    " guillemotright » guilsinglleft ‹ guilsinglright › flqq « frqq » lq ‘ rq ’"
+    " BibTeX BibTeX LaTeXe LaTeX2ε ng ŋ NG Ŋ ohorn ơ OHORN Ơ uhorn ư UHORN Ư"
 )
+# Commands for accents that no DOI has: Vietnamese, Cyrillic and phonetic ones, and those of formulas
+_OTHER_ACCENTS = _pairs(
+    "h \u0309 G \u030f U \u030d f \u0311 t \u0361 textcommabelow \u0326 acute \u0301 grave \u0300 hat \u0302"
+    " widehat \u0302 tilde \u0303 widetilde \u0303 check \u030c bar \u0304 breve \u0306 dot \u0307 ddot \u0308"
+    " vec \u20d7 mathring \u030a"
+)
+# Names of functions, which stand apart from letters beside them
+_FUNCTIONS = frozenset(
+    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp max min sup inf lim det dim ker"  # noqa: SIM905
+    " arg deg gcd hom Pr mod bmod".split()
+)
+# Commands that change how their argument looks, and commands of which only the last argument is shown
+_WRAPPERS = frozenset(
+    "mbox hbox text textrm textnormal textup textsf texttt textmd textlf emphasis underline uline mathrm mathbf"  # noqa: SIM905
+    " mathit mathsf mathtt mathcal mathbb mathfrak mathscr mathnormal boldsymbol bm operatorname ensuremath url"
+    " nolinkurl path natexlab bibnamefont bibfnamefont".split()
+)
+_LAST_ARGUMENTS = frozenset(
+    "href textcolor colorbox foreignlanguage texorpdfstring bibinfo bibfield".split()  # noqa: SIM905
+)
+# Commands that show nothing by themselves
+_INVISIBLE = frozenset(
+    "relax protect left right middle big Big bigg Bigg bigl Bigl bigr Bigr biggl biggr displaystyle textstyle"  # noqa: SIM905
+    " scriptstyle limits nolimits rm tt sf cal mit normalfont rmfamily ttfamily sffamily upshape mdseries"
+    " noindent nobreak allowbreak unskip ignorespaces xspace null".split()
+)
+_SPACES = frozenset("quad qquad space newline linebreak par thinspace enspace hfill".split())  # noqa: SIM905
+_FRACTIONS = frozenset("frac dfrac tfrac cfrac nicefrac sfrac".split())  # noqa: SIM905
+_ACCENT_MARKS = ACCENTS | _OTHER_ACCENTS
 _SMALL_CAPITALS = 'span style="font-variant:small-caps;"'
 _FORMATS = {
     **dict.fromkeys(("emph", "textit", "textsl", "em", "it", "itshape", "sl", "mkbibemph"), "i"),
@@ -55,24 +95,23 @@ _FORMATS = {
 }
 _QUOTING = frozenset({"enquote", "mkbibquote", "textquote"})
 # BibTeX's own example, xampl.bib, defines \noopsort, whose argument only sorts; others have their own name for it
-_NOT_SHOWN = frozenset({"noopsort", "sortnoop", "noop"})
+_NOT_SHOWN = frozenset({"noopsort", "sortnoop", "noop", "phantom", "hspace", "vspace"})
 _TOKEN = lazy(
     r"""
-    # an accent and its letter: \'e, \'{e}, \v{s}, \'{\i}
-    \\ (?P<accent> [`'^"~=.] | [uvHckrdb](?![A-Za-z]) ) \s*
-        (?: \{ \s* \\? (?P<braced> [A-Za-z] ) \s* \} | \\? (?P<bare> [A-Za-z] ) )
-    # the address of a link, whose text follows
-    | \\href \s* \{ [^{}]* \}
+    # an accent, whose letter follows
+    \\ (?P<accent> [`'^"~=.] | [uvHckrdbhGUft](?![A-Za-z]) )
     # a command by its name
     | \\ (?P<name> [A-Za-z]+ ) \*? (?: \{\} | [ \t]* )
     # an escaped character, and kinds of space
     | \\ (?P<sign> [%&\#$_{}] )
-    | \\ (?P<space> [ ,;:!/\\-] )
+    | \\ (?P<space> [ ,;:!/\\@-] )
     | (?P<open> \{ )
     | (?P<close> \} )
-    | (?P<math> \$ | \\[()] )
+    | (?P<math> \$ | \\[()\[\]] )
+    # any other character after a backslash
+    | \\ (?P<other> \S )
     # what raises or lowers the next character or group of math
-    | (?P<script> [\^_] ) (?P<character> [^\s{}$\\] )?
+    | (?P<script> [\^_] )
     | (?P<tie> ~ )
     | (?P<dash> ---? )
     | (?P<quote> ``? | '' )
@@ -81,6 +120,10 @@ _TOKEN = lazy(
     """,
     re.DOTALL | re.VERBOSE,
 )
+_OPTION = lazy(r"\[([^][{}]*)\]")
+_BRACE = lazy(r"\\.|[{}]", re.DOTALL)
+_DOTLESS = {"ı": "i", "ȷ": "j"}
+_DEEPEST = 50  # groups, accents and formats in each other; no title has as many
 _OUTER_QUOTES = "“”"
 _INNER_QUOTES = "‘’"
 _MARKS = lazy(r"[\\{}$^_~`']|--")
@@ -106,16 +149,16 @@ _SENTENCE_START = lazy(
 
 
 def plain_text(tex: str) -> str:
-    r"""Return the text that TeX shows, without markup: commands that are not known show their arguments.
+    r"""Return the text that TeX shows, without markup. A command that is not known stays as it is written.
 
-    >>> plain_text(r"{\"U}ber {\emph{Drosophila}} -- \'etude")
-    'Über Drosophila – étude'
+    >>> plain_text(r"{\"U}ber {\emph{Drosophila}} -- \'etude, $10^5$ \unknown{cells}")
+    'Über Drosophila – étude, 10⁵ \\unknown{cells}'
     """
-    return _finished("".join(piece.text for piece in _shown(tex) if not piece.is_tag))
+    return _finished(_without_tags(_shown(tex)))
 
 
 def rich_text(tex: str, *, sentence_case: bool = False) -> str:
-    r"""Return the text that TeX shows, with the tags of CSL's rich text.
+    r"""Return the text that TeX shows, with the tags of CSL's rich text; see also ``plain_text``.
 
     :param sentence_case: lower the capitals of words in English title case, as BibTeX does; braces protect
         them. Text with other words without capitals than "of" and "with" is in sentence case already, or not in
@@ -133,6 +176,19 @@ def rich_text(tex: str, *, sentence_case: bool = False) -> str:
     return _finished(text)
 
 
+def unknown_commands(tex: str) -> list[str]:
+    r"""Return the commands that are not known, which stay as they are written.
+
+    >>> unknown_commands(r"On \emph{\foo{cold}} fusion\baz")
+    ['\\foo', '\\baz']
+    """
+    if "\\" not in tex:
+        return []
+    reader = _Reader(tex)
+    reader.read(_Context())
+    return [*dict.fromkeys(reader.unknown)]
+
+
 def _finished(text: str) -> str:
     return _SINGLE_QUOTED.sub(r"\1’", " ".join(text.split()))
 
@@ -143,6 +199,9 @@ class _Piece(NamedTuple):
     text: str
     is_tag: bool = False
     keeps_case: bool = False
+
+
+_APART = _Piece("\0")  # where a word and what is beside it do not run together
 
 
 def _in_sentence_case(text: str, pieces: Iterable[_Piece]) -> str:
@@ -191,149 +250,307 @@ def _keeps_capital(text: str, word: re.Match[str]) -> bool:
     return _SENTENCE_START.search(text, max(0, word.start() - 99), word.start()) is not None
 
 
-class _Group(NamedTuple):
-    """What a brace opens: what is shown where it opens and closes, and how the text in it is."""
+class _Context(NamedTuple):
+    """How the text at a place is shown."""
 
-    opening: tuple[_Piece, ...] = ()
-    closing: tuple[_Piece, ...] = ()
     keeps_case: bool = False
-    is_shown: bool = True
+    is_math: bool = False
     is_quoted: bool = False
+    is_in_group: bool = False
+    depth: int = 0
+
+    def deeper(self, **changes: bool) -> _Context:
+        """Return the context of what is in this one."""
+        return self._replace(depth=self.depth + 1, **changes)
 
 
 def _shown(tex: str) -> list[_Piece]:
     """Return the pieces of the text that TeX shows."""
     if not _MARKS.search(tex):  # most fields; twice as fast
         return [_Piece(tex)]
-    reader = _Reader()
-    for token in _TOKEN.finditer(tex):
-        reader.read(token)
-    return reader.pieces
+    return _separated(_Reader(tex).read(_Context()))
 
 
 class _Reader:
     """Reads TeX token by token.
 
-    :ivar pieces: the pieces of the text so far.
+    :ivar unknown: the commands so far that are not known, with their backslashes.
     """
 
-    def __init__(self) -> None:
-        self.pieces: list[_Piece] = []
-        self._groups: list[_Group] = []  # those that are open
-        self._next_group: _Group | None = None  # that of the argument of the last command
-        self._is_math = False
+    def __init__(self, tex: str) -> None:
+        self.unknown: list[str] = []
+        self._tex = tex
+        self._place = 0  # of the next token
 
-    def read(self, token: re.Match[str]) -> None:
-        """Read the next token."""
+    def read(self, context: _Context, ends: tuple[str, ...] = ()) -> list[_Piece]:
+        """Read up to the brace that closes the group, up to a command in ``ends``, or up to the end."""
+        if context.depth > _DEEPEST:
+            return [self._as_text(self._place, len(self._tex))]
+        pieces: list[_Piece] = []
+        while (token := self._next()) is not None:
+            if token["name"] in ends or (token["close"] and context.is_in_group):
+                break
+            self._place = token.end()
+            if token["close"]:  # which closes nothing
+                continue
+            if token["math"]:
+                context = context._replace(is_math=not context.is_math)
+            elif token["name"] in _FORMATS and not self._has_argument():
+                # up to the end of the group, as in {\em …}
+                rest = self.read(context.deeper(), ends)
+                is_shown = context.is_in_group
+                pieces += _formatted(_FORMATS[token["name"]], rest) if is_shown else rest
+            else:
+                pieces += self._read(token, context)
+        return pieces
+
+    def _next(self) -> re.Match[str] | None:
+        return _TOKEN.match(self._tex, self._place)
+
+    def _has_argument(self) -> bool:
+        return self._tex.startswith("{", self._place)
+
+    def _read(self, token: re.Match[str], context: _Context) -> list[_Piece]:
+        """Return what a token shows, with its arguments."""
         if token["open"]:
-            self._open()
-        elif token["close"]:
-            self._close()
-        elif token["math"]:
-            self._is_math = not self._is_math
-        elif token["script"] and self._is_math:
-            self._read_script(token)
-        elif token["name"]:
-            self._read_command(token)
-        else:
-            self._show(_meaning(token))
-            self._next_group = None
+            return self._group(context._replace(keeps_case=True))
+        if token["script"] and context.is_math:
+            argument = self._argument(context)
+            is_high = [piece.text for piece in argument] in (["°"], ["′"])
+            return argument if is_high else _formatted(_FORMATS[token["script"]], argument)
+        if token["accent"]:
+            return self._accented(token, _ACCENT_MARKS[token["accent"]], context)
+        if token["name"]:
+            return self._command(token, context)
+        if token["other"]:
+            self.unknown.append(token[0])
+        return _text(_meaning(token), context)
 
-    def _open(self) -> None:
-        group = self._next_group
-        if group is None:
-            group = _Group(keeps_case=True)
-        if self._is_shown():
-            self.pieces += group.opening
-        self._next_group = None
-        self._groups.append(group)
+    def _group(self, context: _Context) -> list[_Piece]:
+        """Read a group after its brace."""
+        pieces = self.read(context.deeper(is_in_group=True))
+        self._place += 1  # the closing brace
+        return pieces
 
-    def _close(self) -> None:
-        self._next_group = None
-        if self._groups:
-            is_shown = self._is_shown()
-            closing = self._groups.pop().closing
-            if is_shown:
-                self.pieces += closing
+    def _argument(self, context: _Context) -> list[_Piece]:
+        """Read an argument: a group, a command, or a character; nothing where a group or a formula ends."""
+        while self._tex[self._place : self._place + 1].isspace():
+            self._place += 1
+        token = self._next()
+        if token is None or token["close"] or token["math"]:
+            return []
+        if token["text"]:
+            character = _first_character(token["text"])
+            self._place += len(character)
+            return _text(character, context)
+        if context.depth > _DEEPEST:
+            return [self._as_text(self._place, len(self._tex))]
+        self._place = token.end()
+        if token["open"]:
+            return self._group(context)
+        return self._read(token, context.deeper())
 
-    def _read_script(self, token: re.Match[str]) -> None:
-        """Read what raises or lowers a character or a group."""
-        tag = _FORMATS[token["script"]]
-        if token["character"] is None:
-            self._next_group = _formatted(tag)
-            return
-        if self._is_shown():
-            self.pieces.append(_opening_tag(tag))
-            self._show(token["character"])
-            self.pieces.append(_closing_tag(tag))
-        self._next_group = None
-
-    def _read_command(self, token: re.Match[str]) -> None:
+    def _command(self, token: re.Match[str], context: _Context) -> list[_Piece]:
         name = token["name"]
-        has_argument = token.string.startswith("{", token.end())
-        self._next_group = _Group()
-        if name in _FORMATS and has_argument:
-            self._next_group = _formatted(_FORMATS[name])
-        elif name in _FORMATS:
-            self._switch(_FORMATS[name])
-        elif name in _QUOTING and has_argument:
-            is_inner = any(group.is_quoted for group in self._groups)
-            marks = _INNER_QUOTES if is_inner else _OUTER_QUOTES
-            self._next_group = _quoted(marks)
-        elif name.lower() in _NOT_SHOWN:
-            self._next_group = _Group(is_shown=False)
-        else:
-            self._show(_IN_TITLES.get(name, ""))
+        if name in _IN_TITLES:
+            return _text(_IN_TITLES[name], context)
+        if name in _FORMATS:
+            return _formatted(_FORMATS[name], self._argument(context))
+        if name in _QUOTING and self._has_argument():
+            marks = _INNER_QUOTES if context.is_quoted else _OUTER_QUOTES
+            quoted = self._argument(context._replace(is_quoted=True))
+            return [_Piece(marks[0]), *quoted, _Piece(marks[1])]
+        if name in _OTHER_ACCENTS:
+            return self._accented(token, _OTHER_ACCENTS[name], context)
+        if name in _WRAPPERS:
+            return self._argument(context) if self._has_argument() else []
+        if name in _LAST_ARGUMENTS:
+            self._place = self._end_of_options(self._place)
+            self._argument(context)
+            return self._argument(context)
+        if name.lower() in _NOT_SHOWN:
+            self._argument(context)
+            return []
+        if name in _INVISIBLE:
+            return []
+        return self._formula(token, context)
 
-    def _switch(self, tag: str) -> None:
-        r"""Change the format up to the end of the group, as the command in ``{\em …}`` does."""
-        if self._groups and self._is_shown():
-            self.pieces.append(_opening_tag(tag))
-            group = self._groups[-1]
-            self._groups[-1] = group._replace(closing=(_closing_tag(tag), *group.closing))
+    def _formula(self, token: re.Match[str], context: _Context) -> list[_Piece]:
+        """Return what a command of formulas shows; one that is not known stays as it is written."""
+        name = token["name"]
+        if name in _SPACES:
+            return [_Piece(" ")]
+        if name in _FUNCTIONS:
+            return [_APART, *_text(name, context), _APART]
+        if name == "sqrt":
+            return self._root(context)
+        if name == "ifmmode":
+            return self._by_mode(context)
+        if name in _FRACTIONS:
+            upper = _in_brackets(self._argument(context))
+            lower = _in_brackets(self._argument(context))
+            if upper and lower:
+                return [_APART, *upper, *_text("/", context), *lower, _APART]
+        self.unknown.append(f"\\{name}")
+        end = max(self._place, self._end_of_arguments(token.end()))
+        return [self._as_text(token.start(), end)]
 
-    def _show(self, text: str) -> None:
-        if text and self._is_shown():
-            keeps_case = self._is_math or any(group.keeps_case for group in self._groups)
-            self.pieces.append(_Piece(text, keeps_case=keeps_case))
+    def _root(self, context: _Context) -> list[_Piece]:
+        option = _OPTION.match(self._tex, self._place)
+        degree: list[_Piece] = []
+        if option is not None:
+            self._place = option.end()
+            degree = _formatted("sup", _text(option[1], context))
+        return [*degree, *_text("√", context), *_in_brackets(self._argument(context)), _APART]
 
-    def _is_shown(self) -> bool:
-        return all(group.is_shown for group in self._groups)
+    def _by_mode(self, context: _Context) -> list[_Piece]:
+        r"""Read ``\ifmmode … \else … \fi``, with which the American Physical Society exports accents."""
+        in_math = self.read(context.deeper(), ("else", "fi"))
+        in_text: list[_Piece] = []
+        if self._skip("else"):
+            in_text = self.read(context.deeper(), ("fi",))
+        self._skip("fi")
+        return in_math if context.is_math else in_text
+
+    def _skip(self, name: str) -> bool:
+        """Go on behind a command if it is next, and return whether it is."""
+        token = self._next()
+        if token is None or token["name"] != name:
+            return False
+        self._place = token.end()
+        return True
+
+    def _accented(self, token: re.Match[str], mark: str, context: _Context) -> list[_Piece]:
+        """Return the argument of an accent with the accent on its first character."""
+        pieces = self._argument(context)
+        for index, piece in enumerate(pieces):
+            text = piece.text.lstrip()
+            if text[:1].isalnum():
+                accented = piece._replace(text=_with_mark(text, mark))
+                tags = [before for before in pieces[:index] if before.is_tag]
+                return [*tags, accented, *pieces[index + 1 :]]
+            if text and not piece.is_tag:
+                break
+        if not pieces and token[0] in {r"\~", r"\^"}:  # on nothing, the character itself
+            return _text(token["accent"], context)
+        if not pieces:
+            self.unknown.append(f"\\{token['accent'] or token['name']}")
+        return [self._as_text(token.start(), self._place)]
+
+    def _end_of_arguments(self, start: int) -> int:
+        """Return where the options and groups end that begin at ``start``."""
+        end = self._end_of_options(start)
+        while self._tex.startswith("{", end):
+            end = self._end_of_options(self._end_of_group(end))
+        return end
+
+    def _end_of_options(self, start: int) -> int:
+        end = start
+        while (option := _OPTION.match(self._tex, end)) is not None:
+            end = option.end()
+        return end
+
+    def _end_of_group(self, start: int) -> int:
+        depth = 0
+        for brace in _BRACE.finditer(self._tex, start):
+            if brace[0] == "{":
+                depth += 1
+            elif brace[0] == "}":
+                depth -= 1
+            if depth == 0:
+                return brace.end()
+        return len(self._tex)
+
+    def _as_text(self, start: int, end: int) -> _Piece:
+        """Return TeX as it is written, and go on behind it."""
+        self._place = end
+        return _Piece(self._tex[start:end], keeps_case=True)
 
 
-def _formatted(tag: str) -> _Group:
-    return _Group(opening=(_opening_tag(tag),), closing=(_closing_tag(tag),))
+def _text(text: str, context: _Context) -> list[_Piece]:
+    keeps_case = context.keeps_case or context.is_math
+    return [_Piece(text, keeps_case=keeps_case)] if text else []
 
 
-def _quoted(marks: str) -> _Group:
-    """Return the group of a quotation between two marks."""
-    opening = _Piece(marks[0])
-    closing = _Piece(marks[1])
-    return _Group(opening=(opening,), closing=(closing,), is_quoted=True)
-
-
-def _opening_tag(tag: str) -> _Piece:
-    return _Piece(f"<{tag}>", is_tag=True)
-
-
-def _closing_tag(tag: str) -> _Piece:
+def _formatted(tag: str, pieces: list[_Piece]) -> list[_Piece]:
+    """Return pieces in a format; nothing if they are empty."""
+    if not pieces:
+        return []
     name = tag.partition(" ")[0]
-    return _Piece(f"</{name}>", is_tag=True)
+    return [_Piece(f"<{tag}>", is_tag=True), *pieces, _Piece(f"</{name}>", is_tag=True)]
+
+
+def _in_brackets(pieces: list[_Piece]) -> list[_Piece]:
+    """Return a part of a fraction, in brackets if it is more than one term."""
+    terms = [piece.text for piece in pieces if not piece.is_tag and piece != _APART]
+    if not needs_brackets("".join(terms)):
+        return pieces
+    return [_Piece("("), *pieces, _Piece(")")]
+
+
+def _with_mark(text: str, mark: str) -> str:
+    """Return text with an accent on its first character, above or below those that it has already."""
+    character = _first_character(text)
+    letter = _DOTLESS.get(character[0], character[0])
+    accented = unicodedata.normalize("NFC", f"{letter}{character[1:]}{mark}")
+    return f"{accented}{text[len(character) :]}"
+
+
+def _first_character(text: str) -> str:
+    """Return the first character of a text with the accents that follow it."""
+    end = 1
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return text[:end]
+
+
+def _separated(pieces: Iterable[_Piece]) -> list[_Piece]:
+    """Return pieces with spaces where fractions and functions would run together with words and numbers."""
+    separated: list[_Piece] = []
+    is_apart = False
+    for piece in pieces:
+        if piece == _APART:
+            is_apart = True
+            continue
+        if is_apart and separated and _ends_word(separated[-1]) and _begins_word(piece):
+            separated.append(_Piece(" "))
+        is_apart = False
+        separated.append(piece)
+    return separated
+
+
+def _ends_word(piece: _Piece) -> bool:
+    return piece.text.startswith("</") if piece.is_tag else piece.text[-1].isalnum()
+
+
+def _begins_word(piece: _Piece) -> bool:
+    return piece.text in {"<i>", "<b>"} if piece.is_tag else piece.text[0].isalnum()
+
+
+def _without_tags(pieces: Iterable[_Piece]) -> str:
+    """Return the text of pieces, with characters that are raised and lowered."""
+    texts: list[str] = []
+    starts: list[int] = []  # of the scripts that are open
+    for piece in pieces:
+        if not piece.is_tag:
+            texts.append(piece.text)
+        elif piece.text in {"<sup>", "<sub>"}:
+            starts.append(len(texts))
+        elif piece.text in {"</sup>", "</sub>"}:
+            shift = raised if piece.text == "</sup>" else lowered
+            start = starts.pop()
+            texts[start:] = [shift("".join(texts[start:]))]
+    return "".join(texts)
 
 
 def _meaning(token: re.Match[str]) -> str:
     """Return what a token shows that is neither a command nor a brace."""
-    if token["accent"]:
-        letter = token["braced"] or token["bare"]
-        return unicodedata.normalize("NFC", letter + ACCENTS[token["accent"]])
     if token["dash"]:
         return "–" if token["dash"] == "--" else "—"
     if token["quote"]:
         return _QUOTES[token["quote"]]
     if token["space"]:
-        return "" if token["space"] in "/-!" else " "
+        return "" if token["space"] in "/-!@" else " "
     if token["tie"]:
         return " "
-    if token["script"]:
-        return token[0]
-    return token["sign"] or token["text"]
+    return token["sign"] or token[0]

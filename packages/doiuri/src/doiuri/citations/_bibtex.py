@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri.bibtex import entries, names
-from doiuri.tex import plain_text, rich_text
+from doiuri.tex import plain_text, rich_text, unknown_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +34,7 @@ def bibtex_items(
             by_key.setdefault(located.entry.key.lower(), located)
 
     end = 0
+    named: set[str] = set()  # commands that are not known
     for located in located_entries:
         entry = located.entry
         problems += _problems_between(file, text, (end, entry.start), line_of)
@@ -47,6 +48,11 @@ def bibtex_items(
             early = f"the entry ends before the field {field['name']!r}; is there a brace too many?"
             problems.append(f"{located.place}: {early}")
         fields = _with_inherited(located, by_key, problems)
+        for command in _unknown_commands(fields):
+            if command not in named:
+                named.add(command)
+                unknown = f"the TeX command {command} is not known, so it stays as it is written"
+                problems.append(f"{located.place}: {unknown}")
         yield located.line, _item(entry, fields, language)
     problems += _problems_between(file, text, (end, len(text)), line_of)
 
@@ -240,6 +246,32 @@ _GENRES = {
     "techreport": "technical report",
     "resreport": "research report",
 }
+_TITLES = [
+    source for sources in _MEMBERS.values() for source in sources if source.endswith("title")
+]
+# Not those for links, in which a backslash is no TeX
+_SHOWN_FIELDS = frozenset(
+    [
+        *(source for sources in _MEMBERS.values() for source in sources),
+        *(
+            "title",
+            "subtitle",
+            "titleaddon",
+            "issue",
+            "number",
+            "type",
+            "day",
+            "month",
+            "year",
+            "date",
+        ),
+        *(source.replace("title", "subtitle") for source in _TITLES),
+        *(f"{source}addon" for source in _TITLES),
+        *_PUBLISHERS,
+        *_ROLES,
+        *_DATES,
+    ]
+)
 _URL = re.compile(r"https?://[^\s{}]+")
 _DASHES = re.compile(r"\s*[-‐‑–—−]+\s*")  # hyphens, dashes, a minus sign
 
@@ -270,6 +302,15 @@ def _item(entry: BibTeXEntry, fields: Fields, language: str) -> dict[str, Any]:
     for source, member in _DATES.items():
         item[member] = _date(fields.get(source, ""))
     return {member: value for member, value in item.items() if value}
+
+
+def _unknown_commands(fields: Fields) -> Iterator[str]:
+    """Yield the commands of TeX that are not known, in the fields that are shown."""
+    journal = _journal(fields)
+    for name, tex in fields.items():
+        is_macro = journal and name in {"journal", "journaltitle"}
+        if name in _SHOWN_FIELDS and not is_macro:
+            yield from unknown_commands(tex)
 
 
 def _first_text(fields: Fields, sources: list[str]) -> str:
@@ -429,6 +470,7 @@ def _date_parts(moment: re.Match[str]) -> list[int]:
     return parts
 
 
+_TILDE = re.compile(r"(?<!\\)~")
 _EPRINTS = {"arxiv": "https://arxiv.org/abs/", "pubmed": "https://pubmed.ncbi.nlm.nih.gov/"}
 
 
@@ -454,7 +496,7 @@ def _eprints(fields: Fields) -> Iterator[str]:
 
 def _verbatim(tex: str) -> str:
     """Return a text whose "~" and dashes are no TeX."""
-    return plain_text(tex.replace("~", r"\textasciitilde{}").replace("--", "-{}-"))
+    return plain_text(_TILDE.sub(r"\\textasciitilde{}", tex).replace("--", "-{}-"))
 
 
 def _language(fields: Fields) -> str:

@@ -1,6 +1,6 @@
 """Texts that make a careless search for DOIs take quadratic time."""
 
-SYNTAXES = ("text", "html", "markdown", "rst", "bibtex")
+SYNTAXES = ("text", "html", "markdown", "rst", "asciidoc", "bibtex")
 
 # Each is repeated to any length
 PATTERNS = (

@@ -224,6 +224,29 @@ FORMS = {
             "__ ‹https://doi.org/{}›",
         ),
     ],
+    "asciidoc": [
+        *running(unless(r"\[", str), unless(r"\[", link)),
+        *whole(
+            encode,
+            "‹https://doi.org/{}›[x]",
+            "link:‹https://doi.org/{}›[x^]",
+            "‹doi:{}›[x,window=_blank]",
+        ),
+        *whole(
+            unless(r"\[", encode),
+            "link:++‹https://doi.org/{}›++[x]",
+            "link:pass:[‹https://doi.org/{}›][x]",
+            "‹https://doi.org/{}›[‹doi:{}›]",
+        ),
+        *whole(unless(r"\[", str), "`+‹{}›+`", "pass:q[‹{}›]", "$$‹{}›$$"),
+        *inline(unless(r"\[", str), "\\‹https://doi.org/{}›", "[.x]*‹{}›*"),
+        *block(
+            encode,
+            ".‹https://doi.org/{}›[*x*]",
+            "|‹https://doi.org/{}›[x]|y",
+            "* _‹https://doi.org/{}›[x]_",
+        ),
+    ],
     "bibtex": [
         *running(tex, tex_braces),
         *whole(
@@ -252,6 +275,7 @@ MARKED = {
     "html": "<b>{}</b>¦<td>{}<br>x¦&lt;{}&gt;¦&quot;{}&quot;¦{}&nbsp;x¦{}&hellip;¦a < b {} > c",
     "markdown": "**{}**¦__{}__¦~~{}~~¦| {} | x¦{}[^1].¦{}\\\nx¦[{}]¦[^1]: {}.",
     "rst": "*{}*¦**{}**¦|{}|¦{}\\ [1]_.¦.. note:: {}.¦:x: {}¦* {}\n",
+    "asciidoc": "**{}**¦_{}_¦#{}#¦`{}`¦*_{}_*¦|{}|¦x footnote:[{}.]¦. {}\n¦_a {}_¦{} +\nx",
     "bibtex": "``{}''¦`{}'¦{}~x¦\\emph{{}}¦{}\\footnote{x}¦{}\\\\\nx¦note = {{}.},",
 }
 # Blocks without a mention, whose markup must not reach the next one
@@ -261,6 +285,8 @@ OTHERS = {
     "markdown": "a ` b¦a `` b ~~~ c¦```\n` \\_\n```¦[a](b \\_¦- a `b`\n- c¦<!-- ` -->¦[a]: b¦> ~~~ `"
     "¦~~~~ x\n` \\_\n~~~\n~~~~~ ¦- ```\n  [a](\n  ```¦> ```\n> `\n> ````",
     "rst": "a ` b¦a `` b¦*a¦a_ `b <c>`_ \\*¦.. _a: b¦.. code:: c\n\n   ``d¦::\n\n  `¦__ a",
+    "asciidoc": "a * b¦a _b¦a `b¦.T\n----\nb *`\n----¦// a *b¦|===\n|a *b |c\n|===¦:a: b¦* a\n** b¦C++ a"
+    "¦{lt} +a¦link:a[¦pass:[a¦$$a",
     "bibtex": 'title = {a {B}¦}¦x~y \\_ \\\'{e}¦@misc{a,¦% {¦note = "a {B} c",¦\\url{a¦$a',
 }
 # What is not of a name: what comes before it, what follows, and a second name or nothing

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from doiuri._find._plain import Mention
 
-_SYNTAXES = ("text", "html", "xml", "markdown", "rst", "bibtex", "tex")
+_SYNTAXES = ("text", "html", "xml", "markdown", "rst", "asciidoc", "bibtex", "tex")
 
 
 class Match(NamedTuple):
@@ -46,8 +46,8 @@ def find(text: str, syntax: str = "text") -> Iterator[Match]:
     four digits or more. Takes linear time.
 
     :param text: what to search.
-    :param syntax: "text", "html", "xml", "markdown", "rst", "bibtex" or "tex". Decides which escapes are
-        undone, and where a name ends.
+    :param syntax: "text", "html", "xml", "markdown", "rst", "asciidoc", "bibtex" or "tex". Decides
+        which escapes are undone, and where a name ends.
     :returns: one Match for each mention.
     :raises ValueError: if the syntax is unknown.
 
@@ -84,6 +84,10 @@ def _mentions(text: str, syntax: str) -> Iterator[Mention]:
             from doiuri._find._rst import RST
 
             return RST(text).mentions()
+        case "asciidoc":
+            from doiuri._find._asciidoc import AsciiDoc
+
+            return AsciiDoc(text).mentions()
         case "bibtex" | "tex":
             from doiuri._find._bibtex import BibTeX
 

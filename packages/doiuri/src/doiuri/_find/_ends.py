@@ -258,7 +258,7 @@ _PUNCTUATION = (
     ".,;:!?'\"*/\\&=\u2013\u00a7\u00a9\u00ae\u00b6\u00b7\u2122\u2190\u2192\u0589\u05c3\u1362\u1363\u104a\u104b"
     "\ufffd\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
 )
-_EMPHASIS = "_~^="  # only if the same character stands on both sides
+_EMPHASIS = "_~^=+"  # only if the same character stands on both sides
 _BLANK = lazy(
     r"""
     %

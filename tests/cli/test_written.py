@@ -23,7 +23,7 @@ for given in GIVEN:
         CASES.append(given | {"syntax": syntax})
 # A file for each syntax
 FILES = {"text": "a.txt", "markdown": "a.md", "rst": "a.rst", "html": "a.html", "xml": "a.xml"}
-FILES |= {"tex": "a.tex", "bibtex": "a.bib"}
+FILES |= {"tex": "a.tex", "bibtex": "a.bib", "asciidoc": "a.adoc"}
 IN_FIELD = {
     "text": ("a.ris", "TY  - A\nDO  - {}\nER  - \n"),
     "bibtex": ("a.bib", "@misc{{k, doi = {{{}}}}}\n"),

@@ -107,8 +107,39 @@ def told(form: Form, text: str) -> str:
 
 
 @pytest.mark.parametrize(
+    "construct",
+    [
+        "{}[x]",
+        "link:{}[x^]",
+        "link:++{}++[x]",
+        "link:pass:[{}][x]",
+        "`+{}+`",
+        "*{}[x]*",
+        "_{}_",
+        "#{}#,",
+        "|{}[x]|{}",
+        "{}[x]footnote:[See {}.]",
+        "A title of {}\n\n====\n{}\n====",
+    ],
+)
+def test_asciidoc_keeps_what_is_around_a_link(construct: str) -> None:
+    for head, name in product(HEADS, NAMES):
+        text = construct.format(*2 * [head + name])
+
+        better = fixed("a.adoc", text)
+
+        around = "(.*)".join(map(re.escape, construct.split("{}")))
+        links = re.fullmatch(around, better, re.DOTALL)
+        assert links is not None, better
+        for link in links.groups():
+            assert unquote(MENTION.sub("", link)) == unquote(name), better
+        assert fixed("a.adoc", better) == better
+
+
+@pytest.mark.parametrize(
     ("path", "text"),
     [
+        ("a.adoc", "link:++{}++[x]"),
         ("a.py", '"""Raises 5% more, in 95% of cases. See {}"""\n'),
         ("a.py", "# A comment: {}\n"),
         ("a.yml", "a: 'see {}'\n"),

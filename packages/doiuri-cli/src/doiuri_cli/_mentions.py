@@ -63,6 +63,7 @@ _ANNOUNCEMENTS = {
     "markdown": rf"{_HOST}(?P<link>[^\s<>\"'`|\\)\]]*)|(?::[pt])?\}}`(?P<role>[^`]*)`|:(?P<uri>[^\s<>()]+)",
     "rst": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?:[A-Za-z]+:)?`(?P<role>[^`\\]*+(?:\\.[^`\\]*+)*)`"
     rf"|:(?P<uri>[^\s<>`]{_BOUND})(?=>`)",
+    "asciidoc": rf"{_HOST}(?P<link>[^\s<>\"'`|\[\]]*)",
     "html": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?P<uri>[^\s<>\"']{_BOUND})(?=[\"'])"
     r"|[\"']\s+content=[\"'](?P<content>[^\"'<>]*)[\"']|[\"']>(?P<element>[^<>]*)<",
     "tex": rf"{_HOST}(?P<link>[^\s<>\"'`|{{}}]*)|[ \t]*\{{(?P<role>[^{{}}]*)\}}",
@@ -99,6 +100,7 @@ _COMMAND = r"\\(?:url|href|doi|path|nolinkurl)\s*\{\Z"
 _BEFORE_TARGET = {
     "markdown": rf"[(<]\Z|{_ATTRIBUTE}",
     "rst": r"<\Z",
+    "asciidoc": r"link:(?:\+\+|\$\$|pass:\[)?\Z",
     "html": _ATTRIBUTE,
     "xml": _ATTRIBUTE,
     "tex": _COMMAND,

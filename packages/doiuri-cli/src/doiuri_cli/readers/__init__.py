@@ -23,6 +23,7 @@ __all__ = ["Part", "ReadError", "Reader"]
 
 # The module that has the function "read_…", and the extensions; a module is loaded when it is first needed
 _READERS = {
+    "asciidoc": ("_markup", ".adoc .asciidoc .asc"),
     "bibtex": ("_bibtex", ".bib .bibtex .biblatex"),
     "code": ("_code", ".r .jl .rs .nf"),
     "html": ("_markup", ".html .htm .xhtml .xml .csl"),
@@ -34,7 +35,7 @@ _READERS = {
     "ris": ("_bibliography", ".ris"),
     "rst": ("_markup", ".rst .rest"),
     "tex": ("_markup", ".tex .ltx .latex .bbl .sty .cls .rd .rnw"),
-    "text": ("_part", ".txt .enw .nbib .org .adoc .asciidoc"),
+    "text": ("_part", ".txt .enw .nbib .org"),
     "yaml": ("_yaml", ".cff .yaml .yml"),
 }
 _TEXTS = {"README", "CITATION", "AUTHORS", "DESCRIPTION"}

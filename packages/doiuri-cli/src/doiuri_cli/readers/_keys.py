@@ -38,6 +38,7 @@ _REFERENCES = {
     "text": _PANDOC_OR_COMMAND,
     "markdown": _PANDOC_OR_COMMAND,
     "rst": _COMMAND,
+    "asciidoc": re.compile(r"(?:<<|\[\[|\b(?:cite(?:np)?|anchor|xref):\[?)[^<>\[\]\s]*\Z"),
     "tex": _COMMAND,
     "bibtex": _COMMAND_OR_FIELD,
 }

@@ -285,6 +285,46 @@ def _explicit_blocks(text: str) -> Iterator[tuple[int, int]]:
         yield start, last
 
 
+_ASCIIDOC_DELIMITER = re.compile(
+    r"^(?P<fence> -{4,} | \.{4,} | /{4,} | `{3,} ) \w* [ \t]* (?=\r?\n)", re.MULTILINE | re.VERBOSE
+)
+_ASCIIDOC_COMMENT = re.compile(r"^//(?!/)[^\r\n]*", re.MULTILINE)
+_TITLE_LENGTH = 300  # characters of a line that may be a title
+_LENGTHS_DIFFER = (
+    1  # at most, of a title and the line below it (AsciiDoc Language, Setext-style headings)
+)
+
+
+def read_asciidoc(source: Source) -> Iterator[Part]:
+    """Return the whole text, with blanks in the place of what is not read."""
+    text = source.text
+    prose = blanked(text, _asciidoc_blocks(text))
+    prose = blanked(prose, (comment.span() for comment in _ASCIIDOC_COMMENT.finditer(prose)))
+    yield Part(prose, "asciidoc")
+    yield from parts_in_code(text, prose)
+
+
+def _asciidoc_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of listing, literal and comment blocks, in order."""
+    position = 0
+    while (opener := _ASCIIDOC_DELIMITER.search(text, position)) is not None:
+        position = opener.end()
+        if _underlines(text, opener):
+            continue
+        fence = re.escape(opener["fence"])
+        closer = re.compile(rf"^{fence}[ \t]*\r?$", re.MULTILINE).search(text, position)
+        position = closer.end() if closer else len(text)
+        yield opener.start(), position
+
+
+def _underlines(text: str, delimiter: re.Match[str]) -> bool:
+    """Return whether a line is below a title, and not the delimiter of a block."""
+    start = max(0, delimiter.start() - _TITLE_LENGTH)
+    title = text[start : delimiter.start()].removesuffix("\n").rpartition("\n")[2].rstrip()
+    has_text = any(map(str.isalnum, title)) and not title.startswith((".", "["))
+    return has_text and abs(len(title) - len(delimiter["fence"])) <= _LENGTHS_DIFFER
+
+
 def _literals(text: str) -> Iterator[tuple[int, int]]:
     if "``" not in text:
         return

@@ -29,6 +29,7 @@ _PERCENT = r"(?<![\\`])%"
 _MARKUP = f"(?<!`){_MARK}"
 _RST = r"(?m:^)[ \t]*\.\.[ \t]"
 _OPENINGS = {
+    "asciidoc": r"(?m:^)//(?!/)",
     "bibtex": _PERCENT,
     "code": rf"{_HASH}|(?<!\S)//",
     "html": _MARKUP,

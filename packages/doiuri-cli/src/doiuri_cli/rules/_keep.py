@@ -138,7 +138,7 @@ def _split(text: str, syntax: str) -> tuple[str, str]:
     text = html.unescape(text)
     if syntax in _TEX:
         text = _TEX_ESCAPE.sub(_tex_meaning, text)
-    elif syntax in {"markdown", "rst"}:
+    elif syntax in {"markdown", "rst", "asciidoc"}:
         text = _BACKSLASH.sub(r"\1", text)
     heads = _HEADS.match(text)
     head = heads[0] if heads else ""
@@ -213,13 +213,27 @@ def _line_around(part: Part, span: tuple[int, int]) -> str:
 def is_fixed_text(part: Part, start: int, end: int) -> bool:
     """Return whether a piece of a part must keep its length or its wording.
 
-    It must in a table or a title of reStructuredText, and in the label of a reference.
+    It must in a table or a title of reStructuredText, in an underlined title of AsciiDoc, and in the label of
+    a reference.
     """
     if part.syntax in _RST:
         return _is_fixed_in_rst(part.text, start, end)
     if part.syntax == "markdown":
         return _is_label(part.text, start, end)
+    if part.syntax == "asciidoc":
+        return _is_underlined(part.text, end)
     return False
+
+
+def _is_underlined(text: str, place: int) -> bool:
+    """Return whether a place is in a title of AsciiDoc: the line below is as long, but for one character."""
+    line_end = text.find("\n", place)
+    if line_end < 0:
+        return False
+    length = line_end - text.rfind("\n", 0, place) - 1
+    following, _, _ = text[line_end + 1 : line_end + length + 3].partition("\n")
+    is_close = abs(len(following.rstrip()) - length) <= 1
+    return is_close and _ADORNMENT.match(following) is not None
 
 
 def _is_fixed_in_rst(text: str, start: int, end: int) -> bool:

@@ -125,7 +125,15 @@ _HTML = _Link(
     after=rf"{_END}</a\s*>",
 )
 _TEX = _Link(before=r"\\href\s*\{\Z", between=rf"\}}\s*\{{{_MARKUP}\Z", after=rf"{_END}\}}")
-_TARGET_FIRST = {"html": _HTML, "xml": _HTML, "markdown": _HTML, "tex": _TEX, "bibtex": _TEX}
+_ASCIIDOC = _Link(before="", between=r"(?:\+\+|\$\$|\])?\[[*_`+]{0,4}\Z", after=r"[*_`+]{0,4}\^?\]")
+_TARGET_FIRST = {
+    "asciidoc": _ASCIIDOC,
+    "html": _HTML,
+    "xml": _HTML,
+    "markdown": _HTML,
+    "tex": _TEX,
+    "bibtex": _TEX,
+}
 
 
 def _has_proxy(head: str) -> bool:

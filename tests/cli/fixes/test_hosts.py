@@ -73,6 +73,7 @@ FORMS = [
     Form("a.yaml", "a: |\n  %(w)s\n  see {}\n", yaml_value, {"w": "x"}),
     Form("a.json", '{{"a": "%-5d: see {}"}}', json_value, (1,)),
     Form("a.xml", "<r>%s: {}</r>", element, ("x",)),
+    Form("a.html", "<p>%(w)s</p>\n<p>{}</p>\n", str, {"w": "x"}),
     Form("a.toml", 'a = "%s {}"\n', toml_value, ("x",)),
     Form("a.R", "#' \\url{{{}}}\n#' @export\nf <- 1\n", manual_page),
     Form("a.R", "#' See {} for it.\n##' Text.\nf <- 1\n", manual_page),

@@ -89,6 +89,7 @@ _PERCENT_DIRECTIVE = re.compile(
     """,
     re.VERBOSE,
 )
+_NAMED_DIRECTIVE = re.compile(r"%\(\w+\)[-+#0-9.]*[a-z]")  # no prose has it
 _BRACES_DIRECTIVE = re.compile(r"\{[^{}\s]*\}")  # of str.format and its like
 _DIRECTIVES = {"%": _PERCENT_DIRECTIVE, "{": _BRACES_DIRECTIVE, "}": _BRACES_DIRECTIVE}
 
@@ -176,13 +177,18 @@ def keeps_host(part: Part, span: tuple[int, int], new: str) -> bool:
     # Rd, or Markdown if the package says so: "%" begins a comment in one of them (Writing R Extensions, 2.1)
     if kind == "code" and _ROXYGEN.match(line):
         return False
-    template = line
-    if kind == "code":
-        template = part.source.text
-    elif kind in _STRINGS:
-        template = part.text
+    template = _template(part, kind, line)
     directives = {_DIRECTIVES[character] for character in changed & _DIRECTIVES.keys()}
     return not any(directive.search(template) for directive in directives)
+
+
+def _template(part: Part, kind: str, line: str) -> str:
+    """Return the text that a program would fill in together with a line of a part, if it fills in any."""
+    if kind in _STRINGS:
+        return line + part.text
+    if kind == "code" or _NAMED_DIRECTIVE.search(part.source.text):
+        return part.source.text
+    return line
 
 
 def _special_changes(old: str, new: str) -> set[str]:

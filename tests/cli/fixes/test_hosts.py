@@ -6,13 +6,14 @@ import re
 import tomllib
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
 import yaml
-from support.cli.command import codes, fixed
+from support.cli.command import codes, fixed, remember
 
 SICI = "10.1175/1520-0493(2002)130{}1913:EDAWPO{}2.0.CO;2"
 RAW = SICI.format("<", ">")
@@ -154,6 +155,24 @@ def test_what_no_template_has_is_fixed(path: str, text: str) -> None:
     link = f"https://doi.org/{RAW}"
     better = fixed(path, text.format(link))
     assert better == text.format(link.replace("<", "%3C").replace(">", "%3E"))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.R", "#' \\url{{{}}}\nf <- 1\n"),
+        ("a.Rd", "\\name{{a}}\\description{{\\url{{{}}}}}\n"),
+        ("a.py", 'def f():\n    """Fit %s: {}"""\n'),
+    ],
+)
+def test_a_corrected_name_is_not_worth_a_broken_file(path: str, text: str, tmp_path: Path) -> None:
+    remember(tmp_path / "cache", {"10.1000/456": False, "10.1000/456#789": True})
+    options = "--unsafe-fixes", "--offline", "--cache", tmp_path / "cache"
+
+    kept = text.format("https://doi.org/10.1000/456#789")
+
+    assert fixed(path, kept, *options) == kept
+    assert fixed("a.txt", "https://doi.org/10.1000/456#789", *options).endswith("/456%23789")
 
 
 def test_the_escapes_of_roxygen_are_no_part_of_the_name() -> None:

@@ -85,8 +85,10 @@ def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None
         written = part.encode(text)
     except ValueError:
         return None
-    is_safe = name is None and keeps_host(part, span, text)
-    return Fix(*part.span(*span), written, is_safe, name)
+    is_kept = keeps_host(part, span, text)
+    if name is not None and not is_kept:  # a corrected name is not worth a broken file
+        return None
+    return Fix(*part.span(*span), written, is_kept and name is None, name)
 
 
 class Finding(NamedTuple):

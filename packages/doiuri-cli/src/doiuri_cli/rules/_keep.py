@@ -174,8 +174,9 @@ def keeps_host(part: Part, span: tuple[int, int], new: str) -> bool:
         return False
 
     line = _line_around(part, span)
-    # Rd, or Markdown if the package says so: "%" begins a comment in one of them (Writing R Extensions, 2.1)
-    if kind == "code" and _ROXYGEN.match(line):
+    # "%" begins a comment in Rd (Writing R Extensions, 2.1); roxygen is Rd unless the package says Markdown
+    is_roxygen = kind == "code" and _ROXYGEN.match(line) is not None
+    if is_roxygen or part.source.path.lower().endswith(".rd"):
         return False
     template = _template(part, kind, line)
     directives = {_DIRECTIVES[character] for character in changed & _DIRECTIVES.keys()}

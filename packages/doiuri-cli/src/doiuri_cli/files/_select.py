@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _WAIT = 60.0  # seconds for one call of git
 
+# A stranger may have written .git/config and .git/hooks: git must not run what these name
+_WITHOUT_HOOKS = ("-c", "core.fsmonitor=", "-c", f"core.hooksPath={os.devnull}")
+_WITHOUT_FETCHING = {"GIT_ALLOW_PROTOCOL": "none"}  # a missing object, from what a remote names
+_FILTER = re.compile(r"filter\..*\.(?:clean|process|required)", re.DOTALL)
+
 # In the expression of a pattern: a star that another one follows in the same name; a pair that a pair follows
 _CHARACTER = r"(?:\\.|\[\^?\]?[^\]]*\](?![*+])|[^\\\[(/.^$*+?])"
 _STAR = re.compile(rf"\[\^/\]\*({_CHARACTER}*)(?=\[\^/\]\*)")
@@ -127,11 +132,26 @@ def changed_files(reference: str | None) -> list[str]:
         raise GitError(
             f"--changed: {reference!r} is not a commit; name paths before --changed, or use --changed=REF"
         )
-    changed = _git(
-        "-C", top, "diff", "--name-only", "-z", "--no-ext-diff", "--diff-filter=d", reference, "--"
-    )
+    # In a submodule, git would run "git status", with filters of its own
+    options = "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all"
+    names = "--name-only", "-z", "--diff-filter=d"
+    changed = _git("-C", top, *_no_filters(top), "diff", *options, *names, reference, "--")
     new = _git("-C", top, "ls-files", "-z", "--others", "--exclude-standard")
     return _paths(top, changed + new)
+
+
+def _no_filters(top: str) -> list[str]:
+    """Return options of git for a repository whose filters are not run: to compare files, git would run them.
+
+    :raises GitError: if the name of one cannot be written as an option.
+    """
+    options: list[str] = []
+    names = _git("-C", top, "config", "--null", "--list", "--name-only").split("\0")
+    for name in sorted(filter(_FILTER.fullmatch, {*names})):
+        if "=" in name:
+            raise GitError(f"refused: the name of a filter, {name!r}, contains '='")
+        options += "-c", f"{name}="
+    return options
 
 
 def _paths(top: str, names: str) -> list[str]:
@@ -151,7 +171,8 @@ def _git(*arguments: str) -> str:
 
     try:
         run = subprocess.run(  # noqa: S603 - no shell
-            ["git", "-c", "core.fsmonitor=", *arguments],  # noqa: S607 - the user's git; no command of a stranger's
+            ["git", *_WITHOUT_HOOKS, *arguments],  # noqa: S607 - the user's git
+            env=os.environ | _WITHOUT_FETCHING,
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_WAIT,
@@ -233,7 +254,7 @@ class Selection:
 
 
 def select(arguments: Iterable[str], wanted: Filter) -> Selection:
-    """Return the files to read. Named files are read unless ``force_exclude`` is set."""
+    """Return the files to read, each once. Named files are read unless ``force_exclude`` is set."""
     selection = Selection()
     for argument in arguments:
         is_folder = argument != STDIN and os.path.isdir(argument)  # noqa: PTH112 - keeps the user's spelling

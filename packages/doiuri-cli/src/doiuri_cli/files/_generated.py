@@ -83,8 +83,10 @@ def _patterns(folder: str, attribute: str) -> Patterns:
 
 
 def _attribute_lines(folder: str) -> list[str]:
+    file = Path(folder, ".gitattributes")
+    if not file.is_file():  # a pipe would block for ever
+        return []
     try:
-        text = Path(folder, ".gitattributes").read_text("utf-8", "replace")
+        return file.read_text("utf-8", "replace").splitlines()
     except OSError:
         return []
-    return text.splitlines()

@@ -179,7 +179,17 @@ def test_links_are_not_followed_in_folders() -> None:
     Path("a/self.md").symlink_to("self.md")
     Path("b.md").symlink_to("a/x.md")
     assert selected().paths == ["a/x.md"]
-    assert selected("b.md", "a/loop").paths == ["b.md", "a/loop/a/x.md"]
+    assert selected("b.md").paths == ["b.md"]
+    assert selected("a/loop").paths == ["a/loop/a/x.md"]
+
+
+def test_a_file_is_read_once_however_it_is_named(tmp_path: Path) -> None:
+    write("a/x.md")
+    Path("link.md").symlink_to("a/x.md")
+    Path("b").symlink_to("a")
+    assert selected(
+        "./a//x.md", "a/x.md", "a", f"{tmp_path}/a/../a/x.md", "link.md", "b"
+    ).paths == ["./a//x.md"]
 
 
 def test_deep_folders_are_read_and_one_that_cannot_be_is_a_problem(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,8 +45,7 @@ class Fixed(NamedTuple):
     first: FileReport  # what was found in it
     # what is left; its ``problem`` says why the file was not read or not written
     report: FileReport
-    # the file as it was; None if it was not read, or is not needed any more
-    before: Source | None = None
+    before: Source | None = None  # the file as it was; None if nothing changes
     after: Source | None = None  # the file with its fixes, likewise
     applied: int = 0  # the number of fixes
     refused: str | None = None  # why a fix was left out; None if none was
@@ -108,37 +108,23 @@ def _names_to_compare(finding: Finding) -> list[str]:
     return [finding.doi, fix.name]
 
 
-def fix_file(
-    config: Config,
-    answers: Answers | None,
-    policy: FixPolicy,
-    content: Content,
-    *,
-    dry: bool,
-    keep: bool,
-) -> Fixed:
-    """Fix a file, and return what became of it.
+def fix_content(
+    config: Config, answers: Answers | None, policy: FixPolicy, content: Content
+) -> Fixed | FileReport:
+    """Return a file with its fixes, or a report that says why it cannot be read; no file is changed.
 
     :param answers: what is known about the DOIs; None if the registry was not asked.
-    :param dry: whether to leave the file as it is.
-    :param keep: whether to return the texts before and after the fixes.
     """
-    fixed = attempt(content, lambda source: mend(source, config, answers, policy))
-    if isinstance(fixed, FileReport):
-        return Fixed(fixed, fixed)
-    if fixed.applied and not dry and content.content is None:
-        fixed = _written(content.path, fixed)
-    if not keep:
-        fixed = fixed._replace(before=None, after=None)
-    return fixed
+    return attempt(content, lambda source: mend(source, config, answers, policy))
 
 
-def _written(path: str, fixed: Fixed) -> Fixed:
-    """Write a file with its fixes, and return what became of it."""
+def write_fixes(fixed: Fixed) -> Fixed:
+    """Write a file with its fixes, if it has any, and return what became of it."""
     before = fixed.before
     after = fixed.after
     if before is None or after is None:
         return fixed
+    path = before.path
     try:
         links = os.stat(path).st_nlink  # noqa: PTH116
         replace_file(path, after.to_bytes(after.text), before.to_bytes(before.text))
@@ -171,7 +157,10 @@ def mend(source: Source, config: Config, answers: Answers | None, policy: FixPol
         report = judge(version.report, config, answers)
     report = _without_fixes(report, refused)
     reason = next(reversed(refused.values()), None)
-    return Fixed(first, report, source, version.source, count, reason)
+    fixed = Fixed(first, report, applied=count, refused=reason)
+    if count:  # copies, without the lines that were counted: another process has no use for them
+        fixed = fixed._replace(before=replace(source), after=replace(version.source))
+    return fixed
 
 
 def _allowed(findings: Sequence[Finding], policy: FixPolicy) -> list[Fix]:

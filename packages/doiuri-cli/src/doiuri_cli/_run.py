@@ -33,6 +33,7 @@ _PROBE = 8192  # bytes in which a NUL makes a file a binary one
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _BATCH = 10_000  # mentions in the files that are judged together
 _SMALL = 2_000_000  # bytes of files that one process reads as fast as several
+_KILLED = "the process that read it was killed; there may be too little memory"
 
 
 class Skipped(Exception):  # noqa: N818 - not an error
@@ -167,10 +168,12 @@ class Run(NamedTuple):
 
     def map(
         self, function: Callable[[Content], R], contents: Iterable[Content], what: str
-    ) -> Iterator[R]:
+    ) -> Iterator[R | FileReport]:
         """Yield what a function returns for each file, in order.
 
-        :param function: the function; it must not raise an error.
+        If the system kills the process that reads a file, a report says so in the place of the result.
+
+        :param function: the function; it must not raise an error, nor change anything outside of its process.
         """
         files = list(contents)
         jobs = self.jobs or _useful_processes(files)
@@ -180,25 +183,53 @@ class Run(NamedTuple):
 
     def _map(
         self, function: Callable[[Content], R], contents: list[Content], jobs: int
-    ) -> Iterator[R]:
+    ) -> Iterator[R | FileReport]:
         if jobs <= 1 or len(contents) <= 1:
             yield from map(function, contents)
             return
-        from concurrent.futures import ProcessPoolExecutor  # slow to import
+        from concurrent.futures.process import BrokenProcessPool  # slow to import
+
+        done = 0
+        while done < len(contents):
+            try:
+                for result in self._in_processes(function, contents[done:], jobs):
+                    yield result
+                    done += 1
+            except BrokenProcessPool:
+                # Nobody knows what each of several processes was reading. One has more memory, too
+                if jobs == 1:
+                    yield FileReport(contents[done].path, problem=_KILLED)
+                    done += 1
+                jobs = 1
+
+    def _in_processes(
+        self, function: Callable[[Content], R], contents: list[Content], jobs: int
+    ) -> Iterator[R]:
+        """Yield what a function returns for each file, in order, from some processes.
+
+        :raises BrokenProcessPool: if the system kills one. If it is the only one, it was reading the next file.
+        """
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import active_children
 
         size = max(1, min(10, len(contents) // (4 * jobs)))  # of what a process is given at once
+        ahead = jobs + 1  # how many of these wait for a process
+        if jobs == 1:
+            size = ahead = 1  # so that the file is known that a killed process was reading
         settings = self.config.extensions, self.config.columns
         with ProcessPoolExecutor(jobs, None, _prepare_worker, settings) as pool:
             try:
                 # Not pool.map, which would go on reading while the registry is asked, and keep the results
                 pieces = (contents[start : start + size] for start in range(0, len(contents), size))
                 given = (pool.submit(_apply, function, piece) for piece in pieces)
-                waiting = deque(islice(given, jobs + 1))
+                waiting = deque(islice(given, ahead))
                 while waiting:
                     yield from waiting.popleft().result()
                     waiting.extend(islice(given, 1))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
+                for process in active_children():  # they only read
+                    process.terminate()
                 raise
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from doiuri_cli._fixes import FixPolicy, fix_file
+from doiuri_cli._examine import FileReport
+from doiuri_cli._fixes import Fixed, FixPolicy, fix_content, write_fixes
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands import PROBLEM, exit_code, write_message, write_problems
 from doiuri_cli.commands._options import (
@@ -37,11 +38,9 @@ from doiuri_cli.output._report import (
 from doiuri_cli.rules import WORK_CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
     from doiuri_cli._config import Config
-    from doiuri_cli._examine import FileReport
-    from doiuri_cli._fixes import Fixed
     from doiuri_cli._run import Content
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
@@ -103,13 +102,16 @@ def fix(
     contents = contents_of(selection.paths, files.stdin_filename)
     uses_output = writes_diff or any(content.content is not None for content in contents)
     results: list[Fixed] = []
-    all_fixed = _fixed(config, files.jobs, contents, unsafe, dry, uses_output)
-    for content, fixed in zip(contents, all_fixed, strict=True):
-        if writes_diff:
-            _write_diff(fixed)
-        elif content.content is not None and not dry:
-            _write_text(content.content, fixed)
-        results.append(fixed._replace(before=None, after=None))
+    with contextlib.closing(_fixed(config, files.jobs, contents, unsafe)) as all_fixed:
+        for content, fixed in zip(contents, all_fixed, strict=True):
+            result = fixed
+            if writes_diff:
+                _write_diff(fixed)
+            elif content.content is not None and not dry:
+                _write_text(content.content, fixed)
+            elif not dry:
+                result = write_fixes(fixed)
+            results.append(result._replace(before=None, after=None))
 
     reports = [fixed.report for fixed in results]
     reported = [fixed.first for fixed in results] if only_counts else reports
@@ -157,14 +159,9 @@ def _findings(reports: Iterable[FileReport]) -> list[Finding]:
 
 
 def _fixed(
-    config: Config,
-    jobs: int | None,
-    contents: Sequence[Content],
-    unsafe: bool,
-    dry: bool,
-    keep: bool,
-) -> Iterator[Fixed]:
-    """Yield what became of each file, in order; for unsafe fixes, the registry is asked about all at once."""
+    config: Config, jobs: int | None, contents: Sequence[Content], unsafe: bool
+) -> Generator[Fixed, None, None]:
+    """Yield each file with its fixes, in order; for unsafe fixes, the registry is asked about all at once."""
     answers = None
     policy = FixPolicy()
     run = Run(config, jobs)
@@ -178,8 +175,12 @@ def _fixed(
     elif config.columns:
         # before any file is changed: raises an error for a column that no file has
         run.read(contents)
-    fix_one = partial(fix_file, config, answers, policy, dry=dry, keep=keep)
-    return run.map(fix_one, contents, "Fixing files")
+    fix_one = partial(fix_content, config, answers, policy)
+    for result in run.map(fix_one, contents, "Fixing files"):
+        if isinstance(result, FileReport):
+            yield Fixed(result, result)
+        else:
+            yield result
 
 
 def _write(octets: bytes) -> None:

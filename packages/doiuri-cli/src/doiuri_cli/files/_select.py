@@ -270,8 +270,17 @@ def select(arguments: Iterable[str], wanted: Filter) -> Selection:
             selection.skipped["not a regular file"] += 1
         else:
             selection.problems.append((argument, "no such file or folder"))
-    selection.paths = list(dict.fromkeys(selection.paths))
+    selection.paths = _once(selection.paths)
     return selection
+
+
+def _once(paths: Iterable[str]) -> list[str]:
+    """Return one path for each file: the first, of several spellings and of symbolic links to it."""
+    by_place: dict[str, str] = {}
+    for path in paths:
+        place = path if path == STDIN else os.path.realpath(path)
+        by_place.setdefault(place, path)
+    return list(by_place.values())
 
 
 def select_changed(changed: Sequence[str], arguments: Iterable[str], wanted: Filter) -> Selection:

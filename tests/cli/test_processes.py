@@ -71,7 +71,10 @@ def test_an_interrupted_command_ends_at_once_and_changes_nothing_more(
         until((tree / "reading").exists)
         until((tree / "reading").read_text)
         process.send_signal(signal.SIGINT)
-        until(lambda: process.poll() is not None, "it goes on")
+        try:
+            until(lambda: process.poll() is not None, "it goes on")
+        finally:
+            (tree / "go").touch()
 
     worker = int((tree / "reading").read_text())
     until(lambda: not is_running(worker), "a worker goes on")

@@ -44,7 +44,10 @@ _SEPARATORS = re.compile(r"[-._ ]+")
 _BETWEEN_WORDS = re.compile(r"[._ ]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DIGITS = "0123456789"
 _DOCUMENTS = frozenset({"doc", "docs", "documentation"})
-"""Folders of documents, in which a folder may be about tests, such as ``statistical_tests``."""
+"""Folders of documents, in which a folder may be about tests, such as ``statistical_tests`` or ``snapshots``."""
+
+_IN_DOCUMENTS = frozenset({"cassettes", "fixtures", "test", "testdata", "tests"})
+"""What folders of tests are called there."""
 
 _SPEC = "spec"  # a folder of tests in Ruby and JavaScript, but of a specification elsewhere
 _RECORDED = re.compile(
@@ -92,10 +95,10 @@ def _is_test_folder(name: str, above: Sequence[str]) -> bool:
     :param above: the names of the folders that it is in.
     """
     compact = _compact(name)
+    if not _DOCUMENTS.isdisjoint(folder.lower() for folder in above):
+        return compact in _IN_DOCUMENTS
     if compact == "it" and above[-1].lower() == "src":  # of Maven and sbt
         return True
-    if not _DOCUMENTS.isdisjoint(folder.lower() for folder in above):
-        return compact in _WORDS or "snapshot" in compact
     if _TEST_FOLDER.fullmatch(compact):
         return True
     words = (word.strip(_DIGITS).lower() for word in _BETWEEN_WORDS.split(name))

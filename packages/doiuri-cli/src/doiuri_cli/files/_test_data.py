@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from functools import lru_cache
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from doiuri_cli.files import Source
 
@@ -59,23 +59,28 @@ _RECORDED = re.compile(
 )
 
 
-def is_test_data(path: str, searched: Collection[str]) -> bool:
+def is_test_data(path: str, searched: frozenset[str]) -> bool:
     """Return whether a file is in or below a folder of tests; its own name says nothing.
 
     :param searched: the absolute paths of what is searched. What is above it says nothing either.
     """
-    top, folders = _folders(path, searched)
+    return _is_below_tests(_folder(path), searched)
+
+
+@lru_cache(1000)
+def _is_below_tests(place: str, searched: frozenset[str]) -> bool:
+    """Return whether a folder is one of tests, or below one."""
+    top, folders = _folders(place, searched)
     names = [top.name, *folders]
-    for place, folder in enumerate(folders):
-        above = names[: place + 1]
-        if _is_test_folder(folder, above):
+    for number, folder in enumerate(folders, 1):
+        if _is_test_folder(folder, names[:number]):
             return True
-        if folder.lower() == _SPEC and _has_tests(str(top.joinpath(*folders[: place + 1]))):
+        if folder.lower() == _SPEC and _has_tests(str(top.joinpath(*folders[:number]))):
             return True
     return False
 
 
-def is_recorded(source: Source, kind: str | None, searched: Collection[str]) -> bool:
+def is_recorded(source: Source, kind: str | None, searched: frozenset[str]) -> bool:
     """Return whether a file is recorded HTTP, such as a cassette of VCR.
 
     :param kind: its type, as ``type_of`` has it.
@@ -85,7 +90,7 @@ def is_recorded(source: Source, kind: str | None, searched: Collection[str]) -> 
         return False
     if kind in {"yaml", "json"} and _RECORDED.search(source.text):
         return True
-    _, folders = _folders(source.path, searched)
+    _, folders = _folders(_folder(source.path), searched)
     return any(_compact(folder) == "cassettes" for folder in folders)
 
 
@@ -110,17 +115,21 @@ def _compact(name: str) -> str:
     return _SEPARATORS.sub("", name).rstrip(_DIGITS).lower()
 
 
-def _folders(path: str, searched: Collection[str]) -> tuple[Path, Sequence[str]]:
-    """Return the searched folder that a file is in, and the names of the folders between them.
+def _folder(path: str) -> str:
+    """Return the absolute path of the folder that a file is in; the path may come from Windows."""
+    return os.path.dirname(os.path.abspath(path.replace("\\", "/")))  # noqa: PTH100, PTH120 - without ".."
 
-    Of several, the innermost counts. A file that was named is in no folder.
+
+def _folders(place: str, searched: frozenset[str]) -> tuple[Path, Sequence[str]]:
+    """Return the searched folder that a folder is in, and the names of the folders from there to it.
+
+    Of several, the innermost counts.
     """
-    file = Path(os.path.abspath(path))  # noqa: PTH100 - without ".."
-    for top in (file, *file.parents):
+    folder = Path(place)
+    for top in (folder, *folder.parents):
         if str(top) in searched:
-            # "\" is a separator, too: a name may come from Windows
-            return top, PureWindowsPath(file.relative_to(top)).parent.parts
-    return file.parent, ()
+            return top, folder.relative_to(top).parts
+    return folder, ()
 
 
 @lru_cache(64)

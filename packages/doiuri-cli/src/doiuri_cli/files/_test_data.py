@@ -20,9 +20,9 @@ _DATA = frozenset(
 # In lower case and without separators: of "integration-test" or "IntegrationTest", but not of "hypothesis-tests"
 _TEST_FOLDER = re.compile(
     r"""
-    (?: acceptance | android | api | auto | browser | common | component | conformance | e2e | endtoend
-      | functional | gui | instrumented | int | integration | ios | js | jvm | native | performance
-      | processor | regression | self | shared | smoke | system | tiny | ui | unit | wasm
+    (?: acceptance | android | api | auto | browser | common | component | conformance | contract | e2e
+      | endtoend | functional | gui | instrumented | int | integration | ios | js | jvm | load | native
+      | perf | performance | processor | regression | self | shared | smoke | system | tiny | ui | unit | wasm
     )?
     tests?
     (?: assets? | cases? | data | env | files? | fixtures? | helpers? | inputs? | int | integration | mocks?

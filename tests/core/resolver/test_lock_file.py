@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -344,6 +345,28 @@ def test_entries_that_are_put_during_an_edit_are_written_after_it(
 
     content = LockFile(path).read()
     assert (content.keys, content.accepted) == ([TEXT], {"10.1000/X": "mine"})
+
+
+@pytest.mark.parametrize("inner", ["the same", "another", "its neighbour"])
+def test_an_edit_within_an_edit_is_refused_at_once(path: Path, inner: str) -> None:
+    """The outer one would overwrite what the inner one wrote, or the inner one would wait for the outer one."""
+    file = LockFile(path)
+    name = "other.json" if inner == "its neighbour" else path.name
+    within = file if inner == "the same" else LockFile(path.with_name(name))
+
+    def accept(content: LockContent) -> None:
+        content.accepted["10.1000/X"] = "mine"
+
+    def change(_content: LockContent) -> None:
+        within.edit(accept)
+
+    with pytest.raises(OSError, match="make one change after the other") as caught:
+        file.edit(change)
+    assert caught.value.errno == errno.EDEADLK
+
+    assert not path.exists()
+    file.edit(accept)
+    assert LockFile(path).read().accepted == {"10.1000/X": "mine"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such locks")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 import time
 from contextlib import contextmanager, suppress
-from errno import EBUSY, ENOSPC, ETIMEDOUT
+from errno import EBUSY, EDEADLK, ENOSPC, ETIMEDOUT
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ _LONGEST = 50  # characters of the name that a draft repeats; a file name has at
 
 POLL = 0.002
 """Seconds between two attempts to lock a folder."""
+
+_held = threading.local()  # its attribute "folders": those that this thread has locked
 
 
 @contextmanager
@@ -96,9 +99,26 @@ def locked_folder(folder: Path, timeout: float) -> Iterator[None]:
 
     Windows and some network file systems have no such locks; there the body runs without one.
 
-    :param timeout: seconds to wait for the process that holds the lock.
+    :param timeout: seconds to wait for the process or thread that holds the lock.
     :raises TimeoutError: if it is still held then.
+    :raises OSError: at once if this thread itself holds it: it would overwrite its own changes.
     """
+    folders: set[str] = vars(_held).setdefault("folders", set())
+    name = os.path.realpath(folder)
+    if name in folders:
+        reason = "this thread is changing a file in this folder; make one change after the other"
+        raise OSError(EDEADLK, reason, os.fspath(folder))
+    folders.add(name)
+    try:
+        with _locked(folder, timeout):
+            yield
+    finally:
+        folders.discard(name)
+
+
+@contextmanager
+def _locked(folder: Path, timeout: float) -> Iterator[None]:
+    """Hold the lock of the operating system, if it has one."""
     folder.mkdir(parents=True, exist_ok=True)
     if os.name == "nt":  # a folder cannot be opened there
         yield

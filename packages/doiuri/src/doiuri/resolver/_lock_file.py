@@ -354,17 +354,18 @@ class LockFile(ForkSafe):
         Other processes that write to the file wait meanwhile, so that none of their changes is lost; on
         Windows and on some network file systems they cannot, and the last one to write wins.
 
-        :param change: called with what the file says, which it changes.
+        :param change: called with what the file says, which it changes. It may not edit a lock file in the same
+            folder itself.
         :raises OSError: if the file cannot be written; TimeoutError if another program keeps it locked.
         :raises ValueError: if the file was changed, and is no longer a lock file.
         """
         with self._mutex:
-            self._is_editing = True
-            try:
-                with locked_folder(self.path.resolve().parent, self._timeout):
+            with locked_folder(self.path.resolve().parent, self._timeout):
+                self._is_editing = True
+                try:
                     differences = self._rewrite(change)
-            finally:
-                self._is_editing = False
+                finally:
+                    self._is_editing = False
             postponed = self._postponed
             self._postponed = {}
             self.put_many(postponed)

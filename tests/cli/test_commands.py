@@ -16,7 +16,7 @@ import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import COMMAND, codes, doiuri, remember
-from support.cli.library import ALIAS, BARE, DEAD, KAHN, RECORDS, RIS
+from support.cli.library import ALIAS, BARE, BIBTEX, DEAD, KAHN, RECORDS, RIS
 from support.servers.faults import FAULTS
 
 pytestmark = pytest.mark.doi_records(RECORDS)
@@ -95,6 +95,7 @@ LACKING = {
     "url": "the record has no URL",
     "agency": "the registration agency is not known",
     "ris": "the answer is not RIS: '<p>no RIS</p>'",
+    "bibtex": "its BibTeX entry cannot be read",
 }
 
 
@@ -103,9 +104,11 @@ def test_what_a_registered_name_lacks_is_said(
     form: str, doi_proxy: Proxies, tmp_path: Path
 ) -> None:
     value = {"index": 1, "type": "EMAIL", "data": {"format": "string", "value": "a@example.org"}}
-    doi_proxy.load([{"handle": "10.7777/x", "values": [value], "metadata": {RIS: "<p>no RIS</p>"}}])
+    metadata = {RIS: "<p>no RIS</p>", BIBTEX: "@misc{x, title = {Not closed"}
+    doi_proxy.load([{"handle": "10.7777/x", "values": [value], "metadata": metadata}])
     run = resolve(doi_proxy, tmp_path, "--as", form, "10.7777/x")
-    expected = (1, "" if form == "ris" else "\n", f"doiuri: 10.7777/x: {LACKING[form]}\n")
+    stdout = "" if form in {"bibtex", "ris"} else "\n"
+    expected = (1, stdout, f"doiuri: 10.7777/x: {LACKING[form]}\n")
     assert (run.returncode, run.stdout, run.stderr) == expected
 
 

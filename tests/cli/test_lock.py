@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
+from itertools import product
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,19 @@ from doiuri.resolver import Entry, Key, LockContent, LockFile
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import DOIExtension
 from support.cli.command import doiuri
-from support.cli.library import ALIAS, BAD, BARE, CSL, DEAD, DIKES, KAHN, RECORDS, item, work
+from support.cli.library import (
+    ALIAS,
+    BAD,
+    BARE,
+    BIBTEX,
+    CSL,
+    DEAD,
+    DIKES,
+    KAHN,
+    RECORDS,
+    item,
+    work,
+)
 from support.doi_org import doi_org
 from support.foreign import FOREIGN_LOCKS, REMEDIES
 from support.servers.faults import FAULTS
@@ -522,17 +536,82 @@ OTHERS = "contains text that is not a complete BibTeX entry; name a file that on
         ),
         ("--bib=x.bib", "My notes\n@misc{10.5555/x, title={A}}\n", f"x.bib {OTHERS}"),
         ("--bib=x.bib", "@article{10.5555/kahn-2006,\n title = {x\n", f"x.bib {OTHERS}"),
+        ("--bib=x.bib", "<<<<<<< HEAD\n@misc{10.5555/x}\n=======\n", f"x.bib {OTHERS}"),
+        ("--bib=x.bib", "@string{a = {b}}\n@misc{10.5555/x}\n", f"x.bib {OTHERS}"),
+        ("--bib=x.bib", "@comment{mine}\n", f"x.bib {OTHERS}"),
+        ("--bib=x.bib", '{"title": "A"}\n', f"x.bib {OTHERS}"),
+        (
+            "--bib=x.bib",
+            "@misc{10.5555/x, title={A}}\n@misc{10.5555/X, title={B}}\n",
+            "x.bib contains two entries of 10.5555/X; delete one of them",
+        ),
+        ("--bib=x.bib", "\udcff\n", "x.bib is not in UTF-8; name a file that only doiuri writes"),
     ],
 )
 def test_a_bibliography_that_is_not_ours_is_known_before_any_look_up(
     options: str, text: str | None, message: str, folder: Path, doi_proxy: Proxies
 ) -> None:
     if text is not None:
-        (folder / "x.bib").write_text(text)
+        (folder / "x.bib").write_bytes(os.fsencode(text))
     run = lock(doi_proxy, folder, *options.split())
     assert (run.returncode, run.stdout, message in run.stderr) == (2, "", True), run.stderr
-    assert text is None or (folder / "x.bib").read_text() == text
+    assert text is None or (folder / "x.bib").read_bytes() == os.fsencode(text)
     assert doi_proxy.log == []
+
+
+def test_two_runs_that_write_one_bibliography_lose_nothing(
+    folder: Path, doi_proxy: Proxies
+) -> None:
+    """While the first one looks up its entries, the second one reads and writes the file."""
+    bib = folder / "refs.bib"
+    theirs = "@misc{10.5555/theirs, title={Written meanwhile}}\n"
+
+    def reply(asked: Asked) -> Answer:
+        if asked.headers["accept"] == BIBTEX:
+            bib.write_text(theirs)
+            return Answer(200, {"Content-Type": BIBTEX}, b"@misc{a, title={Ours}}")
+        return answering([{"handle": name, "values": []} for name in (KAHN, ALIAS)])(asked)
+
+    with site(reply) as server, doi_org(server.url):
+        run = doiuri("lock", "--cache", ":memory:", "--bib", "refs.bib", cwd=folder)
+
+    assert run.returncode == 0
+    assert bib.read_text().count("title={Ours}") == 2
+    assert bib.read_text().endswith(theirs)
+
+
+def commands(tex: str) -> set[str]:
+    """Return the commands that TeX reads, which takes ^^ and a character or two digits for another one."""
+    last = ""
+    while last != tex:
+        last = tex
+        tex = re.sub(r"\^\^([0-9a-f]{2})", lambda code: chr(int(code[1], 16)), tex, count=1)
+        if last == tex:
+            tex = re.sub(r"\^\^([ -~])", lambda code: chr(ord(code[1]) ^ 64), tex, count=1)
+    return {*re.findall(r"\\([A-Za-z]+|[^A-Za-z])", tex)}
+
+
+def test_only_commands_that_are_known_to_be_harmless_reach_tex(
+    folder: Path, doi_proxy: Proxies
+) -> None:
+    kept = r"\emph{On} \'{e}t\'e, \& $\frac{1}{2}\alpha$, \ifmmode \check{Z}\else \v{Z}\fi"
+    written = r"\input{/etc/passwd} \write18{date} \csname input\endcsname \begin{filecontents}"
+    pieces = ("\\", "^^5c", "^^\x1c", "^", "input", "^^69nput", "put", " ")
+    tricks = " ".join(map("".join, product(pieces, repeat=3)))
+    entry = f"@misc{{a, title={{{kept}}}, note={{{written}}}, abstract={{{tricks}}}}}"
+    doi_proxy.load([{"handle": KAHN, "values": [], "metadata": {BIBTEX: entry}}])
+
+    lock(doi_proxy, folder, "--bib", "refs.bib")
+    bib = (folder / "refs.bib").read_text()
+    resolved = doiuri(
+        "resolve", "--as=bibtex", "--cache=:memory:", "--resolver", doi_proxy.url, KAHN, cwd=folder
+    ).stdout
+
+    harmless = {*commands(kept), "textbackslash", "textasciicircum"}
+    for text in (bib, resolved):
+        assert kept in text
+        assert r"\textbackslash{}input{/etc/passwd} \textbackslash{}write18{date}" in text
+        assert {name for name in commands(text) if name.isalpha()} <= harmless
 
 
 def test_what_another_process_writes_meanwhile_is_kept(folder: Path) -> None:

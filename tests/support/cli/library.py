@@ -10,6 +10,7 @@ from support.proxy_records import link
 
 CSL = "application/vnd.citationstyles.csl+json"
 RIS = "application/x-research-info-systems"
+BIBTEX = "application/x-bibtex"
 
 KAHN = "10.5555/kahn-2006"
 DIKES = "10.5555/dikes,{1}"

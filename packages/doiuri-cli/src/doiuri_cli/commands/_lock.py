@@ -15,7 +15,6 @@ from doiuri_cli._config import default_lock
 from doiuri_cli._run import Run, contents_of, names_to_ask, only_recorded
 from doiuri_cli.commands import PROBLEM, show_progress, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config, registry_options
-from doiuri_cli.files import replace_file
 from doiuri_cli.output._report import recorded_line, visible
 from doiuri_cli.registry import handle
 
@@ -260,21 +259,30 @@ def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> boo
 
     :raises ValueError: if it has other entries in it.
     """
-    from doiuri_cli.registry._bib import look_up_entries, read_bib, render_bib
+    from doiuri_cli.registry._bib import edit_bib, look_up_entries, read_bib
 
     locked = locking.file.read()
     old = read_bib(path)
-    new = dict(old)
-    if prune:
-        new = {key: entry for key, entry in old.items() if key in locking.dois}
     dois = [doi for doi in locking.dois.values() if locked.status(doi.key) != "not-found"]
     wanted = [doi for doi in dois if locking.wanted.refresh or doi.key not in old]
-    for problem in look_up_entries(wanted, new, locking.config):
+    answers: dict[str, str] = {}
+    for problem in look_up_entries(wanted, answers, locking.config):
         click.echo(f"doiuri: {visible(problem)}", err=True)
+
+    def change(entries: dict[str, str]) -> None:
+        if prune:
+            for key in entries.keys() - locking.dois.keys():
+                del entries[key]
+        for key, entry in answers.items():
+            if locking.wanted.refresh or key not in entries:
+                entries[key] = entry
+
+    new = old.copy()
+    change(new)
     if new == old:
         return False
     if check:
         click.echo(f"{visible(path)} changes")
-    else:
-        replace_file(path, render_bib(new).encode())
-    return check
+        return True
+    edit_bib(path, change)
+    return False

@@ -171,7 +171,7 @@ def _text(outcome: Outcome, form: str) -> str:
 
     metadata = outcome.metadata.text if outcome.metadata else ""
     if form == "bibtex":
-        return _required(metadata, "")
+        return _bibtex(metadata)
     if form == "ris":
         return _ris(metadata)
     raise _NoTextError(_NO_METADATA)
@@ -189,6 +189,13 @@ def _csl(work: Work | None) -> str:
         raise _NoTextError(_NO_METADATA)
     name = work.doi.name
     return dumps({"id": name, "DOI": name, **work.csl}, ensure_ascii=False)
+
+
+def _bibtex(answer: str) -> str:
+    """Return a BibTeX entry as TeX may read it."""
+    from doiuri_cli.registry._bib import readable
+
+    return _required(readable(answer), "its BibTeX entry cannot be read")
 
 
 def _ris(answer: str) -> str:

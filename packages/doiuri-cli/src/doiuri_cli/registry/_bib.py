@@ -1,4 +1,4 @@
-"""A file of BibTeX entries whose keys are DOIs, for sphinxcontrib-bibtex."""
+"""BibTeX entries of the registry, and a file of them whose keys are DOIs, for sphinxcontrib-bibtex."""
 
 from __future__ import annotations
 
@@ -7,18 +7,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError, bibtex
+from doiuri.plugins import locked_folder
 from doiuri.plugins.survey import tally
+from doiuri.tex import ACCENTS, SYMBOLS
 
+from doiuri_cli.files import replace_file
 from doiuri_cli.registry import open_resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from doiuri_cli._config import Config
 
 _KEY = re.compile(r"\A\s*@\s*(\w+)\s*\{\s*([^,{}]*?)\s*,")
 # What ends a key in BibTeX, in pybtex or in a role of Sphinx, or is a comment or a command in LaTeX
 _UNFIT = re.compile(r"[\s,{}%#~\\\"=]")
+_REMEDY = "name a file that only doiuri writes"
+_PATIENCE = 5.0  # seconds to wait for other programs that write to the file, as for the lock file
+
+_CARETS = re.compile(r"\^{2,}")
+_COMMAND = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)
+# The commands that entries need: each shows a character or changes how text looks
+_HARMLESS = frozenset((*ACCENTS, *SYMBOLS)).union(
+    """
+    emph textit textsl textbf textsc textrm textsf texttt textup textnormal textsuperscript textsubscript
+    em it itshape sl bf bfseries sc scshape rm sf tt mkbibemph mkbibbold mkbibquote enquote textquote url
+    textregistered texttrademark textcopyright copyright textdegree textellipsis dots ldots cdots
+    textquotedblleft textquotedblright glqq grqq flqq frqq quotedblbase quotesinglbase guillemotleft
+    guillemotright guilsinglleft guilsinglright texteuro euro pounds S P ng NG BibTeX
+    textonehalf textonequarter textthreequarters textmu textohm
+    relax space ensuremath mbox text ifmmode else fi left right
+    mathrm mathbf mathit mathsf mathtt mathcal mathfrak mathbb mathscr boldsymbol operatorname
+    frac sqrt hbar ell Re Im nabla partial prime sum prod int bar hat tilde vec dot ddot check breve acute
+    grave overline underline langle rangle lbrack rbrack lfloor rfloor lceil rceil vert Vert mid parallel perp
+    zeta eta theta iota kappa nu xi rho tau upsilon phi chi psi varepsilon vartheta varphi varrho varsigma varpi
+    Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega aleph
+    pm mp cdot ast star circ bullet div le leq ge geq ne neq ll gg approx sim simeq cong equiv propto
+    to rightarrow leftarrow leftrightarrow Rightarrow Leftarrow uparrow downarrow odot oplus otimes sun degree
+    in subset subseteq cup cap wedge vee neg forall exists emptyset
+    log ln exp sin cos tan min max lim
+    """.split()  # noqa: SIM905
+)
 
 
 def read_bib(path: str) -> dict[str, str]:
@@ -30,9 +59,12 @@ def read_bib(path: str) -> dict[str, str]:
     if not file.exists():
         return {}
     if not file.is_file():
-        raise ValueError(f"{path!r} is not a file; name a file that only doiuri writes")
-    entries = {}
-    text = file.read_text("utf-8")
+        raise ValueError(f"{path!r} is not a file; {_REMEDY}")
+    entries: dict[str, str] = {}
+    try:
+        text = file.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not in UTF-8; {_REMEDY}") from None
     for citation_key, entry in _entries(text):
         try:
             doi = DOI(citation_key)
@@ -40,11 +72,24 @@ def read_bib(path: str) -> dict[str, str]:
             what = "text that is not a complete BibTeX entry"
             if citation_key:
                 what = f"the entry {citation_key}"
-            raise ValueError(
-                f"{path} contains {what}; name a file that only doiuri writes"
-            ) from None
-        entries[doi.key] = entry
+            raise ValueError(f"{path} contains {what}; {_REMEDY}") from None
+        if entries.setdefault(doi.key, entry) != entry:
+            raise ValueError(f"{path} contains two entries of {doi.name}; delete one of them")
     return entries
+
+
+def edit_bib(path: str, change: Callable[[dict[str, str]], None]) -> None:
+    """Change the entries of a file, which are read again: other programs may have written to it.
+
+    :raises OSError: if it cannot be written; TimeoutError if another program keeps its folder locked.
+    :raises ValueError: as ``read_bib`` does.
+    """
+    with locked_folder(Path(path).resolve().parent, _PATIENCE):
+        old = read_bib(path)
+        new = old.copy()
+        change(new)
+        if new != old:
+            replace_file(path, render_bib(new).encode())
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
@@ -67,13 +112,42 @@ def render_bib(entries: Mapping[str, str]) -> str:
 
 
 def keyed(name: str, text: str) -> str | None:
-    """Return an entry with a name as its key; None if the text is not one entry."""
-    written = _KEY.sub(lambda match: f"@{match[1]}{{{name},", text)
+    """Return an entry with a name as its key, as TeX may read it; None if the text is not one entry."""
+    written = tamed(_KEY.sub(lambda match: f"@{match[1]}{{{name},", text))
     return written if list(_entries(written)) == [(name, written)] else None
 
 
+def readable(text: str) -> str | None:
+    """Return an entry as TeX may read it; None if the text is not one complete entry."""
+    written = tamed(text)
+    entries = list(_entries(written))
+    is_one = len(entries) == 1 and entries[0][0] != ""
+    return written if is_one else None
+
+
+def tamed(entry: str) -> str:
+    r"""Return an entry in which commands that are not known to be harmless are text.
+
+    Strangers write it, and TeX may read and write files and run programs.
+
+    >>> tamed(r"@misc{a, title={\emph{On} \input{secrets}}}")
+    '@misc{a, title={\\emph{On} \\textbackslash{}input{secrets}}}'
+    """
+    # TeX reads ^^5c as a backslash, even within a command (The TeXbook, chapter 8)
+    without = _CARETS.sub(lambda carets: r"\textasciicircum{}" * len(carets[0]), entry)
+    return _COMMAND.sub(_harmless, without)
+
+
+def _harmless(command: re.Match[str]) -> str:
+    name = command[1]
+    is_word = name.isascii() and name.isalpha()
+    if is_word and name not in _HARMLESS:
+        return rf"\textbackslash{{}}{name}"
+    return command[0]
+
+
 def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config) -> Iterator[str]:
-    """Add the entries of DOIs; yield the problems. An entry stays if there is no answer.
+    """Add the entries of DOIs to ``entries``, which has none of them; yield the problems.
 
     :raises ValueError: if the resolver or the cache is misconfigured.
     """

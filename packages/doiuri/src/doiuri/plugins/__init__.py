@@ -15,7 +15,7 @@ from doiuri._advice import unescape_html
 from doiuri._arxiv import ARXIV_PATTERN, arxiv_doi
 from doiuri._doi import parse_name
 from doiuri._errors import DOISyntaxError
-from doiuri._files import replacing
+from doiuri._files import locked_folder, replacing
 from doiuri._options import (
     OPTIONS,
     SETTINGS,
@@ -58,6 +58,7 @@ __all__ = [
     "arxiv_doi",
     "choice",
     "hint",
+    "locked_folder",
     "number",
     "open_resolver",
     "option",

@@ -12,8 +12,10 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
+import click
 import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
+from doiuri_cli._main import doiuri as doiuri_cli
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import COMMAND, codes, doiuri, remember
 from support.cli.library import ALIAS, BARE, BIBTEX, DEAD, KAHN, RECORDS, RIS
@@ -128,6 +130,22 @@ def test_unknown_is_3_and_invalid_is_1(form: str, more: str, cause: str, tmp_pat
     assert run.stderr.startswith(
         f"doiuri: {KAHN}: unknown: {cause or server.url[7:] + ': HTTP status 429'}\n"
     )
+
+
+@pytest.mark.parametrize("name", doiuri_cli.list_commands(click.Context(doiuri_cli)))
+def test_an_option_with_one_value_is_given_once(name: str, tmp_path: Path) -> None:
+    """Of two values, the last would count and nobody would be told. Flags may be repeated."""
+    command = doiuri_cli.get_command(click.Context(doiuri_cli), name)
+    assert command is not None
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    for option in options:
+        if option.multiple:
+            continue
+        word = option.opts[-1]
+        twice = [word, word] if option.is_flag else [f"{word}=1", f"{word}=2"]
+        run = doiuri(name, *twice, "--help", cwd=tmp_path)
+        told = run.stderr == f"doiuri: {word} is given more than once; give it once\n"
+        assert told == (not option.is_flag), word
 
 
 @pytest.mark.parametrize(

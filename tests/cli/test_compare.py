@@ -47,8 +47,9 @@ CODES = ("--select", "title-differs,year-differs,author-differs,retracted,unused
 def check(
     folder: Path, proxy: Proxies, *arguments: object
 ) -> tuple[subprocess.CompletedProcess[str], list[tuple[str, str, int]]]:
-    options = ("--resolver", proxy.url, "--cache", folder / "cache.sqlite", *CODES, "-o", "json")
-    run = doiuri("check", *options, *arguments, cwd=folder)
+    options = ("--resolver", proxy.url, *CODES, "-o", "json")
+    cache = str(folder / "cache.sqlite")  # unless --cache names another
+    run = doiuri("check", *options, *arguments, cwd=folder, DOIURI_CACHE=cache)
     found = [(item["entry"], item["code"], item["line"]) for item in json.loads(run.stdout)]
     return run, found
 
@@ -162,8 +163,10 @@ def test_a_work_is_that_of_the_lock_file_the_cache_or_the_registry(
     doi_proxy: Proxies,
 ) -> None:
     """Whose title is told, in the order of ``STATES``."""
-    words = f"--resolver={doi_proxy.url}", *options.split()
-    base = next(word[11:] for word in reversed(words) if word.startswith("--resolver="))
+    words = options.split()
+    if not options.startswith("--resolver="):
+        words.append(f"--resolver={doi_proxy.url}")
+    base = next(word[11:] for word in words if word.startswith("--resolver="))
     store = SQLiteStore(tmp_path / "cache.sqlite")
     now = time.time()
 

@@ -49,8 +49,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def lock(proxy: Proxies, folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    cache = str(folder.parent / "cache.sqlite")  # unless --cache names another
     with doi_org(proxy.url):
-        return doiuri("lock", "--cache", folder.parent / "cache.sqlite", *arguments, cwd=folder)
+        return doiuri("lock", *arguments, cwd=folder, DOIURI_CACHE=cache)
 
 
 def content(folder: Path) -> Any:

@@ -235,8 +235,10 @@ def test_the_lock_file_answers_first_then_the_store_then_the_registry(
     doi_proxy: Proxies,
     tmp_path: Path,
 ) -> None:
-    words = f"--resolver={doi_proxy.url}", *options.split()
-    address = next(word[11:] for word in reversed(words) if word.startswith("--resolver="))
+    words = options.split()
+    if not options.startswith("--resolver="):
+        words.append(f"--resolver={doi_proxy.url}")
+    address = next(word[11:] for word in words if word.startswith("--resolver="))
     file = LockFile(tmp_path / "doi.lock.json")
     store = SQLiteStore(str(tmp_path / "a.sqlite"))
     file.put_many(

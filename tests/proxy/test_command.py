@@ -71,6 +71,18 @@ def test_a_port_that_is_taken_is_said_with_a_hint(tmp_path: Path) -> None:
     assert done.stderr == f"doiuri-proxy: {used}\n"
 
 
+ONE_VALUE = {
+    "--records": "good.json",
+    "--base": "https://doi.org",
+    "--upstream": "https://doi.org",
+    "--cache": ":memory:",
+    "--pick": "highest",
+    "--country": "de",
+    "--host": "127.0.0.1",
+    "--port": "0",
+}
+
+
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [
@@ -97,6 +109,10 @@ def test_a_port_that_is_taken_is_said_with_a_hint(tmp_path: Path) -> None:
             ["--records", "r", "--cache", "c"],
             2,
             "--cache stores the answers of --upstream: give --upstream",
+        ),
+        *(
+            ([name, value, name, value], 2, f"{name} is given more than once; give it once")
+            for name, value in ONE_VALUE.items()
         ),
         *((["--port", text], 2, f"{text!r} is not a port number") for text in ("x", "-1", "65536")),
         *(

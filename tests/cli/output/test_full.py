@@ -193,7 +193,7 @@ def test_files_come_besides_the_standard_output(here: Path) -> None:
         ("-o xml", "'xml' is not a format; choose from full, concise,"),
         ("-o sarif:", "'sarif:' names no file; write sarif:FILE, or sarif for standard output"),
         ("-o json -o github", "two formats for standard output; write FORMAT:FILE"),
-        ("-o json:a -o sarif:a", "two formats for a; write FORMAT:FILE"),
+        ("-o json:a -o sarif:./a", "two formats for a; write FORMAT:FILE"),
         ("-o json:none/a.json", "cannot write none/a.json: there is no folder "),
         ("-o json:.", "cannot write .: it is a folder"),
     ],

@@ -7,6 +7,7 @@ import logging
 import random
 import re
 import sys
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
@@ -59,10 +60,29 @@ def _serve(options: argparse.Namespace) -> None:
     serve(app, listener, config, lambda: reload(app, records))
 
 
+class _Once(argparse.Action):
+    """Stores the value of an option, and refuses a second one, of which argparse would take the last."""
+
+    _is_given = False
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        if self._is_given:
+            parser.error(f"{option_string} is given more than once; give it once")
+        self._is_given = True
+        setattr(namespace, self.dest, values)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="doiuri-proxy", description="A local DOI proxy.")
-    add = parser.add_argument
-    add("--version", action="version", version=f"%(prog)s {version('doiuri-proxy')}")
+    flag = parser.add_argument
+    add = partial(parser.add_argument, action=_Once)
+    flag("--version", action="version", version=f"%(prog)s {version('doiuri-proxy')}")
     add(
         "--records",
         help="JSON or JSON Lines file, a folder of them, or a build's cache (an SQLite file)",
@@ -85,7 +105,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=_port, default=8053, help="port; 0 picks a free one (default: %(default)s)")
-    add("--access-log", action="store_true", help="write a line for each request to standard error")
+    flag(
+        "--access-log", action="store_true", help="write a line for each request to standard error"
+    )
     return parser
 
 

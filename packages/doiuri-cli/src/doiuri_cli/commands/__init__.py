@@ -27,6 +27,26 @@ _DELAY = 1.0  # seconds before any progress is shown
 _INTERVAL = 0.1  # seconds before it is redrawn
 
 
+class Command(click.Command):
+    """A subcommand, which refuses what click would take for the last value: an option that is given twice."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments.
+
+        :raises click.UsageError: if an option with one value is given twice. Flags may be repeated.
+        """
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(args.copy())
+            for parameter in set(given):
+                takes_one = isinstance(parameter, click.Option) and not (
+                    parameter.multiple or parameter.is_flag
+                )
+                if takes_one and given.count(parameter) > 1:
+                    name = parameter.opts[-1]
+                    raise click.UsageError(f"{name} is given more than once; give it once", ctx)
+        return super().parse_args(ctx, args)
+
+
 def write_message(path: str, reason: str) -> None:
     """Write a message about a file to standard error."""
     click.echo(f"doiuri: {visible(path)}: {visible(reason)}", err=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from doiuri_cli.commands import Command
 from doiuri_cli.commands._options import config_options, make_config
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     Cache = SQLiteStore | RedisStore | MemoryStore
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("action", type=click.Choice(["clear"]), required=False)
 @click.option("--cache", metavar="PATH", help="Path or URL of the cache.")
 @config_options

@@ -12,7 +12,7 @@ import click
 from doiuri import DOI
 
 from doiuri_cli._run import Run, contents_of
-from doiuri_cli.commands import PROBLEM, exit_code, show_progress, write_problems
+from doiuri_cli.commands import PROBLEM, Command, exit_code, show_progress, write_problems
 from doiuri_cli.commands._options import (
     code_options,
     columns_option,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from doiuri_cli.rules import Finding
 
 
-@click.command()
+@click.command(cls=Command)
 @file_options
 @columns_option
 @code_options

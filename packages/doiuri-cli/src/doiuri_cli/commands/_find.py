@@ -11,7 +11,7 @@ from doiuri import Handle
 
 from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Run, contents_of, examined
-from doiuri_cli.commands import PROBLEM, write_notes, write_problems
+from doiuri_cli.commands import PROBLEM, Command, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
 from doiuri_cli.output._report import location_text, members, to_json, write_json_list
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORMATS = ("concise", "json", "jsonl")
 
 
-@click.command()
+@click.command(cls=Command)
 @file_options
 @config_options
 @click.option(

@@ -15,7 +15,7 @@ import click
 from doiuri_cli._examine import FileReport
 from doiuri_cli._fixes import Fixed, FixPolicy, fix_content, write_fixes
 from doiuri_cli._run import Run, contents_of
-from doiuri_cli.commands import PROBLEM, exit_code, write_message, write_problems
+from doiuri_cli.commands import PROBLEM, Command, exit_code, write_message, write_problems
 from doiuri_cli.commands._options import (
     code_options,
     columns_option,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _NO_LINE_END = b"\n\\ No newline at end of file\n"
 
 
-@click.command()
+@click.command(cls=Command)
 @file_options
 @columns_option
 @click.option(

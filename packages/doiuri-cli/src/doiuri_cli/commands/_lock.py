@@ -13,7 +13,7 @@ from doiuri.plugins import parse_name
 
 from doiuri_cli._config import default_lock
 from doiuri_cli._run import Run, contents_of, names_to_ask, only_recorded
-from doiuri_cli.commands import PROBLEM, show_progress, write_notes, write_problems
+from doiuri_cli.commands import PROBLEM, Command, show_progress, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config, registry_options
 from doiuri_cli.output._report import recorded_line, visible
 from doiuri_cli.registry import handle
@@ -43,7 +43,7 @@ class Locking:
     progress: ShowProgress
 
 
-@click.command()
+@click.command(cls=Command)
 @file_options
 @click.option("--lock", metavar="FILE", help="The lock file (doi.lock.json).")
 @click.option("--check", is_flag=True, help="Only say which changes are due; change no file.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import click
 
+from doiuri_cli.commands import Command
 from doiuri_cli.commands._options import config_options, make_config, registry_options
 from doiuri_cli.output._report import visible
 
@@ -32,7 +33,7 @@ _NO_METADATA = "there is no metadata"
 _LONGEST = 500  # characters of a name in a message
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--as", "form", type=click.Choice(FORMS), default="url", help="What to look up (url)."

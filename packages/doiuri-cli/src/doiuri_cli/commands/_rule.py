@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from doiuri.plugins import hint
 
+from doiuri_cli.commands import Command
 from doiuri_cli.rules import RULES
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
     return [code for code in RULES if code.startswith(incomplete)]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("code", required=False, shell_complete=_complete)
 def rule(code: str | None) -> None:
     """Explain a code: what it reports and why, with an example. Without a code, list them."""

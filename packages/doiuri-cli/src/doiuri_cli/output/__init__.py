@@ -39,10 +39,10 @@ def parse_outputs(
     :raises click.BadParameter: if one names no format, or two are for one place.
     """
     outputs = [_parse_output(value) for value in values]
-    places = [output.path for output in outputs]
-    for path in places:
-        if places.count(path) > 1:
-            where = path or "standard output"
+    places = [output.path and os.path.realpath(output.path) for output in outputs]
+    for output, place in zip(outputs, places, strict=True):
+        if places.count(place) > 1:
+            where = output.path or "standard output"
             raise click.BadParameter(
                 f"two formats for {where}; write FORMAT:FILE, each with its own file"
             )

@@ -108,12 +108,26 @@ def test_bibtex() -> None:
         ("utf-8", ";charset=ISO-8859-1"),
         ("latin-1", ";charset=nonsense"),
         ("latin-1", ""),
+        *(
+            ("cp1252", parameter)
+            for parameter in ("", ";charset=ISO-8859-1", ";charset=windows-1252", ";charset=utf-8")
+        ),
     ],
 )
 def test_character_sets(encoding: str, parameter: str) -> None:
-    answer = reply("200 OK", "@a{Müller}".encode(encoding), kind=f"application/x-bibtex{parameter}")
+    entry = "@a{Müller}"
+    if encoding == "cp1252":
+        entry = "@a{Müller’s “Übung”… pp. 1–25}"
+    answer = reply("200 OK", entry.encode(encoding), kind=f"application/x-bibtex{parameter}")
     with agency(answer) as both:
-        assert both.resolver().bibtex(KAHN) == "@a{Müller}"
+        assert both.resolver().bibtex(KAHN) == entry
+
+
+def test_text_of_windows_that_an_agency_read_as_latin_1_loses_no_character() -> None:
+    title = "Müller’s “Übung” 1–25…"
+    spoiled = title.encode("cp1252").decode("latin-1")
+    with agency(reply("200 OK", f"@a{{{spoiled}}}".encode(), kind="application/x-bibtex")) as both:
+        assert both.resolver().bibtex(KAHN) == f"@a{{{title}}}"
 
 
 PAGE = b"\xef\xbb\xbf <!DOCTYPE html><html><title>Landing page</title></html>"

@@ -59,6 +59,7 @@ _NOT_IN_HOSTS = re.compile(r"[\s\\]")
 # Nearly all are as simple as this
 _PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[1-9][0-9]{0,3})?(?:[/?#][!-~]*)?")
 _LONGEST_CELL = 200  # characters
+_C1 = re.compile("[\x80-\x9f]")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML or in headers
 
 
@@ -128,7 +129,7 @@ def _closing(tag: str) -> str:
 
 def _without_markup(source: str, *, rich: bool) -> str:
     """Return visible text, one level of markup removed after the other."""
-    text = _visible(source)
+    text = _visible(with_windows_characters(source))
     for _ in range(_MAX_ROUNDS):
         if "<" not in text and "&" not in text:
             return text
@@ -137,6 +138,24 @@ def _without_markup(source: str, *, rich: bool) -> str:
             return text
         text = decoded
     return _visible(re.sub("[<&]", "", text))  # nested on purpose
+
+
+def with_windows_characters(text: str) -> str:
+    """Return a text in which control characters of C1 are the characters of Windows-1252 at their places.
+
+    Text of Windows that was read as Latin-1 has them, such as U+0096 for a dash; dropped, "1–25" would be
+    "125". HTML reads references to them so, too (HTML Standard, 13.2.5.80).
+    """
+    if text.isascii():
+        return text
+    return _C1.sub(_windows_character, text)
+
+
+def _windows_character(control: re.Match[str]) -> str:
+    try:
+        return control[0].encode("latin-1").decode("cp1252")
+    except UnicodeDecodeError:  # five of them have no character
+        return control[0]
 
 
 def shortened(text: str, limit: int) -> str:

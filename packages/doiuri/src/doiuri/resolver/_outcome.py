@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._doi import Handle, parse_name
 from doiuri._errors import BadRecord, DOINotFound, DOISyntaxError, NoValues, ResolverUnavailable
-from doiuri._text import html_link, html_table, html_text
+from doiuri._text import html_link, html_table, html_text, with_windows_characters
 
 if TYPE_CHECKING:
     from doiuri._errors import ResolutionError
@@ -126,7 +126,13 @@ class Metadata:
 
     @property
     def text(self) -> str:
-        """The content as text; UTF-8 that is declared as something else is read as UTF-8."""
+        """The content as text.
+
+        UTF-8 that is declared as something else is read as UTF-8, and Latin-1 as Windows-1252.
+        """
+        return with_windows_characters(self._decoded())
+
+    def _decoded(self) -> str:
         from email.message import Message  # slow to import, and rarely needed
 
         with suppress(UnicodeDecodeError):

@@ -6,6 +6,7 @@ import json
 import pickle
 import time
 from collections.abc import Callable, Iterable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -335,6 +336,14 @@ def test_settings_are_the_arguments_or_defaults() -> None:
     settings = Resolver(store=None).settings
     assert settings.user_agent.startswith(f"doiuri/{__version__} ")
     assert settings == Settings(rate=10, user_agent=settings.user_agent)
+
+
+@pytest.mark.parametrize("name", [*signature(Resolver).parameters])
+def test_an_argument_that_is_set_later_is_refused(name: str) -> None:
+    """``resolver.offline = True`` went on to send requests."""
+    resolver = Resolver(AWAY, store=None)
+    with pytest.raises(AttributeError, match=rf"make another one: Resolver\({name}=…\)"):
+        setattr(resolver, name, True)
 
 
 def test_settings_come_from_the_environment(

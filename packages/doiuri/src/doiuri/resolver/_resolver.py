@@ -132,6 +132,15 @@ class Resolver:
             check_method("get_many", store=store)
             self._store = store  # type: ignore[assignment]
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change an argument, such as ``offline``: nothing would read the attribute."""
+        arguments = {"base", *(Resolver.__init__.__kwdefaults__ or ())}
+        if name in arguments:
+            raise AttributeError(
+                f"a Resolver keeps the {name} that it was made with; make another one: Resolver({name}=…)"
+            )
+        super().__setattr__(name, value)
+
     def close(self) -> None:
         """Close the store, unless you passed one. It opens again when used; nothing else needs closing."""
         if self._shared is not None:

@@ -92,6 +92,16 @@ ONE_VALUE = {
         # TEST-NET-1, RFC 5737; no DNS look-up
         (["--records", "good.json", "--host", "192.0.2.1"], 1, "cannot listen at 192.0.2.1:8053: "),
         (["--cache", ":memory:", "--upstream", "doi.org"], 1, "upstream: 'doi.org' is not an http"),
+        (
+            ["--upstream", "http://127.0.0.1:9", "--cache", "bad.jsonl"],
+            1,
+            "bad.jsonl is not a store but some other file; choose another path",
+        ),
+        (
+            ["--upstream", "http://127.0.0.1:9", "--cache", "good.json"],
+            1,
+            "good.json is not a lock file of format 1",
+        ),
         (["--records", "ftp://example.org/x"], 1, "not from a URL"),
         (
             ["--upstream", "http://127.0.0.1:9", "--cache", "redis://127.0.0.1:9"],
@@ -128,7 +138,9 @@ def test_what_cannot_be_served_is_said(
     monkeypatch.setitem(sys.modules, "redis", None)
     write(tmp_path / "good.json", OLD)
     (tmp_path / "bad.jsonl").write_text(json.dumps(OLD) + '\n{"handle": "10.1000/x"}\n')
+    files = {path: path.read_bytes() for path in tmp_path.iterdir()}
     done = run(*words, DOIURI_CACHE="foo://x")  # --cache wins
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == files
     assert (done.returncode, reason in (done.stderr if status else done.stdout)) == (
         status,
         True,

@@ -233,20 +233,31 @@ def test_a_file_of_another_kind_is_an_error_and_stays(path: Path, content: bytes
     assert list(path.parent.iterdir()) == [path]
 
 
+FOREIGN = "it is the database of another program; choose another path"
+
+
 @pytest.mark.parametrize(
     ("table", "application_id", "version", "complaint"),
     [
-        ("theirs", 0, 0, "another program"),
-        ("theirs", 7, FORMAT, "another program"),
-        ("entries", 0, FORMAT, "another program"),
-        ("entries", APPLICATION_ID, 99, f"its format is 99; this version of doiuri reads {FORMAT}"),
+        ("theirs", 0, 0, FOREIGN),
+        ("theirs", 7, FORMAT, FOREIGN),
+        ("entries", 0, FORMAT, FOREIGN),
+        ("", 0, 5, FOREIGN),
+        ("", 7, 0, FOREIGN),
+        (
+            "entries",
+            APPLICATION_ID,
+            99,
+            f"its format is 99; this version of doiuri reads {FORMAT}: choose another path",
+        ),
     ],
 )
 def test_a_database_of_another_program_or_format_is_left_alone(
     path: Path, table: str, application_id: int, version: int, complaint: str
 ) -> None:
     with changing(path) as db:
-        db.execute(f"CREATE TABLE {table} (something)")
+        if table:
+            db.execute(f"CREATE TABLE {table} (something)")
         db.execute(f"PRAGMA user_version = {version}")
         db.execute(f"PRAGMA application_id = {application_id}")
     before = path.read_bytes()
@@ -258,6 +269,24 @@ def test_a_database_of_another_program_or_format_is_left_alone(
         with pytest.raises(OSError, match=complaint):
             store.clear()
     assert path.read_bytes() == before
+
+
+def test_what_another_program_has_left_in_its_log_stays_there(path: Path, tmp_path: Path) -> None:
+    """As after a crash; the last connection that may write would move it into the database."""
+    source = tmp_path / "theirs"
+    with closing(sqlite3.connect(source)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        with db:
+            db.execute("CREATE TABLE theirs (something)")
+        log = path.with_name(f"{path.name}-wal")
+        path.write_bytes(source.read_bytes())
+        log.write_bytes(Path(f"{source}-wal").read_bytes())
+    before = (path.read_bytes(), log.read_bytes())
+
+    with closing(SQLiteStore(path)) as store, pytest.warns(StoreWarning, match=FOREIGN):
+        store.put_many(ENTRIES)
+
+    assert (path.read_bytes(), log.read_bytes()) == before
 
 
 @pytest.mark.parametrize("empty", [False, True], ids=["deleted", "emptied"])

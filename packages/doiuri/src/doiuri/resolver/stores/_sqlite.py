@@ -180,6 +180,7 @@ class SQLiteStore(ForkSafe):
 
     def _open(self) -> Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._check_owner()
         db = sqlite3.connect(
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
@@ -191,6 +192,18 @@ class SQLiteStore(ForkSafe):
             raise
         self._inode = _inode(self.path)
         return db
+
+    def _check_owner(self) -> None:
+        """Check that the file, if there is one, is a store, without changing it.
+
+        A connection that may write would move what a program has left in its log into the database.
+        """
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            return
+        address = f"{self.path.as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=self._timeout)) as db:
+            if not _is_unused(db):
+                _check_header(db)
 
     def _write(self, db: Connection, entries: Mapping[Key, Entry]) -> None:
         now = time.time()
@@ -289,20 +302,28 @@ def _prepare(db: Connection) -> None:
 
     :raises sqlite3.OperationalError: if it is not a store, or one of another format.
     """
-    application_id, _, tables = db.execute(_HEADER).fetchone()
-    if not tables and not application_id:
+    if _is_unused(db):
         db.executescript(_SCHEMA)
-    application_id, version, _ = db.execute(_HEADER).fetchone()
-    if application_id != APPLICATION_ID:
-        raise sqlite3.OperationalError("the database belongs to another program")
-    if version != FORMAT:
-        raise sqlite3.OperationalError(
-            f"its format is {version}; this version of doiuri reads {FORMAT}"
-        )
+    _check_header(db)
     # unless another process is switching it, or it cannot be written
     with suppress(sqlite3.OperationalError):
         db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not block each other
     db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe if the process is killed
+
+
+def _is_unused(db: Connection) -> bool:
+    """Return whether no program has put anything into a database, not even a number into its header."""
+    return not any(db.execute(_HEADER).fetchone())
+
+
+def _check_header(db: Connection) -> None:
+    """Raise sqlite3.OperationalError, which says what to do, if a database is not a store of this format."""
+    application_id, version, _ = db.execute(_HEADER).fetchone()
+    if application_id != APPLICATION_ID:
+        raise sqlite3.OperationalError("it is the database of another program; choose another path")
+    if version != FORMAT:
+        reason = f"its format is {version}; this version of doiuri reads {FORMAT}"
+        raise sqlite3.OperationalError(f"{reason}: choose another path")
 
 
 def _code(error: BaseException | None) -> int:

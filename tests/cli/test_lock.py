@@ -32,7 +32,7 @@ from support.cli.library import (
     work,
 )
 from support.doi_org import doi_org
-from support.foreign import FOREIGN_LOCKS, REMEDIES
+from support.foreign import FOREIGN, REMEDIES
 from support.servers.faults import FAULTS
 from support.servers.web import JSON, Answer, Asked, answering, site
 from support.sphinx_build import build, write
@@ -391,7 +391,7 @@ def test_a_configuration_file_alone_names_no_resolver(folder: Path, doi_proxy: P
 
 
 @pytest.mark.parametrize("is_link", [False, True], ids=["file", "link"])
-@pytest.mark.parametrize("text", FOREIGN_LOCKS.values(), ids=FOREIGN_LOCKS)
+@pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
 def test_what_is_no_lock_file_stays_and_the_message_says_what_to_do(
     text: bytes, is_link: bool, folder: Path, doi_proxy: Proxies
 ) -> None:
@@ -558,6 +558,26 @@ def test_a_bibliography_that_is_not_ours_is_known_before_any_look_up(
     assert (run.returncode, run.stdout, message in run.stderr) == (2, "", True), run.stderr
     assert text is None or (folder / "x.bib").read_bytes() == os.fsencode(text)
     assert doi_proxy.log == []
+
+
+@pytest.mark.parametrize("is_link", [False, True], ids=["file", "link"])
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
+def test_what_is_no_bibliography_of_ours_stays_as_it_is(
+    content: bytes, is_link: bool, folder: Path, doi_proxy: Proxies
+) -> None:
+    bib = folder / "refs.bib"
+    path = folder.parent / "theirs.bib" if is_link else bib
+    path.write_bytes(content)
+    if is_link:
+        bib.symlink_to(path)
+
+    for options in ([], ["--prune", "--refresh"]):
+        run = lock(doi_proxy, folder, "--bib", "refs.bib", *options)
+        assert run.returncode == 2
+        assert run.stderr.startswith("doiuri: refs.bib ")
+        assert run.stderr.endswith("; name a file that only doiuri writes\n")
+
+    assert (path.read_bytes(), bib.is_symlink(), doi_proxy.log) == (content, is_link, [])
 
 
 def test_two_runs_that_write_one_bibliography_lose_nothing(

@@ -11,7 +11,7 @@ import fsspec
 import pytest
 from doiuri.resolver import Entry, Key, LockFile
 from fsspec_doiuri import DOIFileSystem, lock
-from support.foreign import FOREIGN_LOCKS, REMEDIES
+from support.foreign import FOREIGN, REMEDIES
 from support.servers.repositories import DOIS, FILES, NOTES, TABLE, Shelf, Start, error, md5
 
 LOCKED = {**FILES, "tables/empty": b""}
@@ -78,7 +78,7 @@ def test_the_lock_file_is_shared_with_other_kinds_of_answers(shelf: Shelf, locke
     assert [*LockFile(locked).get_many([other])] == [other]
 
 
-@pytest.mark.parametrize("content", FOREIGN_LOCKS.values(), ids=FOREIGN_LOCKS)
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
 def test_what_is_no_lock_file_stays_and_the_error_says_what_to_do(
     shelf: Shelf, content: bytes, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from doiuri.resolver import Entry, Key, LockContent, LockFile, SQLiteStore
 from support.doi_org import doi_org
-from support.foreign import FOREIGN_LOCKS, REMEDIES
+from support.foreign import FOREIGN, REMEDIES
 from support.servers.web import Site, answering, resolver, site
 from support.sphinx_build import Build, Serve, build, write
 
@@ -181,7 +181,7 @@ def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
 
 
 @pytest.mark.parametrize("is_link", [False, True], ids=["file", "link"])
-@pytest.mark.parametrize("content", FOREIGN_LOCKS.values(), ids=FOREIGN_LOCKS)
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
 def test_what_is_no_lock_file_stays_as_it_is_and_the_error_says_what_to_do(
     content: bytes, is_link: bool, source: Path, tmp_path: Path, file: Path
 ) -> None:

@@ -10,9 +10,8 @@ MERGE = b"""{"doiuri-lock": 1,
 }}
 """
 
-FOREIGN_LOCKS = {
+FOREIGN = {
     "notes": "Notes: Jürgen asked for 10.1000/1\n".encode(),
-    "blank": b"\n",
     "foreign JSON": b'{"name": "site", "lockfileVersion": 3, "packages": {}}\n',
     "list": b"[]",
     "newer format": b'{"doiuri-lock": 2,"accepted": {"10.1000/A": "withdrawn"}}\n',
@@ -23,7 +22,7 @@ FOREIGN_LOCKS = {
     "binary": bytes(range(256)),
     "UTF-16": '{"doiuri-lock": 1}'.encode("utf-16"),
 }
-"""Contents that are not read as a lock file. An empty file is: it has nothing to lose."""
+"""Contents that are none of ours: lock file, bibliography, store. An empty file is: it has nothing to lose."""
 
 REMEDIES = (
     "restore it, delete it to start a new one, or name another file|upgrade doiuri"

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from doiuri.resolver import Entry, Key, Resolver, SQLiteStore, StoreWarning
+from support import foreign
 from support.processes import forked, status_of
 from support.store_contract import json_entries, key
 
@@ -220,7 +221,9 @@ def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
 
 
 @pytest.mark.parametrize(
-    "content", [b"The only copy of a thesis.\n" * 999, b"x", GARBAGE[1:]], ids=len
+    "content",
+    [*foreign.FOREIGN.values(), b"The only copy of a thesis.\n" * 999, b"x", GARBAGE[1:]],
+    ids=len,
 )
 def test_a_file_of_another_kind_is_an_error_and_stays(path: Path, content: bytes) -> None:
     path.write_bytes(content)

@@ -174,6 +174,21 @@ def test_an_unknown_id_in_brackets_is_a_problem_if_there_are_files(
     assert "<p>[@knuth1984; <span" in render("[@knuth1984; @doi:10.1000/1]").html
 
 
+@pytest.mark.parametrize("source", ["[@a]", "Nothing"])
+def test_all_works_with_problems_are_problems_of_the_document(
+    source: str, tmp_path: Path, render: Render
+) -> None:
+    path = tmp_path / "works.json"
+    path.write_text('[{"id": "a", "title": "A"},\n3,\n{"title": "B"}]')
+
+    rendered = render(source, works=str(path))
+
+    assert [text.partition(": ")[2].partition(": ")[0] for text in rendered.told] == [
+        f"{path}:2",
+        f"{path}:3",
+    ]
+
+
 @pytest.mark.parametrize("text", ["<!-- {} -->", '<b title="{}">x</b>', "<?php {} ?>"])
 @pytest.mark.parametrize("cited", ["[@knuth1985]", "@{knuth1985}"])
 def test_an_unknown_id_in_raw_html_is_no_problem(

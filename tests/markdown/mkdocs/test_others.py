@@ -130,6 +130,35 @@ def test_a_work_with_an_invalid_doi_is_one_warning(listed: str, site: MakeSite) 
     assert "Literate programming" in built.page(f"{listed}/index.html").text
 
 
+BROKEN = """\
+@book{a, doi = {10/abc}}
+@book{b, author = {Abel}, doi = {10.1000/b}}
+@book{c, title = {C}
+@book{d, author = {Other}, doi = {10.1000/b}}
+"""
+
+
+@pytest.mark.parametrize("cited", ["[@d]", "Nothing"])
+@pytest.mark.parametrize("listed", ["references.md", ""])
+def test_all_works_with_problems_are_warned_of_once_even_if_nothing_cites_them(
+    listed: str, cited: str, site: MakeSite
+) -> None:
+    built = site({"index.md": "# A\n\nx", "b.md": f"# B\n\n{cited}", "../works.bib": BROKEN})
+    options = {"resolve": False, "works": "works.bib", "bibliography": listed}
+
+    built.build(plugins=[{"doiuri": options}])
+    messages = built.messages()
+    with pytest.raises(Abort):
+        built.build(plugins=[{"doiuri": options}], strict=True)
+
+    assert [re.findall(r"works\.bib:(\d)", message) for message in messages] == [
+        ["1"],
+        ["3"],
+        ["4"],
+    ]
+    assert ("(Abel, n.d.)" in built.page("b/index.html").text) == (cited == "[@d]")
+
+
 CITED = "[@doi:10.1000/1, p. 3]"
 MIXED = f"{CITED}, @own, doi:10.1000/1, doi:10.1000/lost, [x](doi:10.1000)"
 LOST = "doi:10.1000/lost: not found"

@@ -90,7 +90,9 @@ class DOIExtension(Extension):
             md.parser.blockprocessors.register(place, "doiuri-place", 12)
             # After the same as headings; before toc (5), which reads the text.
             processor.citations.entries = self.entries
-            references = ReferencesTreeprocessor(md, processor.citations, self._writer, report)
+            references = ReferencesTreeprocessor(
+                md, processor.citations, self._writer, options, report
+            )
             md.treeprocessors.register(references, "doiuri-references", 5.5)
         # After toc (5), which reads the headings.
         md.treeprocessors.register(LooksTreeprocessor(md, links, options), "doiuri-looks", 4)

@@ -108,6 +108,11 @@ class MarkdownOptions:
     """What is wrong with ``nocite``."""
 
     @property
+    def problems_of_works(self) -> list[Problem]:
+        """What is wrong with works in files, whether they are cited or not, and with those that were listed."""
+        return [Problem("citations", reason) for reason in self.citing.problems]
+
+    @property
     def place(self) -> str:
         """What begins the ids of a document with a ``file``: pages such as Pelican's index have several."""
         if not self.file:

@@ -19,7 +19,7 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 from markdown_doiuri._links import mark_missing, unlink, with_parents
-from markdown_doiuri._report import MARKER, Problem
+from markdown_doiuri._report import MARKER
 from markdown_doiuri._stash import literal, slug
 
 if TYPE_CHECKING:
@@ -153,11 +153,13 @@ class ReferencesTreeprocessor(Treeprocessor):
         md: Markdown,
         citations: Citations,
         writer: Callable[[Citations, set[str]], Writer | None],
+        options: MarkdownOptions,
         report: Problems,
     ) -> None:
         super().__init__(md)
         self._citations = citations
         self._writer = writer
+        self._options = options
         self._report = report
 
     def run(self, root: Element) -> None:
@@ -167,7 +169,8 @@ class ReferencesTreeprocessor(Treeprocessor):
         entries = None
         if writer is not None:
             entries = writer.write()
-            self._report.of_list(writer.problems)
+            self._report.of_list(self._options.misspelt)
+        self._report.of_list(self._options.problems_of_works)
 
         places = marked_places(root)
         if writer is not None and entries is not None and not places:
@@ -206,12 +209,6 @@ class Writer:
         self._ids = {key: self._entry_id(key) for key in self._entries}
         self._times: Counter[Key] = Counter()  # that the page cites a work
         self._linked: dict[Element, Reference] = {}  # the entries to which links lead
-
-    @property
-    def problems(self) -> list[Problem]:
-        """What is wrong with the option ``nocite`` and with the works."""
-        of_works = [Problem("citations", reason) for reason in self._options.citing.problems]
-        return [*self._options.misspelt, *of_works]
 
     def _list(self, listed: tuple[Key, ...]) -> ReferenceList:
         return reference_list(

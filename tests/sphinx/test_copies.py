@@ -122,6 +122,11 @@ Gloss's {doi:p}`@abel`
 Note[^1]
 
 [^1]: Text {doi:p}`@abel`
+
+```{index} an own entry
+```
+
+## Last {doi:p}`@abel`
 """,
     "other.md": "# O\n\n[](page.md) [](page.md#l-part) [](#l-rubric) [](#l-terms)\n"
     "[](page.md#part-s-abel) [](page.md#parts-)\n",
@@ -164,7 +169,9 @@ def test_the_index_and_the_search_show_citations_in_terms(tmp_path: Path) -> Non
     build(source, tmp_path)
     built = build(write(source, {"works.json": own_work("Bor")}), tmp_path)
 
-    assert "Gloss’s (Bor, 2001)" in text_in(built.text("genindex.html"))
+    index = text_in(built.text("genindex.html"))
+    assert "Gloss’s (Bor, 2001)" in index
+    assert "an own entry" in index
     assert r"gloss\u2019s (bor, 2001)" in built.text("searchindex.js")
 
 

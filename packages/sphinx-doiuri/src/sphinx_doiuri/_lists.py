@@ -153,6 +153,15 @@ class Lists:
             }
         return self._shown_titles[docname]
 
+    def with_term(self, entry: IndexEntry, docname: str) -> IndexEntry:
+        """Return an entry of the index in a document; that of a term in a glossary with its text as shown."""
+        kind, text, id_, *others = entry
+        title = self._copied_titles.get(docname, {}).get(id_)
+        # A section has the ids of the directives ``index`` before it, too
+        if isinstance(title, nodes.term) and id_ in title["ids"]:
+            text = self.titles_in(docname)[id_]
+        return (kind, text, id_, *others)
+
     def digest(self, docname: str, titles: list[tuple[str, str]]) -> str:
         """Return a digest of what a document shows: citations, lists, links, and titles of other places."""
         citations = [self._content(citation) for citation in self.citations.get(docname, ())]
@@ -343,7 +352,7 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
     entries = env.domaindata["index"]["entries"]
     for docname in domain_of(env).titles:
         titles = lists.titles_in(docname)
-        entries[docname] = [with_title(entry, titles) for entry in entries.get(docname, ())]
+        entries[docname] = [lists.with_term(entry, docname) for entry in entries.get(docname, ())]
         slugs = env.metadata[docname].get("myst_slugs", {})
         for slug, (line, id_, _title) in slugs.items():
             if id_ in titles:
@@ -351,15 +360,6 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
                 texts[f"{docname}#{slug}"] = titles[id_]
         texts |= {f"{docname}#{id_}": text for id_, text in titles.items()}
     return texts
-
-
-def with_title(entry: IndexEntry, titles: Mapping[str, str]) -> IndexEntry:
-    """Return an entry of the index; that of a term in a glossary with the text as it is shown.
-
-    :param titles: the texts of the titles and terms in the document of the entry, by id.
-    """
-    kind, text, id_, *others = entry
-    return (kind, titles.get(id_, text), id_, *others)
 
 
 def show_text(citation: nodes.inline, lists: Lists) -> None:

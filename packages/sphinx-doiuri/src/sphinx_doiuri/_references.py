@@ -22,7 +22,7 @@ from sphinx_doiuri._citations import (
     plain_links,
 )
 from sphinx_doiuri._config import options
-from sphinx_doiuri._lists import lists_of, show_text, with_title
+from sphinx_doiuri._lists import lists_of, show_text
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
@@ -100,16 +100,15 @@ class ResolveCitations(SphinxPostTransform):
     def _show_titles(self, lists: Lists) -> None:
         """Show citations in the entries of the index, and in links to titles of the document that show these."""
         for index in self.document.findall(addnodes.index):
-            titles = lists.titles_in(_docname_at(index, self.env))
-            index["entries"] = [with_title(entry, titles) for entry in index["entries"]]
+            docname = _docname_at(index, self.env)
+            index["entries"] = [lists.with_term(entry, docname) for entry in index["entries"]]
 
-        written = domain_of(self.env).titles
-        for link in self.document.findall(nodes.reference):
+        titles = domain_of(self.env).titles
+        links = [link for link in self.document.findall(nodes.reference) if "refid" in link]
+        for link in links:
             docname = _docname_at(link, self.env)
-            title = written.get(docname, {}).get(link.get("refid"))
-            if title is None:
-                continue
-            text = _copied_text(link, title["doi_written"])
+            title = titles.get(docname, {}).get(link["refid"])
+            text = None if title is None else _copied_text(link, title["doi_written"])
             if text is not None:
                 shown = lists.titles_in(docname)[link["refid"]]
                 text.parent.replace(text, nodes.Text(shown))

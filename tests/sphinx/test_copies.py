@@ -91,6 +91,7 @@ def test_copies_in_other_formats(
 COPYING = {
     "conf.py": """\
 extensions = ["sphinx_doiuri", "myst_parser"]
+numfig, suppress_warnings = True, ["image.not_readable"]
 myst_heading_anchors, myst_enable_extensions = 2, ["deflist"]
 doi_works, doi_resolve, doi_lock = "works.json", False, None
 project, version, copyright = "Book", "1", "us"
@@ -119,6 +120,12 @@ Gloss's {doi:p}`@abel`
   What it means
 ```
 
+~~~{figure} x.png
+:name: l-figure
+
+Figure {doi:p}`@abel`
+~~~
+
 Note[^1]
 
 [^1]: Text {doi:p}`@abel`
@@ -129,7 +136,8 @@ Note[^1]
 ## Last {doi:p}`@abel`
 """,
     "other.md": "# O\n\n[](page.md) [](page.md#l-part) [](#l-rubric) [](#l-terms)\n"
-    "[](page.md#part-s-abel) [](page.md#parts-)\n",
+    "[](page.md#part-s-abel) [](page.md#parts-)\n"
+    "{numref}`{name} in {number} <l-figure>` {term}`Gloss's @abel`\n",
 }
 
 

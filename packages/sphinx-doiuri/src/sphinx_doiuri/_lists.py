@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import ChainMap
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -47,6 +48,15 @@ class ScopedList(NamedTuple):
     docname: str
     scope: Scope
     references: ReferenceList
+
+
+class CopiedTitle(NamedTuple):
+    """A title of which Sphinx or MyST has copied the text."""
+
+    docname: str
+    written: str
+    """Its text as it was copied."""
+    shown: str
 
 
 class Lists:
@@ -152,6 +162,16 @@ class Lists:
                 id_: clean_astext(title) for id_, title in titles.items()
             }
         return self._shown_titles[docname]
+
+    @cached_property
+    def copied(self) -> dict[str, list[CopiedTitle]]:
+        """The titles and the like that have citations, by the ids in all documents."""
+        titles: dict[str, list[CopiedTitle]] = {}
+        for docname, by_id in self._copied_titles.items():
+            for id_, title in by_id.items():
+                shown = self.titles_in(docname)[id_]
+                titles.setdefault(id_, []).append(CopiedTitle(docname, title["doi_written"], shown))
+        return titles
 
     def with_term(self, entry: IndexEntry, docname: str) -> IndexEntry:
         """Return an entry of the index in a document; that of a term in a glossary with its text as shown."""
@@ -359,6 +379,10 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
                 slugs[slug] = (line, id_, titles[id_])
                 texts[f"{docname}#{slug}"] = titles[id_]
         texts |= {f"{docname}#{id_}": text for id_, text in titles.items()}
+    for titles_with_id in lists.copied.values():
+        texts |= {
+            title.written: title.shown for title in titles_with_id
+        }  # roles name terms by them
     return texts
 
 

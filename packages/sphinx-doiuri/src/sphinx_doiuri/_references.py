@@ -16,7 +16,6 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_doiuri._citations import (
     bibliography_list,
     citations_in,
-    domain_of,
     entry_id,
     is_copy,
     plain_links,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._citations import Key, Place
-    from sphinx_doiuri._lists import Lists, ScopedList
+    from sphinx_doiuri._lists import CopiedTitle, Lists, ScopedList
 
 _BACK = "\N{UPWARDS ARROW}"
 _FORMATS: dict[str, type[nodes.TextElement]] = {
@@ -98,20 +97,18 @@ class ResolveCitations(SphinxPostTransform):
                 node += self._link(links[key].deepcopy(), text, key, docname, scoped_list, lists)
 
     def _show_titles(self, lists: Lists) -> None:
-        """Show citations in the entries of the index, and in links to titles of the document that show these."""
+        """Show citations in the entries of the index, and in links that show titles or terms."""
         for index in self.document.findall(addnodes.index):
             docname = _docname_at(index, self.env)
             index["entries"] = [lists.with_term(entry, docname) for entry in index["entries"]]
 
-        titles = domain_of(self.env).titles
-        links = [link for link in self.document.findall(nodes.reference) if "refid" in link]
-        for link in links:
+        if not lists.copied:
+            return
+        for link in self.document.findall(nodes.reference):
+            titles = lists.copied.get(_target_id(link), [])
             docname = _docname_at(link, self.env)
-            title = titles.get(docname, {}).get(link["refid"])
-            text = None if title is None else _copied_text(link, title["doi_written"])
-            if text is not None:
-                shown = lists.titles_in(docname)[link["refid"]]
-                text.parent.replace(text, nodes.Text(shown))
+            for title in sorted(titles, key=lambda title: title.docname != docname):
+                _show_title(link, title)
 
     def _set_id(self, node: nodes.inline, docname: str, used_ids: set[str]) -> None:
         """Give a citation its id; a copy has none, as entries link back to the original."""
@@ -150,13 +147,24 @@ class ResolveCitations(SphinxPostTransform):
         return [link] if leads_somewhere else text
 
 
-def _copied_text(link: nodes.reference, title: str) -> nodes.Text | None:
-    """Return the text of a link if it was copied from a title; that may have got typographic quotes."""
-    texts = list(link.findall(nodes.Text))
-    if len(texts) != 1:
-        return None
-    letters = list(filter(str.isalnum, texts[0]))
-    return texts[0] if letters == list(filter(str.isalnum, title)) else None
+def _target_id(link: nodes.reference) -> str:
+    """Return the id to which a link inside the project leads; "" if it leads to a document, or elsewhere."""
+    if "refid" in link:
+        return str(link["refid"])
+    return link["refuri"].rpartition("#")[2] if link.get("internal") and "refuri" in link else ""
+
+
+def _show_title(link: nodes.reference, title: CopiedTitle) -> None:
+    """Show a title as it is shown, if the text of a link has it as it was copied."""
+    for text in list(link.findall(nodes.Text)):
+        shown = text.replace(title.written, title.shown)
+        if _letters(text) == _letters(title.written):
+            shown = title.shown  # copied before quotes became typographic
+        text.parent.replace(text, nodes.Text(shown))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
 
 def _docname_at(node: nodes.Node, env: BuildEnvironment) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def _lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
+def _lock_path(config: Config) -> Path | None:
     """Return the path of the lock file, which need not exist; None if ``doi_lock`` is off.
 
     :raises sphinx.errors.ConfigError: if it is a folder.
@@ -41,7 +41,7 @@ def _lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
     lock = options(config).lock
     if not lock:
         return None
-    path = Path(confdir, lock)
+    path = Path(lock)
     if path.is_dir():
         raise ConfigError(__("doi_lock: %s is a folder; set it to a file name") % path)
     return path
@@ -74,7 +74,7 @@ def open_lock(app: Sphinx) -> LockFile | None:
 def _path_to_read(app: Sphinx) -> Path | None:
     if app.builder.name == LOCK_BUILDER or not options(app.config).resolve:
         return None
-    return _lock_path(app.config, app.confdir)
+    return _lock_path(app.config)
 
 
 def _open(path: Path) -> LockFile:
@@ -99,7 +99,7 @@ def accepted_dois(app: Sphinx) -> AbstractSet[str]:
     """Return the keys of the DOIs that the lock file accepts though they do not exist."""
     if not options(app.config).resolve:
         return frozenset()
-    path = _lock_path(app.config, app.confdir)
+    path = _lock_path(app.config)
     if path is None:
         return frozenset()
     return _open(path).read().accepted.keys()
@@ -171,7 +171,7 @@ class LockBuilder(Builder):
 
     def init(self) -> None:
         """Check that there is a lock file to write, and that what stands there is one."""
-        path = _lock_path(self.config, self.confdir)
+        path = _lock_path(self.config)
         if path is None:
             raise ConfigError(__("doi_lock is off; set it to a file name to write a lock file"))
         _open(path)

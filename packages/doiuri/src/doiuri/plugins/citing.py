@@ -143,7 +143,7 @@ class Citing:
         """Return a digest of a file, as this build reads it; None if it cannot be read."""
         try:
             return hashlib.blake2s(Path(path).read_bytes()).digest()
-        except OSError:
+        except (OSError, ValueError):  # a path may contain a NUL
             return None
 
     @cache  # noqa: B019 (one a build)

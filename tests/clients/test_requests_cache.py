@@ -65,6 +65,35 @@ def test_a_cached_record_needs_no_server(tmp_path: Path) -> None:
             later.get("doi:10.1000/1")
 
 
+@pytest.mark.parametrize("kind", ["requests-cache", "requests-cache with files"])
+@pytest.mark.parametrize("redirects", [0, 1, 2])
+def test_an_answer_that_varies_is_found_again(kind: str, redirects: int, tmp_path: Path) -> None:
+    def answer(asked: Asked) -> Answer:
+        if asked.target.count("?hop") < redirects:
+            return Answer(302, {"Location": f"{asked.target}?hop"}, b"")
+        return any_record(asked)._replace(headers={**JSON, "Vary": "Accept-Language"})
+
+    with site(answer) as server:
+        session = mount(SESSIONS[kind](str(tmp_path)), server.url)
+
+        def sends_requests(language: str) -> bool:
+            before = len(server.seen)
+            session.get("doi:10.1000/1", headers={"Accept-Language": language})
+            return len(server.seen) > before
+
+        sent = [sends_requests(language) for language in ("de", "de", "fr", "fr")]
+
+    assert sent == [True, False, True, False]
+
+
+def test_the_answers_of_our_proxy_are_found_again() -> None:
+    with running([record("10.1000/1", "http://x.example/")]) as proxy:
+        session = mount(requests_cache.CachedSession(backend="memory"), proxy.url)
+        for _ in range(3):
+            assert session.get("doi:10.1000/1").headers["Vary"]
+        assert len(proxy.log) == 1
+
+
 def test_what_else_makes_an_answer_another_one() -> None:
     def answer(asked: Asked) -> Answer:
         values = [value("URL", f"{asked.target} {asked.headers['accept']}")]

@@ -15,6 +15,7 @@ import hashlib
 import io
 import sys
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,7 +25,7 @@ from doiuri import DOI, BadRecord
 from doiuri.plugins import user_agent
 from doiuri.plugins.clients import ClientOptions, TargetError, check_record, is_about_the_doi
 from doiuri.plugins.connections import guarding
-from requests import Session, exceptions
+from requests import PreparedRequest, Session, exceptions
 from requests.adapters import HTTPAdapter
 from requests.cookies import RequestsCookieJar
 from requests.sessions import merge_setting
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from doiuri.plugins.clients import ClientArguments
-    from requests import PreparedRequest, Request, Response
+    from requests import Request, Response
 
     Hook = Callable[..., Any]
 
@@ -44,6 +45,9 @@ AnySession = TypeVar("AnySession", bound=Session)
 AnyHook = TypeVar("AnyHook", bound="Prepared | Redirects")
 
 _MOUNTED = "_doiuri_mounted"  # an attribute of a session; its copies do not have it
+
+_sent: ContextVar[PreparedRequest | None] = ContextVar("sent", default=None)
+"""The request for a DOI that is being sent, for its key in requests-cache; None: another request."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,19 +365,32 @@ def _send(
     url = request.url or ""
     redirects = _hook(request, Redirects)
     if not _is_doi(url) and redirects is None:
-        return send(request, **options)
+        with _sending(None):
+            return send(request, **options)
 
     adapter = session.get_adapter(url)
     if isinstance(adapter, DOIAdapter):
-        return send(adapter.started(request), **options)
+        started = adapter.started(request)
+        with _sending(started):
+            return send(started, **options)
     if redirects is None:  # the user has mounted another adapter for some DOIs
         return send(request, **options)
-    with redirects.refusals(request):
+    with _sending(request), redirects.refusals(request):
         manager = getattr(adapter, "poolmanager", None)  # an adapter of the user may have none
         if manager is None:
             return send(request, **options)
         with guarding(manager, url, redirects.options.target_check()):
             return send(request, **options)
+
+
+@contextmanager
+def _sending(request: PreparedRequest | None) -> Iterator[None]:
+    """Note the request for a DOI that is being sent."""
+    token = _sent.set(request)
+    try:
+        yield
+    finally:
+        _sent.reset(token)
 
 
 def _rebuild_auth(
@@ -402,10 +419,20 @@ def _key(
     session: Session,
     create_key: Callable[..., str],
     *,
-    request: PreparedRequest,
+    request: Any,  # requests-cache has types of its own
     **options: object,
 ) -> str:
-    """Return the key of requests-cache; for a DOI, with a hash of what that key ignores or normalizes."""
+    """Return the key of requests-cache; for a DOI, with a hash of what that key ignores or normalizes.
+
+    If the answer in the cache has a Vary header, its key and that of the request that is being sent are compared,
+    with the headers that it names. The request in the cache lacks our hook, and is the last one of a chain of
+    redirects: only its headers count.
+    """
+    sent = _sent.get()
+    if sent is not None and not isinstance(request, PreparedRequest):
+        headers = request.headers
+        request = sent.copy()
+        request.headers = headers
     key = create_key(request=request, **options)
     redirects = _hook(request, Redirects)
     adapter = session.get_adapter("doi:")

@@ -269,6 +269,23 @@ def test_no_request_keeps_the_trace_of_the_client(
             assert [one.extensions.get("trace") for one in made] == [given.get("trace")] * len(made)
 
 
+@pytest.mark.parametrize("uri", [URI, ""], ids=["a DOI", "another URL"])
+def test_the_callers_request_is_not_changed_even_while_it_is_sent(
+    uri: str, anything: Site, clients: HTTPXClients
+) -> None:
+    """Other threads may send it, too."""
+    seen: list[dict[str, Any]] = []
+    look = clients.callback(lambda _request: seen.append(dict(vars(request))))
+    client = clients.open(anything.url, event_hooks={"request": [look]})
+    request = client.build_request("GET", uri or anything.url, extensions={"mine": 1})
+    given = dict(vars(request))
+
+    client.send(request)
+
+    assert seen == [given]
+    assert vars(request) == given
+
+
 def test_only_the_last_response_is_streamed(clients: HTTPXClients) -> None:
     body = b"x" * 1_000_000
     with (

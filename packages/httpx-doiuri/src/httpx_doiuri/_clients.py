@@ -66,8 +66,8 @@ class Redirects:
             self._drop_auth()
 
     @contextmanager
-    def sending(self) -> Iterator[None]:
-        """Check the request, and the peer of its connection.
+    def sending(self) -> Iterator[Any]:
+        """Check the request, and the peer of its connection; yield what to send.
 
         :raises httpx.ConnectError: if ``offline`` is set, or if the target must not be requested.
         :raises httpx.RemoteProtocolError: if the URL of a redirect is invalid.
@@ -81,8 +81,8 @@ class Redirects:
         peers = GuardedPeers(self._client._private_peers, self._check, request.url)
         try:
             self._check.check_url(str(request.url))
-            with self._client._traced(request, peers):
-                yield
+            with self._client._traced(request, peers) as traced:
+                yield traced
         except TargetError as error:
             raise httpx.ConnectError(f"{name}: {error}", request=request) from error
         # InvalidURL is not an HTTPError, since it usually means the caller's URL; UnicodeError comes from idna
@@ -359,14 +359,19 @@ class DOIClient(Generic[RequestT, ResponseT]):
             raise self._httpx.InvalidURL(f"{str(url)!r:.200}: {how}")
 
     @contextmanager
-    def _traced(self, request: Any, peers: Peers) -> Iterator[None]:
-        """Give a request our callback of the trace extension only while it is sent."""
+    def _traced(self, request: Any, peers: Peers) -> Iterator[Any]:
+        """Yield a copy of a request, to be sent, that has our callback of the trace extension meanwhile.
+
+        The caller's own request is left as it is: several threads may send it at once.
+        """
         given = request.extensions
-        request.extensions = {**given, "trace": self._trace(peers, given.get("trace"))}
+        traced = object.__new__(type(request))
+        vars(traced).update(vars(request))  # copy.copy drops the stream, as pickle does
+        traced.extensions = {**given, "trace": self._trace(peers, given.get("trace"))}
         try:
-            yield
+            yield traced
         finally:
-            request.extensions = given
+            traced.extensions = given
 
     def _peers(self) -> Peers:
         """Return the peers of a request that is not for a DOI, which are noted but not refused."""
@@ -404,12 +409,12 @@ class SyncDOIClient(DOIClient[RequestT, ResponseT]):
         above: Any = super()
         redirects = self._redirects(request, options)
         if redirects is None:
-            with self._traced(request, self._peers()):
-                response = above.send(request, stream=stream, **options)
+            with self._traced(request, self._peers()) as traced:
+                response = above.send(traced, stream=stream, **options)
             return cast("ResponseT", self._untraced(response, request))
         while True:
-            with redirects.sending():
-                response = above.send(redirects.request, **redirects.options)
+            with redirects.sending() as traced:
+                response = above.send(traced, **redirects.options)
             try:
                 goes_on = redirects.follow(response)
                 is_record = redirects.is_record(response)
@@ -434,12 +439,12 @@ class AsyncDOIClient(DOIClient[RequestT, ResponseT]):
         above: Any = super()
         redirects = self._redirects(request, options)
         if redirects is None:
-            with self._traced(request, self._peers()):
-                response = await above.send(request, stream=stream, **options)
+            with self._traced(request, self._peers()) as traced:
+                response = await above.send(traced, stream=stream, **options)
             return cast("ResponseT", self._untraced(response, request))
         while True:
-            with redirects.sending():
-                response = await above.send(redirects.request, **redirects.options)
+            with redirects.sending() as traced:
+                response = await above.send(traced, **redirects.options)
             try:
                 goes_on = redirects.follow(response)
                 is_record = redirects.is_record(response)

@@ -162,6 +162,18 @@ UNKNOWN: dict[str, tuple[bytes, type[ResolutionError]]] = {
     "half of it": (csl(BODY[:20]), BadRecord),
     "too deep": (csl(b"[" * 5000 + b"]" * 5000), BadRecord),
     "not UTF-8": (csl(b'{"title":"\xff"}'), BadRecord),
+    "the sign-in of a hotel": (
+        reply("200 OK", b'{"title": "Sign in to the hotel network"}', kind="application/json"),
+        BadRecord,
+    ),
+    "a rate limit": (
+        reply("200 OK", b'{"message": "rate limit"}', kind="application/json"),
+        BadRecord,
+    ),
+    "a status of no type": (
+        reply("200 OK", b'{"type": "error", "title": "x"}', kind=""),
+        BadRecord,
+    ),
 }
 
 
@@ -213,6 +225,32 @@ def test_any_other_failure_is_unknown_and_not_stored_and_a_stale_work_serves(
         both.answer = answer
         with pytest.raises(error):
             both.resolver(store).work(KAHN)
+
+
+@pytest.mark.parametrize(
+    ("kind", "item", "is_csl"),
+    [
+        (CSL_JSON, {"title": "A"}, True),
+        ("application/citeproc+json; charset=utf-8", {"title": "A"}, True),
+        ("application/json", {"title": "A", "DOI": KAHN.name}, True),
+        ("text/plain", {"title": "A", "type": "journal-article"}, True),
+        ("", [{"title": "A", "type": "book"}], True),
+        ("application/json", {"title": "A"}, False),
+        ("application/json", {"title": "A", "type": "error"}, False),
+        ("", ["A"], False),
+    ],
+)
+def test_json_is_csl_json_if_its_media_type_or_its_content_says_so(
+    kind: str, item: object, is_csl: bool
+) -> None:
+    with agency(text(json.dumps(item), kind)) as both:
+        outcomes = [
+            *both.resolver().works([KAHN]),
+            *both.resolver().metadata_many([KAHN], CSL_JSON),
+        ]
+
+    expected = "found" if is_csl else "unknown"
+    assert [outcome.status for outcome in outcomes] == [expected] * 2
 
 
 def test_a_name_that_does_not_exist_is_not_found_and_costs_no_second_request() -> None:

@@ -21,6 +21,9 @@ CSL_JSON = "application/vnd.citationstyles.csl+json"
 BIBTEX = "application/x-bibtex"
 """The media type of BibTeX entries."""
 
+CSL_TYPES = frozenset({CSL_JSON, "application/citeproc+json"})
+"""The media types of CSL-JSON."""
+
 _PARAMETER = re.compile(r';\s*([A-Za-z0-9_-]+)\s*=\s*("[^"]*"|[^\s;,"]*)')
 
 
@@ -52,6 +55,12 @@ def _parameters(media_range: str) -> dict[str, str]:
 def _quality(media_range: str) -> float:
     quality = _QUALITY.search(_QUOTED.sub("", media_range))
     return 1.0 if quality is None else float(quality[1])
+
+
+def asks_for_csl(accept: str) -> bool:
+    """Return whether an Accept header asks for CSL-JSON and nothing else."""
+    names = {name for name, _, _ in media_ranges(accept)}
+    return bool(names) and names <= CSL_TYPES
 
 
 def is_accepted(content_type: str, accept: str) -> bool:

@@ -28,7 +28,7 @@ from doiuri._json import dump, load
 from doiuri._urls import host_of
 from doiuri.bibtex import EntryScanner
 from doiuri.records import select
-from doiuri.records._negotiation import BIBTEX, CSL_JSON, is_accepted
+from doiuri.records._negotiation import BIBTEX, CSL_JSON, CSL_TYPES, asks_for_csl, is_accepted
 from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._outcome import Cause, Metadata, Outcome, Unanswered
 from doiuri.resolver.http import Request
@@ -44,6 +44,7 @@ from doiuri.rest import (
     retry_after,
 )
 from doiuri.tex import plain_text
+from doiuri.works._csl import names_csl
 from doiuri.works._work import Work
 
 if TYPE_CHECKING:
@@ -615,11 +616,31 @@ class ContentQuestion(Question):
             raise BadRecord(doi, f"the answer is empty, expected {self.accept}")
 
 
+class _OtherMediaTypeError(BadRecord):
+    """An answer is of a media type that was not asked for."""
+
+    def __init__(self, doi: Handle, reply: Reply, accept: str) -> None:
+        content_type = _content_type(reply)
+        received = repr(content_type[:100]) if content_type else "no media type"
+        super().__init__(doi, f"{host_of(reply.url)} sent {received} in place of {accept!r:.200}")
+        self.metadata = Metadata(reply.body, content_type)
+
+
 class WorkQuestion(ContentQuestion):
     """The work that a DOI names, as CSL-JSON with the members that we use."""
 
     kind = "work"
     accept = CSL_JSON
+
+    def check_body(self, doi: Handle, reply: Reply) -> None:
+        """Raise an error if a reply whose HTTP status is 200 is no answer nevertheless.
+
+        :raises NoValues: if it is a web page.
+        :raises BadRecord: if it is empty, or does not show that it is CSL-JSON.
+        """
+        super().check_body(doi, reply)
+        if not _shows_csl(reply):
+            raise _OtherMediaTypeError(doi, reply, self.accept)
 
     def write(self, doi: Handle, reply: Reply) -> bytes:
         work = Work.from_json(reply.body, doi=doi)
@@ -647,14 +668,6 @@ class BibTeXQuestion(ContentQuestion):
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:
         entry.body.decode()  # raises UnicodeDecodeError if another program wrote it
         return Outcome(doi, "found", metadata=Metadata(entry.body, entry.media_type))
-
-
-class _OtherMediaTypeError(BadRecord):
-    """An answer is of a media type that was not asked for."""
-
-    def __init__(self, doi: Handle, reason: str, metadata: Metadata) -> None:
-        super().__init__(doi, reason)
-        self.metadata = metadata
 
 
 class MetadataQuestion(ContentQuestion):
@@ -686,11 +699,11 @@ class MetadataQuestion(ContentQuestion):
         """Do nothing: a web page or an empty body may be what was asked for."""
 
     def write(self, doi: Handle, reply: Reply) -> bytes:
-        content_type = _content_type(reply)
-        if not is_accepted(content_type, self.accept):
-            received = repr(content_type[:100]) if content_type else "no media type"
-            reason = f"{host_of(reply.url)} sent {received} in place of {self.accept!r:.200}"
-            raise _OtherMediaTypeError(doi, reason, Metadata(reply.body, content_type))
+        is_wanted = is_accepted(_content_type(reply), self.accept)
+        if asks_for_csl(self.accept):
+            is_wanted = _shows_csl(reply)
+        if not is_wanted:
+            raise _OtherMediaTypeError(doi, reply, self.accept)
         return reply.body
 
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:
@@ -779,9 +792,26 @@ def _content_type(reply: Reply) -> str:
     return reply.headers.get("Content-Type", "")
 
 
+def _essence(media_type: str) -> str:
+    """Return a media type without its parameters."""
+    return media_type.partition(";")[0].strip().lower()
+
+
+def _shows_csl(reply: Reply) -> bool:
+    """Return whether a reply shows that it is CSL-JSON, by its media type or by its content.
+
+    The sign-in of a network and the rate limit of a gateway are JSON, too.
+    """
+    if _essence(_content_type(reply)) in CSL_TYPES:
+        return True
+    with suppress(ValueError):
+        return names_csl(load(reply.body))
+    return False
+
+
 def _named_doi(media_type: str, reply: Reply) -> Handle | None:
     """Return the DOI that CSL-JSON or BibTeX names as its own; None if it names none, or is another type."""
-    essence = media_type.partition(";")[0].strip().lower()
+    essence = _essence(media_type)
     with suppress(BadRecord, DOISyntaxError):
         if essence == CSL_JSON:
             return Work.from_json(reply.body).doi

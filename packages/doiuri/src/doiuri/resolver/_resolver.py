@@ -302,7 +302,8 @@ class Resolver:
         :raises DOINotFound: if the DOI does not exist.
         :raises NoValues: if its agency has no metadata (it answers 204, 404 or 406, or sends a web page) and
             the resolver, which is then asked for the record, says that the DOI exists.
-        :raises BadRecord: if the answer is unusable, or about another DOI that is no alias of this one.
+        :raises BadRecord: if the answer is unusable, or about another DOI that is no alias of this one, or does
+            not show that it is CSL-JSON: by its media type, a DOI or a type of CSL.
         :raises ResolverUnavailable: if there is no answer.
         """
         work = self._outcome(WorkQuestion(self.settings.base), doi, budget).work

@@ -117,6 +117,17 @@ _UNKNOWN = re.compile(
 )
 
 
+def names_csl(item: object) -> bool:
+    """Return whether parsed JSON shows that it is CSL-JSON: an item that has a DOI, or a type of CSL."""
+    if isinstance(item, list) and len(item) == 1:
+        item = item[0]
+    if not isinstance(item, dict):
+        return False
+    item_type = item.get("type")
+    has_type = isinstance(item_type, str) and (item_type in _CSL_TYPES or item_type in _OTHER_TYPES)
+    return has_type or isinstance(item.get("DOI"), str)
+
+
 def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
     """Return the variables of CSL, without empty ones. The function is idempotent."""
     variables: dict[str, Any] = {"type": _type(csl.get("type")), "title": _title(csl)}

@@ -370,3 +370,32 @@ def test_a_name_that_was_deleted_does_not_come_back_with_its_agency(
 
     deleted = [{"DOI": "10.1000/1", "status": "DOI does not exist"}]
     assert ask(here.url, "/doiRA/10.1000/1").json() == deleted
+
+
+def test_upstream_is_asked_again_minutes_after_it_blocked_the_proxy(
+    doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A proxy runs for months: a block of an hour must not end it."""
+    caplog.set_level("INFO", "doiuri")
+    known = answering(THERE)
+    blocked = [True]
+
+    def answer(asked: Asked) -> web.Answer:
+        return web.Answer(403, {}, b"<h1>Blocked</h1>") if blocked[0] else known(asked)
+
+    with site(answer) as there:
+        here = doi_proxy(upstream=there.url, cache=":memory:")
+        statuses = [ask(here.url, f"/api/handles/10.1000/{n}").status for n in range(5)]
+        assert (statuses, len(there.seen)) == ([500] * 5, 3)
+
+        blocked[0] = False
+        assert ask(here.url, "/api/handles/10.1000/1").status == 500
+        now = time.monotonic
+        monkeypatch.setattr(time, "monotonic", lambda: now() + 300)
+        assert ask(here.url, "/api/handles/10.1000/1").status == 200
+
+    host = there.url.removeprefix("http://")
+    assert caplog.messages == [
+        f"{host}: HTTP status 403; not asked again for 300 s",
+        f"{host} answers again",
+    ]

@@ -359,6 +359,7 @@ _OTHERS = (
     Option("rate", None, "requests per second", number("requests per second")),
     Option("concurrency", 3, "requests in flight at the same time", number("requests", whole=True)),
     Option("user_agent", None, "the User-Agent header", _user_agent),
+    Option("long_running", False, "whether the process is a server"),
 )
 
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_OTHERS)}

@@ -337,9 +337,44 @@ def test_three_blocking_answers_in_a_row_end_all_requests(
         blocked,
         blocked,
     )
-    line = "doi.org: HTTP status 403, 3 times in a row: this process sends it no more requests"
+    line = "doi.org: HTTP status 403; not asked again for as long as this process runs"
     assert caplog.messages == [line] * blocked
     assert (late.cause or Cause("")).retry_after is None
+
+
+def test_a_server_asks_again_after_minutes_and_says_when_it_stops_and_resumes(
+    now: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "doiuri")
+    transport = Told(BLOCKED)
+    resolver = transport.resolver(long_running=True)
+    asked(resolver, 12)
+    pauses = []
+    for _ in range(4):
+        pauses.append(pause_of(resolver))
+        now[0] += pauses[-1] or 0
+        asked(resolver, 12)
+    assert (pauses, transport.requests) == ([300.0, 600.0, LONGEST, LONGEST], 3 + 4)
+
+    transport.tell(None)
+    now[0] += LONGEST
+    assert {outcome.status for outcome in asked(resolver, 12)} == {"found"}
+
+    stops = [
+        f"doi.org: HTTP status 403; not asked again for {seconds} s"
+        for seconds in (300, 600, 900, 900, 900)
+    ]
+    assert caplog.messages == [*stops, "doi.org answers again"]
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_wait_that_the_server_asks_for_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    """A build that stands still for 20 seconds without a word looks like one that hangs."""
+    transport = Told(replied(503, after="20"), replied(503, after="0.5"), None)
+
+    asked(transport.resolver())
+
+    assert caplog.messages == ["doi.org: HTTP status 503; waiting 20 s, as it asks"]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from doiuri.resolver import Outcome, Resolver, open_store
 from doiuri_proxy.records._files import is_handle
 from doiuri_proxy.records._metadata import Content, accepts_page, is_page
 from doiuri_proxy.records._source import (
+    RETRY_AFTER,
     WAIT_TIME,
     AcceptError,
     BusyError,
@@ -73,7 +74,7 @@ class UpstreamSource:
         self._offline = offline
         store = open_store(option("cache").read({"cache": cache}))
         agent = user_agent("doiuri-proxy", option("mailto").read({}))
-        self._resolver = Resolver(base, store=store, user_agent=agent)
+        self._resolver = Resolver(base, store=store, user_agent=agent, long_running=True)
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
         self._fresh = self._cached
         if not offline:
@@ -280,8 +281,9 @@ def _is_lasting(cause: Cause | None) -> bool:
         return False
     if cause.kind in {"unusable", "too-long"}:
         return True
-    asks_to_wait = cause.status in _TRANSIENT or cause.retry_after is not None
-    return cause.status is not None and not asks_to_wait
+    if cause.status is None or cause.status in _TRANSIENT:
+        return False
+    return cause.retry_after is None or cause.retry_after > RETRY_AFTER
 
 
 def _resolvable(handle: str) -> Handle | None:

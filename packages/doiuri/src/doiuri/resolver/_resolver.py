@@ -71,6 +71,9 @@ class Resolver:
     :param transport: sends the requests instead of HTTP; see ``Transport``.
     :param on_reply: called after each request, in the thread that sent it, with its ``Reply``, or with the
         TransportError or TimeoutError that it ended with. What it raises ends the call.
+    :param long_running: whether the process is a server. One that answers three requests in a row with status
+        403, and not as the API does, blocks us: it gets no more requests from a build, and from a server one
+        after 5, 10 and then every 15 minutes. All pauses, and their ends, are logged.
     :raises ValueError: if an argument or variable is invalid; the message begins with its name.
     :raises TypeError: if ``store``, ``session`` or a callback has the wrong type.
 
@@ -100,6 +103,7 @@ class Resolver:
         user_agent: str | None = None,
         transport: Transport | None = None,
         on_reply: OnReply | None = None,
+        long_running: bool = False,
     ) -> None:
         given: dict[str, object] = {}
         if rate is not DEFAULT:
@@ -116,6 +120,7 @@ class Resolver:
             mailto=mailto,
             private=private,
             user_agent=user_agent,
+            long_running=long_running,
             **given,
         )
         check_method("prepare_request", session=session)

@@ -21,7 +21,7 @@ _OF_RESOLVERS = (
     option("cache", name="store"),
     option("timeout"),
     _BUDGET,
-    *map(option, ("concurrency", "rate", "private", "user_agent")),
+    *map(option, ("concurrency", "rate", "private", "user_agent", "long_running")),
 )
 
 
@@ -58,6 +58,9 @@ class Settings:
 
     user_agent: str = ""
     """The User-Agent header."""
+
+    long_running: bool = False
+    """Whether a server that blocks the process is asked again after some minutes."""
 
     @classmethod
     def of_resolver(cls, **given: object) -> Settings:

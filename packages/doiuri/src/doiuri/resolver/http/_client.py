@@ -69,7 +69,13 @@ MAX_PAUSE = 900.0
 """Seconds of the longest pause."""
 
 MAX_BLOCKS = 3
-"""Answers in a row that block us, after which the server gets no more requests."""
+"""Answers in a row that block us, after which a build sends the server no more requests."""
+
+BLOCK_PAUSE = 300.0
+"""Seconds of the first pause after them if the process is long-running."""
+
+SAID_WAIT = 1.0
+"""Seconds of a Retry-After from which on the wait is said: somebody may be looking on."""
 
 
 class Paused(Exception):  # noqa: N818 - a state of the limiter, not an error of the caller
@@ -104,6 +110,7 @@ class Limiter:
         self._paused_until = -inf
         self._next_pause = PAUSE
         self._cause = Cause("connection")  # of the last pause
+        self._was_paused = False  # since the last answer
         self._failures = 0  # the weight of those in a row
         self._blocks = 0  # how many in a row
 
@@ -155,18 +162,25 @@ class Limiter:
         left = (MAX_FAILURES - self._failures) // REFUSED
         return min(concurrency, max(left, 1))
 
-    def hold(self, seconds: float) -> None:
-        """Send nothing for some seconds, as the server asked."""
+    def hold(self, seconds: float) -> bool:
+        """Send nothing for some seconds, as the server asked; return whether the wait begins with that."""
         with self._changed:
-            self._held_until = max(self._held_until, time.monotonic() + seconds)
+            now = time.monotonic()
+            begins = now >= self._held_until
+            self._held_until = max(self._held_until, now + seconds)
+            return begins
 
-    def succeeded(self) -> None:
-        """Note that the server answered: forget earlier failures."""
-        if self._failures:
-            with self._changed:
-                self._failures = 0
-                self._blocks = 0
-                self._next_pause = PAUSE
+    def succeeded(self) -> bool:
+        """Note that the server answered: forget earlier failures; return whether there was a pause."""
+        if not self._failures:
+            return False
+        with self._changed:
+            was_paused = self._was_paused
+            self._was_paused = False
+            self._failures = 0
+            self._blocks = 0
+            self._next_pause = PAUSE
+            return was_paused
 
     def failed(
         self,
@@ -175,41 +189,58 @@ class Limiter:
         requested_wait: float | None = None,
         *,
         blocks: bool = False,
-    ) -> None:
+        long_running: bool = False,
+    ) -> Paused | None:
         """Note a failure; after several in a row the server gets no requests for a while.
 
         :param requested_wait: seconds of a Retry-After, if no request waits for them.
         :param blocks: whether the server blocks us; after a few in a row it gets no more requests.
+        :param long_running: whether it gets one again after some minutes.
+        :returns: the pause that begins, if any.
         """
         with self._changed:
+            was_paused = time.monotonic() < self._paused_until
             self._failures += weight
             is_answer = cause.status is not None
             if is_answer:
                 self._blocks = self._blocks + 1 if blocks else 0
-            if blocks and self._blocks == MAX_BLOCKS:
-                self._pause(inf, cause)
-                _warn_of_blocks(cause)
-                return
 
+            is_blocked = blocks and self._blocks >= MAX_BLOCKS
+            if is_blocked and not long_running:
+                self._pause(inf, cause)
+            elif is_blocked and not was_paused:
+                self._next_pause = max(self._next_pause, BLOCK_PAUSE)
+                self._pause_longer(cause)
             if requested_wait is not None:
                 self._pause(min(requested_wait, MAX_RETRY_AFTER), cause)
             if self._failures >= MAX_FAILURES and time.monotonic() >= self._paused_until:
-                self._pause(self._next_pause, cause)
-                self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
+                self._pause_longer(cause)
                 self._failures = MAX_FAILURES - REFUSED  # one more failure starts the next pause
+
+            left = self._paused_until - time.monotonic()
+            if was_paused or left <= 0:
+                return None
+            return Paused(left, cause)
+
+    def _pause_longer(self, cause: Cause) -> None:
+        """Refuse requests for twice as long as the last time."""
+        self._pause(self._next_pause, cause)
+        self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
 
     def _pause(self, seconds: float, cause: Cause) -> None:
         """Refuse requests for some seconds; a pause that lasts longer is kept."""
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+        self._was_paused = True
         self._cause = cause
         self._changed.notify_all()
 
 
-def _warn_of_blocks(cause: Cause) -> None:
+def _log(message: str, *arguments: object, resumes: bool = False) -> None:
+    """Tell who looks on, or reads the log, that requests are held back, or sent again."""
     import logging  # slow, and rarely needed
 
-    message = "%s: HTTP status %s, %d times in a row: this process sends it no more requests"
-    logging.getLogger("doiuri").warning(message, cause.host, cause.status, MAX_BLOCKS)
+    level = logging.INFO if resumes else logging.WARNING
+    logging.getLogger("doiuri").log(level, message, *arguments)
 
 
 class Budget:
@@ -318,7 +349,8 @@ class Client:
 
             self._note(result, request, retried=True)
             if requested_wait is not None and _is_of_resolver(result, request):
-                self._limiter().hold(delay)
+                if self._limiter().hold(delay) and delay >= SAID_WAIT:
+                    _log("%s; waiting %.0f s, as it asks", self._cause(result), delay)
             else:
                 time.sleep(delay)
 
@@ -402,15 +434,21 @@ class Client:
         weight = failure_weight(result, request, usable=usable)
         if weight is None:
             return
+        long_running = self._settings.long_running
         if weight == ANSWERED:
-            self._limiter().succeeded()
+            if self._limiter().succeeded() and long_running:
+                _log("%s answers again", self._host, resumes=True)
             return
         if retried:
             weight = RETRIED
         cause = self._cause(result)
         if cause.status == 200:
             cause = cause._replace(detail="HTTP status 200 with an unusable answer")
-        self._limiter().failed(cause, weight, requested_wait, blocks=is_blocking(result))
+        pause = self._limiter().failed(
+            cause, weight, requested_wait, blocks=is_blocking(result), long_running=long_running
+        )
+        if pause is not None and (long_running or pause.seconds == inf):
+            _log("%s", self._pause_cause(pause))
 
 
 class _NoReplyError(TransportError):

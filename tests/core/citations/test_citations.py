@@ -133,9 +133,9 @@ def test_a_locator_is_read_as_it_is_shown(number: str, locale: str) -> None:
     for label in (*LOCATORS, *AMBIGUOUS):
         parts = bibliography.citation([Cite("k", label=label, locator=number)])
         shown = text_of(parts)
-        read, *others = parse_locator(shown.removeprefix("[1").removesuffix("]"), locale)
-        assert others == [number, ""], shown
-        assert read == label or label in AMBIGUOUS, shown
+        where = parse_locator(shown.removeprefix("[1").removesuffix("]"), locale)
+        assert (where.locator, where.suffix) == (number, ""), shown
+        assert where.label == label or label in AMBIGUOUS, shown
 
 
 def work(key: Handle | str, *families: str, year: int | None = 2001, **csl: object) -> Work:
@@ -168,6 +168,36 @@ def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
 @table("citations", "shown", "text, style, form, expected")
 def test_what_a_citation_shows(text: str, style: str, form: Form, expected: str) -> None:
     assert shown(text, style, form) == expected
+
+
+WITH_LOCATOR = """<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
+<info><title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>
+<citation><layout prefix="(" suffix=")"><group delimiter=", "><names variable="author"/>
+<group delimiter=" "><label variable="locator" form="short"/><text variable="locator"/></group>
+</group></layout></citation>
+<bibliography><layout><text variable="title"/></layout></bibliography></style>"""
+
+
+@pytest.mark.parametrize("style", ["author-date", "own.csl"])
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (", pp. 41 (no. 58)", ", pp. 41 (no. 58))"),
+        (", {pp. 41 (no. 58)}", ", pp. 41 (no. 58))"),
+        (", p. 41 (no. 58)", ", p. 41 (no. 58))"),
+        (", {pp. iv, vi-xi} and on", ", pp. iv, vi–xi and on)"),
+        (", {}, 99 years later", ", 99 years later)"),
+    ],
+)
+def test_a_plural_and_braces_around_a_locator(
+    written: str, expected: str, style: str, tmp_path: Path
+) -> None:
+    (tmp_path / "own.csl").write_text(WITH_LOCATOR)
+    bibliography = Bibliography([D], LI, Style.load(style, tmp_path))
+
+    cites = parse_citation(f"@{D.name}{written}")
+
+    assert text_of(bibliography.citation(cites)).endswith(expected)
 
 
 AUTHOR_DATE = """<citation {}="true"><layout prefix="(" suffix=")" delimiter="; "><group delimiter=" ">

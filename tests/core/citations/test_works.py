@@ -316,6 +316,34 @@ def test_ranges_have_an_en_dash_however_they_are_written(dash: str, tmp_path: Pa
         assert "3–5" in "".join(part.text for part in parts)
 
 
+@pytest.mark.parametrize("type_", ["bib", "json", "yaml"])
+@pytest.mark.parametrize(
+    ("pages", "volume", "issue", "shown"),
+    [
+        ("pp. 161-179", "Vol. 3", "No. 5", "J, 3(5), 161–179."),
+        ("S. 3-5", "Bd. 3", "Heft 5", "J, 3(5), 3–5."),
+        ("P09008", "Volta", "November", "J, Volta(November), P09008."),
+    ],
+)
+def test_words_that_styles_put_before_numbers_are_shown_once(
+    pages: str, volume: str, issue: str, shown: str, type_: str, tmp_path: Path
+) -> None:
+    item = {"id": "k", "type": "article-journal", "title": "T", "container-title": "J",
+            "page": pages, "volume": volume, "issue": issue}  # fmt: skip
+    (tmp_path / "a.json").write_text(json.dumps([item]))
+    (tmp_path / "a.yaml").write_text(json.dumps([item]))
+    (tmp_path / "a.bib").write_text(
+        f"@article{{k, title = {{T}}, journal = {{J}}, pages = {{{pages}}},"
+        f" volume = {{{volume}}}, number = {{{issue}}}}}"
+    )
+    style = Style.load()
+
+    works = read_works([f"a.{type_}"], tmp_path).complete({})
+    [entry] = format_entries(Bibliography(["k"], works, style).references, style)
+
+    assert "".join(part.text for part in entry).endswith(shown)
+
+
 WHOLE = {
     "id": "whole",
     "type": "motion_picture",

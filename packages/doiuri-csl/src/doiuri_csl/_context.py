@@ -66,6 +66,9 @@ class Cite(NamedTuple):
     place: Place = Place()
     """Where it stands in the document; by default, it is the first of its item."""
 
+    plural: bool = False
+    """Whether the term of the label is plural, even if the locator seems to be a single one."""
+
 
 class Listed(NamedTuple):
     """The place of an item in a list of references, and what makes its citation unlike others."""

@@ -124,10 +124,10 @@ class CitationReader:
         if brackets is None:
             return cite, end
         source = self._stash.source(brackets[1])
-        label, locator, suffix = parse_locator(source.text, self._citing.locale)
-        if not label or not source.is_whole or _MARKUP.search(suffix):
+        where = parse_locator(source.text, self._citing.locale)
+        if not where.label or not source.is_whole or _MARKUP.search(where.suffix):
             return cite, end
-        return replace(cite, label=label, locator=locator, suffix=suffix), brackets.end()
+        return replace(cite, **where._asdict()), brackets.end()
 
     def _cites(self, written: str) -> tuple[Cite, ...]:
         """Return what a citation cites, or nothing if it is not a citation."""

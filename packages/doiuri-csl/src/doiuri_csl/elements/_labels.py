@@ -41,12 +41,15 @@ class Label:
         name = self.variable
         if name == "locator":
             name = locator_term(context.cite.label)
-        text = context.terms.term(name, self.form, plural=self._is_plural(value))
+        plural = self._is_plural(value, context)
+        text = context.terms.term(name, self.form, plural=plural)
         return Rendered(self.appearance.apply(parse(text), context), State.ABSENT)
 
-    def _is_plural(self, value: str) -> bool:
+    def _is_plural(self, value: str, context: Context) -> bool:
         if self.plural != "contextual":
             return self.plural == "always"
+        if self.variable == "locator" and context.cite.plural:
+            return True
         if self.variable in _COUNTS:
             return is_count(value) and int(value) > 1
         return is_plural(value)

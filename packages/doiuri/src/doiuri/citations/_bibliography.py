@@ -37,7 +37,7 @@ Form = Literal["p", "t", "year", "author"]
 """A citation in brackets, as part of the sentence, or only the year or author of it."""
 
 _SEVERAL_LOCATORS = re.compile(r"[-–,&]")
-_HYPHEN_IN_RANGE = re.compile(r"(?<=\d)-(?=\d)")
+_HYPHEN_IN_RANGE = re.compile(r"(?<=\d)-(?=\d)|(?<=[ivxlcdm])-(?=[ivxlcdm]+\b)")  # also of "vi-xi"
 # Begins the id of a cite whose year is shown alone: the processor has no item with it, and shows the id itself
 _YEAR = "year of "
 
@@ -219,6 +219,7 @@ class Bibliography:
             suppress_author=cite.no_author,
             # Hosts make no notes, so none has a number
             place=cite.place._replace(first_note=0),
+            plural=cite.plural,
         )
 
     def _id(self, key: Key) -> str:
@@ -285,7 +286,7 @@ class Bibliography:
         """Return what follows a label, such as ", pp. 12–14"; "" without a locator."""
         if not cite.locator:
             return ""
-        is_plural = _SEVERAL_LOCATORS.search(cite.locator) is not None
+        is_plural = cite.plural or _SEVERAL_LOCATORS.search(cite.locator) is not None
         term = self._locale.term(cite.label, "short", plural=is_plural)
         return f", {term} {_HYPHEN_IN_RANGE.sub('–', cite.locator)}"
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from contextlib import suppress
+from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri.bibtex import entries, names
+from doiuri.citations._style import ENGLISH, locale_of
 from doiuri.tex import plain_text, rich_text, unknown_commands
 
 if TYPE_CHECKING:
@@ -289,6 +293,7 @@ def _item(entry: BibTeXEntry, fields: Fields, language: str) -> dict[str, Any]:
     for member, sources in _MEMBERS.items():
         item[member] = _first_text(fields, sources)
     item["page"] = _DASHES.sub("-", item["page"])
+    item["edition"] = _edition(item["edition"], stated_language or language)
     item["publisher"] = _publisher(fields)
     item["language"] = stated_language
     item["issued"] = _issued(fields)
@@ -362,6 +367,43 @@ def _journal(fields: Fields) -> dict[str, str]:
     if not journal:
         return {}
     return {"container-title": journal.name, "container-title-short": journal.short}
+
+
+_LATER_ORDINALS = (  # CSL has terms up to the tenth
+    "eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"  # noqa: SIM905
+    " twentieth".split()
+)
+_WORDS = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)*")
+_EDITION = re.compile(r"\b(?:ed|éd|aufl|ausg)", re.IGNORECASE)
+
+
+def _edition(text: str, language: str) -> str:
+    """Return an edition as CSL has it: a number, or text with the word "edition".
+
+    BibTeX adds this word to any text, and documents ordinals such as "Second" (btxdoc, section 3.2); CSL adds
+    it to numbers alone.
+    """
+    number = _ordinals(language).get(text.casefold().rstrip("."))
+    if number is not None:
+        return number
+    lacks_edition = _WORDS.fullmatch(text) is not None and _EDITION.search(text) is None
+    if lacks_edition and language.lower().startswith("en"):
+        return f"{text} {locale_of(ENGLISH).term('edition', 'short')}"
+    return text
+
+
+@cache
+def _ordinals(language: str) -> dict[str, str]:
+    """Return the numbers of ordinals in English and another language, such as "2" of "second"."""
+    ordinals = {word: str(number) for number, word in enumerate(_LATER_ORDINALS, 11)}
+    locales = [locale_of(ENGLISH)]
+    with suppress(ValueError):  # a language without a locale
+        locales.append(locale_of(language))
+    for locale, number, gender in product(locales, range(1, 11), ("", "/feminine", "/masculine")):
+        word = locale.term(f"long-ordinal-{number:02}{gender}")
+        ordinals[word.casefold()] = str(number)
+    ordinals.pop("", None)
+    return ordinals
 
 
 def _publisher(fields: Fields) -> str:

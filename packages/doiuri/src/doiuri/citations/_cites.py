@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import doiuri_csl as csl
 
@@ -33,10 +33,11 @@ _RARE = frozenset(
 _BY_PRECEDENCE = (*sorted(_RARE), *sorted(_LOCATORS - _RARE - _COMMON), *sorted(_COMMON))
 _FORMS = ("long", "short", "symbol")
 # As authors write them
-_ALIASES = {"ch.": "chapter", "chs.": "chapter", "eq.": "equation", "eqs.": "equation"}
-_ALIASES |= {"§§": "section", "§": "section", "¶¶": "paragraph", "¶": "paragraph"}
+_ALIASES = {"ch.": "chapter", "eq.": "equation", "§": "section", "¶": "paragraph"}
+_PLURAL_ALIASES = {"chs.": "chapter", "eqs.": "equation", "§§": "section", "¶¶": "paragraph"}
 _NUMBER = r"(?:[^\s,;&]*\d[^\s,;&]*|[ivxlcdm]+\b|[A-Z]\b)"
 _VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*(?:--|[-–&,])\s*{_NUMBER})*)")
+_IN_BRACES = re.compile(r"\{([^{}]*)\}")
 _BETWEEN = re.compile(  # works
     rf"""
     ;\s+ | ;\Z
@@ -79,6 +80,9 @@ class Cite:
     no_author: bool = False
     """Whether only the year is shown."""
 
+    plural: bool = False
+    """Whether the author wrote the plural of the label, as in "pp. 41 (no. 58)"."""
+
     typed: str = field(default="", compare=False)
     """The name as the author wrote it, with its ``@``."""
 
@@ -96,7 +100,7 @@ def parse_citation(
     White space ends a name, and so does a ``,`` or ``;`` before it; write the ``doi:`` URI of a name that
     contains white space. A ``;`` and white space separate works, and so does a ``,`` before a DOI or an
     ``@``. Other words are a locator if they begin with one of CSL's terms in the language or in English, or
-    else a suffix.
+    else a suffix. In braces, as in "{pp. iv, vi-xi}", all of them are the locator.
 
     >>> [see] = parse_citation("see 10.1000/182, p. 12")
     >>> see.key.name, see.prefix, see.label, see.locator
@@ -121,9 +125,17 @@ def _read(piece: str, locale: csl.Locale | str, ids: Mapping[str, Handle | str] 
         return Cite(DOI.parse(piece), typed=piece)
     written = name[0].rstrip(",;")
     typed = written.removeprefix("-")
-    label, locator, suffix = parse_locator(piece[name.start() + len(written) :], locale)
-    prefix = piece[: name.start()].strip()
-    return Cite(_key(typed, ids), prefix, label, locator, suffix, typed != written, typed)
+    where = parse_locator(piece[name.start() + len(written) :], locale)
+    return Cite(
+        _key(typed, ids),
+        piece[: name.start()].strip(),
+        where.label,
+        where.locator,
+        where.suffix,
+        no_author=typed != written,
+        plural=where.plural,
+        typed=typed,
+    )
 
 
 def _key(typed: str, ids: Mapping[str, Handle | str] | None) -> Handle | str:
@@ -179,32 +191,81 @@ def _letters(id_: str) -> str:
     return "".join(filter(str.isalpha, id_.casefold()))
 
 
-def parse_locator(text: str, locale: csl.Locale | str = ENGLISH) -> tuple[str, str, str]:
-    """Read what follows a name, and return CSL's name for the locator, the locator, and the suffix.
+class Locator(NamedTuple):
+    """What follows the name of a work in a citation."""
 
-    >>> parse_locator(", pp. 12-14, and elsewhere")
+    label: str = ""
+    """CSL's name for the kind of the locator, such as "page"; "" if there is none."""
+
+    locator: str = ""
+    """Where in the work, such as "12" or "12-14"."""
+
+    suffix: str = ""
+    """The rest, with the white space or comma before it."""
+
+    plural: bool = False
+    """Whether the author wrote the plural of the label."""
+
+
+def parse_locator(text: str, locale: csl.Locale | str = ENGLISH) -> Locator:
+    """Read what follows a name.
+
+    >>> where = parse_locator(", pp. 12-14, and elsewhere")
+    >>> where.label, where.locator, where.suffix
     ('page', '12-14', ', and elsewhere')
-    >>> parse_locator(", and elsewhere")
-    ('', '', ', and elsewhere')
+    >>> parse_locator(", {pp. iv, vi-xi} and elsewhere").locator
+    'iv, vi-xi'
     """
     words = text.lstrip(" ,\n")
-    for term, label in _terms(locale_of(locale)) if words else ():
-        if words.lower().startswith(term) and (value := _VALUE.match(words, len(term))):
-            locator = value[1].replace("--", "–")  # as TeX has it
-            return label, locator, words[value.end() :].rstrip()
-    return "", "", text.rstrip()
+    language = locale_of(locale)
+    braces = _IN_BRACES.match(words)
+    if braces is not None:
+        return _locator_in_braces(braces[1].strip(), words[braces.end() :].rstrip(), language)
+    for term in _terms(language) if words else ():
+        if words.lower().startswith(term.text) and (value := _VALUE.match(words, len(term.text))):
+            return Locator(
+                term.label, _dashes(value[1]), words[value.end() :].rstrip(), term.plural
+            )
+    return Locator(suffix=text.rstrip())
+
+
+def _locator_in_braces(words: str, suffix: str, locale: csl.Locale) -> Locator:
+    """Return a locator that braces enclose; without a term, it is a page (as in Pandoc's manual, "Citations")."""
+    if not words:
+        return Locator(suffix=suffix)
+    for term in _terms(locale):
+        rest = words[len(term.text) :]
+        is_word = term.text[-1].isalpha() and rest[:1].isalpha()  # "page" in "pageant"
+        if words.lower().startswith(term.text) and rest and not is_word:
+            return Locator(term.label, _dashes(rest.strip()), suffix, term.plural)
+    return Locator("page", _dashes(words), suffix)
+
+
+def _dashes(locator: str) -> str:
+    return locator.replace("--", "–")  # as TeX has it
+
+
+class _Term(NamedTuple):
+    """A term of a locator, in lower case, and CSL's name of what it stands for."""
+
+    text: str
+    label: str
+    plural: bool
 
 
 @cache
-def _terms(locale: csl.Locale) -> tuple[tuple[str, str], ...]:
-    """Return the terms of locators in a language and in English, the longest first, with CSL's names."""
-    terms = dict(_ALIASES)
+def _terms(locale: csl.Locale) -> tuple[_Term, ...]:
+    """Return the terms of locators in a language and in English, the longest first."""
+    aliases = [_Term(text, label, plural=False) for text, label in _ALIASES.items()]
+    aliases += (_Term(text, label, plural=True) for text, label in _PLURAL_ALIASES.items())
+    terms = {term.text: term for term in aliases}
     for language in (locale_of(ENGLISH), locale):
-        for name in _BY_PRECEDENCE:
+        for label in _BY_PRECEDENCE:
             for form in _FORMS:
-                for plural in (False, True):
-                    term = language.term(name, form, plural=plural).lower()
-                    terms[term] = name
-                    terms[unicodedata.normalize("NFKC", term)] = name  # without raised letters
+                for plural in (True, False):  # a term that is both, such as "S.", is no plural
+                    text = language.term(label, form, plural=plural).lower()
+                    without_raised_letters = unicodedata.normalize("NFKC", text)
+                    for spelling in (text, without_raised_letters):
+                        terms[spelling] = _Term(spelling, label, plural)
     terms.pop("", None)
-    return tuple(sorted(terms.items(), key=lambda pair: -len(pair[0])))
+    return tuple(sorted(terms.values(), key=lambda term: -len(term.text)))

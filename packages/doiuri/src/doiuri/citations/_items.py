@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,12 +18,32 @@ def item_id(key: Handle | str) -> str:
     return f"doi:{key.name}"
 
 
+def _label(words: str) -> re.Pattern[str]:
+    """Return what matches words before an Arabic or a Roman number."""
+    number = r"[A-Za-z]{0,2}\d | [ivxlcdm]+\b"
+    return re.compile(rf"\A (?: {words} ) (?= {number} )", re.IGNORECASE | re.VERBOSE)
+
+
+_NUMBER = r"no\b\.?\s* | nr\b\.?\s* | number\s+ | n[°º]\s*"
+# The words that some write before numbers, though styles put them there
+_LABELS = {
+    "page": _label(r"pp?(?:\.\s*|\s+) | pages?\s+ | pgs?\.?\s+ | S\.\s* | Seiten?\s+ | págs?\.\s*"),
+    "volume": _label(r"vol(?:ume)?s?\b\.?\s* | Bd\.\s* | Band\s+ | tome\s+"),
+    "issue": _label(rf"{_NUMBER} | issue\s+ | Heft\s+"),
+    "number": _label(_NUMBER),
+    "chapter-number": _label(r"ch(?:ap(?:ter)?)?\b\.?\s* | Kap(?:itel)?\b\.?\s*"),
+}
+
+
 def item_of(work: Work, style: Style) -> dict[str, Any]:
     """Return a work as an item of CSL-JSON."""
     item = work.csl
     item["id"] = item_id(work.key)
     if work.doi is not None:
         item["DOI"] = work.doi.name
+    for variable, label in _LABELS.items():
+        if variable in item:
+            item[variable] = label.sub("", item[variable], count=1)
     # bioRxiv is both
     if style.is_shipped and item.get("publisher", "").casefold() == work.container.casefold():
         item.pop("publisher", None)

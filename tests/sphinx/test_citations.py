@@ -409,6 +409,45 @@ def test_all_works_with_problems_are_warned_of_and_the_others_are_shown(tmp_path
     assert strict.status == 1
 
 
+FORMULAS = r"""
+@article{tex, journal = {J}, title = {$10^5$ and $\frac{1}{2}$ of \foo{a & b}{c_d}}, year = 2001}
+@article{mathml, journal = {J},
+ title = {<math><msup><mn>10</mn><mn>5</mn></msup><mo>·</mo><msqrt><mn>3</mn></msqrt></math>}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("builder", "file", "tex", "mathml"),
+    [
+        (
+            "html",
+            "index.html",
+            r"10<sup>5</sup> and 1/2 of \foo{a &amp; b}{c_d}",
+            "10<sup>5</sup>·√3",
+        ),
+        ("text", "index.txt", r"10⁵ and 1/2 of \foo{a & b}{c_d}", "10⁵·√3"),
+        (
+            "latex",
+            "python.tex",
+            r"10$^{\text{5}}$ and 1/2 of \textbackslash{}foo\{a \& b\}\{c\_d\}",
+            r"10$^{\text{5}}$·√3",
+        ),
+    ],
+)
+def test_formulas_and_unknown_commands_are_shown_in_every_output(
+    builder: str, file: str, tex: str, mathml: str, tmp_path: Path
+) -> None:
+    conf = "doi_works = 'a.bib'\ndoi_resolve = False\nproject = 'Python'"
+    text = f"Title\n=====\n\n:doi:year:`@mathml`\n\n{LIST}   :nocite: *\n"
+
+    built = build(project(tmp_path, text, conf, **{"a.bib": FORMULAS}), tmp_path, builder)
+
+    page = re.sub(r"\s+", " ", built.text(file))
+    assert tex in page
+    assert mathml in page
+    assert built.warnings.count("a.bib:2: tex: the TeX command \\foo is not known") == 1
+
+
 @pytest.mark.parametrize(
     ("options", "title"),
     [

@@ -6,6 +6,8 @@ import copy
 import json
 import operator
 import pickle
+import re
+import unicodedata
 from itertools import product
 from typing import Any
 
@@ -116,6 +118,44 @@ def test_formatting_of_titles_stays_in_csl(case: dict[str, str]) -> None:
     found = work(title=case["title"])
     assert found.csl["title"] == case["rich"]
     assert work(title=case["rich"]) == found
+
+
+@pytest.mark.parametrize("prefix", ["", "mml:"])
+@each("formulas")
+def test_formulas_of_titles_stay_what_they_are(case: dict[str, str], prefix: str) -> None:
+    formula = re.sub(r"(?<=<)(/?)(?=\w)", rf"\1{prefix}", f"<math>{case['formula']}</math>")
+
+    found = work(title=f"On {formula}, {formula}")
+
+    assert found.csl["title"] == f"On {case['rich']}, {case['rich']}"
+    assert found.title == f"On {case['text']}, {case['text']}"
+    assert work(title=found.csl["title"]) == found
+
+
+LEAVES = st.sampled_from(["<mn>2</mn>", "<mi>x</mi>", "<mi>sin</mi>", "<mtext>at</mtext>"])
+FORMULAS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        inner.map(lambda base: f"<msqrt>{base}</msqrt>"),
+        st.tuples(inner, inner).map(lambda pair: f"<mrow>{'<mo>+</mo>'.join(pair)}</mrow>"),
+        st.tuples(st.sampled_from(["msup", "msub", "mfrac"]), inner, inner).map(
+            lambda triple: f"<{triple[0]}>{triple[1]}{triple[2]}</{triple[0]}>"
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@given(FORMULAS)
+def test_the_parts_of_a_formula_stay_in_order_and_apart(formula: str) -> None:
+    parts = re.findall(r"[a-z0-9]+(?=</)", formula)
+
+    found = work(title=f"<math>{formula}</math>")
+
+    without_tags = re.sub("</?su[bp]>", " ", found.csl["title"])
+    assert re.findall("[a-z0-9]+", without_tags) == parts
+    letters = unicodedata.normalize("NFKC", found.title)
+    assert "".join(re.findall("[a-z0-9]+", letters)) == "".join(parts)
 
 
 @each("names")

@@ -18,6 +18,12 @@ _LOWERED = _pairs(
     "0₀ 1₁ 2₂ 3₃ 4₄ 5₅ 6₆ 7₇ 8₈ 9₉ +₊ -₋ −₋ =₌ (₍ )₎"
     " aₐ eₑ hₕ iᵢ jⱼ kₖ lₗ mₘ nₙ oₒ pₚ rᵣ sₛ tₜ uᵤ vᵥ xₓ βᵦ γᵧ ρᵨ φᵩ χᵪ"
 )
+FUNCTIONS = frozenset(
+    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp max min sup inf lim det dim ker"  # noqa: SIM905
+    " arg deg gcd hom Pr mod".split()
+)
+"""Names of functions, which stand apart from letters beside them."""
+
 # What needs no brackets as part of a fraction or below a root, such as "2πx"
 _TERM = re.compile(r"√?[\w.′∂∇∞\u0300-\u036f]*")
 

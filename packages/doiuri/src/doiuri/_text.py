@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from doiuri._json import integer
+from doiuri._mathml import Formula, separated
 from doiuri._names import NOT_GRAPHIC
+from doiuri._notation import lowered, raised
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +41,7 @@ _RICH = {
     "sc": _SMALL_CAPS,
 }
 _RICH_TAG = re.compile(rf"(</?(?:i|b|sub|sup)>|{_SMALL_CAPS}|</span>)")
-_ANNOTATIONS = frozenset({"annotation", "annotation-xml"})  # repeat a formula in TeX
+_SHIFTS = {"sup": raised, "sub": lowered, "inf": lowered}
 _TOKENS = re.compile(r"(<[^<>]*>)")
 _TAG = re.compile(r"<(/?)(?:([A-Za-z]+):)?([A-Za-z][\w.-]*)(?:[\s/][^<>]*)?>")
 _OTHER_MARKUP = re.compile(r"<!--[^<>]*-->|<!\[CDATA\[|\]\]>")
@@ -66,9 +68,10 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML
 def plain_text(value: object, limit: int) -> str:
     """Return a JSON value as plain text; "" if it is neither a string nor an integer of up to 15 digits.
 
-    Tags of HTML, JATS and MathML are dropped and their text is kept, entities are decoded, and white space
-    becomes one space. Control characters, bidi marks and other invisible characters are dropped, and so are
-    lone surrogates. The function is idempotent.
+    Tags of HTML, JATS and MathML are dropped and their text is kept: scripts in raised and lowered characters,
+    fractions with "/", and roots with "√". Entities are decoded, and white space becomes one space. Control
+    characters, bidi marks and other invisible characters are dropped, and so are lone surrogates. The function
+    is idempotent.
 
     :param limit: the most characters; a longer text is cut and ends in "…".
     """
@@ -188,45 +191,58 @@ def _without_tags(text: str, *, rich: bool) -> str:
     """
     kept = [""]
     spans: list[str] = []
-    in_math = in_annotation = after_math = False
+    scripts: list[int] = []  # where those that are open start in kept
+    formula: Formula | None = None
+    is_after_formula = False
     for token in _TOKENS.split(text):
         tag = _TAG.fullmatch(token)
+        if tag is None and formula is not None:
+            formula.add(token)
+            continue
         if tag is None:
-            if not in_annotation:
-                kept.append(_spaced(token, in_math=in_math, after_math=after_math))
-            after_math = False
+            if is_after_formula and token[:1].isalpha():
+                kept.append(" ")
+            kept.append(token)
+            is_after_formula = False
             continue
 
         is_closing = tag[1] != ""
         prefix = (tag[2] or "").lower()
         name = tag[3].lower()
-        if name == "math":
-            in_math = not is_closing
-            after_math = is_closing
-            in_annotation = False
-            if in_math and kept[-1][-1:].isalpha():
-                kept.append(" ")
-        elif in_math:
-            if name in _ANNOTATIONS:
-                in_annotation = not is_closing
+        if formula is not None:
+            if name == "math" and is_closing:
+                kept.append(formula.text())
+                formula = None
+                is_after_formula = True
+            else:
+                formula.read(name, is_closing=is_closing, is_empty=token.endswith("/>"))
+        elif name == "math":
+            if not is_closing:
+                formula = Formula(rich=rich)
+                if kept[-1][-1:].isalpha():
+                    kept.append(" ")
         elif name in _BLOCKS and prefix in {"", "jats"}:
             kept.append(" ")
+        elif name in _SHIFTS and not rich:
+            _shift(kept, scripts, name, is_closing=is_closing)
         else:
             rich_tag = _rich_tag(token, name, spans, is_closing=is_closing) if rich else ""
             if rich_tag:
                 kept.append(rich_tag)
             elif name not in _INLINE and prefix not in _PREFIXES:
                 kept.append(token)
-    return "".join(kept)
+    if formula is not None:  # which does not end
+        kept.append(formula.text())
+    return separated("".join(kept))
 
 
-def _spaced(text: str, *, in_math: bool, after_math: bool) -> str:
-    """Return the text between two tags: in a formula without white space around it, after one apart from it."""
-    if in_math:
-        return text.strip()
-    if after_math and text[:1].isalpha():
-        return f" {text}"
-    return text
+def _shift(kept: list[str], scripts: list[int], name: str, *, is_closing: bool) -> None:
+    """Begin what is raised or lowered, or replace it where it ends."""
+    if not is_closing:
+        scripts.append(len(kept))
+    elif scripts:
+        start = scripts.pop()
+        kept[start:] = [_SHIFTS[name]("".join(kept[start:]))]
 
 
 def _rich_tag(token: str, name: str, spans: list[str], *, is_closing: bool) -> str:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri._notation import lowered, needs_brackets, raised
+from doiuri._notation import FUNCTIONS, lowered, needs_brackets, raised
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
@@ -61,11 +61,6 @@ _OTHER_ACCENTS = _pairs(
     "h \u0309 G \u030f U \u030d f \u0311 t \u0361 textcommabelow \u0326 acute \u0301 grave \u0300 hat \u0302"
     " widehat \u0302 tilde \u0303 widetilde \u0303 check \u030c bar \u0304 breve \u0306 dot \u0307 ddot \u0308"
     " vec \u20d7 mathring \u030a"
-)
-# Names of functions, which stand apart from letters beside them
-_FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp max min sup inf lim det dim ker"  # noqa: SIM905
-    " arg deg gcd hom Pr mod bmod".split()
 )
 # Commands that change how their argument looks, and commands of which only the last argument is shown
 _WRAPPERS = frozenset(
@@ -380,7 +375,7 @@ class _Reader:
         name = token["name"]
         if name in _SPACES:
             return [_Piece(" ")]
-        if name in _FUNCTIONS:
+        if name in FUNCTIONS:
             return [_APART, *_text(name, context), _APART]
         if name == "sqrt":
             return self._root(context)

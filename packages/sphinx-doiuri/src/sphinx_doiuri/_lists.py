@@ -149,7 +149,7 @@ class Lists:
 
     def text_of(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> str:
         """Return the text of a citation in a document, for places without links."""
-        return "".join(part.text for part in self.parts(docname, form, cites))
+        return "".join(part.plain for part in self.parts(docname, form, cites))
 
     def titles_in(self, docname: str) -> Mapping[str, str]:
         """Return the texts of the titles and the like in a document that have citations, by id."""

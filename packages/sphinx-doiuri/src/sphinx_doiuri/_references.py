@@ -90,7 +90,7 @@ class ResolveCitations(SphinxPostTransform):
         node.children = []
         all_parts = lists.parts(home, node["doi_form"], cites)
         for key, parts in groupby(all_parts, attrgetter("link")):
-            text = [_node(part) for part in parts]
+            text = [_node(part, lists.builder.format) for part in parts]
             if key is None:
                 node += text
             else:
@@ -244,7 +244,7 @@ class _ListWriter:
                 paragraph += nodes.target("", "", ids=[id_])
 
         for part in entry.parts:
-            text = _node(part)
+            text = _node(part, self._format)
             paragraph += text if part.link is None else self._link(part.link, text)
         if self._format == "html":
             paragraph += self._back(entry)
@@ -284,8 +284,13 @@ def _runs(entries: list[ListEntry]) -> list[list[ListEntry]]:
     return runs
 
 
-def _node(part: Part) -> nodes.Node:
-    """Return the text of a part, in the nodes of its formats."""
+def _node(part: Part, output: str) -> nodes.Node:
+    """Return the text of a part, in the nodes of its formats, which Sphinx drops in plain text.
+
+    :param output: the format of the builder
+    """
+    if output == "text":
+        return nodes.Text(part.plain)
     node: nodes.Node = nodes.Text(part.text)
     for name in sorted(part.formats):
         if name in _FORMATS:

@@ -111,7 +111,7 @@ def _formatter(style_name: str, language: str) -> Formatter:
 
     def formatted(work: Work) -> str:
         (parts,) = format_entries([Reference(work, 1)], style, locale)
-        return "".join(part.text for part in parts)
+        return "".join(part.plain for part in parts)
 
     return formatted
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from doiuri._notation import lowered, raised
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -27,6 +29,15 @@ class Part(NamedTuple):
 
     link: Handle | str | None = None
     """In an entry: the DOI or URL that it links to. In a citation: the key of the work that it cites."""
+
+    @property
+    def plain(self) -> str:
+        """The text for outputs without formats: "10⁵" if "5" is raised."""
+        if "superscript" in self.formats:
+            return raised(self.text)
+        if "subscript" in self.formats:
+            return lowered(self.text)
+        return self.text
 
 
 class Reference(NamedTuple):

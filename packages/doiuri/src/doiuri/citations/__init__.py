@@ -12,7 +12,7 @@ if find_spec("doiuri_csl") is None:
     )
 
 from doiuri.citations._bibliography import Bibliography, EntryKey, Form, format_entries
-from doiuri.citations._cites import Cite, parse_citation, parse_locator
+from doiuri.citations._cites import Cite, Locator, parse_citation, parse_locator
 from doiuri.citations._parts import Format, Part, Reference
 from doiuri.citations._style import Style, load_locale
 from doiuri.citations._works import Library, read_works
@@ -24,6 +24,7 @@ __all__ = [
     "Form",
     "Format",
     "Library",
+    "Locator",
     "Part",
     "Reference",
     "Style",

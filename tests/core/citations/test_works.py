@@ -274,11 +274,31 @@ COMMAND = re.compile(r"\\(?:emph|unknown|frac|pair)|[$]x")
 def test_the_arguments_of_commands_stay_in_order_and_apart(tex: str) -> None:
     expected = re.findall(r"\w+", COMMAND.sub(" ", tex))
 
-    rich = re.sub("</?(?:i|sup)>", " ", rich_text(tex))
+    rich = re.sub("</?(?:i|sup|span)[^<>]*>", " ", rich_text(tex))
     plain = unicodedata.normalize("NFKC", plain_text(tex).replace("x", " "))
 
     assert re.findall(r"\w+", COMMAND.sub(" ", rich).replace("x", " ")) == expected
     assert re.findall(r"\w+", COMMAND.sub(" ", plain)) == expected
+
+
+@pytest.mark.parametrize("case", ["title", "uppercase", "lowercase"])
+def test_styles_leave_unknown_commands_as_they_are_written(case: str, tmp_path: Path) -> None:
+    title = '<text variable="title"/>'
+    style = (
+        '<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">'
+        "<info><title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>"
+        f"<citation><layout>{title}</layout></citation>"
+        f"<bibliography><layout>{title}</layout></bibliography></style>"
+    )
+    (tmp_path / "own.csl").write_text(style.replace("/>", f' text-case="{case}"/>'))
+    (tmp_path / "a.bib").write_text(r"@book{k, title = {On \foo{aB c}}}")
+    own = Style.load("own.csl", tmp_path)
+
+    works = read_works(["a.bib"], tmp_path).complete({})
+    [entry] = format_entries(Bibliography(["k"], works, own).references, own)
+
+    assert r"\foo{aB c}" in "".join(part.text for part in entry)
+    assert works["k"].title == r"On \foo{aB c}"
 
 
 # Around a text; the last two only in the braces of another one

@@ -80,6 +80,7 @@ _INVISIBLE = frozenset(
 _SPACES = frozenset("quad qquad space newline linebreak par thinspace enspace hfill".split())  # noqa: SIM905
 _FRACTIONS = frozenset("frac dfrac tfrac cfrac nicefrac sfrac".split())  # noqa: SIM905
 _ACCENT_MARKS = ACCENTS | _OTHER_ACCENTS
+_NO_CASE = 'span class="nocase"'
 _SMALL_CAPITALS = 'span style="font-variant:small-caps;"'
 _FORMATS = {
     **dict.fromkeys(("emph", "textit", "textsl", "em", "it", "itshape", "sl", "mkbibemph"), "i"),
@@ -280,7 +281,7 @@ class _Reader:
     def read(self, context: _Context, ends: tuple[str, ...] = ()) -> list[_Piece]:
         """Read up to the brace that closes the group, up to a command in ``ends``, or up to the end."""
         if context.depth > _DEEPEST:
-            return [self._as_text(self._place, len(self._tex))]
+            return self._as_text(self._place, len(self._tex))
         pieces: list[_Piece] = []
         while (token := self._next()) is not None:
             if token["name"] in ends or (token["close"] and context.is_in_group):
@@ -339,7 +340,7 @@ class _Reader:
             self._place += len(character)
             return _text(character, context)
         if context.depth > _DEEPEST:
-            return [self._as_text(self._place, len(self._tex))]
+            return self._as_text(self._place, len(self._tex))
         self._place = token.end()
         if token["open"]:
             return self._group(context)
@@ -388,7 +389,7 @@ class _Reader:
                 return [_APART, *upper, *_text("/", context), *lower, _APART]
         self.unknown.append(f"\\{name}")
         end = max(self._place, self._end_of_arguments(token.end()))
-        return [self._as_text(token.start(), end)]
+        return self._as_text(token.start(), end)
 
     def _root(self, context: _Context) -> list[_Piece]:
         option = _OPTION.match(self._tex, self._place)
@@ -430,7 +431,7 @@ class _Reader:
             return _text(token["accent"], context)
         if not pieces:
             self.unknown.append(f"\\{token['accent'] or token['name']}")
-        return [self._as_text(token.start(), self._place)]
+        return self._as_text(token.start(), self._place)
 
     def _end_of_arguments(self, start: int) -> int:
         """Return where the options and groups end that begin at ``start``."""
@@ -456,10 +457,10 @@ class _Reader:
                 return brace.end()
         return len(self._tex)
 
-    def _as_text(self, start: int, end: int) -> _Piece:
-        """Return TeX as it is written, and go on behind it."""
+    def _as_text(self, start: int, end: int) -> list[_Piece]:
+        """Return TeX as it is written, which no style changes to title case, and go on behind it."""
         self._place = end
-        return _Piece(self._tex[start:end], keeps_case=True)
+        return _formatted(_NO_CASE, [_Piece(self._tex[start:end], keeps_case=True)])
 
 
 def _text(text: str, context: _Context) -> list[_Piece]:

@@ -281,6 +281,20 @@ def test_the_arguments_of_commands_stay_in_order_and_apart(tex: str) -> None:
     assert re.findall(r"\w+", COMMAND.sub(" ", plain)) == expected
 
 
+@pytest.mark.parametrize(
+    "opening",
+    ["{", r"\'", r"\hat{", r"\frac{", r"\foo{", "$x^{", r"{\em ", r"\ifmmode ", r"\sqrt[{"],
+)
+def test_hostile_tex_is_read_quickly_and_stays(opening: str) -> None:
+    texts = {}
+
+    def read(times: int) -> None:
+        texts[times] = plain_text(f"{opening * times}z")
+
+    assert is_linear(read, 1_000, 16_000)
+    assert all("z" in text for text in texts.values())
+
+
 @pytest.mark.parametrize("case", ["title", "uppercase", "lowercase"])
 def test_styles_leave_unknown_commands_as_they_are_written(case: str, tmp_path: Path) -> None:
     title = '<text variable="title"/>'

@@ -56,11 +56,11 @@ _IN_TITLES = SYMBOLS | _pairs(
     " guillemotright » guilsinglleft ‹ guilsinglright › flqq « frqq » lq ‘ rq ’"
     " BibTeX BibTeX LaTeXe LaTeX2ε ng ŋ NG Ŋ ohorn ơ OHORN Ơ uhorn ư UHORN Ư"
 )
-# Commands for accents that no DOI has: Vietnamese, Cyrillic and phonetic ones, and those of formulas
-_OTHER_ACCENTS = _pairs(
-    "h \u0309 G \u030f U \u030d f \u0311 t \u0361 textcommabelow \u0326 acute \u0301 grave \u0300 hat \u0302"
-    " widehat \u0302 tilde \u0303 widetilde \u0303 check \u030c bar \u0304 breve \u0306 dot \u0307 ddot \u0308"
-    " vec \u20d7 mathring \u030a"
+# Accents that no DOI has: Vietnamese, Cyrillic and phonetic ones
+_OTHER_ACCENTS = _pairs("h \u0309 G \u030f U \u030d f \u0311 t \u0361")
+_FORMULA_ACCENTS = _pairs(
+    "textcommabelow \u0326 acute \u0301 grave \u0300 hat \u0302 widehat \u0302 tilde \u0303 widetilde \u0303"
+    " check \u030c bar \u0304 overline \u0304 breve \u0306 dot \u0307 ddot \u0308 vec \u20d7 mathring \u030a"
 )
 # Commands that change how their argument looks, and commands of which only the last argument is shown
 _WRAPPERS = frozenset(
@@ -315,7 +315,11 @@ class _Reader:
             is_high = [piece.text for piece in argument] in (["°"], ["′"])
             return argument if is_high else _formatted(_FORMATS[token["script"]], argument)
         if token["accent"]:
-            return self._accented(token, _ACCENT_MARKS[token["accent"]], context)
+            base = self._argument(context)
+            is_character = not base and token["accent"] in "~^"  # on nothing, as in a URL
+            if is_character:
+                return _text(token["accent"], context)
+            return self._accented(token, _ACCENT_MARKS[token["accent"]], base)
         if token["name"]:
             return self._command(token, context)
         if token["other"]:
@@ -356,8 +360,13 @@ class _Reader:
             marks = _INNER_QUOTES if context.is_quoted else _OUTER_QUOTES
             quoted = self._argument(context._replace(is_quoted=True))
             return [_Piece(marks[0]), *quoted, _Piece(marks[1])]
-        if name in _OTHER_ACCENTS:
-            return self._accented(token, _OTHER_ACCENTS[name], context)
+        if name in _FORMULA_ACCENTS:
+            base = self._argument(context)
+            letters = "".join(piece.text for piece in base if not piece.is_tag)
+            if letters and letters == _first_character(letters):
+                return self._accented(token, _FORMULA_ACCENTS[name], base)
+            # over several letters
+            return self._unknown(token)
         if name in _WRAPPERS:
             return self._argument(context) if self._has_argument() else []
         if name in _LAST_ARGUMENTS:
@@ -381,13 +390,17 @@ class _Reader:
         if name == "sqrt":
             return self._root(context)
         if name == "ifmmode":
-            return self._by_mode(context)
+            return self._by_mode(token, context)
         if name in _FRACTIONS:
             upper = _in_brackets(self._argument(context))
             lower = _in_brackets(self._argument(context))
             if upper and lower:
                 return [_APART, *upper, *_text("/", context), *lower, _APART]
-        self.unknown.append(f"\\{name}")
+        return self._unknown(token)
+
+    def _unknown(self, token: re.Match[str]) -> list[_Piece]:
+        """Return a command that is not known as it is written, with its arguments."""
+        self.unknown.append(f"\\{token['name']}")
         end = max(self._place, self._end_of_arguments(token.end()))
         return self._as_text(token.start(), end)
 
@@ -399,13 +412,14 @@ class _Reader:
             degree = _formatted("sup", _text(option[1], context))
         return [*degree, *_text("√", context), *_in_brackets(self._argument(context)), _APART]
 
-    def _by_mode(self, context: _Context) -> list[_Piece]:
+    def _by_mode(self, token: re.Match[str], context: _Context) -> list[_Piece]:
         r"""Read ``\ifmmode … \else … \fi``, with which the American Physical Society exports accents."""
         in_math = self.read(context.deeper(), ("else", "fi"))
         in_text: list[_Piece] = []
         if self._skip("else"):
             in_text = self.read(context.deeper(), ("fi",))
-        self._skip("fi")
+        if not self._skip("fi"):
+            return self._unknown(token)
         return in_math if context.is_math else in_text
 
     def _skip(self, name: str) -> bool:
@@ -416,21 +430,18 @@ class _Reader:
         self._place = token.end()
         return True
 
-    def _accented(self, token: re.Match[str], mark: str, context: _Context) -> list[_Piece]:
+    def _accented(self, token: re.Match[str], mark: str, base: list[_Piece]) -> list[_Piece]:
         """Return the argument of an accent with the accent on its first character."""
-        pieces = self._argument(context)
-        for index, piece in enumerate(pieces):
+        for index, piece in enumerate(base):
             text = piece.text.lstrip()
             if text[:1].isalnum():
                 accented = piece._replace(text=_with_mark(text, mark))
-                tags = [before for before in pieces[:index] if before.is_tag]
-                return [*tags, accented, *pieces[index + 1 :]]
+                tags = [before for before in base[:index] if before.is_tag]
+                return [*tags, accented, *base[index + 1 :]]
             if text and not piece.is_tag:
                 break
-        if not pieces and token[0] in {r"\~", r"\^"}:  # on nothing, the character itself
-            return _text(token["accent"], context)
-        if not pieces:
-            self.unknown.append(f"\\{token['accent'] or token['name']}")
+        if not base:
+            self.unknown.append(f"\\{token['accent']}")
         return self._as_text(token.start(), self._place)
 
     def _end_of_arguments(self, start: int) -> int:

@@ -71,6 +71,7 @@ FORMS = [
     Form("a.pyi", 'def f():\n    """Fit %02d: {}"""\n', docstring, (1,)),
     Form("a.yml", "a: see {} here\n", yaml_value),
     Form("a.yml", 'a: "%s: see {}"\n', yaml_value, ("x",)),
+    Form("a.yml", "a: '%5d: {}'\n", yaml_value, (1,)),
     Form("a.yaml", "a: |\n  %(w)s\n  see {}\n", yaml_value, {"w": "x"}),
     Form("a.json", '{{"a": "%-5d: see {}"}}', json_value, (1,)),
     Form("a.xml", "<r>%s: {}</r>", element, ("x",)),

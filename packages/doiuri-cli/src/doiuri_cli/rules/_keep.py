@@ -81,7 +81,11 @@ _ROXYGEN = re.compile(r"[ \t]*#+'")
 # What a program fills in, by the character that it consists of
 _PERCENT_DIRECTIVE = re.compile(
     r"""
-    % (?! in% | [2-7][0-9A-Fa-f] | [89A-Fa-f][0-9] | [89A-F][A-F] )   # not R's %in%, nor an escape of a URL
+    %
+    (?! in% )                                                         # an operator of R
+    (?! (?<= [\w/.:;)-]% )                                            # an escape within a URL
+        (?: [2-7][0-9A-Fa-f] | [89A-Fa-f][0-9] | [89A-F][A-F] )
+    )
     (?: % | [(<{] \w+ [)>}]                                           # printf in C, Python, R, Ruby, Java
     |   (?: [0-9]+ \$ )? [-+\#0]* (?: [0-9]+ | \* )? (?: \. (?: [0-9]+ | \* ) )?
         [hlLjzt]* [diouxXeEfFgGcrsa@]

@@ -151,8 +151,8 @@ def test_patterns_with_many_stars_are_matched_fast(pattern: str, path: str) -> N
         ("*.txt /a.MD", "", "a.MD docs/d.txt"),
         ("*.Md src/", "docs/", "a.MD old/e.md"),  # extensions in any case
         ("old/", "", "docs/old/c.md old/e.md"),
-        ("*.f90", "", "src/b.F90 src/c.f90"),  # a type that is not known
-        ("*.F90", "", "src/b.F90 src/c.f90"),
+        ("*.lua", "", "src/b.LUA src/c.lua"),  # a type that is not known
+        ("*.LUA", "", "src/b.LUA src/c.lua"),
         ("NEWS", "", "NEWS old/NEWS"),
         ("", "old/ b.md/ #*.md", "a.MD docs/b.md docs/d.txt"),
         ("", "docs/* !docs/d.txt", "a.MD docs/d.txt old/e.md"),
@@ -160,7 +160,7 @@ def test_patterns_with_many_stars_are_matched_fast(pattern: str, path: str) -> N
 )
 def test_include_and_exclude(include: str, exclude: str, paths: str) -> None:
     write("a.MD", "docs/b.md", "docs/old/c.md", "docs/d.txt", "old/e.md", "NEWS", "old/NEWS")
-    write("src/b.F90", "src/c.f90", "src/d.png", "old/Makefile")
+    write("src/b.LUA", "src/c.lua", "src/d.png", "old/Makefile")
     assert selected(include=include, exclude=exclude).paths == paths.split()
 
 
@@ -310,6 +310,18 @@ def test_an_empty_list_names_no_file_and_binary_files_are_passed_over(tmp_path: 
     run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)
     assert "Could not check any of 2 DOIs" in run.stderr
     assert "1 file skipped: binary." in run.stderr
+
+
+def test_a_stray_nul_hides_no_file_that_is_named(tmp_path: Path) -> None:
+    Path("a.md").write_bytes(b"doi:10.1000/182 \0\n")
+    Path("image.md").write_bytes(b"\x89PNG\r\n\0\0\0\rdoi:10.1000/183\n")
+
+    named = doiuri("check", "--offline", "a.md", "image.md", cwd=tmp_path)
+    walked = doiuri("check", "--offline", cwd=tmp_path)
+
+    assert "Could not check 1 DOI" in named.stderr
+    assert "1 file skipped: binary." in named.stderr
+    assert "2 files skipped: binary." in walked.stderr
 
 
 def test_named_files_that_are_excluded_are_left_out_if_asked(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from doiuri_cli.files._select import OPENED, STDIN
 from doiuri_cli.readers import ReadError, configure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from doiuri.resolver import LockContent
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     R = TypeVar("R")
     ShowProgress = Callable[[str, int, int | None], None]
 
-_PROBE = 8192  # bytes in which a NUL makes a file a binary one
+_PROBE = 8192  # bytes in which a NUL makes a file of a folder a binary one
+_STRAY = 1000  # bytes of a named file in which one NUL is a mistake in a text
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _BATCH = 10_000  # mentions in the files that are judged together
 _SMALL = 2_000_000  # bytes of files that one process reads as fast as several
@@ -45,6 +46,7 @@ class Content(NamedTuple):
 
     path: str  # the path; for standard input, the name that it is given
     content: bytes | None = None  # the bytes of standard input or a pipe; None for a file
+    named: bool = False  # whether it was named, and not found in a folder
 
     def read(self) -> Source:
         """Return the text.
@@ -58,8 +60,11 @@ class Content(NamedTuple):
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - for speed
                 content = file.readall()
 
-        if b"\0" in content[:_PROBE] and not content.startswith(_UNICODE_MARKS):
-            raise Skipped("binary")
+        if not content.startswith(_UNICODE_MARKS):
+            probe = content[:_PROBE]
+            stray = max(1, len(probe) // _STRAY) if self.named else 0
+            if probe.count(b"\0") > stray:
+                raise Skipped("binary")
         return Source.from_bytes(self.path, content)
 
 
@@ -268,11 +273,10 @@ def _end_with_parent() -> None:
 
 
 def _size(file: Content) -> int:
-    path, content = file
-    if content is not None:
-        return len(content)
+    if file.content is not None:
+        return len(file.content)
     try:
-        return os.stat(path).st_size  # noqa: PTH116 - for speed
+        return os.stat(file.path).st_size  # noqa: PTH116 - for speed
     except OSError:
         return 0
 
@@ -364,10 +368,13 @@ def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:
     return FileReport(path, problem=problem)
 
 
-def contents_of(paths: Iterable[str], stdin_filename: str | None = None) -> list[Content]:
+def contents_of(
+    paths: Iterable[str], stdin_filename: str | None = None, named: Container[str] = ()
+) -> list[Content]:
     """Return the files to read; standard input and what the shell opened are read at once.
 
     :param stdin_filename: the name of standard input, which decides how it is read.
+    :param named: the paths that were named, and not found in folders.
     """
     contents = []
     for path in paths:
@@ -376,7 +383,7 @@ def contents_of(paths: Iterable[str], stdin_filename: str | None = None) -> list
         elif OPENED.fullmatch(path):
             contents.append(Content(path, _opened(path)))
         else:
-            contents.append(Content(path))
+            contents.append(Content(path, named=path in named))
     return contents
 
 

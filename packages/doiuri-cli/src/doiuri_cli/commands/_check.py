@@ -73,7 +73,7 @@ def check(
     selection = files.select(config)
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
-    contents = contents_of(selection.paths, files.stdin_filename)
+    contents = contents_of(selection.paths, files.stdin_filename, selection.named)
     with show_progress(hidden=quiet) as progress:
         result = Run(config, files.jobs, progress).check(contents, lock)
     report = make_report(selection, result, _unused(selection, result, config, lock))

@@ -45,7 +45,7 @@ def find(files: FileOptions, output: str, *, unique: bool, **options: object) ->
     """
     config = make_config(**options)  # type: ignore[arg-type]
     selection = files.select(config)
-    contents = contents_of(selection.paths, files.stdin_filename)
+    contents = contents_of(selection.paths, files.stdin_filename, selection.named)
     reports = Run(config, files.jobs).map(partial(examined, config), contents, "Reading files")
     read: list[FileReport] = []
     mentions = _mentions(reports, read)

@@ -99,7 +99,7 @@ def fix(
     selection = files.select(config)
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
-    contents = contents_of(selection.paths, files.stdin_filename)
+    contents = contents_of(selection.paths, files.stdin_filename, selection.named)
     uses_output = writes_diff or any(content.content is not None for content in contents)
     results: list[Fixed] = []
     with contextlib.closing(_fixed(config, files.jobs, contents, unsafe)) as all_fixed:

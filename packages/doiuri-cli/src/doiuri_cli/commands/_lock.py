@@ -111,7 +111,7 @@ def lock(
     paths = selection.paths
     if bib is not None:  # it is written below
         paths = [path for path in paths if os.path.abspath(path) != os.path.abspath(bib)]  # noqa: PTH100
-    contents = contents_of(paths, files.stdin_filename)
+    contents = contents_of(paths, files.stdin_filename, selection.named)
     with show_progress(hidden=quiet) as progress:
         reports = Run(config, files.jobs, progress).read(contents)
         dois: dict[str, DOI] = {}

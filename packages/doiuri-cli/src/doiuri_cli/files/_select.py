@@ -246,6 +246,7 @@ class Selection:
 
     def __init__(self) -> None:
         self.paths: list[str] = []  # each once, in the order in which they were named
+        self.named: set[str] = set()  # those that were named, and not found in folders
         self.folders: list[str] = []  # the absolute paths of those that were read whole
         self.skipped: Counter[str] = Counter()  # the files that were passed over, by reason
         self.left_out: list[tuple[str, str]] = []  # what the user may miss, with the reason
@@ -266,6 +267,7 @@ def select(arguments: Iterable[str], wanted: Filter) -> Selection:
             _walk(argument, wanted, selection)
         elif argument == STDIN or os.path.isfile(argument) or OPENED.fullmatch(argument):  # noqa: PTH113
             selection.paths.append(argument)
+            selection.named.add(argument)
         elif os.path.exists(argument):  # noqa: PTH110 - a pipe may block for ever
             selection.skipped["not a regular file"] += 1
         else:

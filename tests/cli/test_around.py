@@ -131,7 +131,7 @@ HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").r
 
 
 EXTENSIONS = re.findall(
-    "[a-z]+", HOOKS[0]["files"].replace("[iwx]?", "|pyi|pyw|pyx").replace("?", "")
+    "[a-z][a-z0-9]*", HOOKS[0]["files"].replace("[iwx]?", "|pyi|pyw|pyx").replace("?", "")
 )
 NAMES = [
     *("README", "CITATION", "AUTHORS", "DESCRIPTION", "LICENSE", "Makefile"),

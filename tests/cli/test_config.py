@@ -207,8 +207,8 @@ def unread(*arguments: object) -> list[str]:
 
 
 def test_types_that_hold_dois_and_are_not_read_are_named_with_what_reads_them() -> None:
-    write("! doi:10.1000/182\n", "a.f90")
-    write("// https://doi.org/10.1000/182\n", "src/b.JS")
+    write("! doi:10.1000/182\n", "a.lua")
+    write("// https://doi.org/10.1000/182\n", "src/b.PHP")
     write("10.0.0.0/8, 10.5/3 and 110.1000/182\n", "c.conf")
     write("\0doi:10.1000/182\n", "d.png")
     write("doi:10.1000/182\n", "Makefile")
@@ -216,9 +216,9 @@ def test_types_that_hold_dois_and_are_not_read_are_named_with_what_reads_them() 
 
     said = unread()
 
-    types = '{ ".f90" = "code", ".js" = "code" }'
+    types = '{ ".lua" = "code", ".php" = "code" }'
     assert said == [
-        f"DOIs in .f90, .js files were not read; to read them, configure extensions = {types}",
+        f"DOIs in .lua, .php files were not read; to read them, configure extensions = {types}",
         "DOIs in .csv files were not read; --columns NAME reads them.",
     ]
     write(f"extensions = {types}\n")
@@ -236,7 +236,7 @@ def test_the_patterns_of_the_configuration_are_no_unread_dois() -> None:
 @pytest.mark.parametrize(
     ("options", "config"),
     [
-        (["--exclude=*.f90"], ""),
+        (["--exclude=*.lua"], ""),
         ([], 'include = ["*.md"]'),
         (["--columns=doi"], ""),
         (["a.md"], ""),
@@ -244,7 +244,7 @@ def test_the_patterns_of_the_configuration_are_no_unread_dois() -> None:
     ],
 )
 def test_nothing_is_said_of_files_that_nobody_misses(options: list[str], config: str) -> None:
-    write("! doi:10.1000/182\n", "a.f90")
+    write("! doi:10.1000/182\n", "a.lua")
     write("text\n", "a.md")
     write("doi: 10.1000/182\n", "a.yaml")
     write(config)

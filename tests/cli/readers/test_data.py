@@ -26,6 +26,9 @@ TEXTS = {
 } | {text: ("", text) for text in ("x", "", "true")}
 
 
+LABELLED = [text for text in TEXTS if "http" in text or "doi:" in text]
+
+
 class Styled(str):
     """A string, and the style in which YAML is to write it."""
 
@@ -127,20 +130,52 @@ def read(key: Any, text: str) -> tuple[str, str]:
     DATA,
     st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1])}),
 )
-def test_json_has_the_dois_of_its_works(data: Any, style: dict[str, Any]) -> None:
+def test_json_has_the_dois_of_its_keys_and_what_has_a_label(
+    data: Any, style: dict[str, Any]
+) -> None:
+    """Only works are fixed; a bare name is none, but for keys that describe a work."""
     text = json.dumps(data, **style)
     data = deepcopy(data)
     expected: list[tuple[str, str | None]] = []
     for keys, around, value in [*walk(data)]:
-        work = around[0] if isinstance(around[0], dict) else {}
-        if "author" in keys or not is_work(work):
+        if "author" in keys:
             continue
-        if keys[-1] in {"doi", "DOI", "URL", "note"}:
-            doi, better = read(keys[-1], value)
-            if doi:
-                expected.append((doi, str(work["id"]) if "id" in work else None))
+        holder = around[0] if around and isinstance(around[0], dict) else {}
+        entry = str(holder["id"]) if is_work(holder) and "id" in holder else None
+        doi, better = read(keys[-1], value)
+        describes = is_work(holder) and keys[-1] in {"doi", "DOI", "URL", "note"}
+        if doi and (describes or keys[-1] in {"doi", "DOI"} or value in LABELLED):
+            expected.append((doi, entry))
+        if describes:
             put(data, keys, better)
     agrees("a.json", text, data, expected, json.loads)
+
+
+@given(
+    st.lists(OBJECTS, min_size=1, max_size=3),
+    st.booleans(),
+    st.sampled_from([None, 1]),
+    st.booleans(),
+)
+def test_two_spellings_of_one_file_have_the_same_names(
+    data: Any, ensure_ascii: bool, indent: int | None, flow: bool
+) -> None:
+    """In YAML, a bare name in a text counts, too."""
+    data = [
+        {key: value for key, value in item.items() if value not in TEXTS or value in LABELLED}
+        for item in data
+    ]
+    minified = json.dumps(data, separators=(",", ":"))
+    spellings = {
+        "a.json": json.dumps(data, ensure_ascii=ensure_ascii, indent=indent),
+        "a.yaml": yaml.dump(data, Dumper=Dumper, sort_keys=False, default_flow_style=flow),
+        "b.yaml": minified,
+    }
+
+    expected = [place["doi"] for place in places("b.json", minified)]
+
+    for path, text in spellings.items():
+        assert [place["doi"] for place in places(path, text)] == expected, path
 
 
 def is_work(value: dict[str, Any]) -> bool:

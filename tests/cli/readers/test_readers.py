@@ -114,6 +114,20 @@ def test_dois_are_found_and_what_stands_in_the_place_of_one_is_told(
         assert codes(path, text) == case["codes"]
 
 
+def test_the_same_is_found_in_a_file_whether_it_is_named_or_in_a_folder(tmp_path: Path) -> None:
+    paths = []
+    for number, case in enumerate(GIVEN["cases"]):
+        path = tmp_path / str(number) / case["path"]
+        path.parent.mkdir(parents=True)
+        path.write_bytes(case["text"].encode())
+        paths.append(path.relative_to(tmp_path))
+
+    named = doiuri("find", "--isolated", "-o", "jsonl", *paths, cwd=tmp_path)
+    walked = doiuri("find", "--isolated", "-o", "jsonl", ".", cwd=tmp_path)
+
+    assert sorted(walked.stdout.splitlines()) == sorted(named.stdout.splitlines())
+
+
 NO_DOI = (
     "N/A",
     "n/a",

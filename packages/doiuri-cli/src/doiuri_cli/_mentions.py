@@ -113,6 +113,7 @@ _PLACEHOLDER = (
     r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?|@[A-Z_]+@"
     r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
 )
+_TEMPLATE = re.compile(r"[{}$]|%(?:[(sdr]|\Z)")
 _NONE = (
     r"(?i)[-–—.?/\s]*|#?n\.?/?\s?a\.?|nan|(?:no|without)\s+doi(?:\s+\w+)?"
     r"|(?:not|un)\s?(?:yet\s+)?(?:available|assigned|known|published)"
@@ -259,7 +260,7 @@ def _in_text(part: Part) -> Iterator[Mention]:
             start, end = announced.popleft()
             if last <= start and end <= match.start:
                 yield from _invalid(part, start, end)
-        if match.label or not is_reference(part.text, match.start, part.syntax):
+        if _counts(part, match):
             yield Mention(part, *match)
         last = match.end
 
@@ -268,6 +269,13 @@ def _in_text(part: Part) -> Iterator[Mention]:
             for invalid in _invalid(part, start, end):
                 yield invalid
                 last = end
+
+
+def _counts(part: Part, match: Match) -> bool:
+    """Return whether a match is a mention: not if it is the key of an entry, or a template in a program."""
+    if part.labelled:
+        return bool(match.label) and not _TEMPLATE.search(match.text)
+    return bool(match.label) or not is_reference(part.text, match.start, part.syntax)
 
 
 def _field(part: Part) -> Iterator[Mention]:

@@ -73,12 +73,12 @@ _ESCAPED = re.compile(r"[\\\"'\x00-\x08\x0a-\x1f\x7f]")
 
 
 def read_python(source: Source) -> Iterator[Part]:
-    """Return the comments as text, and the docstrings as reStructuredText."""
+    """Return the comments as text, the docstrings as reStructuredText, and the labels and links in strings."""
     yield from parts_of_code(source.text)
 
 
 def parts_of_code(text: str) -> Iterator[Part]:
-    """Return the comments and docstrings of a program that may mention a DOI, as parts of its text."""
+    """Return the comments and strings of a program that may mention a DOI, as parts of its text."""
     if not may_mention(text):
         return
     cites = "Doi(" in text
@@ -101,6 +101,8 @@ def parts_of_code(text: str) -> Iterator[Part]:
         opening = _opening(text, token, depth)
         if opening is not None:
             yield from _parts_of_literal(text, token.span(kind), opening)
+        elif "/" in content:
+            yield _part_of_value(text, token.span(kind))
 
 
 def _kind(token: re.Match[str]) -> str:
@@ -125,6 +127,15 @@ def _parts_of_literal(text: str, span: tuple[int, int], opening: re.Match[str]) 
     call = opening.groupdict().get("call", "")
     for part in _parts_of_string(content, call):
         yield moved(part, places, encode)
+
+
+def _part_of_value(text: str, span: tuple[int, int]) -> Part:
+    """Return a string that documents nothing: a program may compare it, so nothing is fixed.
+
+    In a raw string, no backslash is an escape; but a name with one is rare.
+    """
+    content, places = undo(text, [span], _ESCAPE, _meaning)
+    return Part(content, places=places, labelled=True, encode=unwritable)
 
 
 def _call(text: str, start: int) -> re.Match[str] | None:
@@ -227,6 +238,11 @@ def read_code(source: Source) -> Iterator[Part]:
         yield Part(lines[0], lines.lastgroup or "", start=lines.start())
         last = lines.end()
     yield Part(source.text[last:], start=last, encode=unwritable)
+
+
+def read_source(source: Source) -> Iterator[Part]:
+    """Return a program as text, in which only names with a label and links count; nothing is fixed."""
+    yield Part(source.text, labelled=True, encode=unwritable)
 
 
 class _Cell:

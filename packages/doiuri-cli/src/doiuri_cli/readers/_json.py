@@ -1,7 +1,8 @@
-"""JSON: its strings with their places (RFC 8259), and the parts that describe works.
+"""JSON: its strings with their places (RFC 8259), and what may mention DOIs in them.
 
-These are the items of CSL-JSON, BibJSON and DataCite's JSON at any depth, and .zenodo.json, codemeta.json and
-RO-Crate, and other JSON-LD; of other files nothing is read. A file may also be JSON lines.
+Works are described by the items of CSL-JSON, BibJSON and DataCite's JSON at any depth, by .zenodo.json,
+codemeta.json, RO-Crate and other JSON-LD. Elsewhere, only keys for DOIs are read, and names with a label and
+links in other strings; nothing is fixed. A file may also be JSON lines.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Source
-from doiuri_cli.readers._keys import KEY_NAMES
+from doiuri_cli.readers._keys import KEY_NAMES, is_doi_key
 from doiuri_cli.readers._part import (
     Decoded,
     Part,
@@ -70,21 +71,32 @@ def read_json(source: Source) -> Iterator[Part]:
         yield from _values(source, loaded(source), _zenodo)
     elif name.endswith(("codemeta.json", "ro-crate-metadata.json", ".jsonld")):
         yield from _values(source, loaded(source), _linked)
-    elif _DOI.search(source.text):
+    elif may_mention(source.text) and not _is_lock_file(source):
         yield from _works(source)
 
 
 def _works(source: Source) -> Iterator[Part]:
-    """Yield the values of works, in a file that may be JSON lines."""
+    """Yield the values of a file that may describe works, and may be JSON lines."""
     lines = _lines(source)
     for start, line in lines:
         for part in _values(line, loaded(line), _work, SKIPPED):
             yield moved(part, range(start, start + len(line.text) + 1))
     if lines:
         return
-    value = described(source)
-    if value is not None:
-        yield from _values(source, value, _work, SKIPPED)
+    try:
+        value = loaded(source)
+    except ReadError:
+        if _DOI.search(source.text):
+            raise
+        # such as settings with comments
+        yield Part(source.text, labelled=True, encode=unwritable)
+        return
+    yield from _values(source, value, _work, SKIPPED)
+
+
+def _is_lock_file(source: Source) -> bool:
+    """Return whether a file is one of our lock files."""
+    return source.text.startswith('{"doiuri-lock"')
 
 
 def _lines(source: Source) -> list[tuple[int, Source]]:
@@ -124,7 +136,7 @@ def described(source: Source) -> object | None:
 
     :raises ReadError: if it is not JSON.
     """
-    may_describe = _DOI.search(source.text) and not source.text.startswith('{"doiuri-lock"')
+    may_describe = _DOI.search(source.text) and not _is_lock_file(source)
     return loaded(source) if may_describe else None
 
 
@@ -143,18 +155,33 @@ def _values(
     for string in strings(source, skip):
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
+        is_known = kind != ""
+        if not is_known and _is_loose_doi(string):
+            kind = "doi"
         is_doi = kind in {"field", "doi"}
-        if not kind or not (is_doi or may_mention(string.value)):
+        if not (is_doi or may_mention(string.value)):
             continue
 
         text, places = undo_all(source.text, [string])
-        encode = encoder_of(source, string)
-        syntax = "text" if is_doi else kind
         entry = _entry_of(holder) if is_work(holder) else ""
-        part = Part(text, syntax, places=places, entry=entry, field=kind == "field", encode=encode)
-        if string.path[-1] in KEY_NAMES:
+        part = Part(
+            text,
+            "text" if is_doi else kind or "text",
+            places=places,
+            entry=entry,
+            field=kind == "field",
+            labelled=kind == "",
+            encode=encoder_of(source, string),
+        )
+        if not is_known or string.path[-1] in KEY_NAMES:
             part = part._replace(encode=unwritable)
         yield value_of_doi(part) if kind == "doi" else part
+
+
+def _is_loose_doi(string: String) -> bool:
+    """Return whether a string is the value of a key for a DOI, or in a list of them, of whatever object."""
+    keys = [step for step in string.path if isinstance(step, str)]
+    return is_doi_key(keys[-1] if keys else "") and is_attempt(string.value)
 
 
 def at(value: object, path: Keys) -> object:
@@ -217,7 +244,9 @@ def _zenodo(path: Keys, holder: object) -> str:
 
 def _linked(path: Keys, holder: object) -> str:
     """Return what a value of codemeta.json and RO-Crate is, which use the names of schema.org."""
-    names = [step for step in path if isinstance(step, str)]
+    names = [_local_name(step) for step in path if isinstance(step, str)]
+    if names[1:] and names[-1] == "@value":
+        names.pop()
     match names[-1:]:
         case ["value"] if _says_doi(holder):
             return _kind_of_doi("value", holder)
@@ -227,6 +256,7 @@ def _linked(path: Keys, holder: object) -> str:
             "identifier"
             | "@id"
             | "sameAs"
+            | "seeAlso"
             | "url"
             | "citation"
             | "referencePublication"
@@ -235,6 +265,11 @@ def _linked(path: Keys, holder: object) -> str:
             return "text"
         case _:
             return ""
+
+
+def _local_name(key: str) -> str:
+    """Return a key of JSON-LD without the prefix or the IRI of its vocabulary, as in ``dcterms:identifier``."""
+    return re.split(r"[:/#]", key)[-1]
 
 
 class String(NamedTuple):
@@ -285,7 +320,7 @@ def strings(
     """Return the strings that are values, in order.
 
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.
-    :param skip: the keys whose string values are left out.
+    :param skip: the keys whose lists and objects are left out.
     :param keys: a set to which each key of the file is added; None if they are not needed.
     :raises ReadError: if it is nested too deeply.
     """
@@ -302,7 +337,7 @@ def strings(
                 if keys is not None:
                     keys.add(key)
                 if key in skip:
-                    place = _after_value(text, place)
+                    place = _after_list_or_object(text, place)
                 is_key = False
             case '"':
                 value, place = _decoded(text, start)
@@ -323,10 +358,10 @@ def strings(
                 is_key = False
 
 
-def _after_value(text: str, place: int) -> int:
-    """Return where the value ends that follows a key."""
+def _after_list_or_object(text: str, place: int) -> int:
+    """Return where the list or object ends that follows a key; the place if another value follows."""
     colon = _COLON.match(text, place)
-    if colon is None:
+    if colon is None or text[colon.end() : colon.end() + 1] not in {"[", "{"}:
         return place
     _, end = _decoded(text, colon.end())
     return end

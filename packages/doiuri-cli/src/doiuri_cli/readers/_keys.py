@@ -10,6 +10,14 @@ import re
 KEY_NAMES = frozenset({"id", "@id", "citation-key"})
 """The keys of YAML and JSON whose values are keys of entries or objects."""
 
+_DOI_KEYS = frozenset({"doi", "dois"})
+
+
+def is_doi_key(key: object) -> bool:
+    """Return whether a key of YAML or JSON is for a DOI, with or without a prefix, as in ``sci:doi``."""
+    return isinstance(key, str) and key.rpartition(":")[2].lower() in _DOI_KEYS
+
+
 _FAR = 500  # characters of a list of keys before one of them
 
 _PANDOC = re.compile(r"(?<![\w./])@\{?[\w./:%-]*\Z")  # also org-cite: [@key; see @key, p. 3]

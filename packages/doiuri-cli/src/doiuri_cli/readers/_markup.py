@@ -115,16 +115,33 @@ _COMMENT_LINE = re.compile(r"^[ \t]*#[^\r\n]*", re.MULTILINE)
 
 def read_html(source: Source) -> Iterator[Part]:
     """Return the whole text, with blanks in the place of what is not read."""
-    is_xml = source.path.lower().endswith((".xml", ".csl", ".owl"))
+    text = source.text
+    is_xml = source.path.lower().endswith((".xml", ".csl", ".owl", ".rdf"))
     syntax = "xml" if is_xml else "html"
-    prose = html_without_code(source.text, is_xml=is_xml)
+    spans = list(code_spans(text, is_xml=is_xml))
+    prose = blanked(text, spans)
     yield Part(prose, syntax)
-    yield from parts_in_code(source.text, prose)
+    if is_xml:
+        # A page hides in comments what was in it; a style or a record says there where something comes from
+        comments = (span for span in spans if text.startswith("<!--", span[0]))
+        yield from (_part_of_comment(text, *span) for span in comments)
+    yield from parts_in_code(text, prose)
 
 
-def html_without_code(text: str, *, is_xml: bool = False) -> str:
-    """Return HTML or XML with blanks in the place of comments and code."""
-    return blanked(text, code_spans(text, is_xml=is_xml))
+def _part_of_comment(text: str, start: int, end: int) -> Part:
+    first = start + len("<!--")
+    last = end - len("-->")
+    return Part(text[first:last], start=first, labelled=True, encode=_without_hyphens)
+
+
+def _without_hyphens(text: str) -> str:
+    """Return the text: a comment of XML holds it as it is.
+
+    :raises ValueError: if it has two hyphens, which a comment cannot have (XML 1.0 §2.5).
+    """
+    if "--" in text:
+        raise ValueError(f"a comment cannot hold the text {text!r}")
+    return text
 
 
 def code_spans(text: str, *, is_xml: bool = False) -> Iterator[tuple[int, int]]:

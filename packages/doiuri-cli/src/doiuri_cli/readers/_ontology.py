@@ -1,4 +1,4 @@
-"""Ontologies: RDF/XML as XML; of other syntaxes, such as Turtle, comments and IRIs.
+"""Ontologies: RDF/XML as XML; of other syntaxes, such as Turtle and N-Triples, comments and IRIs.
 
 An IRI is the name of what it identifies, in other files too: it is never fixed.
 """

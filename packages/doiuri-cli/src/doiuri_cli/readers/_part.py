@@ -58,6 +58,9 @@ class Part(NamedTuple):
     field: bool = False
     """Whether the text is the whole value of a field for a DOI."""
 
+    labelled: bool = False
+    """Whether only names with a label, and links, count: a bare name may be something else, as in a program."""
+
     ignored: frozenset[str] = frozenset()
     """The codes that are not reported in the notebook's cell, as a tag of it says; "*" stands for all codes."""
 

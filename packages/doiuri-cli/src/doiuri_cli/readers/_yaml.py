@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.readers._json import encode_unicode
-from doiuri_cli.readers._keys import KEY_NAMES
+from doiuri_cli.readers._keys import KEY_NAMES, is_doi_key
 from doiuri_cli.readers._markup import block_end
 from doiuri_cli.readers._part import (
     Decoded,
@@ -39,7 +39,6 @@ _CROSSREF_KEY = re.compile(r'"key": ?"10\.[^"]*+"')
 _BRACKETS = -2  # the column of what is within brackets or braces
 # What is no string, if it is plain
 _NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)
-_FIELDS = {"doi", "DOI"}  # their values may be no DOI
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 _WHITE = r"[ \t\r\n]"
 _DOCUMENT_MARKER = rf"^(?:---|\.\.\.)(?={_WHITE}|\Z)"  # YAML 1.2.2 §9.1.2
@@ -139,9 +138,9 @@ def _parts(text: str, scalars: list[Scalar], *, is_citation: bool) -> Iterator[P
     """Yield the parts of one document."""
     entries = _entries(text, scalars)
     identifiers = _identifiers(text, scalars)
-    with_doi = _mappings_with(scalars, _FIELDS)
+    with_doi = {scalar.mapping for scalar in scalars if is_doi_key(scalar.key)}
     for scalar in scalars:
-        is_field = scalar.key in _FIELDS or (
+        is_field = is_doi_key(scalar.key) or (
             scalar.key == "value" and scalar.mapping in identifiers
         )
         # In double quotes there may be escapes, so that a name is not as the file has it

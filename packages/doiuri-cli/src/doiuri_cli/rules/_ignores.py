@@ -38,6 +38,7 @@ _OPENINGS = {
     "ontology": f"{_HASH}|{_MARKUP}",
     "python": f"{_HASH}|{_RST}",
     "rst": _RST,
+    "source": rf"{_HASH}|(?<!\S)(?://|/\*|!)",
     "tex": _PERCENT,
     "yaml": _HASH,
     ".toml": _HASH,  # has no reader: read as plain text if it is named

@@ -102,11 +102,29 @@ def test_generated_files_are_fixed_only_with_unsafe_fixes_or_if_they_are_named(
     run = doiuri("fix", "--isolated", cwd=tmp_path)
 
     assert (top / case["path"]).read_text() == (text if is_generated else fixed)
-    left = "1 fix in generated files or templates left to --unsafe-fixes.\n"
+    left = "1 fix in programs, generated files or templates left to --unsafe-fixes.\n"
     assert run.stderr.endswith(left) == is_generated
     assert ("warning[not-https]" in run.stdout) == is_generated
     doiuri("fix", "--isolated", case["path"], cwd=top)
     assert (top / case["path"]).read_text() == fixed
+
+
+@pytest.mark.parametrize("words", [(), ("a.c",)])
+def test_programs_are_fixed_only_with_unsafe_fixes(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Nor are other JSON than works, and strings of Python, fixed at all."""
+    program = tmp_path / "a.c"
+    write(program, f"/* {LINK} */\n")
+    write(tmp_path / "a.json", json.dumps({"x": LINK, "doi": "doi:10.1000/182"}))
+    write(tmp_path / "a.py", f"x = '{LINK}'\n")
+
+    run = doiuri("fix", "--isolated", *words, cwd=tmp_path)
+
+    assert program.read_text() == f"/* {LINK} */\n"
+    left = "1 fix in programs, generated files or templates left to --unsafe-fixes.\n"
+    assert run.stderr.endswith(left)
+    assert run.stderr.startswith("Fixed 0 in 0 files")
+    doiuri("fix", "--isolated", "--unsafe-fixes", "--offline", *words, cwd=tmp_path)
+    assert program.read_text() == "/* https://doi.org/10.1000/182 */\n"
 
 
 def test_attributes_of_inner_folders_come_first_and_those_of_other_repositories_do_not_count(

@@ -116,6 +116,8 @@ def examine(source: Source, config: Config) -> FileReport:
         in_test_data = recorded or is_test_data(source.path, config.searched)
         if in_test_data or (findings and is_generated(source, kind)):
             findings = [_without_safe_fix(finding) for finding in findings]
+    if kind == "source":  # what its comments and strings are is not known
+        findings = [_without_safe_fix(finding) for finding in findings]
     return FileReport(
         source.path,
         _names(mention for mention in located if not mention.may_be_page),
@@ -132,7 +134,7 @@ def examine(source: Source, config: Config) -> FileReport:
 
 
 def _without_safe_fix(finding: Finding) -> Finding:
-    """Return the finding with its fix as an unsafe one: test data and generated files stay as they are."""
+    """Return the finding with its fix as an unsafe one: test data, programs and the like stay as they are."""
     if finding.fix is None:
         return finding
     return finding._replace(fix=finding.fix._replace(safe=False))

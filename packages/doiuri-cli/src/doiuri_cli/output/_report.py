@@ -140,7 +140,9 @@ def unsafe_lines(findings: Iterable[Finding]) -> list[str]:
         lines.append(f"{_fixes(in_test_data)} in test data left to --unsafe-fixes.")
     if len(unsafe) > in_test_data:
         count = len(unsafe) - in_test_data
-        lines.append(f"{_fixes(count)} in generated files or templates left to --unsafe-fixes.")
+        lines.append(
+            f"{_fixes(count)} in programs, generated files or templates left to --unsafe-fixes."
+        )
     return lines
 
 

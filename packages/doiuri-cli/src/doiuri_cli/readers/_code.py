@@ -241,8 +241,8 @@ def read_code(source: Source) -> Iterator[Part]:
 
 
 def read_source(source: Source) -> Iterator[Part]:
-    """Return a program as text, in which only names with a label and links count; nothing is fixed."""
-    yield Part(source.text, labelled=True, encode=unwritable)
+    """Return a program as text, in which only names with a label and links count; no fix is safe in it."""
+    yield Part(source.text, labelled=True)
 
 
 class _Cell:

@@ -72,9 +72,7 @@ class Result(NamedTuple):
     """What a run has found."""
 
     reports: list[FileReport]  # one for each file
-    answers: (
-        Answers  # what is known about the DOIs; only the figures if they were not asked at once
-    )
+    answers: Answers  # what is known about the DOIs, or only the figures if files were judged apart
     locked: set[str]  # the DOIs that the lock file has, by their keys
     recorded: int  # how many names are only in recorded HTTP
 

@@ -152,7 +152,11 @@ def is_work(value: object) -> bool:
 def _values(
     source: Source, value: object, kind_of: Kind, skip: Container[str] = ()
 ) -> Iterator[Part]:
-    for string in strings(source, skip):
+    for string in strings(source, skip, yields_keys=True):
+        if string.is_key:
+            if may_mention(string.value):
+                yield _part_of_key(source, string)
+            continue
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
         is_known = kind != ""
@@ -176,6 +180,11 @@ def _values(
         if not is_known or string.path[-1] in KEY_NAMES:
             part = part._replace(encode=unwritable)
         yield value_of_doi(part) if kind == "doi" else part
+
+
+def _part_of_key(source: Source, string: String) -> Part:
+    text, places = undo_all(source.text, [string])
+    return Part(text, places=places, labelled=True, encode=unwritable)
 
 
 def _is_loose_doi(string: String) -> bool:
@@ -273,12 +282,13 @@ def _local_name(key: str) -> str:
 
 
 class String(NamedTuple):
-    """A string that is a value."""
+    """A string that is a value, or a key."""
 
-    path: Keys  # the keys that lead to it
+    path: Keys  # the keys that lead to it; the key itself is the last
     value: str
     start: int  # offset in the file of its first character, after the quotation mark
     end: int  # offset of the quotation mark that ends it
+    is_key: bool = False
 
 
 def encode_ascii(text: str) -> str:
@@ -315,13 +325,18 @@ def undo_all(text: str, strings: Iterable[String]) -> Decoded:
 
 
 def strings(
-    source: Source, skip: Container[str] = (), keys: set[str] | None = None
+    source: Source,
+    skip: Container[str] = (),
+    keys: set[str] | None = None,
+    *,
+    yields_keys: bool = False,
 ) -> Iterator[String]:
     """Return the strings that are values, in order.
 
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.
     :param skip: the keys whose lists and objects are left out.
     :param keys: a set to which each key of the file is added; None if they are not needed.
+    :param yields_keys: whether to return the keys, too.
     :raises ReadError: if it is nested too deeply.
     """
     text = source.text
@@ -334,6 +349,8 @@ def strings(
             case '"' if is_key:
                 key, place = _decoded(text, start)
                 path[-1] = key
+                if yields_keys:
+                    yield String((*path,), key, start + 1, place - 1, is_key=True)
                 if keys is not None:
                     keys.add(key)
                 if key in skip:

@@ -355,7 +355,7 @@ class Locked(RuleBasedStateMachine):
                 assert found == (
                     now if now in {None, b"null"} else Work.from_json(now or b"", doi=doi)
                 )
-            elif doi in survey.stale and work is None:
+            elif doi in survey.stale and work is None and before[doi][0] != "not-found":
                 assert after[doi][1] is not None
             elif doi not in dois or doi in survey.incomplete or doi in survey.stale:
                 assert after[doi][1] == work

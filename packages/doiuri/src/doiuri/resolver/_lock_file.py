@@ -159,11 +159,13 @@ class LockContent:
 
     def _add(self, key: Key, entry: Entry) -> None:
         self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
+        if key.kind == "record" or entry.says_none:
+            return
         record_key = Key("record", DOI_ORG, key.doi)
         record = self.get(record_key)
-        if key.kind != "record" and record is not None and record.says_not_found:
+        if record is not None and record.says_not_found:
             del self._values[record_key]  # the DOI exists after all
-        if key.kind == "work" and not entry.says_none and math.isfinite(entry.expires):
+        if key.kind == "work" and math.isfinite(entry.expires):
             received = time.gmtime(max(entry.expires - MAX_AGE, 0))
             self.retrieved[key.doi] = time.strftime("%Y-%m-%d", received)
 

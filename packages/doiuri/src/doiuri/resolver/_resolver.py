@@ -71,9 +71,9 @@ class Resolver:
     :param transport: sends the requests instead of HTTP; see ``Transport``.
     :param on_reply: called after each request, in the thread that sent it, with its ``Reply``, or with the
         TransportError or TimeoutError that it ended with. What it raises ends the call.
-    :param long_running: whether the process is a server. One that answers three requests in a row with status
-        403, and not as the API does, blocks us: it gets no more requests from a build, and from a server one
-        after 5, 10 and then every 15 minutes. All pauses, and their ends, are logged.
+    :param long_running: whether this process is a server. If the resolver blocks it, with three answers in a row
+        that have status 403 and are not the API's, it asks again after 5, 10 and then every 15 minutes; by
+        default it does not. The pauses, and that the resolver answers again, are logged.
     :raises ValueError: if an argument or variable is invalid; the message begins with its name.
     :raises TypeError: if ``store``, ``session`` or a callback has the wrong type.
 

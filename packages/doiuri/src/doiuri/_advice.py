@@ -25,8 +25,8 @@ _LOOK_ALIKES_OF = {
     '"': "\u201c\u201d\u201e\u201f\u2033",
     "/": "\u2044\u2215\u29f8",
     ".": "\u2024",
-    "<": "\u2039\u02c2\u27e8\u3008",
-    ">": "\u203a\u02c3\u27e9\u3009",
+    "<": "\u2039\u02c2\u2329\u27e8\u3008",
+    ">": "\u203a\u02c3\u232a\u27e9\u3009",
     ":": "\u2236",
     "~": "\u02dc\u223c",
 }
@@ -64,7 +64,9 @@ _PAGE_ENDS = tuple("abstract full text html htm pdf epub meta summary toc svg".s
 _REPAIRS = 15  # at most: one for each check of the name
 _LONG = 5000  # characters; composing longer names can take quadratic time
 _MARKS = ".,;:!?'\"’…。、，．；：！？"
-_CLOSERS = dict(zip(")]}>”»）】」』》〉", "([{<“«（【「『《〈", strict=True))
+_CLOSERS = dict(
+    zip(")]}>”»›）】」』》〉\u232a\u27e9", "([{<“«‹（【「『《〈\u2329\u27e8", strict=True)
+)
 # What follows a name and white space in references: a remark or another name
 _BEYOND = lazy(
     r"""
@@ -318,18 +320,21 @@ def _lost_character(doi: DOI) -> Advice | None:
 
 
 def _look_alike(doi: DOI) -> Advice | None:
-    better = doi.name.translate(_LOOK_ALIKES)
-    has_latin = re.search("[A-Za-z]", doi.name) is not None
+    """Return advice on characters before the punctuation at the end, which has its own advice."""
+    end = _punctuation_start(doi.name)
+    name = doi.name[:end]
+    better = name.translate(_LOOK_ALIKES)
+    has_latin = re.search("[A-Za-z]", name) is not None
     if has_latin:  # without, Cyrillic and Greek letters are probably meant
         better = better.translate(_TWINS)
     better = "".join(map(_usual, better))
 
-    characters = dict.fromkeys(doi.name)  # each once, in order
+    characters = dict.fromkeys(name)  # each once, in order
     look_alikes = [character for character in characters if character not in better]
     if not look_alikes:
         return None
     message = f"{_listed(look_alikes)} looks like another character"
-    return Advice("look-alike", message, _suggested(better))
+    return Advice("look-alike", message, _suggested(better + doi.name[end:]))
 
 
 def _usual(character: str) -> str:
@@ -359,7 +364,13 @@ def _entity(doi: DOI) -> Advice | None:
     decoded = unescape_html(doi.name)
     if decoded == doi.name:
         return None
+    if _ends_in_entity(doi.name):  # perhaps that of a bracket around the name
+        decoded = decoded[: _punctuation_start(decoded)]
     return Advice("entity", "an HTML entity in the name", _suggested(decoded))
+
+
+def _ends_in_entity(name: str) -> bool:
+    return name.endswith(";") and not unescape_html(name).endswith(";")
 
 
 def _tex_escape(doi: DOI) -> Advice | None:
@@ -390,16 +401,22 @@ def _space(doi: DOI) -> Advice | None:
 
 def _punctuation(doi: DOI) -> Advice | None:
     name = doi.name
+    end = _punctuation_start(name)
+    if end == len(name) or _ends_in_entity(name):
+        return None
+    punctuation = name[end:][-9:]
+    message = f"the name ends in {punctuation!r}"
+    return Advice("trailing-punctuation", message, _suggested(name[:end]))
+
+
+def _punctuation_start(name: str) -> int:
+    """Return where the punctuation at the end of a name starts, which closes nothing."""
     end = len(name)
     counts = Counter(name)
     while _is_stray(name[end - 1], counts):
         end -= 1
         counts[name[end]] -= 1
-    if end == len(name):
-        return None
-    punctuation = name[end:][-9:]
-    message = f"the name ends in {punctuation!r}"
-    return Advice("trailing-punctuation", message, _suggested(name[:end]))
+    return end
 
 
 def _is_stray(character: str, counts: Counter[str]) -> bool:

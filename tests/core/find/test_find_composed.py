@@ -410,6 +410,40 @@ def test_a_mention_after_another_is_found_as_if_alone(syntax: str) -> None:
     )
 
 
+# With separators in them, though it is known where they end: by their SICI (ANSI/NISO Z39.56), or by brackets
+SICIS = [
+    SICI,
+    "10.1206/0003(2000)286[1:t]2.0.CO;2",
+    "10.1175/1520-0442(1999)012<0001:taote>2.0.co;2",
+    "10.1002/(SICI)1097-0258(19970415)16:7<791::AID,SIM>3.0.TX;3-9",
+]
+BRACKETED = ["10.1000/a(b,c)d", "10.1000/a[b;c]d", "10.1016/S0140-6736(05)67778-3"]
+ROWS = "{}\n{}¦{};{}¦{},{}¦;{};{};¦,{},\n,{},¦{}\t{}¦{}|{}¦- {}\n- {}¦| {} | x |\n| {} | y |¦{},\n{}¦'{}','{}'"
+ROWS_OF_SICIS = "{};x\n{};y¦{},x\n{},y¦1;{};x\n2;{};y"
+WRITTEN: dict[str, list[Write]] = {
+    "text": [str],
+    "html": [html_text, html_numbers],
+    "markdown": [str, backslashes],
+    "rst": [str, backslashes],
+    "asciidoc": [unless(r"\[", str)],  # it begins the text of a link or macro
+    "bibtex": [tex],
+}
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_a_name_whose_end_is_known_is_found_in_a_table_or_list_as_if_alone(syntax: str) -> None:
+    rows = [*product(ROWS.split("¦"), SICIS + BRACKETED, SICIS + BRACKETED)]
+    rows += product(ROWS_OF_SICIS.split("¦"), SICIS, SICIS)
+    pieces = []
+    for (row, *names), lead, write in product(rows, LEADS[:3], WRITTEN[syntax]):
+        form = Form(f"‹{lead}{{}}›", write)
+        before, between, after = row.split("{}")
+        if all(map(write, names)):
+            first, second = (piece(form, name) for name in names)
+            pieces.append(joined(before, first, between, second, after))
+    check(pieces, syntax)
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_a_block_is_read_as_if_alone(syntax: str, end: str) -> None:

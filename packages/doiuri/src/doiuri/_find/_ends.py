@@ -11,11 +11,13 @@ from doiuri._urls import PROXY_HOST_PATTERN
 
 # Always the end: white space, what no name holds, typographic quotation marks, other scripts' punctuation
 _HARD = (
-    "\\s`|«»\u2014\u2018-\u2022\u2026\u2039\u203a\u060c\u061b\u061f\u06d4\u0964\u0965\u3001-\u3003\u3008-\u3011"
+    "\\s`|«»\u2014\u2018-\u2022\u2026\u2039\u203a\u060c\u061b\u061f\u06d4\u0964\u0965\u3001-\u3003\u300a-\u3011"
     "\u3014-\u301f\uff01\uff08\uff09\uff0c\uff0e\uff1a-\uff1c\uff1e\uff1f\uff3b\uff3d\uff5b\uff5d-\uff65"
 ) + NOT_GRAPHIC
+# Of mathematics and of Chinese: around a name, as HAL writes them, or in it for the "<" and ">" of a SICI
+_ANGLES = "\u2329\u232a\u27e8\u27e9\u3008\u3009"
 # Sometimes the end, depending on what is on both sides
-_SOFT = "()\\[\\]{}<>,;:'\"*\\\\?#&\u2013" + UNSPACED
+_SOFT = "()\\[\\]{}<>,;:'\"*\\\\?#&\u2013" + _ANGLES + UNSPACED
 _STOP = lazy(f"[{_HARD}{_SOFT}]")
 _IS_SOFT = lazy(f"[{_SOFT}]")
 
@@ -42,23 +44,24 @@ _TAG = lazy(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_ENTITY = lazy(
-    r"""
-    &
-    (?: (?: quot | apos | nbsp | rdquo | rsquo | raquo | \#0{0,4} (?: 34 | 39 | 160 ) ) ;
-    |   lt;/
-    |   gt; (?! \.? [A-Za-z0-9] )
-    )
-    """,
-    re.VERBOSE,
-)
+ENTITY_NUMBER = r"(?:(?<=&\#)|(?<=&amp;\#))(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6});"
+"""What follows the "#" of an entity in plain text, or of one that was escaped twice."""
+_ENTITY_NUMBER = lazy(ENTITY_NUMBER)
+_ENTITY = lazy(rf"&(?:amp;)*(?P<entity>(?:\#{ENTITY_NUMBER}|[A-Za-z][A-Za-z0-9]{{1,31}};))")
+_ENDS_AS_ENTITY = lazy(f"[\"'{_HARD}]")
+_NAME_AFTER_ENTITY = lazy(r"\.?[A-Za-z0-9]")
 _SICI = lazy(rf"<[0-9](?>(?:[^{_HARD}{_SOFT}]++|:(?!//)){{0,200}})>")
 # The text of a link in AsciiDoc, before the end of a word
 _LINK_TEXT = lazy(
     r"\[(?![0-9])[^\[\]\n]{0,200}\]"
     r"[.,;:!?)'\"]{0,3}(?:\s|\Z)"
 )
-_IN_SICI = lazy(";[0-9]-")
+# Of a SICI: the version; before it the code structure, the kind of part and the medium, behind it mostly a
+# hyphen and the check character (ANSI/NISO Z39.56)
+_SICI_VERSION = lazy(r";[0-9](?:-|(?<=[0-9]\.[0-9]\.[A-Za-z]{2};[0-9])(?!\w))")
+_SICI_BEFORE = lazy(r"[0-9]\.[0-9]\.[A-Za-z]{2};[0-9](?:-[0-9A-Za-z#])?\Z")
+_LONGEST_SICI_END = len("2.0.CO;2-X")
+_SICI_AFTER_ANGLE = lazy(r"[^\s/,]{0,100}?[0-9]\.[0-9]\.[A-Za-z]{2};[0-9]")
 _IN_ENTITY = lazy(r"&#?[A-Za-z0-9]+;\Z")
 _NEXT_FIELD = lazy(r"&[A-Za-z][\w.]*=")
 _AFTER_QUOTE = lazy(r'"[._/-]?[A-Za-z0-9]')
@@ -146,7 +149,7 @@ def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
                 return False
             return True
         case "," | ";":
-            return _separator_ends(text, place, lead)
+            return _separator_ends(text, place, lead, in_brackets=bool(opened))
         case '"':
             if before_mention == '"' or lead.place != "text":
                 return True
@@ -166,7 +169,9 @@ def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
         case "\u2013":
             return _next_follows(text, place)
         case "?" | "#":
-            return lead.place != "text"
+            return lead.place != "text" and not _ENTITY_NUMBER.match(text, place + 1)
+        case _ if character in _ANGLES:
+            return _angle_ends(text, place + 1)
         case _:
             return not _IS_SOFT.match(character) or _word_begins(text, place)
 
@@ -182,15 +187,38 @@ def _opener_ends(text: str, place: int, lead: Lead) -> bool:
     return not _SICI.match(text, place) and _next_follows(text, place)
 
 
+def _angle_ends(text: str, after: int) -> bool:
+    """Return whether the angle bracket before ``after`` is not one of a SICI, whose rest follows."""
+    return not _SICI_AFTER_ANGLE.match(text, after)
+
+
 def _ampersand_ends(text: str, place: int, lead: Lead) -> bool:
     """Return whether the ``&`` is that of an entity, or between the fields of a query."""
-    if lead.place in {"query", "escaped"} or _ENTITY.match(text, place):
+    if lead.place in {"query", "escaped"} or _entity_ends(text, place):
         return True
     if text[lead.start - 1 : lead.start] == "=" and _NEXT_FIELD.match(text, place):
         return True
     if lead.place == "url" and in_query(text, lead.start):
         return True
     return _next_follows(text, place)
+
+
+def _entity_ends(text: str, place: int) -> bool:
+    """Return whether the entity at ``place``, if it is one, stands for a character that ends the name."""
+    entity = _ENTITY.match(text, place)
+    if entity is None:
+        return False
+    from html import unescape  # slow to import, and rarely needed
+
+    character = unescape(f"&{entity['entity']}")
+    after = entity.end()
+    if character == "<":
+        return text.startswith("/", after)
+    if character == ">":
+        return not _NAME_AFTER_ENTITY.match(text, after)
+    if character in _ANGLES:
+        return _angle_ends(text, after)
+    return _ENDS_AS_ENTITY.match(character) is not None
 
 
 def _next_follows(text: str, place: int) -> bool:
@@ -204,11 +232,19 @@ def _word_begins(text: str, place: int) -> bool:
     return last.isascii() and (last.isalnum() or last in ")]}>")
 
 
-def _separator_ends(text: str, place: int, lead: Lead) -> bool:
-    """Return whether the comma or semicolon at ``place`` is between names, or between columns of a table."""
+def _separator_ends(text: str, place: int, lead: Lead, *, in_brackets: bool) -> bool:
+    """Return whether the comma or semicolon at ``place`` is between names, or between columns of a table.
+
+    What is between columns is a guess, which yields to what is known: a SICI, an entity, and brackets, for
+    they are of the name if something closes them, and end it if nothing does.
+    """
     if _next_follows(text, place):
         return True
-    if _IN_SICI.match(text, place) or _IN_ENTITY.search(text, place - 8, place + 1):
+    if in_brackets or _SICI_VERSION.match(text, place):
+        return False
+    if _SICI_BEFORE.search(text, max(lead.start, place - _LONGEST_SICI_END), place):
+        return True
+    if _IN_ENTITY.search(text, place - 8, place + 1):
         return False
     before_mention = text[lead.start - 1 : lead.start]
     if before_mention == text[place]:

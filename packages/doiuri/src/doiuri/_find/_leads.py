@@ -63,6 +63,7 @@ _ESCAPE = lazy(r"%[0-9A-Fa-f]{2}\Z")
 _ESCAPED_OR_SUBFIELD = lazy(r"(?:%[0-9A-Fa-f]{2}|\\.|\\u[0-9A-Fa-f]{4}|\$\$[A-Z])\Z", re.DOTALL)
 # The kinds of publications that precede a name in a URL of Springer's
 _SPRINGER = frozenset(["/art:", "/chp:", "/bok:"])
+_BIBXML = "/reference.doi."  # how the files of the IETF's bibxml begin, and ".xml" follows
 _BADGE = "shields.io/badge/"
 _BADGE_LENGTH = 200  # how far back its URL is looked for
 _URL_LENGTH = 500  # how far back the start of a URL is looked for; a bound keeps the time linear
@@ -168,6 +169,8 @@ def _place(text: str, start: int) -> str:
     if in_badge(text, start):
         return "badge"
     if previous == "/" or (previous == ":" and text[start - 5 : start] in _SPRINGER):
+        return "url"
+    if previous == "." and text[start - len(_BIBXML) : start].lower() == _BIBXML:
         return "url"
     if previous in {"=", "+"}:
         if in_query(text, start):

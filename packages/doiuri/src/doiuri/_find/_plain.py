@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
-from doiuri._find._ends import JSON_ESCAPE, name_end, trimmed
+from doiuri._find._ends import ENTITY_NUMBER, JSON_ESCAPE, name_end, trimmed
 from doiuri._find._leads import Lead, frequent_lead, lead_before
 from doiuri._names import PLAIN_NAME, PLAIN_REST
 from doiuri._patterns import lazy
@@ -54,6 +54,7 @@ _PREFIX = lazy(
     """,
     re.VERBOSE,
 )
+_LINK_END = lazy(rf"\?|\#(?!{ENTITY_NUMBER})")
 _IN_SENTENCES = frozenset(["text", "link"])
 _NO_NAME = lazy(
     r"""
@@ -239,5 +240,7 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
 
     end = len(value)
     if link or lead.place == "link":
-        end = len(value.partition("#")[0].partition("?")[0])
+        path_end = _LINK_END.search(value)
+        if path_end is not None:
+            end = path_end.start()
     return _mention(prefix, end, lead)

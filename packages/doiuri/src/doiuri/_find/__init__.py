@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri._doi import DOI
 from doiuri._find import _plain
 from doiuri._find._leads import label_nearby
+from doiuri._find._shortened import without_shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +44,8 @@ def find(text: str, syntax: str = "text") -> Iterator[Match]:
     r"""Return an iterator over the DOIs mentioned in ``text``, in order and without overlaps.
 
     With a label or in a link to the DOI proxy, any name counts. Without, only one whose registrant code has
-    four digits or more. Takes linear time.
+    four digits or more. The text of a link that shortens the name in its target, such as
+    "https://doi.org/10.1000/1...", is not a mention. Takes linear time.
 
     :param text: what to search.
     :param syntax: "text", "html", "xml", "markdown", "rst", "asciidoc", "bibtex" or "tex". Decides
@@ -59,7 +61,10 @@ def find(text: str, syntax: str = "text") -> Iterator[Match]:
     """
     if not isinstance(text, str):
         raise TypeError(f"expected str, not {type(text).__name__}")
-    return _matches(text, _mentions(text, syntax))
+    mentions = _mentions(text, syntax)
+    if syntax != "text":  # it has no links with texts
+        mentions = without_shortened(text, mentions)
+    return _matches(text, mentions)
 
 
 def _matches(text: str, mentions: Iterable[Mention]) -> Iterator[Match]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import deque
 from functools import cache
@@ -11,7 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
-from doiuri.plugins import ARXIV_PATTERN, PROXY_PATTERN, arxiv_doi, untrimmed
+from doiuri.plugins import ARXIV_PATTERN, PROXY_PATTERN, arxiv_doi, unescape_html, untrimmed
 
 from doiuri_cli.readers._keys import is_reference
 from doiuri_cli.readers._part import location_of, may_mention
@@ -41,6 +40,10 @@ _SICI_LINK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);")
+_UNDO_ENTITIES = frozenset(
+    {"bibtex", "tex"}
+)  # find does it for their values, together with other escapes
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"(?i:\.org)/(?:api/handles/)?(?=10[./])"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
@@ -292,10 +295,11 @@ def _field(part: Part) -> Iterator[Mention]:
     if _SICI_LINK.fullmatch(text):
         yield whole._replace(label=label_of(text), doi=DOI.parse(f"{text[:-1]}%23"))
         return
-    escaped = _with_entities(text)
-    if escaped is not None:
-        yield whole._replace(label=label_of(text), doi=escaped)
-        return
+    if part.syntax not in _UNDO_ENTITIES:
+        escaped = _with_entities(text)
+        if escaped is not None:
+            yield whole._replace(label=label_of(text), doi=escaped)
+            return
 
     is_searchable = not _has_invisible(text)  # find would end the name at an invisible character
     matches = list(_matches_in_field(part)) if is_searchable else []
@@ -328,11 +332,10 @@ def label_of(text: str) -> str:
 
 
 def _with_entities(text: str) -> DOI | None:
-    """Return the DOI of a link whose characters are written as entities; ``find`` would end it at one."""
-    if "doi.org" not in text.lower():
-        return None
-    undone = html.unescape(text)
-    if undone == text:
+    """Return the DOI that a field is but for its entities, which no name has; None if it has none."""
+    undone = _ENTITY.sub(lambda entity: unescape_html(entity[0]), text)
+    is_one_name = len(undone.split()) == 1 and undone.count("10.") == 1
+    if undone == text or not is_one_name:
         return None
     try:
         return DOI.parse(undone)

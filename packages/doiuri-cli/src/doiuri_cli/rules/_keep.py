@@ -142,7 +142,7 @@ def _split(text: str, syntax: str) -> tuple[str, str]:
     """Return the labels and links that a text starts with, and the rest without escapes."""
     text = html.unescape(text)
     if syntax in _TEX:
-        text = _TEX_ESCAPE.sub(_tex_meaning, text)
+        text = html.unescape(_TEX_ESCAPE.sub(_tex_meaning, text))
     elif syntax in {"markdown", "rst", "asciidoc"}:
         text = _BACKSLASH.sub(r"\1", text)
     heads = _HEADS.match(text)

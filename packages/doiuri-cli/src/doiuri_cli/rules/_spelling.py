@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, LINK, DOISyntaxError, advise, encode
-from doiuri.plugins import PROXY_PATTERN
+from doiuri.plugins import PROXY_PATTERN, unescape_html
 
 from doiuri_cli._mentions import HEAD, WEB, label_of, mentions_in
 from doiuri_cli.readers import Part
 from doiuri_cli.rules import finding_about, fix_at
-from doiuri_cli.rules._keep import escape, is_usual, keeps_host, keeps_name
+from doiuri_cli.rules._keep import escape, is_usual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -400,12 +400,32 @@ def advice_findings(mention: Mention) -> Iterator[Finding]:
     doi = mention.doi
     if doi is None:
         return
+    if _has_foreign_entity(mention, doi):
+        yield _entity(mention, doi)
     for advice in _advice(mention, doi):
         message = advice.message
         # A decoded name is usually meant, and the message says what to do if not
         if advice.suggestion and advice.code != "decoded-escape":
             message += f"; did you mean {advice.suggestion}?"
         yield finding_about(mention, advice.code, message, _suggested(mention, advice))
+
+
+def _has_foreign_entity(mention: Mention, doi: DOI) -> bool:
+    """Return whether the name was read without an entity of HTML that is none in this type of file."""
+    part = mention.part
+    if not part.field and part.syntax not in _ESCAPES_ANY_CHARACTER:
+        return False
+    text = mention.text.replace("\\", "")  # in BibTeX also \&\#60;
+    return unescape_html(text) != text and unescape_html(doi.name) == doi.name
+
+
+def _entity(mention: Mention, doi: DOI) -> Finding:
+    """Return the finding on the entity; the fix of a field writes the character, since no name has entities."""
+    part = mention.part
+    message = f"an HTML entity in the name; did you mean {doi.name}?"
+    written = _written(part, doi) if part.field else None
+    fix = None if written is None else fix_at(part, mention.span, written)
+    return finding_about(mention, "entity", message, fix)
 
 
 def _advice(mention: Mention, doi: DOI) -> tuple[Advice, ...]:
@@ -428,13 +448,7 @@ def _suggested(mention: Mention, advice: Advice) -> Fix | None:
     if text is None or text == mention.text:
         return None
     changed_name = better.name if better.name != mention.doi.name else None
-    fix = fix_at(part, mention.span, text, changed_name)
-
-    if fix is not None and advice.code == "entity" and part.field:
-        # An exporter escaped the field for HTML: no name has entities
-        is_safe = keeps_name(mention.text, text, part.syntax)
-        return fix._replace(safe=is_safe and keeps_host(part, mention.span, text))
-    return fix
+    return fix_at(part, mention.span, text, changed_name)
 
 
 def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from typing import TYPE_CHECKING, ClassVar
@@ -58,10 +59,21 @@ _REMAINS = lazy(
     re.VERBOSE,
 )
 _FIELD_LENGTH = 50  # with the white space before the "="
-_IN_VALUE = lazy(
-    rf"(?P<escape> {_ESCAPE} ) | [{{}}] | %? [ \t]* [\r\n] \s*",
+_VALUE_TOKEN = rf"(?P<escape> {_ESCAPE} ) | [{{}}] | %? [ \t]* [\r\n] \s*"
+_IN_VALUE = lazy(_VALUE_TOKEN, re.DOTALL | re.VERBOSE)
+_IN_VALUE_WITH_ENTITIES = lazy(
+    rf"""
+    # left by a program that escaped the value for HTML, and perhaps by another one for TeX
+    (?P<entity>
+        \\?& (?: amp; )*
+        (?: \\?\# (?: [0-9]{{1,7}} | [xX][0-9a-fA-F]{{1,6}} ) | [A-Za-z][A-Za-z0-9]{{1,31}} )
+        ;
+    )
+    | {_VALUE_TOKEN}
+    """,
     re.DOTALL | re.VERBOSE,
 )
+_AMPERSANDS = lazy("&(?:amp;)+(?=.)")  # of an entity that was escaped again
 _BRACE = lazy(r"\\.|[{}]", re.DOTALL)  # or an escape, which may be that of a brace
 _QUOTED = lazy(r"[^\"\\]*+(?:\\.[^\"\\]*+)*", re.DOTALL)
 _NOT_IN_NAMES = frozenset(["", " ", "=", "{", ",", "\n", '"'])
@@ -140,7 +152,11 @@ class BibTeX(Scanner):
         name_end = end
         if remains is not None:
             name_end = remains.start()
-        value = Rendered.replacing(text, (name_start, name_end), _IN_VALUE, _unescaped)
+        name_span = name_start, name_end
+        if text.find("&", *name_span) < 0:
+            value = Rendered.replacing(text, name_span, _IN_VALUE, _unescaped)
+        else:  # the pattern is slower
+            value = Rendered.replacing(text, name_span, _IN_VALUE_WITH_ENTITIES, _without_entity)
         mention = value.whole(labelled=labelled)
         if mention is None:
             return running_text
@@ -182,6 +198,14 @@ class BibTeX(Scanner):
             return False
         follows_other_brace = name.endswith("}") and place - 1 not in self._protective
         return not follows_other_brace
+
+
+def _without_entity(token: re.Match[str]) -> str:
+    """Return the character that an entity stands for, and what TeX shows for any other token."""
+    if token["entity"] is None:
+        return _unescaped(token)
+    entity = _AMPERSANDS.sub("&", token["entity"].replace("\\", ""))
+    return html.unescape(entity)
 
 
 def _unescaped(token: re.Match[str]) -> str:

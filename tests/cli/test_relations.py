@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from doiuri.resolver import LockContent
-from support.cli.command import codes, doiuri, findings, fixed, places, remember
+from support.cli.command import codes, doiuri, findings, fixed, names, places, remember
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,6 +61,38 @@ def concise(path: str, place: dict[str, Any]) -> str:
 
 def start_and_doi(place: dict[str, Any]) -> tuple[int, int, str]:
     return place["line"], place["column"], place["doi"]
+
+
+NAMES = [
+    "10.1206/0003(2000)286[1:t]2.0.CO;2",
+    "10.1175/1520(1999)012:1.2.0.co;2-x",
+    "10.1000/a(b,c)d",
+]
+LISTS = {
+    "a.txt": "{}\n{}\n",
+    "a.md": "- {}\n- {}\n\n| {} | x |\n",
+    "a.rst": "{}\n{}\n",
+    "a.html": "<p>{}\n{}</p><td>{}</td>",
+    "a.tex": "{}\\\\\n{}\n",
+    "a.bib": "@misc{{a, note = {{{}\n{}}}}}",
+    "a.ris": "TY  - JOUR\nN1  - {}\nN1  - {}\nER  - \n",
+    "a.yaml": "note: |\n  {}\n  {}\nnotes: ['{}']\n",
+    "a.py": "# {}\n# {}\n",
+    "a.R": "#' {}\n#' {}\n",
+    "a.ipynb": '{{"cells": [{{"cell_type": "markdown", "source": ["{}\\n", "{}"]}}], "nbformat": 4}}',
+}
+
+
+@pytest.mark.parametrize("separator", ["; ", ";", ",", ", ", " ", "|"])
+@pytest.mark.parametrize("path", LISTS)
+def test_a_name_among_others_is_the_name_alone(path: str, separator: str) -> None:
+    form = LISTS[path]
+    count = form.count("{}")
+    row = separator.join(NAMES)
+    alone = [names(path, form.format(name, *[""] * (count - 1))) for name in NAMES]
+    assert alone == [[name] for name in NAMES]
+    assert names(path, form.format(*NAMES[:count])) == NAMES[:count]
+    assert names(path, form.format(*[row] * count)) == NAMES * count
 
 
 SPELLINGS = [

@@ -76,6 +76,34 @@ def test_a_bare_uri_comes_back_once(before: str, doi: DOI, after: str) -> None:
     assert [found.name for found in page.dois] == [doi.name]
 
 
+# Their ends are known, though they have separators and brackets (ANSI/NISO Z39.56)
+ENDED = [
+    "10.1206/0003(2000)286[1:t]2.0.CO;2",
+    "10.1175/1520(1999)012:1.2.0.co;2-x",
+    "10.1000/a(b,c)d",
+]
+ROWS = [
+    "{}\n{}",
+    "{};{}",
+    "{}, {}",
+    ";{};{};",
+    "- {}\n- {}",
+    "{}\t{}",
+    "{},\n{}",
+    "({}; {})",
+    "⟨{}⟩ ⟨{}⟩",
+]
+
+
+@pytest.mark.parametrize("label", ["", "doi:", "https://doi.org/"])
+@pytest.mark.parametrize("row", ROWS)
+def test_a_name_beside_another_is_the_name_alone(row: str, label: str) -> None:
+    for names in product(ENDED, repeat=2):
+        text = row.format(*(label + name for name in names))
+        page = Page(convert(text, bare_names=True, bare_links=True).html)
+        assert [doi.name for doi in page.dois] == [*names]
+
+
 @given(dois())
 def test_a_link_shows_the_name_and_leads_to_it(doi: DOI) -> None:
     """The visible text is ``doi:{name}``: the characters of the name, escaped once."""

@@ -202,6 +202,7 @@ _CLOSING = ".,;:!?)]}>\"'”’»"
 # What makes a mention a part of a word, path or address if it stands before
 _BEFORE_LABEL = "_-/"
 _BEFORE_NAME = "_-/.:@&=?#%+"
+_SEPARATORS_OF_LISTS = frozenset(";,|")  # of names without spaces
 _MAX_URL = 2_000  # characters searched backwards for the scheme of a URL
 
 
@@ -233,8 +234,14 @@ class Mentions:
         matches = list(find(rendered.text))
         if self._options.bare:
             self._report_invalid(rendered.text, matches)
-        mentions = (self._mention(match, rendered) for match in matches)
-        return [mention for mention in mentions if mention is not None]
+        mentions: list[BareMention] = []
+        linked_end = 0  # in the rendered text, of the last mention
+        for match in matches:
+            mention = self._mention(match, rendered, linked_end)
+            if mention is not None:
+                mentions.append(mention)
+                linked_end = match.end
+        return mentions
 
     def _may_have_mentions(self, data: str) -> bool:
         """Return whether the options ask for mentions, and ``data`` has what they contain."""
@@ -247,12 +254,18 @@ class Mentions:
         has_label = "doi" in lower or "hdl" in lower
         return has_label and (options.bare or options.bare_links or "@" in data)
 
-    def _mention(self, match: Match, rendered: RenderedText) -> BareMention | None:
-        """Return the mention for a match in the rendered text, or None if it is not to be linked."""
+    def _mention(self, match: Match, rendered: RenderedText, linked_end: int) -> BareMention | None:
+        """Return the mention for a match in the rendered text, or None if it is not to be linked.
+
+        :param linked_end: where the mention before it ends, if that is linked.
+        """
         citation = self._citation(match, rendered)
         if citation is not None:
             return citation
-        if not self._is_wanted(match.label) or _in_word(rendered.text, match):
+        if not self._is_wanted(match.label):
+            return None
+        is_in_list = rendered.text[linked_end : match.start] in _SEPARATORS_OF_LISTS
+        if not is_in_list and _in_word(rendered.text, match):
             return None
         start = match.start
         name = start + len(match.label)

@@ -18,7 +18,7 @@ from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_cli._main import doiuri as doiuri_cli
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import COMMAND, codes, doiuri, remember
-from support.cli.library import ALIAS, BARE, BIBTEX, DEAD, KAHN, RECORDS, RIS
+from support.cli.library import ALIAS, BARE, BIBTEX, CSL, DEAD, KAHN, RECORDS, RIS
 from support.servers.faults import FAULTS
 
 pytestmark = pytest.mark.doi_records(RECORDS)
@@ -91,6 +91,16 @@ def test_entries_are_separated_by_empty_lines(doi_proxy: Proxies, tmp_path: Path
     run = resolve(doi_proxy, tmp_path, "--as", "bibtex", KAHN, DEAD, "10.5555/retracted")
     assert [entry[:9] for entry in run.stdout.split("\n\n")] == ["@article{"] * 2
     assert run.stderr == f"doiuri: {DEAD}: not found\n"
+
+
+def test_a_citation_keeps_what_is_raised(doi_proxy: Proxies, tmp_path: Path) -> None:
+    title = "<math><msup><mn>10</mn><mn>5</mn></msup></math> H<sub>2</sub>O"
+    metadata = {CSL: json.dumps({"title": title, "type": "article"})}
+    doi_proxy.load([{"handle": "10.7777/x", "values": [], "metadata": metadata}])
+
+    run = resolve(doi_proxy, tmp_path, "--as", "citation", "10.7777/x")
+
+    assert run.stdout.startswith("10⁵ H₂O")
 
 
 LACKING = {

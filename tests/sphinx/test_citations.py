@@ -448,6 +448,15 @@ def test_formulas_and_unknown_commands_are_shown_in_every_output(
     assert built.warnings.count("a.bib:2: tex: the TeX command \\foo is not known") == 1
 
 
+def test_a_reference_to_a_title_with_a_citation_keeps_what_is_raised(tmp_path: Path) -> None:
+    conf = "doi_works = 'a.bib'\ndoi_resolve = False"
+    text = f".. _on:\n\nOn :doi:p:`@tex`\n----------------\n\nSee :ref:`on`.\n\n{LIST}"
+
+    built = build(project(tmp_path, text, conf, **{"a.bib": FORMULAS}), tmp_path)
+
+    assert re.search(r"See .*\bOn \(“10⁵ and 1/2", text_in(built.text()))
+
+
 @pytest.mark.parametrize(
     ("options", "title"),
     [

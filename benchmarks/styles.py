@@ -15,7 +15,7 @@ import sys
 from importlib import resources
 from pathlib import Path
 
-from doiuri.citations import Bibliography, Cite, Part, Style, format_entries, read_works
+from doiuri.citations import Bibliography, Cite, Span, Style, read_works, text_of
 
 SCRIPT = Path(__file__).parents[1] / "tests" / "system" / "citeproc.js"
 NUMBER = re.compile(r'<div class="csl-left-margin">[(\[]?\d*[.)\]]*\s*</div>')
@@ -24,8 +24,8 @@ MARK = re.compile("<!--(.*?)-->")
 LINK = re.compile(r"\s*https?://\S+$")
 
 
-def ours(parts: tuple[Part, ...]) -> str:
-    return "".join(part.text for part in parts).strip()
+def ours(spans: tuple[Span, ...]) -> str:
+    return text_of(spans).strip()
 
 
 def theirs(source: str) -> str:
@@ -57,10 +57,9 @@ def main(folder: str, file: str, names: list[str]) -> None:
         # Of some works a style has no entry, which citeproc-js leaves out
         sources = {MARK.findall(source)[0]: source for source in other["entries"]}
         bibliography = Bibliography(works, works, style)
-        entries = format_entries(bibliography.references, style)
         same = 0
-        for reference, parts in zip(bibliography.references, entries, strict=True):
-            mine, source = ours(parts), theirs(sources.get(str(reference.key), ""))
+        for entry in bibliography.entries():
+            mine, source = ours(entry.spans), theirs(sources.get(str(entry.key), ""))
             same += source in (mine, LINK.sub("", mine))  # ours always has a link
         keys = {str(key): key for key in works}
         alike = [

@@ -86,6 +86,18 @@ def test_citations_say_what_to_install() -> None:
     assert run.stderr.splitlines()[-1] == message
 
 
+def test_a_card_of_a_retracted_work_needs_no_extra() -> None:
+    code = (
+        "import sys; sys.modules['doiuri_csl'] = None\n"
+        "from doiuri.plugins.display import details_of\n"
+        "from doiuri.works import Work\n"
+        "work = Work('id', {'title': 'T', 'updated-by': [{'type': 'retraction', 'DOI': '10.5555/n'}]})\n"
+        "print(details_of(work).mark)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout == "[retracted]\n", run.stderr
+
+
 def test_the_core_needs_the_standard_library_only() -> None:
     """``-S`` leaves out site-packages, so that nothing else is installed."""
     program = (

@@ -6,12 +6,13 @@ import json
 import subprocess
 from html.parser import HTMLParser
 from importlib import resources
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.citations import Bibliography, Cite, Format, Part, Style, format_entries, read_works
+from doiuri.citations import Bibliography, Cite, Span, Style, read_works, text_of
+from doiuri_csl import Format
 from support.programs import needs
 from support.references import RECORDED, Recorded
 
@@ -27,8 +28,8 @@ INTENDED = {
 }
 
 FORMATS: dict[str, Format] = {
-    "i": "emphasis",
-    "b": "strong",
+    "i": "italic",
+    "b": "bold",
     "sub": "subscript",
     "sup": "superscript",
 }
@@ -62,15 +63,15 @@ class Reader(HTMLParser):
         style = (dict(attrs).get("style") or "").replace(" ", "")
         self._open.append(FORMATS.get(tag) or SPANS.get(style))
         if style == "font-style:normal;":
-            self._open[-1] = "emphasis"  # a second time: upright again
+            self._open[-1] = "italic"  # a second time: upright again
 
     def handle_endtag(self, tag: str) -> None:
         self._open.pop()
 
     def handle_data(self, data: str) -> None:
         formats = {kind for kind in self._open if kind}
-        if self._open.count("emphasis") % 2 == 0:
-            formats.discard("emphasis")
+        if self._open.count("italic") % 2 == 0:
+            formats.discard("italic")
         self.characters += ((character, frozenset(formats)) for character in data)
 
 
@@ -103,10 +104,10 @@ def stripped(characters: Characters) -> Characters:
     return characters[len(text) - len(text.lstrip()) : len(text.rstrip())]
 
 
-def characters_of(parts: tuple[Part, ...]) -> Characters:
+def characters_of(spans: tuple[Span, ...]) -> Characters:
     characters: Characters = []
-    for part in parts:
-        characters += [(character, part.formats) for character in part.text]
+    for run in chain.from_iterable(span.runs for span in spans):
+        characters += [(character, run.formats) for character in run.text]
     return characters
 
 
@@ -153,26 +154,24 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
         bibliography = Bibliography(works, works, styles[name], locale)
         keys = [reference.key for reference in bibliography.references]
         assert keys == [ids[id_] for id_ in result["ids"]]
-        entries = format_entries(bibliography.references, styles[name], locale)
+        entries = bibliography.entries()
         different = set()
         sources = dict(zip(keys, result["entries"], strict=True))
-        for reference, parts in zip(bibliography.references, entries, strict=True):
+        for reference, entry in zip(bibliography.references, entries, strict=True):
             work = reference.work
             shown = sources[reference.key]
             if work.doi:  # ours shows the link as it is encoded
                 raw = f"https://doi.org/{work.doi.name}".replace("<", "&#60;").replace(">", "&#62;")
                 shown = shown.replace(raw, work.doi.url)
-            if characters_of(parts) != stripped(Reader(shown).characters):
+            if characters_of(entry.spans) != stripped(Reader(shown).characters):
                 different.add(work.title)
         assert different == set(INTENDED), (result, name, locale)
         for cites, source in zip(cited, result["citations"], strict=True):
-            parts = bibliography.citation(
+            spans = bibliography.citation(
                 Cite(ids[id_], "", page and "page", page) for id_, page in cites
             )
-            if characters_of(parts) != stripped(Reader(source).characters):
-                wrong.append(
-                    f"{name} {locale}: {''.join(part.text for part in parts)} not {plain(source)}"
-                )
+            if characters_of(spans) != stripped(Reader(source).characters):
+                wrong.append(f"{name} {locale}: {text_of(spans)} not {plain(source)}")
     assert not wrong, "\n".join(wrong)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,14 @@ from doiuri.citations import (
     Bibliography,
     Cite,
     Form,
-    Format,
-    Part,
-    Reference,
+    Span,
     Style,
-    format_entries,
     parse_citation,
     parse_locator,
+    text_of,
 )
 from doiuri.works import Work
+from doiuri_csl import Format, Run
 from support.cases import table
 from support.growth import is_linear
 from support.references import NOTES
@@ -28,10 +28,6 @@ from support.references import NOTES
 ODD = DOI("10.1000/456#<7>")
 A, B, C, D = (DOI(f"10.1000/{letter}") for letter in "abcd")
 IDS: Mapping[str, Handle | str] = {"knuth1984": "knuth1984", "kahn": A}
-
-
-def text_of(parts: Iterable[Part]) -> str:
-    return "".join(part.text for part in parts)
 
 
 @table("citations", "written", "text, expected")
@@ -215,7 +211,7 @@ def test_letters_beyond_z_and_names_of_others(tmp_path: Path) -> None:
         "o", {"author": [{"family": "Aalto"}, {"literal": "others"}], "issued": "1998"}
     )
     bibliography = Bibliography(works, works, Style.load("own.csl", tmp_path))
-    assert [one.letter for one in bibliography.references][24:] == [
+    assert [one.listed.year_suffix for one in bibliography.references][24:] == [
         "y",
         "z",
         "aa",
@@ -243,7 +239,7 @@ def test_an_author_with_another_apostrophe_case_or_encoding_is_the_same(families
     names = [family.replace("_", " ") for family in families.split()]
     works = {str(i): work(str(i), family, title=str(i)) for i, family in enumerate(names)}
     bibliography = Bibliography(works, works, Style.load())
-    assert [entry.letter for entry in bibliography.references] == ["a", "b", "c"]
+    assert [entry.listed.year_suffix for entry in bibliography.references] == ["a", "b", "c"]
     if names[0] == "O'Neil":
         parts = bibliography.citation(map(Cite, works))
         assert text_of(parts) == "(O’Neil, 2001a, 2001b, 2001c)"
@@ -251,17 +247,15 @@ def test_an_author_with_another_apostrophe_case_or_encoding_is_the_same(families
 
 def test_parts_lead_to_works_and_keep_superscripts() -> None:
     bibliography = Bibliography(LI, LI, Style.load())
-    emphasis: frozenset[Format] = frozenset({"emphasis"})
-    raised: frozenset[Format] = frozenset({"emphasis", "superscript"})
-    [opening, part, number, *_, closing] = bibliography.citation(
-        [Cite("part", label="page", locator="2")]
-    )
-    assert (opening, closing) == (Part("("), Part(", p. 2)"))
-    assert part == Part("Part 6", emphasis, "part")
-    assert number == Part("1", raised, "part")
+    italic: frozenset[Format] = frozenset({"italic"})
+    raised: frozenset[Format] = frozenset({"italic", "superscript"})
+    [opening, title, closing] = bibliography.citation([Cite("part", label="page", locator="2")])
+    assert (opening, closing) == (Span((Run("("),)), Span((Run(", p. 2)"),)))
+    assert title.target == "part"
+    assert title.runs[:2] == (Run("Part 6", italic), Run("1", raised))
     for style, key in (("author-date", "case"), ("numeric", D)):
         in_sentence = Bibliography(LI, LI, Style.load(style)).citation([Cite(key)], "t")
-        assert {part.link for part in in_sentence} == {key}, "with the brackets"
+        assert {span.target for span in in_sentence} == {key}, "with the brackets"
 
 
 def authors(*names: tuple[str, str]) -> list[dict[str, str]]:
@@ -338,7 +332,7 @@ LAYOUT = """<citation collapse="citation-number" et-al-min="2"><sort><key variab
     [
         ('prefix="(" suffix=")" delimiter=","', "", ("(1–3,5)", "Li (2)")),
         ('delimiter=", "', 'prefix="[" suffix="]"', ("[1]–[3], [5]", "Li [2]")),
-        ('delimiter="," vertical-align="sup"', "", ("1–3,5", "Li2")),
+        ('delimiter="," vertical-align="sup"', "", ("¹–³,⁵", "Li²")),
     ],
 )
 def test_a_style_of_the_author(
@@ -351,17 +345,18 @@ def test_a_style_of_the_author(
     bibliography = Bibliography([D, A, B, C, "three"], LI, style)
     found = bibliography.citation(cites), bibliography.citation([Cite(A)], "t")
     assert tuple(map(text_of, found)) == expected
-    assert all(("superscript" in part.formats) == ("sup" in layout) for part in found[0])
+    runs = chain.from_iterable(span.runs for span in found[0])
+    assert all(("superscript" in run.formats) == ("sup" in layout) for run in runs)
 
 
 def entry(
     csl: dict[str, object], style: str | Style = "author-date", locale: str = "en-US"
-) -> tuple[Part, ...]:
+) -> tuple[Span, ...]:
     chosen = Style.load(style) if isinstance(style, str) else style
     key = ODD if csl.get("DOI") else "id"
     work = Work(key, csl)
-    [parts] = format_entries([Reference(work, 1)], chosen, locale)
-    return parts
+    [alone] = Bibliography([key], {key: work}, chosen, locale).entries()
+    return alone.spans
 
 
 @table("citations", "entries", "csl, style, expected")
@@ -371,14 +366,15 @@ def test_an_entry(csl: dict[str, object], style: str, expected: str) -> None:
 
 def test_formatting_is_data() -> None:
     title = "<i>A <em>b</em></i> H<sub>2</sub> <sup>1</sup> <b>c</b> <jats:sc>d</jats:sc>"
-    parts = entry(
+    spans = entry(
         {"title": title, "container-title": "J", "DOI": ODD.name, "issued": 2001}, "author-date"
     )
-    assert {(part.text, *sorted(part.formats)) for part in parts if part.formats} == {
-        ("A ", "emphasis"), ("2", "subscript"), ("1", "superscript"), ("c", "strong"), ("d", "small-caps"),
-        ("J", "emphasis"),
+    runs = chain.from_iterable(span.runs for span in spans)
+    assert {(run.text, *sorted(run.formats)) for run in runs if run.formats} == {
+        ("A ", "italic"), ("2", "subscript"), ("1", "superscript"), ("c", "bold"), ("d", "small-caps"),
+        ("J", "italic"),
     }  # fmt: skip
-    assert [part for part in parts if part.link] == [Part(ODD.url, link=ODD)]
+    assert [span for span in spans if span.target] == [Span((Run(ODD.url),), ODD)]
 
 
 def test_a_style_without_dois_links_at_the_end(tmp_path: Path) -> None:

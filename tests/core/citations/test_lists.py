@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from doiuri import DOI, Handle
-from doiuri.citations import Cite, EntryKey, Part
+from doiuri import DOI
+from doiuri.citations import Bibliography, Cite, Citing, EntryCache, text_of
 from doiuri.plugins import Options
-from doiuri.plugins.citing import Backlink, Citing, ListEntry, ReferenceList
 from doiuri.plugins.display import Words
 from doiuri.works import Work
 
@@ -25,41 +24,21 @@ WORKS = {
 }
 
 
-def list_of(*keys: DOI, **options: object) -> ReferenceList:
-    citing = Citing(Options.read(options))
-    cited: dict[Handle | str, list[Backlink]] = {
-        key: [Backlink("index", f"cite-{key.suffix}")] for key in keys
-    }
-    return ReferenceList(citing, cited, WORKS)
+def list_of(*keys: DOI, **options: object) -> Bibliography:
+    return Citing(Options.read(options)).bibliography(keys, WORKS)
 
 
-def text_of(entry: ListEntry) -> str:
-    return "".join(part.text for part in entry.parts)
-
-
-def test_an_entry_has_its_number_its_text_and_the_places_that_cite_it() -> None:
+def test_an_entry_has_its_number_and_its_text() -> None:
     listed = list_of(KAHN, ABEL)
 
-    entries = listed.entries(listed.references, words=Words(retracted="zurückgezogen"))
+    entries = listed.entries(words=Words(retracted="zurückgezogen"))
 
     assert [(entry.key, entry.number) for entry in entries] == [(ABEL, 1), (KAHN, 2)]
-    assert [text_of(entry) for entry in entries] == [
+    assert [text_of(entry.spans) for entry in entries] == [
         "Abel (n.d.). Next. https://doi.org/10.5555/abel [zurückgezogen 2020-06-05]",
         "Kahn (n.d.). First. https://doi.org/10.5555/kahn",
     ]
-    assert [entry.backlinks for entry in entries] == [
-        [Backlink("index", "cite-abel")],
-        [Backlink("index", "cite-kahn")],
-    ]
-
-
-def test_places_may_be_added_until_the_entries_are_written() -> None:
-    listed = list_of(KAHN)
-    listed.cited[KAHN].append(Backlink("next", "again"))
-
-    (entry,) = listed.entries(listed.references)
-
-    assert [backlink.page for backlink in entry.backlinks] == ["index", "next"]
+    assert entries[0].spans[-1].target == DOI("10.5555/notice")
 
 
 def test_a_link_stands_for_a_work_only_while_it_is_not_known_whether_there_is_one() -> None:
@@ -69,9 +48,9 @@ def test_a_link_stands_for_a_work_only_while_it_is_not_known_whether_there_is_on
     (by_name,) = listed.waiting(lambda doi: doi.name)
 
     assert (by_url.key, by_url.number) == (WAITING, 2)
-    assert [(part.text, part.link) for part in by_url.parts] == [(WAITING.url, WAITING)]
-    assert by_name.parts[0].text == WAITING.name
-    assert by_url.backlinks == [Backlink("index", "cite-waiting")]
+    assert [span.target for span in by_url.spans] == [WAITING]
+    assert text_of(by_url.spans) == WAITING.url
+    assert text_of(by_name.spans) == WAITING.name
     assert listed.get(BARE) is None
 
 
@@ -135,21 +114,21 @@ def test_numbers_follow_the_citations() -> None:
     listed = list_of(KAHN, ABEL, citation="number")
 
     assert listed.is_numbered
-    assert [entry.key for entry in listed.entries(listed.references)] == [KAHN, ABEL]
+    assert [entry.key for entry in listed.entries()] == [KAHN, ABEL]
     assert not list_of(KAHN).is_numbered
 
 
-def test_what_cannot_be_read_of_a_work_is_a_problem_each_time(tmp_path: Path) -> None:
+def test_what_cannot_be_read_of_a_work_is_a_problem_of_each_list(tmp_path: Path) -> None:
     (tmp_path / "works.json").write_text('[{"id": "k", "title": "T", "issued": {"year": "soon"}}]')
     citing = Citing(Options.read({"works": ["works.json"]}, folder=tmp_path))
-    listed = ReferenceList(citing, {"k": []}, {})
-    known: dict[EntryKey, tuple[Part, ...]] = {}
+    cache = EntryCache()
 
-    for entries in (listed.entries(listed.references, known) for _ in range(2)):
-        assert [text_of(entry) for entry in entries] == ["T (n.d.)."]
-        assert not known, entries
+    for _ in range(2):
+        listed = citing.bibliography(["k"], {})
+        for _ in range(2):
+            assert [text_of(entry.spans) for entry in listed.entries(cache=cache)] == ["T (n.d.)."]
 
-    assert citing.problems == ["k: issued: cannot be read: {'year': 'soon'}"]
+        assert listed.problems == ["k: issued: cannot be read: {'year': 'soon'}"]
 
 
 LOCALE = """<locale xmlns="http://purl.org/net/xbiblio/csl" version="1.0" xml:lang="eo">
@@ -162,9 +141,8 @@ def test_a_locale_file_is_for_languages_that_are_not_there(tmp_path: Path) -> No
     given = Options.read({"reference_locale": "locales-eo.xml"}, folder=tmp_path)
     citing = Citing(given, language="eo")
 
-    listed = ReferenceList(citing, {PAIR: []}, {PAIR: Work(PAIR, {"author": ["Abel", "Kahn"]})})
+    listed = citing.bibliography([PAIR], {PAIR: Work(PAIR, {"author": ["Abel", "Kahn"]})})
 
     assert without.no_language.startswith("there is no locale 'eo', only cs-CZ")
     assert citing.no_language == ""
-    parts = listed.citation([Cite(PAIR)], "author")
-    assert "".join(part.text for part in parts) == "Abel kaj Kahn"
+    assert text_of(listed.citation([Cite(PAIR)], "author")) == "Abel kaj Kahn"

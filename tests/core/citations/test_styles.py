@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -14,19 +15,14 @@ from doiuri import Handle
 from doiuri.citations import (
     Bibliography,
     Cite,
-    EntryKey,
+    EntryCache,
     Form,
-    Part,
     Style,
-    format_entries,
     read_works,
+    text_of,
 )
 from doiuri.works import Work
 from support.references import RECORDED, Recorded
-
-
-def text_of(parts: Iterable[Part]) -> str:
-    return "".join(part.text for part in parts)
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=str)
@@ -37,11 +33,7 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
     works = read_works(["works.json"], tmp_path).complete({})
     style = Style.load(recorded.case.get("own", "own.csl"), tmp_path)
     bibliography = Bibliography(works, works, style, recorded.locale)
-    entries = format_entries(bibliography.references, style, recorded.locale)
-    shown = [
-        f"{reference.key}: {text_of(parts)}"
-        for reference, parts in zip(bibliography.references, entries, strict=True)
-    ]
+    shown = [f"{entry.key}: {text_of(entry.spans)}" for entry in bibliography.entries()]
     shown += [text_of(bibliography.citation(cites)) for cites in recorded.cites]
     wrong = [
         f"{ours} is not {theirs}"
@@ -57,7 +49,7 @@ def in_sentence(bibliography: Bibliography, cite: Cite, style: Style) -> Iterato
     """Yield what is wrong with a citation in a sentence: its author precedes what else is in brackets."""
 
     def shown(form: Form, cite: Cite) -> str:
-        return "".join(part.text for part in bibliography.citation([cite], form))
+        return text_of(bibliography.citation([cite], form))
 
     before = f"{cite.prefix} " if cite.prefix else ""
     layout = ET.fromstring(style.xml).find("{*}citation/{*}layout")
@@ -81,7 +73,7 @@ def in_sentence(bibliography: Bibliography, cite: Cite, style: Style) -> Iterato
 
 def test_entries_that_are_kept_are_those_that_are_formatted_anew(tmp_path: Path) -> None:
     """Whatever differs: the style, the language, the letters, and which names repeat those before them."""
-    known: dict[EntryKey, tuple[Part, ...]] = {}
+    cache = EntryCache()
     wrong = []
     for recorded in RECORDED:
         if "author-substitute" not in recorded.style and "own" not in recorded.case:
@@ -92,10 +84,11 @@ def test_entries_that_are_kept_are_those_that_are_formatted_anew(tmp_path: Path)
             item["id"]: Work(item["id"], item) for item in recorded.works
         }
         cited = (works, list(works)[1:], list(works)[::2], works)
-        for one in (Bibliography(keys, works, style, recorded.locale).references for keys in cited):
-            kept = format_entries(one, style, recorded.locale, known)
-            if kept != format_entries(one, style, recorded.locale):
-                wrong.append(f"{recorded}: {[reference.key for reference in one]}")
-            again = format_entries(one, style, recorded.locale, known)
-            assert all(first is second for first, second in zip(kept, again, strict=True)), one
+        for keys in cited:
+            bibliography = Bibliography(keys, works, style, recorded.locale)
+            kept = bibliography.entries(cache=cache)
+            if kept != bibliography.entries():
+                wrong.append(f"{recorded}: {[entry.key for entry in kept]}")
+            again = bibliography.entries(cache=pickle.loads(pickle.dumps(EntryCache(cache))))
+            assert again == kept
     assert not wrong, "\n".join(wrong)

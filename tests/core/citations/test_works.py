@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import Bibliography, Style, format_entries, parse_citation, read_works
+from doiuri.citations import Bibliography, Style, parse_citation, read_works, text_of
 from doiuri.tex import plain_text, rich_text
 from doiuri.works import Work
 from hypothesis import given
@@ -151,9 +151,7 @@ def test_ids_of_one_doi_cite_one_work(tmp_path: Path) -> None:
     bibliography = Bibliography((cite.key for cite in cites), library.complete({}), Style.load())
 
     assert [reference.work.title for reference in bibliography.references] == ["A"]
-    assert {"".join(part.text for part in bibliography.citation([cite])) for cite in cites} == {
-        "(Ay, 2001)"
-    }
+    assert {text_of(bibliography.citation([cite])) for cite in cites} == {"(Ay, 2001)"}
 
 
 @pytest.mark.parametrize(("entry", "expected"), BIBTEX.values(), ids=BIBTEX)
@@ -309,9 +307,9 @@ def test_styles_leave_unknown_commands_as_they_are_written(case: str, tmp_path: 
     own = Style.load("own.csl", tmp_path)
 
     works = read_works(["a.bib"], tmp_path).complete({})
-    [entry] = format_entries(Bibliography(["k"], works, own).references, own)
+    [entry] = Bibliography(["k"], works, own).entries()
 
-    assert r"\foo{aB c}" in "".join(part.text for part in entry)
+    assert r"\foo{aB c}" in text_of(entry.spans)
     assert works["k"].title == r"On \foo{aB c}"
 
 
@@ -342,12 +340,11 @@ def test_ranges_have_an_en_dash_however_they_are_written(dash: str, tmp_path: Pa
     style = Style.load()
 
     list_ = Bibliography(["json", "bib"], library.complete({}), style)
-    entries = format_entries(list_.references, style)
     [cite] = parse_citation(f"@bib, p. {pages}", ids=library.ids)
     citation = list_.citation([cite], "t")
 
-    for parts in (*entries, citation):
-        assert "3–5" in "".join(part.text for part in parts)
+    for spans in (citation, *(entry.spans for entry in list_.entries())):
+        assert "3–5" in text_of(spans)
 
 
 @pytest.mark.parametrize("type_", ["bib", "json", "yaml"])
@@ -373,9 +370,9 @@ def test_words_that_styles_put_before_numbers_are_shown_once(
     style = Style.load()
 
     works = read_works([f"a.{type_}"], tmp_path).complete({})
-    [entry] = format_entries(Bibliography(["k"], works, style).references, style)
+    [entry] = Bibliography(["k"], works, style).entries()
 
-    assert "".join(part.text for part in entry).endswith(shown)
+    assert text_of(entry.spans).endswith(shown)
 
 
 WHOLE = {

@@ -10,7 +10,7 @@ from doiuri_csl._errors import CSLError
 from doiuri_csl._locale import Locale
 from doiuri_csl._processor import Processor, Reference
 from doiuri_csl._style import Style
-from doiuri_csl.text._runs import Format, Run, to_html, to_text
+from doiuri_csl.text._runs import Format, Run, merge, to_html, to_text
 
 __all__ = [
     "CSLError",
@@ -24,6 +24,7 @@ __all__ = [
     "Reference",
     "Run",
     "Style",
+    "merge",
     "to_html",
     "to_text",
 ]

@@ -71,7 +71,7 @@ class Cite(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """The place of an item in a list of references, and what makes its citation unlike others."""
+    """An item in a list of references: its number, and what its entry says to tell it from others."""
 
     id: str
     """The id of the item."""
@@ -87,25 +87,20 @@ class Listed(NamedTuple):
 
 
 @dataclass
-class Disambiguation:
-    """What makes the citation of an item unlike that of another (CSL 1.0.2, Disambiguation)."""
+class NamesShown:
+    """How much of its names a citation shows to be unlike another (CSL 1.0.2, Disambiguation)."""
 
-    names_shown: int = 0
+    count: int = 0
     given_levels: dict[tuple[str, int], int] = field(default_factory=dict)
-
-    conditions: int = 0
-    """How many of the style's tests for ``disambiguate`` are true."""
-
-    year_suffix: str = ""
 
 
 @dataclass
 class Entry:
-    """An item that the document cites: its number, its disambiguation."""
+    """An item that the document cites, and what tells it from others in the list and in citations."""
 
     item: Item
-    number: int = 0
-    disambiguation: Disambiguation = field(default_factory=Disambiguation)
+    listed: Listed
+    names: NamesShown = field(default_factory=NamesShown)
     citation_label: str = ""
 
     is_known: bool = True
@@ -114,13 +109,7 @@ class Entry:
     @property
     def id(self) -> str:
         """The id of the item."""
-        return str(self.item["id"])
-
-    @property
-    def listed(self) -> Listed:
-        """What another list needs to show it alike."""
-        differs = self.disambiguation
-        return Listed(self.id, self.number, differs.year_suffix, differs.conditions)
+        return self.listed.id
 
 
 class Settings(NamedTuple):
@@ -230,13 +219,13 @@ class Context:
         if name == "locator":
             return self.cite.locator
         if name == "citation-number":
-            return str(entry.number) if entry.number else ""
+            return str(entry.listed.number or "")
         if name == "first-reference-note-number":
             return self._first_note()
         if name == "year-suffix":
-            return entry.disambiguation.year_suffix
+            return entry.listed.year_suffix
         if name == "citation-label":
-            return entry.citation_label + entry.disambiguation.year_suffix
+            return entry.citation_label + entry.listed.year_suffix
         return self._item_value(name)
 
     def _first_note(self) -> str:

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from doiuri import DOI
+    from doiuri.citations import EntryCache
     from doiuri.plugins.survey import Answer, Need
     from markdown import Markdown
 
-    from markdown_doiuri._references import Citations, Entries
+    from markdown_doiuri._references import Citations
     from markdown_doiuri._report import Scope
 
 _logger = logging.getLogger("doiuri")
@@ -48,8 +49,8 @@ class DOIExtension(Extension):
         super().__init__(**options)
         self.options = MarkdownOptions.read(self.getConfigs())
         """The options in use, checked."""
-        self.entries: Entries | None = None
-        """Formatted entries that are kept."""
+        self.entries: EntryCache | None = None
+        """The texts of entries that are kept."""
         self.scope: Scope | None = None
         """What all conversions share, on a site."""
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from doiuri import Match
-    from doiuri.citations import Cite, Form
-    from doiuri.plugins.citing import Citing
+    from doiuri.citations import Cite, Citing, Form
 
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._report import Problems

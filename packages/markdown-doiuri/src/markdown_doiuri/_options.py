@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from doiuri import DOISyntaxError, plugins
+from doiuri.citations import Citing
 from doiuri.plugins import Option, option, text, texts, with_defaults
-from doiuri.plugins.citing import Citing
 
 from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import slug
@@ -106,11 +106,6 @@ class MarkdownOptions:
     file: str | None
     misspelt: tuple[Problem, ...]
     """What is wrong with ``nocite``."""
-
-    @property
-    def problems_of_works(self) -> list[Problem]:
-        """What is wrong with works in files, whether they are cited or not, and with those that were listed."""
-        return [Problem("citations", reason) for reason in self.citing.problems]
 
     @property
     def place(self) -> str:

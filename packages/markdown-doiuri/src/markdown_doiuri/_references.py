@@ -6,12 +6,10 @@ import html
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI
-from doiuri.plugins.citing import Backlink, ReferenceList
 from doiuri.plugins.display import details_of
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import toc
@@ -19,16 +17,16 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 from markdown_doiuri._links import mark_missing, unlink, with_parents
-from markdown_doiuri._report import MARKER
+from markdown_doiuri._report import MARKER, Problem
 from markdown_doiuri._stash import literal, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, MutableMapping
+    from collections.abc import Callable, Container, Iterable, Mapping
     from typing import TypeAlias
 
+    import doiuri_csl as csl
     from doiuri import Handle
-    from doiuri.citations import EntryKey, Part, Reference
-    from doiuri.plugins.citing import Citing
+    from doiuri.citations import Bibliography, Citing, EntryCache, Reference, Span
     from doiuri.plugins.survey import Answer
     from doiuri.works import Work
     from markdown import Markdown
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from markdown_doiuri._report import Problems
 
     Key: TypeAlias = Handle | str
-    Entries: TypeAlias = MutableMapping[EntryKey, tuple[Part, ...]]
 
 _LINE = re.compile(rf"^[ \t]*+{re.escape(MARKER)}[ \t]*+$\n?", re.MULTILINE)
 
@@ -96,8 +93,8 @@ class Citations:
     untitled: dict[Element, DOI] = field(default_factory=dict)
     """The links without a text of their own that show metadata."""
     answers: dict[DOI, Answer] = field(default_factory=dict)
-    entries: Entries | None = None
-    """Formatted entries of other pages and builds; those of this page are added."""
+    entries: EntryCache | None = None
+    """The texts of the entries of other pages and builds; those of this page are added."""
 
     def begin(
         self, page: bool, unlinked: Container[Element], in_headings: Container[Element]
@@ -115,25 +112,29 @@ def works_of(answers: Mapping[DOI, Answer]) -> dict[DOI, Work]:
     return {doi: answer.work for doi, answer in answers.items() if answer.work is not None}
 
 
-def reference_list(
-    citing: Citing, cited: Mapping[Key, list[Backlink]], answers: Mapping[DOI, Answer]
-) -> ReferenceList:
-    """Return the list of works, in the order of their citations."""
+def bibliography_of(
+    citing: Citing, cited: Iterable[Key], answers: Mapping[DOI, Answer]
+) -> Bibliography:
+    """Return the works that are cited, in the order of their citations."""
     definite = [doi for doi, answer in answers.items() if answer.cause is None]
     works: dict[DOI, Work | None] = dict.fromkeys(definite)
     works |= works_of(answers)
-    return ReferenceList(citing, cited, works)
+    return citing.bibliography(cited, works)
 
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BACK = "↩"
 _HANGING = "list-style: none; padding-left: 2em; text-indent: -2em"
-_FORMATS: dict[str, tuple[str] | tuple[str, dict[str, str]]] = {
-    "emphasis": ("em",),
-    "strong": ("strong",),
+# The outermost first
+_FORMATS: dict[csl.Format, tuple[str] | tuple[str, dict[str, str]]] = {
+    "italic": ("em",),
+    "oblique": ("em",),
+    "light": ("span", {"style": "font-weight: lighter"}),
+    "small-caps": ("span", {"style": "font-variant: small-caps"}),
+    "bold": ("strong",),
     "subscript": ("sub",),
     "superscript": ("sup",),
-    "small-caps": ("span", {"style": "font-variant: small-caps"}),
+    "underline": ("u",),
 }
 
 
@@ -167,10 +168,12 @@ class ReferencesTreeprocessor(Treeprocessor):
         used = used_ids(root, self.md) if self._citations.listed else set()
         writer = self._writer(self._citations, used)
         entries = None
+        reasons = [*self._options.citing.library.problems]
         if writer is not None:
             entries = writer.write()
             self._report.of_list(self._options.misspelt)
-        self._report.of_list(self._options.problems_of_works)
+            reasons += writer.problems
+        self._report.of_list(Problem("citations", reason) for reason in reasons)
 
         places = marked_places(root)
         if writer is not None and entries is not None and not places:
@@ -183,8 +186,18 @@ class ReferencesTreeprocessor(Treeprocessor):
             replacement = []  # only the first marker becomes the list
 
 
+class Backlink(NamedTuple):
+    """A place that cites a work, to which the entry of the work leads back."""
+
+    page: str
+    """The name of the page; "" if there is only one."""
+
+    id: str
+    """The id of the citation on the page."""
+
+
 class BackTo(NamedTuple):
-    """The place to which an entry links back."""
+    """The link of an entry to a place that cites its work."""
 
     url: str
     title: str
@@ -203,17 +216,25 @@ class Writer:
         self._citations = citations
         self._used = used
         self._page = page
-        self._references = self._list(citations.listed)
+        self._cited = self._works(citations.listed)
+        self._references = self._bibliography()
         references = self._references.references if citations.page else ()
         self._entries = {reference.key: reference for reference in references}
         self._ids = {key: self._entry_id(key) for key in self._entries}
         self._times: Counter[Key] = Counter()  # that the page cites a work
         self._linked: dict[Element, Reference] = {}  # the entries to which links lead
 
-    def _list(self, listed: tuple[Key, ...]) -> ReferenceList:
-        return reference_list(
-            self._options.citing, {key: [] for key in listed}, self._citations.answers
-        )
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read of the works in the list."""
+        return self._references.problems
+
+    def _works(self, listed: tuple[Key, ...]) -> dict[Key, list[Backlink]]:
+        """Return the works of the list, each with the places that cite it: none so far."""
+        return {key: [] for key in listed}
+
+    def _bibliography(self) -> Bibliography:
+        return bibliography_of(self._options.citing, self._cited, self._citations.answers)
 
     def _entry_id(self, key: Key) -> str:
         return toc.unique(f"ref-{self._options.place}{slug(key)}", self._used)
@@ -228,11 +249,11 @@ class Writer:
             (citation.form, citation.cites) for citation in cited.values()
         )
         for (element, citation), cites in zip(cited.items(), placed, strict=True):
-            parts = self._references.citation(cites, citation.form, self._options.shared.display)
+            spans = self._references.citation(cites, citation.form, self._options.shared.display)
             element.tag = "span"
             element.text = None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
-            self._fill(element, parts, self._link_to_entry)
+            self._fill(element, spans, self._link_to_entry)
             if element in self._citations.unlinked:
                 unlink(element)
             elif self._options.details and element not in self._citations.in_headings:
@@ -267,8 +288,8 @@ class Writer:
             item = SubElement(items, "li")
             if entry.key in self._ids:
                 item.set("id", self._ids[entry.key])
-            self._fill(item, entry.parts, self._link)
-            self._link_back(item, entry.backlinks)
+            self._fill(item, entry.spans, self._link)
+            self._link_back(item, self._cited[entry.key])
             item.tail = "\n"
         return section
 
@@ -281,19 +302,20 @@ class Writer:
             entries.insert(0, heading)
 
     def _fill(
-        self, element: Element, parts: Iterable[Part], link: Callable[[Element, Key], None]
+        self, element: Element, spans: Iterable[Span], link: Callable[[Element, Key], None]
     ) -> None:
-        """Add the parts to an element; ``link`` makes an element a link."""
-        for target, run in groupby(parts, key=lambda part: part.link):
+        """Add text to an element; ``link`` makes an element a link."""
+        for span in spans:
             inside = element
-            if target is not None:
+            if span.target is not None:
                 inside = SubElement(element, "a")
-                link(inside, target)
-            for part in run:
+                link(inside, span.target)
+            for run in span.runs:
                 formatted = inside
-                for name in sorted(part.formats):
-                    formatted = SubElement(formatted, *_FORMATS[name])
-                add_text(formatted, part.text)
+                for name, tag in _FORMATS.items():
+                    if name in run.formats:
+                        formatted = SubElement(formatted, *tag)
+                add_text(formatted, run.text)
 
     def _link(self, link: Element, target: Key) -> None:
         """Make ``link`` a link to a DOI, or to the URL of a work without one."""
@@ -319,7 +341,7 @@ class Writer:
         if self._times[key] > 1:
             name = f"{name}-{self._times[key]}"
         id_ = toc.unique(name, self._used)
-        self._references.cited[key].append(Backlink(self._page, id_))
+        self._cited[key].append(Backlink(self._page, id_))
         self._linked[link] = self._entries[key]
         link.set("href", self._entry_url(key))
         link.set("id", id_)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
+from doiuri.citations import Citing
 from doiuri.plugins import Option, Options, option, with_defaults
-from doiuri.plugins.citing import Citing
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 

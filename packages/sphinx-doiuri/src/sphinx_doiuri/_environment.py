@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
 from doiuri import DOI, DOISyntaxError
+from doiuri.citations import EntryCache
 from doiuri.plugins.sentences import remarks
 from sphinx import addnodes
 from sphinx.environment.collectors import EnvironmentCollector
@@ -22,14 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from doiuri import Handle
-    from doiuri.citations import EntryKey, Part
     from doiuri.works import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 12  # of DOIData, and of the nodes in doctrees
+VERSION = 13  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 _Value = TypeVar("_Value")
@@ -67,8 +67,8 @@ class DOIData:
     """The metadata of DOIs that are cited or have a card; None if the agency has none."""
     shown_works: dict[Handle | str, Work] = field(default_factory=dict)
     """The works as they are shown: corrected by the files of works, and the works in these without a DOI."""
-    entries: dict[EntryKey, tuple[Part, ...]] = field(default_factory=dict)
-    """The formatted entries of the lists in the last build, so that only new ones are formatted."""
+    entries: EntryCache = field(default_factory=EntryCache)
+    """The texts of the entries in the lists of the last build, so that only new ones are formatted."""
     reported: dict[str, set[DOI]] = field(default_factory=dict)
     """The DOIs that were reported as not found, by document name."""
     seen: dict[str, set[int]] = field(default_factory=dict)

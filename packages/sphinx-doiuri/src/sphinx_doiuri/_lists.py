@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections import ChainMap
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from docutils import nodes
-from doiuri.citations import EntryKey, Part
-from doiuri.plugins.citing import Backlink, ReferenceList
+from doiuri.citations import EntryCache, text_of
 from doiuri.plugins.display import Words
 from sphinx.util import logging
 from sphinx.util.nodes import clean_astext
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from doiuri import DOI
-    from doiuri.citations import Cite, Form
-    from doiuri.plugins.citing import ListEntry
+    from doiuri.citations import Bibliography, Cite, Form, ListEntry, Span
     from doiuri.works import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -47,7 +44,9 @@ class ScopedList(NamedTuple):
 
     docname: str
     scope: Scope
-    references: ReferenceList
+    cited: dict[Key, list[Citation]]
+    """Its works, each with the citations that lead to it."""
+    references: Bibliography
 
 
 class CopiedTitle(NamedTuple):
@@ -85,8 +84,7 @@ class Lists:
         self._cites: dict[str, dict[str, tuple[Cite, ...]]] = {}
         self._copied_titles = domain.titles
         self._shown_titles: dict[str, dict[str, str]] = {}
-        # Also those of the last build; those that this one shows are set in the first map
-        self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
+        self._entries = EntryCache(self._data.entries)
         places = in_documents(self.places)
         of_project = [place.docname for place in places if place.scope == "project"]
         self._project_docname = of_project[0] if of_project else ""
@@ -143,13 +141,13 @@ class Lists:
             self._cites[docname] = dict(zip(ids, cites, strict=True))
         return self._cites[docname]
 
-    def parts(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> tuple[Part, ...]:
+    def spans(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> tuple[Span, ...]:
         """Return a citation in a document."""
         return self.of_citations_in(docname).references.citation(cites, form, self._display)
 
     def text_of(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> str:
         """Return the text of a citation in a document, for places without links."""
-        return "".join(part.plain for part in self.parts(docname, form, cites))
+        return text_of(self.spans(docname, form, cites))
 
     def titles_in(self, docname: str) -> Mapping[str, str]:
         """Return the texts of the titles and the like in a document that have citations, by id."""
@@ -194,26 +192,35 @@ class Lists:
 
     def keep_entries(self) -> None:
         """Keep the entries that this build shows, for the next one."""
-        self._data.entries = dict(self._entries.maps[0])
+        self._data.entries = self._entries
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read of the works that lists show."""
+        problems: dict[str, None] = {}
+        for scoped_list in self._lists.values():
+            problems |= dict.fromkeys(scoped_list.references.problems)
+        return list(problems)
 
     def _content(self, citation: Citation) -> tuple[object, ...]:
         """Return what a citation shows, and what its links depend on."""
         scoped_list = self.of_citations_in(citation.docname)
         cites = self.cites_in(citation.docname)[citation.id]
-        parts = self.parts(citation.docname, citation.form, cites)
+        spans = self.spans(citation.docname, citation.form, cites)
         works = [self.works[cite.key] for cite in citation.cites if cite.key in self.works]
         links = [(self.is_listed(work, scoped_list), work.csl.get("URL")) for work in works]
-        return scoped_list.docname, scoped_list.scope, links, _plain(parts)
+        return scoped_list.docname, scoped_list.scope, links, _plain(spans)
 
     def _list_content(self, place: Place) -> tuple[object, ...]:
         """Return what a place shows."""
-        entries = [self._entry_content(entry) for entry in self.entries(place)]
-        return self.at(place).references.is_numbered, entries
-
-    def _entry_content(self, entry: ListEntry) -> tuple[object, ...]:
-        """Return what an entry shows, with the titles of the pages to which it leads back."""
-        backlinks = [(*backlink, self.title(backlink.page)) for backlink in entry.backlinks]
-        return entry.number, _plain(entry.parts), backlinks
+        scoped_list = self.at(place)
+        entries = []
+        for entry in self.entries(place):
+            # An entry leads back to its citations, and names their pages
+            citations = scoped_list.cited[entry.key]
+            back = [(cite.docname, cite.id, self.title(cite.docname)) for cite in citations]
+            entries.append((entry.number, _plain(entry.spans), back))
+        return scoped_list.references.is_numbered, entries
 
     def _answer(self, doi: DOI) -> tuple[object, ...]:
         """Return what is known about a DOI."""
@@ -229,22 +236,21 @@ class Lists:
         key = (docname, scope, style)
         if key not in self._lists:
             cited = self._cited(docname, scope)
-            references = ReferenceList(self._citing, cited, self._answered, style)
-            self._lists[key] = ScopedList(docname, scope, references)
+            references = self._citing.bibliography(cited, self._answered, style)
+            self._lists[key] = ScopedList(docname, scope, cited, references)
         return self._lists[key]
 
-    def _cited(self, docname: str, scope: Scope) -> dict[Key, list[Backlink]]:
+    def _cited(self, docname: str, scope: Scope) -> dict[Key, list[Citation]]:
         """Return the works of a list, each with the citations that lead to it.
 
         The cited works come first, then those that are linked or listed only.
         """
         names = [docname] if scope == "page" else self._order
-        cited: dict[Key, list[Backlink]] = {}
+        cited: dict[Key, list[Citation]] = {}
         for name in names:
             for citation in self.citations.get(name, ()):
-                backlink = Backlink(citation.docname, citation.id)
                 for work in dict.fromkeys(cite.key for cite in citation.cites):
-                    cited.setdefault(work, []).append(backlink)
+                    cited.setdefault(work, []).append(citation)
         places = self._places(docname, scope)
         if any(place.links for place in places):
             for name in names:
@@ -256,9 +262,13 @@ class Lists:
         return cited
 
 
-def _plain(parts: tuple[Part, ...]) -> list[tuple[object, ...]]:
-    """Return parts in a form that is the same in every process, unlike the order of a set."""
-    return [(part.text, sorted(part.formats), part.link) for part in parts]
+def _plain(spans: tuple[Span, ...]) -> list[tuple[object, ...]]:
+    """Return text in a form that is the same in every process, unlike the order of a set."""
+    plain: list[tuple[object, ...]] = []
+    for span in spans:
+        runs = [(run.text, sorted(run.formats)) for run in span.runs]
+        plain.append((runs, span.target))
+    return plain
 
 
 _DOCUMENTS = {"latex": "latex_documents", "man": "man_pages", "texinfo": "texinfo_documents"}
@@ -312,7 +322,7 @@ def documents_to_write(app: Sphinx, env: BuildEnvironment) -> list[str]:
             show_text(citation, lists)
     titles = _update_copies(env, lists)
     changed = _changed_documents(app, lists, titles)
-    for problem in citing(app.config).problems:
+    for problem in (*citing(app.config).library.problems, *lists.problems):
         logger.warning("%s", problem, type="doi", subtype="works")
     lists.keep_entries()
     return changed

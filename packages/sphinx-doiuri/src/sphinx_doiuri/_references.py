@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
+from doiuri.citations import text_of
 from doiuri.plugins.display import needs_work
 from sphinx import addnodes
 from sphinx.errors import NoUri
@@ -25,8 +24,8 @@ from sphinx_doiuri._lists import lists_of, show_text
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
-    from doiuri.citations import Part
-    from doiuri.plugins.citing import ListEntry
+    from doiuri.citations import ListEntry, Span
+    from doiuri_csl import Format, Run
     from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
 
@@ -34,11 +33,16 @@ if TYPE_CHECKING:
     from sphinx_doiuri._lists import CopiedTitle, Lists, ScopedList
 
 _BACK = "\N{UPWARDS ARROW}"
-_FORMATS: dict[str, type[nodes.TextElement]] = {
-    "emphasis": nodes.emphasis,
-    "strong": nodes.strong,
+# The innermost first; of those without a node, the inline node has the name as its class
+_FORMATS: dict[Format, type[nodes.TextElement]] = {
+    "italic": nodes.emphasis,
+    "oblique": nodes.emphasis,
+    "light": nodes.inline,
+    "small-caps": nodes.inline,
+    "bold": nodes.strong,
     "subscript": nodes.subscript,
     "superscript": nodes.superscript,
+    "underline": nodes.inline,
 }
 _HANGING = r"\hangindent=2em\hangafter=1\noindent{}"
 
@@ -88,9 +92,9 @@ class ResolveCitations(SphinxPostTransform):
         links = dict(zip(keys, plain_links(cites, self.config), strict=True))
 
         node.children = []
-        all_parts = lists.parts(home, node["doi_form"], cites)
-        for key, parts in groupby(all_parts, attrgetter("link")):
-            text = [_node(part, lists.builder.format) for part in parts]
+        for span in lists.spans(home, node["doi_form"], cites):
+            text = _nodes(span, lists.builder.format)
+            key = span.target
             if key is None:
                 node += text
             else:
@@ -243,18 +247,18 @@ class _ListWriter:
             else:
                 paragraph += nodes.target("", "", ids=[id_])
 
-        for part in entry.parts:
-            text = _node(part, self._format)
-            paragraph += text if part.link is None else self._link(part.link, text)
+        for span in entry.spans:
+            text = _nodes(span, self._format)
+            paragraph += text if span.target is None else self._link(span.target, text)
         if self._format == "html":
             paragraph += self._back(entry)
         return paragraph
 
-    def _link(self, to: Key, text: nodes.Node) -> nodes.reference:
+    def _link(self, to: Key, text: list[nodes.Node]) -> nodes.reference:
         if isinstance(to, str):
-            return nodes.reference("", "", text, internal=False, refuri=to)
+            return nodes.reference("", "", *text, internal=False, refuri=to)
         url = to.link(self._lists.base)
-        link = nodes.reference("", "", text, internal=False, refuri=url, doi=to, classes=["doi"])
+        link = nodes.reference("", "", *text, internal=False, refuri=url, doi=to, classes=["doi"])
         link["support_smartquotes"] = False
         link["doi_card"] = False  # the entry says it all
         return link
@@ -262,12 +266,13 @@ class _ListWriter:
     def _back(self, entry: ListEntry) -> list[nodes.Node]:
         """Return the links to the places that cite an entry."""
         back: list[nodes.Node] = []
-        for number, backlink in enumerate(entry.backlinks, 1):
-            text = f"{_BACK}{number}" if len(entry.backlinks) > 1 else _BACK
-            title = _("Cited in %s") % self._lists.title(backlink.page)
+        citations = self._lists.at(self._place).cited[entry.key]
+        for number, citation in enumerate(citations, 1):
+            text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
+            title = _("Cited in %s") % self._lists.title(citation.docname)
             link = nodes.reference("", text, reftitle=title)
             builder = self._lists.builder
-            if _lead_to(link, builder, self._docname, backlink.page, backlink.id):
+            if _lead_to(link, builder, self._docname, citation.docname, citation.id):
                 space = "\N{NO-BREAK SPACE}" if number == 1 else " "
                 back += [nodes.Text(space), link]
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []
@@ -284,19 +289,24 @@ def _runs(entries: list[ListEntry]) -> list[list[ListEntry]]:
     return runs
 
 
-def _node(part: Part, output: str) -> nodes.Node:
-    """Return the text of a part, in the nodes of its formats, which Sphinx drops in plain text.
+def _nodes(span: Span, output: str) -> list[nodes.Node]:
+    """Return the text of a span, in the nodes of its formats, which Sphinx drops in plain text.
 
     :param output: the format of the builder
     """
     if output == "text":
-        return nodes.Text(part.plain)
-    node: nodes.Node = nodes.Text(part.text)
-    for name in sorted(part.formats):
-        if name in _FORMATS:
-            node = _FORMATS[name]("", "", node)
-        else:
-            node = nodes.inline("", "", node, classes=[name])
+        return [nodes.Text(text_of([span]))]
+    return [_formatted(run) for run in span.runs]
+
+
+def _formatted(run: Run) -> nodes.Node:
+    node: nodes.Node = nodes.Text(run.text)
+    for name, node_class in _FORMATS.items():
+        if name not in run.formats:
+            continue
+        node = node_class("", "", node)
+        if node_class is nodes.inline:
+            node["classes"] = [name]
     return node
 
 

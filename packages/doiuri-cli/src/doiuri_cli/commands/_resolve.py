@@ -101,7 +101,7 @@ def _formatter(style_name: str, language: str) -> Formatter:
 
     :raises UsageError: if there is no such style or locale
     """
-    from doiuri.citations import Reference, Style, format_entries, load_locale
+    from doiuri.citations import Bibliography, Style, load_locale, text_of
 
     try:
         style = Style.load(style_name)
@@ -110,8 +110,8 @@ def _formatter(style_name: str, language: str) -> Formatter:
         raise click.UsageError(str(error)) from None
 
     def formatted(work: Work) -> str:
-        (parts,) = format_entries([Reference(work, 1)], style, locale)
-        return "".join(part.plain for part in parts)
+        (entry,) = Bibliography([work.key], {work.key: work}, style, locale).entries()
+        return text_of(entry.spans)
 
     return formatted
 

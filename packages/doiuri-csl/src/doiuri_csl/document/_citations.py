@@ -333,7 +333,7 @@ def _year_text(cite: _RenderedCite) -> str:
 def _only_suffix_differs(before: _RenderedCite, cite: _RenderedCite) -> bool:
     if not (before.is_bare and cite.is_bare):
         return False
-    suffixes = (before.entry.disambiguation.year_suffix, cite.entry.disambiguation.year_suffix)
+    suffixes = (before.entry.listed.year_suffix, cite.entry.listed.year_suffix)
     return all(suffixes) and _year_text(before) == _year_text(cite)
 
 
@@ -345,7 +345,7 @@ def _has_next_suffix(before: _RenderedCite, cite: _RenderedCite) -> bool:
 def _rank(cite: _RenderedCite) -> int:
     """Return the number of a year suffix, from 1: a to z, then aa and so on."""
     rank = 0
-    for letter in cite.entry.disambiguation.year_suffix:
+    for letter in cite.entry.listed.year_suffix:
         rank = rank * 26 + ord(letter) - ord("a") + 1
     return rank
 
@@ -368,4 +368,8 @@ def _follows(before: _RenderedCite, cite: _RenderedCite) -> bool:
     """Return whether the number of a cite is the one after that of the cite before."""
     if not any(piece.has("role", "citation-number") for piece in before.pieces):
         return False
-    return before.is_bare and cite.is_bare and cite.entry.number == before.entry.number + 1
+    return (
+        before.is_bare
+        and cite.is_bare
+        and cite.entry.listed.number == before.entry.listed.number + 1
+    )

@@ -9,7 +9,7 @@ from collections import defaultdict
 from copy import deepcopy
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._context import Cite, Disambiguation, Entry, ListedNames, Place, Position
+from doiuri_csl._context import Cite, Entry, Listed, ListedNames, NamesShown, Place, Position
 from doiuri_csl.data._people import Person, initials
 from doiuri_csl.document._citations import render_in
 from doiuri_csl.text._pieces import folded, plain_text
@@ -37,7 +37,8 @@ def disambiguate(document: Document) -> None:
     adds_suffix = area.flag("disambiguate-add-year-suffix")
     entries = document.entries
     for entry in entries:
-        entry.disambiguation = Disambiguation()
+        entry.listed = Listed(entry.id, entry.listed.number)
+        entry.names = NamesShown()
     document.given_levels = {}
 
     solver = _Solver(document)
@@ -114,20 +115,20 @@ class _Solver:
 
     def split_by_names(self, group: _Group) -> list[_Group]:
         """Show one name more until the group splits; names that do not help are not kept."""
-        before = [entry.disambiguation.names_shown for entry in group]
+        before = [entry.names.count for entry in group]
         for count in range(2, self._most_names(group) + 1):
             for entry in group:
-                entry.disambiguation.names_shown = count
+                entry.names.count = count
             parts = self._partition(group)
             if len(parts) > 1:
                 return self._split_further(parts, self.split_by_names)
         for entry, shown in zip(group, before, strict=True):
-            entry.disambiguation.names_shown = shown
+            entry.names.count = shown
         return [group]
 
     def split_by_given(self, group: _Group) -> list[_Group]:
         """Show given names, one person after the other, until the group splits."""
-        before = [deepcopy(entry.disambiguation) for entry in group]
+        before = [deepcopy(entry.names) for entry in group]
         for index in range(self._most_names(group)):
             for level in (_NORMALIZED, _FULL):
                 for entry in group:
@@ -136,9 +137,9 @@ class _Solver:
                 if len(parts) > 1:
                     return self._split_further(parts, self.split_by_given)
             for entry, old in zip(group, before, strict=True):
-                entry.disambiguation.given_levels = dict(old.given_levels)
+                entry.names.given_levels = dict(old.given_levels)
         for entry, old in zip(group, before, strict=True):
-            entry.disambiguation = old
+            entry.names = old
         return [group]
 
     def _split_further(
@@ -153,10 +154,9 @@ class _Solver:
         """Show more of the given name of the person with an index."""
         listed = self._listed(entry)
         variable = listed.variable if listed else ""
-        disambiguation = entry.disambiguation
-        disambiguation.given_levels[variable, index] = level
+        entry.names.given_levels[variable, index] = level
         if self.keeps_names:
-            disambiguation.names_shown = max(index + 1, disambiguation.names_shown)
+            entry.names.count = max(index + 1, entry.names.count)
 
     def try_conditions(self, groups: list[_Group], count: int) -> list[_Group]:
         """Let the style's conditions hold, one after the other, for entries that are still alike."""
@@ -164,7 +164,7 @@ class _Solver:
             left: list[_Group] = []
             for group in groups:
                 for entry in group:
-                    entry.disambiguation.conditions = number
+                    entry.listed = entry.listed._replace(conditions=number)
                 left += self.ambiguous(group)
             groups = left
         return groups
@@ -172,9 +172,9 @@ class _Solver:
     def add_suffixes(self, groups: list[_Group]) -> None:
         """Add letters in the order of the list of references."""
         for group in groups:
-            ordered = sorted(group, key=lambda entry: entry.number)
+            ordered = sorted(group, key=lambda entry: entry.listed.number)
             for rank, entry in enumerate(ordered, 1):
-                entry.disambiguation.year_suffix = _letters(rank)
+                entry.listed = entry.listed._replace(year_suffix=_letters(rank))
 
     def expand_all_names(self, entries: _Group) -> None:
         """Give every person a form of the name that nobody else has."""

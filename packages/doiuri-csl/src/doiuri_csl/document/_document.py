@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Cite, Context, Disambiguation, Entry
+from doiuri_csl._context import Cite, Context, Entry, Listed
 from doiuri_csl.data._items import Item, citation_label
 from doiuri_csl.document._sorting import sort_by_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from doiuri_csl._context import Listed
     from doiuri_csl._locale import Terms
     from doiuri_csl._sheet import Area, Sheet, SortKey
 
@@ -39,8 +38,7 @@ class Document:
         for number, key in enumerate(dict.fromkeys(ids), 1):
             item = self._items.get(key)
             if item is not None:
-                label = citation_label(item)
-                self._entries[key] = Entry(item, number=number, citation_label=label)
+                self._entries[key] = _entry_of(item, Listed(key, number))
         self._order = list(self._entries.values())
         if self.sheet.bibliography is not None:
             # Keys that show numbers have those of the order of citing.
@@ -48,19 +46,11 @@ class Document:
             in_order = self.sort(cites, self.sheet.bibliography)
             self._order = [self._entries[cite.id] for cite in in_order]
         for number, entry in enumerate(self._order, 1):
-            entry.number = number
+            entry.listed = entry.listed._replace(number=number)
 
     def take_list(self, listed: Iterable[Listed]) -> None:
         """Take items with their numbers and what makes them unlike others."""
-        self._order = []
-        for listed_item in listed:
-            item = self._items[listed_item.id]
-            differs = Disambiguation(
-                conditions=listed_item.conditions, year_suffix=listed_item.year_suffix
-            )
-            label = citation_label(item)
-            entry = Entry(item, listed_item.number, disambiguation=differs, citation_label=label)
-            self._order.append(entry)
+        self._order = [_entry_of(self._items[one.id], one) for one in listed]
         self._entries = {entry.id: entry for entry in self._order}
 
     @property
@@ -77,7 +67,7 @@ class Document:
         """Return the entry of an item; if there is no such item, one that has only its id."""
         entry = self._entries.get(key)
         if entry is None:
-            return Entry({"id": key}, is_known=False)
+            return Entry({"id": key}, Listed(key), is_known=False)
         return entry
 
     def context(self, cite: Cite, area: Area) -> Context:
@@ -104,3 +94,7 @@ class Document:
             return context
 
         return sort_by_keys(cites, area.sort_keys, self.sheet.macros, context_of)
+
+
+def _entry_of(item: Item, listed: Listed) -> Entry:
+    return Entry(item, listed, citation_label=citation_label(item))

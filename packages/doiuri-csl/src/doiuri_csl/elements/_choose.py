@@ -87,7 +87,7 @@ def _holds(kind: str, value: str, context: Context) -> bool:
         return _is_in_position(value, context)
     if kind == "disambiguate":
         context.progress.conditions_tested += 1
-        return context.progress.conditions_tested <= context.entry.disambiguation.conditions
+        return context.progress.conditions_tested <= context.entry.listed.conditions
     return False
 
 

@@ -187,7 +187,7 @@ class Date:
 
     def _year_suffix(self, context: Context) -> list[Piece]:
         """Return the year suffix for the first year that is shown; a date of access gets none."""
-        suffix = context.entry.disambiguation.year_suffix
+        suffix = context.entry.listed.year_suffix
         # CSL 1.0.2, Disambiguation: dates add the suffix, unless the style shows it somewhere itself.
         is_explicit = context.area in context.settings.areas_with_year_suffix
         if not suffix or is_explicit or self.variable == "accessed":

@@ -66,7 +66,7 @@ class OneName:
     def _level(self, person: Person, index: int) -> int:
         """Return how much of the given name disambiguation asks for."""
         key = (self._variable, index)
-        level = self._context.entry.disambiguation.given_levels.get(key, 0)
+        level = self._context.entry.names.given_levels.get(key, 0)
         if self._context.only_first_names and index > 0:
             return level
         return max(level, self._context.given_levels.get(person.key, 0))

@@ -83,7 +83,7 @@ class NameWriter:
             return count
         wanted = self._options.et_al_use_first
         if not self._context.is_sorting:
-            wanted = max(wanted, self._context.entry.disambiguation.names_shown)
+            wanted = max(wanted, self._context.entry.names.count)
         return min(wanted, count)
 
     def _join_all(self, names: list[list[Piece]], people: list[Person]) -> list[Piece]:

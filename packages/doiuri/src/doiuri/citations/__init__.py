@@ -1,7 +1,7 @@
 """Citations and lists of references in any CSL style: what authors write, and what readers see.
 
-Needs the extra ``citations``, which is the package ``doiuri-csl``. Texts are parts, data from which a host
-makes its own nodes or elements; they are never markup.
+Needs the extra ``citations``, which is the package ``doiuri-csl``. Texts are runs of ``doiuri_csl``, from which
+a host makes its own nodes or elements; they are never markup.
 """
 
 from importlib.util import find_spec
@@ -11,26 +11,28 @@ if find_spec("doiuri_csl") is None:
         'doiuri.citations needs doiuri-csl: pip install "doiuri[citations]"', name="doiuri_csl"
     )
 
-from doiuri.citations._bibliography import Bibliography, EntryKey, Form, format_entries
+from doiuri.citations._bibliography import Bibliography, EntryCache, Form, ListEntry, Reference
 from doiuri.citations._cites import Cite, Locator, parse_citation, parse_locator
-from doiuri.citations._parts import Format, Part, Reference
+from doiuri.citations._citing import Citing
+from doiuri.citations._spans import Span, text_of
 from doiuri.citations._style import Style, load_locale
 from doiuri.citations._works import Library, read_works
 
 __all__ = [
     "Bibliography",
     "Cite",
-    "EntryKey",
+    "Citing",
+    "EntryCache",
     "Form",
-    "Format",
     "Library",
+    "ListEntry",
     "Locator",
-    "Part",
     "Reference",
+    "Span",
     "Style",
-    "format_entries",
     "load_locale",
     "parse_citation",
     "parse_locator",
     "read_works",
+    "text_of",
 ]

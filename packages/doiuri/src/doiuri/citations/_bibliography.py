@@ -11,27 +11,23 @@ import doiuri_csl as csl
 
 from doiuri._doi import DOI
 from doiuri.citations._items import item_id, item_of
-from doiuri.citations._parts import (
-    Part,
-    Reference,
-    entry_parts,
-    formats_of,
-    link_of,
-    merged,
-)
+from doiuri.citations._spans import Span, entry_spans, spans_of
 from doiuri.citations._style import locale_of
+from doiuri.plugins.display import retraction_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from doiuri._doi import Handle
     from doiuri.citations._cites import Cite
     from doiuri.citations._style import Style
-    from doiuri.works._work import Work
+    from doiuri.plugins.display import Words
+    from doiuri.works import Work
 
     Key: TypeAlias = Handle | str
     AnyKey = TypeVar("AnyKey", bound=Key)  # a Mapping's keys are invariant
     Display: TypeAlias = Callable[[DOI], str] | None
+    Spans: TypeAlias = tuple[Span, ...]
 
 Form = Literal["p", "t", "year", "author"]
 """A citation in brackets, as part of the sentence, or only the year or author of it."""
@@ -42,48 +38,114 @@ _HYPHEN_IN_RANGE = re.compile(r"(?<=\d)-(?=\d)|(?<=[ivxlcdm])-(?=[ivxlcdm]+\b)")
 _YEAR = "year of "
 
 
-class EntryKey(NamedTuple):
-    """What an entry depends on."""
+class Reference(NamedTuple):
+    """An entry in a list of references."""
 
     work: Work
     """The work."""
 
+    listed: csl.Listed
+    """Its number, and what its entry says to tell it from others."""
+
+    @property
+    def key(self) -> Handle | str:
+        """The DOI of the work, or its id in a works file."""
+        return self.work.key
+
+    @property
+    def number(self) -> int:
+        """Its place in the list, from 1."""
+        return self.listed.number
+
+
+class ListEntry(NamedTuple):
+    """An entry as a list of references shows it, or the link that stands for it."""
+
+    key: Handle | str
+    """The DOI of the work, or its id in a works file."""
+
+    number: int
+    """Its place in the list, from 1."""
+
+    spans: Spans
+    """What it shows: the work, and whether that was retracted."""
+
+
+class _EntryKey(NamedTuple):
+    """What the text of an entry depends on."""
+
+    work: Work
     before: Work | None
     """The work of the entry before it; None if the style does not replace repeated names."""
-
-    letter: str
-    """The letter after the year."""
-
-    conditions: int
-    """How many of the style's tests for ``disambiguate`` are true."""
-
+    listed: csl.Listed
+    """What tells it from others; its number is 0, as the text does not show it."""
     style: bytes
     """A digest of the style."""
-
     locale: bytes
     """A digest of the locale."""
 
 
+class _EntryText(NamedTuple):
+    """The text of an entry, and what could not be read of its work; "" if nothing is wrong."""
+
+    spans: Spans
+    problem: str
+
+
+class EntryCache:
+    """The texts of entries, so that further lists, and further builds, format only the entries that are new.
+
+    It can be pickled.
+
+    :param earlier: the cache of the last build; of its entries, only those that are shown again are kept
+    """
+
+    def __init__(self, earlier: EntryCache | None = None) -> None:
+        self._texts: dict[_EntryKey, _EntryText] = {}
+        self._earlier: dict[_EntryKey, _EntryText] = {}
+        if earlier is not None:
+            self._earlier = earlier._texts
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"_texts": self._texts, "_earlier": {}}
+
+    def __contains__(self, key: _EntryKey) -> bool:
+        return key in self._texts or key in self._earlier
+
+    def __getitem__(self, key: _EntryKey) -> _EntryText:
+        if key not in self._texts:
+            self._texts[key] = self._earlier[key]
+        return self._texts[key]
+
+    def __setitem__(self, key: _EntryKey, text: _EntryText) -> None:
+        self._texts[key] = text
+
+
 class Bibliography:
-    """The works that a document cites: the texts of citations, and the order and letters of the list.
+    """The works that a document cites: the texts of citations, and the list of references.
 
     :param cited: the keys of the works in the order of their citations; they may be repeated
-    :param works: the works that are known. A key without a work gets no entry
-    :param style: entries are sorted by its keys; without any, they have the order of the first citations
+    :param works: the works that are known, and None for a DOI that has none. A key without a work gets no entry
+    :param style: the style of citations. Entries are sorted by its keys; without any, they have the order of the
+        first citations
     :param locale: the language of the terms in citations, such as "de-DE", or what ``load_locale`` returned
+    :param entry_style: the style of entries; by default that of citations
+    :param entry_locale: the language of entries; by default that of citations
     :raises ValueError: if there is no such locale
 
     >>> from doiuri import DOI
-    >>> from doiuri.citations import Cite, Style
     >>> from doiuri.works import Work
+    >>> from doiuri.citations import Cite, Style, text_of
     >>> kahn, handbook = DOI("10.1007/s00799-005-0128-x"), DOI("10.1000/182")
     >>> works = {kahn: Work(kahn, {"author": [{"family": "Kahn"}, {"family": "Wilensky"}], "issued": "2006"}),
     ...          handbook: Work(handbook, {"title": "DOI Handbook"})}
     >>> bibliography = Bibliography([kahn, handbook], works, Style.load())
-    >>> "".join(part.text for part in bibliography.citation([Cite(kahn, label="page", locator="12")]))
+    >>> text_of(bibliography.citation([Cite(kahn, label="page", locator="12")]))
     '(Kahn & Wilensky, 2006, p. 12)'
-    >>> "".join(part.text for part in bibliography.citation([Cite(kahn)], "t"))
+    >>> text_of(bibliography.citation([Cite(kahn)], "t"))
     'Kahn and Wilensky (2006)'
+    >>> [text_of(entry.spans) for entry in bibliography.entries()]
+    ['DOI Handbook. (n.d.). https://doi.org/10.1000/182', 'Kahn, & Wilensky. (2006). https://doi.org/10.1007/s00799-005-0128-x']
     """
 
     references: tuple[Reference, ...]
@@ -92,24 +154,39 @@ class Bibliography:
     def __init__(
         self,
         cited: Iterable[Key],
-        works: Mapping[AnyKey, Work],
+        works: Mapping[AnyKey, Work | None],
         style: Style,
         locale: csl.Locale | str = "en-US",
+        *,
+        entry_style: Style | None = None,
+        entry_locale: csl.Locale | str = "",
     ) -> None:
         self._style = style
         self._locale = locale_of(locale)
+        self._entry_style = entry_style or style
+        self._entry_locale = locale_of(entry_locale or locale)
 
-        by_key: dict[Key, Work] = dict(works.items())
-        known = [by_key[key] for key in dict.fromkeys(cited) if key in by_key]
+        answered: dict[Key, Work | None] = dict(works.items())
+        keys = list(dict.fromkeys(cited))
+        self._unanswered = [key for key in keys if isinstance(key, DOI) and key not in answered]
+        works_of_keys = [answered.get(key) for key in keys]
+        known = [work for work in works_of_keys if work is not None]
         self._items = [item_of(work, style) for work in known]
         self._processor = csl.Processor(style.parsed, self._items, self._locale)
         self._processor.register([csl.Cite(item["id"])] for item in self._items)
 
         by_id = {item_id(work.key): work for work in known}
         self.references = tuple(
-            Reference(by_id[listed.id], *listed[1:]) for listed in self._processor.listed
+            Reference(by_id[listed.id], listed) for listed in self._processor.listed
         )
         self._by_key = {reference.key: reference for reference in self.references}
+        self.problems: list[str] = []
+        """What could not be read of the works whose entries were returned."""
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether citations are numbers."""
+        return self._style.numbered
 
     @property
     def heading(self) -> str:
@@ -120,9 +197,7 @@ class Bibliography:
         """Return the entry of a work, or None if it has none."""
         return self._by_key.get(key)
 
-    def citation(
-        self, cites: Iterable[Cite], form: Form = "p", display: Display = None
-    ) -> tuple[Part, ...]:
+    def citation(self, cites: Iterable[Cite], form: Form = "p", display: Display = None) -> Spans:
         """Return a citation.
 
         :param cites: what it cites, as ``placed`` returns it; repeated ones are shown once
@@ -131,14 +206,16 @@ class Bibliography:
         :param display: returns the text of a DOI whose work is not known; by default ``doi:`` and the name
         """
         unique = list(dict.fromkeys(cites))
+        keys = {self._id(cite.key): cite.key for cite in unique}
         if form == "p":
-            return tuple(merged(self._in_brackets(unique, display)))
-        parts: list[Part] = []
-        for cite in unique:
-            if parts:
-                parts.append(Part("; "))
-            parts += self._in_sentence(cite, form, display)
-        return tuple(merged(parts))
+            runs = [self._shown(run, keys, display) for run in self._in_brackets(unique)]
+        else:
+            runs = []
+            for cite in unique:
+                if runs:
+                    runs.append(csl.Run("; "))
+                runs += self._in_sentence(cite, form, display)
+        return spans_of(runs, lambda run: keys.get(run.item))
 
     def placed(self, citations: Iterable[tuple[Form, Iterable[Cite]]]) -> list[tuple[Cite, ...]]:
         """Return the citations of a page, for styles that cite a work in another way when it comes again.
@@ -149,18 +226,97 @@ class Bibliography:
         :return: the cites of each citation, with their places
         """
         unique = [(form, list(dict.fromkeys(cites))) for form, cites in citations]
-        written = [self._all_written(form, cites) for form, cites in unique]
-        placed = self._style.parsed.place(written)
-        pairs = zip(unique, placed, strict=True)
-        return [_with_places(cites, of_citation) for (_, cites), of_citation in pairs]
+        written = []
+        for form, cites in unique:
+            is_name = form == "author"  # which is no reference
+            written.append([self._written(cite)._replace(author_only=is_name) for cite in cites])
 
-    def _all_written(self, form: Form, cites: list[Cite]) -> list[csl.Cite]:
-        """Return the cites of a citation as the processor takes them; the author alone is no reference."""
-        is_name = form == "author"
-        return [self._written(cite)._replace(author_only=is_name) for cite in cites]
+        placed = []
+        for (_, cites), of_citation in zip(unique, self._style.parsed.place(written), strict=True):
+            pairs = zip(cites, of_citation, strict=True)
+            placed.append(tuple(replace(cite, place=found.place) for cite, found in pairs))
+        return placed
 
-    def _in_brackets(self, cites: list[Cite], display: Display) -> Iterator[Part]:
-        """Yield the parts of a citation of the form "p"."""
+    def entries(
+        self,
+        references: Iterable[Reference] | None = None,
+        cache: EntryCache | None = None,
+        words: Words | None = None,
+    ) -> list[ListEntry]:
+        """Return the entries of works, in the style and language of entries.
+
+        :param references: those of ``references`` that are shown; by default all
+        :param cache: the texts of entries, which are not formatted again; new ones are kept in it
+        :param words: the words for retracted works
+        """
+        if references is None:
+            references = self.references
+        references = list(references)
+        if cache is None:
+            cache = EntryCache()
+        texts = self._entry_texts(references, cache)
+
+        entries = []
+        for reference, text in zip(references, texts, strict=True):
+            if text.problem:
+                self._note(f"{reference.key}: {text.problem}")
+            spans = (*text.spans, *_retraction(reference.work, words))
+            entries.append(ListEntry(reference.key, reference.number, spans))
+        return entries
+
+    def waiting(self, display: Display = None) -> list[ListEntry]:
+        """Return links to the DOIs of which it is not known whether they have a work; they follow the entries.
+
+        :param display: returns the text of a DOI; by default its URL
+        """
+        links = []
+        for number, doi in enumerate(self._unanswered, len(self.references) + 1):
+            text = doi.url if display is None else display(doi)
+            links.append(ListEntry(doi, number, (Span((csl.Run(text),), doi),)))
+        return links
+
+    def _note(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def _entry_texts(self, references: list[Reference], cache: EntryCache) -> list[_EntryText]:
+        """Return the texts of entries, without their numbers."""
+        keys = self._entry_keys(references)
+        pairs = list(zip(keys, references, strict=True))
+        to_format = [(key, reference) for key, reference in pairs if key not in cache]
+        if to_format and self._entry_style.replaces_names:
+            to_format = pairs  # as an entry depends on the one before it
+
+        formatted = self._format([reference for _, reference in to_format])
+        for (key, reference), entry in zip(to_format, formatted, strict=True):
+            if key not in cache:
+                spans = entry_spans((*entry.label, *entry.runs), reference.work)
+                cache[key] = _EntryText(spans, entry.problem)
+        return [cache[key] for key in keys]
+
+    def _entry_keys(self, references: list[Reference]) -> list[_EntryKey]:
+        """Return what the texts of entries depend on."""
+        style = self._entry_style
+        keys = []
+        before = None
+        for work, listed in references:
+            unnumbered = listed._replace(number=0)
+            keys.append(
+                _EntryKey(work, before, unnumbered, style.digest, self._entry_locale.digest)
+            )
+            if style.replaces_names:
+                before = work
+        return keys
+
+    def _format(self, references: list[Reference]) -> tuple[csl.Reference, ...]:
+        """Return references as the processor formats them, without their numbers."""
+        items = [item_of(reference.work, self._entry_style) for reference in references]
+        processor = csl.Processor(self._entry_style.parsed, items, self._entry_locale)
+        processor.take_list(reference.listed._replace(number=0) for reference in references)
+        return processor.bibliography()
+
+    def _in_brackets(self, cites: list[Cite]) -> tuple[csl.Run, ...]:
+        """Return a citation of the form "p"."""
         written = [self._written(cite) for cite in cites]
         processor = self._processor
         is_numeric_of_ours = self._style.is_shipped and self._style.numbered
@@ -176,20 +332,19 @@ class Bibliography:
                 if cite in hidden:
                     written[place] = cite._replace(id=f"{_YEAR}{cite.id}")
             runs = processor.cite(written)
+        return runs
 
-        by_id = {one.id: cite.key for one, cite in zip(written, cites, strict=True)}
-        for run in runs:
-            yield self._part(run, by_id.get(run.item), display)
-
-    def _part(self, run: csl.Run, key: Key | None, display: Display) -> Part:
-        """Return a run of a citation as a part that leads to a work."""
-        text = run.text
-        is_year_alone = run.item.startswith(_YEAR)
-        if key is not None and is_year_alone:
-            text = self._year(self._by_key[key])
-        elif key is not None and key not in self._by_key:
-            text = _unknown_work(key, display)
-        return Part(text, formats_of(run), key)
+    def _shown(self, run: csl.Run, keys: Mapping[str, Key], display: Display) -> csl.Run:
+        """Return a run with its text if its work is not in the list, or is shown as its year alone."""
+        id_ = run.item.removeprefix(_YEAR)
+        key = keys.get(id_)
+        if key is None:
+            return run
+        if key not in self._by_key:
+            return run._replace(text=_unknown_work(key, display))
+        if run.item.startswith(_YEAR):
+            return run._replace(text=self._year(self._by_key[key]), item=id_)
+        return run
 
     def _is_bare(self, cite: Cite) -> bool:
         """Return whether the author of the text added nothing to a work that is known."""
@@ -229,13 +384,13 @@ class Bibliography:
             return item_id(key)
         return item_id(reference.key)
 
-    def _in_sentence(self, cite: Cite, form: Form, display: Display) -> list[Part]:
+    def _in_sentence(self, cite: Cite, form: Form, display: Display) -> list[csl.Run]:
         """Return a citation of the form "t", "year" or "author"."""
-        prefix = [Part(f"{cite.prefix} ")] if cite.prefix else []
-        suffix = Part(self._locator(cite) + cite.suffix)
-        key = cite.key
-        if key not in self._by_key:
-            return [*prefix, Part(_unknown_work(key, display), link=key), suffix]
+        prefix = [csl.Run(f"{cite.prefix} ")] if cite.prefix else []
+        suffix = csl.Run(self._locator(cite) + cite.suffix)
+        if cite.key not in self._by_key:
+            text = _unknown_work(cite.key, display)
+            return [*prefix, csl.Run(text, item=self._id(cite.key)), suffix]
 
         if form == "author":
             return [*prefix, *self._author(cite), suffix]
@@ -243,44 +398,42 @@ class Bibliography:
             return [*prefix, *self._year_alone(cite)]
         return [*prefix, *self._author_and_rest(cite)]
 
-    def _author_and_rest(self, cite: Cite) -> list[Part]:
+    def _author_and_rest(self, cite: Cite) -> list[csl.Run]:
         """Return an author and in brackets the rest, such as "Kahn (2001, p. 12)"."""
-        key = cite.key
         written = self._written(cite)._replace(prefix="", suppress_author=True)
-        runs = self._processor.cite([written])
-        author = [] if cite.no_author else self._author(cite)
-        if not runs:  # the style shows neither a year nor a number
+        rest = self._processor.cite([written])
+        if not rest:  # the style shows neither a year nor a number
             return self._author(cite)
 
-        rest = [Part(run.text, formats_of(run), (run.item and key) or None) for run in runs]
-        has_brackets = self._style.numbered or not runs[0].item
+        has_brackets = self._style.numbered or not rest[0].item
         if not has_brackets:  # in a style of notes
-            rest = [Part("("), *rest, Part(")")]
+            rest = (csl.Run("("), *rest, csl.Run(")"))
+        author = [] if cite.no_author else self._author(cite)
         if author and "superscript" not in rest[0].formats:
-            author.append(Part(" "))
+            author.append(csl.Run(" "))
 
-        parts = [*author, *rest]
+        runs = [*author, *rest]
         if not written.suffix:
-            return [part._replace(link=key) for part in parts]
-        *linked, last = parts
-        return [*(part._replace(link=key) for part in linked), last]
+            return [run._replace(item=written.id) for run in runs]
+        *linked, last = runs
+        return [*(run._replace(item=written.id) for run in linked), last]
 
-    def _year_alone(self, cite: Cite) -> list[Part]:
+    def _year_alone(self, cite: Cite) -> list[csl.Run]:
         """Return the year of a work, with the locator and the suffix."""
-        key = cite.key
         written = self._written(cite)
         runs = self._processor.cite([written._replace(prefix="", suffix="", suppress_author=True)])
-        shown = [Part(run.text, formats_of(run), key) for run in runs if run.item]
+        shown = [run for run in runs if run.item]
         # Without its author, a citation of an author-date style alone is a year
         if self._style.numbered or self._style.parsed.is_note or not shown:
-            shown = [Part(self._year(self._by_key[key]), link=key)]
-            return [*shown, Part(self._locator(cite) + cite.suffix)]
-        return [*shown, Part(written.suffix)]
+            year = self._year(self._by_key[cite.key])
+            return [csl.Run(year, item=written.id), csl.Run(self._locator(cite) + cite.suffix)]
+        return [*shown, csl.Run(written.suffix)]
 
-    def _author(self, cite: Cite) -> list[Part]:
+    def _author(self, cite: Cite) -> list[csl.Run]:
         """Return the names that the style shows in a citation, or else the title, for a sentence."""
-        names = csl.Cite(self._id(cite.key), author_only=True, place=cite.place)
-        return [Part(run.text, formats_of(run), cite.key) for run in self._processor.cite([names])]
+        id_ = self._id(cite.key)
+        names = csl.Cite(id_, author_only=True, place=cite.place)
+        return [run._replace(item=id_) for run in self._processor.cite([names])]
 
     def _locator(self, cite: Cite) -> str:
         """Return what follows a label, such as ", pp. 12–14"; "" without a locator."""
@@ -293,91 +446,19 @@ class Bibliography:
     def _year(self, reference: Reference) -> str:
         """Return the year of a work with its letter, such as "2016a" or "n.d.-a"."""
         if reference.work.year is not None:
-            return f"{reference.work.year}{reference.letter}"
+            return f"{reference.work.year}{reference.listed.year_suffix}"
         no_date = self._locale.term("no date", "short")
-        if reference.letter:
-            return f"{no_date}-{reference.letter}"
+        if reference.listed.year_suffix:
+            return f"{no_date}-{reference.listed.year_suffix}"
         return no_date
 
 
-def format_entries(
-    references: Iterable[Reference],
-    style: Style,
-    locale: csl.Locale | str = "en-US",
-    known: MutableMapping[EntryKey, tuple[Part, ...]] | None = None,
-    problems: dict[str, None] | None = None,
-) -> list[tuple[Part, ...]]:
-    """Return the entries of references, without their numbers.
-
-    :param references: entries of a ``Bibliography``
-    :param style: their style
-    :param locale: the language, such as "de-DE", or what ``load_locale`` returned
-    :param known: entries of earlier calls, which are not formatted again; those of this call are set in it
-    :param problems: gets what cannot be read of a work
-    :raises ValueError: if there is no such locale
-    """
-    language = locale_of(locale)
-    references = list(references)
-    keys = _entry_keys(references, style, language)
-    if known is None:
-        known = {}
-
-    pairs = list(zip(keys, references, strict=True))
-    to_format = [(key, reference) for key, reference in pairs if key not in known]
-    if to_format and style.replaces_names:
-        to_format = pairs  # as an entry depends on the one before it
-    formatted = _formatted([reference for _, reference in to_format], style, language)
-
-    entries = {key: known[key] for key in keys if key in known}
-    with_problem = set()
-    for (key, reference), entry in zip(to_format, formatted, strict=True):
-        if entry.problem:
-            with_problem.add(key)
-            if problems is not None:
-                problems[f"{reference.key}: {entry.problem}"] = None
-        if key not in entries:
-            parts = entry_parts((*entry.label, *entry.runs), reference.work)
-            entries[key] = parts or as_link(reference.work)
-
-    # An entry with a problem is formatted again by the next call, which reports the problem, too
-    known.update((key, parts) for key, parts in entries.items() if key not in with_problem)
-    return [entries[key] for key in keys]
-
-
-def _entry_keys(references: list[Reference], style: Style, locale: csl.Locale) -> list[EntryKey]:
-    """Return the keys under which entries are remembered."""
-    keys = []
-    before = None
-    for work, _, letter, conditions in references:
-        keys.append(EntryKey(work, before, letter, conditions, style.digest, locale.digest))
-        if style.replaces_names:
-            before = work
-    return keys
-
-
-def _formatted(
-    references: list[Reference], style: Style, locale: csl.Locale
-) -> tuple[csl.Reference, ...]:
-    """Return references as the processor formats them, without their numbers."""
-    items = [item_of(reference.work, style) for reference in references]
-    processor = csl.Processor(style.parsed, items, locale)
-    processor.take_list(
-        csl.Listed(item["id"], 0, reference.letter, reference.conditions)
-        for item, reference in zip(items, references, strict=True)
-    )
-    return processor.bibliography()
-
-
-def _with_places(cites: list[Cite], placed: list[csl.Cite]) -> tuple[Cite, ...]:
-    """Return cites with the places that the processor found."""
-    pairs = zip(cites, placed, strict=True)
-    return tuple(replace(cite, place=of_cite.place) for cite, of_cite in pairs)
-
-
-def as_link(work: Work) -> tuple[Part, ...]:
-    """Return the entry of a work of which the style shows nothing."""
-    text = work.doi.url if work.doi else work.title or str(work.key)
-    return (Part(text, link=link_of(work)),)
+def _retraction(work: Work, words: Words | None) -> Spans:
+    """Return the mark of a retracted work, linked to the notice; nothing for other works."""
+    if work.retraction is None:
+        return ()
+    mark = csl.Run(retraction_mark(work, words))
+    return Span((csl.Run(" "),)), Span((mark,), work.retraction.doi)
 
 
 def _unknown_work(key: Key, display: Display) -> str:

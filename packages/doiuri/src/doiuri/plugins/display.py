@@ -18,7 +18,6 @@ from doiuri.works._csl import is_shortened
 
 if TYPE_CHECKING:
     from doiuri._doi import DOI
-    from doiuri.citations import Part
     from doiuri.works._work import Work
 
 __all__ = ["STYLE_SHEET", "Details", "Words", "breakable", "card", "check_display", "details_of"]
@@ -135,30 +134,29 @@ def _authors(work: Work, words: Words) -> str:
     return f" {words.conjunction} ".join(name.family for name in names)
 
 
-def retraction_mark(work: Work, words: Words | None = None) -> tuple[Part, ...]:
-    """Return what to show after a retracted work: the date, linked to the notice; nothing for other works.
+def retraction_mark(work: Work, words: Words | None = None) -> str:
+    """Return what to show after a retracted work, such as "[retracted 2020-06-05]"; "" for other works.
 
     >>> from doiuri import DOI
     >>> from doiuri.works import Work
     >>> update = {"type": "retraction", "DOI": "10.5555/notice", "updated": {"date-parts": [[2020, 6, 5]]}}
-    >>> "".join(part.text for part in retraction_mark(Work(DOI("10.5555/a"), {"updated-by": [update]})))
-    ' [retracted 2020-06-05]'
+    >>> retraction_mark(Work(DOI("10.5555/a"), {"updated-by": [update]}))
+    '[retracted 2020-06-05]'
 
-    :param work: the work.
+    :param work: the work; ``work.retraction`` is its notice, to link to.
     :param words: the words for retracted works.
     """
-    from doiuri.citations import Part  # slow to import, and rarely needed
     from doiuri.works._notices import RETRACTIONS
 
     notice = work.retraction
     if notice is None:
-        return ()
+        return ""
     state = RETRACTIONS[notice.type]
     attribute = state.replace(" ", "_")  # of Words, such as "partially_retracted"
     mark = getattr(words or Words(), attribute)
     if notice.date:
         mark = f"{mark} {notice.date}"
-    return Part(" "), Part(f"[{mark}]", link=notice.doi)
+    return f"[{mark}]"
 
 
 class Details(NamedTuple):
@@ -189,7 +187,7 @@ def details_of(work: Work, words: Words | None = None) -> Details | None:
         byline = [byline[0], "et al."]
     if work.year is not None:
         byline.append(str(work.year))
-    mark = "".join(part.text for part in retraction_mark(work, words)).strip()
+    mark = retraction_mark(work, words)
     return Details(_shortened(work.title), ", ".join(byline), _shortened(work.container), mark)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import ChainMap
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from doiuri import DOI, find
-from doiuri.citations import EntryKey, Part
+from doiuri.citations import EntryCache
 from doiuri.markdown import without_code
 from doiuri.plugins import Option, hint
 from doiuri.plugins.display import STYLE_SHEET
@@ -164,7 +163,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     )
 
     def __init__(self) -> None:
-        self._entries = ChainMap[EntryKey, tuple[Part, ...]]()  # of this build, and of the last one
+        self._entries = EntryCache()
         self._dirty = False
         self._generated: set[str] = set()
         self._converted = ""
@@ -196,8 +195,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             if option.name in options:
                 options[option.name] = option.in_folder(options[option.name], folder)
         try:
-            entries_of_last_build = self._entries.maps[0]
-            self._entries = ChainMap({}, entries_of_last_build)
+            self._entries = EntryCache(self._entries)
             self._extension = SiteExtension(
                 self._entries, **options, warn=self._warn, is_dirty=self._dirty
             )

@@ -11,7 +11,7 @@ from doiuri.plugins import unescape_html
 from doiuri.plugins.survey import Need
 
 from markdown_doiuri._extension import DOIExtension
-from markdown_doiuri._references import BackTo, Writer, reference_list
+from markdown_doiuri._references import BackTo, Writer, bibliography_of
 from markdown_doiuri._report import Scope
 from markdown_doiuri._stash import slug
 from markdown_doiuri._verification import sentence, verifier
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from doiuri import DOI
-    from doiuri.citations import Reference
-    from doiuri.plugins.citing import Backlink, ReferenceList
+    from doiuri.citations import Bibliography, EntryCache, Reference
     from doiuri.plugins.survey import Answer
     from mkdocs.structure.files import File
 
     from markdown_doiuri._options import MarkdownOptions
-    from markdown_doiuri._references import Citations, Entries, Key
+    from markdown_doiuri._references import Backlink, Citations, Key
 
 
 class SiteLookups:
@@ -79,10 +78,11 @@ class SiteReferences:
         self.options = extension.options
         self._site = extension.site
         self._lists_all = is_dirty
-        self._cited: dict[Key, list[Backlink]] = {}
+        self.cited: dict[Key, list[Backlink]] = {}
+        """The works of the site so far, each with the places that cite it."""
         self._linked: set[Key] = set()  # in the sources, which do not cite them
         self._on_pages: set[Key] = {*self.options.nocite}
-        self._current = reference_list(self.options.citing, {}, {})
+        self._bibliography: Bibliography | None = None  # of the works so far
         self.files: dict[str, File] = {}
         """The files of the pages that cite works, by their paths."""
 
@@ -90,40 +90,42 @@ class SiteReferences:
         """Add the works in the sources of the pages: first those that are cited, then those that are linked."""
         self.add(cited)
         self._linked.update(linked)
-        self._linked -= self._cited.keys()
+        self._linked -= self.cited.keys()
         self.add(linked)
 
     def add(self, listed: Iterable[Key]) -> None:
         """Add works, after those that are known."""
         for key in listed:
-            self._cited.setdefault(key, [])
+            if key not in self.cited:
+                self.cited[key] = []
+                self._bibliography = None
 
     def add_page(self, file: File, listed: Iterable[Key]) -> None:
         """Note a converted page and its works."""
         self.files[file.src_uri] = file
         self._on_pages.update(listed)
 
-    def current(self) -> ReferenceList:
-        """Return the list of the works so far."""
-        if len(self._current.cited) != len(self._cited):
-            # A shallow copy: its lists of backlinks are shared, and grow with later pages
-            cited = dict(self._cited)
-            self._current = reference_list(self.options.citing, cited, self._site.known)
-        return self._current
+    def bibliography(self) -> Bibliography:
+        """Return the works so far."""
+        if self._bibliography is None:
+            citing = self.options.citing
+            self._bibliography = bibliography_of(citing, self.cited, self._site.known)
+        return self._bibliography
 
     def listed(self) -> tuple[Reference, ...]:
         """Return what the list shows: without works that are in the source of a page, but not on it.
 
         Numbers are given before pages are converted, so a list with numbers keeps such works if they are cited.
         """
-        current = self.current()
+        bibliography = self.bibliography()
+        references = bibliography.references
         if self._lists_all:
-            return current.references
-        if current.is_numbered:
+            return references
+        if bibliography.is_numbered:
             omitted = self._linked - self._on_pages
         else:
-            omitted = self._cited.keys() - self._on_pages
-        return tuple(reference for reference in current.references if reference.key not in omitted)
+            omitted = self.cited.keys() - self._on_pages
+        return tuple(reference for reference in references if reference.key not in omitted)
 
 
 class PageWriter(Writer):
@@ -138,9 +140,12 @@ class PageWriter(Writer):
         page = "" if file is None else file.src_uri
         super().__init__(references.options, citations, used, page)
 
-    def _list(self, listed: tuple[Key, ...]) -> ReferenceList:
+    def _works(self, listed: tuple[Key, ...]) -> dict[Key, list[Backlink]]:
         self._site_references.add(listed)
-        return self._site_references.current()
+        return self._site_references.cited
+
+    def _bibliography(self) -> Bibliography:
+        return self._site_references.bibliography()
 
     def _entry_id(self, key: Key) -> str:
         return f"ref-{slug(key)}"
@@ -180,7 +185,7 @@ class PageWriter(Writer):
 class SiteExtension(DOIExtension):
     """The extension, for one build of a site.
 
-    :param entries: the formatted entries of earlier builds; those of this one are added.
+    :param entries: the texts of the entries of earlier builds; those of this one are added.
     :param bibliography: path of the page with the list of references; "" for a list on each page.
     :param is_dirty: whether only changed pages are converted.
     """
@@ -188,7 +193,7 @@ class SiteExtension(DOIExtension):
     scope: Scope
 
     def __init__(
-        self, entries: Entries, bibliography: str, *, is_dirty: bool, **options: object
+        self, entries: EntryCache, bibliography: str, *, is_dirty: bool, **options: object
     ) -> None:
         super().__init__(**options)
         self.entries = entries

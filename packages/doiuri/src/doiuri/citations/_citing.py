@@ -1,4 +1,4 @@
-"""Lists of references, and what the options say about them and about citations."""
+"""What the options of a host say about citations and lists of references."""
 
 from __future__ import annotations
 
@@ -7,34 +7,24 @@ import re
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
-from doiuri.citations import (
-    Bibliography,
-    Cite,
-    Part,
-    Style,
-    format_entries,
-    load_locale,
-    parse_citation,
-    read_works,
-)
-from doiuri.citations._style import ENGLISH
+from doiuri.citations._bibliography import Bibliography
+from doiuri.citations._cites import Cite, parse_citation
+from doiuri.citations._style import ENGLISH, Style, load_locale
+from doiuri.citations._works import read_works
 from doiuri.plugins import option, with_suggestion
-from doiuri.plugins.display import retraction_mark
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from doiuri_csl import Locale
 
     from doiuri._doi import Handle
-    from doiuri.citations import EntryKey, Reference
     from doiuri.plugins import Options
-    from doiuri.plugins.display import Words
     from doiuri.works import Work
 
 _BETWEEN = re.compile(  # works that are listed
@@ -45,8 +35,6 @@ _BETWEEN = re.compile(  # works that are listed
     """,
     re.VERBOSE,
 )
-
-__all__ = ["Backlink", "Citing", "ListEntry", "ReferenceList"]
 
 
 class Citing:
@@ -67,7 +55,6 @@ class Citing:
         prefix: str = "",
     ) -> None:
         self._folder = folder
-        self._unreadable: dict[str, None] = {}
         self._kind = options.citation
         self._style = options.reference_style
         self.locale, self.no_language = self._locale_of(language)
@@ -92,15 +79,10 @@ class Citing:
             if options.reference_locale:
                 works_language = self.entry_locale.lang
             self.library = read_works(options.works, language=works_language)
-            """The works of the author's files."""
+            """The works of the author's files; its ``problems`` say what is wrong with them."""
 
         with _naming(f"{prefix}reference_style"):
             self.styles()
-
-    @property
-    def problems(self) -> list[str]:
-        """What is wrong with the files of works, and what cannot be read of works."""
-        return [*self.library.problems, *self._unreadable]
 
     def _locale_of(self, language: str) -> tuple[Locale, str]:
         try:
@@ -146,6 +128,28 @@ class Citing:
         except (OSError, ValueError):  # a path may contain a NUL
             return None
 
+    def bibliography(
+        self, cited: Iterable[Handle | str], works: Mapping[DOI, Work | None], style: str = ""
+    ) -> Bibliography:
+        """Return the works that a document cites, corrected by the author's files.
+
+        :param cited: the keys of the works in the order of their citations
+        :param works: the registered works that are known, and None for a DOI that has none
+        :param style: the style of the list, if it has one of its own
+        """
+        of_citations, of_entries = self.styles(style)
+        cited = list(cited)
+        registered = {doi: work for doi, work in works.items() if work is not None}
+        corrected = self.library.complete(registered, cited)
+        return Bibliography(
+            cited,
+            {**works, **corrected},
+            of_citations,
+            self.locale,
+            entry_style=of_entries,
+            entry_locale=self.entry_locale,
+        )
+
     @cache  # noqa: B019 (one a build)
     def styles(self, name: str = "") -> tuple[Style, Style]:
         """Return the style of citations, and that of the entries to which they lead.
@@ -171,98 +175,3 @@ def _naming(name: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-
-
-class Backlink(NamedTuple):
-    """A place that cites a work, to which the entry of the work leads back."""
-
-    page: str
-    """The name of the page, as the host has it; "" if there is only one."""
-
-    id: str
-    """The id of the citation on the page."""
-
-
-class ListEntry(NamedTuple):
-    """An entry of a list of references, or the link that stands for it."""
-
-    key: Handle | str
-    """The DOI of the work, or its id in a works file."""
-
-    number: int
-    """Its place in the list, from 1."""
-
-    parts: tuple[Part, ...]
-    """What it shows: the work, and whether that was retracted."""
-
-    backlinks: list[Backlink]
-    """The places that cite the work, in their order."""
-
-
-class ReferenceList(Bibliography):
-    """A list of references, and the citations that lead to its entries.
-
-    A DOI without a work has no entry. While it is not known whether there is a work, a link stands for the entry.
-
-    :param citing: the options
-    :param cited: the works in the order of their first citations, each with the places that cite it; none for
-        one that is only listed
-    :param works: the works that are known; None for a DOI that has none
-    :param style: the style of the list, if it has one of its own
-    """
-
-    def __init__(
-        self,
-        citing: Citing,
-        cited: Mapping[Handle | str, list[Backlink]],
-        works: Mapping[DOI, Work | None],
-        style: str = "",
-    ) -> None:
-        of_citations, self._entry_style = citing.styles(style)
-        registered = {doi: work for doi, work in works.items() if work is not None}
-        known = citing.library.complete(registered, cited)
-        super().__init__(cited, known, of_citations, citing.locale)
-        self._citing = citing
-        self.cited = cited
-        """The places that cite each work; the host may add to them until the entries are written."""
-        without_work = [key for key in cited if isinstance(key, DOI) and key not in known]
-        self._waiting = [doi for doi in without_work if doi not in works]
-        self.is_numbered = of_citations.numbered
-        """Whether citations are numbers."""
-
-    def entries(
-        self,
-        references: Iterable[Reference],
-        known: MutableMapping[EntryKey, tuple[Part, ...]] | None = None,
-        words: Words | None = None,
-    ) -> list[ListEntry]:
-        """Return the entries of works, in the language of lists; see ``format_entries``.
-
-        ``Citing.problems`` says what cannot be read of the works.
-
-        :param references: those of ``references`` that are shown
-        :param known: formatted entries, which are not formatted again; all of this call are set in it
-        :param words: the words for retracted works
-        """
-        references = [*references]
-        citing = self._citing
-        texts = format_entries(
-            references, self._entry_style, citing.entry_locale, known, citing._unreadable
-        )
-        entries = []
-        for (work, number, *_), parts in zip(references, texts, strict=True):
-            marked = (*parts, *retraction_mark(work, words))
-            entries.append(ListEntry(work.key, number, marked, self.cited[work.key]))
-        return entries
-
-    def waiting(self, display: Callable[[DOI], str] | None = None) -> list[ListEntry]:
-        """Return the links that stand for entries, which follow these.
-
-        :param display: returns the text of a DOI; by default its URL
-        """
-        links = []
-        for number, doi in enumerate(self._waiting, len(self.references) + 1):
-            text = doi.url if display is None else display(doi)
-            link = Part(text, link=doi)
-            links.append(ListEntry(doi, number, (link,), self.cited[doi]))
-        return links

@@ -106,6 +106,8 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
     ]
     (tmp_path / "paper.bib").write_text("\n".join([BIB, *more]))
     (tmp_path / "notes.md").write_text("doi:10.5555/in-no-entry\n" * 2)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "a.bib").write_text(f"{more[3]}\n@misc{{b, doi={{{GONE}}}}}")
     check(
         tmp_path, doi_proxy, "--compare", "--select=not-found,syntax", "-o", "markdown:summary.md"
     )

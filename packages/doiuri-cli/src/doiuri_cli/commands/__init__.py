@@ -52,10 +52,16 @@ def write_message(path: str, reason: str) -> None:
     click.echo(f"doiuri: {visible(path)}: {visible(reason)}", err=True)
 
 
-def write_problems(selection: Selection, reports: Iterable[FileReport]) -> bool:
-    """Write which files cannot be read to standard error; return whether there are any."""
+def problems_in(selection: Selection, reports: Iterable[FileReport]) -> list[tuple[str, str]]:
+    """Return the files and folders that cannot be read or written, each with the reason."""
     problems = [*selection.problems]
     problems += [(report.path, report.problem) for report in reports if report.problem is not None]
+    return problems
+
+
+def write_problems(selection: Selection, reports: Iterable[FileReport]) -> bool:
+    """Write which files cannot be read or written to standard error; return whether there are any."""
+    problems = problems_in(selection, reports)
     for path, reason in problems:
         write_message(path, reason)
     return bool(problems)

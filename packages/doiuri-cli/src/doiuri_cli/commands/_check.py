@@ -12,7 +12,14 @@ import click
 from doiuri import DOI
 
 from doiuri_cli._run import Run, contents_of
-from doiuri_cli.commands import PROBLEM, Command, exit_code, show_progress, write_problems
+from doiuri_cli.commands import (
+    PROBLEM,
+    Command,
+    exit_code,
+    problems_in,
+    show_progress,
+    write_problems,
+)
 from doiuri_cli.commands._options import (
     code_options,
     columns_option,
@@ -28,11 +35,12 @@ from doiuri_cli.output._report import Bibliographies, Counts, Report, summary_li
 from doiuri_cli.readers import reads_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from doiuri.resolver import Cause, LockContent
 
     from doiuri_cli._config import Config
+    from doiuri_cli._examine import FileReport
     from doiuri_cli._run import Result
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files._select import Selection
@@ -76,15 +84,18 @@ def check(
     contents = contents_of(selection.paths, files.stdin_filename, selection.named)
     with show_progress(hidden=quiet) as progress:
         result = Run(config, files.jobs, progress).check(contents, lock)
-    report = make_report(selection, result, _unused(selection, result, config, lock))
-    report = report._replace(shows_all=shows_all)
+    is_broken = bool(problems_in(selection, result.reports))
+    unused = () if is_broken else _unused(selection, result, config, lock)
+    report = make_report(selection, result, unused, shows_all=shows_all)
     write_report(report, outputs)
-    if not (quiet or (selection.problems and not selection.paths)):
+    counts = report.counts
+    is_nothing_read = counts.files == 0 and not counts.skipped
+    if not (quiet or (is_broken and is_nothing_read)):
         lines = summary_lines(report, has_marks=has_marks(outputs))
         sys.stderr.writelines(f"{line}\n" for line in lines)
-    return (
-        PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)
-    )
+    if write_problems(selection, result.reports):
+        return PROBLEM
+    return exit_code(report.findings, config)
 
 
 def _unused(
@@ -104,10 +115,16 @@ def _unused(
     return [finding for finding in found if not config.ignores(finding)]
 
 
-def make_report(selection: Selection, result: Result, more: Sequence[Finding] = ()) -> Report:
-    """Return the report on a run."""
+def make_report(
+    selection: Selection, result: Result, unused: Sequence[Finding], *, shows_all: bool
+) -> Report:
+    """Return the report on a run.
+
+    :param unused: the findings on the lock file.
+    :param shows_all: whether people see what is in test data, too.
+    """
     findings = list(chain.from_iterable(report.findings for report in result.reports))
-    findings += more
+    findings += unused
     skipped = selection.skipped.copy()
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
     unread = [] if reads_columns() else selection.unread.types_with_dois()
@@ -125,7 +142,9 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
         recorded=result.recorded,
         unread=unread,
     )
-    return Report(findings, counts, _references(result))
+    listed = [report for report in result.reports if shows_all or not report.in_test_data]
+    references = _references(listed, answers.statuses)
+    return Report(findings, counts, references, shows_all)
 
 
 def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
@@ -136,13 +155,14 @@ def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
     return {str(cause): count for cause, count in tally(causes).items()}
 
 
-def _references(result: Result) -> Bibliographies | None:
+def _references(
+    reports: Sequence[FileReport], statuses: Mapping[str, str]
+) -> Bibliographies | None:
     """Return the entries of bibliographies; None if there are none, or they were not compared."""
-    entries = chain.from_iterable(report.entries for report in result.reports)
+    entries = chain.from_iterable(report.entries for report in reports)
     names = dict.fromkeys(entry.doi.name for entry in entries)
-    lacking = list(chain.from_iterable(report.lacking for report in result.reports))
+    lacking = list(chain.from_iterable(report.lacking for report in reports))
     if not (names or lacking):
         return None
-    statuses = result.answers.statuses
     registered = [name for name in names if statuses.get(DOI(name).key) == "found"]
     return Bibliographies(registered, lacking)

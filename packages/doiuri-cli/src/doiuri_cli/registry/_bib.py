@@ -172,5 +172,6 @@ def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config
                 yield f"{doi.name}: not in the BibTeX file: its entry cannot be read"
             else:
                 yield f"{doi.name}: not in the BibTeX file: {outcome.reason}"
-    for cause, count in list(tally(causes).items())[:1]:
-        yield f"{count:,} entries could not be looked up: {cause}"
+    for cause, count in tally(causes).items():
+        entries_of_cause = "1 entry" if count == 1 else f"{count:,} entries"
+        yield f"{entries_of_cause} could not be looked up: {cause}"

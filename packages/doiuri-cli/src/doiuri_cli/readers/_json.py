@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
     Keys = tuple[str | int, ...]  # the keys and, in arrays, the numbers from 0 that lead to a value
-    # of a value: "field", "doi" if it may be a link, a syntax, or "" if it is not read
+    # of a value: "field", "doi" if it may be a link, a syntax, or "" if only labels and links count in it
     Kind = Callable[[Keys, object], str]
 
 
@@ -159,27 +159,25 @@ def _values(
             continue
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
-        is_known = kind != ""
-        if not is_known and _is_loose_doi(string):
+        is_writable = kind != "" and string.path[-1] not in KEY_NAMES
+        if kind == "" and _is_loose_doi(string):
             kind = "doi"
-        is_doi = kind in {"field", "doi"}
-        if not (is_doi or may_mention(string.value)):
+        if not (kind in {"field", "doi"} or may_mention(string.value)):
             continue
 
         text, places = undo_all(source.text, [string])
         entry = _entry_of(holder) if is_work(holder) else ""
-        part = Part(
-            text,
-            "text" if is_doi else kind or "text",
-            places=places,
-            entry=entry,
-            field=kind == "field",
-            labelled=kind == "",
-            encode=encoder_of(source, string),
-        )
-        if not is_known or string.path[-1] in KEY_NAMES:
-            part = part._replace(encode=unwritable)
-        yield value_of_doi(part) if kind == "doi" else part
+        encode = encoder_of(source, string) if is_writable else unwritable
+        part = Part(text, places=places, entry=entry, encode=encode)
+        match kind:
+            case "field":
+                yield part._replace(field=True)
+            case "doi":
+                yield value_of_doi(part)
+            case "":
+                yield part._replace(labelled=True)
+            case syntax:
+                yield part._replace(syntax=syntax)
 
 
 def _part_of_key(source: Source, string: String) -> Part:
@@ -190,7 +188,7 @@ def _part_of_key(source: Source, string: String) -> Part:
 def _is_loose_doi(string: String) -> bool:
     """Return whether a string is the value of a key for a DOI, or in a list of them, of whatever object."""
     keys = [step for step in string.path if isinstance(step, str)]
-    return is_doi_key(keys[-1] if keys else "") and is_attempt(string.value)
+    return bool(keys) and is_doi_key(keys[-1]) and is_attempt(string.value)
 
 
 def at(value: object, path: Keys) -> object:

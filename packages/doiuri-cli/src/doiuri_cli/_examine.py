@@ -13,12 +13,7 @@ from doiuri_cli.files._generated import is_generated
 from doiuri_cli.files._test_data import is_recorded, is_test_data
 from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
 from doiuri_cli.readers._part import location_of
-from doiuri_cli.rules import (
-    LOCK_CODES,
-    RULES,
-    WORK_CODES,
-    Finding,
-)
+from doiuri_cli.rules import LOCK_CODES, RULES, WORK_CODES, Finding
 from doiuri_cli.rules._ignores import apply_ignores, ignores_in, unused_ignores
 from doiuri_cli.rules._written import file_findings, part_findings, short_doi_message
 
@@ -110,13 +105,14 @@ def examine(source: Source, config: Config) -> FileReport:
         findings = [finding._replace(fix=None) for finding in findings]
     recorded = False
     in_test_data = False
+    has_safe_fixes = kind != "source"  # of which it is not known what comments and strings are
     is_named = os.path.abspath(source.path) in config.searched  # noqa: PTH100
     if (located or findings) and not is_named:
         recorded = is_recorded(source, kind, config.searched)
         in_test_data = recorded or is_test_data(source.path, config.searched)
         if in_test_data or (findings and is_generated(source, kind)):
-            findings = [_without_safe_fix(finding) for finding in findings]
-    if kind == "source":  # what its comments and strings are is not known
+            has_safe_fixes = False
+    if not has_safe_fixes:
         findings = [_without_safe_fix(finding) for finding in findings]
     return FileReport(
         source.path,

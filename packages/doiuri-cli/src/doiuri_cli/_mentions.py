@@ -41,9 +41,8 @@ _SICI_LINK = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);")
-_UNDO_ENTITIES = frozenset(
-    {"bibtex", "tex"}
-)  # find does it for their values, together with other escapes
+# find undoes entities in their values, together with other escapes
+_UNDO_ENTITIES = frozenset({"bibtex", "tex"})
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"(?i:\.org)/(?:api/handles/)?(?=10[./])"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
@@ -392,7 +391,9 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
     if kind == "uri":
         is_in_attribute = before[-1] in "\"'"
         is_prefix = is_in_attribute and _PREFIX.fullmatch(token[kind])
-        return None if is_prefix and not _is_target(text, start, end, syntax) else (start, end)
+        if is_prefix and not _is_target(text, start, end, syntax):
+            return None
+        return start, end
     first, end = token.span(kind)
     title = _TITLE.match(text, first, end)
     return title.span(1) if title else (first, end)

@@ -112,9 +112,8 @@ registry_options = _decorate(
 )
 """The options for the registry: which resolver, whether to send requests, and the cache."""
 
-lock_options = _decorate(
-    option("lock", "FILE"), option("locked")
-)  # the options about the lock file
+lock_options = _decorate(option("lock", "FILE"), option("locked"))
+"""The options for the lock file."""
 
 
 def make_config(config_file: str | None, *, isolated: bool = False, **options: object) -> Config:

@@ -1,4 +1,4 @@
-"""Recognize files that a program wrote, or that others maintain: a fix belongs into their source."""
+"""Recognize files that a program wrote, or that others maintain: a fix belongs in their source."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ _MARK = re.compile(r"(?<![\w.@])@generated\b | \b do[ ]not[ ]edit \b", re.IGNORE
 _ATTRIBUTES = ("linguist-generated", "linguist-vendored")
 # gitattributes(5): a pattern, in quotation marks if it has spaces, and attributes; no comment or macro
 _ATTRIBUTES_LINE = re.compile(r'[ \t]*(?:"([^"]+)"|((?!\[attr\])[^\s"#!]\S*))[ \t]+(\S.*)')
-_SET = {"{}", "{}=true"}
-_UNSET = {"-{}", "!{}", "{}=false"}
 
 
 def is_generated(source: Source, kind: str | None) -> bool:
@@ -66,6 +64,8 @@ def _patterns(folder: str, attribute: str) -> Patterns:
 
     A pattern begins with "!" if it takes the attribute away.
     """
+    giving = {attribute, f"{attribute}=true"}
+    taking = {f"-{attribute}", f"!{attribute}", f"{attribute}=false"}
     lines: list[str] = []
     for line in _attribute_lines(folder):
         matched = _ATTRIBUTES_LINE.match(line)
@@ -74,10 +74,9 @@ def _patterns(folder: str, attribute: str) -> Patterns:
         quoted, plain, words = matched.groups()
         pattern = quoted or plain
         for word in words.split():
-            template = word.replace(attribute, "{}")
-            if template in _SET:
+            if word in giving:
                 lines.append(pattern)
-            elif template in _UNSET:
+            elif word in taking:
                 lines.append(f"!{pattern}")
     return Patterns(folder, tuple(lines))
 

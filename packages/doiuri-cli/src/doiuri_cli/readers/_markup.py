@@ -307,9 +307,8 @@ _ASCIIDOC_DELIMITER = re.compile(
 )
 _ASCIIDOC_COMMENT = re.compile(r"^//(?!/)[^\r\n]*", re.MULTILINE)
 _TITLE_LENGTH = 300  # characters of a line that may be a title
-_LENGTHS_DIFFER = (
-    1  # at most, of a title and the line below it (AsciiDoc Language, Setext-style headings)
-)
+# At most, of a title and the line below it (AsciiDoc Language, Setext-style headings)
+_LENGTHS_DIFFER = 1
 
 
 def read_asciidoc(source: Source) -> Iterator[Part]:

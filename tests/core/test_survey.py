@@ -57,6 +57,19 @@ def test_answers_are_gathered_by_doi() -> None:
         )
 
 
+@pytest.mark.parametrize("doi", [PAGE, BARE])
+def test_what_was_known_of_the_work_of_a_missing_doi_is_void(doi: DOI) -> None:
+    with resolver_for(RECORDS) as resolver:
+        before = Survey(resolver, budget=10)
+        before.look_up_works([doi])
+    with resolver_for([]) as resolver:
+        survey = Survey(resolver, budget=10)
+        survey.works = before.works
+        survey.meet({doi: Need.EXISTENCE})
+
+    assert survey.answer(doi) == Answer("not-found")
+
+
 @pytest.mark.parametrize("order", [(PAGE, BARE, DEAD, LOST), (LOST, DEAD, BARE, PAGE)])
 def test_needs_met_at_once_are_answered_as_needs_met_one_by_one(order: tuple[DOI, ...]) -> None:
     needs = {PAGE: Need.CARD, BARE: Need.WORK, DEAD: Need.EXISTENCE, LOST: Need.WORK}

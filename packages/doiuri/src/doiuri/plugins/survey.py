@@ -232,7 +232,13 @@ class Survey:
     def _note_existence(self, dois: Sequence[DOI], outcomes: Iterable[Outcome]) -> None:
         answers = self._answered(dois, outcomes, self.unknown, self._stale_existence)
         for doi, outcome in answers:
-            self.statuses[doi] = "not-found" if outcome.status == "not-found" else "found"
+            self._note_status(doi, "not-found" if outcome.status == "not-found" else "found")
+
+    def _note_status(self, doi: DOI, status: str) -> None:
+        """Note whether a DOI exists; earlier answers about the work of one that does not are void."""
+        self.statuses[doi] = status
+        if status == "not-found":
+            self.works.pop(doi, None)
 
     def _look_up_works(self, dois: Iterable[DOI], others: Collection[DOI], show: Show) -> None:
         """Ask for works that are not known yet.
@@ -262,7 +268,7 @@ class Survey:
             if outcome.status == "no-values":
                 self.works[doi] = None
                 continue
-            self.statuses[doi] = outcome.status
+            self._note_status(doi, outcome.status)
             if outcome.work is not None:
                 self.works[doi] = None if outcome.work.is_empty else outcome.work
 

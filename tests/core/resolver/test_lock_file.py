@@ -369,6 +369,22 @@ def test_an_edit_within_an_edit_is_refused_at_once(path: Path, inner: str) -> No
     assert LockFile(path).read().accepted == {"10.1000/X": "mine"}
 
 
+def test_what_an_editor_saves_during_an_edit_is_not_overwritten(path: Path) -> None:
+    """Editors and git know nothing of the lock."""
+    file = LockFile(path)
+    file.put_many(answers())
+    saved = path.read_bytes().replace(b"Knuth", b"The art")
+
+    def change(content: LockContent) -> None:
+        path.write_bytes(saved)
+        content.accepted["10.1000/X"] = "mine"
+
+    with pytest.raises(OSError, match="changed in the meantime"):
+        file.edit(change)
+
+    assert path.read_bytes() == saved
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there are no such locks")
 def test_nobody_waits_long_for_a_lock_of_another_program(
     path: Path, monkeypatch: pytest.MonkeyPatch

@@ -353,12 +353,13 @@ class LockFile(ForkSafe):
     def edit(self, change: Callable[[LockContent], None]) -> Differences:
         """Change the file, atomically; return what changed.
 
-        Other processes that write to the file wait meanwhile, so that none of their changes is lost; on
-        Windows and on some network file systems they cannot, and the last one to write wins.
+        Other processes that write to the file wait meanwhile. Windows and some network file systems have no locks
+        for that, and editors ignore them: then what another program has written meanwhile stays, with an error.
 
         :param change: called with what the file says, which it changes. It may not edit a lock file in the same
             folder itself.
-        :raises OSError: if the file cannot be written; TimeoutError if another program keeps it locked.
+        :raises OSError: if the file cannot be written, or was changed meanwhile; TimeoutError if another program
+            keeps it locked.
         :raises ValueError: if the file was changed, and is no longer a lock file.
         """
         with self._mutex:
@@ -374,13 +375,14 @@ class LockFile(ForkSafe):
             return differences
 
     def _rewrite(self, change: Callable[[LockContent], None]) -> Differences:
-        """Change the file, which no other process writes to; return what changed."""
+        """Change the file, whose folder is locked; return what changed."""
+        known = self.path.read_bytes() if self.path.exists() else None
         old = self.read()
         new = old.copy()
         change(new)
         differences = old.differences(new)
         if any(differences) or new.retrieved != old.retrieved:
-            with replacing(self.path) as draft:
+            with replacing(self.path, expected=known) as draft:
                 draft.write_bytes(new.render())
         return differences
 

@@ -204,11 +204,10 @@ def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
 ) -> None:
     damaged = damage(stored.read_bytes())
     use = USES[what]
+    advice = "it is damaged: delete it if doiuri made it, or choose another path"
     stored.write_bytes(damaged)
     with closing(SQLiteStore(stored)) as store:
-        with pytest.warns(
-            StoreWarning, match=f"{stored} cannot be {what} .*; it is damaged: delete it"
-        ):
+        with pytest.warns(StoreWarning, match=f"{stored} cannot be {what} .*; {advice}"):
             assert not use(store)
         for _ in range(2):
             now[0] += 10

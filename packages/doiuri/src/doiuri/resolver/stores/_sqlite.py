@@ -154,7 +154,9 @@ class SQLiteStore(ForkSafe):
             return
         self._warned.add(str(error))
         is_damaged = isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGED
-        consequence = "is damaged: delete it" if is_damaged else "does not keep answers"
+        consequence = "does not keep answers"
+        if is_damaged:  # or another program's, with a person's data
+            consequence = "is damaged: delete it if doiuri made it, or choose another path"
         warn(f"the DOI store {self.path} cannot be {what} ({error}); it {consequence}")
 
     def _require(self, what: str, query: Callable[[Connection], T]) -> T:

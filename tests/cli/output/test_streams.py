@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import sys
+import time
 from typing import TYPE_CHECKING
 
+import pytest
+from doiuri_cli.commands import show_progress
 from doiuri_cli.output._report import to_json, write_json_list
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,3 +45,26 @@ def test_each_object_is_written_before_the_next_is_found() -> None:
     write_json_list(found(), stream)
 
     assert written == [0, 1, 2]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_message_takes_the_place_of_the_progress_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    message = "doi.org: HTTP status 503; waiting 20 s, as it asks"
+
+    with show_progress() as show:
+        begun = time.monotonic()
+        monkeypatch.setattr(time, "monotonic", lambda: begun + 60)
+        show("Checking DOIs", 1, 3)
+        print(message, file=sys.stderr)
+
+    line, _, _ = terminal.getvalue().partition("\n")
+    assert "Checking DOIs: 1 of 3" in line
+    assert line.rpartition("\r")[2] == message

@@ -100,7 +100,8 @@ def show_progress(*, hidden: bool = False) -> Iterator[ShowProgress]:
     def draw(line: str) -> None:
         nonlocal width
         line = line[: get_terminal_size().columns - 1]  # one that wraps could not be redrawn
-        click.echo(f"\r{line:{width}}\r{line}", nl=False, err=True)  # blanks hide the last one
+        # Blanks hide the last one, and a message, such as a warning, takes the place of this one
+        click.echo(f"\r{line:{width}}\r", nl=False, err=True)
         width = len(line)
 
     def show(what: str, done: int, total: int | None) -> None:

@@ -342,6 +342,21 @@ def test_three_blocking_answers_in_a_row_end_all_requests(
     assert (late.cause or Cause("")).retry_after is None
 
 
+def test_blocking_is_said_if_the_server_also_asks_to_wait(caplog: pytest.LogCaptureFixture) -> None:
+    """The first of three answers begins a wait, in which the others arrive."""
+    in_flight = threading.Barrier(3)
+
+    class Guarded(Told):
+        def get(self, request: Request) -> Reply:
+            in_flight.wait()
+            return super().get(request)
+
+    asked(Guarded(replied(403, PAGE, after="100")).resolver(concurrency=3), 3)
+
+    line = "doi.org: HTTP status 403; not asked again for as long as this process runs"
+    assert caplog.messages == [line]
+
+
 def test_a_server_asks_again_after_minutes_and_says_when_it_stops_and_resumes(
     now: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -18,6 +18,7 @@ from doiuri.rest import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from logging import Logger
     from typing import TypeVar
 
     from doiuri._doi import Handle
@@ -74,8 +75,8 @@ MAX_BLOCKS = 3
 BLOCK_PAUSE = 300.0
 """Seconds of the first pause after them if the process is long-running."""
 
-SAID_WAIT = 1.0
-"""Seconds of a Retry-After from which on the wait is said: somebody may be looking on."""
+LOGGED_WAIT = 1.0
+"""Seconds of the shortest wait for a Retry-After that is logged: a build that stands still seems to hang."""
 
 
 class Paused(Exception):  # noqa: N818 - a state of the limiter, not an error of the caller
@@ -110,7 +111,7 @@ class Limiter:
         self._paused_until = -inf
         self._next_pause = PAUSE
         self._cause = Cause("connection")  # of the last pause
-        self._was_paused = False  # since the last answer
+        self._was_paused = False  # at some time since the last answer
         self._failures = 0  # the weight of those in a row
         self._blocks = 0  # how many in a row
 
@@ -163,7 +164,7 @@ class Limiter:
         return min(concurrency, max(left, 1))
 
     def hold(self, seconds: float) -> bool:
-        """Send nothing for some seconds, as the server asked; return whether the wait begins with that."""
+        """Send nothing for some seconds, as the server asked; return False if another such wait goes on."""
         with self._changed:
             now = time.monotonic()
             begins = now >= self._held_until
@@ -199,7 +200,7 @@ class Limiter:
         :returns: the pause that begins, if any.
         """
         with self._changed:
-            was_paused = time.monotonic() < self._paused_until
+            begins = time.monotonic() >= self._paused_until  # if there is a pause after this
             self._failures += weight
             is_answer = cause.status is not None
             if is_answer:
@@ -207,8 +208,9 @@ class Limiter:
 
             is_blocked = blocks and self._blocks >= MAX_BLOCKS
             if is_blocked and not long_running:
+                begins = self._paused_until < inf  # instead of another pause, which would end
                 self._pause(inf, cause)
-            elif is_blocked and not was_paused:
+            elif is_blocked and begins:
                 self._next_pause = max(self._next_pause, BLOCK_PAUSE)
                 self._pause_longer(cause)
             if requested_wait is not None:
@@ -218,12 +220,12 @@ class Limiter:
                 self._failures = MAX_FAILURES - REFUSED  # one more failure starts the next pause
 
             left = self._paused_until - time.monotonic()
-            if was_paused or left <= 0:
-                return None
-            return Paused(left, cause)
+            if begins and left > 0:
+                return Paused(left, cause)
+            return None
 
     def _pause_longer(self, cause: Cause) -> None:
-        """Refuse requests for twice as long as the last time."""
+        """Refuse requests for a while, and for twice as long the next time."""
         self._pause(self._next_pause, cause)
         self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
 
@@ -235,12 +237,10 @@ class Limiter:
         self._changed.notify_all()
 
 
-def _log(message: str, *arguments: object, resumes: bool = False) -> None:
-    """Tell who looks on, or reads the log, that requests are held back, or sent again."""
+def _logger() -> Logger:
     import logging  # slow, and rarely needed
 
-    level = logging.INFO if resumes else logging.WARNING
-    logging.getLogger("doiuri").log(level, message, *arguments)
+    return logging.getLogger("doiuri")
 
 
 class Budget:
@@ -349,8 +349,10 @@ class Client:
 
             self._note(result, request, retried=True)
             if requested_wait is not None and _is_of_resolver(result, request):
-                if self._limiter().hold(delay) and delay >= SAID_WAIT:
-                    _log("%s; waiting %.0f s, as it asks", self._cause(result), delay)
+                begins = self._limiter().hold(delay)
+                if begins and delay >= LOGGED_WAIT:
+                    cause = self._cause(result)
+                    _logger().warning("%s; waiting %.0f s, as it asks", cause, delay)
             else:
                 time.sleep(delay)
 
@@ -437,7 +439,7 @@ class Client:
         long_running = self._settings.long_running
         if weight == ANSWERED:
             if self._limiter().succeeded() and long_running:
-                _log("%s answers again", self._host, resumes=True)
+                _logger().info("%s answers again", self._host)
             return
         if retried:
             weight = RETRIED
@@ -448,7 +450,7 @@ class Client:
             cause, weight, requested_wait, blocks=is_blocking(result), long_running=long_running
         )
         if pause is not None and (long_running or pause.seconds == inf):
-            _log("%s", self._pause_cause(pause))
+            _logger().warning("%s", self._pause_cause(pause))
 
 
 class _NoReplyError(TransportError):

@@ -88,8 +88,8 @@ def _open(path: Path) -> LockFile:
         raise ConfigError(str(error)) from None
 
 
-def _is_own(config: Config, confdir: str | PathLike[str], path: Path) -> bool:
-    """Return whether a lock file has the DOIs of this project only, so that unused ones are dropped."""
+def _drops_unused(config: Config, confdir: str | PathLike[str], path: Path) -> bool:
+    """Return whether the builder drops unused DOIs: not by itself if other projects may use the lock file."""
     if switch(config, "doi_lock_prune"):
         return True
     return path.resolve().is_relative_to(Path(confdir).resolve())
@@ -122,12 +122,12 @@ def report_differences(
         "the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it"
     )
     _warn_missing(uses, incomplete - missing - accepted, message)
-    _warn_unused(app, lock, content.unused(doi.key for doi in data.dois()))
+    _warn_unused(app, lock.path, content, content.unused(doi.key for doi in data.dois()))
 
 
-def _warn_unused(app: Sphinx, lock: LockFile, unused: Iterable[str]) -> None:
+def _warn_unused(app: Sphinx, path: Path, content: LockContent, unused: Iterable[str]) -> None:
     """Warn of the DOIs, given by their keys, that only the lock file has, and say how to drop them."""
-    if _is_own(app.config, app.confdir, lock.path):
+    if _drops_unused(app.config, app.confdir, path):
         message = __(
             "%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it"
         )
@@ -139,15 +139,10 @@ def _warn_unused(app: Sphinx, lock: LockFile, unused: Iterable[str]) -> None:
     of_accepted = __(
         "%s is accepted in the lock file but in no document; to drop it, delete its line"
     )
-    accepted = lock.read().accepted
     for key in sorted(unused):
-        logger.warning(
-            of_accepted if key in accepted else message,
-            key,
-            type="doi",
-            subtype="lock-unused",
-            location=location_in_file(lock.path, f"{json.dumps(key, ensure_ascii=False)}:"),
-        )
+        reason = of_accepted if key in content.accepted else message
+        location = location_in_file(path, f"{json.dumps(key, ensure_ascii=False)}:")
+        logger.warning(reason, key, type="doi", subtype="lock-unused", location=location)
 
 
 def _warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> None:
@@ -164,7 +159,7 @@ class LockBuilder(Builder):
 
     name = LOCK_BUILDER
     path: Path
-    survey: Survey | None = None
+    survey: Survey
     """The answers, with the entries of the store that they come from."""
     kept: Sequence[DOI] = ()
     """The DOIs without metadata whose works were in the lock file and stay there."""
@@ -225,8 +220,6 @@ class LockBuilder(Builder):
 
     def _without_metadata(self, content: LockContent) -> set[DOI]:
         """Return the DOIs whose metadata is needed, but was neither received nor in the lock file."""
-        if self.survey is None:
-            return set()
         keys = {doi: Key("work", DOI_ORG, doi.key) for doi in self.survey.incomplete}
         return {doi for doi, key in keys.items() if content.get(key) is None}
 
@@ -237,27 +230,22 @@ class LockBuilder(Builder):
                 "no metadata any more, so the old work stays; delete its line to drop it: %s"
             )
             logger.info(message, ", ".join(doi.name for doi in self.kept))
-        unlockable = [] if self.survey is None else self.survey.unlockable(content)
+        unlockable = self.survey.unlockable(content)
         if unlockable:
             message = __("not registered according to this resolver, which only %s can say: %s")
             logger.info(message, DOI_ORG, ", ".join(doi.name for doi in unlockable))
 
     def _write(self, data: DOIData) -> LockContent:
-        """Bring the lock file up to date; return its content.
-
-        What no document needs is dropped, unless other projects may use the file.
-        """
+        """Bring the lock file up to date; return its content."""
         dois = data.dois()
         survey = self.survey
-        is_own = _is_own(self.config, self.confdir, self.path)
+        drops_unused = _drops_unused(self.config, self.confdir, self.path)
 
         def change(content: LockContent) -> None:
-            if survey is not None:
-                survey.renew(content, dois)
-            if is_own and survey is not None:
+            survey.renew(content, dois)
+            if drops_unused:
                 needed = {doi.key for doi in (*survey.works, *survey.incomplete)}
                 content.remove(content.dois() - needed, ["work"])
-            if is_own:
                 content.prune(doi.key for doi in dois)
 
         file = LockFile(self.path)

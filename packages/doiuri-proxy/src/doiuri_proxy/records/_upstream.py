@@ -204,9 +204,9 @@ class UpstreamSource:
 
 
 class _FreshEntries:
-    """The entries of a store that have not expired; of those that have, that a DOI does not exist.
+    """The entries of a store that have not expired, and the expired answers that a DOI does not exist.
 
-    It makes all earlier answers void, which may still be fresh.
+    Those make earlier answers void, which may still be fresh.
     """
 
     def __init__(self, store: Store | LockFile) -> None:

@@ -724,8 +724,8 @@ class MetadataQuestion(ContentQuestion):
 def uncontradicted(keys: Sequence[Key], entries: Mapping[Key, Entry]) -> list[Entry | None]:
     """Return the entries of keys about one DOI, stale ones included, and None in place of missing or void ones.
 
-    Whether a DOI exists is one fact, and the newest definite answer counts, whichever question brought it: that
-    it does not exist makes all earlier answers void, even after it has expired itself.
+    Whether a DOI exists is one fact, of which the newest definite answer counts, whichever question it answers.
+    So the answer that it does not exist makes all earlier ones void, even after it has expired itself.
     """
     stored = [entries.get(key) for key in keys]
     absent_since = -inf
@@ -745,9 +745,9 @@ def uncontradicted(keys: Sequence[Key], entries: Mapping[Key, Entry]) -> list[En
 
 
 def _received(key: Key, entry: Entry) -> float:
-    """Return when an answer was received, if it is not a record, whose lifetime is the server's choice.
+    """Return when an answer was received. It may not be a record: the lifetime of that is the server's choice.
 
-    It is infinite in a lock file, in which nothing is newer than that the DOI does not exist.
+    In a lock file it is infinity: no answer in it is newer than the one that the DOI does not exist.
     """
     return entry.expires - _longest(key, entry)
 

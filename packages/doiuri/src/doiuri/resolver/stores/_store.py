@@ -10,6 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from doiuri._json import load
+from doiuri.rest import ResponseCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,22 +64,22 @@ class Entry(NamedTuple):
 
     @property
     def says_not_found(self) -> bool:
-        """Whether the answer is that the DOI does not exist: a record's ``responseCode`` 100."""
+        """Whether the answer is that the DOI does not exist, as the REST API says it in place of a record."""
         if self.body.startswith(SUCCESS):  # without reading the record
             return False
         try:
             answer = load(self.body)
         except ValueError:
             return False
-        return isinstance(answer, dict) and answer.get("responseCode") == _HANDLE_NOT_FOUND
+        if not isinstance(answer, dict):
+            return False
+        return answer.get("responseCode") == ResponseCode.HANDLE_NOT_FOUND
 
 
 JSON = "application/json"
 
 SUCCESS = b'{"responseCode":1,'
-"""How the body of an entry begins that is a record."""
-
-_HANDLE_NOT_FOUND = 100  # DOI resolution documentation section 5
+"""How the body of an entry begins if it is a record."""
 
 NOTHING = b"null"
 """The body of an entry which says that the agency has no such metadata."""

@@ -40,7 +40,8 @@ _ESCAPES = lazy(_ESCAPE, re.IGNORECASE | re.VERBOSE)
 _LONGEST_URL = 1000  # characters
 _NOT_BEFORE_MARK = frozenset(";:}/\\")  # nor a letter or a digit
 _ENDS_WORD = r"(?<! \s | {0} ) {0} (?! [^\W_] | {0} )"
-# What closes the text that a mark opens
+_PASSTHROUGHS = frozenset(["pass", "+", "++", "+++", "$$"])  # what is in them is shown as it is
+# What closes the text that a mark or a passthrough opens
 _CLOSERS = {
     **{mark: lazy(re.escape(mark)) for mark in ("**", "__", "``", "##", "++", "+++", "$$")},
     **{mark: lazy(_ENDS_WORD.format(re.escape(mark)), re.VERBOSE) for mark in "*_`#+"},
@@ -85,7 +86,7 @@ class AsciiDoc(Scanner):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        # What closes a mark, by the mark and the end of the block: found last, or None if there is nothing
+        # What closes an opener, by it and the end of the block: found last, or None if there is nothing
         self._closers: dict[tuple[str, int], re.Match[str] | None] = {}
         self._closing: set[int] = set()  # where marks stand that close
 
@@ -96,43 +97,32 @@ class AsciiDoc(Scanner):
             case "link":
                 url = Rendered.replacing(self.text, token.span(), _ESCAPES, _unescaped)
                 return url.whole_or_mentions(link=True), token.end()
-            case "pass":
-                return self._passthrough(token, "pass", end)
-            case "mark" if token.start() in self._closing:
-                return (), token.end()
-            case "mark" if token[0][0] in "+$":
-                return self._passthrough(token, token[0], end)
-            case "mark":
-                return self._formatted(token, end)
+            case "pass" | "mark" if token.start() not in self._closing:
+                return self._enclosed(token, end)
             case _:
                 return (), token.end()
 
-    def _passthrough(self, token: re.Match[str], mark: str, end: int) -> Construct | None:
-        """Return the construct of what is shown as it is; None if nothing closes it."""
-        if mark != "pass" and not self._may_open(token):
+    def _enclosed(self, token: re.Match[str], end: int) -> Construct | None:
+        """Return the construct of a passthrough or a mark; None if it is part of a name, or nothing closes it."""
+        is_mark = token.lastgroup == "mark"
+        if is_mark and not self._may_open(token):
             return None
-        closer = self._closer(mark, token.end(), end)
+        opener = token[0] if is_mark else "pass"
+        closer = self._closer(opener, token.end(), end)
         if closer is None:
             return None
 
-        content = Rendered(self.text, token.end(), closer.start())
-        if "[" in content.text:  # the source of a link, as documentation shows it
-            self._closing.add(closer.start())
-            return (), token.end()
-        return content.whole_or_mentions(), closer.end()
-
-    def _formatted(self, token: re.Match[str], end: int) -> Construct | None:
-        """Return the construct of a mark that opens formatted text; None if nothing closes it."""
-        if not self._may_open(token):
-            return None
-        closer = self._closer(token[0], token.end(), end)
-        if closer is None:
-            return None
+        if opener in _PASSTHROUGHS:
+            content = Rendered(self.text, token.end(), closer.start())
+            if (
+                "[" not in content.text
+            ):  # else it is the source of a link, as documentation shows it
+                return content.whole_or_mentions(), closer.end()
         self._closing.add(closer.start())
         return (), token.end()
 
     def _may_open(self, token: re.Match[str]) -> bool:
-        """Return whether a mark stands where text begins, so that it is not of a name."""
+        """Return whether a mark stands where marked text may begin, so that it is not part of a name."""
         if self.text.endswith("link:", 0, token.start()):
             return True
         before = self.text[token.start() - 1 : token.start()]
@@ -142,13 +132,13 @@ class AsciiDoc(Scanner):
         is_in_word = before.isascii() and before.isalnum()
         return bool(after.strip()) and not is_in_word
 
-    def _closer(self, mark: str, start: int, end: int) -> re.Match[str] | None:
-        """Return what closes the text from ``start`` on that a mark opens; None if nothing does before ``end``."""
-        key = mark, end
+    def _closer(self, opener: str, start: int, end: int) -> re.Match[str] | None:
+        """Return what closes the text that an opener begins at ``start``; None if nothing does before ``end``."""
+        key = opener, end
         closer = self._closers.get(key)
         if key in self._closers and (closer is None or closer.start() > start):
             return closer
-        closer = _CLOSERS[mark].search(self.text, start + 1, end)
+        closer = _CLOSERS[opener].search(self.text, start + 1, end)
         # not searched for again, or the time would be quadratic
         self._closers[key] = closer
         return closer

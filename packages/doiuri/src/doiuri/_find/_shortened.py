@@ -21,16 +21,16 @@ _DOTS_IN_NAME = lazy(r"\.{3,}|\.*\u2026")
 _STRAY_PERCENT = lazy(r"%[0-9A-Fa-f]?\Z")  # of an escape that was cut
 _TEXT_BEFORE_TARGET = lazy(
     rf"""
-    [^\[\]]{{0,{_FAR}}} \]\( \s* (?P<markdown> \S{{1,{_LONGEST}}} )    # [text](target)
-    | [^`<>]{{0,{_FAR}}} \s < (?P<rst> [^\s<>]{{1,{_LONGEST}}} ) >    # `text <target>`_
-    | [^<>]{{0,{_FAR}}} \s href \s*=\s* ["'] (?P<html> [^"'<>]{{1,{_LONGEST}}} )    # title="text" href="target"
+    [^\[\]]{{0,{_FAR}}} \]\( \s* ( \S{{1,{_LONGEST}}} )    # [text](target)
+    | [^`<>]{{0,{_FAR}}} \s < ( [^\s<>]{{1,{_LONGEST}}} ) >    # `text <target>`_
+    | [^<>]{{0,{_FAR}}} \s href \s*=\s* ["'] ( [^"'<>]{{1,{_LONGEST}}} )    # title="text" href="target"
     """,
     re.VERBOSE,
 )
 _TARGET_BEFORE_TEXT = lazy(
     r"""
-    (?: \{ (?P<tex> [^{}]* ) \} \s* \{ (?: [^{}] | \\[a-z]+\{ )*    # \href{target}{text}
-    |   (?<! \S ) (?P<asciidoc> \S* ) \[ [^\[\]]*                 # target[text]
+    (?: \{ ( [^{}]* ) \} \s* \{ (?: [^{}] | \\[a-z]+\{ )*    # \href{target}{text}
+    |   (?<! \S ) ( \S* ) \[ [^\[\]]*                       # target[text]
     )
     \Z
     """,
@@ -40,13 +40,13 @@ _TAG = lazy(r"<([A-Za-z][\w:.-]*)\s([^<>]*)(?:>|\Z)")
 
 
 def without_shortened(text: str, mentions: Iterable[Mention]) -> Iterator[Mention]:
-    """Yield the mentions but for those in which dots stand for a part of the name, if their link has it whole."""
+    """Yield the mentions, but for those in which dots stand for a part of a name that the target has whole."""
     for mention in mentions:
         start, _, end, doi = mention
         name = doi.name
         # Nearly always false, and fast
-        has_dots = text[end : end + 1] in _BEFORE_DOTS or "..." in name or "\u2026" in name
-        if not (has_dots and _is_shortened(text, start, end, name)):
+        may_have_dots = text[end : end + 1] in _BEFORE_DOTS or "..." in name or "\u2026" in name
+        if not (may_have_dots and _is_shortened(text, start, end, name)):
             yield mention
 
 
@@ -71,15 +71,15 @@ def _is_shortened(text: str, start: int, end: int, name: str) -> bool:
 
 
 def _targets(text: str, start: int, end: int) -> Iterator[str]:
-    """Yield what may be the target of the link that a mention is in the text of."""
+    """Yield what may be the target of a link whose text has ``text[start:end]``."""
     following = _TEXT_BEFORE_TARGET.match(text, end)
     if following is not None:
-        yield following[following.lastgroup or 0]
+        yield from filter(None, following.groups())
 
     before = text[max(0, start - _FAR) : start]
     preceding = _TARGET_BEFORE_TEXT.search(before)
     if preceding is not None:
-        yield preceding[preceding.lastgroup or 0]
+        yield from filter(None, preceding.groups())
     for tag in _TAG.finditer(before):
         is_open = f"</{tag[1]}" not in before[tag.end() :]
         if is_open:

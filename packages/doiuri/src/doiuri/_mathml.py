@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from doiuri._notation import FUNCTIONS, lowered, needs_brackets, raised
 
-APART = "\0"
-"""Stands where a formula and what is beside it do not run together."""
+_APART = "\0"  # stands where a formula and what is beside it do not run together
 
 _SEPARATED = re.compile(r"(</\w+>|[^\W_])\0+(?=[^\W_]|<[ib]>)")
 _TAG = re.compile(r"<[^<>]*>")
@@ -33,7 +32,7 @@ _ACCENTS = {
 
 def separated(text: str) -> str:
     """Return text with spaces where formulas would run together with words and numbers."""
-    return _SEPARATED.sub(r"\1 ", text).replace(APART, "")
+    return _SEPARATED.sub(r"\1 ", text).replace(_APART, "")
 
 
 class _Element(NamedTuple):
@@ -90,30 +89,30 @@ class Formula:
             case "msup" | "mover", [base, over]:
                 return self._over(element.name, base, over)
             case "msub" | "munder", [base, low]:
-                return f"{base.strip(APART)}{self._lowered(low)}"
+                return f"{base.strip(_APART)}{self._lowered(low)}"
             case "msubsup" | "munderover", [base, low, high]:
-                return f"{base.strip(APART)}{self._lowered(low)}{self._raised(high)}"
+                return f"{base.strip(_APART)}{self._lowered(low)}{self._raised(high)}"
             case "mmultiscripts", [base, *scripts]:
                 return self._multiple_scripts(base, scripts)
             case "mfrac", [upper, lower]:
-                return f"{APART}{_in_brackets(upper)}/{_in_brackets(lower)}{APART}"
+                return f"{_APART}{_in_brackets(upper)}/{_in_brackets(lower)}{_APART}"
             case "mroot", [base, degree]:
-                return f"{self._raised(degree)}√{_in_brackets(base)}{APART}"
+                return f"{self._raised(degree)}√{_in_brackets(base)}{_APART}"
             case "msqrt", _:
-                return f"√{_in_brackets(whole)}{APART}"
+                return f"√{_in_brackets(whole)}{_APART}"
             case "mfenced", children:
                 return f"({', '.join(children)})"
             case "mprescripts", _:
                 return _PRESCRIPTS
             case "mi", _ if whole in FUNCTIONS:
-                return f"{APART}{whole}{APART}"
+                return f"{_APART}{whole}{_APART}"
             case name, _ if name in _ANNOTATIONS:
                 return ""
         return whole
 
     def _over(self, name: str, base: str, over: str) -> str:
         """Return what is above a base: a superscript, or an accent on a letter."""
-        base = base.strip(APART)
+        base = base.strip(_APART)
         mark = _ACCENTS.get(over)
         if name == "msup" or mark is None:
             return f"{base}{self._raised(over)}"
@@ -128,7 +127,7 @@ class Formula:
             marker = scripts.index(_PRESCRIPTS)
         before = self._pairs(scripts[marker + 1 :])
         after = self._pairs(scripts[:marker])
-        return f"{APART}{before}{base.strip(APART)}{after}"
+        return f"{_APART}{before}{base.strip(_APART)}{after}"
 
     def _pairs(self, scripts: list[str]) -> str:
         low = "".join(scripts[::2])
@@ -142,7 +141,7 @@ class Formula:
         return self._shifted("sub", text)
 
     def _shifted(self, tag: str, text: str) -> str:
-        plain = text.strip(APART)
+        plain = text.strip(_APART)
         if plain in {"", "°", "′", "″"}:  # which are high anyway
             return plain
         if self._rich:
@@ -152,8 +151,9 @@ class Formula:
 
 
 def _in_brackets(text: str) -> str:
-    """Return a part of a fraction, in brackets if it is more than one term."""
-    plain = _TAG.sub("", text).replace(APART, "")
+    """Return a part of a fraction or of a root, in brackets if it is more than one term."""
+    part = text.strip(_APART)
+    plain = _TAG.sub("", part).replace(_APART, "")
     if needs_brackets(plain):
-        return f"({text.strip(APART)})"
-    return text.strip(APART)
+        return f"({part})"
+    return part

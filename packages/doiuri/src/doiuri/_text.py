@@ -17,7 +17,7 @@ from doiuri._names import NOT_GRAPHIC
 from doiuri._notation import lowered, raised
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _MAX_INTEGER = 10**15 - 1  # 15 digits, which a double keeps exactly (RFC 8259 section 6)
 _MAX_SOURCE = 40_000  # characters that are read of a text
@@ -192,13 +192,10 @@ def _without_tags(text: str, *, rich: bool) -> str:
     kept = [""]
     spans: list[str] = []
     scripts: list[int] = []  # where those that are open start in kept
-    formula: Formula | None = None
     is_after_formula = False
-    for token in _TOKENS.split(text):
+    tokens = iter(_TOKENS.split(text))
+    for token in tokens:
         tag = _TAG.fullmatch(token)
-        if tag is None and formula is not None:
-            formula.add(token)
-            continue
         if tag is None:
             if is_after_formula and token[:1].isalpha():
                 kept.append(" ")
@@ -209,18 +206,13 @@ def _without_tags(text: str, *, rich: bool) -> str:
         is_closing = tag[1] != ""
         prefix = (tag[2] or "").lower()
         name = tag[3].lower()
-        if formula is not None:
-            if name == "math" and is_closing:
-                kept.append(formula.text())
-                formula = None
-                is_after_formula = True
-            else:
-                formula.read(name, is_closing=is_closing, is_empty=token.endswith("/>"))
-        elif name == "math":
-            if not is_closing:
-                formula = Formula(rich=rich)
-                if kept[-1][-1:].isalpha():
-                    kept.append(" ")
+        if name == "math":
+            if is_closing:  # without a formula
+                continue
+            if kept[-1][-1:].isalpha():
+                kept.append(" ")
+            kept.append(_formula(tokens, rich=rich))
+            is_after_formula = True
         elif name in _BLOCKS and prefix in {"", "jats"}:
             kept.append(" ")
         elif name in _SHIFTS and not rich:
@@ -231,9 +223,23 @@ def _without_tags(text: str, *, rich: bool) -> str:
                 kept.append(rich_tag)
             elif name not in _INLINE and prefix not in _PREFIXES:
                 kept.append(token)
-    if formula is not None:  # which does not end
-        kept.append(formula.text())
     return separated("".join(kept))
+
+
+def _formula(tokens: Iterator[str], *, rich: bool) -> str:
+    """Return the text of a formula, and go on in the tokens to its end."""
+    formula = Formula(rich=rich)
+    for token in tokens:
+        tag = _TAG.fullmatch(token)
+        if tag is None:
+            formula.add(token)
+            continue
+        is_closing = tag[1] != ""
+        name = tag[3].lower()
+        if name == "math" and is_closing:
+            break
+        formula.read(name, is_closing=is_closing, is_empty=token.endswith("/>"))
+    return formula.text()
 
 
 def _shift(kept: list[str], scripts: list[int], name: str, *, is_closing: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from typing import TYPE_CHECKING, ClassVar
@@ -204,8 +203,10 @@ def _without_entity(token: re.Match[str]) -> str:
     """Return the character that an entity stands for, and what TeX shows for any other token."""
     if token["entity"] is None:
         return _unescaped(token)
+    from html import unescape  # slow to import, and rarely needed
+
     entity = _AMPERSANDS.sub("&", token["entity"].replace("\\", ""))
-    return html.unescape(entity)
+    return unescape(entity)
 
 
 def _unescaped(token: re.Match[str]) -> str:

@@ -294,8 +294,9 @@ class _Reader:
             elif token["name"] in _FORMATS and not self._has_argument():
                 # up to the end of the group, as in {\em …}
                 rest = self.read(context.deeper(), ends)
-                is_shown = context.is_in_group
-                pieces += _formatted(_FORMATS[token["name"]], rest) if is_shown else rest
+                if context.is_in_group:  # else all of the text has the format
+                    rest = _formatted(_FORMATS[token["name"]], rest)
+                pieces += rest
             else:
                 pieces += self._read(token, context)
         return pieces
@@ -488,7 +489,7 @@ def _formatted(tag: str, pieces: list[_Piece]) -> list[_Piece]:
 
 
 def _in_brackets(pieces: list[_Piece]) -> list[_Piece]:
-    """Return a part of a fraction, in brackets if it is more than one term."""
+    """Return a part of a fraction or of a root, in brackets if it is more than one term."""
     terms = [piece.text for piece in pieces if not piece.is_tag and piece != _APART]
     if not needs_brackets("".join(terms)):
         return pieces

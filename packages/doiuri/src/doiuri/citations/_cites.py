@@ -16,7 +16,7 @@ from doiuri._urls import PROXY_PATTERN
 from doiuri.citations._style import ENGLISH, locale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from doiuri._doi import Handle
 
@@ -49,12 +49,10 @@ _BETWEEN = re.compile(  # works
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_LEAST_SIMILARITY = (
-    0.75  # of ids; "khan" and "kahn" are as similar as this, "dobbe" and "noble" are less
-)
-_SHORTEST_NAME = (
-    4  # letters with which a longer id may begin, as "kahn2006" and "kahn2006framework" do
-)
+# Of the letters of ids: "khan" and "kahn" are as similar as this, "dobbe" and "noble" are less
+_LEAST_SIMILARITY = 0.75
+# Letters with which a longer id may begin, as "kahn2006framework" does with those of "kahn2006"
+_SHORTEST_NAME = 4
 _LIKE_A_NAME = re.compile(r"-?(?:@|doi:|https?:|10\.)", re.IGNORECASE)
 
 
@@ -160,7 +158,7 @@ def _key(typed: str, ids: Mapping[str, Handle | str] | None) -> Handle | str:
 
 
 def _most_similar(name: str, ids: Iterable[str]) -> str | None:
-    """Return the id whose letters are most similar; None if those of all ids are other words.
+    """Return the id whose letters are most similar to those of a name; None if no id is similar enough.
 
     Most ids are a name and a year, and the ids of all works of a year have its four digits in common.
     """
@@ -177,7 +175,7 @@ def _most_similar(name: str, ids: Iterable[str]) -> str | None:
 
 
 def _similarity(one: str, other: str) -> float:
-    """Return how similar the letters of two ids are, from 0 to 1, which also is one with a word less."""
+    """Return how similar the letters of two ids are, from 0 to 1; 1 if one id begins with all of the other."""
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) >= _SHORTEST_NAME and longer.startswith(shorter):
         return 1
@@ -218,14 +216,17 @@ def parse_locator(text: str, locale: csl.Locale | str = ENGLISH) -> Locator:
     """
     words = text.lstrip(" ,\n")
     language = locale_of(locale)
+    if not words:  # as nearly always
+        return Locator(suffix=text.rstrip())
     braces = _IN_BRACES.match(words)
     if braces is not None:
         return _locator_in_braces(braces[1].strip(), words[braces.end() :].rstrip(), language)
-    for term in _terms(language) if words else ():
-        if words.lower().startswith(term.text) and (value := _VALUE.match(words, len(term.text))):
-            return Locator(
-                term.label, _dashes(value[1]), words[value.end() :].rstrip(), term.plural
-            )
+
+    for term in _beginning_terms(words, language):
+        value = _VALUE.match(words, len(term.text))
+        if value is not None:
+            suffix = words[value.end() :].rstrip()
+            return Locator(term.label, _dashes(value[1]), suffix, term.plural)
     return Locator(suffix=text.rstrip())
 
 
@@ -233,10 +234,10 @@ def _locator_in_braces(words: str, suffix: str, locale: csl.Locale) -> Locator:
     """Return a locator that braces enclose; without a term, it is a page (as in Pandoc's manual, "Citations")."""
     if not words:
         return Locator(suffix=suffix)
-    for term in _terms(locale):
+    for term in _beginning_terms(words, locale):
         rest = words[len(term.text) :]
-        is_word = term.text[-1].isalpha() and rest[:1].isalpha()  # "page" in "pageant"
-        if words.lower().startswith(term.text) and rest and not is_word:
+        is_in_word = term.text[-1].isalpha() and rest[:1].isalpha()  # "page" in "pageant"
+        if rest and not is_in_word:
             return Locator(term.label, _dashes(rest.strip()), suffix, term.plural)
     return Locator("page", _dashes(words), suffix)
 
@@ -251,6 +252,14 @@ class _Term(NamedTuple):
     text: str
     label: str
     plural: bool
+
+
+def _beginning_terms(words: str, locale: csl.Locale) -> Iterator[_Term]:
+    """Yield the terms of locators that words begin with, the longest first."""
+    in_lower_case = words.lower()
+    for term in _terms(locale):
+        if in_lower_case.startswith(term.text):
+            yield term
 
 
 @cache

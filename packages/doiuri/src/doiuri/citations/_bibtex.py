@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def bibtex_items(
-    file: Path, text: str, language: str, problems: list[str]
+    file: Path, text: str, language: str, report: Callable[[str], object]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the entries of a file as items of CSL-JSON, with their lines; a broken entry is left out.
 
     :param language: the language of entries that do not say theirs
-    :param problems: gets what is wrong, in the order of the file
+    :param report: called with each problem, in the order of the file
     """
     line_of = line_finder(text)
     located_entries = list(_located_entries(file, text, line_of))
@@ -41,24 +41,26 @@ def bibtex_items(
     named: set[str] = set()  # commands that are not known
     for located in located_entries:
         entry = located.entry
-        problems += _problems_between(file, text, (end, entry.start), line_of)
+        for problem in _problems_between(file, text, (end, entry.start), line_of):
+            report(problem)
         end = entry.end
         if not entry.is_closed:
             expected = _expected(entry)
-            problems.append(f"{located.place}: {expected}, so it is left out; is a brace missing?")
+            report(f"{located.place}: {expected}, so it is left out; is a brace missing?")
             continue
         field = _FIELD_AFTER_ENTRY.match(text, end)
         if field is not None:
             early = f"the entry ends before the field {field['name']!r}; is there a brace too many?"
-            problems.append(f"{located.place}: {early}")
-        fields = _with_inherited(located, by_key, problems)
+            report(f"{located.place}: {early}")
+        fields = _with_inherited(located, by_key, report)
         for command in _unknown_commands(fields):
             if command not in named:
                 named.add(command)
                 unknown = f"the TeX command {command} is not known, so it stays as it is written"
-                problems.append(f"{located.place}: {unknown}")
+                report(f"{located.place}: {unknown}")
         yield located.line, _item(entry, fields, language)
-    problems += _problems_between(file, text, (end, len(text)), line_of)
+    for problem in _problems_between(file, text, (end, len(text)), line_of):
+        report(problem)
 
 
 class _Located(NamedTuple):
@@ -129,18 +131,18 @@ _NOT_INHERITED = frozenset(
 
 
 def _with_inherited(
-    located: _Located, by_key: Mapping[str, _Located], problems: list[str]
+    located: _Located, by_key: Mapping[str, _Located], report: Callable[[str], object]
 ) -> Fields:
     """Return the fields of an entry, and those that it lacks of the entries that it refers to.
 
     The nearest entry comes first (BibLaTeX manual, section 2.4.1 and appendix B).
 
-    :param problems: gets the references to entries that the file does not have, or that are broken
+    :param report: called for each reference to an entry that the file does not have, or that is broken
     """
     fields = dict(located.entry.fields)
     sources = [located]
     for source in sources:  # each adds those that it refers to
-        for reference, parent in _parents(source, by_key, problems):
+        for reference, parent in _parents(source, by_key, report):
             if parent in sources:
                 continue
             sources.append(parent)
@@ -153,7 +155,7 @@ def _with_inherited(
 
 
 def _parents(
-    located: _Located, by_key: Mapping[str, _Located], problems: list[str]
+    located: _Located, by_key: Mapping[str, _Located], report: Callable[[str], object]
 ) -> Iterator[tuple[str, _Located]]:
     """Yield the entries that an entry refers to, each with the field that does."""
     for reference in ("crossref", "xdata"):
@@ -165,7 +167,7 @@ def _parents(
                 yield reference, parent
                 continue
             missing = f"{reference} names no entry of the file: {key.strip()!r}"
-            problems.append(f"{located.place}: {missing}")
+            report(f"{located.place}: {missing}")
 
 
 def _name_in_part(name: str, part: BibTeXEntry, whole: BibTeXEntry) -> str:
@@ -250,25 +252,13 @@ _GENRES = {
     "techreport": "technical report",
     "resreport": "research report",
 }
-_TITLES = [
-    source for sources in _MEMBERS.values() for source in sources if source.endswith("title")
-]
+_SOURCES = [source for sources in _MEMBERS.values() for source in sources]
+_TITLES = [source for source in _SOURCES if source.endswith("title")]
 # Not those for links, in which a backslash is no TeX
 _SHOWN_FIELDS = frozenset(
     [
-        *(source for sources in _MEMBERS.values() for source in sources),
-        *(
-            "title",
-            "subtitle",
-            "titleaddon",
-            "issue",
-            "number",
-            "type",
-            "day",
-            "month",
-            "year",
-            "date",
-        ),
+        *_SOURCES,
+        *"title subtitle titleaddon issue number type day month year date".split(),  # noqa: SIM905
         *(source.replace("title", "subtitle") for source in _TITLES),
         *(f"{source}addon" for source in _TITLES),
         *_PUBLISHERS,

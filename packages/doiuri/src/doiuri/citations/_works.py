@@ -17,7 +17,7 @@ from doiuri.works._work import Work
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from doiuri._doi import Handle
 
@@ -86,7 +86,7 @@ def read_works(
     files = tuple(Path(folder, path) for path in paths)
     reader = _Reader()
     for file in files:
-        for line, item in _read(file, language, reader.problems):
+        for line, item in _read(file, language, reader.problems.append):
             reader.add(item, f"{file}:{line}")
     known_ids = reader.ids if files else None
     return Library(files, known_ids, tuple(dict.fromkeys(reader.problems)), reader.items)
@@ -156,8 +156,8 @@ def _called(item: Mapping[str, Any]) -> str:
     return repr(str(item["id"]))
 
 
-def _read(file: Path, language: str, problems: list[str]) -> Items:
-    """Return the items of a file, with their lines; problems of entries of BibTeX are added to ``problems``."""
+def _read(file: Path, language: str, report: Callable[[str], object]) -> Items:
+    """Return the items of a file, with their lines; ``report`` is called with each problem of BibTeX entries."""
     try:
         text = file.read_text("utf-8-sig")
     except OSError as error:
@@ -168,7 +168,7 @@ def _read(file: Path, language: str, problems: list[str]) -> Items:
         raise ValueError(f"{str(file)!r} is not a path") from None
     match file.suffix.lower():
         case ".bib" | ".bibtex" | ".biblatex":
-            return bibtex_items(file, text, language, problems)
+            return bibtex_items(file, text, language, report)
         case ".yaml" | ".yml":
             return _yaml_items(file, text)
         case ".json":

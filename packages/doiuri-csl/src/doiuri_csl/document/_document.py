@@ -50,7 +50,7 @@ class Document:
 
     def take_list(self, listed: Iterable[Listed]) -> None:
         """Take items with their numbers and what makes them unlike others."""
-        self._order = [_entry_of(self._items[one.id], one) for one in listed]
+        self._order = [_entry_of(self._items[item.id], item) for item in listed]
         self._entries = {entry.id: entry for entry in self._order}
 
     @property

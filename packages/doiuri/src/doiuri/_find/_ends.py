@@ -51,7 +51,7 @@ _ENTITY = lazy(rf"&(?:amp;)*(?P<entity>(?:\#{ENTITY_NUMBER}|[A-Za-z][A-Za-z0-9]{
 _ENDS_AS_ENTITY = lazy(f"[\"'{_HARD}]")
 _NAME_AFTER_ENTITY = lazy(r"\.?[A-Za-z0-9]")
 _SICI = lazy(rf"<[0-9](?>(?:[^{_HARD}{_SOFT}]++|:(?!//)){{0,200}})>")
-# The text of a link in AsciiDoc, before the end of a word
+# The text of a link in AsciiDoc, also in comments and .txt files, before the end of a word
 _LINK_TEXT = lazy(
     r"\[(?![0-9])[^\[\]\n]{0,200}\]"
     r"[.,;:!?)'\"]{0,3}(?:\s|\Z)"

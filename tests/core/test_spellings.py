@@ -39,6 +39,7 @@ PLACES = {
     "html": ("<a href='{}'>x</a>", "<p>{}</p>", '<A HREF="{}">x</A>'),
     "markdown": ("[x]({})", "[x](<{}> 'y')", "<{}>", "[x]: {}\n"),
     "rst": ("`x <{}>`_", ":doi:`x <{}>`", ".. _x: {}\n"),
+    "asciidoc": ("link:++{}++[x]", "`{}`", "*{}*"),
     "bibtex": ("url = {{{}}}", 'DOI = "{}"', "\\url{{{}}}"),
 }
 as_they_are = settings(

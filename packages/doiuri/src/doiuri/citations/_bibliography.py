@@ -144,8 +144,10 @@ class Bibliography:
     '(Kahn & Wilensky, 2006, p. 12)'
     >>> text_of(bibliography.citation([Cite(kahn)], "t"))
     'Kahn and Wilensky (2006)'
-    >>> [text_of(entry.spans) for entry in bibliography.entries()]
-    ['DOI Handbook. (n.d.). https://doi.org/10.1000/182', 'Kahn, & Wilensky. (2006). https://doi.org/10.1007/s00799-005-0128-x']
+    >>> for entry in bibliography.entries():
+    ...     print(text_of(entry.spans))
+    DOI Handbook (n.d.). https://doi.org/10.1000/182
+    Kahn, & Wilensky (2006). https://doi.org/10.1007/s00799-005-0128-x
     """
 
     references: tuple[Reference, ...]

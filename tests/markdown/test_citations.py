@@ -1,12 +1,13 @@
 """Citations: their syntax, their labels, and the list of references."""
 
+import json
 import re
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.references import NOTES, RECORDS
+from support.references import ANTS, LOOKS, NOTES, RECORDS
 
 from .conftest import Page, Render, Rendered, Serve
 
@@ -332,6 +333,21 @@ def test_a_style_of_notes_has_ibid(tmp_path: Path, cite: Render) -> None:
         "KAHN",
         "KAHN (Ibid.)",
     ]
+
+
+def test_formats_of_a_style_are_shown(tmp_path: Path, cite: Render) -> None:
+    (tmp_path / "looks.csl").write_text(LOOKS)
+    (tmp_path / "w.json").write_text(json.dumps([ANTS]))
+    options = {"reference_style": str(tmp_path / "looks.csl"), "works": [str(tmp_path / "w.json")]}
+
+    html = cite("[@ants, p. 12]", resolve=False, **options).html
+
+    caps, light = (
+        f'<span style="{look}">' for look in ("font-variant: small-caps", "font-weight: lighter")
+    )
+    assert f"{caps}Doe</span> <u>2001</u> {light}12</span></a>" in html
+    assert f"<em>Ants</em> {light}<u>6</u></span> <sup>2</sup> <a " in html
+    assert "><u>10.1000/ants</u></a>" in html
 
 
 def test_each_document_has_its_own_first_citation(tmp_path: Path, cite: Render) -> None:

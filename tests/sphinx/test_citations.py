@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI
 from doiuri.citations import Style
-from support.references import NOTES
+from support.references import ANTS, LOOKS, NOTES
 from support.servers.web import Site
 from support.sphinx_build import Build, build, project, text_in, write
 
@@ -498,6 +498,52 @@ def test_an_own_style_and_other_numbers_beside(tmp_path: Path, server: Site) -> 
     labels = "bibtex_reference_style = 'author_year'\n"
     again = build(project(tmp_path, text, conf + labels, **files), tmp_path)
     assert again.warnings == ""
+
+
+@pytest.mark.parametrize(
+    ("builder", "file", "citation", "entry"),
+    [
+        (
+            "html",
+            "index.html",
+            '<span class="small-caps">Doe</span> <span class="underline">2001</span> <span class="light">3</span>',
+            (
+                '<em>Ants</em> <span class="underline"><span class="light">6</span></span> <sup>2</sup> '
+                '<a class="doi reference external" href="https://doi.org/10.1000/ants">'
+                '<span class="underline">10.1000/ants</span></a>'
+            ),
+        ),
+        ("text", "index.txt", "Doe 2001 3", "*Ants* 6 ² 10.1000/ants"),
+        (
+            "latex",
+            "python.tex",
+            r"\DUrole{small-caps}{Doe} \DUrole{underline}{2001} \DUrole{light}{3}",
+            (
+                r"\sphinxstyleemphasis{Ants} \DUrole{underline}{\DUrole{light}{6}} $^{\text{2}}$ "
+                r"\sphinxhref{https://doi.org/10.1000/ants}{\DUrole{underline}{10.1000/\allowbreak{}ants}}"
+            ),
+        ),
+    ],
+)
+def test_formats_of_a_style_are_shown_in_every_output(
+    builder: str, file: str, citation: str, entry: str, tmp_path: Path
+) -> None:
+    conf = "doi_reference_style = 'looks.csl'\ndoi_works = 'w.json'\ndoi_resolve = False\nproject = 'Python'"
+    files = {"looks.csl": LOOKS, "w.json": json.dumps([ANTS])}
+    source = project(tmp_path, f":doi:p:`@ants, p. 3`\n\n{LIST}", conf, **files)
+
+    built = build(source, tmp_path, builder, "-W")
+
+    assert citation in built.text(file)
+    assert entry in built.text(file)
+
+
+def test_a_page_with_citations_has_the_style_sheet_though_the_list_is_elsewhere(
+    tmp_path: Path, server: Site
+) -> None:
+    built = build(project(tmp_path, ":doi:p:`10.5555/kahn-2006`"), tmp_path)
+    assert built.text().count("doiuri.css") == 1
+    assert (built.out / "_static" / "doiuri.css").is_file()
 
 
 @pytest.mark.parametrize(

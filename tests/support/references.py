@@ -188,3 +188,30 @@ NOTES = """
   <bibliography><layout><text variable="title"/></layout></bibliography>
 </style>"""
 """A style of notes that shows the position of each cite."""
+
+LOOKS = """
+<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
+  <citation><layout><group delimiter=" ">
+    <names variable="author" font-variant="small-caps"><name form="short" and="symbol"/></names>
+    <date variable="issued" text-decoration="underline"><date-part name="year"/></date>
+    <text variable="locator" font-weight="light"/>
+  </group></layout></citation>
+  <bibliography><layout><group delimiter=" ">
+    <text variable="container-title" font-style="italic"/>
+    <text variable="volume" font-weight="light" text-decoration="underline"/>
+    <text variable="issue" vertical-align="sup"/>
+    <text variable="DOI" text-decoration="underline"/>
+  </group></layout></bibliography>
+</style>"""
+"""A style that uses formats for which HTML, docutils and LaTeX have no elements of their own, too."""
+ANTS = {
+    "id": "ants",
+    "DOI": "10.1000/ants",
+    "title": "On ants",
+    "author": [{"family": "Doe", "given": "Ann"}],
+    "issued": {"date-parts": [[2001]]},
+    "container-title": "Ants",
+    "volume": "6",
+    "issue": "2",
+}
+"""A work that such a style shows."""

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from sphinx_doiuri._lists import Lists
 
 
+_STYLED = {"doi-bibliography", "doi-citation"}  # classes of what the style sheet is for
+
+
 class link_with_card(nodes.reference):  # noqa: N801 (docutils: the class name is the element name)
     """A link with a hover card."""
 
@@ -69,7 +72,7 @@ class FinishForHTML(SphinxPostTransform):
         has_cards = switch(self.config, "doi_details")
         if has_cards and lists and lists.builder.name != "epub":
             self._add_cards(lists)
-        _break_names(self.document, lambda link: breakable(link.astext()))
+        _break_names(self.document, lambda link, text: breakable(text))  # noqa: ARG005
         for link in self.document.findall(nodes.reference):
             # The writer expects an image with a link to be the only child
             is_image = len(link) == 1 and isinstance(link[0], nodes.image)
@@ -112,9 +115,8 @@ class BreakNamesInLaTeX(SphinxPostTransform):
         """Change the links of a document before it is written."""
         _break_names(self.document, self._parts)
 
-    def _parts(self, link: nodes.reference) -> list[str]:
-        """Return the parts of a text between which LaTeX may break a line."""
-        text = link.astext()
+    def _parts(self, link: nodes.reference, text: str) -> list[str]:
+        """Return the parts of a text in a link between which LaTeX may break a line."""
         # LaTeX breaks URLs by itself; titles also become bookmarks of the PDF, which have no line breaks
         is_url = text == link.get("refuri")
         if is_url or isinstance(link.parent, nodes.title):
@@ -122,14 +124,19 @@ class BreakNamesInLaTeX(SphinxPostTransform):
         return breakable(text, width=0)  # short texts, too
 
 
-def _break_names(document: nodes.document, parts: Callable[[nodes.reference], list[str]]) -> None:
+def _break_names(
+    document: nodes.document, parts: Callable[[nodes.reference, str], list[str]]
+) -> None:
     """Allow line breaks in the names that are texts of links, between their parts."""
     for link in doi_references(document):
-        if link.get("support_smartquotes") is False:
-            first, *others = parts(link)
-            link[:] = [nodes.Text(first)]
+        if link.get("support_smartquotes") is not False:
+            continue
+        for text in list(link.findall(nodes.Text)):  # in a style's formats
+            first, *others = parts(link, str(text))
+            broken: list[nodes.Node] = [nodes.Text(first)]
             for part in others:
-                link += [line_break(), nodes.Text(part)]
+                broken += [line_break(), nodes.Text(part)]
+            text.parent.replace(text, broken)
 
 
 def add_nodes(app: Sphinx) -> None:
@@ -168,8 +175,9 @@ def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
 
 
 def copy_style(app: Sphinx, env: BuildEnvironment) -> None:
-    """Make Sphinx copy the style sheet if there are cards or lists of references."""
-    uses_style = switch(app.config, "doi_details") or domain_of(env).places
+    """Make Sphinx copy the style sheet if there are cards, citations or lists of references."""
+    domain = domain_of(env)
+    uses_style = switch(app.config, "doi_details") or domain.places or domain.citations
     if app.builder.format == "html" and uses_style:
         app.config.html_static_path = [*app.config.html_static_path, str(STYLE_SHEET.parent)]
 
@@ -181,10 +189,10 @@ def link_style(
     context: dict[str, Any],  # noqa: ARG001
     doctree: nodes.document | None,
 ) -> None:
-    """Link the style sheet from a page with cards or a list of references. Handles ``html-page-context``."""
+    """Link the style sheet from a page with cards, citations or a list. Handles ``html-page-context``."""
     if doctree is None:
         return
     for node in doctree.findall(nodes.Element):
-        if isinstance(node, link_with_card) or "doi-bibliography" in node["classes"]:
+        if isinstance(node, link_with_card) or not _STYLED.isdisjoint(node["classes"]):
             app.add_css_file(STYLE_SHEET.name)
             return

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
-from doiuri.citations import text_of
+from doiuri.citations import Span, text_of
 from doiuri.plugins.display import needs_work
+from doiuri_csl import merge
 from sphinx import addnodes
 from sphinx.errors import NoUri
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -24,7 +25,7 @@ from sphinx_doiuri._lists import lists_of, show_text
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
-    from doiuri.citations import ListEntry, Span
+    from doiuri.citations import ListEntry
     from doiuri_csl import Format, Run
     from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
@@ -44,6 +45,7 @@ _FORMATS: dict[Format, type[nodes.TextElement]] = {
     "superscript": nodes.superscript,
     "underline": nodes.inline,
 }
+_SCRIPTS: frozenset[Format] = frozenset({"subscript", "superscript"})
 _HANGING = r"\hangindent=2em\hangafter=1\noindent{}"
 
 
@@ -290,13 +292,18 @@ def _runs(entries: list[ListEntry]) -> list[list[ListEntry]]:
 
 
 def _nodes(span: Span, output: str) -> list[nodes.Node]:
-    """Return the text of a span, in the nodes of its formats, which Sphinx drops in plain text.
+    """Return the text of a span, in the nodes of its formats.
 
-    :param output: the format of the builder
+    :param output: the format of the builder; plain text has characters for what is raised or lowered.
     """
+    runs = span.runs
     if output == "text":
-        return [nodes.Text(text_of([span]))]
-    return [_formatted(run) for run in span.runs]
+        runs = merge(_without_scripts(run) for run in runs)
+    return [_formatted(run) for run in runs]
+
+
+def _without_scripts(run: Run) -> Run:
+    return run._replace(text=text_of([Span((run,))]), formats=run.formats - _SCRIPTS)
 
 
 def _formatted(run: Run) -> nodes.Node:

@@ -24,7 +24,7 @@ __all__ = ["STYLE_SHEET", "Details", "Words", "breakable", "card", "check_displa
 __all__ += ["display", "link_to_handle", "needs_work", "retraction_mark"]
 
 STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
-"""The style sheet of cards, and of Sphinx's lists of references; the only file in its folder."""
+"""The style sheet of cards, and of Sphinx's citations and lists of references; the only file in its folder."""
 
 _BREAK = re.compile(
     r"""

@@ -69,6 +69,8 @@ _ESCAPE = re.compile(
     """,
     re.VERBOSE,
 )
+# As strings of most languages write a backslash of TeX, and characters of a name
+_ESCAPE_IN_NAME = re.compile(r"\\\\(?=[%&#$_{}])|\\(?:u00|x)(?:2[1-9A-Fa-f]|[3-7][0-9A-Fa-f])")
 _ESCAPED = re.compile(r"[\\\"'\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -234,15 +236,28 @@ def read_code(source: Source) -> Iterator[Part]:
     """Return the comments of a program, and the rest, without fixes: a program may compare its strings."""
     last = 0
     for lines in _COMMENT_LINES.finditer(source.text):
-        yield Part(source.text[last : lines.start()], start=last, encode=unwritable)
+        yield _part_with_strings(source.text, last, lines.start())
         yield Part(lines[0], lines.lastgroup or "", start=lines.start())
         last = lines.end()
-    yield Part(source.text[last:], start=last, encode=unwritable)
+    yield _part_with_strings(source.text, last, len(source.text))
 
 
 def read_source(source: Source) -> Iterator[Part]:
     """Return a program as text, in which only names with a label and links count; no fix is safe in it."""
-    yield Part(source.text, labelled=True)
+    text = source.text
+    if may_mention(text) and _ESCAPE_IN_NAME.search(text):
+        yield _part_with_strings(text, 0, len(text))._replace(labelled=True)
+    else:
+        yield Part(text, labelled=True)
+
+
+def _part_with_strings(text: str, start: int, end: int) -> Part:
+    """Return a piece of a program in whose strings nothing is fixed, without escapes that a name may have."""
+    piece = text[start:end]
+    if not may_mention(piece) or not _ESCAPE_IN_NAME.search(piece):
+        return Part(piece, start=start, encode=unwritable)
+    piece, places = undo(text, [(start, end)], _ESCAPE_IN_NAME, _meaning)
+    return Part(piece, places=places, encode=unwritable)
 
 
 class _Cell:

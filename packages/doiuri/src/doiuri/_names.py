@@ -48,7 +48,8 @@ are the same with and without a closer look, in a fraction of the time.
 PLAIN_NAME = rf"10\.{PLAIN_REST}"
 """The source of a pattern for a plain name."""
 
-OTHER_HANDLE = 'a DOI begins with "10."; this is a Handle, link to it at https://hdl.handle.net/'
+_NO_PREFIX = 'a DOI begins with "10."'
+OTHER_HANDLE = f"{_NO_PREFIX}; this is a Handle, link to it at https://hdl.handle.net/"
 """What the reason begins with if a name is that of a Handle, and no DOI; the Handle follows."""
 
 _LONGEST_HANDLE = 300  # characters that a message repeats
@@ -114,6 +115,8 @@ def _other_beginning(name: str) -> "Flaw | None":
 
 def other_handle(name: str) -> str:
     """Return why the name of a Handle such as 11681/5671 is not a DOI, with the link to the Handle."""
+    if name[1:2] in {".", "/"}:  # no Handle: of 0.1000/182, a digit is missing
+        return _NO_PREFIX
     if len(name) > _LONGEST_HANDLE:
         return OTHER_HANDLE
     from urllib.parse import quote  # slow to import, and rarely needed
@@ -125,7 +128,7 @@ def prefix_flaw(prefix: str) -> "Flaw | None":
     """Return where and why ``prefix`` is not the prefix of a DOI, or None (Z39.84 §4.2 and appendix A)."""
     registrant = prefix[3:]
     if prefix[:3] != "10.":
-        return 0, 'a DOI begins with "10."'
+        return 0, _NO_PREFIX
     if registrant.isdecimal() and registrant.isascii():
         return None
     if not registrant:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from doiuri_cli.commands import show_progress
-from doiuri_cli.output._report import to_json, write_json_list
+from doiuri_cli.output._report import indented, to_json, write_json_list
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ OBJECTS = st.dictionaries(NAMES, LEAVES | INNER, min_size=1, max_size=3)
 def test_a_list_is_written_as_one_piece_of_json(values: list[dict[str, object]]) -> None:
     stream = io.StringIO()
 
-    write_json_list(values, stream)
+    write_json_list(map(indented, values), stream)
 
     assert stream.getvalue() == f"{to_json(values, indent=2)}\n"
     assert json.loads(stream.getvalue()) == values
@@ -37,10 +37,10 @@ def test_each_object_is_written_before_the_next_is_found() -> None:
     stream = io.StringIO()
     written: list[int] = []
 
-    def found() -> Iterator[dict[str, object]]:
+    def found() -> Iterator[str]:
         for number in range(3):
             written.append(stream.getvalue().count("{"))
-            yield {"line": number}
+            yield f'{{"line": {number}}}'
 
     write_json_list(found(), stream)
 

@@ -13,7 +13,7 @@ from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Run, contents_of, examined
 from doiuri_cli.commands import PROBLEM, Command, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
-from doiuri_cli.output._report import location_text, members, to_json, write_json_list
+from doiuri_cli.output._report import indented, location_text, members, to_json, write_json_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -77,7 +77,7 @@ def _unique(mentions: Iterable[LocatedMention]) -> Iterator[LocatedMention]:
 
 def _write(mentions: Iterable[LocatedMention], output: str, *, unique: bool) -> None:
     if output == "json":
-        write_json_list(map(_members, mentions), sys.stdout)
+        write_json_list((indented(_members(mention)) for mention in mentions), sys.stdout)
         return
     for mention in mentions:
         if output == "jsonl":

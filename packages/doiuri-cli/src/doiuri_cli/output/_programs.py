@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from doiuri_cli.output._report import (
     encodable,
+    indented,
     label,
     left_out_line,
     location_text,
@@ -38,12 +39,7 @@ if TYPE_CHECKING:
 
 def write_json(report: Report, stream: TextIO) -> None:
     """Write a list of the findings."""
-    before = "[\n  "
-    for finding in report.findings:
-        stream.write(f"{before}{_line(finding)}")
-        before = ",\n  "
-    end = "\n]\n" if report.findings else "[]\n"
-    stream.write(end)
+    write_json_list(map(_line, report.findings), stream)
 
 
 def write_jsonl(report: Report, stream: TextIO) -> None:
@@ -199,7 +195,7 @@ def write_gitlab(report: Report, stream: TextIO) -> None:
     """Write the findings as GitLab's Code Quality wants them."""
     pairs = zip(report.findings, fingerprints(report.findings), strict=True)
     issues = (_issue(finding, fingerprint) for finding, fingerprint in pairs)
-    write_json_list(issues, stream)
+    write_json_list(map(indented, issues), stream)
 
 
 def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:

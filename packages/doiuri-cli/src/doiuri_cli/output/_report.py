@@ -311,23 +311,23 @@ def to_json(value: object, indent: int | None = None) -> str:
     return json.dumps(value, indent=indent).replace("##", "#\\u0023")
 
 
-def write_json_list(values: Iterable[Mapping[str, object]], stream: TextIO) -> None:
-    """Write a list of objects as indented JSON, one after the other: all of them may not fit into memory."""
+def write_json_list(objects: Iterable[str], stream: TextIO) -> None:
+    """Write a list of objects, each of which is JSON already, one by one: all of them may not fit into memory."""
     before = "[\n  "
-    is_empty = True
-    for value in values:
-        stream.write(f"{before}{_indented(value)}")
+    end = "[]\n"
+    for text in objects:
+        stream.write(f"{before}{text}")
         before = ",\n  "
-        is_empty = False
-    stream.write("[]\n" if is_empty else "\n]\n")
+        end = "\n]\n"
+    stream.write(end)
 
 
-def _indented(value: object, margin: str = "  ") -> str:
-    """Return an object as ``json.dumps`` indents it, which takes several times longer."""
+def indented(value: object, margin: str = "  ") -> str:
+    """Return an object as ``json.dumps`` indents it in a list, which takes several times longer."""
     if not isinstance(value, Mapping):
         return to_json(value)
     inner = f"{margin}  "
-    lines = [f"{inner}{to_json(name)}: {_indented(value[name], inner)}" for name in value]
+    lines = [f"{inner}{to_json(name)}: {indented(value[name], inner)}" for name in value]
     return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
 
 

@@ -246,7 +246,8 @@ def _csl(source: Source) -> Iterator[Description]:
         return
     for string in strings(source, SKIPPED):
         item = at(value, string.path[:-1])
-        if string.path[-1:] == ("DOI",) and isinstance(item, dict) and is_work(item):
+        is_doi = string.path[-1:] == ("DOI",) and not string.is_key
+        if is_doi and isinstance(item, dict) and is_work(item):
             yield Description(
                 span=(string.start, string.end),
                 doi=string.value,

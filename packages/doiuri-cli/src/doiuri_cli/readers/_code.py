@@ -1,4 +1,4 @@
-"""Programs: comments, docstrings of Python, and notebooks.
+"""Programs: comments, strings of Python, and notebooks.
 
 All are recognized by their looks, so a program that cannot run, or a cell with shell commands, is read too.
 """
@@ -280,7 +280,7 @@ class _Cell:
 
 
 def read_notebook(source: Source) -> Iterator[Part]:
-    """Return the Markdown of each cell, and the comments and docstrings of its Python.
+    """Return the Markdown of each cell, and the comments and strings of its Python.
 
     :raises ReadError: if the file is not a notebook.
     """
@@ -309,7 +309,7 @@ def _cells(source: Source) -> Iterable[_Cell]:
     for string in strings(source, _SKIPPED):
         path = string.path
         depth = 4 if path[:1] == (_FORMAT_3,) else 2
-        if len(path) <= depth or path[depth - 2] != "cells":
+        if string.is_key or len(path) <= depth or path[depth - 2] != "cells":
             continue
         cell = cells.setdefault(path[:depth], _Cell())
         match path[depth:]:

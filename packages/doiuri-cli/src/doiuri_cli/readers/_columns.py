@@ -127,9 +127,12 @@ def _check_lines(source: Source) -> None:
 def _json(source: Source, columns: frozenset[str]) -> Iterator[Part]:
     """Yield the texts below the keys that are columns, then an empty part for each key of the file."""
     encode = encoder(source)
-    keys: set[str] = set()  # strings() adds each key that it reads
-    for string in strings(source, keys=keys):
-        if (name := _column_of(string.path)) in columns:
+    keys: set[str] = set()
+    for string in strings(source):
+        name = _column_of(string.path)
+        if string.is_key:
+            keys.add(name)
+        elif name in columns:
             text, places = undo_all(source.text, [string])
             yield Part(text, places=places, entry=name, field=True, encode=encode)
     yield from (Part("", entry=key) for key in sorted(keys))

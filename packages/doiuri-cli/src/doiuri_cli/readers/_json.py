@@ -78,10 +78,10 @@ def read_json(source: Source) -> Iterator[Part]:
 def _works(source: Source) -> Iterator[Part]:
     """Yield the values of a file that may describe works, and may be JSON lines."""
     lines = _lines(source)
-    for start, line in lines:
-        for part in _values(line, loaded(line), _work, SKIPPED):
-            yield moved(part, range(start, start + len(line.text) + 1))
     if lines:
+        for start, line in lines:
+            for part in _values(line, loaded(line), _work, SKIPPED):
+                yield moved(part, range(start, start + len(line.text) + 1))
         return
     try:
         value = loaded(source)
@@ -152,7 +152,7 @@ def is_work(value: object) -> bool:
 def _values(
     source: Source, value: object, kind_of: Kind, skip: Container[str] = ()
 ) -> Iterator[Part]:
-    for string in strings(source, skip, yields_keys=True):
+    for string in strings(source, skip):
         if string.is_key:
             if may_mention(string.value):
                 yield _part_of_key(source, string)
@@ -322,19 +322,11 @@ def undo_all(text: str, strings: Iterable[String]) -> Decoded:
     return undo(text, spans, _ESCAPE, lambda escape: str(json.loads(f'"{escape[0]}"')))
 
 
-def strings(
-    source: Source,
-    skip: Container[str] = (),
-    keys: set[str] | None = None,
-    *,
-    yields_keys: bool = False,
-) -> Iterator[String]:
-    """Return the strings that are values, in order.
+def strings(source: Source, skip: Container[str] = ()) -> Iterator[String]:
+    """Return the strings that are values, and the keys, in order.
 
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.
     :param skip: the keys whose lists and objects are left out.
-    :param keys: a set to which each key of the file is added; None if they are not needed.
-    :param yields_keys: whether to return the keys, too.
     :raises ReadError: if it is nested too deeply.
     """
     text = source.text
@@ -347,10 +339,7 @@ def strings(
             case '"' if is_key:
                 key, place = _decoded(text, start)
                 path[-1] = key
-                if yields_keys:
-                    yield String((*path,), key, start + 1, place - 1, is_key=True)
-                if keys is not None:
-                    keys.add(key)
+                yield String((*path,), key, start + 1, place - 1, is_key=True)
                 if key in skip:
                     place = _after_list_or_object(text, place)
                 is_key = False

@@ -168,19 +168,20 @@ def _fixed(
     if unsafe:
         from doiuri_cli.registry import check_names
 
-        reports, answers, *_ = run.check(contents, at_once=True)
+        result = run.check(contents, at_once=True)
+        answers = result.answers
         policy = FixPolicy(lambda names: check_names(names, config).statuses)
-        policy.look_up(_findings(reports))
+        policy.look_up(_findings(result.reports))
         run = run._replace(jobs=1)  # all ask through one policy
     elif config.columns:
         # before any file is changed: raises an error for a column that no file has
         run.read(contents)
     fix_one = partial(fix_content, config, answers, policy)
-    for result in run.map(fix_one, contents, "Fixing files"):
-        if isinstance(result, FileReport):
-            yield Fixed(result, result)
+    for fixed in run.map(fix_one, contents, "Fixing files"):
+        if isinstance(fixed, FileReport):
+            yield Fixed(fixed, fixed)
         else:
-            yield result
+            yield fixed
 
 
 def _write(octets: bytes) -> None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _DATA = frozenset(
     {"bibtex", "csv", "html", "json", "jsonl", "ontology", "ris", "text", "tsv", "yaml", None}
 )
-# In lower case and without separators: of "integration-test" or "IntegrationTest", but not of "hypothesis-tests"
+# The names of folders of tests, in lower case and without separators: "integrationtest" stands for
+# "integration-test", "integration_test" and "IntegrationTest"; "hypothesis-tests" is another thing
 _TEST_FOLDER = re.compile(
     r"""
     (?: acceptance | android | api | auto | browser | common | component | conformance | contract | e2e
@@ -29,7 +30,7 @@ _TEST_FOLDER = re.compile(
       | outputs? | projects? | resources? | roots? | samples? | suites? | that | units? | utils?
     )?
   | (?: unit | integration )? (?: fixtures? | mocks? ) (?: data | files? )?
-  | cassettes? | e2e | endtoend | .* snapshots? .*
+  | cassettes? | e2e | endtoend | .* snapshot .*
     """,
     re.VERBOSE,
 )
@@ -40,7 +41,7 @@ _WORDS = frozenset(
 """The words that make a folder one of tests, with any others: ``jvmTest``, ``My.Tests``, ``image_fixtures``."""
 
 _SEPARATORS = re.compile(r"[-._ ]+")
-# In "integration_test", "IntegrationTest" and "HTMLTests"
+# In "image_fixtures", "jvmTest" and "HTMLTests"; words with hyphens between them are prose: "hypothesis-tests"
 _BETWEEN_WORDS = re.compile(r"[._ ]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DIGITS = "0123456789"
 _DOCUMENTS = frozenset({"doc", "docs", "documentation"})

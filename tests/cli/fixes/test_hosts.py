@@ -142,6 +142,46 @@ def test_asciidoc_keeps_what_is_around_a_link(construct: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
+        ("a.adoc", "{}"),
+        ("a.bib", "@misc{{a, doi = {{{}}}}}\n"),
+        ("a.cff", "doi: {}\n"),
+        ("a.html", '<a href="{}">x</a>\n'),
+        ("a.md", "[x]({})\n"),
+        ("a.py", '"""See {}"""\n'),
+        ("a.rst", "`x <{}>`__\n"),
+        ("a.txt", "See {}\n"),
+        ("a.yml", "url: '{}'\n"),
+    ],
+)
+@pytest.mark.parametrize(
+    "end",
+    ["%s", "zenodo.%d", "a%(name)s", "<id>", "zenodo.<record-id>", "<%= id %>", r"\d+", r"[^/]+"],
+)
+def test_what_is_to_be_filled_in_is_no_name(path: str, text: str, end: str) -> None:
+    link = f"https://doi.org/10.1000/{end}"
+    if path == "a.html":
+        link = link.replace("<", "&lt;").replace(">", "&gt;")
+
+    better = fixed(path, text.format(link))
+
+    assert link.removeprefix("https://doi.org/") in better
+    assert fixed(path, better) == better
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.adoc", "dx.doi.org/10.1000/182[1]\n"),  # in brackets, a link has its text
+        ("a.rst", f"`https://doi.org/{RAW}`_\n\n.. _`https://doi.org/{RAW}`: b.html\n"),
+    ],
+)
+def test_what_would_become_another_reference_is_kept(path: str, text: str) -> None:
+    assert fixed(path, text) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
         ("a.adoc", "link:++{}++[x]"),
         ("a.py", '"""Raises 5% more, in 95% of cases. See {}"""\n'),
         ("a.py", "# A comment: {}\n"),

@@ -96,6 +96,17 @@ _PERCENT_DIRECTIVE = re.compile(
 _NAMED_DIRECTIVE = re.compile(r"%\(\w+\)[-+#0-9.]*[a-z]")  # no prose has it
 _BRACES_DIRECTIVE = re.compile(r"\{[^{}\s]*\}")  # of str.format and its like
 _DIRECTIVES = {"%": _PERCENT_DIRECTIVE, "{": _BRACES_DIRECTIVE, "}": _BRACES_DIRECTIVE}
+# What stands in a name for what a person, a program or a pattern puts there
+_BLANK = re.compile(
+    rf"""
+    (?<! [0-9] ) (?: {_PERCENT_DIRECTIVE.pattern} )    # but not "50%off"
+  | < [^\W\d] [^<>:]* >        # "<id>", but not "<791::AID-SIM500>" of a SICI
+  | [{{<] % (?! 25 )           # of Jinja, of Ruby
+  | \\ [A-Za-z0-9] | \[\^     # of a regular expression
+  | ["'] [ ]? [+.]            # between two strings
+    """,
+    re.VERBOSE,
+)
 
 
 def is_usual(name: str, rest: str) -> bool:
@@ -170,10 +181,17 @@ def keeps_host(part: Part, span: tuple[int, int], new: str) -> bool:
 
     Judged by the file around the piece, for the reader of the part may be mistaken about it.
     """
-    changed = _special_changes(part.text[slice(*span)], new)
+    old = part.text[slice(*span)]
+    start = span[0]
+    before = part.text[max(0, start - 1) : start]  # says whether "%3C" is an escape
+    if _fills_in(before + old, before + new, part.syntax):
+        return False
+    kind = type_of(part.source.path)
+    if kind == "asciidoc" and "://" in new and "://" not in old:  # "[1]" after a link is its text
+        return False
+    changed = _special_changes(old, new)
     if not changed:
         return True
-    kind = type_of(part.source.path)
     if kind is None:  # only its name says what escapes and comments are
         return False
 
@@ -185,6 +203,13 @@ def keeps_host(part: Part, span: tuple[int, int], new: str) -> bool:
     template = _template(part, kind, line)
     directives = {_DIRECTIVES[character] for character in changed & _DIRECTIVES.keys()}
     return not any(directive.search(template) for directive in directives)
+
+
+def _fills_in(old: str, new: str, syntax: str) -> bool:
+    """Return whether a replacement takes for a name what is to be filled in."""
+    if syntax in _TEX and "\\" in old:  # begins a command
+        return False
+    return _BLANK.findall(html.unescape(old)) != _BLANK.findall(html.unescape(new))
 
 
 def _template(part: Part, kind: str, line: str) -> str:
@@ -252,8 +277,7 @@ def _is_fixed_in_rst(text: str, start: int, end: int) -> bool:
     if _layout(text).fixes(start):
         return True
     before = text[max(0, start - _NEAR) : start]
-    after = text[end : end + _NEAR]
-    is_name = _RST_REFERENCE_END.match(after) or _RST_NAME_START.search(before)
+    is_name = _RST_REFERENCE_END.match(text, start, end + _NEAR) or _RST_NAME_START.search(before)
     return is_name is not None and not _RST_TARGET.search(before)
 
 

@@ -89,6 +89,15 @@ def test_a_failure_leaves_the_old_file_and_no_draft(file: Path) -> None:
     assert [*file.parent.iterdir()] == [file]
 
 
+def test_a_read_only_file_stays_even_for_root(file: Path) -> None:
+    old = file.read_bytes()
+    file.chmod(0o444)
+    with pytest.raises(PermissionError, match="the file is read-only"), replacing(file):
+        pytest.fail("there is a draft")
+    assert file.read_bytes() == old
+    assert [*file.parent.iterdir()] == [file]
+
+
 def test_the_target_of_a_link_is_replaced(file: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("a.txt")

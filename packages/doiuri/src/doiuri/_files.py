@@ -7,7 +7,7 @@ import stat
 import threading
 import time
 from contextlib import contextmanager, suppress
-from errno import EBUSY, EDEADLK, ENOSPC, ETIMEDOUT
+from errno import EACCES, EBUSY, EDEADLK, ENOSPC, ETIMEDOUT
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
 
     :param path: the file; it need not exist.
     :param expected: the content that the file must have at the end; None for any.
-    :raises OSError: if the file cannot be written, or does not have the expected content.
+    :raises OSError: if the file cannot be written or is read-only, or does not have the expected content.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -51,6 +51,8 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
     if status is not None and not stat.S_ISREG(status.st_mode):
         yield Path(path)
         return
+    if status is not None and not _is_writable(path, status):
+        raise PermissionError(EACCES, "the file is read-only", os.fspath(path))
     target = Path(os.path.realpath(path))
     # A name that nobody can guess: a link of that name would be followed
     draft = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(8).hex()}.tmp")
@@ -71,6 +73,12 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
         raise
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _is_writable(path: str | os.PathLike[str], status: os.stat_result) -> bool:
+    """Return whether a file may be written; root may replace any, but a read-only one is so on purpose."""
+    written = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+    return bool(status.st_mode & written) and os.access(path, os.W_OK)
 
 
 def _create(draft: Path, mode: int, path: str | os.PathLike[str]) -> None:

@@ -6,16 +6,12 @@ Encoding, byte order mark and line ends stay known.
 from __future__ import annotations
 
 import codecs
-import errno
-import os
 import re
-import stat
 from array import array
 from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from sys import intern
 from typing import NamedTuple
 
@@ -225,21 +221,9 @@ def replace_file(path: str, content: bytes, expected: bytes | None = None) -> No
     the system lets this process set them. A pipe or a device is written to directly.
 
     :param expected: the content that the file must still have; None if it may have any.
-    :raises OSError: if it cannot be written, or does not have the expected content.
+    :raises OSError: if it cannot be written or is read-only, or does not have the expected content.
     """
-    if not _is_writable(path):
-        raise PermissionError(errno.EACCES, "the file is read-only", path)
     from doiuri.plugins import replacing  # slow to import
 
     with replacing(path, expected=expected) as draft:
         draft.write_bytes(content)
-
-
-def _is_writable(path: str) -> bool:
-    """Return whether a file may be written; root may replace any, but a read-only one is so on purpose."""
-    try:
-        mode = Path(path).stat().st_mode
-    except FileNotFoundError:
-        return True
-    written = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-    return not stat.S_ISREG(mode) or bool(mode & written and os.access(path, os.W_OK))

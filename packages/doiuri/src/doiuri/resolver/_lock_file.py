@@ -246,6 +246,9 @@ class LockContent:
         """Return how another content differs from this one; days do not count."""
         old_lines = self._lines()
         new_lines = new._lines()
+        if old_lines == new_lines:  # the usual case, in which large files should cost little
+            return Differences(frozenset(), frozenset(), frozenset())
+
         changed = set()
         for key in old_lines.keys() | new_lines.keys():
             if old_lines.get(key, _NO_LINE) != new_lines.get(key, _NO_LINE):

@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("--cache stores the answers of --upstream: give --upstream as well")
     logging.basicConfig(format="doiuri-proxy: %(message)s", level=logging.WARNING)
     logging.getLogger("doiuri_proxy").setLevel(logging.INFO)
-    logging.getLogger("doiuri").setLevel(logging.INFO)  # that upstream answers again
+    logging.getLogger("doiuri").setLevel(logging.INFO)  # which tells that upstream answers again
     # no line for each invalid request, and no traceback for what follows a refused request
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     logging.getLogger("uvicorn.access").setLevel(logging.INFO)

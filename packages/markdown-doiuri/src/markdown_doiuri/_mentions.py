@@ -154,7 +154,7 @@ class CitationReader:
 
 
 def raw_html_in(data: str) -> Callable[[int], bool]:
-    """Return what tells whether a position is in raw HTML."""
+    """Return a function that tells whether a position is in raw HTML."""
     if "<" not in data:
         return lambda _: False
     spans = [html.span() for html in _RAW_HTML.finditer(data)]

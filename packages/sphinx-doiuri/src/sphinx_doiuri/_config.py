@@ -27,7 +27,11 @@ BUDGET = 60.0  # seconds
 SWITCHES = (
     Option("linkcheck", True, "let linkcheck ask the registry about DOIs"),
     option("details"),
-    Option("lock_prune", False, "let `doi-lock` drop unused DOIs from a lock file elsewhere, too"),
+    Option(
+        "lock_prune",
+        False,
+        "let `doi-lock` drop unused DOIs from a lock file outside of the folder of `conf.py`, too",
+    ),
     Option("hardcoded_links", False, "warn about links to doi.org that could be roles"),
 )
 """The options that only Sphinx has."""

@@ -163,7 +163,7 @@ class Lists:
 
     @cached_property
     def copied(self) -> dict[str, list[CopiedTitle]]:
-        """The titles and the like that have citations, by the ids in all documents."""
+        """The titles and the like that have citations, by their ids; documents may have the same ids."""
         titles: dict[str, list[CopiedTitle]] = {}
         for docname, by_id in self._copied_titles.items():
             for id_, title in by_id.items():
@@ -366,7 +366,7 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
 
     The ids of the titles stay: they contain the DOIs, so they do not depend on metadata.
 
-    :return: the texts of the titles with citations, by label, document, or document and heading.
+    :return: the texts of the titles with citations, by label, document, document and heading, or written text.
     """
     texts = {}
     for docname, page_title in env.titles.items():
@@ -389,10 +389,10 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
                 slugs[slug] = (line, id_, titles[id_])
                 texts[f"{docname}#{slug}"] = titles[id_]
         texts |= {f"{docname}#{id_}": text for id_, text in titles.items()}
-    for titles_with_id in lists.copied.values():
-        texts |= {
-            title.written: title.shown for title in titles_with_id
-        }  # roles name terms by them
+    for copied in lists.copied.values():
+        for title in copied:
+            # The target of the role "term" is the text of the term
+            texts[title.written] = title.shown
     return texts
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sphinx_doiuri._lists import CopiedTitle, Lists, ScopedList
 
 _BACK = "\N{UPWARDS ARROW}"
-# The innermost first; of those without a node, the inline node has the name as its class
+# The innermost first; a format that docutils has no node for becomes the class of an inline node
 _FORMATS: dict[Format, type[nodes.TextElement]] = {
     "italic": nodes.emphasis,
     "oblique": nodes.emphasis,
@@ -113,7 +113,10 @@ class ResolveCitations(SphinxPostTransform):
         for link in self.document.findall(nodes.reference):
             titles = lists.copied.get(_target_id(link), [])
             docname = _docname_at(link, self.env)
-            for title in sorted(titles, key=lambda title: title.docname != docname):
+            # Documents may have the same ids; the titles of this one come first
+            here = [title for title in titles if title.docname == docname]
+            elsewhere = [title for title in titles if title.docname != docname]
+            for title in (*here, *elsewhere):
                 _show_title(link, title)
 
     def _set_id(self, node: nodes.inline, docname: str, used_ids: set[str]) -> None:
@@ -161,7 +164,7 @@ def _target_id(link: nodes.reference) -> str:
 
 
 def _show_title(link: nodes.reference, title: CopiedTitle) -> None:
-    """Show a title as it is shown, if the text of a link has it as it was copied."""
+    """Replace the copy of a title, in the text of a link, by the title as it is shown."""
     for text in list(link.findall(nodes.Text)):
         shown = text.replace(title.written, title.shown)
         if _letters(text) == _letters(title.written):
@@ -177,7 +180,7 @@ def _docname_at(node: nodes.Node, env: BuildEnvironment) -> str:
     """Return the document that a node stands in, even if the builder puts documents together."""
     parent = node.parent
     while parent is not None:
-        # inline_all_toctrees marks both; the parent of what was outside of sections is still the document
+        # inline_all_toctrees marks files and sections; what is outside of sections keeps its document
         if isinstance(parent, addnodes.start_of_file | nodes.section) and "docname" in parent:
             return str(parent["docname"])
         if isinstance(parent, nodes.document) and "source" in parent:

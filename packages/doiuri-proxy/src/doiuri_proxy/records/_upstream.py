@@ -276,7 +276,7 @@ def _failure(unknown: Outcome, resolver: Resolver) -> SourceError:
 
 
 def _is_lasting(cause: Cause | None) -> bool:
-    """Return whether another request would get the same answer."""
+    """Return whether a client that asks again after ``RETRY_AFTER`` seconds would get the same answer."""
     if cause is None:
         return False
     if cause.kind in {"unusable", "too-long"}:

@@ -347,6 +347,28 @@ def test_entries_that_are_put_during_an_edit_are_written_after_it(
     assert (content.keys, content.accepted) == ([TEXT], {"10.1000/X": "mine"})
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no such locks")
+def test_entries_that_are_put_while_an_edit_waits_are_written_after_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    file = LockFile(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)  # as another program does
+
+    def sleep(_seconds: float) -> None:
+        file.put_many({TEXT: answers()[TEXT]})
+        fcntl.flock(folder, fcntl.LOCK_UN)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    file.edit(lambda content: content.accepted.update({"10.1000/X": "mine"}))
+    os.close(folder)
+
+    content = LockFile(path).read()
+    assert (content.keys, content.accepted) == ([TEXT], {"10.1000/X": "mine"})
+
+
 @pytest.mark.parametrize("inner", ["the same", "another", "its neighbour"])
 def test_an_edit_within_an_edit_is_refused_at_once(path: Path, inner: str) -> None:
     """The outer one would overwrite what the inner one wrote, or the inner one would wait for the outer one."""

@@ -312,7 +312,6 @@ class LockFile(ForkSafe):
         self._timeout = timeout
         self._stamp: tuple[int, ...] | None = None
         self._content = LockContent()
-        self._is_editing = False
         self._postponed: dict[Key, Entry] = {}  # entries that were put while the file was edited
         self._paused_until = -math.inf
         super().__init__()
@@ -330,16 +329,17 @@ class LockFile(ForkSafe):
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
         with self._mutex:
-            if self._is_editing:
-                # in the thread that edits, the garbage collector closes a batch, which stores its answers
-                self._postponed.update(entries)
-            elif entries and time.monotonic() >= self._paused_until:
+            if entries and time.monotonic() >= self._paused_until:
                 self._put(entries)
 
     def _put(self, entries: Mapping[Key, Entry]) -> None:
         try:
             self.edit(lambda content: content.add(entries))
         except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno == errno.EDEADLK:
+                # in the thread that edits, the garbage collector closes a batch, which stores its answers
+                self._postponed.update(entries)
+                return
             if isinstance(error, TimeoutError):
                 self._paused_until = time.monotonic() + PAUSE
             warn(f"the lock file {self.path} cannot be written ({error}); new answers are not kept")
@@ -367,11 +367,7 @@ class LockFile(ForkSafe):
         """
         with self._mutex:
             with locked_folder(self.path.resolve().parent, self._timeout):
-                self._is_editing = True
-                try:
-                    differences = self._rewrite(change)
-                finally:
-                    self._is_editing = False
+                differences = self._rewrite(change)
             postponed = self._postponed
             self._postponed = {}
             self.put_many(postponed)

@@ -375,7 +375,7 @@ class LockFile(ForkSafe):
 
     def _rewrite(self, change: Callable[[LockContent], None]) -> Differences:
         """Change the file, whose folder is locked; return what changed."""
-        known = self.path.read_bytes() if self.path.exists() else None
+        known = self.path.read_bytes() if self.path.is_file() else None
         old = self.read()
         new = old.copy()
         change(new)

@@ -43,7 +43,16 @@ _RICH = {
 _RICH_TAG = re.compile(rf"(</?(?:i|b|sub|sup)>|{_SMALL_CAPS}|</span>)")
 _SHIFTS = {"sup": raised, "sub": lowered, "inf": lowered}
 _TOKENS = re.compile(r"(<[^<>]*>)")
-_TAG = re.compile(r"<(/?)(?:([A-Za-z]+):)?([A-Za-z][\w.-]*)(?:[\s/][^<>]*)?>")
+_TAG = re.compile(
+    r"""
+    <(/?)
+    (?: ([A-Za-z]+) : )?
+    ([A-Za-z][\w.-]*)
+    (?: [\s/]+ [^\s<>=/]+ \s* = [^<>]* )?  # attributes with values: "<b and c>" compares "a<b" with "c>d"
+    [\s/]* >
+    """,
+    re.VERBOSE,
+)
 _OTHER_MARKUP = re.compile(r"<!--[^<>]*-->|<!\[CDATA\[|\]\]>")
 _AMPERSANDS = re.compile(r"&(?:amp;)+", re.IGNORECASE)
 _ENTITY = re.compile(

@@ -45,7 +45,7 @@ def find(text: str, syntax: str = "text") -> Iterator[Match]:
 
     With a label or in a link to the DOI proxy, any name counts. Without, only one whose registrant code has
     four digits or more. The text of a link that shortens the name in its target, such as
-    "https://doi.org/10.1000/1...", is not a mention. Takes linear time.
+    ``https://doi.org/10.1000/1...``, is not a mention. Takes linear time.
 
     :param text: what to search.
     :param syntax: "text", "html", "xml", "markdown", "rst", "asciidoc", "bibtex" or "tex". Decides

@@ -169,11 +169,19 @@ def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
         case "\u2013":
             return _next_follows(text, place)
         case "?" | "#":
-            return lead.place != "text" and not _ENTITY_NUMBER.match(text, place + 1)
+            return _is_in_url(text, lead) and not _ENTITY_NUMBER.match(text, place + 1)
         case _ if character in _ANGLES:
             return _angle_ends(text, place + 1)
         case _:
             return not _IS_SOFT.match(character) or _word_begins(text, place)
+
+
+def _is_in_url(text: str, lead: Lead) -> bool:
+    """Return whether the name is in a URL, in which ``?`` and ``#`` end it."""
+    if lead.place != "json":
+        return lead.place != "text"
+    is_link = text[lead.start : lead.start + 4].lower() == "http"
+    return is_link or text[lead.start - 1 : lead.start] == "/"
 
 
 def _opener_ends(text: str, place: int, lead: Lead) -> bool:

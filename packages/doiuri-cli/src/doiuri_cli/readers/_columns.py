@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from doiuri_cli.files import Source
-from doiuri_cli.readers._json import encoder, loaded, strings, undo_all
+from doiuri_cli.readers._json import encoder, loaded, nearest_key, strings, undo_all
 from doiuri_cli.readers._part import Part, ReadError, undo
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _json(source: Source, columns: frozenset[str]) -> Iterator[Part]:
     encode = encoder(source)
     keys: set[str] = set()
     for string in strings(source):
-        name = _column_of(string.path)
+        name = nearest_key(string.path)
         if string.is_key:
             keys.add(name)
         elif name in columns:
@@ -144,14 +144,9 @@ def _yaml(source: Source, columns: frozenset[str]) -> Iterator[Part]:
 
     keys: set[str] = set()
     for scalar in scalars(source.text):
-        name = _column_of(scalar.path)
+        name = nearest_key(scalar.path)
         if scalar.is_key:
             keys.add(name)
         elif name in columns and is_text(source.text, scalar):
             yield part_of(source.text, scalar, name)._replace(field=True)
     yield from (Part("", entry=key) for key in sorted(keys))
-
-
-def _column_of(path: tuple[str | int, ...]) -> str:
-    """Return the key to whose value, or list of values, a path leads."""
-    return next((step for step in reversed(path) if isinstance(step, str)), "")

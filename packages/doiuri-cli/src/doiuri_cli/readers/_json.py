@@ -28,7 +28,7 @@ from doiuri_cli.readers._part import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     Keys = tuple[str | int, ...]  # the keys and, in arrays, the numbers from 0 that lead to a value
     # of a value: "field", "doi" if it may be a link, a syntax, or "" if only labels and links count in it
@@ -55,6 +55,7 @@ _HTML = {"description", "notes"}
 _DOI = re.compile(r'"doi"', re.IGNORECASE)
 _MARKS = {"type", "types", "title", "titles", "author", "creators"}
 _SCHEMES = ("type", "scheme", "propertyID", "identifierType", "relatedIdentifierType")
+_FIELDS = ("doi", "dois", "identifier", "value")  # how keys end whose values may be fields
 SKIPPED = frozenset(
     ("author", "editor", "translator", "issued", "accessed", "reference", "link", "license")
 )
@@ -152,10 +153,9 @@ def is_work(value: object) -> bool:
 def _values(
     source: Source, value: object, kind_of: Kind, skip: Container[str] = ()
 ) -> Iterator[Part]:
-    for string in strings(source, skip):
+    for string in strings(source, skip, _may_count):
         if string.is_key:
-            if may_mention(string.value):
-                yield _part_of_key(source, string)
+            yield _part_of_key(source, string)
             continue
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
@@ -180,6 +180,11 @@ def _values(
                 yield part._replace(syntax=syntax)
 
 
+def _may_count(value: str, path: Sequence[str | int], is_key: bool) -> bool:
+    """Return whether a string may mention a DOI, or may be one by its key: a cheap question, as most do not."""
+    return may_mention(value) or (not is_key and nearest_key(path).lower().endswith(_FIELDS))
+
+
 def _part_of_key(source: Source, string: String) -> Part:
     text, places = undo_all(source.text, [string])
     return Part(text, places=places, labelled=True, encode=unwritable)
@@ -187,8 +192,12 @@ def _part_of_key(source: Source, string: String) -> Part:
 
 def _is_loose_doi(string: String) -> bool:
     """Return whether a string is the value of a key for a DOI, or in a list of them, of whatever object."""
-    keys = [step for step in string.path if isinstance(step, str)]
-    return bool(keys) and is_doi_key(keys[-1]) and is_attempt(string.value)
+    return is_doi_key(nearest_key(string.path)) and is_attempt(string.value)
+
+
+def nearest_key(path: Sequence[str | int]) -> str:
+    """Return the key to whose value, or list of values, a path leads; "" if there is none."""
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
 def at(value: object, path: Keys) -> object:
@@ -322,11 +331,17 @@ def undo_all(text: str, strings: Iterable[String]) -> Decoded:
     return undo(text, spans, _ESCAPE, lambda escape: str(json.loads(f'"{escape[0]}"')))
 
 
-def strings(source: Source, skip: Container[str] = ()) -> Iterator[String]:
+def strings(
+    source: Source,
+    skip: Container[str] = (),
+    counts: Callable[[str, Sequence[str | int], bool], bool] | None = None,
+) -> Iterator[String]:
     """Return the strings that are values, and the keys, in order.
 
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.
     :param skip: the keys whose lists and objects are left out.
+    :param counts: returns whether a string is wanted, by its value, its path and whether it is a key; None if
+        all are.
     :raises ReadError: if it is nested too deeply.
     """
     text = source.text
@@ -336,16 +351,15 @@ def strings(source: Source, skip: Container[str] = ()) -> Iterator[String]:
     while mark := _MARK.search(text, place):
         start, place = mark.span()
         match mark[0]:
-            case '"' if is_key:
-                key, place = _decoded(text, start)
-                path[-1] = key
-                yield String((*path,), key, start + 1, place - 1, is_key=True)
-                if key in skip:
-                    place = _after_list_or_object(text, place)
-                is_key = False
             case '"':
                 value, place = _decoded(text, start)
-                yield String((*path,), value, start + 1, place - 1)
+                if is_key:
+                    path[-1] = value
+                if counts is None or counts(value, path, is_key):
+                    yield String((*path,), value, start + 1, place - 1, is_key)
+                if is_key and value in skip:
+                    place = _after_list_or_object(text, place)
+                is_key = False
             case "{" | "[" as bracket:
                 if len(path) == DEEPEST:
                     raise ReadError(f"more than {DEEPEST} levels", *source.lines.position(start))

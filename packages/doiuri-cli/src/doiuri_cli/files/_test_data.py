@@ -30,6 +30,7 @@ _TEST_FOLDER = re.compile(
       | outputs? | projects? | resources? | roots? | samples? | suites? | that | units? | utils?
     )?
   | (?: unit | integration )? (?: fixtures? | mocks? ) (?: data | files? )?
+  | (?: expected | goldens? ) (?: data | files? | outputs? | results? )?
   | cassettes? | e2e | endtoend | .* snapshot .*
     """,
     re.VERBOSE,

@@ -52,11 +52,12 @@ _REFERENCES = {
 }
 
 _ATTRIBUTE = r"""\s (?: id | name | itemid | xml:base ) \s*=\s* ["'] [^"'<>]* \Z"""
-# Of a funder or an institution, in JATS and TEI: programs compare it as it was registered
-_INSTITUTION = r"<(?:[\w-]+:)? institution-id (?: \s [^<>]* )? > [^<>]* \Z"
+# Of a funder or an institution, in JATS and TEI, and of a term's source, in ontologies (oboInOwl): programs
+# compare it as it was registered
+_IDENTIFIER = r"<(?:[\w-]+:)? (?: institution-id | hasDbXref ) (?: \s [^<>]* )? > [^<>]* \Z"
 _OTHERS = {
     "html": re.compile(_ATTRIBUTE, re.VERBOSE),
-    "xml": re.compile(rf"{_ATTRIBUTE} | {_INSTITUTION}", re.VERBOSE),
+    "xml": re.compile(rf"{_ATTRIBUTE} | {_IDENTIFIER}", re.VERBOSE),
     "markdown": re.compile(rf"{_ATTRIBUTE} | \{{(?:foot)?cite(?::\w+)*\}} ` [^`]* \Z", re.VERBOSE),
     "rst": re.compile(r":(?:foot)?cite(?::\w+)*:`[^`]*\Z"),
 }

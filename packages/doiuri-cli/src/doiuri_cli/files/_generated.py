@@ -29,10 +29,14 @@ def is_generated(source: Source, kind: str | None) -> bool:
 
     :param kind: its type, as ``type_of`` has it.
     """
-    root, extension = os.path.splitext(source.path.lower())  # noqa: PTH122 - for speed
+    folder, name = os.path.split(source.path.lower())
+    extension = os.path.splitext(name)[1]  # noqa: PTH122 - for speed
     if extension == ".bbl":  # BibTeX and Biber write it
         return True
-    if extension == ".owl" and Path(root).parent.name == "imports":  # as ROBOT does
+    is_import = (
+        extension == ".owl" or name == "seed.txt"
+    )  # of an ontology, and the IRIs of its terms
+    if is_import and Path(folder).name == "imports":  # as ROBOT does
         return True
     if kind in _BY_PEOPLE or extension == ".cff":
         return False

@@ -151,6 +151,7 @@ def test_json_has_the_dois_of_its_keys_and_what_has_a_label(
     agrees("a.json", text, data, expected, json.loads)
 
 
+@example([{"doi": "10.1000/\N{MATHEMATICAL BOLD CAPITAL A}"}], True, None, False)
 @given(
     st.lists(OBJECTS, min_size=1, max_size=3),
     st.booleans(),

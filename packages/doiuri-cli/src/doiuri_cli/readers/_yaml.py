@@ -5,6 +5,7 @@ The text is split by its looks and never refused, so that templates and broken f
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache, partial
 from itertools import groupby
@@ -78,6 +79,7 @@ _SINGLE = re.compile("''")
 _DOUBLE = re.compile(
     r"""\\(?:
         x[0-9a-fA-F]{2}
+      | u[dD][89abAB][0-9a-fA-F]{2} \\u[dD][c-fC-F][0-9a-fA-F]{2}   # a pair of surrogates, as in JSON
       | u(?![dD][89a-fA-F])[0-9a-fA-F]{4}              # no surrogate
       | U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}
       | (?:\r\n?|\n)[ \t]*+                            # a line that goes on
@@ -230,6 +232,8 @@ def _meaning(found: re.Match[str]) -> str:
     escape = found[0]
     letter = escape[1]
     digits = escape[2:]
+    if "u" in digits:  # YAML 1.2 means to read JSON, which has pairs
+        return str(json.loads(f'"{escape}"'))
     if letter in "xuU" and digits:
         return chr(int(digits, 16))
     if letter in "\r\n":

@@ -42,9 +42,8 @@ Scope = Literal["page", "project"]
 """Whose citations a list contains: those of its page, or of all documents."""
 
 _DIGEST_BYTES = 4
-_REFERENCES = frozenset(
-    {"ref", "numref", "doc", "any", "term", "myst"}
-)  # the roles that show titles
+# The roles that show titles
+_REFERENCES = frozenset({"ref", "numref", "doc", "any", "term", "myst"})
 
 # The data that come from reading a document, each by document name
 _READ = ("citations", "places", "titles", "targets", "files")

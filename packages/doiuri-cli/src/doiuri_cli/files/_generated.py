@@ -33,9 +33,8 @@ def is_generated(source: Source, kind: str | None) -> bool:
     extension = os.path.splitext(name)[1]  # noqa: PTH122 - for speed
     if extension == ".bbl":  # BibTeX and Biber write it
         return True
-    is_import = (
-        extension == ".owl" or name == "seed.txt"
-    )  # of an ontology, and the IRIs of its terms
+    # An imported ontology, and the IRIs of the terms that are imported
+    is_import = extension == ".owl" or name == "seed.txt"
     if is_import and Path(folder).name == "imports":  # as ROBOT does
         return True
     if kind in _BY_PEOPLE or extension == ".cff":

@@ -15,6 +15,7 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import (
     COMMAND,
+    INTERRUPTIBLE,
     codes,
     doiuri,
     doiuri_process,
@@ -265,10 +266,7 @@ def test_a_closed_output_is_no_traceback(output: str, code: int, tmp_path: Path)
 
 
 def test_an_interrupt_is_no_traceback(tmp_path: Path) -> None:
-    # A shell lets its background jobs ignore interrupts, and their children inherit that.
-    default = "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    start = default + "runpy.run_module('doiuri_cli', run_name='__main__')"
-    words = [sys.executable, "-c", start, "check", "--offline", "-"]
+    words = [*INTERRUPTIBLE, "check", "--offline", "-"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.cli.command import COMMAND, doiuri_process, register
+from support.cli.command import INTERRUPTIBLE, doiuri_process, register
 from support.waiting import until
 
 LINK = "http://dx.doi.org/10.1000/182"
@@ -67,7 +67,7 @@ def test_an_interrupted_command_ends_at_once_and_changes_nothing_more(
 ) -> None:
     (tree / NAMES[1]).write_text(f"wait {LINK}\n")
     environ = os.environ | {"PYTHONPATH": python_path(tree)}
-    with subprocess.Popen([*COMMAND, *words.split()], cwd=tree, env=environ) as process:
+    with subprocess.Popen([*INTERRUPTIBLE, *words.split()], cwd=tree, env=environ) as process:
         until((tree / "reading").exists)
         until((tree / "reading").read_text)
         process.send_signal(signal.SIGINT)

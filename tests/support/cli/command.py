@@ -24,6 +24,14 @@ from doiuri.resolver import Entry, Key, SQLiteStore, _process
 MAIN = entry_points(group="console_scripts")["doiuri"].load()
 COMMAND = [sys.executable, "-m", "doiuri_cli"]
 
+# A shell lets its background jobs ignore interrupts, and their children inherit that.
+_WITH_INTERRUPTS = (
+    "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "runpy.run_module('doiuri_cli', run_name='__main__', alter_sys=True)"
+)
+INTERRUPTIBLE = [sys.executable, "-c", _WITH_INTERRUPTS]
+"""The command as a process that an interrupt ends, however the tests were started."""
+
 
 def doiuri(
     *arguments: object, cwd: str | Path = os.curdir, stdin: bytes = b"", **environ: str

@@ -745,7 +745,7 @@ def uncontradicted(keys: Sequence[Key], entries: Mapping[Key, Entry]) -> list[En
 
 
 def _received(key: Key, entry: Entry) -> float:
-    """Return when an answer was received. It may not be a record: the lifetime of that is the server's choice.
+    """Return when an answer was received; not of a record with values, whose lifetime the server decides.
 
     In a lock file it is infinity: no answer in it is newer than the one that the DOI does not exist.
     """

@@ -222,8 +222,25 @@ def test_a_style_is_read_from_its_file(path: Path) -> None:
 
     assert style.is_numeric is (path.stem == "numeric")
     assert style.has_bibliography
-    assert not style.is_note
+    assert style.class_ == "in-text"
     assert style.default_locale == "en-US"
+
+
+def test_a_style_says_how_its_list_is_set() -> None:
+    plain = Style.parse(style_of("", "class='note'", "<info><title>\n  My\n  style</title></info>"))
+    attributes = (
+        'hanging-indent="true" line-spacing="2" entry-spacing="0" second-field-align="margin"'
+    )
+    bibliography = f"<bibliography {attributes}><layout/></bibliography>"
+    set_out = Style.parse(style_of("", more=bibliography))
+
+    assert (plain.title, plain.class_) == ("My style", "note")
+    assert (set_out.title, set_out.class_) == ("", "in-text")
+    # CSL 1.0.2, Bibliography-specific Options: the defaults
+    assert (plain.hanging_indent, plain.second_field_align) == (False, "")
+    assert (plain.line_spacing, plain.entry_spacing) == (1, 1)
+    assert (set_out.hanging_indent, set_out.second_field_align) == (True, "margin")
+    assert (set_out.line_spacing, set_out.entry_spacing) == (2, 0)
 
 
 BROKEN = {
@@ -250,6 +267,10 @@ BROKEN = {
             more='<info>\n<link rel="independent-parent" href="https://example.org/apa"/></info>',
         ),
         "line 2: <link>: refers to another style; get that one: https://example.org/apa",
+    ),
+    "no distance": (
+        style_of("", more='\n<bibliography line-spacing="double"><layout/></bibliography>'),
+        "line 2: <bibliography>: line-spacing='double' is not a number",
     ),
     "no citation": (
         '<style xmlns="http://purl.org/net/xbiblio/csl"/>',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from doiuri_csl._context import Settings
 from doiuri_csl._xml import Node
@@ -18,6 +19,8 @@ _SORT_OPTIONS = {
     "names-use-last": "et-al-use-last",
 }
 _AREAS = ("citation", "bibliography")
+Alignment = Literal["", "flush", "margin"]
+_ALIGNMENTS: dict[str, Alignment] = {"flush": "flush", "margin": "margin"}
 _NEAR_NOTE_DISTANCE = 5
 
 
@@ -69,10 +72,37 @@ class Area:
         return self.attributes.get(name) == "true"
 
 
+class ListFormat(NamedTuple):
+    """How the list of references is set (CSL 1.0.2, Bibliography-specific Options), with its defaults."""
+
+    hanging_indent: bool = False
+    second_field_align: Alignment = ""
+    line_spacing: int = 1
+    entry_spacing: int = 1
+
+    @classmethod
+    def read(cls, node: Node) -> ListFormat:
+        """Return the format of a ``<bibliography>``.
+
+        :raises CSLError: if a distance is not a number
+        """
+        given = {}
+        for attribute, name in {
+            "line-spacing": "line_spacing",
+            "entry-spacing": "entry_spacing",
+        }.items():
+            distance = node.number(attribute)
+            if distance is not None:
+                given[name] = distance
+        align = node.get("second-field-align")
+        return cls(node.get("hanging-indent") == "true", _ALIGNMENTS.get(align, ""), **given)
+
+
 @dataclass
 class Sheet:
     """A style as the processor needs it."""
 
+    title: str
     is_note: bool
     is_numeric: bool
     default_locale: str
@@ -85,6 +115,7 @@ class Sheet:
     """How many tests for ``disambiguate`` it has."""
 
     near_note_distance: int
+    list_format: ListFormat
 
     @property
     def citation(self) -> Area:
@@ -116,6 +147,7 @@ def read_sheet(root: Node) -> Sheet:
 
     areas = {}
     named_suffix = set()
+    list_format = ListFormat()
     for name in _AREAS:
         node = root.child(name)
         if node is None:
@@ -124,6 +156,8 @@ def read_sheet(root: Node) -> Sheet:
         elements = check_macros(node, macro_nodes)
         if any(_shows(element, "year-suffix") for element in elements):
             named_suffix.add(name)
+        if name == "bibliography":
+            list_format = ListFormat.read(node)
         if name == "citation":
             is_numeric = any(_shows(element, "citation-number") for element in elements)
     if "citation" not in areas:
@@ -134,6 +168,7 @@ def read_sheet(root: Node) -> Sheet:
     if distance is None:
         distance = _NEAR_NOTE_DISTANCE
     return Sheet(
+        title=_title(root),
         is_note=root.get("class") == "note",
         is_numeric=is_numeric,
         default_locale=root.get("default-locale"),
@@ -143,7 +178,15 @@ def read_sheet(root: Node) -> Sheet:
         own_locales=root.children("locale"),
         conditions=sum("disambiguate" in node for node in root.all()),
         near_note_distance=distance,
+        list_format=list_format,
     )
+
+
+def _title(root: Node) -> str:
+    """Return the title of a style; "" if it has none."""
+    info = root.child("info")
+    title = info.child("title") if info else None
+    return " ".join(title.text.split()) if title else ""
 
 
 def _read_area(node: Node, names: dict[str, str], reader: Reader) -> Area:

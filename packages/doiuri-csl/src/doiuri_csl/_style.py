@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from doiuri_csl._locale import check_root, read_file, with_path
 from doiuri_csl._positions import place_cites
@@ -25,8 +25,8 @@ class Style:
     ...     <style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
     ...       <citation><layout><text variable="title" font-style="italic"/></layout></citation>
     ...     </style>''')
-    >>> style.is_note, style.is_numeric, style.has_bibliography
-    (False, False, False)
+    >>> style.class_, style.is_numeric, style.has_bibliography
+    ('in-text', False, False)
     """
 
     def __init__(self, sheet: Sheet) -> None:
@@ -53,14 +53,19 @@ class Style:
         return cls(read_sheet(check_root(read_xml(content), "style")))
 
     @property
+    def title(self) -> str:
+        """What it is called, such as "Nature"; "" if it does not say."""
+        return self._sheet.title
+
+    @property
     def default_locale(self) -> str:
         """The language that it is written in; "" if it does not say."""
         return self._sheet.default_locale
 
     @property
-    def is_note(self) -> bool:
-        """Whether its citations stand in notes."""
-        return self._sheet.is_note
+    def class_(self) -> Literal["in-text", "note"]:
+        """Where its citations stand: in the text, or in notes."""
+        return "note" if self._sheet.is_note else "in-text"
 
     @property
     def is_numeric(self) -> bool:
@@ -71,6 +76,32 @@ class Style:
     def has_bibliography(self) -> bool:
         """Whether it has a list of references."""
         return self._sheet.bibliography is not None
+
+    # CSL 1.0.2, Bibliography-specific Options
+
+    @property
+    def hanging_indent(self) -> bool:
+        """Whether all lines of an entry but the first are indented."""
+        return self._sheet.list_format.hanging_indent
+
+    @property
+    def second_field_align(self) -> Literal["", "flush", "margin"]:
+        """Where the first field of an entry, its ``Reference.label``, stands.
+
+        "flush": lines of the rest begin behind it; "margin": it stands in the margin; "": it is no column
+        of its own.
+        """
+        return self._sheet.list_format.second_field_align
+
+    @property
+    def line_spacing(self) -> int:
+        """The distance of lines in the list, as a multiple of single spacing."""
+        return self._sheet.list_format.line_spacing
+
+    @property
+    def entry_spacing(self) -> int:
+        """The distance between entries, in lines; 0 for none."""
+        return self._sheet.list_format.entry_spacing
 
     def place(
         self, citations: Iterable[Sequence[Cite]], notes: Iterable[int] | None = None

@@ -31,10 +31,11 @@ def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
     area = document.sheet.bibliography
     if area is None:
         return []
+    entry_of = _aligned_entry if document.sheet.list_format.second_field_align else _entry
     entries = []
     before: list[str] = []
     for entry in document.ordered_entries:
-        pieces = _entry(document.context(Cite(entry.id), area), area)
+        pieces = entry_of(document.context(Cite(entry.id), area), area)
         if "subsequent-author-substitute" in area.attributes:
             names = _first_names(pieces)
             pieces = _with_substitute(pieces, names, before, area)
@@ -46,8 +47,6 @@ def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
 def _entry(context: Context, area: Area) -> list[Piece]:
     """Return an entry."""
     appearance = area.appearance
-    if area.get("second-field-align"):
-        return _aligned_entry(area, context)
     rendered = render_sequence(area.elements, context)
     pieces = capitalize_term(rendered.pieces, context.terms.lang)
     if not pieces:
@@ -62,7 +61,7 @@ def _suffix(suffix: str, pieces: list[Piece]) -> list[Piece]:
     return [Piece(suffix, blocks)] if suffix else []
 
 
-def _aligned_entry(area: Area, context: Context) -> list[Piece]:
+def _aligned_entry(context: Context, area: Area) -> list[Piece]:
     """Return an entry with its first field in the margin (``second-field-align``)."""
     parts = [part.pieces for part in render_parts(area.elements, context) if part.pieces]
     if not parts:

@@ -426,7 +426,7 @@ class Bibliography:
         runs = self._processor.cite([written._replace(prefix="", suffix="", suppress_author=True)])
         shown = [run for run in runs if run.item]
         # Without its author, a citation of an author-date style alone is a year
-        if self._style.numbered or self._style.parsed.is_note or not shown:
+        if self._style.numbered or self._style.parsed.class_ == "note" or not shown:
             year = self._year(self._by_key[cite.key])
             return [csl.Run(year, item=written.id), csl.Run(self._locator(cite) + cite.suffix)]
         return [*shown, csl.Run(written.suffix)]

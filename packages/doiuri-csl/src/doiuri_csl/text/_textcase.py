@@ -10,22 +10,30 @@ from doiuri_csl.text._pieces import Kind, Piece
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The words that CSL 1.0.2 names under "Title Case Conversion", and those that citeproc-js adds
+# The words of stop-words.json, to which CSL 1.0.2, "Title Case Conversion", refers, and "about", which
+# citeproc-js and pandoc have too. They capitalize its phrases, as "According to", so those are not here.
 _STOP_WORDS = frozenset(
     """
-    a according across afore after against ahead along alongside amid amidst among amongst an and
-    anenst apart apropos around as aside astride at athwart atop barring before behind below beneath
-    beside besides between beyond but by c ca circa contra contre de despite down during except for
-    forenenst from given in including inside into lest like modulo near next nor notwithstanding of
-    off on onto or out outside over pace past per plus pro qua sans since so than the through
-    throughout thru thruout till to toward towards under underneath until unto up upon v van versus
-    via vis-à-vis about above von vs when with within without yet et d e
+    a about across afore after against along alongside amid amidst among amongst an and anenst
+    apropos apud around as aside astride at athwart atop barring before behind below beneath beside
+    besides between beyond but by c ca circa d de despite down during et except for forenenst from
+    given in inside into lest like modulo near next nor notwithstanding of off on onto or out over
+    per plus pro qua sans since so than the through throughout thru thruout till to toward towards
+    under underneath until unto up upon v van versus via von vs with within without yet
     """.split()  # noqa: SIM905 (a list that is read as a list)
 )
+# Those of CSL 1.0.1. Only these are small at the start of a compound: "in-Depth", but "Pro-Choice", as
+# citeproc-js and pandoc have it where they agree.
+_SHORT_STOP_WORDS = frozenset(
+    """
+    a an and as at but by down for from in into nor of on onto or over so the till to up via with yet
+    """.split()  # noqa: SIM905 (the same)
+)
 _WORD = re.compile(r"[^\s\-–—/\u00a0\u202f]+")
-_MARKS_OF_END = ":?!."
-_QUOTES = "'’\"”"
+_LETTERS = re.compile(r"[^\W_]+")
 _HYPHENS = ("-", "‐")
+_MARKS_OF_END = (":", "?", "!")
+_SPACES_AND_QUOTES = " \u00a0\u202f\n\t'‘’\"“”„«»"
 _TURKISH = {"i": "İ", "ı": "I"}
 
 
@@ -112,11 +120,7 @@ def _change_text(pieces: list[Piece], change: Callable[[str], str]) -> list[Piec
 
 def _title_case(pieces: list[Piece]) -> list[Piece]:
     """Return the pieces; words in lower case begin with a capital, but for stop words inside the title."""
-    whole = "".join(piece.text for piece in pieces)
-    last_start = -1
-    for word in _WORD.finditer(whole):
-        last_start = word.start()
-    title = _Title(whole, last_start)
+    title = _Title("".join(piece.text for piece in pieces))
     changed: list[Piece] = []
     offset = 0
     for piece in pieces:
@@ -131,9 +135,14 @@ def _title_case(pieces: list[Piece]) -> list[Piece]:
 class _Title:
     """A whole title, whose words are changed one by one."""
 
-    def __init__(self, text: str, last_start: int) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._last_start = last_start
+        letters = _LETTERS.search(text)
+        self._first_letter = letters.start() if letters else 0
+        self._last_start = 0
+        for word in _WORD.finditer(text):
+            if _LETTERS.search(word[0]):
+                self._last_start = word.start()
 
     def part(self, text: str, offset: int) -> str:
         """Return a part of the title, which begins at ``offset``, in title case."""
@@ -144,45 +153,44 @@ class _Title:
         return _WORD.sub(change, text)
 
     def _word(self, word: str, start: int) -> str:
-        """Return a word of the title; if it has a capital already, it keeps its case."""
-        before = self._text[max(0, start - 1) : start]
-        after = self._text[start + len(word) : start + len(word) + 1]
-        if before.isalnum():
-            return word
-        after_hyphen = before in _HYPHENS
-        before_hyphen = after in _HYPHENS
-        bare = word.strip(".,;:!?\"'“”‘’()[]").lower()
-        if len(bare) == 1 and before and (after_hyphen or before_hyphen):
-            return word
-        # The A of "Catharine A. MacKinnon" is no article
-        is_initial = len(bare) == 1 and word[:1].isupper() and word.endswith(".")
-        if is_initial:
-            return word
-        if bare in _STOP_WORDS and not self._stands_out(
-            start, begins_compound=before_hyphen and not after_hyphen
-        ):
-            return word.lower() if word == _capitalize(word.lower()) else word
-        return _capitalize(word) if word == word.lower() else word
+        """Return a word of the title; if it has a capital already, it keeps its case.
 
-    def _stands_out(self, start: int, *, begins_compound: bool) -> bool:
-        """Return whether even a stop word takes a capital.
-
-        At either end, after a colon, and at the beginning of a compound, as in Pro-Choice.
+        So do titles in capitals, and "A" and "De" where the author wrote them: CSL 1.0.2 lowers these,
+        but neither citeproc-js nor pandoc does, since the A may be that of "Physics A".
         """
-        if begins_compound or start >= self._last_start:
-            return True
-        place = self._skip_back(start, " \u00a0\u202f\"'“‘([")
-        if place == 0:
-            return True
-        end = self._skip_back(start, " \u00a0\u202f\n\t")
-        end = self._skip_back(end, _QUOTES)
-        return self._text[max(0, end - 1) : end] in tuple(_MARKS_OF_END)
+        runs = [*_LETTERS.finditer(word)]
+        is_inside_word = self._text[max(0, start - 1) : start].isalnum()
+        if not runs or is_inside_word or word != word.lower():
+            return word
+        if self._begins_sentence(start):
+            return _capitalize(word)
+        # A letter alone is a name or an abbreviation: "the p-value", "at 5 p.m.", "l’oiseau"
+        if len(runs[0][0]) == 1:
+            return word
+        bare = word[runs[0].start() : runs[-1].end()]
+        is_last = start >= self._last_start
+        if not is_last and self._is_stop_word(bare, start, start + len(word)):
+            return word
+        return _capitalize(word)
 
-    def _skip_back(self, place: int, characters: str) -> int:
-        """Return the place after the last character before ``place`` that is not one of these."""
-        while place > 0 and self._text[place - 1] in characters:
-            place -= 1
-        return place
+    def _begins_sentence(self, start: int) -> bool:
+        """Return whether a word is the first of the title, or follows a colon, "?" or "!"."""
+        if start <= self._first_letter:
+            return True
+        end = start
+        while end > 0 and self._text[end - 1] in _SPACES_AND_QUOTES:
+            end -= 1
+        return self._text[max(0, end - 1) : end] in _MARKS_OF_END
+
+    def _is_stop_word(self, bare: str, start: int, end: int) -> bool:
+        """Return whether a word is a stop word where it stands; ``bare`` is without brackets and marks."""
+        if bare == "al":  # "et al." stays as it is in citeproc-js
+            return self._text[max(0, start - 3) : start] == "et "
+        begins_compound = self._text[end : end + 1] in _HYPHENS
+        continues_compound = self._text[max(0, start - 1) : start] in _HYPHENS
+        if begins_compound and not continues_compound:
+            return bare in _SHORT_STOP_WORDS
+        return bare in _STOP_WORDS
 
 
 def capitalize_term(pieces: list[Piece], lang: str) -> list[Piece]:

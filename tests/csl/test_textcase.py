@@ -1,0 +1,64 @@
+"""Title case, over generated titles (CSL 1.0.2, Title Case Conversion)."""
+
+from __future__ import annotations
+
+import re
+
+from csl.styles import processor_of, style_of
+from doiuri_csl import Cite, to_html, to_text
+from hypothesis import given
+from hypothesis import strategies as st
+
+TITLE_CASE = style_of('<text variable="title" text-case="title"/>')
+
+WORDS = st.sampled_from(
+    ["of", "The", "A", "De", "d", "bees", "pH", "iPad", "in", "NATO", "élan", "3d"]
+)
+LINKS = st.sampled_from([" ", "-", ": ", ". ", ", ", "—", "/"])
+TITLES = st.lists(st.tuples(WORDS, LINKS), min_size=1, max_size=8)
+
+
+def _in_title_case(title: str, *, as_html: bool = False) -> str:
+    processor = processor_of(TITLE_CASE, [{"id": "1", "title": title}], [[Cite("1")]])
+    runs = processor.citation(0)
+    return to_html(runs) if as_html else to_text(runs)
+
+
+def _join(parts: list[tuple[str, str]]) -> str:
+    """Return words with their links; the last word has none."""
+    *head, (last, _) = parts
+    return "".join(word + link for word, link in head) + last
+
+
+@given(TITLES)
+def test_only_the_first_letter_of_words_without_a_capital_changes(
+    parts: list[tuple[str, str]],
+) -> None:
+    title = _join(parts)
+
+    shown = _in_title_case(title)
+
+    words = re.findall(r"\w+", title)
+    for word, changed in zip(words, re.findall(r"\w+", shown), strict=True):
+        may_change = word == word.lower()
+        allowed = {word, word[:1].upper() + word[1:]} if may_change else {word}
+        assert changed in allowed, f"{title!r} became {shown!r}: {word!r} has a capital already"
+
+
+@given(TITLES)
+def test_a_title_in_title_case_stays_as_it_is(parts: list[tuple[str, str]]) -> None:
+    once = _in_title_case(_join(parts))
+
+    assert _in_title_case(once) == once, f"another title case changes {once!r}"
+
+
+@given(TITLES, st.integers(0, 7))
+def test_italics_around_a_word_change_no_case(parts: list[tuple[str, str]], index: int) -> None:
+    marked = list(parts)
+    word, link = marked[index % len(parts)]
+    marked[index % len(parts)] = (f"<i>{word}</i>", link)
+
+    with_italics = _in_title_case(_join(marked), as_html=True)
+
+    without = re.sub("</?i>", "", with_italics)
+    assert without == _in_title_case(_join(parts)), f"italics change {_join(marked)!r}"

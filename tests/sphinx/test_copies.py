@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -187,3 +188,86 @@ def test_copies_are_numbered_as_where_they_were_written(tmp_path: Path, server: 
     result = built(tmp_path, "html", "-D", "doi_reference_style=numeric")
     for name, count in SHOWN.items():
         assert text_in(result.text(f"{name}.html")).count("[1, p. 5]") == count, name
+
+
+KEEPING = {
+    "conf.py": """\
+extensions = ["sphinx_doiuri", "support.keeping"]
+doi_works, doi_resolve, doi_lock = "works.json", False, None
+project, version, copyright, html_theme = "Book", "1", "us", "basic"
+""",
+    "index.rst": "T\n=\n\n.. toctree::\n   :glob:\n\n   s/*\n   t/*\n",
+    "t/other.rst": "T\n=\n\n.. insert:: last\n\n.. insert:: resolved\n",
+    # With so many documents Sphinx uses two processes
+    **{f"s/p{number}.rst": f"{number}\n=\n\nText\n" for number in range(6)},
+}
+KEPT_PAGE = """\
+P
+=
+
+.. keep::
+
+   Box :doi:p:`@abel, p. 5`
+
+.. keep::
+   :hidden:
+
+   Hidden :doi:t:`@hid`
+
+.. admonition:: Read
+
+   Read :doi:year:`@abel`
+"""
+
+
+@pytest.mark.parametrize(
+    ("builder", "suffix", "processes", "listed"),
+    [
+        ("html", "html", "2", BIBLIOGRAPHY),
+        ("html", "html", "1", ""),
+        ("singlehtml", "html", "1", BIBLIOGRAPHY),
+        ("epub", "xhtml", "1", BIBLIOGRAPHY),
+        ("text", "txt", "1", BIBLIOGRAPHY),
+        ("xml", "xml", "1", BIBLIOGRAPHY),
+    ],
+)
+def test_what_is_inserted_after_all_transforms_is_shown(
+    tmp_path: Path, builder: str, suffix: str, processes: str, listed: str
+) -> None:
+    hidden: dict[str, object] = {
+        "id": "hid",
+        "title": "H",
+        "author": [{"family": "Hid"}],
+        "issued": "2002",
+    }
+    hidden["URL"] = url = "https://h.example/"
+    source = write(tmp_path / "src", {**KEEPING, "s/page.rst": KEPT_PAGE + listed})
+    for author in ("Abel", "Bor"):  # the second build follows a change of the work
+        works = [*json.loads(own_work(author)), hidden]
+        write(source, {"works.json": json.dumps(works)})
+        built = build(source, tmp_path, builder, "-W", "-j", processes)
+        assert built.status == 0, built.warnings
+
+        is_one_page = builder == "singlehtml"
+        name = "index" if is_one_page else "t/other"
+        page = built.text(f"{name}.{suffix}")
+        shown = " ".join(text_in(page).split())
+        for text in (f"Box ({author}, 2001, p. 5)", "Hidden Hid (2002)", "Read 2001"):
+            assert shown.count(text) >= 2, (text, author, shown)
+        # On a page of another folder; build() checks that the links to entries lead somewhere
+        if builder == "html":
+            to_entry, to_url = re.findall('"../s/page.html#doi-hid', page), page.count(url)
+            assert (len(to_entry), to_url) == ((2, 0) if listed else (0, 2)), page
+
+
+def test_cards_and_marks_are_those_of_the_page_when_they_arrive_late(
+    tmp_path: Path, server: Site
+) -> None:
+    page = "P\n=\n\n.. keep::\n\n   :doi:`10.5555/kahn-a` :doi:`10.5555/dead`\n\n.. doi:bibliography::\n"
+    files = {**KEEPING, "s/page.rst": page, "works.json": "[]"}
+    files["conf.py"] = 'extensions = ["sphinx_doiuri", "support.keeping"]\ndoi_details = True\n'
+    built = build(write(tmp_path / "src", files), tmp_path)
+
+    page = built.text("t/other.html")
+    assert len(re.findall('id="doi-card-', page)) == 2, page
+    assert page.count("<s>") == page.count("doi-not-found") == 2, page

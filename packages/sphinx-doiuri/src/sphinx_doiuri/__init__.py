@@ -5,9 +5,12 @@ Add ``"sphinx_doiuri"`` to ``extensions`` in conf.py. The names of all options s
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from docutils import nodes
 
 from sphinx_doiuri._citations import DOIDomain, outdated_documents
 from sphinx_doiuri._compat import (
@@ -36,7 +39,7 @@ from sphinx_doiuri._pages import (
     copy_style,
     link_style,
 )
-from sphinx_doiuri._read import DOIRole, ReadDOIs, RestoreContents
+from sphinx_doiuri._read import DOIRole, FindKept, ReadDOIs, RestoreContents
 from sphinx_doiuri._references import NameWorks, ResolveCitations
 from sphinx_doiuri._verify import report_works, verify
 
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["setup"]
 
 _HERE = Path(__file__).parent
+_LAST = sys.maxsize
 _POST_TRANSFORMS = (
     CorrectBibtexLinks,
     NameWorks,
@@ -78,13 +82,21 @@ def _finish_reading(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return changed
 
 
+def _finish_late_nodes(app: Sphinx, document: nodes.Element, docname: str) -> None:  # noqa: ARG001
+    """Show what other extensions have inserted since our transforms. Handles ``doctree-resolved``."""
+    if not isinstance(document, nodes.document):  # an extension has resolved a part of one
+        return
+    for post_transform in _POST_TRANSFORMS:
+        post_transform(document).apply(docname=docname)
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Add the role, the options, the builder and the event handlers. Sphinx calls this."""
     app.add_message_catalog(CATALOG, str(_HERE / "locale"))
     add_options(app)
     app.add_role("doi", DOIRole(), override=True)
     app.add_domain(DOIDomain)
-    for transform in (HideURIs, ShowURIs, ReadDOIs, RestoreContents):
+    for transform in (HideURIs, ShowURIs, FindKept, ReadDOIs, RestoreContents):
         app.add_transform(transform)
     for post_transform in _POST_TRANSFORMS:
         app.add_post_transform(post_transform)
@@ -101,6 +113,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("env-get-outdated", outdated_documents)
     # After sphinxcontrib-bibtex chose entries
     app.connect("env-updated", _finish_reading, priority=600)
+    app.connect("doctree-resolved", _finish_late_nodes, priority=_LAST)
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", leave_out_dois)
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 from docutils import nodes
@@ -21,7 +22,7 @@ from sphinx.util.logging import get_node_location
 from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri._config import citing, options
-from sphinx_doiuri._environment import conditions_of
+from sphinx_doiuri._environment import conditions_of, kept_elsewhere, note_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +47,7 @@ _DIGEST_BYTES = 4
 _REFERENCES = frozenset({"ref", "numref", "doc", "any", "term", "myst"})
 
 # The data that come from reading a document, each by document name
-_READ = ("citations", "places", "titles", "targets", "files")
+_READ = ("citations", "places", "titles", "targets", "files", "insertions")
 
 
 class Citation(NamedTuple):
@@ -54,7 +55,7 @@ class Citation(NamedTuple):
 
     docname: str
     id: str
-    """The id of its place in the document."""
+    """The id of its place in the document; "" if another extension keeps it for another place."""
     form: Form
     cites: tuple[Cite, ...]
     location: str
@@ -165,6 +166,18 @@ def _targets_of(document: nodes.document, docname: str) -> set[str]:
     return names | as_documents | headings
 
 
+# What comes with these packages inserts nothing of other documents
+_OWN_NODES = re.compile(r"docutils\.|docutils_doiuri\b|sphinx\.addnodes\Z|sphinx_doiuri\b")
+
+
+def _has_insertions(document: nodes.document) -> bool:
+    """Return whether a document has an empty node of another extension, such as that of ``todolist``."""
+    return any(
+        not node.children and not _OWN_NODES.match(type(node).__module__)
+        for node in document.findall(nodes.Element)
+    )
+
+
 def entry_id(key: Key, docname: str, scope: Scope) -> str:
     """Return the id of the entry of a work: ASCII letters, digits and hyphens, whatever the name contains.
 
@@ -200,6 +213,7 @@ class CitationRole(SphinxRole):
         """Return the citation, and no messages; ``ReadDOIs`` reports text that is not a citation."""
         node = self._node()
         self.set_source_info(node)
+        note_written(self.inliner.document, node)
         return [node], []
 
     def _node(self) -> nodes.Element:
@@ -346,7 +360,7 @@ class DOIDomain(Domain):
     roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned")}
-    data_version = 11
+    data_version = 12
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)
@@ -360,6 +374,8 @@ class DOIDomain(Domain):
         """The labels and documents to which documents refer, by document name."""
         self.files: dict[str, dict[str, bytes | None]] = self.data["files"]
         """Digests of the files that reading depended on, by document name and path."""
+        self.insertions: dict[str, bool] = self.data["insertions"]
+        """The documents into which other extensions may insert what they keep of other documents."""
         self.rendered: dict[str, dict[str, str]] = self.data["rendered"]
         """Digests of what the pages of each builder show, by document name and builder."""
         self.warned: dict[str, set[tuple[str, DOI | str]]] = self.data["warned"]
@@ -385,6 +401,7 @@ class DOIDomain(Domain):
             "places": self._read_places(docname, document),
             "titles": _titles_with_citations(document),
             "targets": _targets_of(document, docname),
+            "insertions": _has_insertions(document),
         }
         for name, content in contents.items():
             if content:
@@ -404,6 +421,12 @@ class DOIDomain(Domain):
             citations.append(
                 Citation(docname, id_, node["doi_form"], node["doi_cites"], location, conditions)
             )
+        for kept in kept_elsewhere(document):
+            if "doi_form" in kept:
+                location = get_node_location(kept) or docname
+                citations.append(
+                    Citation(docname, "", kept["doi_form"], kept["doi_cites"], location)
+                )
         return citations
 
     def _read_places(self, docname: str, document: nodes.document) -> list[Place]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 13  # of DOIData, and of the nodes in doctrees
+VERSION = 14  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 _Value = TypeVar("_Value")
@@ -159,13 +159,45 @@ class DOICollector(EnvironmentCollector):
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
         """Record the uses in a document."""
         uses = [_use(link) for link in doi_references(doctree)]
+        here = {use.doi for use in uses}
+        for node in kept_elsewhere(doctree):
+            uses += [_use(link) for link in doi_references(node) if link["doi"] not in here]
         for link, doi in hardcoded_links(doctree):
             location = get_node_location(link) or ""
             uses.append(Use(doi, location, conditions=conditions_of(link)))
         # A substitution that is used twice has the location of its definition twice
         unique = list(dict.fromkeys(uses))
+        forget_kept(doctree)
         if unique:
             doi_data(app.env).uses[app.env.docname] = unique
+
+
+def note_written(document: nodes.document, node: nodes.Element) -> None:
+    """Note what a role has written while a document is parsed."""
+    vars(document).setdefault("doi_written", []).append(node)
+
+
+def sort_out_kept(document: nodes.document) -> None:
+    """Find what other extensions have kept of a document that has just been parsed, for another place."""
+    written = vars(document).pop("doi_written", ())
+    vars(document)["doi_kept"] = [node for node in written if _root(node) is not document]
+
+
+def kept_elsewhere(document: nodes.document) -> list[nodes.Element]:
+    """Return the citations and links that were written in a document, and that it does not contain."""
+    kept: list[nodes.Element] = vars(document).get("doi_kept", [])
+    return kept
+
+
+def forget_kept(document: nodes.document) -> None:
+    """Forget what was kept, before Sphinx pickles the document."""
+    vars(document).pop("doi_kept", None)
+
+
+def _root(node: nodes.Node) -> nodes.Node:
+    while node.parent is not None:
+        node = node.parent
+    return node
 
 
 def _use(link: nodes.reference) -> Use:

@@ -79,6 +79,9 @@ class Lists:
         self._order = _reading_order(app, env)
         self.citations = _without_hidden(app, domain.citations, self._order)
         self.places = _without_hidden(app, domain.places, self._order)
+        self._all_citations = domain.citations
+        self._insertions = domain.insertions
+        self._with_hidden: dict[tuple[Key, ...], Bibliography] = {}
         self._links = {name: links_in(app, name) for name in self._order}
         self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
         self._cites: dict[str, dict[str, tuple[Cite, ...]]] = {}
@@ -134,7 +137,8 @@ class Lists:
         They know which cites come before them, for styles with "ibid.".
         """
         if docname not in self._cites:
-            citations = self.citations.get(docname, [])
+            # Those that are kept for another document have no place, and no id
+            citations = [written for written in self.citations.get(docname, ()) if written.id]
             references = self.of_citations_in(docname).references
             cites = references.placed((citation.form, citation.cites) for citation in citations)
             ids = [citation.id for citation in citations]
@@ -143,7 +147,11 @@ class Lists:
 
     def spans(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> tuple[Span, ...]:
         """Return a citation in a document."""
-        return self.of_citations_in(docname).references.citation(cites, form, self._display)
+        references = self.of_citations_in(docname).references
+        works = {cite.key for cite in cites} & self.works.keys()
+        if any(references.get(key) is None for key in works):
+            references = self._unlisted(docname, cites)
+        return references.citation(cites, form, self._display)
 
     def text_of(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> str:
         """Return the text of a citation in a document, for places without links."""
@@ -187,8 +195,19 @@ class Lists:
         uses = self._data.uses.get(docname, ())
         dois = dict.fromkeys(use.doi for use in uses)
         answers = [self._answer(doi) for doi in dois]
-        content = repr((citations, lists, answers, titles)).encode(errors="backslashreplace")
-        return hashlib.blake2s(content).hexdigest()
+        inserted = self._all_content if docname in self._insertions else ""
+        return _digest((citations, lists, answers, titles, inserted))
+
+    @cached_property
+    def _all_content(self) -> str:
+        """A digest of what all citations show: other extensions may insert any of them elsewhere."""
+        return _digest(
+            [
+                self._content(citation)
+                for citations in self.citations.values()
+                for citation in citations
+            ]
+        )
 
     def keep_entries(self) -> None:
         """Keep the entries that this build shows, for the next one."""
@@ -205,7 +224,7 @@ class Lists:
     def _content(self, citation: Citation) -> tuple[object, ...]:
         """Return what a citation shows, and what its links depend on."""
         scoped_list = self.of_citations_in(citation.docname)
-        cites = self.cites_in(citation.docname)[citation.id]
+        cites = self.cites_in(citation.docname).get(citation.id, citation.cites)
         spans = self.spans(citation.docname, citation.form, cites)
         works = [self.works[cite.key] for cite in citation.cites if cite.key in self.works]
         links = [(self.is_listed(work, scoped_list), work.csl.get("URL")) for work in works]
@@ -231,6 +250,19 @@ class Lists:
 
     def _places(self, docname: str, scope: Scope) -> list[Place]:
         return [place for place in self.places.get(docname, ()) if place.scope == scope]
+
+    def _unlisted(self, docname: str, cites: tuple[Cite, ...]) -> Bibliography:
+        """Return all works that a document cites, and those of a citation, also if no list has them.
+
+        Other extensions keep citations of a document that this build leaves out, and insert them elsewhere.
+        """
+        of_document = [
+            cite for written in self._all_citations.get(docname, ()) for cite in written.cites
+        ]
+        keys = tuple(dict.fromkeys(cite.key for cite in (*of_document, *cites)))
+        if keys not in self._with_hidden:
+            self._with_hidden[keys] = self._citing.bibliography(keys, self._answered)
+        return self._with_hidden[keys]
 
     def _list(self, docname: str, scope: Scope, style: str) -> ScopedList:
         key = (docname, scope, style)
@@ -260,6 +292,10 @@ class Lists:
             for cite in place.cites:
                 cited.setdefault(cite.key, [])
         return cited
+
+
+def _digest(content: object) -> str:
+    return hashlib.blake2s(repr(content).encode(errors="backslashreplace")).hexdigest()
 
 
 def _plain(spans: tuple[Span, ...]) -> list[tuple[object, ...]]:
@@ -350,7 +386,8 @@ def _changed_documents(app: Sphinx, lists: Lists, titles: Mapping[str, str]) -> 
     domain = domain_of(app.env)
     uses = doi_data(app.env).uses
     changed = []
-    for docname in sorted({*domain.citations, *domain.places, *uses, *domain.targets}):
+    contents = (domain.citations, domain.places, uses, domain.targets, domain.insertions)
+    for docname in sorted({name for content in contents for name in content}):
         targets = domain.targets.get(docname, set()) & titles.keys()
         shown_titles = [(target, titles[target]) for target in sorted(targets)]
         digest = lists.digest(docname, shown_titles)

@@ -55,7 +55,8 @@ class MarkMissing(SphinxPostTransform):
         links = [(link, link["doi"]) for link in doi_references(self.document)]
         for link, doi in [*links, *hardcoded_links(self.document)]:
             if statuses.get(doi) == "not-found":
-                link["classes"].append("doi-not-found")
+                if "doi-not-found" not in link["classes"]:
+                    link["classes"].append("doi-not-found")
                 link.setdefault("reftitle", _("This DOI was not found."))
 
 
@@ -76,19 +77,21 @@ class FinishForHTML(SphinxPostTransform):
         for link in self.document.findall(nodes.reference):
             # The writer expects an image with a link to be the only child
             is_image = len(link) == 1 and isinstance(link[0], nodes.image)
-            if "doi-not-found" in link["classes"] and not is_image:
+            is_struck = len(link) == 1 and isinstance(link[0], struck)
+            if "doi-not-found" in link["classes"] and not is_image and not is_struck:
                 link[:] = [struck("", "", *link.children)]
 
     def _add_cards(self, lists: Lists) -> None:
-        for number, link in enumerate(list(doi_references(self.document))):
+        for link in list(doi_references(self.document)):
             work = lists.works.get(link["doi"])
             details = None if work is None else details_of(work, lists.words)
             has_image = any(link.findall(nodes.image))
             if details is None or has_image or not link.get("doi_card", True):
                 continue
+            if isinstance(link, link_with_card):  # when this runs again
+                continue
             with_card = link_with_card(link.rawsource, "", *link.children, **link.attributes)
             with_card["doi_details"] = details
-            with_card["doi_number"] = number
             link.replace_self(with_card)
 
 
@@ -129,7 +132,7 @@ def _break_names(
 ) -> None:
     """Allow line breaks in the names that are texts of links, between their parts."""
     for link in doi_references(document):
-        if link.get("support_smartquotes") is not False:
+        if link.get("support_smartquotes") is not False or any(link.findall(line_break)):
             continue
         for text in list(link.findall(nodes.Text)):  # in a style's formats
             first, *others = parts(link, str(text))
@@ -169,7 +172,9 @@ def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
     """Write the card, and the button that opens it on touch screens."""
     self.depart_reference(node)
     label = _("About %s") % node.astext()
-    id_ = f"doi-card-{node['doi_number']}"
+    number = vars(self).setdefault("doi_cards", 0)
+    vars(self)["doi_cards"] = number + 1
+    id_ = f"doi-card-{number}"
     self.body.append(card(node["doi_details"], id_, label))
     self.body.append("</span>")
 

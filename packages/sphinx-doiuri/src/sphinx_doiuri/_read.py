@@ -25,7 +25,7 @@ from sphinx.util.docutils import SphinxRole
 
 from sphinx_doiuri._citations import citations_in
 from sphinx_doiuri._config import options, switch
-from sphinx_doiuri._environment import hardcoded_doi
+from sphinx_doiuri._environment import hardcoded_doi, note_written, sort_out_kept
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class DOIRole(SphinxRole):
         classes = self.options.get("classes", ())
         node = role_node(self.rawtext, self.escaped, options(self.config), classes, self.parse)
         self.set_source_info(node)
+        note_written(self.inliner.document, node)
         return [node], []
 
 
@@ -229,6 +230,16 @@ class ReadDOIs(SphinxTransform):
         except FiletypeNotFoundError:  # a docstring
             return False
         return kind != "restructuredtext" and not node.rawsource.endswith("_")
+
+
+class FindKept(SphinxTransform):
+    """Find the citations and links that other extensions have kept for another place."""
+
+    default_priority = 1  # before Locale (20) replaces what is translated
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Note them in a document."""
+        sort_out_kept(self.document)
 
 
 class RestoreContents(SphinxTransform):

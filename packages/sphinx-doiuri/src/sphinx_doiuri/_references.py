@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from doiuri.citations import ListEntry
     from doiuri_csl import Format, Run
     from sphinx.builders import Builder
-    from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._citations import Key, Place
     from sphinx_doiuri._lists import CopiedTitle, Lists, ScopedList
@@ -55,20 +54,28 @@ class ResolveCitations(SphinxPostTransform):
     # After OnlyNodeTransform (50), before the transforms that show URLs (400)
     default_priority = 60
 
-    def run(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Change a document before it is written."""
+    def run(self, docname: str = "", **kwargs: Any) -> None:  # noqa: ARG002
+        """Change a document before it is written.
+
+        :param docname: its name; by default the one that Sphinx notes while it applies transforms.
+        """
+        self._docname = docname or self.env.docname
         lists = lists_of(self.env)
-        used_ids: set[str] = set()
+        # This runs again for what arrives later
+        resolved = vars(self.document).setdefault("doi_resolved", set())
+        used_ids = vars(self.document).setdefault("doi_ids", set())
         if lists:
             for citation in list(citations_in(self.document)):
-                self._resolve(citation, lists, used_ids)
+                if citation not in resolved:
+                    self._resolve(citation, lists, used_ids)
+                    resolved.add(citation)
             self._show_titles(lists)
         for node in list(self.document.findall(bibliography_list)):
             place = node["doi_place"]
             replacement: list[nodes.Node] = []
             # A list that this build leaves out is not in lists.places; ifconfig removes its node later
             if lists and place in lists.places.get(place.docname, ()):
-                docname = _docname_at(node, self.env)
+                docname = self._docname_at(node)
                 replacement = _ListWriter(lists, node, docname, used_ids).write()
             index = node.parent.index(node)
             node.parent[index : index + 1] = replacement
@@ -83,7 +90,7 @@ class ResolveCitations(SphinxPostTransform):
             show_text(node, lists)
             return
 
-        docname = _docname_at(node, self.env)
+        docname = self._docname_at(node)
         self._set_id(node, docname, used_ids)
 
         home = node["doi_docname"]
@@ -105,19 +112,31 @@ class ResolveCitations(SphinxPostTransform):
     def _show_titles(self, lists: Lists) -> None:
         """Show citations in the entries of the index, and in links that show titles or terms."""
         for index in self.document.findall(addnodes.index):
-            docname = _docname_at(index, self.env)
+            docname = self._docname_at(index)
             index["entries"] = [lists.with_term(entry, docname) for entry in index["entries"]]
 
         if not lists.copied:
             return
         for link in self.document.findall(nodes.reference):
             titles = lists.copied.get(_target_id(link), [])
-            docname = _docname_at(link, self.env)
+            docname = self._docname_at(link)
             # Documents may have the same ids; the titles of this one come first
             here = [title for title in titles if title.docname == docname]
             elsewhere = [title for title in titles if title.docname != docname]
             for title in (*here, *elsewhere):
                 _show_title(link, title)
+
+    def _docname_at(self, node: nodes.Node) -> str:
+        """Return the document that a node stands in, even if the builder puts documents together."""
+        parent = node.parent
+        while parent is not None:
+            # inline_all_toctrees marks files and sections; what is outside of sections keeps its document
+            if isinstance(parent, addnodes.start_of_file | nodes.section) and "docname" in parent:
+                return str(parent["docname"])
+            if isinstance(parent, nodes.document) and "source" in parent:
+                return self.env.path2doc(parent["source"]) or self._docname
+            parent = parent.parent
+        return self._docname
 
     def _set_id(self, node: nodes.inline, docname: str, used_ids: set[str]) -> None:
         """Give a citation its id; a copy has none, as entries link back to the original."""
@@ -140,16 +159,16 @@ class ResolveCitations(SphinxPostTransform):
     ) -> list[nodes.Node]:
         """Return the link of a work: to its entry, or else to its DOI or URL; its text if it has none of them."""
         link.attributes.pop("doi_typed", None)  # noted when the document was read
-        entry = scoped_list.references.get(key)
-        if entry is None:
+        work = lists.works.get(key)
+        if work is None:
             return [link]
 
         link[:] = text
         link.attributes.pop("support_smartquotes", None)  # the text is no longer the name
-        url = entry.work.csl.get("URL")
+        url = work.csl.get("URL")
         if isinstance(key, str) and url:
             link["refuri"] = url
-        if lists.is_listed(entry.work, scoped_list):
+        if scoped_list.references.get(key) is not None and lists.is_listed(work, scoped_list):
             id_ = entry_id(key, scoped_list.docname, scoped_list.scope)
             _lead_to(link, lists.builder, docname, scoped_list.docname, id_)
         leads_somewhere = "refuri" in link or "refid" in link
@@ -174,19 +193,6 @@ def _show_title(link: nodes.reference, title: CopiedTitle) -> None:
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
-
-
-def _docname_at(node: nodes.Node, env: BuildEnvironment) -> str:
-    """Return the document that a node stands in, even if the builder puts documents together."""
-    parent = node.parent
-    while parent is not None:
-        # inline_all_toctrees marks files and sections; what is outside of sections keeps its document
-        if isinstance(parent, addnodes.start_of_file | nodes.section) and "docname" in parent:
-            return str(parent["docname"])
-        if isinstance(parent, nodes.document) and "source" in parent:
-            return env.path2doc(parent["source"]) or env.docname
-        parent = parent.parent
-    return env.docname
 
 
 class _ListWriter:
@@ -272,6 +278,7 @@ class _ListWriter:
         """Return the links to the places that cite an entry."""
         back: list[nodes.Node] = []
         citations = self._lists.at(self._place).cited[entry.key]
+        citations = [citation for citation in citations if citation.id]
         for number, citation in enumerate(citations, 1):
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
             title = _("Cited in %s") % self._lists.title(citation.docname)
@@ -334,7 +341,8 @@ class NameWorks(SphinxPostTransform):
         for link in doi_references(self.document):
             work = lists.works.get(link["doi"])
             is_name = link.get("support_smartquotes") is False
-            if work is None or not is_name or "doi_cites" in link.parent:
+            is_in_list = not link.get("doi_card", True)
+            if work is None or not is_name or is_in_list or "doi_cites" in link.parent:
                 continue
             text = shared.display(link["doi"], work, lists.words)
             link[:] = [nodes.Text(text)]

@@ -117,6 +117,7 @@ VALUES = {
         *right("number", "", None),
         *wrong("is not one of author-year, number", "numbers", 1),
     ],
+    "notes": [*right(True, "no", "", None), *wrong(NO_FLAG, "maybe", 2)],
     "reference_style": [*right("numeric", ""), *wrong(NO_TEXT, 7)],
     "works": [*right([], ""), *wrong(NO_TEXTS, [1], 7)],
     "details": [*right("no"), *wrong(NO_FLAG, "maybe")],
@@ -143,7 +144,7 @@ VALUES = {
 
 SETTINGS = ("resolver", "offline", "mailto", "cache")
 SHOWN = (*SETTINGS, "timeout", "budget", "lock", "resolve", "text", "link")
-CITED = ("citation", "reference_style", "works")
+CITED = ("citation", "notes", "reference_style", "works")
 OWN = ("select", "ignore", "exclude", "fail-on")
 
 

@@ -88,6 +88,11 @@ class Processor:
         """The language."""
         return self._locale
 
+    @property
+    def punctuation_in_quote(self) -> bool:
+        """Whether full stops and commas stand inside quotation marks (CSL 1.0.2, Locale Options)."""
+        return self._document.terms.option("punctuation-in-quote")
+
     def register(
         self,
         citations: Iterable[Sequence[Cite]],

@@ -330,6 +330,7 @@ OPTIONS = (
         "how citations look, if not as the style says: `author-year`, `number`",
         choice("author-year", "number"),
     ),
+    Option("notes", None, "whether citations become footnotes, if the style is one of notes", flag),
     Option(
         "reference_style",
         None,

@@ -14,11 +14,13 @@ if find_spec("doiuri_csl") is None:
 from doiuri.citations._bibliography import Bibliography, EntryCache, Form, ListEntry, Reference
 from doiuri.citations._cites import Cite, Locator, parse_citation, parse_locator
 from doiuri.citations._citing import Citing
+from doiuri.citations._notes import Around, move_mark
 from doiuri.citations._spans import Span, text_of
 from doiuri.citations._style import Style, load_locale
 from doiuri.citations._works import Library, read_works
 
 __all__ = [
+    "Around",
     "Bibliography",
     "Cite",
     "Citing",
@@ -31,6 +33,7 @@ __all__ = [
     "Span",
     "Style",
     "load_locale",
+    "move_mark",
     "parse_citation",
     "parse_locator",
     "read_works",

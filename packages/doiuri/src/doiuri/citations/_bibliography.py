@@ -11,6 +11,7 @@ import doiuri_csl as csl
 
 from doiuri._doi import DOI
 from doiuri.citations._items import item_id, item_of
+from doiuri.citations._notes import Around, ends_sentence, without_stop
 from doiuri.citations._spans import Span, entry_spans, spans_of
 from doiuri.citations._style import locale_of
 from doiuri.plugins.display import retraction_mark
@@ -36,6 +37,8 @@ _SEVERAL_LOCATORS = re.compile(r"[-–,&]")
 _HYPHEN_IN_RANGE = re.compile(r"(?<=\d)-(?=\d)|(?<=[ivxlcdm])-(?=[ivxlcdm]+\b)")  # also of "vi-xi"
 # Begins the id of a cite whose year is shown alone: the processor has no item with it, and shows the id itself
 _YEAR = "year of "
+# Stands for the word before a citation, so that the style does not begin a sentence
+_WORD = "\ue000"
 
 
 class Reference(NamedTuple):
@@ -191,6 +194,11 @@ class Bibliography:
         return self._style.numbered
 
     @property
+    def has_entries(self) -> bool:
+        """Whether the style has a list; in some styles of notes, the first note is the whole reference."""
+        return self._entry_style.parsed.has_bibliography
+
+    @property
     def heading(self) -> str:
         """What the list is called in the language, such as "References"."""
         return self._locale.term("reference", plural=True).capitalize()
@@ -199,32 +207,119 @@ class Bibliography:
         """Return the entry of a work, or None if it has none."""
         return self._by_key.get(key)
 
-    def citation(self, cites: Iterable[Cite], form: Form = "p", display: Display = None) -> Spans:
+    def citation(
+        self,
+        cites: Iterable[Cite],
+        form: Form = "p",
+        display: Display = None,
+        around: Around | None = None,
+    ) -> Spans:
         """Return a citation.
 
         :param cites: what it cites, as ``placed`` returns it; repeated ones are shown once
         :param form: "p": "(Kahn, 2001; Wilensky, 2002)" or "[1, 3]"; "t": "Kahn (2001)" or "Kahn [1]";
             "year": "2001"; "author": "Kahn"
         :param display: returns the text of a DOI whose work is not known; by default ``doi:`` and the name
+        :param around: the text around it; in a style of notes, the citation begins and ends as this needs
         """
         unique = list(dict.fromkeys(cites))
-        keys = {self._id(cite.key): cite.key for cite in unique}
-        if form == "p":
-            runs = [self._shown(run, keys, display) for run in self._in_brackets(unique)]
+        if around is not None and self._style.is_note:
+            runs = self._among_words(unique, form, display, around)
         else:
-            runs = []
-            for cite in unique:
-                if runs:
-                    runs.append(csl.Run("; "))
-                runs += self._in_sentence(cite, form, display)
+            runs = self._runs(unique, form, display)
+        return self._spans(runs, unique)
+
+    def note(self, cites: Iterable[Cite], display: Display = None) -> Spans:
+        """Return a citation as the text of a note, which begins and ends as a sentence.
+
+        :param cites: as those of ``citation``
+        :param display: as that of ``citation``
+        """
+        unique = [self._with_author_if_empty(cite) for cite in dict.fromkeys(cites)]
+        runs = self._runs(unique, "p", display)
+        prefix = unique[0].prefix if unique else ""
+        if runs and prefix:  # the author's "see"; the style has seen to its own words
+            first = runs[0].text
+            runs[0] = runs[0]._replace(text=first[:1].upper() + first[1:])
+        if not ends_sentence(csl.to_text(runs)):
+            runs.append(csl.Run("."))
+        return self._spans(runs, unique)
+
+    def _spans(self, runs: Iterable[csl.Run], cites: list[Cite]) -> Spans:
+        keys = {self._id(cite.key): cite.key for cite in cites}
         return spans_of(runs, lambda run: keys.get(run.item))
 
-    def placed(self, citations: Iterable[tuple[Form, Iterable[Cite]]]) -> list[tuple[Cite, ...]]:
+    def _runs(self, cites: list[Cite], form: Form, display: Display) -> list[csl.Run]:
+        """Return a citation that stands alone."""
+        if form == "p":
+            return self._shown(self._in_brackets(cites), cites, display)
+        runs: list[csl.Run] = []
+        for cite in cites:
+            if runs:
+                runs.append(csl.Run("; "))
+            runs += self._in_sentence(cite, form, display)
+        return runs
+
+    def _among_words(
+        self, cites: list[Cite], form: Form, display: Display, around: Around
+    ) -> list[csl.Run]:
+        """Return a citation of a style of notes in a text."""
+        if form == "t" and around.in_note:
+            return self._names_and_rest(cites, display, around)
+        runs = self._runs(cites, form, display)
+        if form == "p" and not around.begins_sentence:
+            runs = self._shown(self._in_brackets(cites, follows_word=True), cites, display)
+        return self._without_doubled_stop(runs, cites, around)
+
+    def _without_doubled_stop(
+        self, runs: list[csl.Run], cites: list[Cite], around: Around
+    ) -> list[csl.Run]:
+        """Return a citation without its full stop if the sentence goes on; the author's "etc." keeps its own."""
+        ends_in_abbreviation = bool(cites) and cites[-1].suffix.endswith(".")
+        is_doubled = around.after.startswith(".")
+        if is_doubled or (around.continues and not ends_in_abbreviation):
+            return without_stop(runs)
+        return runs
+
+    def _names_and_rest(self, cites: list[Cite], display: Display, around: Around) -> list[csl.Run]:
+        """Return works in a note, such as "Kahn, Ants, 12"."""
+        runs: list[csl.Run] = []
+        for number, cite in enumerate(cites, 1):
+            if runs:
+                runs.append(csl.Run("; "))
+            if cite.key not in self._by_key:
+                runs += self._in_sentence(cite, "t", display)
+                continue
+            prefix = [csl.Run(f"{cite.prefix} ")] if cite.prefix else []
+            without_author = replace(cite, prefix="", no_author=True)
+            rest = self._shown(
+                self._in_brackets([without_author], follows_word=True), [cite], display
+            )
+            runs += [*prefix, *self._author(cite)]
+            if rest:
+                after = around if number == len(cites) else Around(after=";")
+                runs += [csl.Run(", "), *self._without_doubled_stop(rest, [cite], after)]
+        return runs
+
+    def _with_author_if_empty(self, cite: Cite) -> Cite:
+        """Return a cite with its author if the style shows nothing without."""
+        if not cite.no_author or cite.key not in self._by_key:
+            return cite
+        written = self._written(replace(cite, prefix="", suffix=""))
+        return cite if self._processor.cite([written]) else replace(cite, no_author=False)
+
+    def placed(
+        self,
+        citations: Iterable[tuple[Form, Iterable[Cite]]],
+        notes: Iterable[int] | None = None,
+    ) -> list[tuple[Cite, ...]]:
         """Return the citations of a page, for styles that cite a work in another way when it comes again.
 
         They have "ibid.", for instance. A cite that this did not return is the first of its work.
 
         :param citations: all citations of the page, in its order, each with its form
+        :param notes: the number of the note that each stands in, 0 for the text; by default, in a style of
+            notes, each stands in a note of its own without a number
         :return: the cites of each citation, with their places
         """
         unique = [(form, list(dict.fromkeys(cites))) for form, cites in citations]
@@ -233,10 +328,15 @@ class Bibliography:
             is_name = form == "author"  # which is no reference
             written.append([self._written(cite)._replace(author_only=is_name) for cite in cites])
 
+        are_numbered = notes is not None
         placed = []
-        for (_, cites), of_citation in zip(unique, self._style.parsed.place(written), strict=True):
-            pairs = zip(cites, of_citation, strict=True)
-            placed.append(tuple(replace(cite, place=found.place) for cite, found in pairs))
+        found_places = self._style.parsed.place(written, notes)
+        for (_, cites), of_citation in zip(unique, found_places, strict=True):
+            places = [found.place for found in of_citation]
+            if not are_numbered:
+                places = [place._replace(first_note=0) for place in places]
+            pairs = zip(cites, places, strict=True)
+            placed.append(tuple(replace(cite, place=place) for cite, place in pairs))
         return placed
 
     def entries(
@@ -253,7 +353,7 @@ class Bibliography:
         """
         if references is None:
             references = self.references
-        references = list(references)
+        references = list(references) if self.has_entries else []
         if cache is None:
             cache = EntryCache()
         texts = self._entry_texts(references, cache)
@@ -271,7 +371,9 @@ class Bibliography:
 
         :param display: returns the text of a DOI; by default its URL
         """
-        links = []
+        links: list[ListEntry] = []
+        if not self.has_entries:
+            return links
         for number, doi in enumerate(self._unanswered, len(self.references) + 1):
             text = doi.url if display is None else display(doi)
             links.append(ListEntry(doi, number, (Span((csl.Run(text),), doi),)))
@@ -317,14 +419,19 @@ class Bibliography:
         processor.take_list(reference.listed._replace(number=0) for reference in references)
         return processor.bibliography()
 
-    def _in_brackets(self, cites: list[Cite]) -> tuple[csl.Run, ...]:
-        """Return a citation of the form "p"."""
+    def _in_brackets(self, cites: list[Cite], *, follows_word: bool = False) -> tuple[csl.Run, ...]:
+        """Return a citation of the form "p".
+
+        :param follows_word: whether it stands in a sentence, so that a style of notes does not begin one
+        """
         written = [self._written(cite) for cite in cites]
         processor = self._processor
         is_numeric_of_ours = self._style.is_shipped and self._style.numbered
         if is_numeric_of_ours and not all(self._is_bare(cite) for cite in cites):
             processor = self._with_semicolons
 
+        if follows_word and not written[0].prefix:
+            written[0] = written[0]._replace(prefix=_WORD)
         runs = processor.cite(written)
         shown = {run.item for run in runs}
         hidden = [cite for cite in written if cite.id not in shown and not processor.cite([cite])]
@@ -334,19 +441,22 @@ class Bibliography:
                 if cite in hidden:
                     written[place] = cite._replace(id=f"{_YEAR}{cite.id}")
             runs = processor.cite(written)
-        return runs
+        return tuple(run._replace(text=run.text.replace(f"{_WORD} ", "")) for run in runs)
 
-    def _shown(self, run: csl.Run, keys: Mapping[str, Key], display: Display) -> csl.Run:
-        """Return a run with its text if its work is not in the list, or is shown as its year alone."""
-        id_ = run.item.removeprefix(_YEAR)
-        key = keys.get(id_)
-        if key is None:
-            return run
-        if key not in self._by_key:
-            return run._replace(text=_unknown_work(key, display))
-        if run.item.startswith(_YEAR):
-            return run._replace(text=self._year(self._by_key[key]), item=id_)
-        return run
+    def _shown(self, runs: Iterable[csl.Run], cites: list[Cite], display: Display) -> list[csl.Run]:
+        """Return runs, with the text of works that are not in the list, or are shown as their year alone."""
+        keys = {self._id(cite.key): cite.key for cite in cites}
+        shown = []
+        for run in runs:
+            id_ = run.item.removeprefix(_YEAR)
+            key = keys.get(id_)
+            text = run.text
+            if key is not None and key not in self._by_key:
+                text = _unknown_work(key, display)
+            elif key is not None and run.item.startswith(_YEAR):
+                text = self._year(self._by_key[key])
+            shown.append(run._replace(text=text, item=id_))
+        return shown
 
     def _is_bare(self, cite: Cite) -> bool:
         """Return whether the author of the text added nothing to a work that is known."""
@@ -374,8 +484,7 @@ class Bibliography:
             cite.prefix,
             suffix,
             suppress_author=cite.no_author,
-            # Hosts make no notes, so none has a number
-            place=cite.place._replace(first_note=0),
+            place=cite.place,
             plural=cite.plural,
         )
 
@@ -409,7 +518,7 @@ class Bibliography:
 
         has_brackets = self._style.numbered or not rest[0].item
         if not has_brackets:  # in a style of notes
-            rest = (csl.Run("("), *rest, csl.Run(")"))
+            rest = (csl.Run("("), *without_stop(list(rest)), csl.Run(")"))
         author = [] if cite.no_author else self._author(cite)
         if author and "superscript" not in rest[0].formats:
             author.append(csl.Run(" "))
@@ -426,7 +535,7 @@ class Bibliography:
         runs = self._processor.cite([written._replace(prefix="", suffix="", suppress_author=True)])
         shown = [run for run in runs if run.item]
         # Without its author, a citation of an author-date style alone is a year
-        if self._style.numbered or self._style.parsed.class_ == "note" or not shown:
+        if self._style.numbered or self._style.is_note or not shown:
             year = self._year(self._by_key[cite.key])
             return [csl.Run(year, item=written.id), csl.Run(self._locator(cite) + cite.suffix)]
         return [*shown, csl.Run(written.suffix)]

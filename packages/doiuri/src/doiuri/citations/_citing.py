@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from doiuri_csl import Processor
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
@@ -56,6 +58,7 @@ class Citing:
     ) -> None:
         self._folder = folder
         self._kind = options.citation
+        self._notes = options.notes
         self._style = options.reference_style
         self.locale, self.no_language = self._locale_of(language)
         """The language of citations, and why it is English instead of ``language``; "" if it is not."""
@@ -149,6 +152,16 @@ class Citing:
             entry_style=of_entries,
             entry_locale=self.entry_locale,
         )
+
+    @property
+    def makes_notes(self) -> bool:
+        """Whether citations become footnotes: in a style of notes, unless the option ``notes`` is off."""
+        return self._notes is not False and self.styles()[0].is_note
+
+    @cached_property
+    def stops_in_quotes(self) -> bool:
+        """Whether full stops and commas stand inside quotation marks in the language of citations."""
+        return Processor(self.styles()[0].parsed, [], self.locale).punctuation_in_quote
 
     @cache  # noqa: B019 (one a build)
     def styles(self, name: str = "") -> tuple[Style, Style]:

@@ -49,7 +49,8 @@ class Style:
 
         :param name: "author-date" or "numeric", or the path of a file whose name ends in ``.csl``
         :param folder: the folder of relative paths
-        :raises ValueError: for any other name, and for a file that cannot be read or used
+        :raises ValueError: for any other name, for a file that cannot be read or used, and for a style without a
+            list, unless it is one of notes
         """
         if name in SHIPPED:
             return cls(name, Path(__file__).with_name(f"{name}.csl").read_bytes())
@@ -61,7 +62,7 @@ class Style:
         path = Path(folder, name)
         try:
             style = cls(name, path.read_bytes())
-            has_bibliography = style.parsed.has_bibliography
+            shows_works = style.parsed.has_bibliography or style.is_note
         except OSError as error:
             raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
         except csl.CSLError as error:
@@ -69,7 +70,7 @@ class Style:
                 error.reason, path=str(path), line=error.line, element=error.element
             )
             raise ValueError(str(place)) from None
-        if not has_bibliography:
+        if not shows_works:
             raise ValueError(f"{path}: a CSL style without a bibliography, so it has no entries")
         return style
 
@@ -99,6 +100,11 @@ class Style:
     def numbered(self) -> bool:
         """Whether citations are numbers."""
         return self.parsed.is_numeric
+
+    @property
+    def is_note(self) -> bool:
+        """Whether citations stand in notes."""
+        return self.parsed.class_ == "note"
 
     @property
     def replaces_names(self) -> bool:

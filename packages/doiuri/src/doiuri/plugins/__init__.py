@@ -99,6 +99,7 @@ class Options:
     text: str
     link: str
     citation: Literal["author-year", "number"] | None
+    notes: bool | None
     reference_style: str | None
     reference_locale: str | None
     works: tuple[str, ...]

@@ -1,0 +1,114 @@
+"""Styles of notes: where the mark of a note stands, and how citations begin and end among other words."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import doiuri_csl as csl
+
+# The mark stands after them, and before dashes and slashes
+_BEFORE_MARK = frozenset(".,;:!?…\"'。，、；：！？｡､")
+_STRAIGHT_OR_APOSTROPHE = "\"'’"
+_QUOTES = '"”’»“'
+_STOPS = (".", "!", "?", "…", "。", "！", "？")
+_AFTER_STOP = ")]}'\"”’»“"
+_SPACES = " \t\n\u00a0"
+
+
+class Around(NamedTuple):
+    """The text around a citation in its paragraph."""
+
+    before: str = ""
+    after: str = ""
+
+    in_note: bool = False
+    """Whether the citation stands in a note that the author wrote."""
+
+    @property
+    def begins_sentence(self) -> bool:
+        """Whether the citation begins a sentence."""
+        return not self.before.strip() or ends_sentence(self.before.rstrip())
+
+    @property
+    def continues(self) -> bool:
+        """Whether the sentence goes on after the citation."""
+        following = self.after.lstrip()
+        if not following:
+            return False
+        return not (self.begins_sentence and following[0].isupper())
+
+
+def move_mark(before: str, after: str, *, stops_in_quotes: bool = False) -> tuple[str, str]:
+    """Move the mark of a note, which stands between two texts, behind the punctuation that follows.
+
+    Spaces before it go, and so does a stop that would follow another.
+
+    >>> move_mark("words ", ", then")
+    ('words,', ' then')
+    >>> move_mark("and so on, etc. ", ". Then")
+    ('and so on, etc.', ' Then')
+    >>> move_mark('He said "so" ', ". Then", stops_in_quotes=True)
+    ('He said "so."', ' Then')
+
+    :param before: the text before the mark, in its paragraph
+    :param after: the text that follows
+    :param stops_in_quotes: whether full stops and commas stand inside quotation marks in the language
+    :return: the texts before and after the mark
+    """
+    text = before.rstrip(_SPACES)
+    end = _end_of_punctuation(text, after)
+    moved = after[:end]
+    rest = after[end:]
+    if moved[:1] == "." and moved[:2] != ".." and _has_stop(text, stops_in_quotes=stops_in_quotes):
+        moved = moved[1:]
+    if stops_in_quotes and moved in {".", ","} and text.endswith(tuple(_QUOTES)):
+        return f"{text[:-1]}{moved}{text[-1]}", rest
+    return text + moved, rest
+
+
+def _end_of_punctuation(before: str, after: str) -> int:
+    """Return where the punctuation ends that stands before a mark."""
+    end = 0
+    while end < len(after) and _stands_before_mark(after, end):
+        is_closing = unicodedata.category(after[end]) == "Pe"
+        if is_closing and end == 0 and before and unicodedata.category(before[-1]) == "Ps":
+            return 0  # the citation alone is in brackets
+        end += 1
+    return end
+
+
+def _stands_before_mark(text: str, at: int) -> bool:
+    character = text[at]
+    is_closing = unicodedata.category(character) in {"Pe", "Pf"}  # brackets, quotation marks
+    if character not in _BEFORE_MARK and not is_closing:
+        return False
+    follows_letter = text[at + 1 : at + 2].isalnum()
+    # A straight quotation mark opens if a word follows, and an apostrophe belongs to "'s"
+    return not (character in _STRAIGHT_OR_APOSTROPHE and follows_letter)
+
+
+def _has_stop(text: str, *, stops_in_quotes: bool) -> bool:
+    """Return whether a full stop after a text would be one too many."""
+    if stops_in_quotes:
+        text = text.rstrip(_QUOTES)
+    return text.endswith(_STOPS)
+
+
+def ends_sentence(text: str) -> bool:
+    """Return whether a text ends like a sentence, perhaps in quotation marks or brackets."""
+    return text.rstrip(_AFTER_STOP).endswith(_STOPS)
+
+
+def without_stop(runs: list[csl.Run]) -> list[csl.Run]:
+    """Return runs without the full stop at their end, which may stand in quotation marks."""
+    runs = list(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        text = runs[index].text
+        core = text.rstrip(_AFTER_STOP)
+        if core.endswith(".") and not core.endswith(".."):
+            runs[index] = runs[index]._replace(text=core[:-1] + text[len(core) :])
+        if core:
+            break
+    return runs

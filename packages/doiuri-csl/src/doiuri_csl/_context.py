@@ -134,17 +134,25 @@ class NamesElement(Protocol):
         """Return the names of other variables in the form of this element."""
 
 
-class ListedNames(NamedTuple):
-    """The people that a rendering listed, for disambiguation."""
+class ListedNames(Protocol):
+    """A list of names in a cite, as disambiguation sees it: names are compared as values."""
 
     variable: str
     people: list[Person]
 
-    initialize_with: str | None
-    """What follows initials; None if the style has no initials."""
+    @property
+    def initial_mark(self) -> str | None:
+        """What follows initials; None if the style has no initials."""
 
-    is_demoted: bool
-    """Whether particles are no part of family names (``demote-non-dropping-particle``)."""
+    @property
+    def is_demoted(self) -> bool:
+        """Whether particles are no part of family names (``demote-non-dropping-particle``)."""
+
+    def added_by(self, wanted: int) -> object:
+        """Return what the list shows in addition if disambiguation wants one name more."""
+
+    def changed_by(self, index: int, level: int, wanted: int) -> object:
+        """Return what the name with an index becomes at a level of its given name."""
 
 
 @dataclass

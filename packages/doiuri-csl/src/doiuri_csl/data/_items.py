@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from doiuri_csl.data._dates import read_date
-from doiuri_csl.data._people import read_person
+from doiuri_csl.data._people import Person, read_person
 
 Item: TypeAlias = dict[str, Any]
 
@@ -79,7 +79,7 @@ def _value(key: str, value: object) -> Any:
     return None
 
 
-def _names(value: object) -> list[dict[str, Any]] | None:
+def _names(value: object) -> list[Person] | None:
     """Return the names of a value, or None if there are none."""
     if isinstance(value, str | Mapping):
         value = [value]
@@ -88,9 +88,9 @@ def _names(value: object) -> list[dict[str, Any]] | None:
     names = []
     for name in value:
         if isinstance(name, Mapping):
-            names.append(dict(name))
+            names.append(read_person(name))
         elif isinstance(name, str) and name.strip():
-            names.append({"literal": name})
+            names.append(Person(literal=name))
     return names or None
 
 
@@ -141,7 +141,7 @@ def _add_variable(added: Item, name: str, value: str) -> None:
         person = {"literal": value}
         if given:
             person = {"family": family.strip(), "given": given.strip()}
-        added.setdefault(key, []).append(person)
+        added.setdefault(key, []).append(read_person(person))
     elif key in DATES:
         added[key] = {"raw": value}
     else:
@@ -152,7 +152,7 @@ def citation_label(item: Item) -> str:
     """Return the label of an item: what the data say, or letters of the names and the year."""
     if item.get("citation-label"):
         return str(item["citation-label"])
-    people = [read_person(name) for name in item.get("author", ())]
+    people: list[Person] = item.get("author", [])
     letters = _LETTERS_OF_NAMES.get(len(people), 1)
     label = ""
     for person in people[:_MOST_NAMES_IN_LABEL]:

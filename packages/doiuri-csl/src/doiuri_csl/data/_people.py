@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _LONGEST_NAME = 200
 # Words in lower case before the family name: "van der", "d'", "al-"
@@ -37,7 +41,7 @@ class Person:
     static: bool = False
     literal: str = ""
 
-    @property
+    @cached_property
     def latin(self) -> bool:
         """Whether the parts of the name stand apart, as in most scripts but those of East Asia."""
         for character in self.family + self.given:
@@ -45,7 +49,7 @@ class Person:
                 return False
         return True
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What makes this person the same as another."""
         given = re.sub(r"[\s.]+", " ", self.given).strip()
@@ -60,10 +64,8 @@ class Person:
         return self.literal or f"{self.non_dropping}|{self.family}"
 
 
-def read_person(value: Any) -> Person:
+def read_person(value: Mapping[str, Any]) -> Person:
     """Return the person of a CSL-JSON name, with particles found in the family and given name."""
-    if not isinstance(value, dict):
-        return Person(literal=str(value))
     if value.get("literal"):
         return Person(literal=str(value["literal"]))
     if not value.get("family") and value.get("name"):

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from doiuri_csl._context import Cite, Context, Entry
 from doiuri_csl.data._items import Item
-from doiuri_csl.data._people import read_person
 from doiuri_csl.elements._elements import render_sequence
-from doiuri_csl.elements._namelist import NameWriter
+from doiuri_csl.elements._namelist import NameList
 from doiuri_csl.elements._nameoptions import NameStyle
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import (
@@ -99,9 +98,8 @@ def _default_names(document: Document, cite: Cite) -> list[Piece]:
     for variable in _FIRST_ROLES:
         if variable in item:
             options = _IN_SENTENCE.options(context)
-            writer = NameWriter(_IN_SENTENCE, options, context, variable)
-            pieces = writer.write([read_person(name) for name in item[variable]])
-            return wrap_pieces(pieces, "role", variable)
+            names = NameList(_IN_SENTENCE, options, context, variable, item[variable])
+            return wrap_pieces(names.write(), "role", variable)
     return _title(item)
 
 

@@ -6,7 +6,7 @@ CSL 1.0.2, Citation-specific Options, Disambiguation: the methods are tried in t
 from __future__ import annotations
 
 from collections import defaultdict
-from copy import deepcopy
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from doiuri_csl._context import Cite, Entry, Listed, ListedNames, NamesShown, Place, Position
@@ -49,10 +49,10 @@ def disambiguate(document: Document) -> None:
         return
     groups = solver.ambiguous(entries)
     if adds_names:
-        groups = solver.split_all(groups, solver.split_by_names)
+        groups = solver.split_by_names(groups)
     if adds_given and by_cite:
         solver.keeps_names = adds_names
-        groups = solver.split_all(groups, solver.split_by_given)
+        groups = solver.split_by_given(groups)
     if conditions:
         groups = solver.try_conditions(groups, conditions)
     if adds_suffix:
@@ -69,6 +69,7 @@ class _Solver:
         self._document = document
         self._area = document.sheet.citation
         self.rule = self._area.get("givenname-disambiguation-rule", "by-cite")
+        self._lists: dict[str, list[ListedNames]] = {}
 
     def _text(self, entry: Entry) -> str:
         """Return what has to be unlike: in notes the later cites, as the first is a reference in full."""
@@ -76,91 +77,89 @@ class _Solver:
         context = self._document.context(Cite(entry.id, place=Place(position)), self._area)
         # Two cites that differ in the day of access alone are still alike.
         context.progress.substituted.add("accessed")
-        return plain_text(render_in(self._document, context))
-
-    def _partition(self, entries: _Group) -> list[_Group]:
-        """Return the entries by what their cites look like."""
-        by_text: dict[str, _Group] = defaultdict(list)
-        for entry in entries:
-            by_text[folded(self._text(entry))].append(entry)
-        return list(by_text.values())
+        text = plain_text(render_in(self._document, context))
+        self._lists[entry.id] = context.progress.listed
+        return folded(text)
 
     def ambiguous(self, entries: _Group) -> list[_Group]:
         """Return the groups of entries whose cites look the same."""
-        return [group for group in self._partition(entries) if len(group) > 1]
-
-    def split_all(
-        self, groups: list[_Group], split: Callable[[_Group], list[_Group]]
-    ) -> list[_Group]:
-        """Return the groups that are left when each was split."""
-        left = []
-        for group in groups:
-            left += [part for part in split(group) if len(part) > 1]
-        return left
+        return _alike(entries, self._text)
 
     def _most_names(self, group: _Group) -> int:
-        return max(len(self._people(entry)) for entry in group)
+        """Return the length of the longest list that the cites of a group begin with."""
+        firsts = chain.from_iterable(self._lists[entry.id][:1] for entry in group)
+        return max((len(names.people) for names in firsts), default=0)
 
-    def _people(self, entry: Entry) -> list[Person]:
-        """Return the people that the cite of an entry names first."""
-        listed = self._listed(entry)
-        return listed.people if listed else []
+    def split_by_names(self, groups: list[_Group]) -> list[_Group]:
+        """Show one name more wherever it splits a group; return the groups that are still alike."""
+        alike: list[_Group] = []
+        wanted = 2
+        while groups:
+            alike += [group for group in groups if self._most_names(group) < wanted]
+            longer = [group for group in groups if self._most_names(group) >= wanted]
+            groups = [part for group in longer for part in self._with_more_names(group, wanted)]
+            wanted += 1
+        return alike
 
-    def _listed(self, entry: Entry) -> ListedNames | None:
-        """Return the first list of names in the cite of an entry, or None if it names nobody."""
-        context = self._document.context(Cite(entry.id), self._area)
-        render_in(self._document, context)
-        listed = context.progress.listed
-        return listed[0] if listed else None
-
-    def split_by_names(self, group: _Group) -> list[_Group]:
-        """Show one name more until the group splits; names that do not help are not kept."""
-        before = [entry.names.count for entry in group]
-        for count in range(2, self._most_names(group) + 1):
+    def _with_more_names(self, group: _Group, wanted: int) -> list[_Group]:
+        """Return the groups that are alike even if they show so many names."""
+        groups = _alike(group, lambda entry: self._added_by(entry, wanted))
+        if _is_split(group, groups):
             for entry in group:
-                entry.names.count = count
-            parts = self._partition(group)
-            if len(parts) > 1:
-                return self._split_further(parts, self.split_by_names)
-        for entry, shown in zip(group, before, strict=True):
-            entry.names.count = shown
-        return [group]
+                entry.names.count = wanted
+        return groups
 
-    def split_by_given(self, group: _Group) -> list[_Group]:
-        """Show given names, one person after the other, until the group splits."""
-        before = [deepcopy(entry.names) for entry in group]
-        for index in range(self._most_names(group)):
+    def _added_by(self, entry: Entry, wanted: int) -> object:
+        """Return what one name more adds to a cite: cites that were alike stay so if this is equal."""
+        added = [names.added_by(wanted) for names in self._lists[entry.id]]
+        return tuple((place, more) for place, more in enumerate(added) if more is not None)
+
+    def split_by_given(self, groups: list[_Group]) -> list[_Group]:
+        """Show given names wherever they split a group; return the groups that are still alike."""
+        alike: list[_Group] = []
+        index = 0
+        while groups:
+            alike += [group for group in groups if self._most_names(group) <= index]
+            groups = [group for group in groups if self._most_names(group) > index]
             for level in (_NORMALIZED, _FULL):
-                for entry in group:
-                    self._raise(entry, index, level)
-                parts = self._partition(group)
-                if len(parts) > 1:
-                    return self._split_further(parts, self.split_by_given)
-            for entry, old in zip(group, before, strict=True):
-                entry.names.given_levels = dict(old.given_levels)
-        for entry, old in zip(group, before, strict=True):
-            entry.names = old
-        return [group]
+                groups = [
+                    part for group in groups for part in self._with_given_name(group, index, level)
+                ]
+            index += 1
+        return alike
 
-    def _split_further(
-        self, parts: list[_Group], split: Callable[[_Group], list[_Group]]
-    ) -> list[_Group]:
-        further: list[_Group] = []
-        for part in parts:
-            further += split(part) if len(part) > 1 else [part]
-        return further
+    def _with_given_name(self, group: _Group, index: int, level: int) -> list[_Group]:
+        """Return the groups that are alike even if they show more of the name with an index."""
+        groups = _alike(group, lambda entry: self._changed_by(entry, index, level))
+        if _is_split(group, groups):
+            for entry in group:
+                self._raise(entry, index, level)
+        return groups
+
+    def _changed_by(self, entry: Entry, index: int, level: int) -> object:
+        """Return what more of a given name changes: cites that were alike stay so if this is equal."""
+        wanted = entry.names.count
+        if self.keeps_names:
+            wanted = max(index + 1, wanted)
+        changed = []
+        lists = self._lists[entry.id]
+        for place, names in enumerate(lists):
+            name = names.changed_by(index, level, wanted)
+            if name is not None and names.variable == lists[0].variable:
+                changed.append((place, name))
+        return tuple(changed)
 
     def _raise(self, entry: Entry, index: int, level: int) -> None:
         """Show more of the given name of the person with an index."""
-        listed = self._listed(entry)
-        variable = listed.variable if listed else ""
+        lists = self._lists[entry.id]
+        variable = lists[0].variable if lists else ""
         entry.names.given_levels[variable, index] = level
         if self.keeps_names:
             entry.names.count = max(index + 1, entry.names.count)
 
-    def try_conditions(self, groups: list[_Group], count: int) -> list[_Group]:
+    def try_conditions(self, groups: list[_Group], conditions: int) -> list[_Group]:
         """Let the style's conditions hold, one after the other, for entries that are still alike."""
-        for number in range(1, count + 1):
+        for number in range(1, conditions + 1):
             left: list[_Group] = []
             for group in groups:
                 for entry in group:
@@ -176,16 +175,23 @@ class _Solver:
             for rank, entry in enumerate(ordered, 1):
                 entry.listed = entry.listed._replace(year_suffix=_letters(rank))
 
+    def _first_list(self, entry: Entry) -> ListedNames | None:
+        """Return the first list of names in the cite of an entry, or None if it names nobody."""
+        context = self._document.context(Cite(entry.id), self._area)
+        render_in(self._document, context)
+        listed = context.progress.listed
+        return listed[0] if listed else None
+
     def expand_all_names(self, entries: _Group) -> None:
         """Give every person a form of the name that nobody else has."""
         is_primary = self.rule.startswith("primary")
         families: dict[str, dict[str, Person]] = defaultdict(dict)
         mark = None
         for entry in entries:
-            listed = self._listed(entry)
+            listed = self._first_list(entry)
             if listed is None:
                 continue
-            mark = listed.initialize_with
+            mark = listed.initial_mark
             people = listed.people[:1] if is_primary else listed.people
             for person in people:
                 family_key = person.family_key(is_demoted=listed.is_demoted)
@@ -211,6 +217,19 @@ class _Solver:
             elif not self.rule.endswith("-with-initials"):
                 for person in same:
                     levels[person.key] = _FULL
+
+
+def _alike(entries: _Group, look: Callable[[Entry], object]) -> list[_Group]:
+    """Return the groups of two or more entries that look the same."""
+    by_look: dict[object, _Group] = defaultdict(list)
+    for entry in entries:
+        by_look[look(entry)].append(entry)
+    return [group for group in by_look.values() if len(group) > 1]
+
+
+def _is_split(group: _Group, groups: list[_Group]) -> bool:
+    """Return whether the entries of a group look less alike than before."""
+    return [len(group)] != [len(part) for part in groups]
 
 
 def _letters(rank: int) -> str:

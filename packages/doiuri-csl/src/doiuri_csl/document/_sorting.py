@@ -7,10 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from doiuri_csl.data._dates import read_date, sort_text
-from doiuri_csl.data._people import read_person
 from doiuri_csl.elements._elements import Macros, render_sequence
 from doiuri_csl.elements._name import PART_BREAK
-from doiuri_csl.elements._namelist import NAME_BREAK, NameWriter
+from doiuri_csl.elements._namelist import NAME_BREAK, NameList
 from doiuri_csl.elements._nameoptions import NameStyle
 from doiuri_csl.elements._numbers import is_count
 from doiuri_csl.text._markup import parse
@@ -92,8 +91,8 @@ def _key_text(key: SortKey, context: Context, macros: Macros) -> str:
         return sort_text(date) if date else ""
     if isinstance(value, list):
         style = NameStyle()
-        writer = NameWriter(style, style.options(context), context, key.variable)
-        return plain_text(writer.write([read_person(name) for name in value]))
+        names = NameList(style, style.options(context), context, key.variable, value)
+        return plain_text(names.write())
     text = context.variable(key.variable)
     if is_count(text):
         return text.zfill(10)

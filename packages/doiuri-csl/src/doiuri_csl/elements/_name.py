@@ -39,9 +39,12 @@ class OneName:
 
     def write(self, person: Person, index: int) -> list[Piece]:
         """Return the name of the person with an index in the list."""
+        return self.write_at_level(person, index, self._level(person, index))
+
+    def write_at_level(self, person: Person, index: int, level: int) -> list[Piece]:
+        """Return the name as it is if disambiguation asks for so much of the given name."""
         if person.literal:
             return self._affixed(parse(person.literal), self._style.family)
-        level = self._level(person, index)
         is_sorting = self._context.is_sorting
         is_long = self._options.form == "long" or (level > 0 and not is_sorting)
         if not person.latin or person.static:

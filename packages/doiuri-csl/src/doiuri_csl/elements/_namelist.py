@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl.elements._name import OneName
 from doiuri_csl.text._markup import parse
-from doiuri_csl.text._pieces import Piece, join_pieces, plain_text, text_pieces, wrap_pieces
+from doiuri_csl.text._pieces import Piece, folded, join_pieces, plain_text, text_pieces, wrap_pieces
 
 if TYPE_CHECKING:
     from doiuri_csl._context import Context
@@ -39,64 +40,153 @@ def _wants_delimiter(rule: str, *, is_several: bool, is_inverted: bool) -> bool:
     return rule == "always"
 
 
-class NameWriter:
-    """Writes one list of names."""
+def _compared(pieces: list[Piece]) -> str:
+    """Return a name as what tells it from others."""
+    return folded(plain_text(pieces))
+
+
+class _Ending(Enum):
+    """How a list ends after the names that stand in front."""
+
+    ALL = "there are no others"
+    ET_AL = "et al."
+    LAST = "the last name, which is the next one"
+    LAST_OF_MORE = "an ellipsis and the last name"
+
+
+class _Extent(NamedTuple):
+    """How much of a list is shown."""
+
+    shown: int
+    """How many names stand in front."""
+
+    ending: _Ending
+
+
+class NameList:
+    """One list of names in a cite or an entry."""
 
     def __init__(
-        self, style: NameStyle, options: NameOptions, context: Context, variable: str
+        self,
+        style: NameStyle,
+        options: NameOptions,
+        context: Context,
+        variable: str,
+        people: list[Person],
     ) -> None:
-        self._style = style
+        self.variable = variable
+        self.people = people
         self._options = options
+        self._style = style
         self._context = context
         self._name_writer = OneName(style, options, context, variable)
+        self._has_others = len(people) > 1 and people[-1].literal == _OTHERS
+        self._length = len(people) - self._has_others
 
-    def write(self, people: list[Person]) -> list[Piece]:
+    def write(self) -> list[Piece]:
         """Return the names with their delimiters, "and" or "et al."."""
-        options = self._options
-        shown = self.shown_count(len(people))
-        has_others = len(people) > 1 and people[-1].literal == _OTHERS
-        if has_others:
-            people = people[:-1]
-            shown = min(shown, len(people))
-        if options.form == "count":
-            return text_pieces(str(shown))
-        uses_last = options.et_al_use_last and not has_others
-        names = []
-        for index, person in enumerate(people):
-            is_last = uses_last and index == len(people) - 1
-            if index < shown or is_last:
-                written = self._name_writer.write(person, index)
-                name = self._style.appearance.apply(written, self._context)
-                names.append(wrap_pieces(name, "part", "name"))
+        extent = self._extent(self._context.entry.names.count)
+        if self._options.form == "count":
+            return text_pieces(str(extent.shown))
+        names = [self._name(index) for index in range(extent.shown)]
+        if extent.ending in (_Ending.LAST, _Ending.LAST_OF_MORE):
+            names.append(self._name(self._length - 1))
+
+        delimiter = self._options.delimiter
         if self._context.is_sorting:
             # "Sorting": neither "and" nor "et al." counts.
             return join_pieces(names, NAME_BREAK)
-        if shown >= len(people) and not has_others:
-            return self._join_all(names, people)
-        if uses_last:
-            return self._join_with_last(names, is_complete=shown == len(people) - 1)
-        return self._join_with_et_al(names, people)
+        if extent.ending is _Ending.ALL:
+            return self._join_all(names)
+        if extent.ending is _Ending.ET_AL:
+            return self._join_with_et_al(names)
+        if extent.ending is _Ending.LAST:
+            return join_pieces(names, delimiter)
+        # "et-al-use-last": an ellipsis for those between
+        return [*join_pieces(names[:-1], delimiter), Piece(f"{delimiter}… "), *names[-1]]
 
-    def shown_count(self, count: int) -> int:
+    def _name(self, index: int) -> list[Piece]:
+        written = self._name_writer.write(self.people[index], index)
+        name = self._style.appearance.apply(written, self._context)
+        return wrap_pieces(name, "part", "name")
+
+    def shown_count(self) -> int:
         """Return how many names are written before "et al."; all of them if there is no "et al."."""
+        return self._shown(self._context.entry.names.count)
+
+    def _shown(self, wanted: int) -> int:
+        """Return how many names are written before "et al." if disambiguation wants some of them."""
+        count = len(self.people)
         if not self._options.shortens(count):
             return count
-        wanted = self._options.et_al_use_first
+        shown = self._options.et_al_use_first
         if not self._context.is_sorting:
-            wanted = max(wanted, self._context.entry.names.count)
-        return min(wanted, count)
+            shown = max(shown, wanted)
+        return min(shown, count)
 
-    def _join_all(self, names: list[list[Piece]], people: list[Person]) -> list[Piece]:
+    def _extent(self, wanted: int) -> _Extent:
+        """Return how much is shown if disambiguation wants so many names."""
+        shown = min(self._shown(wanted), self._length)
+        if self._has_others:
+            return _Extent(shown, _Ending.ET_AL)
+        if shown == self._length:
+            return _Extent(shown, _Ending.ALL)
+        if not self._options.et_al_use_last:
+            return _Extent(shown, _Ending.ET_AL)
+        if shown == self._length - 1:
+            return _Extent(shown, _Ending.LAST)
+        return _Extent(shown, _Ending.LAST_OF_MORE)
+
+    @property
+    def initial_mark(self) -> str | None:
+        """What follows initials; None if the style has no initials."""
+        return self._options.initialize_with if self._options.initialize else None
+
+    @property
+    def is_demoted(self) -> bool:
+        """Whether particles are no part of family names (``demote-non-dropping-particle``)."""
+        return self._options.demote == "display-and-sort"
+
+    def added_by(self, wanted: int) -> object:
+        """Return what one name more adds if disambiguation wants so many, None if it adds nothing.
+
+        Lists that were alike before are alike with it if this is equal.
+        """
+        extent = self._extent(wanted)
+        if extent == self._extent(wanted - 1):
+            return None
+        if self._options.form == "count":
+            return extent.shown
+        index = extent.shown - 1
+        name = self._name_writer.write(self.people[index], index)
+        return _compared(name), extent.ending
+
+    def changed_by(self, index: int, level: int, wanted: int) -> str | None:
+        """Return the name with an index at a level of its given name, None if that changes nothing.
+
+        :param wanted: how many names disambiguation wants
+        """
+        extent = self._extent(wanted)
+        ends_in_last = extent.ending in (_Ending.LAST, _Ending.LAST_OF_MORE)
+        is_shown = index < extent.shown or (ends_in_last and index == self._length - 1)
+        if not is_shown or self._options.form == "count":
+            return None
+        person = self.people[index]
+        before = _compared(self._name_writer.write(person, index))
+        name = _compared(self._name_writer.write_at_level(person, index, level))
+        return None if name == before else name
+
+    def _join_all(self, names: list[list[Piece]]) -> list[Piece]:
         """Return all names, with "and" before the last."""
         delimiter = self._options.delimiter
         if len(names) == 1 or not self._options.conjunction:
             return join_pieces(names, delimiter)
         head = join_pieces(names[:-1], delimiter)
-        before_last = len(people) - 2
+        before_last = self._length - 2
         if not _wants_delimiter(
             self._options.precedes_last,
-            is_several=len(people) > 2,
-            is_inverted=self._name_writer.inverts(people[before_last], before_last),
+            is_several=self._length > 2,
+            is_inverted=self._name_writer.inverts(self.people[before_last], before_last),
         ):
             delimiter = ""
         return [*head, *self._conjunction(delimiter), *names[-1]]
@@ -114,15 +204,7 @@ class NameWriter:
             word = f"{word} "
         return [*text_pieces(delimiter), *text_pieces(word)]
 
-    def _join_with_last(self, names: list[list[Piece]], *, is_complete: bool) -> list[Piece]:
-        """Return the first names and the last, with an ellipsis for those between (``et-al-use-last``)."""
-        delimiter = self._options.delimiter
-        if is_complete:
-            return join_pieces(names, delimiter)
-        head = join_pieces(names[:-1], delimiter)
-        return [*head, Piece(f"{delimiter}… "), *names[-1]]
-
-    def _join_with_et_al(self, names: list[list[Piece]], people: list[Person]) -> list[Piece]:
+    def _join_with_et_al(self, names: list[list[Piece]]) -> list[Piece]:
         """Return the first names and "et al."."""
         delimiter = self._options.delimiter
         head = join_pieces(names, delimiter)
@@ -133,7 +215,7 @@ class NameWriter:
         if not _wants_delimiter(
             self._options.precedes_et_al,
             is_several=len(names) > 1,
-            is_inverted=self._name_writer.inverts(people[last], last),
+            is_inverted=self._name_writer.inverts(self.people[last], last),
         ):
             delimiter = self._space_before(plain_text(term))
         et_al = self._style.et_al_appearance.apply(term, self._context)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Context, ListedNames
-from doiuri_csl.data._people import Person, read_person
+from doiuri_csl._context import Context
+from doiuri_csl.data._people import Person
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._choose import Content, rendering_elements
 from doiuri_csl.elements._labels import Label
-from doiuri_csl.elements._namelist import NameWriter
+from doiuri_csl.elements._namelist import NameList
 from doiuri_csl.elements._nameoptions import NameStyle
 from doiuri_csl.text._pieces import (
     EMPTY,
@@ -89,7 +89,7 @@ class Names:
         value = context.item.get(variable)
         if variable in context.progress.substituted or not isinstance(value, list):
             return []
-        return [read_person(name) for name in value]
+        return value
 
     def _render_lists(self, context: Context) -> Rendered:
         """Return the lists of all variables that have names."""
@@ -101,13 +101,10 @@ class Names:
             if not people:
                 continue
             context.progress.rendered.append(variable)
-            mark = options.initialize_with if options.initialize else None
-            listed = ListedNames(variable, people, mark, options.demote == "display-and-sort")
-            context.progress.listed.append(listed)
-
-            writer = NameWriter(self.style, options, context, variable)
-            total += writer.shown_count(len(people))
-            pieces = wrap_pieces(writer.write(people), "part", "names")
+            names = NameList(self.style, options, context, variable, people)
+            context.progress.listed.append(names)
+            total += names.shown_count()
+            pieces = wrap_pieces(names.write(), "part", "names")
             pieces = self._with_label(pieces, role, len(people), context)
             lists.append(wrap_pieces(pieces, "role", variable))
         if options.form == "count" and lists:

@@ -261,13 +261,6 @@ BROKEN = {
         style_of("\n<names variable='author'><name et-al-min='two'/></names>"),
         "line 2: <name>: et-al-min='two' is not a number",
     ),
-    "dependent": (
-        style_of(
-            "",
-            more='<info>\n<link rel="independent-parent" href="https://example.org/apa"/></info>',
-        ),
-        "line 2: <link>: refers to another style; get that one: https://example.org/apa",
-    ),
     "no distance": (
         style_of("", more='\n<bibliography line-spacing="double"><layout/></bibliography>'),
         "line 2: <bibliography>: line-spacing='double' is not a number",

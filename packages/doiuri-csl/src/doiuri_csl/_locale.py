@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
@@ -15,7 +16,7 @@ from doiuri_csl.text._punctuation import QuoteMarks
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 ENGLISH = "en-US"
 
@@ -207,20 +208,23 @@ def read_file(path: str | os.PathLike[str], name: str) -> Node:
 
     :raises CSLError: if it cannot be read or its root is not ``name``; it says the path
     """
-    try:
+    with naming_file(path):
         return check_root(read_xml(Path(path).read_bytes()), name)
+
+
+@contextmanager
+def naming_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let errors say the file that they are about, unless they name another one."""
+    try:
+        yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise CSLError(f"cannot be read: {reason}", path=str(path)) from None
-    except ValueError as error:
-        raise with_path(error, str(path)) from None
-
-
-def with_path(error: ValueError, path: str) -> CSLError:
-    """Return an error that names the file."""
-    if not isinstance(error, CSLError):
-        return CSLError(str(error), path=path)
-    return CSLError(error.reason, path=path, line=error.line, element=error.element)
+    except CSLError as error:
+        error.path = error.path or str(path)
+        raise
+    except ValueError as error:  # a path may contain a NUL
+        raise CSLError(str(error), path=str(path)) from None
 
 
 def check_root(node: Node, name: str) -> Node:

@@ -133,12 +133,6 @@ def read_sheet(root: Node) -> Sheet:
 
     :raises CSLError: if it is not an independent style
     """
-    for info in root.children("info"):
-        for link in info.children("link"):
-            # CSL 1.0.2, Dependent Styles
-            if link.get("rel") == "independent-parent":
-                raise link.error(f"refers to another style; get that one: {link.get('href')}")
-
     macro_nodes = macros_of(root)
     macros: dict[str, list[Content]] = {}
     reader = Reader(macros)
@@ -168,7 +162,7 @@ def read_sheet(root: Node) -> Sheet:
     if distance is None:
         distance = _NEAR_NOTE_DISTANCE
     return Sheet(
-        title=_title(root),
+        title=title_of(root),
         is_note=root.get("class") == "note",
         is_numeric=is_numeric,
         default_locale=root.get("default-locale"),
@@ -182,7 +176,7 @@ def read_sheet(root: Node) -> Sheet:
     )
 
 
-def _title(root: Node) -> str:
+def title_of(root: Node) -> str:
     """Return the title of a style; "" if it has none."""
     info = root.child("info")
     title = info.child("title") if info else None

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from doiuri_csl._locale import check_root, read_file, with_path
+from doiuri_csl._dependent import find_parent, parent_link, read_dependent
+from doiuri_csl._locale import check_root, naming_file, read_file
 from doiuri_csl._positions import place_cites
 from doiuri_csl._sheet import Sheet, read_sheet
 from doiuri_csl._xml import read_xml
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
 
     from doiuri_csl._context import Cite
+    from doiuri_csl._xml import Node
+
+    ReadParent: TypeAlias = Callable[[str], str | bytes]
 
 
 class Style:
@@ -29,33 +35,79 @@ class Style:
     ('in-text', False, False)
     """
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: Sheet, parent: str = "", files: tuple[Path, ...] = ()) -> None:
         self._sheet = sheet
+        self._parent = parent
+        self._files = files
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Style:
+    def load(cls, path: str | os.PathLike[str], parent: ReadParent | None = None) -> Style:
         """Return the style of a file.
 
-        :raises CSLError: if it cannot be read or is not an independent style; it says the line and element
+        A dependent style, such as ``nature-physics.csl``, has the layouts of the one that it names, and a title
+        and a language of its own.
+
+        :param parent: returns the content of the style with an address, if this one depends on it. By default
+            that is a file in the same folder, in its ``hidden`` (as Zotero has it), or above ``dependent`` (as
+            the CSL project has it), which has the last part of the address for its name
+        :raises CSLError: if a file cannot be read or is not a style; it says the line and element. If the style
+            depends on another one that is missing, it says which
         """
-        root = read_file(path, "style")
-        try:
-            return cls(read_sheet(root))
-        except ValueError as error:
-            raise with_path(error, str(path)) from None
+        file = Path(path)
+        root = read_file(file, "style")
+        link = parent_link(root)
+        if link is None:
+            with naming_file(file):
+                return cls(read_sheet(root), files=(file,))
+        if parent is not None:
+            return cls._dependent(root, link, parent)
+
+        with naming_file(file):
+            parent_file = find_parent(link, file.parent)
+        parent_root = read_file(parent_file, "style")
+        with naming_file(parent_file):
+            sheet = read_dependent(root, parent_root)
+        return cls(sheet, link.get("href"), (file, parent_file))
 
     @classmethod
-    def parse(cls, content: str | bytes) -> Style:
+    def parse(cls, content: str | bytes, parent: ReadParent | None = None) -> Style:
         """Return the style of an XML document.
 
+        :param parent: returns the content of the style with an address, if this one depends on it
         :raises CSLError: as ``load`` does
         """
-        return cls(read_sheet(check_root(read_xml(content), "style")))
+        root = check_root(read_xml(content), "style")
+        link = parent_link(root)
+        if link is None:
+            return cls(read_sheet(root))
+        if parent is None:
+            address = link.get("href")
+            raise link.error(f"depends on {address!r}; give its content with the argument parent")
+        return cls._dependent(root, link, parent)
+
+    @classmethod
+    def _dependent(cls, root: Node, link: Node, read_parent: ReadParent) -> Style:
+        """Return a style that depends on one whose content a caller knows."""
+        address = link.get("href")
+        content = read_parent(address)
+        with naming_file(address):
+            sheet = read_dependent(root, check_root(read_xml(content), "style"))
+        return cls(sheet, address)
 
     @property
     def title(self) -> str:
         """What it is called, such as "Nature"; "" if it does not say."""
         return self._sheet.title
+
+    @property
+    def parent(self) -> str:
+        """The address of the style that it depends on; "" if it is independent."""
+        return self._parent
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it was loaded from: its own, and that of its parent if it depends on one."""
+        return self._files
 
     @property
     def default_locale(self) -> str:

@@ -43,6 +43,7 @@ def test_defaults() -> None:
         citation=None,
         notes=None,
         reference_style=None,
+        csl_path=(),
         reference_locale=None,
         works=(),
     )
@@ -64,6 +65,7 @@ def test_all_values_may_be_strings() -> None:
         doi_citation="number",
         doi_notes="off",
         doi_reference_style="numeric",
+        doi_csl_path="styles",
         doi_reference_locale="de-DE",
         doi_works="works.json",
         resolve="not ours",
@@ -82,6 +84,7 @@ def test_all_values_may_be_strings() -> None:
         "number",
         False,
         "numeric",
+        ("styles",),
         "de-DE",
         ("works.json",),
     )
@@ -110,6 +113,19 @@ def test_relative_paths_of_files_start_at_the_folder_of_the_host(tmp_path: Path)
         {"lock": "", "reference_style": "numeric", "reference_locale": "de"}, environ={}, folder="x"
     )
     assert no_files.files == ()
+
+
+def test_folders_of_styles_start_at_the_folder_of_the_host_and_may_be_those_of_the_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setenv("USERPROFILE", "/home/ann")
+    given = {"csl_path": ["styles", "~/Zotero/styles"], "works": "~/refs.bib"}
+
+    options = Options.read(given, environ={}, folder="docs")
+
+    assert options.csl_path == ("docs/styles", "/home/ann/Zotero/styles")
+    assert options.files == ("/home/ann/refs.bib",)
 
 
 def test_none_turns_look_ups_off() -> None:

@@ -15,7 +15,7 @@ CITATIONS = "\n\n".join(f":doi:p:`{cited}`" for cited in CITED)
 PROJECT = {
     "conf.py": f'extensions = ["sphinx_doiuri"]\nlanguage = "eo"\nhtml_theme = "basic"\n{CONF}',
     "index.rst": f"T\n=\n\n.. toctree::\n\n   list\n   own\n   plain\n\n{CITATIONS}\n\n.. doi:bibliography::\n",
-    "own.rst": "L\n=\n\n:doi:t:`10.5555/0`\n\n.. doi:bibliography::\n   :style: list.csl\n",
+    "own.rst": "L\n=\n\n:doi:t:`10.5555/0` :doi:t:`10.5555/1`\n\n.. doi:bibliography::\n   :style: list.csl\n",
     "list.rst": "N\n=\n\n.. doi:bibliography::\n   :nocite: *\n",
     "plain.rst": "P\n=\n\nText\n",
 }
@@ -44,7 +44,7 @@ def check_history(folder: Path, history: list[Step]) -> list[Built]:
 def test_each_file_in_turn(tmp_path: Path) -> None:
     outcomes = check_history(tmp_path, each_in_turn(NAMED))
 
-    # The first build, one with each file changed, two without a file, and five that fail without one
+    # The first build, one with each file changed, two without a file, and six that fail without one
     shown = {repr(outcome) for outcome in outcomes}
     assert len(shown) == 1 + len(NAMED) + 2 + 1, "a change that makes no difference proves nothing"
 
@@ -56,3 +56,24 @@ EXAMPLES = 2 if settings().derandomize else 50
 @given(histories(NAMED))
 def test_any_history(tmp_path_factory: pytest.TempPathFactory, history: list[Step]) -> None:
     check_history(tmp_path_factory.mktemp("site"), history)
+
+
+def test_a_list_whose_style_was_missing_is_there_when_it_is_found(tmp_path: Path) -> None:
+    page = (
+        "L\n=\n\n:doi:t:`10.5555/0` :doi:t:`10.5555/1`\n\n.. doi:bibliography::\n   :style: own\n"
+    )
+    conf = "extensions = ['sphinx_doiuri']\ndoi_csl_path = 'styles'\ndoi_lock = 'doi.lock.json'\n"
+    lock = FILES["doi.lock.json"][0]
+    write(tmp_path, {"conf.py": conf, "index.rst": page, "doi.lock.json": lock})
+    missing = build(tmp_path, tmp_path / "out").warnings
+    dependent, parent = (FILES[f"{name}.csl"][0] for name in ("own", "parent"))
+    write(tmp_path, {"styles/hidden/own.csl": dependent})
+    without_parent = build(tmp_path, tmp_path / "out").warnings
+    write(tmp_path, {"styles/hidden/parent.csl": parent})
+
+    found = build(tmp_path, tmp_path / "out")
+
+    assert f"unknown style 'own': it is not in {tmp_path}/styles (no folder); write" in missing
+    assert "own.csl:1: <link>: depends on parent.csl, which is not in " in without_parent
+    assert (found.warnings, found.status) == ("", 0)
+    assert "*Abel and Kahn Locked" in found.text()

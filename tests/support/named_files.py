@@ -26,6 +26,11 @@ _STYLE = (
     '</layout></citation><bibliography><layout prefix="{0}"><names variable="author"><name and="text"/>'
     '</names><text variable="title" prefix=" "/></layout></bibliography></style>'
 )
+_DEPENDENT = (
+    f'<style xmlns="{_CSL}" version="1.0"><info><title>D</title><id>d</id>'
+    '<updated>2026-01-01T00:00:00+00:00</updated><link rel="independent-parent" href="https://s.example/parent"/>'
+    "</info></style>"
+)
 _AUTHORS = [{"family": "Abel"}, {"family": "Kahn"}]
 
 
@@ -38,7 +43,8 @@ def _lock(*titles: str) -> str:
 
 
 FILES: dict[str, tuple[str, str]] = {
-    "own.csl": (_STYLE.format("*"), _STYLE.format("+")),
+    "parent.csl": (_STYLE.format("*"), _STYLE.format("=")),
+    "own.csl": (_DEPENDENT, _STYLE.format("+")),
     "locale.xml": (_LOCALE.format("kaj", "p.", "Listo"), _LOCALE.format("plus", "f.", "Fontoj")),
     "works.json": (
         json.dumps([{"id": "j", "title": "J", "author": _AUTHORS}]),
@@ -54,7 +60,8 @@ FILES: dict[str, tuple[str, str]] = {
 """The files, each with two contents."""
 
 OPTIONS: dict[str, object] = {
-    "reference_style": "own.csl",
+    "reference_style": "own",
+    "csl_path": ".",
     "reference_locale": "locale.xml",
     "works": ["works.json", "works.bib", "works.yaml"],
     "lock": "doi.lock.json",

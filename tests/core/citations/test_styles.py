@@ -92,3 +92,80 @@ def test_entries_that_are_kept_are_those_that_are_formatted_anew(tmp_path: Path)
             again = bibliography.entries(cache=pickle.loads(pickle.dumps(EntryCache(cache))))
             assert again == kept
     assert not wrong, "\n".join(wrong)
+
+
+LAYOUT = '<layout><text variable="title"/></layout>'
+INDEPENDENT = (
+    '<style xmlns="http://purl.org/net/xbiblio/csl" version="1.0"><info><title>{}</title></info>'
+    f"<citation>{LAYOUT}</citation>"
+    f'<bibliography subsequent-author-substitute="--">{LAYOUT}</bibliography></style>'
+)
+DEPENDENT = (
+    '<style xmlns="http://purl.org/net/xbiblio/csl" version="1.0"><info><title>{}</title>'
+    '<link rel="independent-parent" href="https://s.example/nature"/></info></style>'
+)
+
+
+def write(folder: Path, files: dict[str, str]) -> str:
+    """Write styles into a folder; return its path."""
+    for name, content in files.items():
+        file = folder / f"{name}.csl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content.format(name), "utf-8")
+    return str(folder)
+
+
+def test_a_style_is_found_by_its_name_in_the_first_folder_that_has_it(tmp_path: Path) -> None:
+    """Also as the CSL project and Zotero keep dependent styles and their parents."""
+    first = write(
+        tmp_path / "first",
+        {"nature": INDEPENDENT, "dependent/physics": DEPENDENT, "numeric": INDEPENDENT},
+    )
+    second = write(
+        tmp_path / "second",
+        {"nature": INDEPENDENT, "chemistry": DEPENDENT, "hidden/cell": INDEPENDENT},
+    )
+    folders = (str(tmp_path / "none"), first, second)
+
+    def title(name: str) -> str:
+        return Style.load(name, csl_path=folders).parsed.title
+
+    assert [title(name) for name in ("physics", "chemistry", "cell")] == [
+        "dependent/physics",
+        "chemistry",
+        "hidden/cell",
+    ]
+    assert Style.load("nature", csl_path=folders).files == (Path(first, "nature.csl"),)
+    assert Style.load("numeric", csl_path=folders).is_shipped
+
+
+def test_a_style_that_no_folder_has_is_reported_with_those_that_are_like_it(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"nature": INDEPENDENT, "dependent/nature-physics": DEPENDENT})
+    absent = str(tmp_path / "absent")
+
+    def said(name: str) -> str:
+        with pytest.raises(ValueError, match="unknown style") as caught:
+            Style.load(name, csl_path=[folder, absent])
+        return str(caught.value)
+
+    advice = "write 'numeric', the closest of ours, or the path of a .csl file"
+    looked = f"it is not in {folder}, {absent} (no folder)"
+    assert said("Nature") == f"unknown style 'Nature': {looked} (did you mean nature?); {advice}"
+    assert "(did you mean nature-physics?)" in said("nature-physic")
+    assert said("ieee") == f"unknown style 'ieee': {looked}; {advice}"
+    for outside in ("../nature", "dependent/nature-physics", "..", ".nature", "", "a\0"):
+        assert looked in said(outside)
+
+
+def test_a_style_differs_if_its_parent_does(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"physics": DEPENDENT, "nature": INDEPENDENT})
+    before = Style.load("physics", csl_path=[folder])
+    same = Style.load("physics.csl", folder)
+
+    write(tmp_path, {"nature": INDEPENDENT.replace("--", "==")})
+    after = Style.load("physics", csl_path=[folder])
+
+    assert same == before != after
+    assert same.digest == before.digest != after.digest
+    assert before.replaces_names
+    assert before.files == (tmp_path / "physics.csl", tmp_path / "nature.csl")

@@ -73,6 +73,9 @@ class Option:
     file_suffix: str | None = None
     """The end of values that are paths of files, such as ".csl"; "" if all values are, None if no value is."""
 
+    is_folder: bool = False
+    """Whether values are paths of folders."""
+
     def read(
         self,
         given: Mapping[str, object],
@@ -125,7 +128,7 @@ class Option:
         return value.lower().endswith(self.file_suffix)
 
     def in_folder(self, value: Any, folder: str | os.PathLike[str]) -> Any:
-        """Return a value with the relative paths of files in it as seen from a folder.
+        """Return a value with the relative paths of files in it as seen from a folder, and ``~`` as the user's.
 
         >>> option("works").in_folder(["works.bib", "/more.bib"], "docs")
         ['docs/works.bib', '/more.bib']
@@ -134,8 +137,8 @@ class Option:
         """
         if isinstance(value, list | tuple):
             return type(value)(self.in_folder(each, folder) for each in value)
-        if self.names_file(value):
-            return str(Path(folder, value))
+        if self.is_folder or self.names_file(value):
+            return str(Path(folder, os.path.expanduser(value)))  # noqa: PTH111 (raises for unknown users)
         return value
 
     def describe(self) -> str:
@@ -334,8 +337,15 @@ OPTIONS = (
     Option(
         "reference_style",
         None,
-        "style of the list: `author-date`, `numeric` or the path of a .csl file",
+        "style of the list: `author-date`, `numeric`, the path of a .csl file or a name in `csl_path`",
         file_suffix=".csl",
+    ),
+    Option(
+        "csl_path",
+        (),
+        "folders of .csl files, such as Zotero's, in which styles are found by name",
+        texts,
+        is_folder=True,
     ),
     Option(
         "reference_locale",

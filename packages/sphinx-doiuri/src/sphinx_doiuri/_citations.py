@@ -47,7 +47,7 @@ _DIGEST_BYTES = 4
 _REFERENCES = frozenset({"ref", "numref", "doc", "any", "term", "myst"})
 
 # The data that come from reading a document, each by document name
-_READ = ("citations", "places", "titles", "targets", "files", "insertions")
+_READ = ("citations", "places", "titles", "targets", "files", "styles", "insertions")
 
 
 class Citation(NamedTuple):
@@ -256,6 +256,12 @@ def note_files(env: BuildEnvironment, paths: Iterable[str]) -> None:
         noted[path] = citing(env.config).digest(path)
 
 
+def note_style(env: BuildEnvironment, style: str) -> None:
+    """Note that a document has a list in a style, with the style's digest: if it is wrong, an error says so."""
+    noted = domain_of(env).styles.setdefault(env.docname, {})
+    noted[style] = citing(env.config).style_digest(style)
+
+
 def outdated_documents(
     app: Sphinx,
     env: BuildEnvironment,
@@ -263,13 +269,20 @@ def outdated_documents(
     changed: set[str],  # noqa: ARG001
     removed: set[str],  # noqa: ARG001
 ) -> list[str]:
-    """Return the documents that depend on files with another content now. Handles ``env-get-outdated``."""
-    digest = citing(app.config).digest
-    return [
+    """Return the documents that depend on files and styles which are others now. Handles ``env-get-outdated``."""
+    of_project = citing(app.config)
+    domain = domain_of(env)
+    outdated = [
         docname
-        for docname, noted in domain_of(env).files.items()
-        if any(digest(path) != content for path, content in noted.items())
+        for docname, noted in domain.files.items()
+        if any(of_project.digest(path) != content for path, content in noted.items())
     ]
+    outdated += (
+        docname
+        for docname, noted in domain.styles.items()
+        if any(of_project.style_digest(style) != content for style, content in noted.items())
+    )
+    return outdated
 
 
 def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
@@ -315,7 +328,8 @@ class BibliographyDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the node that stands for the list; it contains links to the works of ``nocite``."""
         style = self.options.get("style", "").strip()
-        note_files(self.env, citing(self.config).files_of(style))
+        if style:
+            note_style(self.env, style)
         try:
             citing(self.config).styles(style)
         except ValueError as error:
@@ -360,7 +374,7 @@ class DOIDomain(Domain):
     roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned")}
-    data_version = 12
+    data_version = 13
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)
@@ -374,6 +388,8 @@ class DOIDomain(Domain):
         """The labels and documents to which documents refer, by document name."""
         self.files: dict[str, dict[str, bytes | None]] = self.data["files"]
         """Digests of the files that reading depended on, by document name and path."""
+        self.styles: dict[str, dict[str, bytes]] = self.data["styles"]
+        """Digests of the styles of lists, by document name and by what the list calls them."""
         self.insertions: dict[str, bool] = self.data["insertions"]
         """The documents into which other extensions may insert what they keep of other documents."""
         self.rendered: dict[str, dict[str, str]] = self.data["rendered"]

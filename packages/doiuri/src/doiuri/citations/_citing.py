@@ -60,6 +60,7 @@ class Citing:
         self._kind = options.citation
         self._notes = options.notes
         self._style = options.reference_style
+        self._csl_path = options.csl_path
         self.locale, self.no_language = self._locale_of(language)
         """The language of citations, and why it is English instead of ``language``; "" if it is not."""
         with _naming(f"{prefix}reference_locale"):
@@ -118,10 +119,19 @@ class Citing:
             raise ValueError("there are no files of works; name them in the option works")
         return [Cite(key, typed="@*") for key in self.library.keys]
 
-    def files_of(self, style: str) -> Iterable[str]:
-        """Return the path of the file of a style that a list has; nothing if it is one of ours."""
-        declared = option("reference_style")
-        return filter(declared.names_file, [declared.in_folder(style, self._folder)])
+    @property
+    def style_files(self) -> tuple[str, ...]:
+        """The paths of the files of ``reference_style``: its own, and that of the style that it depends on."""
+        _, style = self.styles()
+        return tuple(map(str, style.files))
+
+    def style_digest(self, name: str) -> bytes:
+        """Return a digest of the style that a list has, or of what is wrong with it, as this build reads it."""
+        try:
+            _, style = self.styles(name)
+        except ValueError as error:
+            return hashlib.blake2s(str(error).encode("utf-8", "surrogatepass")).digest()
+        return style.digest
 
     @cache  # noqa: B019 (one a build)
     def digest(self, path: str) -> bytes | None:
@@ -172,9 +182,9 @@ class Citing:
         """
         default = "numeric" if self._kind == "number" else "author-date"
         if name:
-            entries = Style.load(name, self._folder)
+            entries = Style.load(name, self._folder, self._csl_path)
         else:
-            entries = Style.load(self._style or default)
+            entries = Style.load(self._style or default, csl_path=self._csl_path)
         is_numbered = self._kind == "number"
         if self._kind is None or entries.numbered == is_numbered:
             return entries, entries

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import doiuri_csl as csl
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
 ENGLISH = "en-US"
 SHIPPED = ("author-date", "numeric")
@@ -27,6 +29,10 @@ _NUMERIC = re.compile(
 )
 
 
+_NAME = re.compile(r"[^/\\\0.][^/\\\0]*")  # of a file, but no hidden one
+_ALIKE = 0.7  # how similar a misspelt name is to the right one, from 0 to 1
+
+
 @dataclass(frozen=True)
 class Style:
     """A CSL style.
@@ -38,46 +44,52 @@ class Style:
     """
 
     name: str = field(compare=False)
-    """The name of a style of ours, or the path of the file, as it was given."""
+    """Its name, or the path of its file, as it was given."""
 
     xml: bytes = field(repr=False)
     """The content of the file."""
 
+    parent_xml: bytes = field(default=b"", repr=False)
+    """The content of the style that it depends on; empty if it is independent."""
+
+    files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
+    """The files that were read, for hosts that watch them."""
+
     @classmethod
-    def load(cls, name: str = "author-date", folder: str | os.PathLike[str] = ".") -> Style:
+    def load(
+        cls,
+        name: str = "author-date",
+        folder: str | os.PathLike[str] = ".",
+        csl_path: Iterable[str] = (),
+    ) -> Style:
         """Return a style.
 
-        :param name: "author-date" or "numeric", or the path of a file whose name ends in ``.csl``
+        :param name: "author-date" or "numeric"; or the path of a file whose name ends in ``.csl``; or the name
+            of one in ``csl_path``, without this end
         :param folder: the folder of relative paths
-        :raises ValueError: for any other name, for a file that cannot be read or used, and for a style without a
-            list, unless it is one of notes
+        :param csl_path: folders of ``.csl`` files, such as Zotero's; the first one that has the style counts.
+            In each, ``dependent`` and ``hidden`` are searched too
+        :raises ValueError: if there is no such style, for a file that cannot be read or used, and for
+            a style without a list, unless it is one of notes
         """
         if name in SHIPPED:
             return cls(name, Path(__file__).with_name(f"{name}.csl").read_bytes())
-        if not name.lower().endswith(".csl") or "\0" in name:
-            closest = SHIPPED[bool(_NUMERIC.search(name))]
-            raise ValueError(
-                f"unknown style {name!r}: write {closest!r}, the closest of ours, or the path of a .csl file"
-            )
-        path = Path(folder, name)
-        try:
-            style = cls(name, path.read_bytes())
-            shows_works = style.parsed.has_bibliography or style.is_note
-        except OSError as error:
-            raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
-        except csl.CSLError as error:
-            place = csl.CSLError(
-                error.reason, path=str(path), line=error.line, element=error.element
-            )
-            raise ValueError(str(place)) from None
+        if name.lower().endswith(".csl") and "\0" not in name:
+            path = Path(folder, name)
+        else:
+            path = _find(name, [Path(each) for each in csl_path])
+
+        loaded = csl.Style.load(path)
+        shows_works = loaded.has_bibliography or loaded.class_ == "note"
         if not shows_works:
             raise ValueError(f"{path}: a CSL style without a bibliography, so it has no entries")
-        return style
+        own, *parents = (file.read_bytes() for file in loaded.files)
+        return cls(name, own, b"".join(parents), loaded.files)
 
     @cached_property
     def parsed(self) -> csl.Style:
         """The style as the processor reads it."""
-        return csl.Style.parse(self.xml)
+        return csl.Style.parse(self.xml, lambda _address: self.parent_xml)
 
     @cached_property
     def with_semicolons(self) -> csl.Style:
@@ -88,8 +100,8 @@ class Style:
 
     @cached_property
     def digest(self) -> bytes:
-        """A digest of the file."""
-        return hashlib.blake2s(self.xml).digest()
+        """A digest of the files."""
+        return hashlib.blake2s(repr((self.xml, self.parent_xml)).encode()).digest()
 
     @property
     def is_shipped(self) -> bool:
@@ -109,7 +121,39 @@ class Style:
     @property
     def replaces_names(self) -> bool:
         """Whether something stands for the names of an entry that the entry before it has, too."""
-        return b"subsequent-author-substitute=" in self.xml
+        return b"subsequent-author-substitute=" in (self.parent_xml or self.xml)
+
+
+def _find(name: str, folders: list[Path]) -> Path:
+    """Return the file of a style in a folder of styles.
+
+    :raises ValueError: if there is none
+    """
+    # Installed by Zotero; in the CSL project's repository; those that Zotero keeps for others alone
+    places = [folder / below for folder in folders for below in ("", "dependent", "hidden")]
+    if _NAME.fullmatch(name):
+        for place in places:
+            file = place / f"{name}.csl"
+            if file.is_file():
+                return file
+
+    closest = SHIPPED[bool(_NUMERIC.search(name))]
+    advice = f"write {closest!r}, the closest of ours, or the path of a .csl file"
+    if not folders:
+        raise ValueError(f"unknown style {name!r}: {advice}")
+    known = {file.stem for place in places for file in place.glob("*.csl")}
+    near = get_close_matches(name.lower(), known, cutoff=_ALIKE)
+    looked = ", ".join(
+        str(folder) if folder.is_dir() else f"{folder} (no folder)" for folder in folders
+    )
+    raise ValueError(
+        f"unknown style {name!r}: it is not in {looked}{_did_you_mean(near)}; {advice}"
+    )
+
+
+def _did_you_mean(names: list[str]) -> str:
+    """Return a question that follows, with the names; "" without any."""
+    return f" (did you mean {' or '.join(names)}?)" if names else ""
 
 
 def load_locale(name: str, folder: str | os.PathLike[str] = ".") -> csl.Locale:

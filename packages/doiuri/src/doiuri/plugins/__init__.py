@@ -101,6 +101,7 @@ class Options:
     citation: Literal["author-year", "number"] | None
     notes: bool | None
     reference_style: str | None
+    csl_path: tuple[str, ...]
     reference_locale: str | None
     works: tuple[str, ...]
 

@@ -340,8 +340,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     def on_serve(self, server: LiveReloadServer, *, config: Config, builder: object) -> None:  # noqa: ARG002
         """Build again when a file changes that an option names, except the lock file, which builds write."""
-        shared = self._extension.options.shared
-        for path in shared.files:
+        options = self._extension.options
+        shared = options.shared
+        for path in dict.fromkeys((*shared.files, *options.citing.style_files)):
             if path != shared.lock:
                 server.watch(path)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from doiuri_csl.data._dates import read_date
-from doiuri_csl.data._items import NAMES, SHORT_FORMS, Item
+from doiuri_csl.data._dates import DateValue
+from doiuri_csl.data._items import DATES, NAMES, SHORT_FORMS, Item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,6 +172,16 @@ class Progress:
     listed: list[ListedNames] = field(default_factory=list)
 
 
+# The variables that are no part of an item's data
+_OF_CITES = (
+    "locator",
+    "citation-number",
+    "first-reference-note-number",
+    "year-suffix",
+    "citation-label",
+)
+
+
 @dataclass
 class Context:
     """The surroundings of one rendering of one item, which do not change, and its progress."""
@@ -223,6 +233,9 @@ class Context:
 
     def value(self, name: str) -> str:
         """Return the value of an ordinary variable, which conditions test even after a substitution."""
+        value = self.item.get(name)
+        if name not in _OF_CITES:
+            return value if isinstance(value, str) else self._other_form(name)
         entry = self.entry
         if name == "locator":
             return self.cite.locator
@@ -232,9 +245,7 @@ class Context:
             return self._first_note()
         if name == "year-suffix":
             return entry.listed.year_suffix
-        if name == "citation-label":
-            return entry.citation_label + entry.listed.year_suffix
-        return self._item_value(name)
+        return entry.citation_label + entry.listed.year_suffix
 
     def _first_note(self) -> str:
         """Return the number of the note that first cites the item, at later cites."""
@@ -243,14 +254,14 @@ class Context:
             return ""
         return str(place.first_note)
 
-    def _item_value(self, name: str) -> str:
-        """Return the value of a variable of the item, under its older name too."""
-        value = self.item.get(name)
-        if value is None and name in ("title-short", "container-title-short"):
-            value = self.item.get(SHORT_FORMS[name.removesuffix("-short")])
-        if value is None and name == "page-first":
+    def _other_form(self, name: str) -> str:
+        """Return the value that a variable has under its older name, or as a part of another."""
+        value = ""
+        if name in ("title-short", "container-title-short"):
+            value = self.item.get(SHORT_FORMS[name.removesuffix("-short")], "")
+        if name == "page-first":
             value = _first_page(self.item.get("page", ""))
-        return value if isinstance(value, str) else ""
+        return value
 
     def short_variable(self, name: str) -> str:
         """Return the short form of a variable, or the long form if it has none."""
@@ -262,12 +273,14 @@ class Context:
 
     def has(self, name: str) -> bool:
         """Return whether a variable of any kind has a value."""
-        value = self.item.get(name)
-        if name in NAMES:
-            return bool(value)
-        if isinstance(value, dict):
-            return read_date(value) is not None
+        if name in NAMES or name in DATES:
+            return name in self.item
         return self.value(name) != ""
+
+    def date(self, name: str) -> DateValue | None:
+        """Return the value of a date variable, or None if it has none."""
+        value = self.item.get(name)
+        return value if isinstance(value, DateValue) else None
 
 
 def _first_page(pages: str) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SEASONS = ("spring", "summer", "autumn", "winter")
@@ -74,10 +77,8 @@ def _read_season(value: Any) -> int:
     return number if 1 <= number <= 4 else 0
 
 
-def read_date(value: Any) -> DateValue | None:
-    """Return the date of a CSL-JSON value, or nothing where it says nothing."""
-    if not isinstance(value, dict):
-        return None
+def read_date(value: Mapping[str, Any]) -> DateValue | None:
+    """Return the date of a CSL-JSON value, or None if it says nothing."""
     circa = str(value.get("circa", "")).lower() not in ("", "0", "false")
     if value.get("literal"):
         return DateValue(literal=str(value["literal"]), circa=circa)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from doiuri_csl.data._dates import read_date
+from doiuri_csl.data._dates import DateValue, read_date
 from doiuri_csl.data._people import Person, read_person
 
 Item: TypeAlias = dict[str, Any]
@@ -94,16 +94,13 @@ def _names(value: object) -> list[Person] | None:
     return names or None
 
 
-def _date(value: object) -> dict[str, Any] | None:
+def _date(value: object) -> DateValue | None:
     """Return the date of a value, or None if it says nothing."""
     if isinstance(value, str):
         value = {"raw": value}
     if isinstance(value, int) and not isinstance(value, bool):
         value = {"date-parts": [[value]]}
-    if not isinstance(value, Mapping):
-        return None
-    date = dict(value)
-    return date if read_date(date) is not None else None
+    return read_date(value) if isinstance(value, Mapping) else None
 
 
 def _with_note(item: Item) -> Item:
@@ -143,7 +140,7 @@ def _add_variable(added: Item, name: str, value: str) -> None:
             person = {"family": family.strip(), "given": given.strip()}
         added.setdefault(key, []).append(read_person(person))
     elif key in DATES:
-        added[key] = {"raw": value}
+        added[key] = read_date({"raw": value})
     else:
         added[name if name.isupper() else key] = value
 
@@ -162,7 +159,7 @@ def citation_label(item: Item) -> str:
 
 def _year(item: Item) -> str:
     """Return the year in which an item was issued; "" if the data do not say."""
-    date = read_date(item.get("issued"))
+    date: DateValue | None = item.get("issued")
     if date is None or date.start is None:
         return ""
     return str(date.start.year)

@@ -52,7 +52,7 @@ def _entry(context: Context, area: Area) -> list[Piece]:
     if not pieces:
         return []
     pieces = [*text_pieces(appearance.prefix), *pieces, *_suffix(appearance.suffix, pieces)]
-    return appearance.without_affixes().apply(pieces, context)
+    return appearance.without_affixes.apply(pieces, context)
 
 
 def _suffix(suffix: str, pieces: list[Piece]) -> list[Piece]:
@@ -69,7 +69,7 @@ def _aligned_entry(context: Context, area: Area) -> list[Piece]:
     appearance = area.appearance
     margin = [*text_pieces(appearance.prefix), *parts[0]]
     body = [*join_pieces(parts[1:], ""), *text_pieces(appearance.suffix)]
-    plain = appearance.without_affixes()
+    plain = appearance.without_affixes
     return [
         *wrap_pieces(plain.apply(margin, context), "display", "left-margin"),
         *wrap_pieces(plain.apply(body, context), "display", "right-inline"),

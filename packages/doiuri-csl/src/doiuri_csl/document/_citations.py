@@ -151,7 +151,7 @@ def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
     # The formats of a layout include its affixes: the brackets of a raised number are raised too.
     appearance = area.appearance
     with_affixes = appearance.affix(joined)
-    return appearance.without_affixes().apply(with_affixes, document.context(ordered[0], area))
+    return appearance.without_affixes.apply(with_affixes, document.context(ordered[0], area))
 
 
 def _sorted(document: Document, cites: list[Cite], area: Area) -> list[Cite]:

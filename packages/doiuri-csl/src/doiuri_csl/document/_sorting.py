@@ -6,7 +6,7 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from doiuri_csl.data._dates import read_date, sort_text
+from doiuri_csl.data._dates import DateValue, sort_text
 from doiuri_csl.elements._elements import Macros, render_sequence
 from doiuri_csl.elements._name import PART_BREAK
 from doiuri_csl.elements._namelist import NAME_BREAK, NameList
@@ -86,9 +86,8 @@ def _key_text(key: SortKey, context: Context, macros: Macros) -> str:
 
     # "Sorting Variables": dates by time, names in full, numbers by their value
     value = context.item.get(key.variable)
-    if isinstance(value, dict):
-        date = read_date(value)
-        return sort_text(date) if date else ""
+    if isinstance(value, DateValue):
+        return sort_text(value)
     if isinstance(value, list):
         style = NameStyle()
         names = NameList(style, style.options(context), context, key.variable, value)

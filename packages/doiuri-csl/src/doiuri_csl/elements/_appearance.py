@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from doiuri_csl.text._pieces import Kind, Piece, quote_pieces, text_pieces, wrap_pieces
+from doiuri_csl.text._pieces import Kind, Piece, quote_pieces, wrap_pieces
 from doiuri_csl.text._textcase import apply_case
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ class Appearance:
 
     def affix(self, pieces: list[Piece]) -> list[Piece]:
         """Return the pieces with the prefix and the suffix; nothing stays nothing."""
-        if not pieces:
-            return pieces
-        return [*text_pieces(self.prefix), *pieces, *text_pieces(self.suffix)]
+        if pieces and self.prefix:
+            pieces = [Piece(self.prefix), *pieces]
+        if pieces and self.suffix:
+            pieces = [*pieces, Piece(self.suffix)]
+        return pieces
 
     def apply(self, pieces: list[Piece], context: Context) -> list[Piece]:
         """Return the pieces with formats, affixes and display; nothing stays nothing."""
@@ -54,8 +57,9 @@ class Appearance:
             return wrap_pieces(pieces, "display", self.display)
         return pieces
 
+    @cached_property
     def without_affixes(self) -> Appearance:
-        """Return the appearance without prefix and suffix."""
+        """The appearance without prefix and suffix."""
         return replace(self, prefix="", suffix="")
 
     def changed_by(self, other: Appearance) -> Appearance:

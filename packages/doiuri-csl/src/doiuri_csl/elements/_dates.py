@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from doiuri_csl.data._dates import PARTS, DateValue, Moment, read_date, sort_text
+from doiuri_csl.data._dates import PARTS, DateValue, Moment, sort_text
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._numbers import ordinal
 from doiuri_csl.text._markup import parse
@@ -111,7 +111,7 @@ class Date:
     def render(self, context: Context) -> Rendered:
         if self.variable in context.progress.substituted:
             return EMPTY
-        value = read_date(context.item.get(self.variable))
+        value = context.date(self.variable)
         if value is None:
             return EMPTY
         context.progress.rendered.append(self.variable)

@@ -20,8 +20,6 @@ from doiuri_csl.text._pieces import (
     Piece,
     Rendered,
     State,
-    combine_states,
-    join_pieces,
     text_pieces,
     wrap_pieces,
 )
@@ -53,9 +51,16 @@ def render_parts(elements: Sequence[Content], context: Context) -> list[Rendered
 
 def render_sequence(elements: Sequence[Content], context: Context, delimiter: str = "") -> Rendered:
     """Return the elements one after the other."""
-    parts = render_parts(elements, context)
-    pieces = join_pieces([part.pieces for part in parts], delimiter)
-    return Rendered(pieces, combine_states(part.state for part in parts))
+    joined = Rendered([])
+    for element in rendering_elements(elements, context):
+        part = element.render(context)
+        if joined.state is not State.SHOWN and part.state is not State.ABSENT:
+            joined.state = part.state
+        if part.pieces:
+            if joined.pieces and delimiter:
+                joined.pieces.append(Piece(delimiter))
+            joined.pieces.extend(part.pieces)
+    return joined
 
 
 def _render_group(

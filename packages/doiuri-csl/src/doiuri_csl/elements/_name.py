@@ -113,7 +113,7 @@ class OneName:
                 continue
             if before:
                 pieces += text_pieces(space_after(before))
-            plain = part.appearance.without_affixes()
+            plain = part.appearance.without_affixes
             pieces += plain.apply(parse(part.text), self._context)
             before = part.text
         return pieces

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,8 +41,7 @@ class Wrap:
     """Whether it is a format of the data, as ``<i>`` in a title, that turns back to normal in its like."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Text or a quotation mark in its wraps, the outermost first."""
 
     text: str
@@ -55,10 +54,6 @@ class Piece:
     def with_text(self, text: str) -> Piece:
         """Return the piece with another text."""
         return Piece(text, self.wraps, self.kind, self.inner)
-
-    def within(self, wrap: Wrap) -> Piece:
-        """Return the piece inside of one more wrap."""
-        return Piece(self.text, (wrap, *self.wraps), self.kind, self.inner)
 
     def has(self, kind: str, value: str) -> bool:
         """Return whether the piece is in a wrap of a kind and value."""
@@ -95,7 +90,7 @@ def text_pieces(text: str) -> list[Piece]:
 def wrap_pieces(pieces: list[Piece], kind: str, value: str) -> list[Piece]:
     """Return the pieces inside of one new wrap."""
     wrap = Wrap(kind, value)
-    return [piece.within(wrap) for piece in pieces]
+    return [Piece(text, (wrap, *wraps), mark, inner) for text, wraps, mark, inner in pieces]
 
 
 def quote_pieces(pieces: list[Piece]) -> list[Piece]:
@@ -113,17 +108,6 @@ def join_pieces(parts: Iterable[list[Piece]], delimiter: str) -> list[Piece]:
             joined.append(Piece(delimiter))
         joined.extend(part)
     return joined
-
-
-def combine_states(states: Iterable[State]) -> State:
-    """Return the state of a sequence: shown if one part is, else empty if one part is."""
-    combined = State.ABSENT
-    for state in states:
-        if state is State.SHOWN:
-            return State.SHOWN
-        if state is State.EMPTY:
-            combined = State.EMPTY
-    return combined
 
 
 def plain_text(pieces: Iterable[Piece]) -> str:

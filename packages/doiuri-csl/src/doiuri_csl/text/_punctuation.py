@@ -55,7 +55,9 @@ def _merge_joints(pieces: list[Piece], into_quotes: bool) -> list[Piece]:
             done.append(piece)
             continue
         text = _merge_into(done, piece.text, into_quotes)
-        if text:
+        if text == piece.text:
+            done.append(piece)
+        elif text:
             done.append(piece.with_text(text))
     return done
 

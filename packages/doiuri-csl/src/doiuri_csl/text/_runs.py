@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from doiuri_csl.text._pieces import shared_length
@@ -40,6 +41,9 @@ _TAGS: dict[Format, tuple[str, str]] = {
 }
 
 
+_PLAIN: frozenset[Format] = frozenset()
+
+
 class Run(NamedTuple):
     """Text that looks the same, leads to the same place and means the same.
 
@@ -50,7 +54,7 @@ class Run(NamedTuple):
     text: str
     """Plain text."""
 
-    formats: frozenset[Format] = frozenset()
+    formats: frozenset[Format] = _PLAIN
     """How it looks."""
 
     link: str = ""
@@ -98,19 +102,20 @@ def merge(runs: Iterable[Run]) -> tuple[Run, ...]:
     ['On Bees, 12']
     """
     merged: list[Run] = []
-    for run in runs:
-        if merged and _may_merge(merged[-1], run):
-            merged[-1] = run._replace(text=merged[-1].text + run.text)
-        elif run.text:
-            merged.append(run)
+    shown = (run for run in runs if run.text)
+    for _, same in groupby(shown, _look):
+        first, *others = same
+        if others:
+            first = first._replace(text="".join(run.text for run in (first, *others)))
+        merged.append(first)
     return tuple(merged)
 
 
-def _may_merge(first: Run, second: Run) -> bool:
-    """Return whether two runs differ only in their text, and neither is a line break."""
-    if "\n" in (first.text, second.text):
-        return False
-    return first._replace(text="") == second._replace(text="")
+def _look(run: Run) -> object:
+    """Return what neighbours share that are one run; a line break shares nothing."""
+    if run.text == "\n":
+        return object()
+    return run[1:]
 
 
 def _with_addresses(runs: Iterable[Run]) -> list[Run]:
@@ -151,7 +156,9 @@ def _run_of(piece: Piece) -> Run:
             values[wrap.kind] = "normal"
         else:
             values[wrap.kind] = wrap.value
-    formats = frozenset(_FORMATS[pair] for pair in values.items() if pair in _FORMATS)
+    formats = _PLAIN
+    if values:
+        formats = frozenset(_FORMATS[pair] for pair in values.items() if pair in _FORMATS)
     return Run(piece.text, formats, other["link"], other["role"], other["item"])
 
 

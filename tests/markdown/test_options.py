@@ -36,7 +36,11 @@ def test_a_file_that_is_no_lock_file_is_refused(tmp_path: Path) -> None:
 def test_an_option_is_off_by_any_no(off: object) -> None:
     options = markdown_doiuri.makeExtension(resolve=off, bare=off, tidy_links=off).options
     assert options.shared.budget == 20
-    assert (options.shared.resolve, options.bare, options.tidy_links) == (False, False, False)
+    assert (options.shared.resolve, options.mentions.labelled, options.tidy_links) == (
+        False,
+        False,
+        False,
+    )
 
 
 def test_an_option_takes_precedence_over_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:

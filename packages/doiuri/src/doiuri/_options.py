@@ -365,6 +365,9 @@ OPTIONS = (
 
 _OTHERS = (
     Option("details", False, "add cards with title, authors, journal and year to links"),
+    Option("bare", True, "link `doi:10.1000/182` in running text", none=False),
+    Option("bare_names", False, "link `10.1000/182` in running text, without a label"),
+    Option("bare_links", False, "link `https://doi.org/10.1000/182` in running text"),
     Option("follow", "record", "what a `doi:` URI returns", choice("record", "target")),
     Option("private", False, "whether redirects may lead into a private network"),
     Option("rate", None, "requests per second", number("requests per second")),

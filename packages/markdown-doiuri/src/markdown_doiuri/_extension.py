@@ -74,7 +74,7 @@ class DOIExtension(Extension):
             # Before raw HTML (90), for names with angle brackets.
             citations = CitationPattern(md, options, links, report)
             md.inlinePatterns.register(citations, "doiuri-citation", 126)
-        if options.citations or options.bare or options.bare_names or options.bare_links:
+        if options.citations or options.mentions:
             # After raw HTML (90), before magiclink (85) and emphasis (60).
             mentions = MentionPattern(md, options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)

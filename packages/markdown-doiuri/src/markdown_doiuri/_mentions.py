@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri import DOI, DOISyntaxError, find
 from doiuri.citations import parse_citation, parse_locator
 
-from markdown_doiuri._stash import BOUNDARY, RAW_HTML, RenderedText, is_caseless
+from markdown_doiuri._stash import RAW_HTML, RenderedText, is_caseless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -186,23 +186,8 @@ def is_in_word(data: str, at: int) -> bool:
     return character != "" and character in _WORD_BEFORE
 
 
-_SCHEMES = ("https://", "http://")
 _BEGINNING = re.compile(r"10(?=[.\x02])")  # rare in prose; the label before it is found afterwards
-_LABELLED = re.compile(
-    rf"""
-    (?<! [A-Za-z0-9\u00c0-\u024f_-] )    # not in a word
-    doi [:\uff1a] [ ]?
-    10\. [^\s{BOUNDARY}]*
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
 _CITED = "@doi:10"
-_CLOSING = ".,;:!?)]}>\"'”’»"
-# What makes a mention a part of a word, path or address if it stands before
-_BEFORE_LABEL = "_-/"
-_BEFORE_NAME = "_-/.:@&=?#%+"
-_SEPARATORS_OF_LISTS = frozenset(";,|")  # of names without spaces
-_MAX_URL = 2_000  # characters searched backwards for the scheme of a URL
 
 
 class BareMention(NamedTuple):
@@ -221,7 +206,8 @@ class Mentions:
 
     def __init__(self, stash: Stash, options: MarkdownOptions, report: Problems) -> None:
         self._stash = stash
-        self._options = options
+        self._rule = options.mentions
+        self._citations = options.citations
         self._report = report
 
     def find(self, data: str) -> list[BareMention]:
@@ -231,8 +217,8 @@ class Mentions:
 
         rendered = RenderedText(data, self._stash)
         matches = list(find(rendered.text))
-        if self._options.bare:
-            self._report_invalid(rendered.text, matches)
+        for invalid in self._rule.invalid(rendered.text, matches):
+            self._report.bad(invalid.text, invalid.error)
         mentions: list[BareMention] = []
         linked_end = 0  # in the rendered text, of the last mention
         for match in matches:
@@ -244,14 +230,13 @@ class Mentions:
 
     def _may_have_mentions(self, data: str) -> bool:
         """Return whether the options ask for mentions, and ``data`` has what they contain."""
-        options = self._options
         if not _BEGINNING.search(data):
             return False
-        if options.bare_names:
+        if self._rule.names:
             return True
         lower = data.lower()
         has_label = "doi" in lower or "hdl" in lower
-        return has_label and (options.bare or options.bare_links or "@" in data)
+        return has_label and (bool(self._rule) or "@" in data)
 
     def _mention(self, match: Match, rendered: RenderedText, linked_end: int) -> BareMention | None:
         """Return the mention for a match in the rendered text, or None if it is not to be linked.
@@ -261,10 +246,7 @@ class Mentions:
         citation = self._citation(match, rendered)
         if citation is not None:
             return citation
-        if not self._is_wanted(match.label):
-            return None
-        is_in_list = rendered.text[linked_end : match.start] in _SEPARATORS_OF_LISTS
-        if not is_in_list and _in_word(rendered.text, match):
+        if not self._rule.includes(rendered.text, match, linked_end):
             return None
         start = match.start
         name = start + len(match.label)
@@ -272,17 +254,9 @@ class Mentions:
             start = name  # **DOI:** 10.1000/182
         return _mention_from(rendered, start, match)
 
-    def _is_wanted(self, label: str) -> bool:
-        """Return whether the options ask for links of mentions with such a label or link."""
-        if not label:
-            return self._options.bare_names
-        if "doi.org" in label.lower():
-            return self._options.bare_links and label.lower().startswith(_SCHEMES)
-        return self._options.bare
-
     def _citation(self, match: Match, rendered: RenderedText) -> BareMention | None:
         """Return the citation if a match is one: ``@doi:`` and a name, and not in a word."""
-        if not self._options.citations or match.start == 0:
+        if not self._citations or match.start == 0:
             return None
         at = match.start - 1
         beginning = rendered.text[at : at + len(_CITED)]
@@ -293,25 +267,6 @@ class Mentions:
         mention = _mention_from(rendered, at, match)
         return None if mention is None else mention._replace(cites=True)
 
-    def _report_invalid(self, text: str, matches: list[Match]) -> None:
-        """Report what has a label and a prefix, but is not a DOI."""
-        for start, end in _unmatched(text, matches):
-            for labelled in _LABELLED.finditer(text, start, end):
-                written = labelled[0].rstrip(_CLOSING)
-                try:
-                    DOI.parse(written.replace("\uff1a", ":", 1))
-                except DOISyntaxError as error:
-                    self._report.bad(written, error)
-
-
-def _unmatched(text: str, matches: list[Match]) -> Iterator[tuple[int, int]]:
-    """Yield where the stretches of a text between the matches begin and end."""
-    start = 0
-    for match in matches:
-        yield start, match.start
-        start = match.end
-    yield start, len(text)
-
 
 def _mention_from(rendered: RenderedText, start: int, match: Match) -> BareMention | None:
     """Return the mention from a place in the rendered text on; None if it begins or ends in markup."""
@@ -321,21 +276,3 @@ def _mention_from(rendered: RenderedText, start: int, match: Match) -> BareMenti
     if data_start is None or data_end is None:
         return None
     return BareMention(data_start, data_end, text, match.doi)
-
-
-def _in_word(text: str, match: Match) -> bool:
-    """Return whether a match is inside a longer word, a path or a URL."""
-    if match.start == 0:
-        return False
-    before = text[match.start - 1]
-    if before.isspace() or before == BOUNDARY:
-        return False
-    # find() has checked other letters: in some scripts they precede a name without a space.
-    if before.isascii() and before.isalnum():
-        return True
-    joining = _BEFORE_LABEL if match.label else _BEFORE_NAME
-    if before in joining:
-        return True
-    preceding = text[max(0, match.start - _MAX_URL) : match.start]
-    last_word = preceding.rsplit(maxsplit=1)[-1]
-    return "://" in last_word

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from doiuri import DOISyntaxError, plugins
 from doiuri.citations import Citing
 from doiuri.plugins import Option, option, text, texts, with_defaults
+from doiuri.plugins.mentions import MENTION_OPTIONS, MentionRule
 
 from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import slug
@@ -38,9 +39,7 @@ _warn = logging.getLogger("doiuri").warning
 BUDGET = 20  # seconds
 _SHARED = with_defaults(budget=BUDGET)
 OWN = (
-    Option("bare", True, "link `doi:10.1000/182` in running text", none=False),
-    Option("bare_names", False, "link `10.1000/182` in running text, without a label"),
-    Option("bare_links", False, "link `https://doi.org/10.1000/182` in running text"),
+    *MENTION_OPTIONS,
     Option(
         "citations",
         True,
@@ -90,9 +89,8 @@ class MarkdownOptions:
 
     shared: plugins.Options
     citing: Citing
-    bare: bool
-    bare_names: bool
-    bare_links: bool
+    mentions: MentionRule
+    """Which DOIs in running text become links."""
     citations: bool
     nocite: tuple[Handle | str, ...]
     """The works that are listed, but not cited."""
@@ -119,7 +117,8 @@ class MarkdownOptions:
     def read(cls, values: Mapping[str, object]) -> MarkdownOptions:
         """Return the options in ``values``, checked; raises ValueError that names the invalid one."""
         shared = plugins.Options.read(values, options=_SHARED)
-        own = {option.name: option.read(values) for option in OWN}
+        mentions = MentionRule.read(values)
+        own = {option.name: option.read(values) for option in OWN if option not in MENTION_OPTIONS}
         citing = Citing(shared)
         nocite: list[Handle | str] = []
         misspelt: list[Problem] = []
@@ -137,7 +136,7 @@ class MarkdownOptions:
             if not shared.lock:
                 raise ValueError('locked: needs a lock file; name it with the option "lock"')
             shared = replace(shared, offline=True)
-        return cls(shared, citing, **own)
+        return cls(shared, citing, mentions, **own)
 
 
 def _problem_of(part: str, error: ValueError) -> Problem:

@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri.plugins.mentions import BOUNDARY
 from markdown.treeprocessors import InlineProcessor as InlineTreeprocessor
 from markdown.util import AMP_SUBSTITUTE, ETX, HTML_PLACEHOLDER_RE, INLINE_PLACEHOLDER, STX
 
@@ -156,8 +157,6 @@ class Stash:
             return html.unescape(special[0])
         return escaped(self.nodes.get(number))
 
-
-BOUNDARY = "\0"  # not allowed in names and labels
 
 _DELIMITERS = "*_~^=+"  # emphasis, and mark, insert, tilde and caret of common extensions
 _RUNS = "|".join(f"{re.escape(delimiter)}{re.escape(delimiter)}*" for delimiter in _DELIMITERS)

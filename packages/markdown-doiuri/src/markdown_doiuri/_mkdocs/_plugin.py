@@ -236,7 +236,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         dois: dict[DOI, None] = {}
         cited: list[Key] = []
         for file in in_order:
-            page = read(file.content_string, ids, bare_names=options.bare_names)
+            page = read(file.content_string, ids, bare_names=options.mentions.names)
             dois |= dict.fromkeys(page.dois)
             cited += page.cited
         cited += options.nocite

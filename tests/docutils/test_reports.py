@@ -50,6 +50,8 @@ def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(
     (content / "a.rst").write_text(
         article + ":doi:`10.1000/1` :doi:`10.1000/2` :doi:`10.1000/3,`\n"
     )
+    mentions = article.replace("Title", "Other") + "doi:10.1000/1 and doi:10.1000/4\n"
+    (content / "b.rst").write_text(mentions.replace(":date", ":summary: doi:10.1000/5\n:date"))
     config = "SITEURL = ''\nTIMEZONE = 'UTC'\nTHEME = 'simple'\nPLUGINS = ['docutils_doiuri']\n"
     (tmp_path / "pelicanconf.py").write_text(config)
     with running([record("10.1000/1", "https://example.org/")]) as proxy:
@@ -60,6 +62,9 @@ def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(
     assert ["doi-not-found" in link.classes for link in found] == [False, True, True]
     assert "DOI not found: 10.1000/2" in said
     assert "10.1000/3,: the name ends in ','" in said
+    others = links((tmp_path / "out" / "other.html").read_text())
+    marked = [(link.text, "doi-not-found" in link.classes) for link in others]
+    assert marked == [("doi:10.1000/1", False), ("doi:10.1000/4", True)]
 
 
 def test_every_construct_of_restructuredtext_is_reported_where_it_is_written(

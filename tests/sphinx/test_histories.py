@@ -22,6 +22,7 @@ TEXTS = {
     "nothing": "Text",
     "links": ":doi:`10.5555/a`, :doi:`10.5555/kept,`, :doi:`10.5555`\n\n:doi:`10.5555/b`",
     "dead": ":doi:`10.5555/dead`, :doi:`T <10.5555/DEAD>`\nhttps://doi.org/10.5555/dead",
+    "mentions": "doi:10.5555/a, DOI: 10.5555/dead\n\n- doi:10.5555/dead, doi:10.bad\n- 10.5555/kept",
     "cites a": ":doi:p:`10.5555/a`",
     "cites b, a": ":doi:t:`10.5555/b, 10.5555/a, p. 3` :doi:p:`10.5555/dead`",
     "cites own": ":doi:p:`@own`",
@@ -45,8 +46,19 @@ OPTIONS = {
     "doi_hardcoded_links": ("False", "True"),
     "doi_works": ("'works.json'", "['works.json', 'more.json']"),
     "doi_resolve": ("True", "False"),
+    "doi_bare": ("True", "False"),
+    "doi_bare_names": ("False", "True"),
 }
-REREADS = {"doi_text", "doi_link", "doi_hardcoded_links", "doi_works", "language"}  # all documents
+# of all documents
+REREADS = {
+    "doi_text",
+    "doi_link",
+    "doi_hardcoded_links",
+    "doi_works",
+    "language",
+    "doi_bare",
+    "doi_bare_names",
+}
 RENEWS = {"doi_details", "doi_resolve"}  # all answers
 FILES = {
     "index.rst": "T\n=\n\n.. toctree::\n   :glob:\n\n   s/t*\n",
@@ -283,7 +295,7 @@ HISTORIES = {
     ],
     "two processes read and write": [
         Step({**ALL, "t2": "refers"}, processes="2"),
-        Step({**MANY, "t1": "links", "t3": "dead"}, processes="2"),
+        Step({**MANY, "t1": "links", "t3": "dead", "o4": "mentions", "o9": "mentions"}, processes="2"),
     ],
     "another builder finds the changes first": [
         Step({**ALL, "t2": "refers", "t4": "refers to t1", "t5": "hidden"}),
@@ -297,9 +309,11 @@ HISTORIES = {
     ],
     "a lock file is written, out of date, and deleted": [
         Step(ALL, builder="doi-lock"), Step(), Step({"t2": "nothing", "o3": "", "o4": "links"}),
-        Step(builder="doi-lock"), Step({"o1": "dead"}), Step(unlocks=True), Step(),
+        Step({"o5": "mentions"}, builder="doi-lock"), Step({"o1": "mentions"}), Step(unlocks=True), Step(),
     ],
-    "options change, one after the other": [Step(ALL), *(Step(options={name: 1}) for name in OPTIONS)],
+    "options change, one after the other": [
+        Step({**ALL, "o4": "mentions"}), *(Step(options={name: 1}) for name in OPTIONS),
+    ],
 }  # fmt: skip
 
 

@@ -135,12 +135,14 @@ def _find_lines(texts: AbstractSet[str], name: str) -> Iterator[tuple[str, int]]
 
 
 def _source(node: nodes.Element) -> str:
-    """Return the part of a node's source that reStructuredText and MyST share: the backticks, or the URI.
+    """Return the part of a node's source that reStructuredText and MyST share: the backticks, the URI, the text.
 
     For a reference to a named target it is the URI, which is written where the target is defined.
     """
     raw: str = node.rawsource
     uri: str = node.get("refuri", "")
+    if "doi_written" in node:  # in running text
+        return raw
     is_role = "`" in raw and raw[-1] in "`:"
     has_uri = uri in re.sub(r"\s|\\", "", raw)
     if not is_role and not has_uri:

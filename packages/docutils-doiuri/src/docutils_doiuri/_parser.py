@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,14 @@ from docutils.writers import Writer
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import OPTIONS, Options, open_resolver
 from doiuri.plugins.display import breakable
+from doiuri.plugins.mentions import MENTION_OPTIONS, MentionRule
 from doiuri.plugins.sentences import dead_doi, remarks
 from doiuri.plugins.survey import Answer, Need, Survey
 
 from docutils_doiuri.nodes import (
     cut_link,
     doi_references,
+    link_mentions,
     link_uri,
     parse_arxiv_target,
     restore_contents,
@@ -33,13 +36,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from docutils.parsers.rst.states import Inliner
+    from pelican.readers import Readers
 
     from docutils_doiuri.nodes import Target
 
 # Plain docutils has no citations
 _CITES = {"citation", "notes", "reference_style", "csl_path", "reference_locale", "works"}
-_SETTINGS = {f"doi_{option.name}": option for option in OPTIONS if option.name not in _CITES}
+_SETTINGS = {
+    f"doi_{option.name}": option
+    for option in (*OPTIONS, *MENTION_OPTIONS)
+    if option.name not in _CITES and option.name != "bare_links"  # docutils links URLs
+}
 _ATTRIBUTE = "_doiuri_options"
+_RULE = "_doiuri_mentions"
+_NO_MENTIONS = MentionRule(labelled=False, names=False, links=False)
 
 _logger = logging.getLogger("doiuri")
 
@@ -63,7 +73,7 @@ def _check(
 _SPEC = tuple(
     (
         option.describe(),
-        [f"--doi-{option.name}"],
+        [f"--doi-{option.name.replace('_', '-')}"],
         {"metavar": f"<{option.name}>", "validator": _check},
     )
     for option in _SETTINGS.values()
@@ -83,9 +93,11 @@ def _prepare(document: nodes.document) -> Options:
         given = {name: value for name, value in settings.items() if value is not None}
         try:
             attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_")
+            attributes[_RULE] = MentionRule.read(given, prefix="doi_")
         except ValueError as error:
             _report(document, document.reporter.ERROR_LEVEL, str(error))
             attributes[_ATTRIBUTE] = Options.read({"resolve": False}, environ={})
+            attributes[_RULE] = _NO_MENTIONS
     options: Options = attributes[_ATTRIBUTE]
     return options
 
@@ -110,6 +122,23 @@ def _report(document: nodes.document, level: int, text: str, **place: Any) -> no
     return message
 
 
+class LinkMentions(Transform):
+    """Make links of the DOIs in running text, as the settings say."""
+
+    # After InternalTargets (660), the last that resolves references; before SmartQuotes (855)
+    default_priority = 690
+
+    def apply(self) -> None:
+        """Change a document, and report what has a label, but is not a DOI."""
+        options = _prepare(self.document)
+        rule: MentionRule = vars(self.document)[_RULE]
+        invalid = link_mentions(self.document, rule, options)
+        set_lines(self.document, invalid)
+        level = self.document.reporter.WARNING_LEVEL
+        for element in invalid:
+            _report(self.document, level, element["doi_error"], base_node=element)
+
+
 class VerifyDOIs(Transform):
     """Look up the DOIs of a document in one batch, mark those that do not exist, and report what is wrong."""
 
@@ -124,7 +153,8 @@ class VerifyDOIs(Transform):
         links = list(doi_references(self.document))
         for link in links:
             if link.get("support_smartquotes") is False:  # docutils, unlike Sphinx, ignores it
-                link[:] = [nodes.Text(options.display(link["doi"]))]
+                text = link.get("doi_written") or options.display(link["doi"])
+                link[:] = [nodes.Text(text)]
         restore_contents(self.document)
 
         answers = self._look_up(links, options)
@@ -192,6 +222,7 @@ class VerifyDOIs(Transform):
                     _show_problem(self.document, node, reported[identity])
         for node in self.document.findall(nodes.Element):  # also in substitutions that are not used
             node.attributes.pop("doi_typed", None)
+            node.attributes.pop("doi_written", None)
 
     def _report_cut_links(self) -> None:
         """Report the URLs that docutils ends inside of a name."""
@@ -306,10 +337,39 @@ def doi_role(
 def register(name: str = "doi") -> None:
     """Register the role in docutils, for this process, and ``arxiv`` unless there is a role of that name.
 
-    Pelican calls this if ``PLUGINS`` has ``docutils_doiuri``.
+    Pelican calls this if ``PLUGINS`` has ``docutils_doiuri``; there, DOIs in running text become links, too.
 
     :param name: the name of the role.
     """
+    _register_roles(name)
+    if "pelican" in sys.modules:
+        from pelican import signals
+
+        signals.readers_init.connect(_link_mentions_in_pelican)
+
+
+def _link_mentions_in_pelican(readers: Readers) -> None:
+    """Give the transform of DOIs in running text to Pelican's readers of reStructuredText.
+
+    They make their parser themselves. Of a document's components they let a plugin choose the writer.
+    """
+    from pelican.readers import RstReader
+
+    for extension, reader in readers.reader_classes.items():
+        if issubclass(reader, RstReader):
+            writer = type("Writer", (_LinkingWriter, reader.writer_class), {})
+            linking = type("Reader", (reader,), {"writer_class": writer})
+            readers.reader_classes[extension] = linking
+
+
+class _LinkingWriter(Writer):  # type: ignore[type-arg]
+    """A writer that makes links of the DOIs in running text before it writes."""
+
+    def get_transforms(self) -> list[type[Transform]]:
+        return [*super().get_transforms(), LinkMentions]
+
+
+def _register_roles(name: str) -> None:
     roles.register_local_role(name, doi_role)  # type: ignore[arg-type]
     # docutils prefers a local role of this name, such as one of another extension
     roles.register_canonical_role("arxiv", partial(doi_role, parse=parse_arxiv_target))  # type: ignore[arg-type]
@@ -330,12 +390,16 @@ class Parser(rst.Parser):
     )
     """The settings with paths, which docutils reads as relative to the docutils.conf that has them."""
 
+    def get_transforms(self) -> list[type[Transform]]:
+        """Return the transforms of reStructuredText, and that of DOIs in running text."""
+        return [*super().get_transforms(), LinkMentions]
+
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Register the roles, and parse a document.
 
         :param inputstring: the source text.
         :param document: the document to fill.
         """
-        register()
+        _register_roles("doi")
         _prepare(document)
         super().parse(inputstring, document)

@@ -19,6 +19,7 @@ from doiuri.plugins import ARXIV_PATTERN, arxiv_doi, with_suggestion
 from doiuri.plugins.display import link_to_handle
 
 from docutils_doiuri._lines import set_lines
+from docutils_doiuri._mentions import link_mentions, visible_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,7 @@ __all__ = [
     "Target",
     "cut_link",
     "doi_references",
+    "link_mentions",
     "link_uri",
     "parse_arxiv_target",
     "parse_target",
@@ -279,7 +281,7 @@ def cut_link(link: nodes.Element) -> Cut | None:
 
     after_link = link.parent.index(link) + 1
     next_node = link.parent[after_link : after_link + 1]  # empty at the end of the text
-    following_text = "".join(node.astext() for node in next_node)
+    following_text = "".join(map(_name_text, next_node))
     match = next(find(text + following_text), None)
     if match is None or match.start > 0:
         return None
@@ -287,6 +289,11 @@ def cut_link(link: nodes.Element) -> Cut | None:
     if not left_out or left_out.startswith("\N{EN DASH}"):  # which is punctuation
         return None
     return Cut(left_out, match.doi)
+
+
+def _name_text(node: nodes.Node) -> str:
+    """Return the text of a node, in which an escaped blank ends a name."""
+    return visible_text(node) if isinstance(node, nodes.Text) else node.astext()
 
 
 def source_text(link: nodes.Element) -> str:

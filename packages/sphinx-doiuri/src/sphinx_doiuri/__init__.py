@@ -39,7 +39,7 @@ from sphinx_doiuri._pages import (
     copy_style,
     link_style,
 )
-from sphinx_doiuri._read import DOIRole, FindKept, ReadDOIs, RestoreContents
+from sphinx_doiuri._read import DOIRole, FindKept, LinkMentions, ReadDOIs, RestoreContents
 from sphinx_doiuri._references import NameWorks, ResolveCitations
 from sphinx_doiuri._verify import report_works, verify
 
@@ -96,7 +96,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     add_options(app)
     app.add_role("doi", DOIRole(), override=True)
     app.add_domain(DOIDomain)
-    for transform in (HideURIs, ShowURIs, FindKept, ReadDOIs, RestoreContents):
+    for transform in (HideURIs, ShowURIs, FindKept, LinkMentions, ReadDOIs, RestoreContents):
         app.add_transform(transform)
     for post_transform in _POST_TRANSFORMS:
         app.add_post_transform(post_transform)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from doiuri.citations import Citing
 from doiuri.plugins import Option, Options, option, with_defaults
+from doiuri.plugins.mentions import MentionRule
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -27,6 +28,9 @@ BUDGET = 60.0  # seconds
 SWITCHES = (
     Option("linkcheck", True, "let linkcheck ask the registry about DOIs"),
     option("details"),
+    option("bare"),
+    option("bare_names"),
+    option("bare_links", help="link `https://doi.org/10.1000/182` in running text of MyST"),
     Option(
         "lock_prune",
         False,
@@ -45,12 +49,16 @@ _REBUILDS: dict[str, _Rebuild] = {
     "link": "env",
     "works": "env",
     "reference_locale": "env",  # it has the terms of locators
+    "bare": "env",
+    "bare_names": "env",
+    "bare_links": "env",
     "details": "html",
     "hardcoded_links": "env",
 }
 _ALIKE = 0.8  # how similar a misspelt name is to the right one, from 0 to 1
 _ATTRIBUTE = "_doiuri_options"
 _CITING = "_doiuri_citing"
+_RULE = "_doiuri_mentions"
 
 
 def add_options(app: Sphinx) -> None:
@@ -79,11 +87,12 @@ def check_options(app: Sphinx, config: Config) -> None:
         shared = Options.read(given, prefix="doi_", options=_SHARED, folder=app.confdir)
         for declared in SWITCHES:
             switch(config, f"doi_{declared.name}")
+        rule = MentionRule.read(given, "doi_")
         citing = Citing(shared, app.confdir, config.language, "doi_")
     except ValueError as error:
         raise ConfigError(str(error)) from None
     # Sphinx does not pickle names with an underscore
-    vars(config).update({_ATTRIBUTE: shared, _CITING: citing})
+    vars(config).update({_ATTRIBUTE: shared, _CITING: citing, _RULE: rule})
     _report_misspelt(config)
 
 
@@ -107,6 +116,12 @@ def options(config: Config) -> Options:
     """Return the options that all plugins share, as they were when the build began."""
     shared: Options = vars(config)[_ATTRIBUTE]
     return shared
+
+
+def mention_rule(config: Config) -> MentionRule:
+    """Return which DOIs in running text become links."""
+    rule: MentionRule = vars(config)[_RULE]
+    return rule
 
 
 def switch(config: Config, name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from docutils_doiuri.nodes import (
     cut_link,
+    link_mentions,
     link_uri,
     parse_arxiv_target,
     parse_target,
@@ -18,13 +19,14 @@ from docutils_doiuri.nodes import (
     source_text,
 )
 from doiuri import DOI, DOISyntaxError, encode
+from sphinx import addnodes
 from sphinx.errors import FiletypeNotFoundError
 from sphinx.transforms import SphinxTransform
 from sphinx.util import get_filetype, logging
 from sphinx.util.docutils import SphinxRole
 
 from sphinx_doiuri._citations import citations_in
-from sphinx_doiuri._config import options, switch
+from sphinx_doiuri._config import mention_rule, options, switch
 from sphinx_doiuri._environment import hardcoded_doi, note_written, sort_out_kept
 from sphinx_doiuri._locale import __
 
@@ -81,6 +83,31 @@ class ArXivRole(DOIRole):
     """``:arxiv:`2301.00001``` and ``:arxiv:`Title <hep-th/9901001v2>```."""
 
     parse = staticmethod(parse_arxiv_target)
+
+
+_UNLINKED = (
+    addnodes.desc_signature,
+    addnodes.desc_inline,
+    addnodes.pending_xref,
+    addnodes.literal_emphasis,
+    addnodes.literal_strong,
+    addnodes.manpage,
+    addnodes.download_reference,
+)
+
+
+class LinkMentions(SphinxTransform):
+    """Make links of the DOIs in running text, as the options say."""
+
+    default_priority = 690  # after ExternalTargets (640); before ReadDOIs, which looks at the links
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change a document, and warn of what has a label, but is not a DOI."""
+        rule = mention_rule(self.config)
+        invalid = link_mentions(self.document, rule, options(self.config), _UNLINKED)
+        set_lines(self.document, invalid)
+        for element in invalid:
+            logger.warning(element["doi_error"], type="doi", subtype="syntax", location=element)
 
 
 class ReadDOIs(SphinxTransform):

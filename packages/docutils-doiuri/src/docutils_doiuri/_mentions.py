@@ -1,0 +1,377 @@
+"""Link DOIs in running text, such as ``doi:10.1000/182``, by the rule of ``doiuri.plugins.mentions``."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from docutils import nodes
+from docutils.parsers import rst
+from docutils.parsers.rst.states import Inliner
+from doiuri import find
+from doiuri.plugins import with_suggestion
+from doiuri.plugins.mentions import BOUNDARY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from doiuri import Match
+    from doiuri.plugins import Options
+    from doiuri.plugins.mentions import InvalidMention, MentionRule
+
+NO_LINKS = "no-doi"
+"""The class of a passage, or the field at the top of a document, in which no mention becomes a link."""
+
+_UNLINKED: tuple[type, ...] = (
+    nodes.FixedTextElement,  # blocks of code, doctests, addresses, raw text, comments
+    nodes.literal,
+    nodes.math,
+    nodes.title_reference,
+    nodes.reference,
+    nodes.footnote_reference,
+    nodes.citation_reference,
+    nodes.substitution_reference,
+    nodes.substitution_definition,
+    nodes.target,
+    nodes.label,
+    nodes.field_name,
+    nodes.option_string,
+    nodes.option_argument,
+    nodes.problematic,
+    nodes.system_message,
+    nodes.Invisible,
+    nodes.generated,
+    nodes.image,
+    nodes.docinfo,  # which is metadata
+)
+_CHARACTER = re.compile(r"\0?.", re.DOTALL)  # NUL: escaped
+# What a name may have before its next part
+_INNER = re.compile(r"[/._:;,-]*")
+_LABEL_AT_END = re.compile(r"doi ?[:\uff1a]? ?\Z", re.IGNORECASE)
+# "`10.1000/182`": text in the default role
+_DEFAULT_ROLE = re.compile(r"`(?!`)[^`]*`", re.DOTALL)
+
+
+def link_mentions(
+    document: nodes.document,
+    rule: MentionRule,
+    options: Options,
+    unlinked: Iterable[type] = (),
+) -> list[nodes.inline]:
+    """Make links of the DOIs in the running text of a document; a field ``no-doi`` at its top forbids it.
+
+    :param options: the base URL of the links.
+    :param unlinked: elements in which none becomes a link, beside docutils' own.
+    :returns: an element for each mention with a label that is not a DOI, whose attribute ``doi_error`` says
+        why. It has a place in the document, but does not stand in it.
+    """
+    if not rule or _has_field(document):
+        return []
+    excluded = (*_UNLINKED, *unlinked)
+    texts = [text for text in document.findall(nodes.Text) if "10." in text]
+    blocks = dict.fromkeys(block for text in texts if (block := _block(text, excluded)) is not None)
+    inliner = _inliner(document)
+    invalid: list[nodes.inline] = []
+    for block in blocks:
+        invalid += _BlockText(block, excluded).link_mentions(rule, options, inliner)
+    return invalid
+
+
+def _has_field(document: nodes.document) -> bool:
+    """Return whether the field ``no-doi`` stands at the top."""
+    return any(
+        field[0].astext().lower() == NO_LINKS
+        for info in document.findall(nodes.docinfo)
+        for field in info.findall(nodes.field)
+    )
+
+
+def _inliner(document: nodes.document) -> Inliner | None:
+    """Return what finds URLs in text, as docutils does; None if the document is not reStructuredText."""
+    if not isinstance(document.transformer.components.get("parser"), rst.Parser):
+        return None
+    inliner = Inliner()
+    inliner.init_customizations(document.settings)
+    inliner.document = document
+    inliner.reporter = document.reporter
+    return inliner
+
+
+def _block(text: nodes.Text, excluded: tuple[type, ...]) -> nodes.Element | None:
+    """Return the block of text that a text stands in; None if its mentions do not become links."""
+    block: nodes.Element = text.parent
+    while _is_in_text(block):
+        block = block.parent
+    ancestor: nodes.Element | None = block
+    while ancestor is not None:
+        if _is_excluded(ancestor, excluded):
+            return None
+        ancestor = ancestor.parent
+    return block
+
+
+def _is_in_text(node: nodes.Element) -> bool:
+    return isinstance(node, nodes.Inline) and isinstance(
+        node.parent, nodes.TextElement | nodes.Inline
+    )
+
+
+def _is_excluded(node: nodes.Element, excluded: tuple[type, ...]) -> bool:
+    is_unlinked = isinstance(node, excluded) or NO_LINKS in node.get("classes", ())
+    is_name = node.get("support_smartquotes") is False  # of ``:doi:`!10.1000/182```
+    return is_unlinked or is_name or "doi_form" in node
+
+
+@dataclass(slots=True)
+class _Segment:
+    """A text node in the text of a block."""
+
+    node: nodes.Text
+    start: int
+    end: int
+    places: Sequence[int]
+    """For each character its position in the node, in which an escape has two characters."""
+
+    @property
+    def raw(self) -> str:
+        """The text of the node, with docutils' NUL before what was escaped."""
+        return str(self.node)
+
+    def has_escape(self, start: int, last: int) -> bool:
+        """Return whether one of the characters from ``start`` to ``last`` in the block's text was escaped."""
+        return (
+            "\0" in self.raw[self.places[start - self.start] : self.places[last - self.start] + 1]
+        )
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span in the node of a span of the block's text."""
+        raw_start = self.places[start - self.start]
+        last = self.places[end - 1 - self.start]
+        length = 2 if self.raw[last] == "\0" else 1
+        return raw_start, last + length
+
+
+class _Mention(NamedTuple):
+    """A mention: a span of a text node; or its end, and the element after it, if that is in the default role."""
+
+    segment: _Segment
+    start: int
+    end: int
+    match: Match
+    role: nodes.Element | None = None
+
+    @property
+    def raw(self) -> str:
+        """The text of the span, with docutils' NUL before what was escaped."""
+        return self.segment.raw[self.start : self.end]
+
+
+class _BlockText:
+    """The text of a block as readers see it, with BOUNDARY for what is not text, and where its parts stand."""
+
+    def __init__(self, block: nodes.Element, excluded: tuple[type, ...]) -> None:
+        self._excluded = excluded
+        self._parts: list[str] = []
+        self._size = 0
+        self._segments: list[_Segment] = []
+        self._roles: dict[int, nodes.Element] = {}
+        """Elements of the default role after a label, by the position of their text."""
+        self._cuts: set[int] = set()
+        """Where an element begins in which a name before it may go on."""
+        self._read(block)
+        self._text = "".join(self._parts)
+
+    def _add(self, text: str) -> None:
+        self._parts.append(text.replace("\n", " "))
+        self._size += len(text)
+
+    def _read(self, element: nodes.Element) -> None:
+        for child in element.children:
+            if isinstance(child, nodes.Text):
+                self._read_text(child)
+            elif isinstance(child, nodes.Element):
+                self._read_element(child)
+
+    def _read_element(self, element: nodes.Element) -> None:
+        if self._is_labelled_role(element):
+            self._roles[self._size] = element
+            self._add(element.astext() + BOUNDARY)
+            return
+        if not _ends_name(element):
+            self._cuts.add(self._size)
+        if _is_excluded(element, self._excluded):
+            self._add(BOUNDARY)
+        else:
+            self._add(" ")
+            self._read(element)
+            self._add(" ")
+
+    def _read_text(self, node: nodes.Text) -> None:
+        start = self._size
+        text, places = _visible(str(node))
+        self._add(text)
+        self._segments.append(_Segment(node, start, self._size, places))
+
+    def _is_labelled_role(self, element: nodes.Element) -> bool:
+        """Return whether an element is text in the default role, directly after a label."""
+        if isinstance(element, nodes.reference | nodes.target | nodes.problematic):
+            return False
+        if not _DEFAULT_ROLE.fullmatch(element.rawsource):
+            return False
+        follows_text = bool(self._segments) and self._segments[-1].end == self._size
+        return follows_text and _LABEL_AT_END.search(self._parts[-1]) is not None
+
+    def link_mentions(
+        self, rule: MentionRule, options: Options, inliner: Inliner | None
+    ) -> list[nodes.inline]:
+        """Make links of the mentions; return an element for each mention with a label that is not a DOI."""
+        matches = list(find(self._text))
+        invalid = [self._element(mention) for mention in rule.invalid(self._text, matches)]
+        mentions: dict[int, list[_Mention]] = {}
+        last_end = 0
+        for match in matches:
+            if not rule.includes(self._text, match, last_end):
+                continue
+            mention = self._mention(match)
+            if mention is not None:
+                mentions.setdefault(mention.segment.start, []).append(mention)
+                last_end = match.end
+
+        for segment in self._segments:
+            if segment.start in mentions:
+                _replace(segment, mentions[segment.start], options, inliner)
+        return [element for element in invalid if element is not None]
+
+    def _mention(self, match: Match) -> _Mention | None:
+        """Return the mention of a match; None if it is escaped, or not in one place."""
+        start = match.start
+        name_start = start + len(match.label)
+        role = self._roles.get(name_start)
+        if role is not None:
+            segment = self._segment_at(name_start - 1)
+            is_whole = match.end == name_start + len(role.astext())
+            if not is_whole or start < segment.start or segment.has_escape(start, name_start - 1):
+                return None
+            return _Mention(segment, *segment.span(start, name_start), match, role)
+
+        segment = self._segment_at(match.end - 1)
+        if start < segment.start:
+            start = name_start  # **DOI:** 10.1000/182
+        is_inside = segment.start <= start and match.end <= segment.end
+        if not is_inside or self._goes_on(match.end) or segment.has_escape(start, name_start):
+            return None
+        return _Mention(segment, *segment.span(start, match.end), match)
+
+    def _element(self, mention: InvalidMention) -> nodes.inline | None:
+        """Return the element for a mention that is not a DOI; None if it is escaped, or not in one place."""
+        end = mention.start + len(mention.text)
+        segment = self._segment_at(mention.start)
+        is_inside = segment.start <= mention.start and end <= segment.end
+        if not is_inside or self._goes_on(end) or segment.has_escape(mention.start, end - 1):
+            return None
+        error = str(with_suggestion(mention.error))
+        element = nodes.inline(mention.text, mention.text, doi_error=error)
+        element.parent = segment.node.parent
+        return element
+
+    def _segment_at(self, position: int) -> _Segment:
+        """Return the last segment that begins at a position or before it."""
+        index = bisect_right(self._segments, position, key=attrgetter("start"))
+        return self._segments[max(index - 1, 0)]
+
+    def _goes_on(self, end: int) -> bool:
+        """Return whether the name before ``end`` may go on in the next element."""
+        inner = _INNER.match(self._text, end)
+        return inner is not None and inner.end() in self._cuts
+
+
+def _ends_name(element: nodes.Element) -> bool:
+    """Return whether no name goes on in an element: the mark of a note, a picture, a line break, an end tag."""
+    if isinstance(element, nodes.raw):
+        return element.astext().startswith(("<br", "</"))
+    return isinstance(element, nodes.footnote_reference | nodes.citation_reference | nodes.image)
+
+
+def _visible(raw: str) -> tuple[str, Sequence[int]]:
+    """Return the text that readers see, and for each character its position in the raw text.
+
+    An escaped blank, of which they see nothing, is BOUNDARY, for it ends a name.
+    """
+    if "\0" not in raw:
+        return raw, range(len(raw))
+    characters = []
+    places = []
+    for character in _CHARACTER.finditer(raw):
+        visible = character[0].removeprefix("\0")
+        is_escape = visible != character[0]
+        if is_escape and visible in " \n":
+            visible = BOUNDARY
+        characters.append(visible)
+        places.append(character.start())
+    return "".join(characters), places
+
+
+def visible_text(text: nodes.Text) -> str:
+    """Return the text that readers see, with BOUNDARY for escaped blanks."""
+    return _visible(str(text))[0]
+
+
+def _replace(
+    segment: _Segment, mentions: Sequence[_Mention], options: Options, inliner: Inliner | None
+) -> None:
+    """Put links in the place of the mentions in a text node."""
+    parent = segment.node.parent
+    pieces: list[nodes.Node] = []
+    end = 0
+    for mention in mentions:
+        pieces += _text(segment.raw[end : mention.start], inliner)
+        pieces.append(_link(mention, options))
+        end = mention.end
+        if mention.role is not None:
+            parent.remove(mention.role)
+    pieces += _text(segment.raw[end:], inliner)
+    # Not parent.index: texts are equal if their characters are
+    index = next(i for i, child in enumerate(parent.children) if child is segment.node)
+    parent[index : index + 1] = pieces
+
+
+def _text(raw: str, inliner: Inliner | None) -> list[nodes.Node]:
+    """Return a text in nodes, with links for its URLs if docutils would link them.
+
+    docutils leaves all URLs of a text alone from the first scheme on that it does not know, such as ``doi:``.
+    """
+    if not raw:
+        return []
+    if inliner is None:
+        return [nodes.Text(raw)]
+    return [*inliner.implicit_inline(raw, 0)]
+
+
+def _link(mention: _Mention, options: Options) -> nodes.reference:
+    written, _ = _visible(mention.raw)
+    source = mention.raw.replace("\0", "\\")
+    if mention.role is not None:
+        written += mention.role.astext()
+        source += mention.role.rawsource
+    doi = mention.match.doi
+    return nodes.reference(
+        source,
+        written,
+        internal=False,
+        refuri=doi.link(base=options.link),
+        doi=doi,
+        doi_typed=_typed(mention.match),
+        doi_written=written,
+        classes=["doi"],
+        support_smartquotes=False,
+    )
+
+
+def _typed(match: Match) -> str:
+    """Return the DOI as the author typed it, without its label."""
+    if match.label.lower().startswith("urn:"):  # a colon may stand for the slash
+        return match.doi.name
+    return match.text.removeprefix(match.label)

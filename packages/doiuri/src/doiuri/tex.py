@@ -12,7 +12,7 @@ from doiuri._patterns import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ACCENTS", "SYMBOLS", "plain_text", "rich_text", "unknown_commands"]
+__all__ = ["ACCENTS", "HARMLESS", "SYMBOLS", "plain_text", "rich_text", "unknown_commands"]
 
 
 def _pairs(words: str) -> dict[str, str]:
@@ -35,6 +35,28 @@ SYMBOLS = _pairs(
     " omega ω infty ∞ times × LaTeX LaTeX TeX TeX"
 )
 """Commands, without the backslash, and the characters that they stand for."""
+
+HARMLESS = frozenset((*ACCENTS, *SYMBOLS)).union(
+    """
+    emph textit textsl textbf textsc textrm textsf texttt textup textnormal textsuperscript textsubscript
+    em it itshape sl bf bfseries sc scshape rm sf tt mkbibemph mkbibbold mkbibquote enquote textquote url
+    textregistered texttrademark textcopyright copyright textdegree textellipsis dots ldots cdots
+    textquotedblleft textquotedblright glqq grqq flqq frqq quotedblbase quotesinglbase guillemotleft
+    guillemotright guilsinglleft guilsinglright texteuro euro pounds S P ng NG BibTeX
+    textonehalf textonequarter textthreequarters textmu textohm
+    relax space ensuremath mbox text ifmmode else fi left right
+    mathrm mathbf mathit mathsf mathtt mathcal mathfrak mathbb mathscr boldsymbol operatorname
+    frac sqrt hbar ell Re Im nabla partial prime sum prod int bar hat tilde vec dot ddot check breve acute
+    grave overline underline langle rangle lbrack rbrack lfloor rfloor lceil rceil vert Vert mid parallel perp
+    zeta eta theta iota kappa nu xi rho tau upsilon phi chi psi varepsilon vartheta varphi varrho varsigma varpi
+    Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega aleph
+    pm mp cdot ast star circ bullet div le leq ge geq ne neq ll gg approx sim simeq cong equiv propto
+    to rightarrow leftarrow leftrightarrow Rightarrow Leftarrow uparrow downarrow odot oplus otimes sun degree
+    in subset subseteq cup cap wedge vee neg forall exists emptyset
+    log ln exp sin cos tan min max lim
+    """.split()  # noqa: SIM905
+)
+"""The commands that TeX may run in the text of strangers: each shows a character or changes how text looks."""
 
 # Commands that are frequent in titles; none of them is part of a DOI's name
 _IN_TITLES = SYMBOLS | _pairs(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from doiuri import DOI, DOISyntaxError, bibtex
 from doiuri.plugins import locked_folder
 from doiuri.plugins.survey import tally
-from doiuri.tex import ACCENTS, SYMBOLS
+from doiuri.tex import HARMLESS
 
 from doiuri_cli.files import replace_file
 from doiuri_cli.registry import open_resolver
@@ -27,27 +27,6 @@ _PATIENCE = 5.0  # seconds to wait for other programs that write to the file, as
 
 _CARETS = re.compile(r"\^{2,}")
 _COMMAND = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)
-# The commands that entries need: each shows a character or changes how text looks
-_HARMLESS = frozenset((*ACCENTS, *SYMBOLS)).union(
-    """
-    emph textit textsl textbf textsc textrm textsf texttt textup textnormal textsuperscript textsubscript
-    em it itshape sl bf bfseries sc scshape rm sf tt mkbibemph mkbibbold mkbibquote enquote textquote url
-    textregistered texttrademark textcopyright copyright textdegree textellipsis dots ldots cdots
-    textquotedblleft textquotedblright glqq grqq flqq frqq quotedblbase quotesinglbase guillemotleft
-    guillemotright guilsinglleft guilsinglright texteuro euro pounds S P ng NG BibTeX
-    textonehalf textonequarter textthreequarters textmu textohm
-    relax space ensuremath mbox text ifmmode else fi left right
-    mathrm mathbf mathit mathsf mathtt mathcal mathfrak mathbb mathscr boldsymbol operatorname
-    frac sqrt hbar ell Re Im nabla partial prime sum prod int bar hat tilde vec dot ddot check breve acute
-    grave overline underline langle rangle lbrack rbrack lfloor rfloor lceil rceil vert Vert mid parallel perp
-    zeta eta theta iota kappa nu xi rho tau upsilon phi chi psi varepsilon vartheta varphi varrho varsigma varpi
-    Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega aleph
-    pm mp cdot ast star circ bullet div le leq ge geq ne neq ll gg approx sim simeq cong equiv propto
-    to rightarrow leftarrow leftrightarrow Rightarrow Leftarrow uparrow downarrow odot oplus otimes sun degree
-    in subset subseteq cup cap wedge vee neg forall exists emptyset
-    log ln exp sin cos tan min max lim
-    """.split()  # noqa: SIM905
-)
 
 
 def read_bib(path: str) -> dict[str, str]:
@@ -141,7 +120,7 @@ def tamed(entry: str) -> str:
 def _harmless(command: re.Match[str]) -> str:
     name = command[1]
     is_word = name.isascii() and name.isalpha()
-    if is_word and name not in _HARMLESS:
+    if is_word and name not in HARMLESS:
         return rf"\textbackslash{{}}{name}"
     return command[0]
 

@@ -1,8 +1,8 @@
 """Citations and lists of references in any style of the Citation Style Language (CSL 1.0.2).
 
 ``Style.load`` reads a ``.csl`` file, and a ``Processor`` formats the citations of a document and its list of
-references. What it returns are ``Run`` s of text, which ``to_html`` and ``to_text`` write. Needs only the standard
-library.
+references. What it returns are ``Run`` s of text, which ``to_html``, ``to_markdown``, ``to_latex`` and ``to_text``
+write. Needs only the standard library.
 """
 
 from doiuri_csl._context import Cite, Listed, Place, Position
@@ -10,7 +10,10 @@ from doiuri_csl._errors import CSLError
 from doiuri_csl._locale import Locale
 from doiuri_csl._processor import Processor, Reference
 from doiuri_csl._style import Style
-from doiuri_csl.text._runs import Format, Run, merge, to_html, to_text
+from doiuri_csl.text._html import to_html
+from doiuri_csl.text._latex import to_latex
+from doiuri_csl.text._markdown import to_markdown
+from doiuri_csl.text._runs import Format, Run, merge, to_text
 
 __all__ = [
     "CSLError",
@@ -26,5 +29,7 @@ __all__ = [
     "Style",
     "merge",
     "to_html",
+    "to_latex",
+    "to_markdown",
     "to_text",
 ]

@@ -1,15 +1,13 @@
-"""What callers get: runs of text that look the same, and their text and HTML."""
+"""What callers get: runs of text that look the same, and their plain text."""
 
 from __future__ import annotations
 
-from html import escape
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from doiuri_csl.text._pieces import shared_length
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from doiuri_csl.text._pieces import Piece, Wrap
 
@@ -17,6 +15,9 @@ Format: TypeAlias = Literal[
     "italic", "oblique", "bold", "light", "small-caps", "underline", "superscript", "subscript"
 ]
 """How a run looks."""
+
+Display: TypeAlias = Literal["", "block", "left-margin", "right-inline", "indent"]
+"""The block of an entry that a run stands in; "" for none (CSL 1.0.2, Display)."""
 
 # CSL 1.0.2, Formatting; the values that are not here mean "no format"
 _FORMATS: dict[tuple[str, str], Format] = {
@@ -29,16 +30,14 @@ _FORMATS: dict[tuple[str, str], Format] = {
     ("vertical-align", "sup"): "superscript",
     ("vertical-align", "sub"): "subscript",
 }
-_TAGS: dict[Format, tuple[str, str]] = {
-    "italic": ("<i>", "</i>"),
-    "oblique": ("<em>", "</em>"),
-    "bold": ("<b>", "</b>"),
-    "light": ('<span style="font-weight: lighter">', "</span>"),
-    "small-caps": ('<span style="font-variant: small-caps">', "</span>"),
-    "underline": ("<u>", "</u>"),
-    "superscript": ("<sup>", "</sup>"),
-    "subscript": ("<sub>", "</sub>"),
+_DISPLAYS: dict[str, Display] = {
+    "block": "block",
+    "left-margin": "left-margin",
+    "right-inline": "right-inline",
+    "indent": "indent",
 }
+# Of ASCII, of Latin-1, and the two that Unicode has for ends of lines and paragraphs
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 _PLAIN: frozenset[Format] = frozenset()
@@ -65,6 +64,9 @@ class Run(NamedTuple):
 
     item: str = ""
     """In a citation: the id of the item that it cites; "" for what stands between items, and in entries."""
+
+    display: Display = ""
+    """In an entry: the block that it stands in, such as "left-margin"; "" for none (CSL's ``display``)."""
 
 
 def runs_of(pieces: Iterable[Piece]) -> tuple[Run, ...]:
@@ -146,9 +148,13 @@ def _run_of(piece: Piece) -> Run:
     """Return a piece as a run, its formats worked out from those around it."""
     values: dict[str, str] = {}
     other = {"link": "", "role": "", "item": ""}
+    display: Display = ""
     for wrap in piece.wraps:
         if wrap.kind in other:
             other[wrap.kind] = wrap.value
+        elif wrap.kind == "display":
+            # The outermost block counts, as it does between pieces
+            display = display or _DISPLAYS.get(wrap.value, "block")
         elif wrap.kind == "nodecor":
             values.clear()
         elif wrap.toggle and values.get(wrap.kind) == wrap.value:
@@ -159,7 +165,26 @@ def _run_of(piece: Piece) -> Run:
     formats = _PLAIN
     if values:
         formats = frozenset(_FORMATS[pair] for pair in values.items() if pair in _FORMATS)
-    return Run(piece.text, formats, other["link"], other["role"], other["item"])
+    return Run(piece.text, formats, other["link"], other["role"], other["item"], display)
+
+
+def lines_of(runs: Iterable[Run]) -> list[list[Run]]:
+    """Return the lines that are not empty, each as runs that differ in their formats or links.
+
+    Control characters are spaces, as hosts would read them as markup, and links are those to the web, as hosts
+    would show others as text.
+    """
+    lines: list[list[Run]] = [[]]
+    for run in merge(Run(run.text, run.formats, _web(run.link)) for run in runs):
+        if run.text == "\n":
+            lines.append([])
+        elif run.text:
+            lines[-1].append(run._replace(text=_CONTROLS.sub(" ", run.text)))
+    return [line for line in lines if to_text(line).strip()]
+
+
+def _web(link: str) -> str:
+    return link if link.startswith(("https://", "http://")) else ""
 
 
 def to_text(runs: Iterable[Run]) -> str:
@@ -169,41 +194,3 @@ def to_text(runs: Iterable[Run]) -> str:
     'On Bees'
     """
     return "".join(run.text for run in runs)
-
-
-def to_html(runs: Iterable[Run]) -> str:
-    """Return runs as HTML, with ``<a>`` for their links.
-
-    >>> to_html([Run("On "), Run("Bees", frozenset({"italic"}))])
-    'On <i>Bees</i>'
-    """
-    return "".join(_html(runs))
-
-
-def _html(runs: Iterable[Run]) -> Iterator[str]:
-    """Yield text and tags; elements that the next run has too stay open."""
-    opened: list[tuple[str, str]] = []
-    for run in runs:
-        wanted = _tags(run)
-        kept = shared_length(opened, wanted)
-        yield from _closed(opened, kept)
-        for start_tag, end_tag in wanted[kept:]:
-            opened.append((start_tag, end_tag))
-            yield start_tag
-        yield escape(run.text, quote=False).replace("\n", "<br>\n")
-    yield from _closed(opened, 0)
-
-
-def _tags(run: Run) -> list[tuple[str, str]]:
-    """Return the start tags and end tags around a run, the outermost first."""
-    tags = []
-    if run.link:
-        tags.append((f'<a href="{escape(run.link)}">', "</a>"))
-    tags += [tag for name, tag in _TAGS.items() if name in run.formats]
-    return tags
-
-
-def _closed(opened: list[tuple[str, str]], kept: int) -> Iterator[str]:
-    """Yield the end tags of all but the outermost elements."""
-    while len(opened) > kept:
-        yield opened.pop()[1]

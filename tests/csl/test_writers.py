@@ -1,0 +1,422 @@
+"""Runs as HTML, Markdown, LaTeX and plain text: each read again by a parser of its host."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import get_args
+from urllib.parse import unquote
+
+import markdown
+import pytest
+from doiuri.tex import HARMLESS, SYMBOLS
+from doiuri_csl import Format, Run, to_latex, to_markdown
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+Look = frozenset[Format]
+Character = tuple[str, Look, str]
+"""A character, how it looks, and where it leads to."""
+
+# What hosts read as markup
+HOSTILE = [
+    *"\\`*_{}[]()<>#+-.!|~^$&%@:=\"',;/?",
+    *(
+        "**",
+        "__",
+        "``",
+        "![",
+        "](",
+        "<b>",
+        "</i>",
+        "<!--",
+        "&amp;",
+        "&copy",
+        "&#42;",
+        "{{x}}",
+        "1. ",
+        "2) ",
+    ),
+    *(
+        "- ",
+        "# ",
+        "> ",
+        "---",
+        "===",
+        "!!! note",
+        "    ",
+        "\t",
+        ":smile:",
+        "++x++",
+        "==x==",
+        "$x$",
+        "[^1]: ",
+    ),
+    *(
+        r"\input{x}",
+        r"\end{document}",
+        "^^5c",
+        "--",
+        ",,",
+        "?`",
+        "!`",
+        "<<",
+        "''",
+        "```",
+        "\\\\",
+        "\\[1]",
+    ),
+    *(
+        "\n",
+        "\r",
+        "\0",
+        "\x02",
+        "\x0c",
+        "\u2028",
+        "\u00a0",
+        "\u202f",
+        "e\u0301",
+        "é",
+        "ß",
+        "ﬁ",
+        "文",
+        "𝛼",
+        "¿",
+        "×",
+        "«",
+        "—",
+    ),
+    *("a", "B", "12", " ", "word", "javascript:alert(1)", "www.example.org", "https://example.org"),
+]
+LINKS = [
+    *(
+        "",
+        "",
+        "",
+        "https://doi.org/10.1000/1",
+        "https://doi.org/10.1/(SICI)1<1::A>3.0.CO;2-#",
+        "http://a.b/x_y_z*w*",
+    ),
+    *(
+        "https://a.b/?x=1&copy;=2",
+        "https://a.b/a b\"'`$x$\\",
+        "https://é.de/ü",
+        "https://a.b/%3Cx%3E",
+        "javascript:alert(1)",
+    ),
+]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def texts() -> st.SearchStrategy[str]:
+    return st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=6).map("".join)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> Run:
+    link = draw(st.sampled_from(LINKS))
+    text = draw(texts())
+    if link and draw(st.booleans()):
+        text = link
+    return Run(text, frozenset(draw(st.lists(st.sampled_from(FORMATS), max_size=2))), link)
+
+
+ITALIC: Look = frozenset({"italic"})
+BOLD: Look = frozenset({"bold"})
+
+# What a text turns into where it stands, or beside its neighbours
+TRAPS = {
+    **{
+        start: [Run(f"{start} Doe"), Run("\n"), Run(f"{start} Doe")]
+        for start in (
+            "1.",
+            "2)",
+            "#",
+            "-",
+            "+",
+            "*",
+            ">",
+            "|",
+            "===",
+            "---",
+            "```",
+            "~~~",
+            "!!!",
+            "???",
+            ":",
+            "    ",
+        )
+    },
+    "italics, then bold": [Run("a", ITALIC), Run("b", BOLD)],
+    "italics, then oblique": [Run("a", ITALIC), Run("b", frozenset({"oblique"}))],
+    "bold, then italics": [Run("a", BOLD), Run("b", ITALIC)],
+    "bold italics, then italics": [Run("a", BOLD | ITALIC), Run("b", ITALIC), Run("c", BOLD)],
+    "punctuation at the start": [Run("a"), Run("(b", ITALIC), Run(" c")],
+    "punctuation at the end": [Run("a "), Run("b)", BOLD), Run("c")],
+    "ends of lines": [Run("a\r# b\x0c# c\u2028# d")],
+    "an image": [Run("Wow!"), Run("x", link="https://example.org")],
+    "an entity from two runs": [
+        Run("R&"),
+        Run("amp;", frozenset({"bold"})),
+        Run(" &"),
+        Run("lt; &copy;"),
+    ],
+    "ligatures": [Run("a--b---c ,,d'' ``e'' <<f>> ?`g !`h -- \"i\"")],
+    "options": [Run("[1]"), Run("\n"), Run("[2]*")],
+    "a letter with an accent": [Run("Cafe\u0301")],
+    "a tag": [Run("\n", frozenset({"underline"})), Run("a", frozenset({"underline"}))],
+    "an address with a fragment": [
+        Run("https://a.b/%23#c", frozenset({"italic"}), "https://a.b/%23#c")
+    ],
+}
+LINES = st.lists(st.one_of(runs(), st.just(Run("\n"))), max_size=5)
+TAGS: dict[str, Format] = {
+    "i": "italic",
+    "em": "italic",
+    "b": "bold",
+    "strong": "bold",
+    "u": "underline",
+    "sup": "superscript",
+    "sub": "subscript",
+}
+STYLES: dict[str, Format] = {
+    "font-variant: small-caps": "small-caps",
+    "font-weight: lighter": "light",
+}
+
+
+class Reader(HTMLParser):
+    """Reads the characters of HTML with what they look like; its paragraphs and breaks are spaces."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.characters: list[Character] = []
+        self.unexpected: list[str] = []
+        self._formats: list[Format | None] = []
+        self._link = ""
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"p", "br"}:
+            return
+        attributes = dict(attrs)
+        if tag == "a":
+            self._link = attributes.get("href") or ""
+        elif tag in TAGS or attributes.get("style") in STYLES:
+            self._formats.append(TAGS.get(tag) or STYLES[attributes["style"] or ""])
+        else:
+            self.unexpected.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "a":
+            self._link = ""
+        elif tag not in {"p", "br"}:
+            self._formats.pop()
+
+    def handle_data(self, data: str) -> None:
+        look = frozenset(name for name in self._formats if name)
+        self.characters += ((character, look, self._link) for character in data)
+
+
+def shown(characters: Iterable[Character]) -> list[Character]:
+    """Return what readers see: no spaces, of which a browser decides."""
+    return [character for character in characters if is_visible(character[0])]
+
+
+def is_visible(character: str) -> bool:
+    return not character.isspace() and unicodedata.category(character) != "Cc"
+
+
+def meant(written: Iterable[Run]) -> list[Character]:
+    """Return what runs mean, as the writers promise to show it."""
+    characters: list[Character] = []
+    for run in written:
+        look = frozenset(map(as_read, run.formats))
+        link = run.link if run.link.startswith("http") else ""
+        characters += ((character, look, link) for character in run.text)
+    return shown(characters)
+
+
+def as_read(name: Format) -> Format:
+    return "italic" if name == "oblique" else name
+
+
+def words(text: str) -> str:
+    """Return a text in which each space, visible or not, and each control character is one blank."""
+    return " ".join("".join(" " if unicodedata.category(c) == "Cc" else c for c in text).split())
+
+
+RENDERERS: dict[str, Callable[[str], str]] = {
+    "markdown-it-py": MarkdownIt("commonmark").render,
+    "markdown-it-py, all extensions": MarkdownIt("js-default", {"html": True}).render,
+    "Python-Markdown": markdown.markdown,
+    "Python-Markdown with extensions": lambda source: markdown.markdown(
+        source, extensions=["extra", "admonition", "attr_list", "def_list", "sane_lists", "toc"]
+    ),
+}
+
+
+def check_markdown(name: str, written: list[Run]) -> None:
+    source = to_markdown(written)
+
+    page = Reader(RENDERERS[name](source))
+
+    read = shown(page.characters)
+    expected = meant(written)
+    assert page.unexpected == [], source
+    assert (text(read), looks(read)) == (text(expected), looks(expected)), source
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+@given(LINES)
+def test_markdown_shows_what_the_runs_say(name: str, written: list[Run]) -> None:
+    check_markdown(name, written)
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+@pytest.mark.parametrize("trap", TRAPS)
+def test_markdown_shows_what_is_easily_misread(name: str, trap: str) -> None:
+    check_markdown(name, TRAPS[trap])
+
+
+def text(characters: list[Character]) -> str:
+    return "".join(character for character, _, _ in characters)
+
+
+def looks(characters: list[Character]) -> list[list[str]]:
+    return [sorted(look) for _, look, _ in characters]
+
+
+def test_markdown_is_what_people_write() -> None:
+    written = [
+        Run("Bak, P. & Tang, C. (1987). "),
+        Run("Is it critical?", ITALIC),
+        Run(" ("),
+        Run("Phys. Rev.", ITALIC),
+        Run(" "),
+        Run("59", BOLD),
+        Run("). "),
+        Run("https://doi.org/10.1000/1", link="https://doi.org/10.1000/1"),
+    ]
+
+    assert to_markdown(written) == (
+        "Bak, P. & Tang, C. (1987). *Is it critical?* (*Phys. Rev.* **59**). <https://doi.org/10.1000/1>"
+    )
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+@pytest.mark.parametrize("link", [link for link in LINKS if link.startswith("http")])
+@pytest.mark.parametrize("text", ["", "10.1000/1 [x](y)"], ids=["its address", "a text"])
+def test_links_in_markdown_lead_to_their_addresses(name: str, link: str, text: str) -> None:
+    page = Reader(RENDERERS[name](to_markdown([Run(text or link, link=link)])))
+
+    targets = {unquote(target) for _, _, target in page.characters if target}
+    assert targets == {unquote(link)}
+
+
+# TeX as LaTeX reads it, with the T1 encoding: The TeXbook, chapters 7 and 8
+TOKEN = re.compile(
+    r"""
+    \\url\{ (?P<address> [^{}\\%\#]* ) \}
+  | \\ (?P<command> [A-Za-z]+ | . )
+  | \{ (?P<bracket> [][] ) \}
+  | (?P<ligature> -- | ,, | '' | `` | << | >> | [?!]` )
+  | (?P<character> . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+LOOKS: dict[str, Format] = {
+    "underline": "underline",
+    "textbf": "bold",
+    "textit": "italic",
+    "textsl": "italic",
+    "textsc": "small-caps",
+    "textsuperscript": "superscript",
+    "textsubscript": "subscript",
+}
+OTHERS = {"`": "`", ",": " ", "\\": " "}
+
+
+@dataclass
+class TeX:
+    """What LaTeX shows of a source."""
+
+    source: str
+    characters: list[Character] = field(default_factory=list)
+    commands: set[str] = field(default_factory=set)
+    refused: list[str] = field(default_factory=list)
+    """What TeX would read as something other than text."""
+
+    def __post_init__(self) -> None:
+        groups: list[Look] = [frozenset()]
+        look: Look = frozenset()
+        for token in TOKEN.finditer(self.source):
+            command = token["command"]
+            character = token["character"]
+            if token["address"] is not None:
+                self.commands.add("url")
+                self._show(token["address"], groups[-1], token["address"])
+            elif token["bracket"]:
+                self._show(token["bracket"], groups[-1])
+            elif command in LOOKS:
+                self.commands.add(command)
+                look = frozenset({LOOKS[command]})
+            elif command is not None and command in "#$%&_{}":
+                self._show(command, groups[-1])
+            elif command is not None:
+                self.commands.add(command)
+                self._show(OTHERS.get(command) or SYMBOLS[command], groups[-1])
+            elif character == "{":
+                groups.append(groups[-1] | look)
+                look = frozenset()
+            elif character == "}":
+                groups.pop()
+            elif token["ligature"] or character in "#$%&_^[]'`<>|":
+                self.refused.append(token[0])
+            else:
+                self._show(" " if character == "~" else character, groups[-1])
+        # TeX reads a form feed as the end of a paragraph, which no argument may contain
+        self.refused += re.findall(r"[\x00-\x09\x0b-\x1f]", self.source)
+        if len(groups) != 1:
+            self.refused.append("a group that is not closed")
+
+    def _show(self, text: str, look: Look, link: str = "") -> None:
+        self.characters += ((character, look, link) for character in text)
+
+
+def check_latex(written: list[Run]) -> None:
+    source = to_latex(written)
+
+    page = TeX(source)
+
+    expected = meant(map(as_in_latex, written))
+    read = shown(page.characters)
+    assert (page.refused, text(read), looks(read)) == ([], text(expected), looks(expected)), source
+
+
+@given(LINES)
+def test_latex_shows_what_the_runs_say(written: list[Run]) -> None:
+    check_latex(written)
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_latex_shows_what_is_easily_misread(trap: str) -> None:
+    check_latex(TRAPS[trap])
+
+
+def as_in_latex(run: Run) -> Run:
+    """Return a run without what LaTeX lacks: light fonts, and accents as characters of their own."""
+    composed = unicodedata.normalize("NFC", run.text)
+    return run._replace(text=composed, formats=run.formats - {"light"})
+
+
+@given(LINES)
+def test_latex_has_no_other_commands_than_the_entries_of_lock_bib(written: list[Run]) -> None:
+    commands = set(re.findall(r"\\([A-Za-z]+)", to_latex(written)))
+
+    assert commands <= HARMLESS

@@ -7,6 +7,7 @@ write. Needs only the standard library.
 
 from doiuri_csl._context import Cite, Listed, Place, Position
 from doiuri_csl._errors import CSLError
+from doiuri_csl._lists import list_to_html
 from doiuri_csl._locale import Locale
 from doiuri_csl._processor import Processor, Reference
 from doiuri_csl._style import Style
@@ -27,6 +28,7 @@ __all__ = [
     "Reference",
     "Run",
     "Style",
+    "list_to_html",
     "merge",
     "to_html",
     "to_latex",

@@ -39,6 +39,13 @@ class Reference(NamedTuple):
     problem: str = ""
     """What could not be read of the item; "" if nothing is wrong."""
 
+    @property
+    def whole(self) -> tuple[Run, ...]:
+        """The whole entry: the label, a space, and the rest."""
+        is_apart = not self.label or self.label[-1].text[-1:].isspace()
+        space = () if is_apart else (Run(" "),)
+        return (*self.label, *space, *self.runs)
+
 
 class Processor:
     """Formats the citations of one document and its list of references.

@@ -1,0 +1,169 @@
+"""``python -m doiuri_csl``: print a list of references."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from doiuri_csl import (
+    CSLError,
+    Locale,
+    Processor,
+    Style,
+    list_to_html,
+    to_latex,
+    to_markdown,
+    to_text,
+)
+from doiuri_csl._locale import naming_file
+from doiuri_csl.data._json import read_items
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from doiuri_csl import Reference
+    from doiuri_csl.data._json import LocatedItem
+
+FORMATS = ("text", "html", "markdown", "latex")
+
+# As of the command doiuri
+_PROBLEMS = 1
+_FAILED = 2
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+_EXIT_CODES = """\
+exit code:
+  0  the list was printed
+  1  it was printed without the parts of items that cannot be read; standard error says which
+  2  wrong use, or a file that cannot be read
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the list of references of a file of CSL-JSON.
+
+    :param arguments: those of the command line; by default, of this process
+    :return: the exit code
+    """
+    options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            style = _read_style(options.style)
+            items = _read_items(options.items)
+            processor = Processor(style, [item for item, _ in items], _read_locale(options.locale))
+        for warning in caught:
+            _complain(f"{options.style}: {warning.message}")
+
+        processor.register([], uncited=[item["id"] for item, _ in items])
+        references = processor.bibliography()
+        print(_written(references, style, options.to), flush=True)  # noqa: T201 (its output)
+    except CSLError as error:
+        _complain(str(error))
+        return _FAILED
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The flush at exit would fail once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    return _complain_of_items(references, items, options.items)
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="python -m doiuri_csl",
+        description="Print the list of references of a file of CSL-JSON, in any CSL style.",
+        epilog=_EXIT_CODES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("style", metavar="STYLE", help="a file of the Citation Style Language, such as apa.csl")
+    add("items", metavar="ITEMS", help="a file of CSL-JSON, or - for standard input")
+    add(
+        "--to",
+        metavar="FORMAT",
+        choices=FORMATS,
+        default="text",
+        help=f"{', '.join(FORMATS)} (default: text)",
+    )
+    add(
+        "--locale",
+        metavar="LANG",
+        help="a language such as de, or a file of CSL's locales; by default that of the style",
+    )
+    return parser
+
+
+def _read_style(path: str) -> Style:
+    """Return a style.
+
+    :raises CSLError: if it cannot be read, or has no list of references
+    """
+    style = Style.load(path)
+    if not style.has_bibliography:
+        raise CSLError("the style has no list of references, only citations", path=path)
+    return style
+
+
+def _read_locale(name: str | None) -> Locale | None:
+    """Return the locale of a file or a language; None for that of the style.
+
+    :raises CSLError: if it cannot be read, or the language is not there
+    """
+    if name is None:
+        return None
+    is_file = name.endswith(".xml")
+    return Locale.read(name) if is_file else Locale.load(name)
+
+
+def _read_items(path: str) -> list[LocatedItem]:
+    """Return the items of a file.
+
+    :raises CSLError: if it cannot be read
+    """
+    with naming_file(path):
+        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return read_items(content)
+
+
+def _written(references: Sequence[Reference], style: Style, name: str) -> str:
+    """Return a list in a format; in those of text, entries are paragraphs or lines."""
+    if name == "html":
+        return list_to_html(references, style)
+    entries = [reference.whole for reference in references if reference.whole]
+    if name == "markdown":
+        return "\n\n".join(map(to_markdown, entries))
+    if name == "latex":
+        return "\n\n".join(map(to_latex, entries))
+    return "\n".join(map(to_text, entries))
+
+
+def _complain_of_items(
+    references: Sequence[Reference], items: Sequence[LocatedItem], path: str
+) -> int:
+    """Say what could not be read of items, and return the exit code."""
+    lines = {item["id"]: line for item, line in items}
+    code = 0
+    for reference in references:
+        if reference.problem:
+            _complain(f"{path}:{lines[reference.id]}: {reference.id}: {reference.problem}")
+            code = _PROBLEMS
+    return code
+
+
+def _complain(message: str) -> None:
+    print(f"doiuri_csl: {message}", file=sys.stderr)  # noqa: T201 (its output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

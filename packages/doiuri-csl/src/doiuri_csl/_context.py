@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from doiuri_csl.data._dates import DateValue
 from doiuri_csl.data._items import DATES, NAMES, SHORT_FORMS, Item
+from doiuri_csl.text._textcase import Language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,14 @@ class Position(Enum):
     SUBSEQUENT = "subsequent"
     IBID = "ibid"
     IBID_WITH_LOCATOR = "ibid-with-locator"
+
+
+class Origin(Enum):
+    """Where a text comes from, which decides on the language for its case."""
+
+    ITEM = "the item"
+    STYLE = "a term, or text of the style"
+    PART = "a label, or a part of a name or date"
 
 
 class Place(NamedTuple):
@@ -166,10 +175,23 @@ class Progress:
     """The variables that stand for names, so that they are not shown again."""
 
     substituting: NamesElement | None = None
+    """The ``<names>`` in whose ``<substitute>`` the rendering is; None outside of one."""
+
+    substitution_start: int = 0
+    """How many variables were shown before that."""
+
     has_names: bool = False
     has_year_suffix: bool = False
     conditions_tested: int = 0
     listed: list[ListedNames] = field(default_factory=list)
+
+    def is_substituted(self, variable: str) -> bool:
+        """Return whether a variable stands for names, or is shown already in this substitution."""
+        if variable in self.substituted:
+            return True
+        return (
+            self.substituting is not None and variable in self.rendered[self.substitution_start :]
+        )
 
 
 # The variables that are no part of an item's data
@@ -220,14 +242,19 @@ class Context:
         """Whether the text is a sort key."""
         return self.sort_names is not None
 
-    @property
-    def lang(self) -> str:
-        """The language that decides on title case: of the item, or else of the locale."""
-        return str(self.item.get("language") or self.terms.lang)
+    def language(self, origin: Origin) -> Language:
+        """Return the language that decides on the case of a text."""
+        tag = self.terms.lang
+        if origin is Origin.ITEM:
+            tag = str(self.item.get("language") or tag)
+        # CSL 1.0.2, Non-English Items: only English has title case. But citeproc-js and pandoc have it
+        # for labels and parts of any language, which styles in French rely on: "Éditeurs".
+        is_english = tag.lower().startswith("en")
+        return Language(tag, has_title_case=is_english or origin is Origin.PART)
 
     def variable(self, name: str) -> str:
         """Return the value of an ordinary variable; "" if it has none or a substitution used it."""
-        if name in self.progress.substituted:
+        if self.progress.is_substituted(name):
             return ""
         return self.value(name)
 
@@ -265,6 +292,8 @@ class Context:
 
     def short_variable(self, name: str) -> str:
         """Return the short form of a variable, or the long form if it has none."""
+        if self.progress.is_substituted(name):
+            return ""
         for candidate in (f"{name}-short", SHORT_FORMS.get(name, ""), name):
             value = self.variable(candidate) if candidate else ""
             if value:

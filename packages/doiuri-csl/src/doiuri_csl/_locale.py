@@ -16,7 +16,7 @@ from doiuri_csl.text._punctuation import QuoteMarks
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
 ENGLISH = "en-US"
 
@@ -34,7 +34,7 @@ _PRIMARY = {
 _NEXT_FORM = {"verb-short": "verb", "verb": "long", "symbol": "short", "short": "long"}
 
 
-class _Term(NamedTuple):
+class Term(NamedTuple):
     """A term in one form."""
 
     single: str
@@ -50,8 +50,8 @@ class Terms:
     """The terms, date formats and options that hold for one language in one style."""
 
     lang: str
-    terms: dict[tuple[str, str], _Term] = field(default_factory=dict)
-    ordinals: dict[tuple[str, str], _Term] = field(default_factory=dict)
+    terms: dict[tuple[str, str], Term] = field(default_factory=dict)
+    ordinals: dict[tuple[str, str], Term] = field(default_factory=dict)
     dates: dict[str, Node] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
 
@@ -64,6 +64,13 @@ class Terms:
         if term is None:
             return ""
         return term.multiple if plural else term.single
+
+    def find(self, text: str, names: Container[str]) -> Term | None:
+        """Return the term of these names that is written so, in any form; None if there is none."""
+        for (name, _), term in self.terms.items():
+            if name in names and text in (term.single, term.multiple):
+                return term
+        return None
 
     def gender(self, name: str) -> str:
         """Return the gender of a term; "" if it has none."""
@@ -107,7 +114,7 @@ class Terms:
                 self.terms[name, form] = _read_term(node)
 
 
-def _read_term(node: Node) -> _Term:
+def _read_term(node: Node) -> Term:
     """Return the term of an element, with or without ``<single>`` and ``<multiple>``."""
     single = node.text
     if single.isspace() and "\n" in single:
@@ -118,7 +125,7 @@ def _read_term(node: Node) -> _Term:
     multiple = single
     for child in node.children("multiple"):
         multiple = child.text
-    return _Term(single, multiple, node.get("gender"), node.get("match"))
+    return Term(single, multiple, node.get("gender"), node.get("match"))
 
 
 @dataclass(frozen=True)

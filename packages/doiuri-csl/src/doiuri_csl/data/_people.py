@@ -25,6 +25,9 @@ _LEADING_PARTICLES = re.compile(
 )
 _PERIOD_IN_WORD = re.compile(r"\.(?=[^\s\-.])")
 _PARTICLE = re.compile(r"[a-zß-öø-ÿ]\w*(?:['’][a-zß-öø-ÿ]\w*)*['’]?")
+_TAGGED_WORD = re.compile(
+    r"(?P<before> (?: </?\w+> )* ) (?P<word> [^<>]+ ) (?P<after> (?: </?\w+> )* )", re.VERBOSE
+)
 _SUFFIX = re.compile(r"[JS]r\b|[IVX]+\b|Esq")
 
 
@@ -152,17 +155,17 @@ def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = Fal
     :param hyphen: whether the hyphens of the names stay between the initials
     :param only_normalizes: whether names stay as they are, but for those that are initials already
     """
-    if given.islower() and not only_normalizes:
-        # Data that have no capitals at all have no particles either.
-        given = given.title()
     pieces: list[str] = []
+    space = mark[len(mark.rstrip()) :]
     for word in _words(given):
         letters = _initial_of(word.text, only_normalizes=only_normalizes)
         is_lower_after_hyphen = word.after_hyphen and word.text[:1].islower()
         if letters:
             hyphen_before = "-" if word.after_hyphen and hyphen else ""
-            pieces.append(f"{hyphen_before}{letters}{mark}")
-        elif only_normalizes or not is_lower_after_hyphen:  # "Guo-ping" becomes "G."
+            initial = f"{word.tags_before}{letters}{mark.rstrip()}{word.tags_after}"
+            pieces.append(f"{hyphen_before}{initial}{space}")
+        elif only_normalizes or given.islower() or not is_lower_after_hyphen:
+            # "Guo-ping" becomes "G."; a name without capitals, as of bell hooks, stays as it is written
             pieces.append(_in_full(word, pieces))
     joined = "".join(pieces)
     while " -" in joined:
@@ -176,6 +179,11 @@ class _Word(NamedTuple):
     text: str
     after_hyphen: bool
 
+    tags_before: str = ""
+    """The markup around it, as in "<b>John</b> Quincy"."""
+
+    tags_after: str = ""
+
 
 def _words(given: str) -> list[_Word]:
     """Return the words of a given name; a period ends a word, as in "J.R.R."."""
@@ -183,8 +191,12 @@ def _words(given: str) -> list[_Word]:
     words = []
     for chunk in text.split():
         for index, part in enumerate(re.split(r"[-‐–]", chunk)):
-            if part:
-                words.append(_Word(part, after_hyphen=index > 0))
+            after_hyphen = index > 0
+            tagged = _TAGGED_WORD.fullmatch(part)
+            if tagged:
+                words.append(_Word(tagged["word"], after_hyphen, tagged["before"], tagged["after"]))
+            elif part:
+                words.append(_Word(part, after_hyphen))
     return words
 
 
@@ -208,8 +220,9 @@ def _initial_of(word: str, *, only_normalizes: bool) -> str:
 
 def _in_full(word: _Word, before: list[str]) -> str:
     """Return a word that stays whole, with spaces around it."""
+    text = f"{word.tags_before}{word.text}{word.tags_after}"
     if word.after_hyphen:
-        return f"-{word.text} "
+        return f"-{text} "
     if before and not before[-1].endswith(" "):
-        return f" {word.text} "
-    return f"{word.text} "
+        return f" {text} "
+    return f"{text} "

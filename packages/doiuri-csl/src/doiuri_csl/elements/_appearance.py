@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from doiuri_csl._context import Origin
+from doiuri_csl.text._markup import affix_pieces
 from doiuri_csl.text._pieces import Kind, Piece, quote_pieces, wrap_pieces
 from doiuri_csl.text._textcase import apply_case
 
@@ -28,12 +30,12 @@ class Appearance:
     quotes: bool = False
     display: str = ""
 
-    def _format(self, pieces: list[Piece], context: Context) -> list[Piece]:
+    def _format(self, pieces: list[Piece], context: Context, origin: Origin) -> list[Piece]:
         """Return the pieces with everything but affixes and display."""
         if self.strip_periods:
             pieces = _strip_periods(pieces)
         if self.text_case:
-            pieces = apply_case(pieces, self.text_case, context.lang)
+            pieces = apply_case(pieces, self.text_case, context.language(origin))
         for kind, value in self.formats:
             pieces = wrap_pieces(pieces, kind, value)
         if self.quotes:
@@ -43,16 +45,18 @@ class Appearance:
     def affix(self, pieces: list[Piece]) -> list[Piece]:
         """Return the pieces with the prefix and the suffix; nothing stays nothing."""
         if pieces and self.prefix:
-            pieces = [Piece(self.prefix), *pieces]
+            pieces = [*affix_pieces(self.prefix), *pieces]
         if pieces and self.suffix:
-            pieces = [*pieces, Piece(self.suffix)]
+            pieces = [*pieces, *affix_pieces(self.suffix)]
         return pieces
 
-    def apply(self, pieces: list[Piece], context: Context) -> list[Piece]:
+    def apply(
+        self, pieces: list[Piece], context: Context, origin: Origin = Origin.ITEM
+    ) -> list[Piece]:
         """Return the pieces with formats, affixes and display; nothing stays nothing."""
         if not pieces or context.is_sorting:
             return self.affix(pieces)
-        pieces = self.affix(self._format(pieces, context))
+        pieces = self.affix(self._format(pieces, context, origin))
         if self.display:
             return wrap_pieces(pieces, "display", self.display)
         return pieces

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from doiuri_csl._context import Origin
 from doiuri_csl.data._dates import PARTS, DateValue, Moment, sort_text
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._numbers import ordinal
@@ -121,7 +122,7 @@ class Date:
         pieces = self._render_value(value, context)
         if not pieces:
             return EMPTY
-        shown = self.appearance.apply(pieces, context)
+        shown = self.appearance.apply(pieces, context, Origin.STYLE)
         return Rendered(wrap_pieces(shown, "role", self.variable), State.SHOWN)
 
     def _sorted_parts(self, context: Context) -> tuple[str, ...]:
@@ -176,7 +177,7 @@ class Date:
         rendered = []
         for part in parts:
             pieces = self._render_part(part, moment, context)
-            rendered.append(part.appearance.apply(pieces, context))
+            rendered.append(part.appearance.apply(pieces, context, Origin.PART))
         return join_pieces(rendered, delimiter)
 
     def _render_part(self, part: _DatePart, moment: Moment, context: Context) -> list[Piece]:

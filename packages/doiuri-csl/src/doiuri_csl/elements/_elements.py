@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._context import Context, Element
+from doiuri_csl._context import Context, Element, Origin
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._choose import Choose, Condition, Content, read_tests, rendering_elements
 from doiuri_csl.elements._dates import Date
@@ -33,7 +33,7 @@ Macros: TypeAlias = Mapping[str, "Sequence[Content]"]
 
 _PAGES = ("page", "page-first")
 _PAGE_LABELS = ("page", "folio")
-_RANGES = ("locator", "issue", "volume", "edition")
+_RANGES = ("issue", "volume", "edition")
 
 # CSL 1.0.2, Appendix VI; an URL is its own address.
 _ADDRESSES = {
@@ -54,7 +54,10 @@ def render_sequence(elements: Sequence[Content], context: Context, delimiter: st
     joined = Rendered([])
     for element in rendering_elements(elements, context):
         part = element.render(context)
-        if joined.state is not State.SHOWN and part.state is not State.ABSENT:
+        if part.state is State.BLANK:
+            if joined.state is State.ABSENT:
+                joined.state = State.BLANK
+        elif joined.state is not State.SHOWN and part.state is not State.ABSENT:
             joined.state = part.state
         if part.pieces:
             if joined.pieces and delimiter:
@@ -136,8 +139,10 @@ class _TextVariable:
         is_locator = self.variable == "locator"
         if self.variable == "page" or (is_locator and context.cite.label in _PAGE_LABELS):
             return format_pages(value, page_format, context.terms)
-        if self.variable in _RANGES and is_numeric(value):
+        if is_locator and is_numeric(value):
             return format_pages(value, "", context.terms)
+        if self.variable in _RANGES and is_numeric(value):
+            return format_number(value, "numeric", "", context.terms)
         return value
 
 
@@ -167,8 +172,13 @@ class _TextTerm:
     def render(self, context: Context) -> Rendered:
         """Return the term."""
         text = context.terms.term(self.term, self.form, plural=self.plural)
-        pieces = wrap_pieces(parse(text), "part", "term")
-        return Rendered(self.appearance.apply(pieces, context), State.ABSENT)
+        if not text:
+            return Rendered([], State.BLANK)
+        pieces = parse(text)
+        # At the start of a note a term begins with a capital, unless the style says "lowercase"
+        if self.appearance.text_case != "lowercase":
+            pieces = wrap_pieces(pieces, "part", "term")
+        return Rendered(self.appearance.apply(pieces, context, Origin.STYLE), State.ABSENT)
 
 
 @dataclass
@@ -180,7 +190,8 @@ class _TextValue:
 
     def render(self, context: Context) -> Rendered:
         """Return the text."""
-        return Rendered(self.appearance.apply(parse(self.value), context), State.ABSENT)
+        pieces = self.appearance.apply(parse(self.value), context, Origin.STYLE)
+        return Rendered(pieces, State.ABSENT)
 
 
 @dataclass
@@ -212,17 +223,17 @@ class _Number:
         context.progress.rendered.append(self.variable)
         if context.is_sorting:
             return Rendered(text_pieces(_sort_number(value)), State.SHOWN)
-        pieces = self.appearance.apply(parse(self._formatted(value, context)), context)
+        # "Second" is a term, "Expanded Edition" a text of the item
+        origin = Origin.STYLE if is_numeric(value) else Origin.ITEM
+        pieces = self.appearance.apply(parse(self._formatted(value, context)), context, origin)
         return Rendered(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
     def _formatted(self, value: str, context: Context) -> str:
         is_page = self.variable == "locator" and context.cite.label == "page"
         if self.variable in _PAGES or is_page:
             return format_pages(value, context.settings.page_range_format, context.terms)
-        if is_numeric(value):
-            gender = context.terms.gender(self.variable)
-            return format_number(value, self.form, gender, context.terms)
-        return value
+        gender = context.terms.gender(self.variable)
+        return format_number(value, self.form, gender, context.terms)
 
 
 @dataclass

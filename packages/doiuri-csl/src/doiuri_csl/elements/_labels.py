@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from doiuri_csl._context import Origin
 from doiuri_csl.elements._appearance import Appearance, read_appearance
-from doiuri_csl.elements._numbers import is_count, is_plural
+from doiuri_csl.elements._numbers import is_count, is_plural, own_label
 from doiuri_csl.text._markup import parse
-from doiuri_csl.text._pieces import EMPTY, Piece, Rendered, State, text_pieces
+from doiuri_csl.text._pieces import EMPTY, NOTHING, Piece, Rendered, State, text_pieces
 
 if TYPE_CHECKING:
     from doiuri_csl._context import Context
@@ -35,30 +36,34 @@ class Label:
 
     def render(self, context: Context) -> Rendered:
         """Return the term of the variable, if it has a value."""
-        value = context.variable(self.variable)
-        if not value:
+        # In a substitution, the label of a number may follow it
+        is_substituted = self.variable in context.progress.substituted
+        value = context.value(self.variable)
+        if is_substituted or not value:
             return EMPTY
         name = self.variable
         if name == "locator":
+            if own_label(value, context.terms):
+                return NOTHING
             name = locator_term(context.cite.label)
         plural = self._is_plural(value, context)
         text = context.terms.term(name, self.form, plural=plural)
-        return Rendered(self.appearance.apply(parse(text), context), State.ABSENT)
+        return Rendered(self.appearance.apply(parse(text), context, Origin.PART), State.ABSENT)
 
     def _is_plural(self, value: str, context: Context) -> bool:
         if self.plural != "contextual":
             return self.plural == "always"
         if self.variable == "locator" and context.cite.plural:
             return True
-        if self.variable in _COUNTS:
-            return is_count(value) and int(value) > 1
+        if self.variable in _COUNTS and is_count(value):
+            return int(value) > 1
         return is_plural(value)
 
     def for_role(self, role: str, context: Context, *, several: bool) -> list[Piece]:
         """Return the label of a list of names."""
         is_plural = several if self.plural == "contextual" else self.plural == "always"
         text = context.terms.term(role, self.form, plural=is_plural)
-        return self.appearance.apply(text_pieces(text), context)
+        return self.appearance.apply(text_pieces(text), context, Origin.PART)
 
 
 def locator_term(label: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri_csl._context import Origin
 from doiuri_csl.data._people import Person, glue, initials, space_after
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import Piece, join_pieces, text_pieces
@@ -47,10 +48,11 @@ class OneName:
             return self._affixed(parse(person.literal), self._style.family)
         is_sorting = self._context.is_sorting
         is_long = self._options.form == "long" or (level > 0 and not is_sorting)
-        if not person.latin or person.static:
-            return self._east_asian(person, is_long=is_long)
-
+        if not person.latin:
+            return self._family_first(person, person.given, is_long=is_long)
         given = self._given_name(person, level) if is_long else ""
+        if person.static:
+            return self._family_first(person, given, is_long=is_long)
         if is_sorting:
             return text_pieces(self._sort_name(person, given))
         if not is_long:
@@ -86,7 +88,7 @@ class OneName:
         )
 
     def _affixed(self, pieces: list[Piece], appearance: Appearance) -> list[Piece]:
-        return appearance.apply(pieces, self._context)
+        return appearance.apply(pieces, self._context, Origin.PART)
 
     def _family(self, person: Person, *, with_particle: bool) -> list[Piece]:
         family = self._style.family
@@ -95,14 +97,14 @@ class OneName:
             parts.insert(0, _Part(person.non_dropping, family))
         return family.affix(self._glued(parts))
 
-    def _east_asian(self, person: Person, *, is_long: bool) -> list[Piece]:
+    def _family_first(self, person: Person, given: str, *, is_long: bool) -> list[Piece]:
         """Return the family name first, with nothing after it if the script has no spaces."""
         family = self._affixed(parse(person.family), self._style.family)
         if not is_long:
             return family
-        given = self._affixed(parse(person.given), self._style.given)
+        first = self._affixed(parse(given), self._style.given)
         delimiter = " " if person.latin else ""
-        return join_pieces([family, given], delimiter)
+        return join_pieces([family, first], delimiter)
 
     def _glued(self, parts: list[_Part]) -> list[Piece]:
         """Return parts of a name side by side, each in its formats, without affixes."""
@@ -114,7 +116,7 @@ class OneName:
             if before:
                 pieces += text_pieces(space_after(before))
             plain = part.appearance.without_affixes
-            pieces += plain.apply(parse(part.text), self._context)
+            pieces += plain.apply(parse(part.text), self._context, Origin.PART)
             before = part.text
         return pieces
 

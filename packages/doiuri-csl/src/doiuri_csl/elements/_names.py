@@ -87,7 +87,7 @@ class Names:
 
     def _people(self, variable: str, context: Context) -> list[Person]:
         value = context.item.get(variable)
-        if variable in context.progress.substituted or not isinstance(value, list):
+        if context.progress.is_substituted(variable) or not isinstance(value, list):
             return []
         return value
 
@@ -151,16 +151,19 @@ class Names:
         """
         progress = context.progress
         outer = progress.substituting
+        outer_start = progress.substitution_start
         progress.substituting = self
-        before = len(progress.rendered)
+        progress.substitution_start = before = len(progress.rendered)
         try:
             for element in rendering_elements(self.substitutes, context):
                 rendered = element.render(context)
-                if rendered.pieces:
+                # An empty term stands for the names too: the style wants nothing there
+                if rendered.pieces or rendered.state is State.BLANK:
                     progress.substituted.update(progress.rendered[before:])
                     return Rendered(rendered.pieces, State.SHOWN)
         finally:
             progress.substituting = outer
+            progress.substitution_start = outer_start
         return EMPTY
 
 

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import re
 
-from doiuri_csl._locale import Terms
+from doiuri_csl._locale import Term, Terms
 
 # CSL 1.0.2, Choose, "is-numeric": numbers with letters before and after, and "," "&" "-" between them
 _NUMBER = re.compile(r"[a-zA-Z]*[0-9]+[a-zA-Z]*")
 _SEPARATOR = re.compile(r"([,&–-])")
-_SEPARATORS = {",": ", ", "&": " & "}
-_SEVERAL = re.compile(r"[,&–] | (?<! \\ ) - | \b (?: and | et | und ) \b", re.VERBOSE)
+_SEVERAL = re.compile(r"[,;&–] | (?<! \\ ) - | \b (?: and | et | und ) \b", re.VERBOSE)
+
+# What may stand between two numbers, with the spaces around it
+_BETWEEN_NUMBERS = re.compile(
+    r"( \s* (?: --? | [–,;&] ) \s* | \s+ (?: and | et | und ) \s+ )", re.VERBOSE
+)
+_ROMAN_NUMBER = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
+
+# CSL 1.0.2, Locators
+_LOCATORS = frozenset(
+    """
+    act appendix article-locator book canon chapter column elocation equation figure folio issue line
+    note opus page paragraph part rule scene section sub-verbo supplement table timestamp
+    title-locator verse version volume
+    """.split()  # noqa: SIM905 (a list that is read as a list)
+)
+
+# A number with its own label, as in "p. 3"
+_LABELLED = re.compile(r"(?P<label>[^\W\d_]+\.?)\s+(?P<numbers>\d.*)")
 _MOST_DIGITS = 15
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
@@ -20,13 +37,13 @@ _LONGEST_RANGE = 100
 _PAGE_RANGE = re.compile(
     r"""
     ( (?: .* \D )? ) ( \d+ )    # what stands before the first page, such as "e"
-    \s* [-–—]+ \s*
+    \s* (?: --? | – ) \s*      # "--" as in TeX, but no "—", which an author chose
     ( (?: .* \D )? ) ( \d+ )
     """,
     re.VERBOSE,
 )
 _ROMAN_RANGE = re.compile(
-    r"( [ivxlcdm]+ ) \s* [-–—]+ \s* ( [ivxlcdm]+ )", re.IGNORECASE | re.VERBOSE
+    r"( [ivxlcdm]+ ) \s* (?: --? | – ) \s* ( [ivxlcdm]+ )", re.IGNORECASE | re.VERBOSE
 )
 
 
@@ -107,14 +124,51 @@ def _format_one(text: str, form: str, gender: str, terms: Terms) -> str:
 
 
 def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
-    """Return a numeric value with each of its numbers in a form."""
+    """Return a value with each of its numbers in a form, or as it is if it holds anything but numbers.
+
+    Between two numbers, a hyphen becomes the dash of page ranges, and "&" stands between spaces. CSL 1.0.2,
+    Number, has a space after each comma too; citeproc-js and pandoc have none in "2,3", nor in "1,234".
+    """
+    first, comma, rest = value.partition(", ")
+    if comma and own_label(rest, terms):
+        return f"{format_number(first, form, gender, terms)}, {_with_own_label(rest, terms)}"
+
+    dash = terms.term("page-range-delimiter") or "–"
+    parts = _BETWEEN_NUMBERS.split(value.strip())
+    if not all(_is_number(part) for part in parts[::2]):
+        return value
     formatted = []
-    for index, piece in enumerate(_SEPARATOR.split(value.strip())):
-        if index % 2:
-            formatted.append(_SEPARATORS.get(piece, "–"))
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
+            formatted.append(_format_one(part, form, gender, terms))
+        elif part.strip() in ("-", "--"):
+            formatted.append(dash)
+        elif part.strip() == "&":
+            formatted.append(" & ")
         else:
-            formatted.append(_format_one(piece.strip(), form, gender, terms))
+            formatted.append(part)
     return "".join(formatted)
+
+
+def own_label(value: str, terms: Terms) -> Term | None:
+    """Return the term of a label that a value begins with, as in "vol. 1, fol. 186"; None if it has none."""
+    found = _LABELLED.match(value)
+    return terms.find(found["label"], _LOCATORS) if found else None
+
+
+def _with_own_label(value: str, terms: Terms) -> str:
+    """Return numbers with their own label, which becomes plural if they are several."""
+    found = _LABELLED.match(value)
+    term = own_label(value, terms)
+    if not found or term is None:
+        return value
+    numbers = found["numbers"]
+    label = term.multiple if is_plural(numbers) else term.single
+    return f"{label} {format_number(numbers, 'numeric', '', terms)}"
+
+
+def _is_number(text: str) -> bool:
+    return bool(_NUMBER.fullmatch(text) or _ROMAN_NUMBER.fullmatch(text))
 
 
 def format_pages(value: str, style: str, terms: Terms) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 from itertools import islice
 
-from doiuri_csl.text._pieces import Kind, Piece, Wrap
+from doiuri_csl.text._pieces import Kind, Piece, Wrap, text_pieces
 
 _TAG = re.compile(
     r"""
@@ -26,16 +27,20 @@ _FORMATS = {
     "sup": ("vertical-align", "sup"),
     "sc": ("font-variant", "small-caps"),
 }
-_OPENING = {'"': '"', "'": "'", "“": "”", "„": "“"}
+_OPENING = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’"}
 _BEFORE_OPENING = " \u00a0\u202f\n\t([{-–—/“‘«\"'"
-_MARKS = re.compile("[\"'“”„]")
+_MARKS = re.compile("[\"'“”„‘’]")
+_APOSTROPHES = ("'", "’")
 _SUPERSCRIPT = re.compile(
     "["
     "ªº²³¹⁰⁴-⁹⁺⁻⁼⁽⁾ⁿⁱ"
     "ʰ-ʸˠ-ˤᴬ-ᴿᵀ-ᵂᵃ-ᵖᵗ-ᵛᵛ-ᵡᵸᶛ-ᶿ"  # letters
     "℠™"
+    "㆒-㆟"  # annotations of Chinese in Japanese
+    "ˀˁۥۦ"
     "]"
 )
+_UNRAISED = {"ˀ": "ʔ", "ˁ": "ʕ", "ۥ": "و", "ۦ": "ي"}  # those that Unicode does not decompose
 _SPECIAL = re.compile(f"<|{_MARKS.pattern}|{_SUPERSCRIPT.pattern}")
 
 # No field of a work has more tags or quotation marks, or nests them deeper; those of a hostile one are text.
@@ -52,6 +57,14 @@ def parse(text: str) -> list[Piece]:
     return [*pieces[:1], *inner]
 
 
+@lru_cache(maxsize=4096)
+def affix_pieces(affix: str) -> tuple[Piece, ...]:
+    """Return the pieces of a prefix or suffix, whose superscript characters are raised as those of fields are."""
+    if not _SUPERSCRIPT.search(affix):
+        return tuple(text_pieces(affix))
+    return tuple(_parse_tags(_raise_superscripts(affix)))
+
+
 def _raise_superscripts(text: str) -> str:
     """Return text with superscript characters as markup, so that every font has them."""
     return _SUPERSCRIPT.sub(_raised, text, count=_MOST // 10)
@@ -61,6 +74,7 @@ def _raised(found: re.Match[str]) -> str:
     """Return the characters that a superscript one stands for, in a tag."""
     codes = unicodedata.decomposition(found[0]).split()[1:]
     characters = "".join(chr(int(code, 16)) for code in codes)
+    characters = characters or _UNRAISED[found[0]]
     return f"<sup>{characters}</sup>"
 
 
@@ -140,11 +154,11 @@ def _matching_marks(text: str) -> dict[int, Kind]:
         mark = found[0]
         before = text[position - 1 : position]
         after = text[position + 1 : position + 2]
-        is_apostrophe = mark == "'" and before.isalnum() and after.isalnum()
+        is_apostrophe = mark in _APOSTROPHES and before.isalnum() and after.isalnum()
         if is_apostrophe:
             continue
         closes = bool(waiting) and mark == waiting[-1][1]
-        goes_on = mark in "'\"" and after.isalnum()
+        goes_on = mark in "'\"’" and after.isalnum()
         if closes and before.strip() and not goes_on:
             opened, _ = waiting.pop()
             pairs[opened] = Kind.OPEN_QUOTE
@@ -152,7 +166,7 @@ def _matching_marks(text: str) -> dict[int, Kind]:
         elif mark in _OPENING and _opens_quote(mark, before, after):
             waiting.append((position, _OPENING[mark]))
             del waiting[:-_DEEPEST]
-        elif mark != "'":
+        elif mark not in _APOSTROPHES and before.strip():
             _close_earlier(waiting, mark, position, pairs)
     return pairs
 

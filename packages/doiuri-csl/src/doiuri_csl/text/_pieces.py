@@ -27,6 +27,7 @@ class State(Enum):
 
     ABSENT = "no variable was tried"
     EMPTY = "variables were tried, none had a value"
+    BLANK = "no variable was tried, but a term that a style leaves empty"
     SHOWN = "a variable had a value"
 
 

@@ -16,6 +16,7 @@ _MERGED = {
     ",,": ",",
     ";!": "!", ";?": "?", ";:": ";", ";.": ";", ";;": ";",
 }  # fmt: skip
+_FORMATS = ("font-style", "font-variant", "font-weight", "text-decoration", "vertical-align")
 _MARKS = ".,:;?!"
 _STAYS_OUT_OF_QUOTE = ":;"
 _SPACES = " \u00a0\u202f\u2009"
@@ -54,7 +55,7 @@ def _merge_joints(pieces: list[Piece], into_quotes: bool) -> list[Piece]:
         if piece.kind is not Kind.TEXT or piece.inner:
             done.append(piece)
             continue
-        text = _merge_into(done, piece.text, into_quotes)
+        text = _merge_into(done, piece, piece.text, into_quotes)
         if text == piece.text:
             done.append(piece)
         elif text:
@@ -62,8 +63,8 @@ def _merge_joints(pieces: list[Piece], into_quotes: bool) -> list[Piece]:
     return done
 
 
-def _merge_into(done: list[Piece], text: str, into_quotes: bool) -> str:
-    """Merge the start of ``text`` with the end of what is done; what is left of the text."""
+def _merge_into(done: list[Piece], piece: Piece, text: str, into_quotes: bool) -> str:
+    """Merge the start of a piece's text with the end of what is done; what is left of the text."""
     index = _last_text(done)
     if index < 0:
         return text
@@ -72,10 +73,10 @@ def _merge_into(done: list[Piece], text: str, into_quotes: bool) -> str:
     first = text[0]
     if first in _SPACES and last in _SPACES and not crosses_quote:
         rest = text.lstrip(_SPACES)
-        return _merge_into(done, rest, into_quotes) if rest else ""
+        return _merge_into(done, piece, rest, into_quotes) if rest else ""
     merged = _MERGED.get(last + first)
     if crosses_quote:
-        return _merge_at_quote(done, index, text, into_quotes)
+        return _merge_at_quote(done, index, piece, text, into_quotes)
     if merged is None:
         return text
     if merged == last:
@@ -85,27 +86,61 @@ def _merge_into(done: list[Piece], text: str, into_quotes: bool) -> str:
         done[index] = done[index].with_text(shortened)
         return text
     del done[index]
-    return _merge_into(done, text, into_quotes)
+    return _merge_into(done, piece, text, into_quotes)
 
 
-def _merge_at_quote(done: list[Piece], index: int, text: str, into_quotes: bool) -> str:
-    """Merge marks on both sides of a closing quotation mark."""
+def _merge_at_quote(
+    done: list[Piece], index: int, piece: Piece, text: str, into_quotes: bool
+) -> str:
+    """Merge marks on both sides of closing quotation marks, which follow the text at ``index``."""
     last = done[index].text[-1]
     first = text[0]
     both = last + first
     if first not in _MARKS:
         return text
     if into_quotes and first not in _STAYS_OUT_OF_QUOTE:
+        place = _place_in_quotes(done, index, piece)
+        if place > index + 1 and _MERGED.get(both) != last:
+            if place == len(done):
+                return text
+            done.insert(place, Piece(first, done[place].wraps, inner=True))
+            return _without_merged(first, text[1:])
+        last = _MERGED.get(both, first)
         if both in _MERGED:
-            done[index] = done[index].with_text(done[index].text[:-1] + _MERGED[both])
+            done[index] = done[index].with_text(done[index].text[:-1] + last)
         else:
             # The mark is the style's, so it does not look like the data before it.
             wraps = tuple(wrap for wrap in done[index].wraps if not wrap.toggle)
             done.insert(index + 1, Piece(first, wraps, inner=True))
-        return text[1:]
-    if _MERGED.get(both) == last:
-        return text[1:]
-    return text
+        return _without_merged(last, text[1:])
+    return _without_merged(last, text)
+
+
+def _place_in_quotes(done: list[Piece], index: int, piece: Piece) -> int:
+    """Return where a mark of a piece goes: before the closing marks at the end that look like the piece.
+
+    Not into a quotation inside of a title in italics: neither citeproc-js nor pandoc moves a mark there.
+    """
+    place = len(done)
+    while place > index + 1 and _is_around(done[place - 1], piece):
+        place -= 1
+    return place
+
+
+def _is_around(quote: Piece, piece: Piece) -> bool:
+    """Return whether a quotation mark is the style's, or in no format that the piece is not in too."""
+    if not quote.inner:
+        return True
+    formats = [wrap for wrap in quote.wraps if wrap.kind in _FORMATS and not wrap.toggle]
+    return all(wrap in piece.wraps for wrap in formats)
+
+
+def _without_merged(last: str, text: str) -> str:
+    """Return text without the marks at its start that a mark before them stands for."""
+    start = 0
+    while start < len(text) and _MERGED.get(last + text[start]) == last:
+        start += 1
+    return text[start:]
 
 
 def _draw_quotes(pieces: list[Piece], marks: QuoteMarks) -> list[Piece]:
@@ -114,15 +149,18 @@ def _draw_quotes(pieces: list[Piece], marks: QuoteMarks) -> list[Piece]:
     Marks that were typed in the shape of another language stay.
     """
     drawn: list[Piece] = []
-    depth = 0
+    depths: list[int] = []
     for piece in pieces:
         if _is_of_other_language(piece, marks):
             drawn.append(Piece(piece.text, piece.wraps))
         elif piece.kind is Kind.OPEN_QUOTE:
+            # Outside of others, single marks stay single if they were typed so
+            outermost = int(piece.text == "‘" == marks.opening[1])
+            depth = depths[-1] + 1 if depths else outermost
+            depths.append(depth)
             drawn.append(Piece(marks.opening[depth % 2], piece.wraps))
-            depth += 1
         elif piece.kind is Kind.CLOSE_QUOTE:
-            depth = max(0, depth - 1)
+            depth = depths.pop() if depths else 0
             drawn.append(Piece(marks.closing[depth % 2], piece.wraps))
         else:
             drawn.append(piece)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl.text._pieces import Kind, Piece
 
@@ -31,6 +31,7 @@ _SHORT_STOP_WORDS = frozenset(
 )
 _WORD = re.compile(r"[^\s\-–—/\u00a0\u202f]+")
 _LETTERS = re.compile(r"[^\W_]+")
+_HEAD = re.compile(r"[\W_]*[^\W_]+(?:['’][^\W_]+)*")  # "si" of "si:B", but all of "d’Artagnan"
 _HYPHENS = ("-", "‐")
 _MARKS_OF_END = (":", "?", "!")
 _SPACES_AND_QUOTES = " \u00a0\u202f\n\t'‘’\"“”„«»"
@@ -62,8 +63,18 @@ def _capitalize(word: str, lang: str = "") -> str:
     return word
 
 
-def apply_case(pieces: list[Piece], case: str, lang: str) -> list[Piece]:
+class Language(NamedTuple):
+    """The language of a text, as far as its case depends on it."""
+
+    tag: str
+
+    has_title_case: bool
+    """Whether title case changes it."""
+
+
+def apply_case(pieces: list[Piece], case: str, language: Language) -> list[Piece]:
     """Return the pieces in a text case."""
+    lang = language.tag
     if case == "uppercase":
         return _change_text(pieces, lambda text: _upper(text, lang))
     if case == "lowercase":
@@ -74,8 +85,7 @@ def apply_case(pieces: list[Piece], case: str, lang: str) -> list[Piece]:
         return _capitalize_all(pieces, lang)
     if case == "sentence":
         return _capitalize_first(_change_text(pieces, str.lower), lang)
-    # "Title Case Conversion": only for items in English
-    if case == "title" and lang.lower().startswith("en"):
+    if case == "title" and language.has_title_case:
         return _title_case(pieces)
     return pieces
 
@@ -159,8 +169,9 @@ class _Title:
         but neither citeproc-js nor pandoc does, since the A may be that of "Physics A".
         """
         runs = [*_LETTERS.finditer(word)]
+        head = _HEAD.match(word)
         is_inside_word = self._text[max(0, start - 1) : start].isalnum()
-        if not runs or is_inside_word or word != word.lower():
+        if head is None or is_inside_word or head[0] != head[0].lower():
             return word
         if self._begins_sentence(start):
             return _capitalize(word)

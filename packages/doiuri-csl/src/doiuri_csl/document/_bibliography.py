@@ -91,12 +91,13 @@ def _name_of(piece: Piece) -> Wrap | None:
 
 
 def _first_names(pieces: list[Piece]) -> list[str]:
-    """Return the names that an entry begins with, or what stands for them."""
+    """Return the names that an entry begins with, with their people, or what stands for the names."""
     texts: dict[Wrap, str] = {}
     for piece in pieces:
         name = _name_of(piece)
-        if name is not None:
-            texts[name] = texts.get(name, "") + piece.text
+        person = piece.wrap("person")
+        if name is not None and person is not None:
+            texts[name] = texts.get(name, person.value) + piece.text
     if texts:
         return list(texts.values())
     substitute = plain_text(piece for piece in pieces if _is_first_name(piece))
@@ -108,7 +109,8 @@ def _with_substitute(
 ) -> list[Piece]:
     """Return an entry; names that the entry before has too are replaced.
 
-    What is compared is what the reader sees (``subsequent-author-substitute-rule``).
+    What is compared is what the reader sees (``subsequent-author-substitute-rule``), and who is meant: as
+    in citeproc-js and pandoc, no mark stands for Jack if "J. Doe" before was John.
     """
     mark = area.get("subsequent-author-substitute")
     rule = area.get("subsequent-author-substitute-rule", "complete-all")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri_csl._context import Origin
 from doiuri_csl.elements._name import OneName
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import Piece, folded, join_pieces, plain_text, text_pieces, wrap_pieces
@@ -88,6 +89,9 @@ class NameList:
         extent = self._extent(self._context.entry.names.count)
         if self._options.form == "count":
             return text_pieces(str(extent.shown))
+        if extent.shown == 0:
+            # et-al-use-first="0": neither citeproc-js nor pandoc shows an "et al." alone
+            return []
         names = [self._name(index) for index in range(extent.shown)]
         if extent.ending in (_Ending.LAST, _Ending.LAST_OF_MORE):
             names.append(self._name(self._length - 1))
@@ -108,6 +112,8 @@ class NameList:
     def _name(self, index: int) -> list[Piece]:
         written = self._name_writer.write(self.people[index], index)
         name = self._style.appearance.apply(written, self._context)
+        person = self.people[index].key.strip("|")  # a family name alone is a literal name
+        name = wrap_pieces(name, "person", person)
         return wrap_pieces(name, "part", "name")
 
     def shown_count(self) -> int:
@@ -218,7 +224,7 @@ class NameList:
             is_inverted=self._name_writer.inverts(self.people[last], last),
         ):
             delimiter = self._space_before(plain_text(term))
-        et_al = self._style.et_al_appearance.apply(term, self._context)
+        et_al = self._style.et_al_appearance.apply(term, self._context, Origin.STYLE)
         return [*head, *text_pieces(delimiter), *et_al]
 
     def _space_before(self, term: str) -> str:

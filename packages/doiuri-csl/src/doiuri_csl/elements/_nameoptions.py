@@ -21,6 +21,8 @@ _COUNTS = (
     "et-al-subsequent-use-first",
 )
 
+_ALL_NAMES = "1000000"
+
 # CSL 1.0.2, Inheritable Name Options
 _INHERITED = (
     *_COUNTS,
@@ -61,20 +63,17 @@ class NameOptions:
 
     def shortens(self, count: int) -> bool:
         """Return whether a list of so many names ends in "et al."."""
-        return 0 < self.et_al_min <= count and 0 < self.et_al_use_first < count
+        return 0 < self.et_al_min <= count and self.et_al_use_first < count
 
 
 def _build_options(attributes: Mapping[str, str], *, is_subsequent: bool) -> NameOptions:
     """Return the options that attributes ask for, at the first cite or at a later one."""
     get = attributes.get
     least = get("et-al-min", "0")
-    shown = get("et-al-use-first", "0")
+    shown = get("et-al-use-first", _ALL_NAMES)
     if is_subsequent:
         least = get("et-al-subsequent-min", least)
         shown = get("et-al-subsequent-use-first", shown)
-    use_first = int(shown)
-    if "et-al-use-first" in attributes or "et-al-subsequent-use-first" in attributes:
-        use_first = max(1, use_first)
     return NameOptions(
         form=get("name-form", "long"),
         conjunction=get("and", ""),
@@ -82,7 +81,7 @@ def _build_options(attributes: Mapping[str, str], *, is_subsequent: bool) -> Nam
         precedes_et_al=get("delimiter-precedes-et-al", "contextual"),
         precedes_last=get("delimiter-precedes-last", "contextual"),
         et_al_min=int(least),
-        et_al_use_first=use_first,
+        et_al_use_first=int(shown),
         et_al_use_last=get("et-al-use-last") == "true",
         initialize=get("initialize") != "false",
         initialize_with=get("initialize-with"),

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from dask.dataframe.utils import assert_eq
 from dask_doiuri import check, parse
-from doiuri import DOI, Handle
+from doiuri import DOI, Handle, find_one
 from doiuri.records import ascii_upper
 from doiuri.resolver import Resolver
 from support.cases import odd_cases
@@ -122,13 +122,14 @@ def test_an_item_of_a_bag_becomes_a_dict_and_stays_as_it_is(
     assert [*parsed] == [*before, *PARSED]
 
 
-def test_odd_names_are_kept() -> None:
+def test_odd_names_and_what_surrounds_them_are_read_as_the_core_reads_them() -> None:
     cases = odd_cases("parse")
-    found = rows(parse(frame([case.input for case in cases])), "doi_name", "doi_key")
-    wanted = [(case.name, DOI.from_name(str(case.name)).key) for case in cases]
+    texts = [str(case.input) for case in cases] + ["\u200b(see https://doi.org/10.1000/182 [PDF].)"]
+    found = rows(parse(frame(texts)), "doi_name", "doi_key")
+    wanted = [(find_one(text).name, find_one(text).key) for text in texts]
     wrong = [
-        f"{case}: {one}"
-        for case, one, right in zip(cases, found, wanted, strict=True)
+        f"{text}: {one}"
+        for text, one, right in zip(texts, found, wanted, strict=True)
         if one != right
     ]
     assert not wrong, "\n".join(wrong)

@@ -118,7 +118,12 @@ def test_the_page_on_tables_checks_two_thousand_dois(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = [f"10.5555/{number}" for number in range(0, NUMBER, 2)]
-    forms = ["10.5555/{}", "https://doi.org/10.5555/{}", "doi:10.5555/{}", "DOI 10.5555/{}"]
+    forms = [
+        "10.5555/{}",
+        "https://doi.org/10.5555/{}",
+        "(see DOI 10.5555/{}).",
+        "\u200b10.5555/{}\xa0",
+    ]
     # every second is not registered; the last three rows: a name in another spelling, no DOI, an empty cell
     cells = [forms[number // 2 % 4].format(number) for number in range(NUMBER - 3)]
     with (tmp_path / "works.csv").open("w", newline="", encoding="utf-8") as file:

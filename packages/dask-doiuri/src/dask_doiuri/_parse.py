@@ -10,8 +10,7 @@ import dask.bag as db
 import dask.dataframe as dd
 import pandas as pd
 from dask.dataframe.utils import pyarrow_strings_enabled
-from doiuri import DOISyntaxError, Handle
-from doiuri.plugins import parse_name
+from doiuri import DOISyntaxError, Handle, find_one
 from doiuri.records import ascii_upper
 
 if TYPE_CHECKING:
@@ -36,8 +35,8 @@ def parse(data: Data, column: Hashable = "doi") -> Data:
     ``doi_reason``
         why the text is not a DOI; missing if it is one.
 
-    Each value is a DOI or a short DOI, in all the spellings of ``DOI.parse``: a name, a link, a label, a
-    ``doi:`` URI.
+    Each value has one DOI or short DOI, in all the spellings of ``DOI.parse``, and whatever surrounds it: see
+    ``doiuri.find_one``.
 
     :param data: a frame; or a bag of DOIs or of dicts, which becomes a bag of dicts.
     :param column: the column, or the member of the dicts, with the DOIs.
@@ -46,7 +45,7 @@ def parse(data: Data, column: Hashable = "doi") -> Data:
 
     >>> import pandas as pd
     >>> import dask.dataframe as dd
-    >>> texts = pd.DataFrame({"doi": ["https://doi.org/10.1000/182", "doi:10.1000/ABC-é", "11.1000/182"]})
+    >>> texts = pd.DataFrame({"doi": ["https://doi.org/10.1000/182", "(doi:10.1000/ABC-é)", "11.1000/182"]})
     >>> parse(dd.from_pandas(texts, npartitions=2))[["doi_name", "doi_key"]].compute()
             doi_name        doi_key
     0    10.1000/182    10.1000/182
@@ -76,7 +75,7 @@ def read(item: object) -> Handle | NoDOI:
 
 def _read(item: object) -> Handle | NoDOI:
     if isinstance(item, str):
-        return parse_name(item)
+        return find_one(item)
     if isinstance(item, Handle):
         return item
     if _is_missing(item):

@@ -9,7 +9,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
+from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find, find_one
 from doiuri.plugins import ARXIV_PATTERN, PROXY_PATTERN, arxiv_doi, unescape_html, untrimmed
 
 from doiuri_cli.readers._keys import is_reference
@@ -146,12 +146,14 @@ class Mention(NamedTuple):
 
     @property
     def handle(self) -> Handle | None:
-        """The DOI or short DOI; None if the text is neither."""
+        """The DOI or short DOI, also if a field hides characters in it; None if the text is neither."""
         if self.doi is not None:
             return self.doi
         if self.may_be_page:  # the link leaves out the "10/"
             suffix = self.text.rpartition("/")[2]
             return Handle.parse(f"10/{suffix}")
+        if self.part.field and not self.text.isprintable():
+            return _one_in(self.text)
         if "10/" not in self.text:
             return None
 
@@ -300,7 +302,7 @@ def _field(part: Part) -> Iterator[Mention]:
             yield whole._replace(label=label_of(text), doi=escaped)
             return
 
-    is_searchable = not _has_invisible(text)  # find would end the name at an invisible character
+    is_searchable = not _has_invisible_in_name(text)
     matches = list(_matches_in_field(part)) if is_searchable else []
     if matches:
         yield from (Mention(part, *match) for match in matches)
@@ -342,9 +344,20 @@ def _with_entities(text: str) -> DOI | None:
         return None
 
 
-def _has_invisible(text: str) -> bool:
-    """Return whether a name in a text has characters that nobody sees."""
-    return not text.isprintable() and len(text.split()) == 1
+def _has_invisible_in_name(text: str) -> bool:
+    """Return whether a name in a text has characters that nobody sees: ``find`` would end it there."""
+    if text.isprintable():
+        return False
+    meant = _one_in(text)
+    return meant is not None and all(match.doi != meant for match in find(text))
+
+
+def _one_in(text: str) -> Handle | None:
+    """Return the DOI in a text without characters that nobody sees; None if it has none, or several."""
+    try:
+        return find_one(text)
+    except DOISyntaxError:
+        return None
 
 
 def _matches_in_field(part: Part) -> Iterator[Match]:

@@ -19,6 +19,7 @@ from doiuri._errors import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from doiuri._advice import Advice, advise, suggest
+    from doiuri._cell import find_one
     from doiuri._find import Match, find
     from doiuri._pydantic import DOIForm
     from doiuri.records import Record
@@ -52,6 +53,7 @@ __all__ = [
     "encode",
     "encode_many",
     "find",
+    "find_one",
     "suggest",
 ]
 
@@ -62,6 +64,7 @@ _LAZY = {
     "suggest": "doiuri._advice",
     "Match": "doiuri._find",
     "find": "doiuri._find",
+    "find_one": "doiuri._cell",
     "DOIForm": "doiuri._pydantic",
     "Record": "doiuri.records",
 }

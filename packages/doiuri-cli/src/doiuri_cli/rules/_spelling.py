@@ -582,6 +582,8 @@ def _probably_meant(mention: Mention) -> DOI | None:
         text = mention.error.suggestion
     elif without_directory is not None:
         text = f"10.{without_directory[1]}"
+    elif isinstance(mention.handle, DOI):  # but for characters that nobody sees
+        return mention.handle
     else:
         return None
     try:

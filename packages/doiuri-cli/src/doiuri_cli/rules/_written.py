@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from doiuri import ShortDOI
+
 from doiuri_cli.rules import Finding, finding_about
 from doiuri_cli.rules._spelling import (
     advice_findings,
@@ -60,7 +62,7 @@ def _mention_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
     if mention.may_be_page and not part.field:
         return
     short = mention.handle if mention.doi is None and not mention.may_be_page else None
-    if short is not None:
+    if isinstance(short, ShortDOI):
         message = short_doi_message(short)
         yield finding_about(mention, "short-doi", message)._replace(doi=short.name)
     elif part.field:

@@ -108,6 +108,7 @@ def test_of_several_corrections_that_nobody_confirms_each_is_a_finding(tmp_path:
     ("path", "form", "otherwise"),
     [
         ("a.bib", "@misc{{k, doi = {{{}}}}}", ["syntax"]),
+        ("a.bib", "@misc{{k, title = {{A}}, url = {{{}}}}}", []),
         ("a.yaml", "doi: {}\n", ["syntax"]),
         ("a.md", "See [x]({}), 10.1000/182.\n", []),
         ("a.md", "See {}.\n", []),

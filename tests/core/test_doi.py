@@ -212,7 +212,13 @@ def test_no_limit_of_length(suffix: str) -> None:
         ),
         *(
             (text, ShortDOI("10/p54k"))
-            for text in ("10/p54k", "doi:10/p54k", " <10/P54K> ", "DOI10/p54k")
+            for text in (
+                "10/p54k",
+                "doi:10/p54k",
+                " <10/P54K> ",
+                "DOI10/p54k",
+                "https://doi.org/p54k",
+            )
         ),
     ],
 )
@@ -237,6 +243,10 @@ def test_the_form_of_a_name_tells_its_kind(text: str, handle: DOI | Prefix | Sho
         "11.1000",
         "10.1000#x",
         "10..1",
+        "https://doi.org/help",  # a page of the site
+        "https://doi.org/p54k/more",
+        "https://doi.org/p5",
+        "p54k",
     ],
 )
 def test_what_has_no_such_form_is_no_handle(text: str) -> None:

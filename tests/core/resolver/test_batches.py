@@ -165,6 +165,14 @@ def test_names_of_any_kind_are_verified() -> None:
     )
 
 
+def test_a_link_to_a_short_doi_is_asked_about_as_such() -> None:
+    link = "https://doi.org/gf5x8p"
+    with handling(proxy({"10/GF5X8P": ()}, agencies=agencies)) as server:
+        [*_, last] = Resolver(server.url, store=None).check([*names(20), link])
+    assert (last.status, last.doi) == ("found", ShortDOI("10/gf5x8p")), last
+    assert any(target.startswith("/api/handles/10/gf5x8p") for target in targets(server))
+
+
 @pytest.mark.parametrize(
     "status", ["400 a", "404 a", "405 a", "410 a", "414 a", "501 a", "200 OK", "403 a"]
 )

@@ -29,6 +29,7 @@ _URI_CHARACTERS = (
 )
 _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
+_LONGEST_SHORT_CODE = 7
 _LINK_STARTS = ("https://", "http://", *(f"{host}/" for host in PROXY_HOSTS))
 _LINK_START_LENGTH = len("www.doi.org/")
 _PROXY_LINKS = (
@@ -309,8 +310,16 @@ def _read_linked(
     path = unescape(text, path_start, path_end, lenient=lenient, kind=kind)
     if path.startswith("10."):
         return Spelling(path, path_start)
+    if lenient and _is_short_code(path):
+        return Spelling(f"10/{path}", path_start)
     name = _name_in_path(path)
     return Spelling(name, source_position(text, path_start, len(path) - len(name)))
+
+
+def _is_short_code(path: str) -> bool:
+    """Return whether the path of a link is a short DOI without its "10/", as in https://doi.org/f3sz4k."""
+    is_word = path.isascii() and path.isalnum() and not path.isalpha()
+    return is_word and 3 <= len(path) <= _LONGEST_SHORT_CODE
 
 
 def _scheme_length(head: str) -> int:

@@ -78,6 +78,10 @@ _ANYWHERE = (
     ("$$", lazy(r"\$\$[A-Z]")),  # subfields of library systems
     ("%5Cn", lazy(r"%5Cn(?=https?:|10\.)")),  # Mendeley's line break between two links
     ("__;", lazy(r"__;[\w*+-]*!!")),  # what Proofpoint puts around a link
+    (
+        ";!!",
+        lazy(r";!![\w!*+-]+\$"),
+    ),  # the same without the underscores, which mark emphasis in Markdown
 )
 _OR = ("+", lazy(r"\+(?:OR|AND)\+"))
 _LISTED = rf"(?:2C|3B)(?={_FOLLOWING})"

@@ -7,7 +7,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
-from doiuri._find._markup import Rendered, Scanner, name_start
+from doiuri._find._markup import Rendered, Scanner, Segment, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
@@ -28,8 +28,18 @@ INVISIBLE_ONE = r"\xad|[\u200b\u2060]|\ufeff"
 _BREAK = lazy(r"</?[wW][bB][rR]\b")
 # May begin an entity for a character that a name continues with
 AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot);)"
-_LINE_BEGINNING = lazy(r"<lb\b")  # in TEI
-_NAME = lazy(name_start(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr)"))
+_LONGEST_SPACE = 40  # before such a beginning
+# In TEI: where a line, a page or a column of the source begins, also inside a name
+_BEGINNING = lazy(r"<[lpc]b\b")
+_IN_WORD = lazy(r"""<[^<>]*\sbreak\s*=\s*["']no["']""")
+# What may go on with a name after such a beginning, and is neither prose nor the number of the next reference
+_REST_OF_NAME = lazy(r"(?!10\.)(?![0-9]+[.)\]]?(?:[\s<]|\Z))[a-z0-9._/()-]*[0-9]")
+_IN_NAME = lazy(r"10\.?(?:[^\s<>]|\s*<[lpc]b\b[^<>]*>\s*)*+\s*\Z")
+_BEGINNINGS = lazy(r"(?:\s*<[lpc]b\b[^<>]*>)+\s*\Z")
+_NAME_LENGTH = 200  # how far before a beginning the start of the name is looked for
+_NUMBER = lazy(r"[0-9]+(?:[\s<]|\Z)")
+_SPACE_BEFORE = lazy(r"\s+")
+_NAME = lazy(name_start(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr|<[lpc]b)"))
 ENTITY_OF_1 = lazy(r"&#(?:[0-9]*49|[xX][0-9a-fA-F]*31)")
 _UNUSUAL = lazy(
     r"""
@@ -41,7 +51,7 @@ _UNUSUAL = lazy(
     """,
     re.VERBOSE,
 )
-_STARTS_CONSTRUCT = lazy(rf"(?!(?i:</?wbr\b))(?:{TAG}|<!--)")
+_STARTS_CONSTRUCT = lazy(rf"(?!(?i:</?wbr\b)|<[lpc]b\b)(?:{TAG}|<!--)")
 _RAW_CLOSERS = {
     "<![cdata[": lazy(r"\]\]>"),
     "<script": lazy("</script", re.IGNORECASE),
@@ -99,9 +109,46 @@ class HTML(Scanner):
         for mention in super().mentions():
             _, _, end, _ = mention
             # A hyphen before the break may belong to the name or only to the line
-            is_broken = self.text[end - 1] == "-" and _LINE_BEGINNING.match(self.text, end)
+            is_broken = self.text[end - 1] == "-" and _BEGINNING.match(
+                self.text, self._after_space(end)
+            )
             if not is_broken:
                 yield mention
+
+    def _after_space(self, place: int) -> int:
+        space = _SPACE_BEFORE.match(self.text, place)
+        return space.end() if space else place
+
+    def stretch(self, start: int, end: int, edits: list[Segment]) -> Rendered:
+        """Return running text; a beginning inside a name has no white space around it either."""
+        begin_of_stretch = start
+        with_space: list[Segment] = []
+        for edit in edits:
+            if _BEGINNING.match(self.text, edit.start):
+                before = self.text[max(start, edit.start - _LONGEST_SPACE) : edit.start]
+                begin = edit.start - len(before) + len(before.rstrip())
+                edit = Segment(max(start, begin), self._after_space(edit.end), "")  # noqa: PLW2901
+            with_space.append(edit)
+            start = edit.end
+        return super().stretch(begin_of_stretch, end, with_space)
+
+    def _is_in_name(self, start: int, end: int) -> bool:
+        """Return whether the beginning of a line ``text[start:end]`` stands inside a name."""
+        before = self.text[max(0, start - _NAME_LENGTH) : start]
+        if not _IN_NAME.search(before):
+            return False
+        last = _BEGINNINGS.sub("", before).rstrip()[-1:]
+        if last == "-":
+            return False
+        if last == "/" or _IN_WORD.match(self.text, start):
+            return True
+        has_space = before[-1:].isspace() or self.text[end : end + 1].isspace()
+        if has_space or not last.isalnum():
+            return not has_space and last in "._" and self._goes_on(end)
+        return self._goes_on(end) and not _NUMBER.match(self.text, end)
+
+    def _goes_on(self, end: int) -> bool:
+        return _REST_OF_NAME.match(self.text, end) is not None
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
         # Tags hold no "<", so the one that a name is in or follows is found from the name backwards
@@ -119,6 +166,8 @@ class HTML(Scanner):
         if self.text[start] != "<":
             return unescaped(token)
         if _BREAK.match(self.text, start):
+            return ""
+        if _BEGINNING.match(self.text, start) and self._is_in_name(start, tag_end):
             return ""
         if not _UNUSUAL.match(self.text, start):
             return in_tag(self.text, start, tag_end), tag_end

@@ -30,7 +30,7 @@ _READERS = {
     "json": ("_json", ".json .jsonld"),
     "markdown": ("_markup", ".md .markdown .mdown .mkd .mdx .qmd .rmd"),
     "notebook": ("_code", ".ipynb"),
-    "ontology": ("_ontology", ".owl .rdf .obo .ttl .nt .nq .n3 .trig"),
+    "ontology": ("_ontology", ".owl .ofn .omn .rdf .obo .ttl .nt .nq .n3 .trig"),
     "python": ("_code", ".py .pyi .pyw .pyx"),
     "ris": ("_bibliography", ".ris"),
     "rst": ("_markup", ".rst .rest"),

@@ -10,7 +10,7 @@ from doiuri import DOI, DOISyntaxError, bibtex, find
 from doiuri.tex import plain_text
 
 from doiuri_cli.readers import type_of
-from doiuri_cli.readers._json import SKIPPED, at, described, is_work, strings
+from doiuri_cli.readers._json import SKIPPED, at, described, is_work, lines_of, strings
 from doiuri_cli.readers._part import Part, ReadError, location_of, one_line
 from doiuri_cli.readers._yaml import decoded, scalars
 
@@ -237,10 +237,17 @@ def _description(citation_key: str, doi: Value, work: Values) -> Description:
 
 
 def _csl(source: Source) -> Iterator[Description]:
-    """Return the items that have a DOI.
+    """Return the items that have a DOI, also those of JSON lines.
 
     :raises ReadError: if the file is not JSON.
     """
+    for offset, text in lines_of(source) or [(0, source)]:
+        for item in _items(text):
+            start, end = item.span
+            yield item._replace(span=(offset + start, offset + end))
+
+
+def _items(source: Source) -> Iterator[Description]:
     value = described(source)
     if value is None:
         return

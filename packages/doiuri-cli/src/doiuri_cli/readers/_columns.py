@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from doiuri_cli.files import Source
-from doiuri_cli.readers._json import encoder, loaded, nearest_key, strings, undo_all
+from doiuri_cli.readers._json import encoder, lines_of, loaded, nearest_key, strings, undo_all
 from doiuri_cli.readers._part import Part, ReadError, undo
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def read_columns(source: Source, columns: frozenset[str], kind: str | None) -> I
         case "tsv":
             return _csv(source, columns, "\t")
         case "json":
-            loaded(source)
+            if not lines_of(source):
+                loaded(source)
             return _json(source, columns)
         case "jsonl":
             _check_lines(source)

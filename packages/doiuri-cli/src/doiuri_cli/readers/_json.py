@@ -78,7 +78,7 @@ def read_json(source: Source) -> Iterator[Part]:
 
 def _works(source: Source) -> Iterator[Part]:
     """Yield the values of a file that may describe works, and may be JSON lines."""
-    lines = _lines(source)
+    lines = lines_of(source)
     if lines:
         for start, line in lines:
             for part in _values(line, loaded(line), _work, SKIPPED):
@@ -100,8 +100,8 @@ def _is_lock_file(source: Source) -> bool:
     return source.text.startswith('{"doiuri-lock"')
 
 
-def _lines(source: Source) -> list[tuple[int, Source]]:
-    """Return the lines of JSON lines, each with its offset; none if the file is a single value."""
+def lines_of(source: Source) -> list[tuple[int, Source]]:
+    """Return the lines of JSON lines, each with its offset; none if the file is a single value, or neither."""
     text = source.text
     if not _SEVERAL.match(text):
         return []

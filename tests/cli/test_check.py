@@ -103,6 +103,22 @@ def test_of_several_corrections_that_nobody_confirms_each_is_a_finding(tmp_path:
     assert told == ["look-alike", "not-found", "page-address"]
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.bib", "@misc{k, doi = {https://doi.org/10.1000/dead}}\n"),
+        ("a.bib", "@misc{k, title = {A}, url = {http://dx.doi.org/10.1000/dead}}\n"),
+        ("a.md", "See http://dx.doi.org/10.1000/dead.\n"),
+    ],
+)
+def test_how_a_dead_doi_is_written_is_no_second_finding(
+    path: str, text: str, tmp_path: Path
+) -> None:
+    remember(tmp_path / "cache", {"10.1000/dead": False})
+    assert codes(path, text, "--cache", tmp_path / "cache") == ["not-found"], text
+    assert codes(path, text, "--cache", tmp_path / "unknown") in (["field-form"], ["not-https"])
+
+
 @pytest.mark.parametrize("link", ["https://doi.org/f3sz4k", "http://dx.doi.org/f3sz4k"])
 @pytest.mark.parametrize(
     ("path", "form", "otherwise"),

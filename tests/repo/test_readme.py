@@ -18,6 +18,7 @@ import pytest
 from doiuri_proxy import running
 from support.cli.command import doiuri
 from support.manual.installing import BLOCK, renewed_install
+from support.manual import readme
 from support.manual.readme import README, READMES, ROOT, renewed
 from support.sphinx_build import build
 
@@ -316,3 +317,12 @@ def test_the_release_list_names_every_picture() -> None:
         r"`([\w-]+\.(?:webp|svg|png))`", (ROOT / "RELEASING.md").read_text(encoding="utf-8")
     )
     assert sorted(listed) == sorted(pictures)
+
+
+def test_a_new_package_stands_last_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``nox -s readme`` works before anybody has given the package a place."""
+    monkeypatch.setattr(readme, "ORDER", readme.ORDER[1:])
+
+    rows = readme.packages().splitlines()
+
+    assert rows[-1].startswith("| [doiuri](packages/doiuri) |"), rows[-1]

@@ -34,9 +34,15 @@ def packages() -> str:
     """The table of packages, from the descriptions in their metadata."""
     paths = ROOT.glob("packages/*/pyproject.toml")
     projects = [tomllib.loads(path.read_text(encoding="utf-8"))["project"] for path in paths]
-    projects.sort(key=lambda project: ORDER.index(project["name"]))
+    projects.sort(key=lambda project: _place(project["name"]))
     rows = [f"| [{name}](packages/{name}) | {text} |\n" for name, text in map(NAMED, projects)]
     return "".join([HEAD, *rows])
+
+
+def _place(name: str) -> tuple[int, str]:
+    """Where a package stands in the table; a new one comes last until it has a place."""
+    place = ORDER.index(name) if name in ORDER else len(ORDER)
+    return place, name
 
 
 def renewed(text: str) -> str:

@@ -36,6 +36,9 @@ _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 _CellAndLine = tuple[int | None, int | None]  # a cell and a line; None: all of them
 _WHOLE_FILE: _CellAndLine = (None, None)
 _Start = tuple[int, int, int]  # a cell, or 0 if there are none, a line and a column
+_FORMS = frozenset(
+    {"field-form", "not-https"}
+)  # findings on how a DOI that may be right is written
 _USUAL = frozenset(RULES) - LOCK_CODES - WORK_CODES
 
 
@@ -198,12 +201,26 @@ def judge(
     if answers is not None:
         kept = [_without_unused_fix(finding, answers.statuses) for finding in kept]
         kept = list(_with_corrections(kept, answers.meant))
+        kept = list(_without_form_of_dead(kept))
     kept.sort(key=_order)
     if not config.columns:
         kept = list(_once(kept))
     if report.in_test_data:
         kept = [finding._replace(in_test_data=True) for finding in kept]
     return report._replace(findings=tuple(kept), mentions=(), parts=(), ignores=())
+
+
+def _without_form_of_dead(findings: list[Finding]) -> Iterator[Finding]:
+    """Yield the findings without those on how a dead DOI is written: it has to be replaced anyway."""
+    dead = {
+        (finding.location.cell, finding.location.line, finding.doi)
+        for finding in findings
+        if finding.code == "not-found"
+    }
+    for finding in findings:
+        place = (finding.location.cell, finding.location.line, finding.doi)
+        if finding.code not in _FORMS or place not in dead:
+            yield finding
 
 
 def _with_answers(

@@ -17,8 +17,8 @@ import markdown
 import pytest
 from doiuri_proxy import running
 from support.cli.command import doiuri
-from support.manual.installing import BLOCK, renewed_install
 from support.manual import readme
+from support.manual.installing import BLOCK, renewed_install
 from support.manual.readme import README, READMES, ROOT, renewed
 from support.sphinx_build import build
 

@@ -395,7 +395,37 @@ def test_upstream_is_asked_again_minutes_after_it_blocked_the_proxy(
         assert ask(here.url, "/api/handles/10.1000/1").status == 200
 
     host = there.url.removeprefix("http://")
-    assert caplog.messages == [
+    messages = [entry.getMessage() for entry in caplog.records if entry.name == "doiuri"]
+    assert messages == [
         f"{host}: HTTP status 403; not asked again for 300 s",
         f"{host} answers again",
     ]
+
+
+def test_readyz_and_the_log_say_when_upstream_refuses(
+    doi_proxy: Proxies,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    refusing = True
+    usual = answering([link("10.1000/1", "https://example.org/")])
+
+    def answer(asked: Asked) -> web.Answer:
+        return web.Answer(403, {}, b"blocked") if refusing else usual(asked)
+
+    with site(answer) as there, caplog.at_level("INFO", "doiuri_proxy"):
+        here = doi_proxy([LOCAL], upstream=there.url, cache=str(tmp_path / "cache.sqlite3"))
+        assert ask(here.url, "/readyz").status == 200
+        assert ask(here.url, "/10.1000/1").status == 500
+        refused = ask(here.url, "/readyz")
+        assert (refused.status, "403" in refused.json()["reason"]) == (503, True), refused
+        assert ask(here.url, "/healthz").status == 200
+        assert ask(here.url, "/10.1000/local").status == 302
+
+        refusing = False
+        assert ask(here.url, "/10.1000/1").status == 302
+        assert ask(here.url, "/readyz").status == 200
+    said = [record.getMessage() for record in caplog.records if "upstream" in record.getMessage()]
+    assert len(said) == 2, said
+    assert "403" in said[0], said
+    assert said[1] == "upstream answers again"

@@ -10,6 +10,7 @@ from doiuri._doi import DOI, parse_name
 from doiuri._errors import DOISyntaxError
 from doiuri._find import find
 from doiuri._names import INVISIBLE
+from doiuri._urls import PROXY_PATTERN
 
 if TYPE_CHECKING:
     from doiuri._doi import ShortDOI
@@ -18,9 +19,9 @@ _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);")
 # Most cells: nothing surrounds the name
 _PLAIN = re.compile(
-    r"""
-    (?: doi: | https?://(?:dx\.)?doi\.org/ )?
-    10\.[0-9]{4,9} / [A-Za-z0-9._/-]* [A-Za-z0-9]
+    rf"""
+    (?: doi: | {PROXY_PATTERN}/ )?
+    10\.[0-9]{{4,9}} / [A-Za-z0-9._/-]* [A-Za-z0-9]
     """,
     re.VERBOSE,
 )

@@ -29,9 +29,9 @@ _LITERAL = re.compile(
     r"""
     <[^<>"{}|^`\\\s]*>                                 # an IRI may hold "#"
     |   \#[^\r\n]*                                      # a comment may hold quotation marks
-    |   \"{3}(?P<long>(?:[^"\\]|\\.|"(?!""))*+)\"{3}
-    |   "(?P<quoted>(?:[^"\\\r\n]|\\.)*+)"
-    |   '(?P<single>(?:[^'\\\r\n]|\\.)*+)'
+    |   \"{3}(?P<long>[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*)\"{3}
+    |   "(?P<quoted>[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*)"
+    |   '(?P<single>[^'\\\r\n]*+(?:\\.[^'\\\r\n]*+)*)'
     """,
     re.VERBOSE | re.DOTALL,
 )

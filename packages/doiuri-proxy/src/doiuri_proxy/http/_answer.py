@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from doiuri.rest import write_json
+
 from doiuri_proxy.http import _pages, _redirect, _rest
 from doiuri_proxy.http._http import BadRequestError, Request, Response, origin_form
 from doiuri_proxy.http._redirect import Choice
@@ -68,7 +70,9 @@ async def respond(request: Request, source: Source, choice: Choice) -> Response:
             return _with_cors(request, await _rest.which_ra(request, source))
         if endpoint == "redirect":
             return await _redirect.answer(request, source, choice)
-        return Response(200, b'{"status":"ok"}', JSON_TYPE, (("Cache-Control", "no-store"),))
+        if endpoint == "readyz" and source.refusal:
+            return _state(503, {"status": "unavailable", "reason": source.refusal})
+        return _state(200, {"status": "ok"})
     except BadRequestError as problem:
         return _pages.error(400, "Bad Request", str(problem))
     except SourceError as problem:
@@ -77,6 +81,11 @@ async def respond(request: Request, source: Source, choice: Choice) -> Response:
     except Exception:  # noqa: BLE001 - a bug: the client gets a response, the log the traceback
         _log.exception("cannot answer %s", request.target)
         return error(request, 500, "Internal error")
+
+
+def _state(status: int, members: dict[str, str]) -> Response:
+    """Return the response of an endpoint for those who watch the proxy."""
+    return Response(status, write_json(members), JSON_TYPE, (("Cache-Control", "no-store"),))
 
 
 def refusal(request: Request) -> Response | None:
@@ -98,12 +107,12 @@ def _may_be_smuggled(request: Request) -> bool:
 
 
 def _endpoint(path: bytes) -> str:
-    """Return which endpoint answers requests for a path: "healthz", "api", "doira" or "redirect".
+    """Return which endpoint answers requests for a path: "healthz", "readyz", "api", "doira" or "redirect".
 
     A path without a second slash is not that of a handle, so "/healthz" takes no name from anyone.
     """
-    if path == b"/healthz":
-        return "healthz"
+    if path in {b"/healthz", b"/readyz"}:
+        return path[1:].decode()
     if path == b"/api" or path.startswith(b"/api/"):
         return "api"
     if path.startswith((b"/doiRA/", b"/ra/")):

@@ -34,6 +34,9 @@ class SourceError(Exception):
     title = "Server Error"
     headers: ClassVar[tuple[tuple[str, str], ...]] = ()
 
+    refusal = ""
+    """Why upstream does not answer; empty if the failure is about one name."""
+
 
 class AcceptError(SourceError):
     """An Accept header cannot be sent to upstream."""
@@ -96,6 +99,7 @@ class Records:
             except (TypeError, ValueError, RecursionError) as error:
                 raise origin.error(str(error)) from None
         self._prefixes = {key.partition("/")[0] for key in self._records}
+        self.refusal = ""  # as UpstreamSource has it; there is no upstream
 
     def _add(self, item: object) -> None:
         if isinstance(item, Mapping) and item.keys() == {"agencies"}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -46,12 +47,17 @@ if TYPE_CHECKING:
 
 THREADS = 32  # look-ups at a time; the Resolver sends only a few of their requests at a time
 MAX_LOOKUPS = 2000  # under way and waiting
+REFUSAL_TIME = (
+    60  # seconds for which a failure counts: without requests nobody learns that it is over
+)
 LOOKUP_TIME = 60  # seconds for a look-up: clients that ask again get its answer
 
 # HTTP statuses of a server that may soon answer; 500 and 403 tend to persist
 _TRANSIENT = frozenset({429, 502, 503, 504})
+_OF_ONE_NAME = frozenset({"unusable", "too-long"})  # kinds of causes
 _EXISTS = {"found": True, "no-values": True, "not-found": False}
 
+_log = logging.getLogger("doiuri_proxy")
 _deadline: ContextVar[float] = ContextVar("deadline")  # of a request, with all its look-ups
 
 
@@ -82,6 +88,14 @@ class UpstreamSource:
         self._close_store = store.close
         self._pool = ThreadPoolExecutor(THREADS, "upstream")
         self._waiting: dict[Hashable, Future[Any]] = {}
+        self._last_failure = ""  # of upstream, unless it has answered since
+        self._failed_at = 0.0
+
+    @property
+    def refusal(self) -> str:
+        """Why upstream did not answer in the last minute; empty if it did, or was not asked."""
+        is_recent = time.monotonic() - self._failed_at < REFUSAL_TIME
+        return self._last_failure if is_recent else ""
 
     def with_local(self, local: Records) -> UpstreamSource:
         """Use other local records from now on, with the same cache and queue."""
@@ -180,8 +194,24 @@ class UpstreamSource:
 
     def _forget(self, key: Hashable, answer: Future[Any]) -> None:
         del self._waiting[key]
-        if not answer.cancelled():
-            answer.exception()  # nobody may be left to take it, which asyncio would log
+        if answer.cancelled():
+            return
+        error = answer.exception()  # nobody may be left to take it, which asyncio would log
+        if error is None:
+            self._note_answer()
+        elif isinstance(error, SourceError) and error.refusal:
+            self._note_failure(error.refusal)
+
+    def _note_answer(self) -> None:
+        if self._last_failure:
+            _log.info("upstream answers again")
+        self._last_failure = ""
+
+    def _note_failure(self, reason: str) -> None:
+        if not self._last_failure:
+            _log.warning("upstream: %s; names in the cache are still answered", reason)
+        self._last_failure = reason
+        self._failed_at = time.monotonic()
 
     async def _ask_agencies(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each name: from the cache, else from upstream, else a stale one.
@@ -270,16 +300,19 @@ def _failure(unknown: Outcome, resolver: Resolver) -> SourceError:
     """
     assert unknown.doi is not None  # noqa: S101 - only text that is not a DOI has none
     message = f"{unknown.doi.name}: {unknown.reason}"
+    error: SourceError = BusyError(message)
     if resolver.settings.offline or _is_lasting(unknown.cause):
-        return SourceError(message)
-    return BusyError(message)
+        error = SourceError(message)
+    if unknown.cause is not None and unknown.cause.kind not in _OF_ONE_NAME:
+        error.refusal = unknown.reason
+    return error
 
 
 def _is_lasting(cause: Cause | None) -> bool:
     """Return whether a client that asks again after ``RETRY_AFTER`` seconds would get the same answer."""
     if cause is None:
         return False
-    if cause.kind in {"unusable", "too-long"}:
+    if cause.kind in _OF_ONE_NAME:
         return True
     if cause.status is None or cause.status in _TRANSIENT:
         return False

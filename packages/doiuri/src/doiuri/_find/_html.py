@@ -34,7 +34,7 @@ _BEGINNING = lazy(r"<[lpc]b\b")
 _IN_WORD = lazy(r"""<[^<>]*\sbreak\s*=\s*["']no["']""")
 # What may go on with a name after such a beginning, and is neither prose nor the number of the next reference
 _REST_OF_NAME = lazy(r"(?!10\.)(?![0-9]+[.)\]]?(?:[\s<]|\Z))[a-z0-9._/()-]*[0-9]")
-_IN_NAME = lazy(r"10\.?(?:[^\s<>]|\s*<[lpc]b\b[^<>]*>\s*)*+\s*\Z")
+_IN_NAME = lazy(r"10\.?(?>(?:[^\s<>]+|\s*<[lpc]b\b[^<>]*>\s*)*)\s*\Z")
 _BEGINNINGS = lazy(r"(?:\s*<[lpc]b\b[^<>]*>)+\s*\Z")
 _NAME_LENGTH = 200  # how far before a beginning the start of the name is looked for
 _NUMBER = lazy(r"[0-9]+(?:[\s<]|\Z)")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 from urllib.parse import urlsplit
 
@@ -16,7 +18,7 @@ import requests
 from doiuri import DOI
 from doiuri_proxy import resolver_for
 from support.cases import DATA
-from support.sphinx_build import links
+from support.sphinx_build import build, links, text_in, write
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MISSING = "10.1177/5555555555555555"
@@ -43,6 +45,20 @@ def test_metadata_in_the_records_is_that_of_their_dois() -> None:
         assert work.authors[0].family in reference, name
         assert work.title in reference, name
         assert DOI.from_url(reference.rpartition(" ")[2]).name == name
+
+
+def test_the_page_on_citations_shows_what_the_example_records_have(
+    tmp_path: Path, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manual = (EXAMPLES.parent / "docs" / "howto" / "citations.rst").read_text("utf-8")
+    [source] = re.findall(r"\.\. code-block:: rst\n\n(   As :doi:t:.*?\n)\n\S", manual, re.DOTALL)
+    [shown] = re.findall(r'Readers see "(.*?)"', manual, re.DOTALL)
+    monkeypatch.setenv("DOIURI_RESOLVER", proxy)
+
+    built = build(write(tmp_path / "src", {"index.rst": f"T\n=\n\n{dedent(source)}"}), tmp_path)
+
+    page = " ".join(text_in(built.text()).split())
+    assert " ".join(shown.split()) in page, page
 
 
 @pytest.fixture

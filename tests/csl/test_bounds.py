@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from csl.styles import AUTHOR_DATE, processor_of
+from csl.styles import AUTHOR_DATE, NUMERIC, processor_of, style_of
 from doiuri_csl import Cite, Processor, Style, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # What doubling the input may multiply the calls by; a loop in a loop makes it 4.
 TWICE = 2.3
@@ -42,8 +46,8 @@ def works(authors: list[list[dict[str, str]]]) -> list[dict[str, Any]]:
     ]
 
 
-def calls_of(style: Style, items: list[dict[str, Any]]) -> int:
-    """How many functions are called until the citations of all items and the list are there."""
+def calls_of(work: Callable[[], None]) -> int:
+    """How many functions are called."""
     calls = 0
 
     def count(_frame: object, event: str, _argument: object) -> None:
@@ -53,14 +57,23 @@ def calls_of(style: Style, items: list[dict[str, Any]]) -> int:
     before = sys.getprofile()
     sys.setprofile(count)
     try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def calls_for(style: Style, items: list[dict[str, Any]]) -> int:
+    """How many functions are called until the citations of all items and the list are there."""
+
+    def show() -> None:
         processor = Processor(style, items)
         processor.register([[Cite(item["id"])] for item in items])
         for number in range(len(items)):
             processor.citation(number)
         processor.bibliography()
-    finally:
-        sys.setprofile(before)
-    return calls
+
+    return calls_of(show)
 
 
 def same_team(size: int) -> list[list[dict[str, str]]]:
@@ -86,8 +99,8 @@ def test_twice_the_authors_take_twice_the_work(rule: str, authors_of: Any) -> No
     """Names are compared as values, so that the lists of 3,000 authors in physics end too."""
     style = style_with(rule)
 
-    few = calls_of(style, works(authors_of(24)))
-    many = calls_of(style, works(authors_of(48)))
+    few = calls_for(style, works(authors_of(24)))
+    many = calls_for(style, works(authors_of(48)))
 
     assert many <= TWICE * few, f"{rule}, {authors_of.__name__}: {few} calls, then {many}"
 
@@ -100,10 +113,75 @@ def test_twice_the_works_take_twice_the_work(rule: str) -> None:
         team(30, **{f"n{number}": {"family": "Li", "given": "Bo"}}) for number in range(1, 25)
     ]
 
-    few = calls_of(style, works(authors[-12:]))
-    many = calls_of(style, works(authors))
+    few = calls_for(style, works(authors[-12:]))
+    many = calls_for(style, works(authors))
 
     assert many <= TWICE * few, f"{rule}: {few} calls, then {many}"
+
+
+EDITABLE = {
+    "author-date": style_with("by-cite"),
+    "given names in all the document": style_with("all-names"),
+    "numbers": Style.parse(NUMERIC),
+    "notes": Style.parse(
+        style_of(
+            '<choose><if position="ibid"><text value="ibid"/></if><else-if position="subsequent">'
+            '<text variable="first-reference-note-number"/></else-if></choose>'
+            '<names variable="author"/><text variable="locator"/>',
+            'class="note"',
+        )
+    ),
+}
+DOE, DEAN, LI, KIM, ROE = (
+    {"family": family, "given": given}
+    for family, given in [("Doe", "Ann"), ("Doe", "Bo"), ("Li", "Bo"), ("Kim", "Bo"), ("Roe", "Bo")]
+)
+COLLIDING = works([[DOE], [DEAN], [DOE], [DOE, LI, KIM], [DOE, ROE, KIM]])
+
+# Each needs something else of its first work: nothing, a given name, a letter, more names, another place
+DOCUMENTS = [
+    [[Cite("0")], [Cite("3")]],
+    [[Cite("0")], [Cite("3")], [Cite("1")]],
+    [[Cite("0")], [Cite("3")], [Cite("2")]],
+    [[Cite("0")], [Cite("3")], [Cite("4")]],
+    [[Cite("3")], [Cite("0")], [Cite("0")]],
+    [[Cite("0", locator="12")], [Cite("nobody"), Cite("3")]],
+]
+
+
+@pytest.mark.parametrize("style", EDITABLE.values(), ids=EDITABLE)
+def test_a_document_that_was_edited_looks_like_a_new_one(style: Style) -> None:
+    edited = Processor(style, COLLIDING)
+    for before, after in permutations(DOCUMENTS, 2):
+        new = Processor(style, COLLIDING)
+        new.register(after)
+        expected = [new.citation(number) for number in range(len(after))]
+
+        for citations in (before, after):
+            edited.register(citations)
+            shown = [edited.citation(number) for number in range(len(citations))]
+
+        assert shown == expected, f"{before} became {after}"
+        assert edited.bibliography() == new.bibliography(), f"{before} became {after}"
+        assert edited.listed == new.listed, f"{before} became {after}"
+
+
+def test_an_edit_renders_only_what_it_changes() -> None:
+    style = style_with("all-names")
+    items = works([team(3, n0={"family": f"Doe{number}", "given": "Ann"}) for number in range(60)])
+    citations = [[Cite(item["id"])] for item in items]
+    processor = Processor(style, items)
+
+    def show() -> None:
+        processor.register(citations)
+        for number in range(len(citations)):
+            processor.citation(number)
+
+    first = calls_of(show)
+    citations[30] = [Cite("30", locator="12")]
+    edit = calls_of(show)
+
+    assert edit <= first / 10, f"{first} calls at first, {edit} for one edit"
 
 
 def test_year_suffixes_go_on_after_z() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from doiuri_csl.data._dates import DateValue
@@ -119,6 +121,12 @@ class Entry:
     def id(self) -> str:
         """The id of the item."""
         return self.listed.id
+
+    @cached_property
+    def people(self) -> list[Person]:
+        """Everybody whom the item names, whatever they did."""
+        lists = [value for value in self.item.values() if isinstance(value, list)]
+        return list(chain.from_iterable(lists))
 
 
 class Settings(NamedTuple):

@@ -14,6 +14,7 @@ from doiuri_csl.document._bibliography import render_bibliography
 from doiuri_csl.document._citations import render_citation
 from doiuri_csl.document._disambiguation import disambiguate
 from doiuri_csl.document._document import Document
+from doiuri_csl.document._memo import Memo
 from doiuri_csl.text._pieces import Piece
 from doiuri_csl.text._punctuation import finish
 from doiuri_csl.text._runs import Run, runs_of
@@ -89,6 +90,7 @@ class Processor:
         self._locale = locale
         self._document = Document(sheet, locale.in_style(sheet.own_locales), read)
         self._citations: list[list[Cite]] = []
+        self._shown = Memo[tuple[Run, ...]]()
 
     @property
     def locale(self) -> Locale:
@@ -109,6 +111,8 @@ class Processor:
     ) -> None:
         """Take all citations of the document, which decide on numbers, letters and positions.
 
+        After an edit, call it again with all citations: what they share with those before is not rendered again.
+
         :param citations: the citations in the order of the document, each with its cites
         :param notes: for each citation the number of the note that it stands in, 0 for the text;
             by default, in a style of notes, each is a note of its own
@@ -118,6 +122,7 @@ class Processor:
         groups = [list(cites) for cites in citations]
         cited = [cite.id for cite in chain.from_iterable(groups)]
         self._document.register([*cited, *uncited])
+        self._shown.start()
 
         self._citations = place_cites(self._document.sheet, groups, notes)
         disambiguate(self._document)
@@ -132,7 +137,9 @@ class Processor:
         :param number: the index of the citation among those of ``register``
         :return: its runs; none if the style shows nothing of the items
         """
-        return self._runs(render_citation(self._document, self._citations[number]))
+        cites = self._citations[number]
+        inputs = tuple(self._document.inputs(cite) for cite in cites)
+        return self._shown.get(inputs, lambda: self._runs(render_citation(self._document, cites)))
 
     def cite(self, cites: Sequence[Cite]) -> tuple[Run, ...]:
         """Return a citation that was not registered.

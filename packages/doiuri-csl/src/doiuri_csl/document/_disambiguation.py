@@ -9,9 +9,10 @@ from collections import defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._context import Cite, Entry, Listed, ListedNames, NamesShown, Place, Position
+from doiuri_csl._context import Cite, Entry, ListedNames, Place, Position
 from doiuri_csl.data._people import Person, initials
 from doiuri_csl.document._citations import render_in
+from doiuri_csl.document._document import Look
 from doiuri_csl.text._pieces import folded, plain_text
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ def disambiguate(document: Document) -> None:
     adds_given = area.flag("disambiguate-add-givenname")
     adds_suffix = area.flag("disambiguate-add-year-suffix")
     entries = document.entries
-    for entry in entries:
-        entry.listed = Listed(entry.id, entry.listed.number)
-        entry.names = NamesShown()
-    document.given_levels = {}
 
     solver = _Solver(document)
     by_cite = solver.rule == "by-cite"
@@ -71,19 +68,25 @@ class _Solver:
         self.rule = self._area.get("givenname-disambiguation-rule", "by-cite")
         self._lists: dict[str, list[ListedNames]] = {}
 
-    def _text(self, entry: Entry) -> str:
+    def _look(self, entry: Entry) -> Look:
         """Return what has to be unlike: in notes the later cites, as the first is a reference in full."""
         position = Position.SUBSEQUENT if self._document.sheet.is_note else Position.FIRST
-        context = self._document.context(Cite(entry.id, place=Place(position)), self._area)
-        # Two cites that differ in the day of access alone are still alike.
-        context.progress.substituted.add("accessed")
-        text = plain_text(render_in(self._document, context))
-        self._lists[entry.id] = context.progress.listed
-        return folded(text)
+        cite = Cite(entry.id, place=Place(position))
+
+        def render() -> Look:
+            context = self._document.context(cite, self._area)
+            # Two cites that differ in the day of access alone are still alike.
+            context.progress.substituted.add("accessed")
+            text = plain_text(render_in(self._document, context))
+            return Look(folded(text), context.progress.listed)
+
+        look = self._document.looks.get(self._document.inputs(cite), render)
+        self._lists[entry.id] = look.lists
+        return look
 
     def ambiguous(self, entries: _Group) -> list[_Group]:
         """Return the groups of entries whose cites look the same."""
-        return _alike(entries, self._text)
+        return _alike(entries, lambda entry: self._look(entry).text)
 
     def _most_names(self, group: _Group) -> int:
         """Return the length of the longest list that the cites of a group begin with."""
@@ -175,27 +178,18 @@ class _Solver:
             for rank, entry in enumerate(ordered, 1):
                 entry.listed = entry.listed._replace(year_suffix=_letters(rank))
 
-    def _first_list(self, entry: Entry) -> ListedNames | None:
-        """Return the first list of names in the cite of an entry, or None if it names nobody."""
-        context = self._document.context(Cite(entry.id), self._area)
-        render_in(self._document, context)
-        listed = context.progress.listed
-        return listed[0] if listed else None
-
     def expand_all_names(self, entries: _Group) -> None:
         """Give every person a form of the name that nobody else has."""
         is_primary = self.rule.startswith("primary")
         families: dict[str, dict[str, Person]] = defaultdict(dict)
         mark = None
         for entry in entries:
-            listed = self._first_list(entry)
-            if listed is None:
-                continue
-            mark = listed.initial_mark
-            people = listed.people[:1] if is_primary else listed.people
-            for person in people:
-                family_key = person.family_key(is_demoted=listed.is_demoted)
-                families[family_key][person.key] = person
+            for names in self._look(entry).lists[:1]:
+                mark = names.initial_mark
+                people = names.people[:1] if is_primary else names.people
+                for person in people:
+                    family_key = person.family_key(is_demoted=names.is_demoted)
+                    families[family_key][person.key] = person
         if mark is None and self.rule.endswith("-with-initials"):
             return  # without initials, there is nothing to try
         for family in families.values():

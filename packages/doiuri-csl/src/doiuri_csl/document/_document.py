@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_csl._context import Cite, Context, Entry, Listed
+from doiuri_csl._context import Cite, Context, Entry, Listed, ListedNames, NamesShown
 from doiuri_csl.data._items import Item, citation_label
-from doiuri_csl.document._sorting import sort_by_keys
+from doiuri_csl.document._memo import Memo
+from doiuri_csl.document._sorting import key_text, sort_by_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from doiuri_csl._locale import Terms
-    from doiuri_csl._sheet import Area, Sheet, SortKey
+    from doiuri_csl._sheet import Area, Sheet
+
+
+class Look(NamedTuple):
+    """What disambiguation compares of a cite."""
+
+    text: str
+    lists: list[ListedNames]
 
 
 class Document:
@@ -25,20 +33,31 @@ class Document:
         self.sheet = sheet
         self.terms = terms
         self._items = items
+        self._known: dict[str, Entry] = {}
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
         self._first_names_only = sheet.citation.get("givenname-disambiguation-rule").startswith(
             "primary"
         )
         self.given_levels = {}
+        self._sort_texts = Memo[list[str]]()
+        self.looks = Memo[Look]()
 
     def register(self, ids: Iterable[str]) -> None:
         """Take the items that the document cites, in the order in which it does, and number them."""
+        self.given_levels = {}
+        self._sort_texts.start()
+        self.looks.start()
         self._entries = {}
         for number, key in enumerate(dict.fromkeys(ids), 1):
             item = self._items.get(key)
             if item is not None:
-                self._entries[key] = _entry_of(item, Listed(key, number))
+                entry = self._known.get(key)
+                if entry is None:
+                    entry = self._known[key] = _entry_of(item, Listed(key))
+                entry.listed = Listed(key, number)
+                entry.names = NamesShown()
+                self._entries[key] = entry
         self._order = list(self._entries.values())
         if self.sheet.bibliography is not None:
             # Keys that show numbers have those of the order of citing.
@@ -88,12 +107,35 @@ class Document:
     def sort(self, cites: Sequence[Cite], area: Area) -> list[Cite]:
         """Return cites in the order of an area's keys."""
 
-        def context_of(cite: Cite, key: SortKey) -> Context:
+        def texts_of(cite: Cite) -> list[str]:
+            # Keys may show numbers in every style.
+            number = self.entry(cite.id).listed.number
+            inputs = (area.name, number, self.inputs(cite))
+            return self._sort_texts.get(inputs, lambda: self._texts_of(cite, area))
+
+        return sort_by_keys(cites, area.sort_keys, texts_of)
+
+    def _texts_of(self, cite: Cite, area: Area) -> list[str]:
+        """Return the texts that an area's keys sort a cite by."""
+        texts = []
+        for key in area.sort_keys:
             context = self.context(cite, area)
             context.sort_names = key.names
-            return context
+            texts.append(key_text(key, context, self.sheet.macros))
+        return texts
 
-        return sort_by_keys(cites, area.sort_keys, self.sheet.macros, context_of)
+    def inputs(self, cite: Cite) -> Hashable:
+        """Return what the text of a cite depends on; it is the same text if this is equal."""
+        entry = self.entry(cite.id)
+        listed = entry.listed
+        if not self.sheet.is_numeric:
+            listed = listed._replace(number=0)
+        names = entry.names
+        given = tuple(names.given_levels.items())
+        levels: tuple[int, ...] = ()
+        if self.given_levels:
+            levels = tuple(self.given_levels.get(person.key, 0) for person in entry.people)
+        return cite, entry.is_known, listed, names.count, given, levels
 
 
 def _entry_of(item: Item, listed: Listed) -> Entry:

@@ -78,7 +78,7 @@ def _ends_particle(text: str, place: int) -> bool:
     return around.isalpha() and around[0].islower()
 
 
-def _key_text(key: SortKey, context: Context, macros: Macros) -> str:
+def key_text(key: SortKey, context: Context, macros: Macros) -> str:
     """Return the text that a key sorts an entry by; "" if it has no value."""
     if key.macro:
         # "Sorting Macros"
@@ -101,15 +101,18 @@ def _key_text(key: SortKey, context: Context, macros: Macros) -> str:
 def sort_by_keys(
     things: Sequence[_T],
     keys: list[SortKey],
-    macros: Macros,
-    context_of: Callable[[_T, SortKey], Context],
+    texts_of: Callable[[_T], Sequence[str]],
 ) -> list[_T]:
-    """Return the things in the order of the keys; those that the keys do not tell apart keep theirs."""
+    """Return the things in the order of the keys; those that the keys do not tell apart keep theirs.
+
+    :param texts_of: the texts that the keys sort a thing by; "" if it has no value
+    """
     places = list(range(len(things)))
+    rows = [texts_of(thing) for thing in things]
 
     # The last key is sorted by first: as sorting is stable, it then decides between equals of the others.
-    for key in reversed(keys):
-        texts = [_key_text(key, context_of(thing, key), macros) for thing in things]
+    for column, key in reversed(list(enumerate(keys))):
+        texts = [row[column] for row in rows]
         values = [_collate(text) for text in texts]
         present = [place for place in places if texts[place]]
         absent = [place for place in places if not texts[place]]

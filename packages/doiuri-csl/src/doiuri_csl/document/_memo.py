@@ -1,0 +1,33 @@
+"""What was rendered before, so that an edit renders only what it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+_Value = TypeVar("_Value")
+
+
+class Memo(Generic[_Value]):
+    """Values by what they depend on: those that were used since the last registration or the one before."""
+
+    def __init__(self) -> None:
+        self._used: dict[Hashable, _Value] = {}
+        self._before: dict[Hashable, _Value] = {}
+
+    def start(self) -> None:
+        """Begin a registration: forget what the last one did not use."""
+        self._before = self._used
+        self._used = {}
+
+    def get(self, inputs: Hashable, render: Callable[[], _Value]) -> _Value:
+        """Return the value for inputs, rendered if there is none."""
+        value = self._used.get(inputs)
+        if value is None:
+            value = self._before.get(inputs)
+            if value is None:
+                value = render()
+            self._used[inputs] = value
+        return value

@@ -5,6 +5,7 @@ references. What it returns are ``Run`` s of text, which ``to_html``, ``to_markd
 write. Needs only the standard library.
 """
 
+from doiuri_csl._abbreviations import Abbreviations
 from doiuri_csl._context import Cite, Listed, Place, Position
 from doiuri_csl._errors import CSLError
 from doiuri_csl._lists import list_to_html
@@ -17,6 +18,7 @@ from doiuri_csl.text._markdown import to_markdown
 from doiuri_csl.text._runs import Format, Run, merge, to_text
 
 __all__ = [
+    "Abbreviations",
     "CSLError",
     "Cite",
     "Format",

@@ -22,6 +22,7 @@ from doiuri_csl.text._runs import Run, runs_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from doiuri_csl._abbreviations import Abbreviations
     from doiuri_csl._context import Cite, Listed
 
 
@@ -54,6 +55,7 @@ class Processor:
     :param style: the style
     :param items: the items that may be cited, as CSL-JSON; each has an id
     :param locale: the language; by default that of the style, or else American English
+    :param abbreviations: the short forms that styles ask for, which win over those of the items
     :raises ValueError: if an item has no id
 
     >>> from doiuri_csl import Cite, Processor, Style, to_text
@@ -73,7 +75,11 @@ class Processor:
     """
 
     def __init__(
-        self, style: Style, items: Iterable[Mapping[str, Any]], locale: Locale | None = None
+        self,
+        style: Style,
+        items: Iterable[Mapping[str, Any]],
+        locale: Locale | None = None,
+        abbreviations: Abbreviations | None = None,
     ) -> None:
         self._problems: dict[str, list[str]] = {}
         read: dict[str, Item] = {}
@@ -82,7 +88,10 @@ class Processor:
             if not isinstance(key, str | int):
                 raise ValueError(f"item {number} has no id")  # noqa: TRY004 (a value from a file)
             problems = self._problems[str(key)] = []
-            read[str(key)] = {**read_item(item, problems), "id": str(key)}
+            values = {**read_item(item, problems), "id": str(key)}
+            if abbreviations is not None:
+                values.update(abbreviations.short_forms(values))
+            read[str(key)] = values
 
         sheet = sheet_of(style)
         if locale is None:

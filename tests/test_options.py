@@ -120,6 +120,7 @@ VALUES = {
     "notes": [*right(True, "no", "", None), *wrong(NO_FLAG, "maybe", 2)],
     "reference_style": [*right("numeric", ""), *wrong(NO_TEXT, 7)],
     "csl_path": [*right([], "", "no-folder"), *wrong(NO_TEXTS, [1], 7)],
+    "abbreviations": [*right("", None), *wrong(NO_TEXT, [1], 7)],
     "works": [*right([], ""), *wrong(NO_TEXTS, [1], 7)],
     "details": [*right("no"), *wrong(NO_FLAG, "maybe")],
     "list_links": [*right("no"), *wrong(NO_FLAG, "maybe")],
@@ -145,7 +146,7 @@ VALUES = {
 
 SETTINGS = ("resolver", "offline", "mailto", "cache")
 SHOWN = (*SETTINGS, "timeout", "budget", "lock", "resolve", "text", "link")
-CITED = ("citation", "notes", "reference_style", "csl_path", "works")
+CITED = ("citation", "notes", "reference_style", "csl_path", "abbreviations", "works")
 OWN = ("select", "ignore", "exclude", "fail-on")
 
 

@@ -44,6 +44,7 @@ def test_defaults() -> None:
         notes=None,
         reference_style=None,
         csl_path=(),
+        abbreviations=None,
         reference_locale=None,
         works=(),
     )
@@ -66,6 +67,7 @@ def test_all_values_may_be_strings() -> None:
         doi_notes="off",
         doi_reference_style="numeric",
         doi_csl_path="styles",
+        doi_abbreviations="short.json",
         doi_reference_locale="de-DE",
         doi_works="works.json",
         resolve="not ours",
@@ -85,6 +87,7 @@ def test_all_values_may_be_strings() -> None:
         False,
         "numeric",
         ("styles",),
+        "short.json",
         "de-DE",
         ("works.json",),
     )

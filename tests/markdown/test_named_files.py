@@ -113,3 +113,31 @@ def test_any_history(
     tmp_path_factory: pytest.TempPathFactory, host: Builder, history: list[Step]
 ) -> None:
     check_history(tmp_path_factory.mktemp("site"), history, host)
+
+
+def test_abbreviations_are_those_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    style = FILES["parent.csl"][0].replace(
+        '<text variable="title"', '<text variable="container-title" form="short"'
+    )
+    work = {"id": "a", "title": "A", "container-title": "Journal of Ants"}
+    files = {"own.csl": style, "works.json": json.dumps([work])}
+    for short in ("J. Ants", "JA"):
+        files["short.json"] = json.dumps(
+            {"default": {"container-title": {"Journal of Ants": short}}}
+        )
+        for name, content in files.items():
+            Path(name).write_text(content, "utf-8")
+        options = {
+            "reference_style": "own.csl",
+            "works": "works.json",
+            "abbreviations": "short.json",
+        }
+
+        page = markdown.markdown(
+            "[@a]\n", extensions=["doiuri"], extension_configs={"doiuri": options}
+        )
+
+        assert f"* {short}" in page, (short, page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -56,6 +57,28 @@ EXAMPLES = 2 if settings().derandomize else 50
 @given(histories(NAMED))
 def test_any_history(tmp_path_factory: pytest.TempPathFactory, history: list[Step]) -> None:
     check_history(tmp_path_factory.mktemp("site"), history)
+
+
+def test_abbreviations_that_change_are_shown(tmp_path: Path) -> None:
+    def listed(short: str) -> str:
+        abbreviations = {"default": {"container-title": {"Journal of Ants": short}}}
+        write(tmp_path, {"short.json": json.dumps(abbreviations)})
+        built = build(tmp_path, tmp_path / "out")
+        assert (built.warnings, built.status) == ("", 0)
+        return built.text()
+
+    style = FILES["parent.csl"][0].replace(
+        '<text variable="title"', '<text variable="container-title" form="short"'
+    )
+    work = {"id": "a", "title": "A", "container-title": "Journal of Ants"}
+    names = {"reference_style": "own.csl", "works": "works.json", "abbreviations": "short.json"}
+    conf = "".join(f"doi_{name} = {value!r}\n" for name, value in names.items())
+    page = "L\n=\n\n.. doi:bibliography::\n   :nocite: *\n"
+    write(tmp_path, {"conf.py": f"extensions = ['sphinx_doiuri']\n{conf}", "index.rst": page})
+    write(tmp_path, {"own.csl": style, "works.json": json.dumps([work])})
+
+    assert "* J. Ants" in listed("J. Ants")
+    assert "* JA" in listed("JA")
 
 
 def test_a_list_whose_style_was_missing_is_there_when_it_is_found(tmp_path: Path) -> None:

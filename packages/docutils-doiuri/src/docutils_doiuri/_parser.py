@@ -41,7 +41,15 @@ if TYPE_CHECKING:
     from docutils_doiuri.nodes import Target
 
 # Plain docutils has no citations
-_CITES = {"citation", "notes", "reference_style", "csl_path", "reference_locale", "works"}
+_CITES = {
+    "citation",
+    "notes",
+    "reference_style",
+    "csl_path",
+    "abbreviations",
+    "reference_locale",
+    "works",
+}
 _SETTINGS = {
     f"doi_{option.name}": option
     for option in (*OPTIONS, *MENTION_OPTIONS)

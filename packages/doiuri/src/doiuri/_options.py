@@ -348,6 +348,13 @@ OPTIONS = (
         is_folder=True,
     ),
     Option(
+        "abbreviations",
+        None,
+        "JSON file of abbreviations of journals, as Zotero has them",
+        path,
+        file_suffix="",
+    ),
+    Option(
         "reference_locale",
         None,
         "locale of the list of references, such as `de-DE`, or the path of its .xml file",

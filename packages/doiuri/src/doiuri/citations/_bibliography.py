@@ -86,6 +86,8 @@ class _EntryKey(NamedTuple):
     """A digest of the style."""
     locale: bytes
     """A digest of the locale."""
+    abbreviations: bytes
+    """A digest of the abbreviations; empty without any."""
 
 
 class _EntryText(NamedTuple):
@@ -134,6 +136,7 @@ class Bibliography:
     :param locale: the language of the terms in citations, such as "de-DE", or what ``load_locale`` returned
     :param entry_style: the style of entries; by default that of citations
     :param entry_locale: the language of entries; by default that of citations
+    :param abbreviations: the short forms of journals and the like
     :raises ValueError: if there is no such locale
 
     >>> from doiuri import DOI
@@ -165,11 +168,13 @@ class Bibliography:
         *,
         entry_style: Style | None = None,
         entry_locale: csl.Locale | str = "",
+        abbreviations: csl.Abbreviations | None = None,
     ) -> None:
         self._style = style
         self._locale = locale_of(locale)
         self._entry_style = entry_style or style
         self._entry_locale = locale_of(entry_locale or locale)
+        self._abbreviations = abbreviations
 
         answered: dict[Key, Work | None] = dict(works.items())
         keys = list(dict.fromkeys(cited))
@@ -177,7 +182,7 @@ class Bibliography:
         works_of_keys = [answered.get(key) for key in keys]
         known = [work for work in works_of_keys if work is not None]
         self._items = [item_of(work, style) for work in known]
-        self._processor = csl.Processor(style.parsed, self._items, self._locale)
+        self._processor = csl.Processor(style.parsed, self._items, self._locale, abbreviations)
         self._processor.register([csl.Cite(item["id"])] for item in self._items)
 
         by_id = {item_id(work.key): work for work in known}
@@ -401,13 +406,15 @@ class Bibliography:
     def _entry_keys(self, references: list[Reference]) -> list[_EntryKey]:
         """Return what the texts of entries depend on."""
         style = self._entry_style
+        locale = self._entry_locale.digest
+        abbreviations = b""
+        if self._abbreviations is not None:
+            abbreviations = self._abbreviations.digest
         keys = []
         before = None
         for work, listed in references:
             unnumbered = listed._replace(number=0)
-            keys.append(
-                _EntryKey(work, before, unnumbered, style.digest, self._entry_locale.digest)
-            )
+            keys.append(_EntryKey(work, before, unnumbered, style.digest, locale, abbreviations))
             if style.replaces_names:
                 before = work
         return keys
@@ -415,7 +422,9 @@ class Bibliography:
     def _format(self, references: list[Reference]) -> tuple[csl.Reference, ...]:
         """Return references as the processor formats them, without their numbers."""
         items = [item_of(reference.work, self._entry_style) for reference in references]
-        processor = csl.Processor(self._entry_style.parsed, items, self._entry_locale)
+        processor = csl.Processor(
+            self._entry_style.parsed, items, self._entry_locale, self._abbreviations
+        )
         processor.take_list(reference.listed._replace(number=0) for reference in references)
         return processor.bibliography()
 

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri_csl import Processor
+from doiuri_csl import Abbreviations, Processor
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
@@ -84,6 +84,11 @@ class Citing:
                 works_language = self.entry_locale.lang
             self.library = read_works(options.works, language=works_language)
             """The works of the author's files; its ``problems`` say what is wrong with them."""
+
+        self._abbreviations = None
+        if options.abbreviations:
+            with _naming(f"{prefix}abbreviations"):
+                self._abbreviations = Abbreviations.load(options.abbreviations)
 
         with _naming(f"{prefix}reference_style"):
             self.styles()
@@ -161,6 +166,7 @@ class Citing:
             self.locale,
             entry_style=of_entries,
             entry_locale=self.entry_locale,
+            abbreviations=self._abbreviations,
         )
 
     @property

@@ -102,6 +102,7 @@ class Options:
     notes: bool | None
     reference_style: str | None
     csl_path: tuple[str, ...]
+    abbreviations: str | None
     reference_locale: str | None
     works: tuple[str, ...]
 

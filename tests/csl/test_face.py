@@ -419,3 +419,31 @@ def test_a_prefix_ties_the_cites_together() -> None:
         "(Doe 2001; but also Bak & Tang 1987)",
         "(but also Bak & Tang 1987; Doe 2001)",
     ]
+
+
+ARABIC = [{"family": "الجاحظ"}, {"family": "سيبويه"}]
+
+
+def test_arabic_has_its_terms_and_joins_the_last_two_names() -> None:
+    xml = AUTHOR_DATE.replace('and="symbol"', 'and="text"')
+    item = {"id": "a", "author": ARABIC, "title": "كتاب", "issued": {"date-parts": [[2001]]}}
+    cites = [[Cite("a", locator="١٢-١٤")]]
+
+    arabic = processor_of(xml, [item], cites, locale=Locale.load("ar-EG"))
+
+    assert arabic.locale.lang == "ar-EG"
+    assert to_text(arabic.citation(0)) == "(الجاحظ وسيبويه 2001, ص. ص. ١٢–١٤)"
+
+
+def test_persian_has_spaces_around_the_same_word(tmp_path: Path) -> None:
+    (tmp_path / "fa.xml").write_text(
+        LOCALE.replace('xml:lang="eo"', 'xml:lang="fa-IR"').replace("kaj", "و"), "utf-8"
+    )
+    names = '<names variable="author"><name and="text"/></names>'
+    item = {"id": "a", "author": ARABIC}
+
+    persian = processor_of(
+        style_of(names), [item], [[Cite("a")]], locale=Locale.read(tmp_path / "fa.xml")
+    )
+
+    assert to_text(persian.citation(0)) == "الجاحظ و سيبويه"

@@ -15,7 +15,7 @@ CSL = "{http://purl.org/net/xbiblio/csl}"
 XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 LANGUAGES = """
-    cs-CZ da-DK de-DE el-GR en-GB en-US es-ES fi-FI fr-FR hu-HU it-IT ja-JP ko-KR nb-NO nl-NL
+    ar cs-CZ da-DK de-DE el-GR en-GB en-US es-ES fi-FI fr-FR hu-HU it-IT ja-JP ko-KR nb-NO nl-NL
     pl-PL pt-BR pt-PT ro-RO ru-RU sv-SE tr-TR uk-UA zh-CN zh-TW
 """
 
@@ -50,7 +50,7 @@ WORDLESS = {
     },
     "uk-UA": {("original-author", "verb")},
 }
-OTHER_SCRIPTS = ["el-GR", "ja-JP", "ko-KR", "ru-RU", "uk-UA", "zh-CN", "zh-TW"]
+OTHER_SCRIPTS = ["ar", "el-GR", "ja-JP", "ko-KR", "ru-RU", "uk-UA", "zh-CN", "zh-TW"]
 LATIN_WORDS_THERE = {"TV", "Web", "p", "podcast", "pp"}
 SAME_MARK_ON_BOTH_SIDES = {"fi-FI", "sv-SE"}
 

@@ -202,7 +202,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "works": ("{0}/none.json", "{0}/none.json: cannot be read"),
     "works ": ("a\0b.json", "'a\\x00b.json' is not a path"),
     "reference_style": ("{0}/bad.csl", "{0}/bad.csl:1: <style>: is not an element of CSL"),
-    "reference_locale": ("xx", "there is no locale 'xx', only cs-CZ"),
+    "reference_locale": ("xx", "there is no locale 'xx', only ar, cs-CZ"),
     "citation": ("numbers", "'numbers' is not"),
 }
 

@@ -119,7 +119,7 @@ LOCATORS = (
     "act appendix book canon chapter column elocation equation figure folio line opus page"  # noqa: SIM905
     " paragraph part rule section sub-verbo table volume".split()
 )
-LANGUAGES = ["en-US", "de-AT", "fr", "ja", "hu", "pt-BR", "ru", "zh-TW"]
+LANGUAGES = ["ar", "en-US", "de-AT", "fr", "ja", "hu", "pt-BR", "ru", "zh-TW"]
 
 
 @pytest.mark.parametrize("locale", LANGUAGES)
@@ -229,7 +229,7 @@ def test_words_are_those_of_the_locale() -> None:
         shown("10.1000/d, p. 3", "author-date", "t", "de") == "Kahn und Wilensky (o.\u00a0J., S. 3)"
     )
     with pytest.raises(
-        ValueError, match=r"no locale 'tlh', only cs-CZ, .*; for another one, give the path"
+        ValueError, match=r"no locale 'tlh', only ar, cs-CZ, .*; for another one, give the path"
     ):
         Bibliography([], {}, Style.load(), "tlh")
 

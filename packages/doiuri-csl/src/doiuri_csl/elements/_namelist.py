@@ -29,6 +29,11 @@ def _stands_apart(character: str) -> bool:
     return character in ("&", ".") or (character.isalpha() and ord(character) < _FIRST_HEBREW)
 
 
+def _is_arabic(character: str) -> bool:
+    """Return whether a character is a letter of the Arabic script."""
+    return character.isalpha() and "\u0600" <= character <= "\u06ff"
+
+
 def _wants_delimiter(rule: str, *, is_several: bool, is_inverted: bool) -> bool:
     """Return whether the delimiter stands before "and" or "et al.".
 
@@ -204,9 +209,11 @@ class NameList:
             word = "&"
         if word == delimiter:
             delimiter = ""  # a dash for both stands once
-        if not delimiter.endswith(" ") and _stands_apart(word[:1]):
+        if not delimiter.endswith(" ") and (_stands_apart(word[:1]) or _is_arabic(word[:1])):
             word = f" {word}"
-        if _stands_apart(word[-1:]):
+        # In Arabic it is written as a part of the next word; in Persian it is a word
+        is_persian = _is_arabic(word[-1:]) and not self._context.terms.lang.startswith("ar")
+        if _stands_apart(word[-1:]) or is_persian:
             word = f"{word} "
         return [*text_pieces(delimiter), *text_pieces(word)]
 

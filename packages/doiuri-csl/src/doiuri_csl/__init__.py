@@ -10,6 +10,7 @@ from doiuri_csl._context import Cite, Listed, Place, Position
 from doiuri_csl._errors import CSLError
 from doiuri_csl._lists import list_to_html
 from doiuri_csl._locale import Locale
+from doiuri_csl._locator import Locator, parse_locator
 from doiuri_csl._processor import Processor, Reference
 from doiuri_csl._style import Style
 from doiuri_csl.text._html import to_html
@@ -24,6 +25,7 @@ __all__ = [
     "Format",
     "Listed",
     "Locale",
+    "Locator",
     "Place",
     "Position",
     "Processor",
@@ -32,6 +34,7 @@ __all__ = [
     "Style",
     "list_to_html",
     "merge",
+    "parse_locator",
     "to_html",
     "to_latex",
     "to_markdown",

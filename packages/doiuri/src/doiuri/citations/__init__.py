@@ -11,8 +11,10 @@ if find_spec("doiuri_csl") is None:
         'doiuri.citations needs doiuri-csl: pip install "doiuri[citations]"', name="doiuri_csl"
     )
 
+from doiuri_csl import Locator, parse_locator
+
 from doiuri.citations._bibliography import Bibliography, EntryCache, Form, ListEntry, Reference
-from doiuri.citations._cites import Cite, Locator, parse_citation, parse_locator
+from doiuri.citations._cites import Cite, parse_citation
 from doiuri.citations._citing import Citing
 from doiuri.citations._notes import Around, move_mark
 from doiuri.citations._spans import Span, text_of

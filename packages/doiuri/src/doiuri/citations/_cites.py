@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import doiuri_csl as csl
 
@@ -16,28 +14,10 @@ from doiuri._urls import PROXY_PATTERN
 from doiuri.citations._style import ENGLISH, locale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from doiuri._doi import Handle
 
-_LOCATORS = frozenset(
-    "act appendix article-locator book canon chapter column elocation equation figure folio issue line note"  # noqa: SIM905
-    " number opus page paragraph part rule scene section sub-verbo supplement table timestamp title-locator"
-    " verse version volume".split()
-)
-_COMMON = frozenset({"page", "chapter", "volume"})
-_RARE = frozenset(
-    "article-locator issue note number scene supplement timestamp title-locator verse version".split()  # noqa: SIM905
-)
-# Of several with one term, such as "v.", the last one
-_BY_PRECEDENCE = (*sorted(_RARE), *sorted(_LOCATORS - _RARE - _COMMON), *sorted(_COMMON))
-_FORMS = ("long", "short", "symbol")
-# As authors write them
-_ALIASES = {"ch.": "chapter", "eq.": "equation", "§": "section", "¶": "paragraph"}
-_PLURAL_ALIASES = {"chs.": "chapter", "eqs.": "equation", "§§": "section", "¶¶": "paragraph"}
-_NUMBER = r"(?:[^\s,;&]*\d[^\s,;&]*|[ivxlcdm]+\b|[A-Z]\b)"
-_VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*(?:--|[-–&,])\s*{_NUMBER})*)")
-_IN_BRACES = re.compile(r"\{([^{}]*)\}")
 _BETWEEN = re.compile(  # works
     rf"""
     ;\s+ | ;\Z
@@ -123,7 +103,7 @@ def _read(piece: str, locale: csl.Locale | str, ids: Mapping[str, Handle | str] 
         return Cite(DOI.parse(piece), typed=piece)
     written = name[0].rstrip(",;")
     typed = written.removeprefix("-")
-    where = parse_locator(piece[name.start() + len(written) :], locale)
+    where = csl.parse_locator(piece[name.start() + len(written) :], locale_of(locale))
     return Cite(
         _key(typed, ids),
         piece[: name.start()].strip(),
@@ -187,94 +167,3 @@ def _similarity(one: str, other: str) -> float:
 
 def _letters(id_: str) -> str:
     return "".join(filter(str.isalpha, id_.casefold()))
-
-
-class Locator(NamedTuple):
-    """What follows the name of a work in a citation."""
-
-    label: str = ""
-    """CSL's name for the kind of the locator, such as "page"; "" if there is none."""
-
-    locator: str = ""
-    """Where in the work, such as "12" or "12-14"."""
-
-    suffix: str = ""
-    """The rest, with the white space or comma before it."""
-
-    plural: bool = False
-    """Whether the author wrote the plural of the label."""
-
-
-def parse_locator(text: str, locale: csl.Locale | str = ENGLISH) -> Locator:
-    """Read what follows a name.
-
-    >>> where = parse_locator(", pp. 12-14, and elsewhere")
-    >>> where.label, where.locator, where.suffix
-    ('page', '12-14', ', and elsewhere')
-    >>> parse_locator(", {pp. iv, vi-xi} and elsewhere").locator
-    'iv, vi-xi'
-    """
-    words = text.lstrip(" ,\n")
-    language = locale_of(locale)
-    if not words:  # as nearly always
-        return Locator(suffix=text.rstrip())
-    braces = _IN_BRACES.match(words)
-    if braces is not None:
-        return _locator_in_braces(braces[1].strip(), words[braces.end() :].rstrip(), language)
-
-    for term in _beginning_terms(words, language):
-        value = _VALUE.match(words, len(term.text))
-        if value is not None:
-            suffix = words[value.end() :].rstrip()
-            return Locator(term.label, _dashes(value[1]), suffix, term.plural)
-    return Locator(suffix=text.rstrip())
-
-
-def _locator_in_braces(words: str, suffix: str, locale: csl.Locale) -> Locator:
-    """Return a locator that braces enclose; without a term, it is a page (as in Pandoc's manual, "Citations")."""
-    if not words:
-        return Locator(suffix=suffix)
-    for term in _beginning_terms(words, locale):
-        rest = words[len(term.text) :]
-        is_in_word = term.text[-1].isalpha() and rest[:1].isalpha()  # "page" in "pageant"
-        if rest and not is_in_word:
-            return Locator(term.label, _dashes(rest.strip()), suffix, term.plural)
-    return Locator("page", _dashes(words), suffix)
-
-
-def _dashes(locator: str) -> str:
-    return locator.replace("--", "–")  # as TeX has it
-
-
-class _Term(NamedTuple):
-    """A term of a locator, in lower case, and CSL's name of what it stands for."""
-
-    text: str
-    label: str
-    plural: bool
-
-
-def _beginning_terms(words: str, locale: csl.Locale) -> Iterator[_Term]:
-    """Yield the terms of locators that words begin with, the longest first."""
-    in_lower_case = words.lower()
-    for term in _terms(locale):
-        if in_lower_case.startswith(term.text):
-            yield term
-
-
-@cache
-def _terms(locale: csl.Locale) -> tuple[_Term, ...]:
-    """Return the terms of locators in a language and in English, the longest first."""
-    aliases = [_Term(text, label, plural=False) for text, label in _ALIASES.items()]
-    aliases += (_Term(text, label, plural=True) for text, label in _PLURAL_ALIASES.items())
-    terms = {term.text: term for term in aliases}
-    for language in (locale_of(ENGLISH), locale):
-        for label in _BY_PRECEDENCE:
-            for form in _FORMS:
-                for plural in (True, False):  # a term that is both, such as "S.", is no plural
-                    text = language.term(label, form, plural=plural).lower()
-                    without_raised_letters = unicodedata.normalize("NFKC", text)
-                    for spelling in (text, without_raised_letters):
-                        terms[spelling] = _Term(spelling, label, plural)
-    terms.pop("", None)
-    return tuple(sorted(terms.values(), key=lambda term: -len(term.text)))

@@ -1,0 +1,161 @@
+"""Locators as authors write them: "pp. 12–14" after the name of a work (CSL 1.0.2, Locators)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri_csl._locale import ENGLISH, Locale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOCATORS = frozenset(
+    "act appendix article-locator book canon chapter column elocation equation figure folio issue line note"  # noqa: SIM905
+    " number opus page paragraph part rule scene section sub-verbo supplement table timestamp title-locator"
+    " verse version volume".split()
+)
+_COMMON = frozenset({"page", "chapter", "volume"})
+_RARE = frozenset(
+    "article-locator issue note number scene supplement timestamp title-locator verse version".split()  # noqa: SIM905
+)
+# Of several with one term, such as "v.", the last one
+_BY_PRECEDENCE = (*sorted(_RARE), *sorted(_LOCATORS - _RARE - _COMMON), *sorted(_COMMON))
+_FORMS = ("long", "short", "symbol")
+# As authors write them
+_ALIASES = {"ch.": "chapter", "eq.": "equation", "§": "section", "¶": "paragraph"}
+_PLURAL_ALIASES = {"chs.": "chapter", "eqs.": "equation", "§§": "section", "¶¶": "paragraph"}
+_NUMBER = r"(?:[^\s,;&،؛]*\d[^\s,;&،؛]*|[ivxlcdm]+\b|[A-Z]\b)"
+_VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*(?:--|[-–&,،])\s*{_NUMBER})*)")
+_IN_BRACES = re.compile(r"\{([^{}]*)\}")
+# Languages that put the number before its term: "12. oldal", "12ページ", "第12页"
+_NUMBER_FIRST = frozenset({"hu", "ja", "ko", "zh"})
+_FIRST_VALUE = re.compile(r"第?\s*(\d+(?:\s*[-–～〜]\s*\d+)?)\.?\s*")
+
+
+class Locator(NamedTuple):
+    """What follows the name of a work in a citation."""
+
+    label: str = ""
+    """CSL's name for the kind of the locator, such as "page"; "" if there is none."""
+
+    locator: str = ""
+    """Where in the work, such as "12" or "12-14"."""
+
+    suffix: str = ""
+    """The rest, with the white space or comma before it."""
+
+    plural: bool = False
+    """Whether the author wrote the plural of the label."""
+
+
+def parse_locator(text: str, locale: Locale | str = ENGLISH) -> Locator:
+    """Read what follows the name of a work in a citation.
+
+    It is a locator if it begins with one of CSL's terms, in the language or in English, and a number; in
+    Chinese, Hungarian, Japanese and Korean the number may come first. In braces, all of it is a locator, which
+    is a page without a term. Anything else is a suffix.
+
+    >>> where = parse_locator(", pp. 12-14, and elsewhere")
+    >>> where.label, where.locator, where.suffix
+    ('page', '12-14', ', and elsewhere')
+    >>> parse_locator(", {pp. iv, vi-xi} and elsewhere").locator
+    'iv, vi-xi'
+    >>> parse_locator("Kapitel 3", "de").label, parse_locator("12ページ", "ja").label
+    ('chapter', 'page')
+
+    :param locale: the language of the terms, or its tag
+    :raises CSLError: if there is no such locale
+    """
+    words = text.lstrip(" ,،\n")
+    language = Locale.load(locale) if isinstance(locale, str) else locale
+    if not words:  # as nearly always
+        return Locator(suffix=text.rstrip())
+    braces = _IN_BRACES.match(words)
+    if braces is not None:
+        return _in_braces(braces[1].strip(), words[braces.end() :].rstrip(), language)
+
+    for term in _beginning_terms(words, language):
+        value = _VALUE.match(words, len(term.text))
+        if value is not None:
+            suffix = words[value.end() :].rstrip()
+            return Locator(term.label, _dashes(value[1]), suffix, term.plural)
+    return _number_first(words, language) or Locator(suffix=text.rstrip())
+
+
+def _in_braces(words: str, suffix: str, locale: Locale) -> Locator:
+    """Return a locator that braces enclose; without a term, it is a page (as in Pandoc's manual, "Citations")."""
+    if not words:
+        return Locator(suffix=suffix)
+    for term in _beginning_terms(words, locale):
+        rest = words[len(term.text) :]
+        if rest and not _is_in_word(term, rest):
+            return Locator(term.label, _dashes(rest.strip()), suffix, term.plural)
+    first = _number_first(words, locale)
+    if first is not None and not first.suffix:
+        return first._replace(suffix=suffix)
+    return Locator("page", _dashes(words), suffix)
+
+
+def _number_first(words: str, locale: Locale) -> Locator | None:
+    """Return a locator whose term follows the number; None if there is none, or the language has none."""
+    if locale.lang.partition("-")[0] not in _NUMBER_FIRST:
+        return None
+    value = _FIRST_VALUE.match(words)
+    if value is None:
+        return None
+    rest = words[value.end() :]
+    for term in _beginning_terms(rest, locale):
+        suffix = rest[len(term.text) :]
+        if not _is_in_word(term, suffix):
+            return Locator(term.label, value[1], suffix.rstrip(), term.plural)
+    return None
+
+
+def _is_in_word(term: _Term, rest: str) -> bool:
+    """Return whether a term is only the beginning of a word, as "page" is in "pageant"."""
+    last = term.text[-1]
+    has_spaces = (
+        unicodedata.east_asian_width(last) not in "WF"
+    )  # the scripts of Chinese and Japanese have none
+    return has_spaces and last.isalpha() and rest[:1].isalpha()
+
+
+def _dashes(locator: str) -> str:
+    return locator.replace("--", "–")  # as TeX has it
+
+
+class _Term(NamedTuple):
+    """A term of a locator, in lower case, and CSL's name of what it stands for."""
+
+    text: str
+    label: str
+    plural: bool
+
+
+def _beginning_terms(words: str, locale: Locale) -> Iterator[_Term]:
+    """Yield the terms of locators that words begin with, the longest first."""
+    in_lower_case = words.lower()
+    for term in _terms(locale):
+        if in_lower_case.startswith(term.text):
+            yield term
+
+
+@cache
+def _terms(locale: Locale) -> tuple[_Term, ...]:
+    """Return the terms of locators in a language and in English, the longest first."""
+    aliases = [_Term(text, label, plural=False) for text, label in _ALIASES.items()]
+    aliases += (_Term(text, label, plural=True) for text, label in _PLURAL_ALIASES.items())
+    terms = {term.text: term for term in aliases}
+    for language in (Locale.load(ENGLISH), locale):
+        for label in _BY_PRECEDENCE:
+            for form in _FORMS:
+                for plural in (True, False):  # a term that is both, such as "S.", is no plural
+                    text = language.term(label, form, plural=plural).lower()
+                    without_raised_letters = unicodedata.normalize("NFKC", text)
+                    for spelling in (text, without_raised_letters):
+                        terms[spelling] = _Term(spelling, label, plural)
+    terms.pop("", None)
+    return tuple(sorted(terms.values(), key=lambda term: -len(term.text)))

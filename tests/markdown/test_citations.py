@@ -230,7 +230,11 @@ def test_citations_need_no_mentions(cite: Render) -> None:
     [
         ("[@doi:10.5555/three]", "fr", '<h2 id="references">Références</h2>'),
         ("[@doi:10.5555/three]\n\n# Literature", "fr", ""),
-        ("# Literature\n\n[@doi:10.5555/three]", "de-AT", '<h2 id="referenzen">Referenzen</h2>'),
+        (
+            "# Literature\n\n[@doi:10.5555/three]",
+            "de-AT",
+            '<h2 id="literaturverzeichnis">Literaturverzeichnis</h2>',
+        ),
         (
             "# Literature\n\n- # [@doi:10.5555/three]",
             "en-GB",
@@ -358,3 +362,11 @@ def test_each_document_has_its_own_first_citation(tmp_path: Path, cite: Render) 
     rendered = [cite(source, reference_style=str(style)) for _ in range(2)]
 
     assert [texts(one.html) for one in rendered] == [["KAHN Alpha"], ["KAHN Alpha"]]
+
+
+def test_the_metadata_of_a_document_list_works_that_nothing_cites(cite: Render) -> None:
+    source = "nocite: 10.5555/kahn-b; 10.5555/three\n\nText"
+    assert texts(cite(source, "meta").html) == []
+    html = cite(source, "meta").html
+    assert len(re.findall("<li", html)) == 2, html
+    assert "<li" not in cite("Text", "meta").html

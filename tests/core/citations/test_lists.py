@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import Bibliography, Cite, Citing, EntryCache, text_of
+from doiuri.citations import Bibliography, Cite, Citing, EntryCache, Style, text_of
 from doiuri.plugins import Options
 from doiuri.plugins.display import Words
 from doiuri.works import Work
+from doiuri_csl import Locale
 
 KAHN = DOI("10.5555/kahn")
 ABEL = DOI("10.5555/abel")
@@ -146,3 +147,13 @@ def test_a_locale_file_is_for_languages_that_are_not_there(tmp_path: Path) -> No
     assert without.no_language.startswith("there is no locale 'eo', only ar, cs-CZ")
     assert citing.no_language == ""
     assert text_of(listed.citation([Cite(PAIR)], "author")) == "Abel kaj Kahn"
+
+
+@pytest.mark.parametrize("language", Locale.available())
+def test_lists_have_a_heading_in_each_language(language: str) -> None:
+    """And not the term for a single reference, such as "Referenzen"."""
+    heading = Citing(Options.read({"reference_locale": language})).heading
+    is_english = language.startswith("en")
+    assert (heading == "References") == is_english, heading
+    assert heading == Bibliography([], {}, Style.load(), "en-US", entry_locale=language).heading
+    assert heading != "Referenzen"

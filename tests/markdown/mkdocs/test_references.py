@@ -374,3 +374,61 @@ def test_only_the_first_place_of_the_list_counts_and_none_in_code(site: MakeSite
     assert built.messages() == [
         f"references.md:11: {marker}: the list of references is at the first of these lines"
     ]
+
+
+HEADED = {
+    "index.md": "# Start\n\n[@doi:10.1000/b] @doi:10.1000/b\n\n## References\n\n///References Go Here///\n",
+    "last.md": "---\nnocite: 10.1000/d\n---\n# Last\n\n@doi:10.1000/a\n\n## References\n",
+    "no.md": "# No\n\n## References\n\n///References Go Here///\n\n## End\n\nText\n",
+}
+
+
+def test_no_heading_is_left_alone_where_the_list_is_on_a_page_of_its_own(site: MakeSite) -> None:
+    built = site(HEADED)
+
+    built.build(plugins=options(), strict=True)
+
+    for name in ("index.html", "last/index.html", "no/index.html"):
+        assert '<h2 id="references"' not in built.source(name), name
+    assert "End</h2>" in built.source("no/index.html")
+    assert re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html")) == [
+        "10.1000_2fd", "10.1000_2fa", "10.1000_2fb"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("citation", ["number", "author-year"])
+def test_pages_keep_their_lists_beside_that_of_the_site(citation: str, site: MakeSite) -> None:
+    built = site(HEADED)
+
+    built.build(
+        plugins=options(page_lists=True, citation=citation, nocite="10.1000/c#1"), strict=True
+    )
+
+    first = built.source("index.html")
+    last = built.source("last/index.html")
+    listed = re.compile(r'<li id="ref-([^"]*)"')
+    assert listed.findall(first) == ["10.1000_2fb"]
+    assert {*listed.findall(last)} == {"10.1000_2fa", "10.1000_2fd"}
+    assert len(listed.findall(built.source("references/index.html"))) == 4
+    assert first.count('href="#ref-10.1000_2fb"') == 2
+    assert re.findall(r'class="doi-backref" href="([^"]*)"', first) == [
+        "#cite-10.1000_2fb", "#cite-10.1000_2fb-2"
+    ]  # fmt: skip
+    # labels are the same on all pages, and so are numbers
+    if citation == "number":
+        assert "[2]" in last
+        assert '<li id="ref-10.1000_2fa" value="2"' in last
+    else:
+        assert ("Kahn, 2006b" in first, "Kahn (2006a)" in last) == (True, True)
+    assert 'id="references">References</h2>' in first
+    assert 'id="references">References</h2>' not in built.source("no/index.html")
+
+
+def test_the_generated_page_is_named_in_the_language_of_the_list(site: MakeSite) -> None:
+    built = site(PAGES)
+
+    built.build(plugins=options(reference_locale="de-DE"))
+
+    page = built.source("references/index.html")
+    assert ">Literaturverzeichnis</h1>" in page
+    assert "<title>Literaturverzeichnis" in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import hint
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from doiuri.plugins.survey import Answer, Need
     from markdown import Markdown
 
-    from markdown_doiuri._references import Citations
+    from markdown_doiuri._references import Citations, Key
     from markdown_doiuri._report import Scope
 
 _logger = logging.getLogger("doiuri")
@@ -82,6 +83,8 @@ class DOIExtension(Extension):
         # After inline (20), before attr_list (8), which may add attributes to the links.
         processor = LinkTreeprocessor(md, options, links, report, self._look_up)
         md.treeprocessors.register(processor, "doiuri-links", 19)
+        processor.metadata_nocite = partial(self._metadata_nocite, md)
+        processor.nocite = self._nocite_of_all
         # After attr_list (8), abbr (7) and smarty (6), which change text; before citations are written (5.5).
         headings = HeadingTreeprocessor(md, processor.citations, options.shared.display)
         md.treeprocessors.register(headings, "doiuri-headings", 5.6)
@@ -107,6 +110,16 @@ class DOIExtension(Extension):
         if unknown:
             _logger.info("%s", unknown)
         return answers
+
+    @property
+    def _nocite_of_all(self) -> tuple[Key, ...]:
+        """The works that each list has, though nothing cites them."""
+        return self.options.nocite
+
+    def _metadata_nocite(self, md: Markdown) -> str:
+        """Return what the metadata of a document list, as the extension ``meta`` has read them."""
+        lines: list[str] = getattr(md, "Meta", {}).get("nocite", [])
+        return "\n".join(lines)
 
     def _writer(self, citations: Citations, used: set[str]) -> Writer | None:
         """Return what writes the citations and the list of a document, or None if it has none."""

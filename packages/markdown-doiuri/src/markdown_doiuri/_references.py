@@ -183,7 +183,24 @@ class ReferencesTreeprocessor(Treeprocessor):
         for parent, marker in places:
             index = list(parent).index(marker)
             parent[index : index + 1] = replacement
+            if not replacement:
+                _remove_lone_heading(parent, index)
             replacement = []  # only the first marker becomes the list
+        is_elsewhere = writer is not None and writer.lists_elsewhere
+        if is_elsewhere and not places and len(root):
+            _remove_lone_heading(root, len(root))
+
+
+def _remove_lone_heading(parent: Element, index: int) -> None:
+    """Remove the heading before an index, if it was that of a list which is not there: nothing follows in it."""
+    if index == 0 or parent[index - 1].tag not in HEADINGS:
+        return
+    heading = parent[index - 1]
+    if heading.tag == "h1" or len(heading):  # the title of the page, or a heading with a citation
+        return
+    following = parent[index].tag if index < len(parent) else "h1"
+    if following in HEADINGS and following <= heading.tag:
+        parent.remove(heading)
 
 
 class Backlink(NamedTuple):
@@ -229,6 +246,11 @@ class Writer:
         """What could not be read of the works in the list."""
         return self._references.problems
 
+    @property
+    def lists_elsewhere(self) -> bool:
+        """Whether the list of the citations is on another page."""
+        return False
+
     def _works(self, listed: tuple[Key, ...]) -> dict[Key, list[Backlink]]:
         """Return the works of the list, each with the places that cite it: none so far."""
         return {key: [] for key in listed}
@@ -272,10 +294,16 @@ class Writer:
         """Return the list of references, or None if it is empty."""
         return self.list_of(self._references.references)
 
-    def list_of(self, references: Iterable[Reference]) -> Element | None:
-        """Return the list with these entries, and links that stand for others; None if it is empty."""
+    def list_of(
+        self, references: Iterable[Reference], keys: Container[Key] | None = None
+    ) -> Element | None:
+        """Return the list with these entries, and links that stand for others; None if it is empty.
+
+        :param keys: the works to which the others are limited
+        """
         entries = self._references.entries(references, self._citations.entries)
-        entries += self._references.waiting(self._options.shared.display)
+        waiting = self._references.waiting(self._options.shared.display)
+        entries += [entry for entry in waiting if keys is None or entry.key in keys]
         if not entries:
             return None
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
@@ -284,8 +312,10 @@ class Writer:
         else:
             items = SubElement(section, "ul", {"style": _HANGING})
         section.text = items.text = items.tail = section.tail = "\n"
-        for entry in entries:
+        for place, entry in enumerate(entries, 1):
             item = SubElement(items, "li")
+            if self._references.is_numbered and entry.number != place:
+                item.set("value", str(entry.number))
             if entry.key in self._ids:
                 item.set("id", self._ids[entry.key])
             self._fill(item, entry.spans, self._link)

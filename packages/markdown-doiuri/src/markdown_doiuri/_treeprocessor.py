@@ -16,6 +16,7 @@ from markdown.util import HTML_PLACEHOLDER_RE, AtomicString
 
 from markdown_doiuri._links import mark_missing, proxy_doi, proxy_dois, tidy, unlink, with_parents
 from markdown_doiuri._references import HEADINGS, Citations, add_text, toc_of, works_of
+from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import literal, unescaped
 
 if TYPE_CHECKING:
@@ -187,6 +188,11 @@ class LinkTreeprocessor(Treeprocessor):
         self._look_up = look_up
         self._needs_works = needs_work(options.shared.text)
         self.citations = Citations(links)
+        self.nocite = options.nocite
+        """The works that each list has, though nothing cites them."""
+        self.metadata_nocite: Callable[[], str] = lambda: ""
+        """Returns those of the page's own list, as its metadata name them."""
+        self._read_nocite: tuple[str, list[Key]] = ("", [])
 
     def run(self, root: Element) -> None:
         """Finish the links in ``root``, in place."""
@@ -230,10 +236,23 @@ class LinkTreeprocessor(Treeprocessor):
     def _listed(self, page: _Page) -> list[Key]:
         """Return the works of the list of references, some of them more than once; of other texts the cited."""
         linked = page.links if self._options.list_links else {}
-        has_list = page.cited or linked or self._report.markers
+        of_page = self._nocite_of_page()
+        has_list = page.cited or linked or of_page or self._report.markers
         if not self._report.page or not has_list:
             return page.cited
-        return [*page.cited, *self._options.nocite, *linked]
+        return [*page.cited, *of_page, *self.nocite, *linked]
+
+    def _nocite_of_page(self) -> list[Key]:
+        """Return the works that the page's metadata list, though nothing cites them."""
+        text = self.metadata_nocite()
+        if text != self._read_nocite[0]:
+
+            def report(part: str, error: ValueError) -> None:
+                self._report.of_list([Problem(part, str(error), file="nocite")])
+
+            cites = self._options.citing.read_nocite(text, report)
+            self._read_nocite = (text, [cite.key for cite in cites])
+        return self._read_nocite[1]
 
     def _follow_slashes(self, page: _Page, answers: Mapping[DOI, Answer]) -> bool:
         """Make links lead to names that are registered only with the slash after them; return whether any do."""
@@ -270,7 +289,7 @@ class LinkTreeprocessor(Treeprocessor):
         for doi in needs:
             answer = answers[doi]
             if doi in needs_metadata and answer.lacks_metadata:
-                is_cited = doi in page.cited or doi in self._options.nocite
+                is_cited = doi in page.cited or doi in self.nocite
                 reason = _NO_METADATA if is_cited else _NOT_LISTED
                 self._report.add_first(doi, reason)
             if answer.work is not None and answer.work.retraction is not None:

@@ -13,7 +13,7 @@ from doiuri._doi import DOI
 from doiuri.citations._items import item_id, item_of
 from doiuri.citations._notes import Around, ends_sentence, without_stop
 from doiuri.citations._spans import Span, entry_spans, spans_of
-from doiuri.citations._style import locale_of
+from doiuri.citations._style import heading_of, locale_of
 from doiuri.plugins.display import retraction_mark
 
 if TYPE_CHECKING:
@@ -205,8 +205,8 @@ class Bibliography:
 
     @property
     def heading(self) -> str:
-        """What the list is called in the language, such as "References"."""
-        return self._locale.term("reference", plural=True).capitalize()
+        """What the list is called in the language of entries, such as "References"."""
+        return heading_of(self._entry_locale)
 
     def get(self, key: Key) -> Reference | None:
         """Return the entry of a work, or None if it has none."""

@@ -15,7 +15,7 @@ from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri.citations._bibliography import Bibliography
 from doiuri.citations._cites import Cite, parse_citation
-from doiuri.citations._style import ENGLISH, Style, load_locale
+from doiuri.citations._style import ENGLISH, Style, heading_of, load_locale
 from doiuri.citations._works import read_works
 from doiuri.plugins import option, with_suggestion
 
@@ -92,6 +92,11 @@ class Citing:
 
         with _naming(f"{prefix}reference_style"):
             self.styles()
+
+    @property
+    def heading(self) -> str:
+        """What lists are called in their language, such as "References"."""
+        return heading_of(self.entry_locale)
 
     def _locale_of(self, language: str) -> tuple[Locale, str]:
         try:

@@ -188,3 +188,38 @@ def _shipped_locale(name: str) -> csl.Locale:
             f"there is no locale {name!r}, only {', '.join(csl.Locale.available())}; for another one, give "
             "the path of its file, from https://github.com/citation-style-language/locales"
         ) from None
+
+
+# What lists of references are called, by language; the term "reference" of CSL's locales is another word
+_HEADINGS = {
+    "cs": "Literatura",
+    "da": "Litteraturliste",
+    "de": "Literaturverzeichnis",
+    "el": "Βιβλιογραφία",
+    "en": "References",
+    "es": "Referencias",
+    "fi": "Lähteet",
+    "fr": "Références",
+    "hu": "Irodalomjegyzék",
+    "it": "Bibliografia",
+    "ja": "参考文献",
+    "ko": "참고문헌",
+    "nb": "Litteraturliste",
+    "nl": "Literatuurlijst",
+    "pl": "Bibliografia",
+    "pt": "Referências",
+    "ro": "Bibliografie",
+    "ru": "Список литературы",
+    "sv": "Referenser",
+    "tr": "Kaynakça",
+    "uk": "Список літератури",
+    "zh": "参考文献",
+    "zh-TW": "參考文獻",
+}
+
+
+def heading_of(locale: csl.Locale) -> str:
+    """Return what a list of references is called in a language, such as "References"."""
+    language = locale.lang.partition("-")[0]
+    known = _HEADINGS.get(locale.lang) or _HEADINGS.get(language)
+    return known or locale.term("reference", plural=True).capitalize()

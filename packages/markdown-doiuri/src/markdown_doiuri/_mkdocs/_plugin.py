@@ -15,6 +15,7 @@ from doiuri.markdown import without_code
 from doiuri.plugins import Option, hint
 from doiuri.plugins.display import STYLE_SHEET
 from mkdocs.config.base import BaseConfigOption, LegacyConfig, ValidationError
+from mkdocs.config.config_options import Type
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
 from mkdocs.structure.files import File
@@ -139,7 +140,6 @@ class PageOption(BaseConfigOption[str]):
 
 
 _STYLE = f"assets/{STYLE_SHEET.name}"
-_REFERENCES = "# References\n"
 _FIRST = 100  # priorities among plugins
 _BEFORE_I18N = -99  # mkdocs-static-i18n has -100
 _LAST = -100
@@ -155,6 +155,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     config_scheme = (
         ("bibliography", PageOption()),
+        ("page_lists", Type(bool, default=False)),
         *(
             (option.name, ExtensionOption(option))
             for option in OPTIONS
@@ -219,7 +220,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             paths = _in_each_language(references.path, config)
             self._generated = {path for path in paths if files.get_file_from_path(path) is None}
             for path in self._generated:
-                files.append(_in_docs_dir(path, config))
+                files.append(_in_docs_dir(path, config, self._source_of_list()))
 
     @event_priority(_LAST)
     def on_nav(self, nav: Navigation, *, config: Config, files: Files) -> None:  # noqa: ARG002
@@ -274,7 +275,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     @event_priority(_LAST)
     def _begin_page(self, markdown: str, *, page: Page, config: Config, files: Files) -> str:  # noqa: ARG002
         """Note the page that is converted next."""
-        self._extension.begin(page.file)
+        self._extension.begin(page.file, _lines(page.meta.get("nocite")))
         self._converted = markdown.replace(_HIDDEN_AT, "@")
         self._lines = []
         return self._converted
@@ -296,11 +297,15 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
                 "excludes it; write the page, with mkdocs-static-i18n one for each language"
             )
         if file.src_uri in self._generated:  # mkdocs-static-i18n made another File of ours
-            file.content_string = _REFERENCES
+            file.content_string = self._source_of_list()
             file.generated_by = "doiuri"
         files.remove(file)
         files.append(file)
         return file
+
+    def _source_of_list(self) -> str:
+        """Return the source of a generated page of references: its title, in the language of the list."""
+        return f"# {self._extension.options.citing.heading}\n"
 
     @event_priority(_FIRST)
     def on_env(self, env: Environment, *, config: Config, files: Files) -> None:  # noqa: ARG002
@@ -370,6 +375,13 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         return self._lines[line - 1]
 
 
+def _lines(value: object) -> str:
+    """Return a text of the metadata, or a list of texts, as lines."""
+    if isinstance(value, list):
+        return "\n".join(map(str, value))
+    return "" if value is None else str(value)
+
+
 def _report_notebooks(files: list[File], ids: Container[str]) -> None:
     """Say which notebooks have citations or links: mkdocs-jupyter does not use Markdown's extensions."""
     notebooks = [file for file in files if file.src_uri.endswith(".ipynb")]
@@ -409,12 +421,12 @@ def _check_paths(files: Files) -> None:
             )
 
 
-def _in_docs_dir(path: str, config: MkDocsConfig) -> File:
+def _in_docs_dir(path: str, config: MkDocsConfig, source: str) -> File:
     """Return a generated page that has a path, as if it stood in the folder of pages.
 
     mkdocs-static-i18n fails if a file has no path, and omits pages that are not in this folder.
     """
-    file = File.generated(config, path, content=_REFERENCES)
+    file = File.generated(config, path, content=source)
     file.abs_src_path = str(Path(config.docs_dir, path))
     return file
 

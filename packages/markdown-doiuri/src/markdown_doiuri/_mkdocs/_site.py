@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from doiuri import DOI
     from doiuri.citations import Bibliography, EntryCache, Reference
     from doiuri.plugins.survey import Answer
+    from markdown import Markdown
     from mkdocs.structure.files import File
 
     from markdown_doiuri._options import MarkdownOptions
@@ -72,9 +73,13 @@ class SiteReferences:
     :param is_dirty: whether only changed pages are converted.
     """
 
-    def __init__(self, path: str, extension: SiteExtension, *, is_dirty: bool) -> None:
+    def __init__(
+        self, path: str, extension: SiteExtension, *, is_dirty: bool, keeps_page_lists: bool
+    ) -> None:
         self.path = path
         """The path of the page with the list, in the folder of pages; that of the build's language."""
+        self.keeps_page_lists = keeps_page_lists
+        """Whether other pages have lists of their own, too."""
         self.options = extension.options
         self._site = extension.site
         self._lists_all = is_dirty
@@ -138,6 +143,9 @@ class PageWriter(Writer):
         self._site_references = references
         self._file = cast("File", file)
         page = "" if file is None else file.src_uri
+        self._has_list_of_site = page == references.path
+        # the list of the page itself, beside that of the site
+        self._has_own_list = references.keeps_page_lists and not self._has_list_of_site
         super().__init__(references.options, citations, used, page)
 
     def _works(self, listed: tuple[Key, ...]) -> dict[Key, list[Backlink]]:
@@ -150,7 +158,14 @@ class PageWriter(Writer):
     def _entry_id(self, key: Key) -> str:
         return f"ref-{slug(key)}"
 
+    @property
+    def lists_elsewhere(self) -> bool:
+        """Whether the list is on another page."""
+        return not (self._has_list_of_site or self._has_own_list)
+
     def _entry_url(self, key: Key) -> str:
+        if self._has_own_list:
+            return f"#{self._ids[key]}"
         return self._url(self._site_references.path, self._ids[key])
 
     def _url(self, path: str, id_: str) -> str:
@@ -159,13 +174,19 @@ class PageWriter(Writer):
         return f"{quote(posixpath.relpath(path, folder))}#{id_}"
 
     def _link_back(self, entry: Element, backlinks: list[Backlink]) -> None:
-        """Link back to the first citation on each page."""
+        """Link back to the first citation on each page; from a page's own list to all that it has."""
+        if self._has_own_list:
+            here = [backlink for backlink in backlinks if backlink.page == self._page]
+            super()._link_back(entry, here)
+            return
         first: dict[str, Backlink] = {}
         for backlink in backlinks:
             first.setdefault(backlink.page, backlink)
         super()._link_back(entry, [*first.values()])
 
-    def _back(self, backlink: Backlink, number: int) -> BackTo:  # noqa: ARG002
+    def _back(self, backlink: Backlink, number: int) -> BackTo:
+        if self._has_own_list:
+            return super()._back(backlink, number)
         file = self._site_references.files[backlink.page]
         title = file.page.title if file.page else None
         # the title is HTML, unlike the text of an attribute
@@ -173,13 +194,19 @@ class PageWriter(Writer):
         return BackTo(self._url(backlink.page, backlink.id), f"Cited in {name}")
 
     def entries(self) -> Element | None:
-        """Return the list, if it is on this page, which is converted last."""
-        if self._file.src_uri != self._site_references.path:
+        """Return the list of the site, if this is its page, which is converted last; or else that of the page."""
+        if self._has_list_of_site:
+            return self.list_of(self._site_references.listed())
+        if not self._has_own_list:
             return None
-        return self.list_of(self._site_references.listed())
+        listed = self._citations.listed
+        references = self._references.references
+        return self.list_of([entry for entry in references if entry.key in listed], listed)
 
     def add_heading(self, root: Element, entries: Element) -> None:
-        """Add no heading: the page has one."""
+        """Add a heading to the list of a page; the page of the site's list has one."""
+        if self._has_own_list:
+            super().add_heading(root, entries)
 
 
 class SiteExtension(DOIExtension):
@@ -188,12 +215,19 @@ class SiteExtension(DOIExtension):
     :param entries: the texts of the entries of earlier builds; those of this one are added.
     :param bibliography: path of the page with the list of references; "" for a list on each page.
     :param is_dirty: whether only changed pages are converted.
+    :param page_lists: whether each page has a list of its own, too.
     """
 
     scope: Scope
 
     def __init__(
-        self, entries: EntryCache, bibliography: str, *, is_dirty: bool, **options: object
+        self,
+        entries: EntryCache,
+        bibliography: str,
+        *,
+        is_dirty: bool,
+        page_lists: bool = False,
+        **options: object,
     ) -> None:
         super().__init__(**options)
         self.entries = entries
@@ -203,13 +237,28 @@ class SiteExtension(DOIExtension):
         self.references: SiteReferences | None = None
         """The references of the site, if they are on one page."""
         if bibliography:
-            self.references = SiteReferences(bibliography, self, is_dirty=is_dirty)
+            self.references = SiteReferences(
+                bibliography, self, is_dirty=is_dirty, keeps_page_lists=page_lists
+            )
         self.begin(None)  # no page yet
 
-    def begin(self, file: File | None) -> None:
-        """Make the next conversion that of a page with this file; without one, no conversion is."""
+    def begin(self, file: File | None, nocite: str = "") -> None:
+        """Make the next conversion that of a page with this file; without one, no conversion is.
+
+        :param nocite: the works that its metadata list, though nothing cites them.
+        """
         self.file = file
+        self._nocite = nocite
         self.scope.page = file is not None
+
+    @property
+    def _nocite_of_all(self) -> tuple[Key, ...]:
+        """The works that each list has: the site's list has those of the option anyway."""
+        has_lists_of_pages = self.references is not None and self.references.keeps_page_lists
+        return () if has_lists_of_pages else super()._nocite_of_all
+
+    def _metadata_nocite(self, md: Markdown) -> str:  # noqa: ARG002 - MkDocs has read the metadata
+        return self._nocite
 
     def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
         return self.site.look_up(needs)

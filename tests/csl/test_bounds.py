@@ -184,6 +184,32 @@ def test_an_edit_renders_only_what_it_changes() -> None:
     assert edit <= first / 10, f"{first} calls at first, {edit} for one edit"
 
 
+LONG_VALUES: dict[str, Callable[[str], object]] = {
+    "title": lambda text: text,
+    "author": lambda text: [{"family": text, "given": "Ann"}],
+    "editor": lambda text: [text],
+    "issued": lambda text: {"literal": text},
+    "note": lambda text: text,
+}
+
+
+@pytest.mark.parametrize(("key", "value_of"), LONG_VALUES.items(), ids=LONG_VALUES)
+def test_a_value_that_is_too_long_is_the_problem_of_its_entry(
+    key: str, value_of: Callable[[str], object]
+) -> None:
+    """The longest that is taken has 100,000 characters; a title of 5 MB would take half a minute."""
+    item = {"id": "long", "title": "Ants", key: value_of("a" * 100_001)}
+    just_short_enough = {"id": "short", "title": "Ants", key: value_of("a" * 100_000)}
+
+    processor = processor_of(NUMERIC, [item, just_short_enough], [[Cite("long"), Cite("short")]])
+
+    too_long, taken = processor.bibliography()
+    assert too_long.problem.startswith(f"{key}: has more than 100,000 characters: ")
+    assert len(too_long.problem) < 200
+    assert "aaa" not in to_text(too_long.runs)
+    assert taken.problem == ""
+
+
 def test_year_suffixes_go_on_after_z() -> None:
     items = works([team(1)] * 705)
     xml = AUTHOR_DATE.replace('collapse="year"', 'collapse="year-suffix-ranged"')

@@ -38,6 +38,9 @@ TEXTS = frozenset(
 # Older names of variables, which data still have
 SHORT_FORMS = {"title": "shortTitle", "container-title": "journalAbbreviation"}
 
+# No abstract or list of notes is longer; a title of 5 MB would take a style half a minute.
+LONGEST = 100_000
+
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z_-]*")
 _IN_BRACES = re.compile(r"\{:([A-Za-z_-]{1,40}):([^{}]*)\}")
 _LETTERS_OF_NAMES = {1: 4, 2: 2, 3: 2}
@@ -49,11 +52,22 @@ def read_item(given: Mapping[str, Any], problems: list[str]) -> Item:
     item: Item = {}
     for key, value in given.items():
         checked = _value(str(key), value)
-        if checked is not None:
+        if checked is not None and _is_too_long(checked):
+            problems.append(f"{key}: has more than {LONGEST:,} characters: {_shortened(value)}")
+        elif checked is not None:
             item[str(key)] = checked
         elif value and str(key) in (NAMES | DATES | TEXTS):
             problems.append(f"{key}: cannot be read: {_shortened(value)}")
     return _with_note(item)
+
+
+def _is_too_long(value: str | DateValue | list[Person]) -> bool:
+    """Return whether a value has text that would take long to format."""
+    if isinstance(value, str):
+        return len(value) > LONGEST
+    if isinstance(value, DateValue):
+        return len(value.literal) > LONGEST
+    return any(len(part) > LONGEST for person in value for part in person.parts)
 
 
 def _shortened(value: object) -> str:

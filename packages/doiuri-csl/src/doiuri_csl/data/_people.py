@@ -52,6 +52,18 @@ class Person:
                 return False
         return True
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The texts of the name."""
+        return (
+            self.family,
+            self.given,
+            self.dropping,
+            self.non_dropping,
+            self.suffix,
+            self.literal,
+        )
+
     @cached_property
     def key(self) -> str:
         """What makes this person the same as another."""

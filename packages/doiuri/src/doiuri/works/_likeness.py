@@ -46,6 +46,7 @@ _GREEK = {
     "ω": "omega",
 }
 _AS_WORDS = {character: f" {word} " for character, word in {**_GREEK, "&": "and"}.items()}
+_APOSTROPHES = dict.fromkeys(map(ord, "'’ʼ‘`´"))
 _LETTERS = str.maketrans(_LATIN | _AS_WORDS)
 _TWO_LETTERS = lazy(r"a[ae]|o[e]|u[e]")
 _ROMAN = {
@@ -122,44 +123,82 @@ def same_author(written: str, name: Name) -> bool:
     :param written: a family name, or the name of an institution
     :param name: the author as the metadata has it
     """
+    return _compare_authors(written, name) is not False
+
+
+def equal_titles(one: str, other: str) -> bool:
+    """Return whether two titles are the same title, not only alike; false if one is empty.
+
+    They are if they differ in case, accents, markup and punctuation, or if one lacks the subtitle.
+
+    >>> equal_titles("On cold fusion: A review", "On <i>Cold</i> Fusion")
+    True
+    >>> equal_titles("On cold fusion", "On warm fusion"), equal_titles("On cold fusion: II", "On cold fusion")
+    (False, False)
+    """
+    first = _title(one)
+    second = _title(other)
+    if not first or not second:
+        return False
+    if _joined(first) == _joined(second):
+        return True
+    if _numbers(first) != _numbers(second):
+        return False
+    return _has_subtitle(one, second) or _has_subtitle(other, first)
+
+
+def equal_authors(written: str, name: Name) -> bool:
+    """Return whether a name is that of an author, as ``same_author`` compares them; false if it cannot."""
+    return _compare_authors(written, name) is True
+
+
+def count_words(title: str) -> int:
+    """Return the number of words of a title; two letters of a script without blanks count as one."""
+    words = _title(title)
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in words)
+    return max(len(words.split()), wide // 2)
+
+
+def _compare_authors(written: str, name: Name) -> bool | None:
+    """Return whether a name is that of an author, or None if they cannot be compared."""
     author = _author(written)
     family = _author(name.family)
     whole_name = _author(str(name))
 
     if author in _NOBODY or family in _NOBODY or not _are_comparable(author, family):
-        return True
+        return None
     if _joined(author) in {_joined(family), _joined(whole_name)}:
         return True
     if _is_group(author) or _is_group(family) or _is_acronym(name.family):
-        return _is_same_group(written, name.family)
+        return _compare_groups(written, name.family)
 
     lacks_a_name = _significant_words(author) <= _significant_words(whole_name)
     adds_a_name = _significant_words(family) <= _significant_words(author)
     return lacks_a_name or adds_a_name or _without_particles(author) == _without_particles(family)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Return the words of a text without case, accents, markup and punctuation.
 
-    >>> _folded("Über <i>Drosophila</i> – Ueber"), _folded("Aarhus & Århus")
+    >>> folded("Über <i>Drosophila</i> – Ueber"), folded("Aarhus & Århus")
     ('uber drosophila uber', 'arhus and arhus')
     """
     without_case = _MARKUP.sub("", text).casefold().translate(_LETTERS)
     decomposed = unicodedata.normalize("NFKD", without_case)
     letters = "".join(char for char in decomposed if not unicodedata.combining(char))
-    without_apostrophes = letters.replace("'", "").replace("’", "")
+    without_apostrophes = letters.translate(_APOSTROPHES)
     words = " ".join(_WORD.findall(without_apostrophes))
     return _TWO_LETTERS.sub(lambda pair: pair[0][0], words)
 
 
 def _title(title: str) -> str:
     """Return the words of a title without "RETRACTED ARTICLE" and the like."""
-    return _RETRACTED.sub("", _folded(title), count=1)
+    return _RETRACTED.sub("", folded(title), count=1)
 
 
 def _author(name: str) -> str:
     """Return the words of a name without "et al." and what follows."""
-    return _folded(_OTHERS.sub("", name))
+    return folded(_OTHERS.sub("", name))
 
 
 def _joined(words: str) -> str:
@@ -180,7 +219,13 @@ def _has_latin_letter(words: str) -> bool:
 def _is_main_title(title: str, other: str) -> bool:
     """Return whether a title without its subtitle is another one."""
     main_title = _SUBTITLE.split(title, maxsplit=1)[0]
-    return _joined(_folded(main_title)) == _joined(other)
+    return _joined(folded(main_title)) == _joined(other)
+
+
+def _has_subtitle(title: str, other: str) -> bool:
+    """Return whether a title without its subtitle, or without what follows that, is another one."""
+    ends = (mark.start() for mark in _SUBTITLE.finditer(title))
+    return any(_joined(_title(title[:end])) == _joined(other) for end in ends)
 
 
 def _is_beginning(one: str, other: str) -> bool:
@@ -235,15 +280,18 @@ def _is_group(name: str) -> bool:
     return len(words) > _MOST_WORDS or not _GROUPS.isdisjoint(words)
 
 
-def _is_same_group(one: str, other: str) -> bool:
-    """Return whether institutions share half of their words, or one is the acronym of the other."""
+def _compare_groups(one: str, other: str) -> bool | None:
+    """Return whether institutions share half of their words, or one is the acronym of the other.
+
+    None if one is a person.
+    """
     first = _author(one)
     second = _author(other)
     are_groups = (_is_group(first) or _is_acronym(one)) and (
         _is_group(second) or _is_acronym(other)
     )
     if not are_groups:
-        return True  # one is a person
+        return None
     if _is_acronym_of(first, second) or _is_acronym_of(second, first):
         return True
     first_words = _significant_words(first)
@@ -258,4 +306,4 @@ def _is_acronym_of(short: str, long: str) -> bool:
     initials = "".join(word[0] for word in words)
     without_particles = "".join(word[0] for word in words if word not in _PARTICLES)
     # folded like the name: "noaa" is "noa" then
-    return short in {_folded(initials), _folded(without_particles)}
+    return short in {folded(initials), folded(without_particles)}

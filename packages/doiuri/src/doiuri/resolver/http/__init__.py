@@ -75,6 +75,9 @@ class Request:
     any_host: bool = False
     """Whether redirects to another host may be followed."""
 
+    redirects: bool = True
+    """Whether redirects are followed at all; if not, the reply is the redirect."""
+
     timeout: float = inf
     """Seconds that the request may take, from when it was made."""
 

@@ -290,6 +290,7 @@ class Client:
         on_reply: OnReply | None,
     ) -> None:
         self.concurrency = settings.concurrency
+        self.rate = settings.rate  # both may be lowered while the client is used
         self._settings = settings
         self._host = host_of(settings.base)
         self._transport = transport
@@ -307,7 +308,9 @@ class Client:
         self._transport()
         return time.monotonic() - begun
 
-    def get(self, budget: Budget, doi: Handle, request: Request, read: Callable[[Reply], T]) -> T:
+    def get(
+        self, budget: Budget, doi: Handle | None, request: Request, read: Callable[[Reply], T]
+    ) -> T:
         """Send a request about ``doi``, repeated if the failure may be transient; return what ``read`` does.
 
         :param read: reads the reply, whatever its HTTP status; it may raise a ResolutionError.
@@ -334,7 +337,7 @@ class Client:
         finally:
             self._note(result, request, _requested_wait(result), usable=usable)
 
-    def _send(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
+    def _send(self, doi: Handle | None, request: Request, budget: Budget) -> Reply | TransportError:
         """Return the reply, or the error of the last attempt."""
         attempts = 0
         while True:
@@ -362,7 +365,9 @@ class Client:
             return Cause(kind, result.host or self._host, detail=str(result))
         return Cause("status", host_of(result.url), result.status, f"HTTP status {result.status}")
 
-    def _attempt(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
+    def _attempt(
+        self, doi: Handle | None, request: Request, budget: Budget
+    ) -> Reply | TransportError:
         """Send a request once, when the limiter permits it.
 
         :raises ResolverUnavailable: if it is not sent.
@@ -372,7 +377,7 @@ class Client:
         if settings.offline:
             raise Unanswered(doi, Cause("offline", detail="offline: request not sent"))
         transport = self._transport()  # before the timeout starts: it may have to be imported
-        slot = self._limiter().slot(settings.rate, self.concurrency, lambda: budget.deadline)
+        slot = self._limiter().slot(self.rate, self.concurrency, lambda: budget.deadline)
         result: Reply | TransportError | TimeoutError
         try:
             with slot, budget.attempt(request, settings.timeout) as attempt:

@@ -67,7 +67,7 @@ class HTTPTransport:
                 if origin(url) != origin(request.url):
                     request._left_host = True
                 reply, location = self._reply_at(url, request, check)
-                if location is None:
+                if location is None or not request.redirects:
                     return reply
                 anywhere = request.any_host
                 url = check.redirect_target(

@@ -1,0 +1,99 @@
+"""Whether two titles of journals, proceedings or books are those of one, however they are shortened."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from doiuri._patterns import lazy
+from doiuri.works._likeness import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SMALL_WORDS = frozenset("a an and for in of on the proc proceedings".split())  # noqa: SIM905
+_STOP_WORDS = frozenset(
+    "a an and annual conference der des die et for für in international la le les of on proc proceedings"  # noqa: SIM905
+    " symposium the und workshop".split()
+)
+_ORDINALS = lazy(
+    r"""
+    [0-9]+(?:st|nd|rd|th)?
+    | first | second | third | fourth | fifth | sixth | seventh | eighth | ninth | tenth | eleventh | twelfth
+    | (?: thir | four | fif | six | seven | eigh | nine )teenth
+    | (?: twent | thirt | fort | fift | sixt | sevent | eight | ninet )(?: ieth | y )
+    """,
+    re.VERBOSE,
+)
+_ACRONYM = lazy(r"\b[A-Z][A-Za-z0-9]*[A-Z][A-Za-z0-9]*\b")
+_LEAST_WORDS = 3
+"""Words that the shorter of two titles needs to stand for a longer one: "Nature" is not "Nature Physics"."""
+
+
+def same_container(one: str, other: str) -> bool:
+    """Return whether two titles of containers are those of one.
+
+    One may be abbreviated, an acronym, or lack the place and the year of a conference.
+
+    >>> same_container("Phys. Rev. Lett.", "Physical Review Letters")
+    True
+    >>> same_container("AAMAS", "Autonomous Agents and Multi-Agent Systems")
+    True
+    >>> same_container("Nature", "Nature Physics"), same_container("Phys. Rev. A", "Physical Review B")
+    (False, False)
+    """
+    first = _words(one)
+    second = _words(other)
+    if not first or not second:
+        return folded(one) == folded(other) != ""
+    if first == second or _are_abbreviated(first, second):
+        return True
+    if _shares_acronym(one, second, other) or _shares_acronym(other, first, one):
+        return True
+    short, long = sorted((first, second), key=len)
+    return len(short) >= _LEAST_WORDS and set(short) <= set(long)
+
+
+def _words(title: str) -> list[str]:
+    """Return the words that tell a container from others: not "Proceedings of the 12th International …"."""
+    words = folded(title).split()
+    return [word for word in words if word not in _STOP_WORDS and not _ORDINALS.fullmatch(word)]
+
+
+def _are_abbreviated(first: list[str], second: list[str]) -> bool:
+    """Return whether each word of one is that of the other, or its abbreviation."""
+    if len(first) != len(second):
+        return False
+    return all(map(_is_abbreviated, first, second))
+
+
+def _is_abbreviated(one: str, other: str) -> bool:
+    """Return whether one word abbreviates the other: "natl" has letters of "national" in their order."""
+    short, long = sorted((one, other), key=len)
+    if short[0] != long[0]:
+        return False
+    letters = iter(long)
+    return all(letter in letters for letter in short) and (
+        len(short) > 1 or len(long) > 1 or short == long
+    )
+
+
+def _shares_acronym(title: str, others: list[str], other: str) -> bool:
+    """Return whether an acronym in a title is made of the initials of another's words, or stands in it."""
+    acronyms = [folded(acronym) for acronym in _ACRONYM.findall(title)]
+    if not acronyms:
+        return False
+    initials = [
+        _initials(others),
+        _initials(word for word in folded(other).split() if word not in _SMALL_WORDS),
+    ]
+    known = {folded(acronym) for acronym in _ACRONYM.findall(other)}
+    for acronym in acronyms:
+        is_made_of_initials = len(acronym) >= 3 and any(acronym in letters for letters in initials)
+        if is_made_of_initials or acronym in known:
+            return True
+    return False
+
+
+def _initials(words: Iterable[str]) -> str:
+    return "".join(word[0] for word in words)

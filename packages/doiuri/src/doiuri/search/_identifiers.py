@@ -1,0 +1,71 @@
+"""The DOIs that the description of a work names in other places: links, notes and other identifiers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri._arxiv import ARXIV_PATTERN, arxiv_doi
+from doiuri._doi import DOI
+from doiuri._errors import DOISyntaxError
+from doiuri._find import find
+from doiuri._patterns import lazy
+from doiuri._text import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from doiuri.works._work import Work
+
+_LONGEST = 2000  # characters of a link or a note that are read
+_ARXIV = lazy(
+    rf"(?:https?://(?:\w+\.)?arxiv\.org/(?:abs|pdf|html)/|(?i:arxiv[:\s]\s*)){ARXIV_PATTERN}"
+)
+_RFC = lazy(r"(?i:\brfc[\s/_-]*0*)(?P<number>[1-9][0-9]{0,4})\b")
+_ACL = lazy(
+    r"https?://(?:www\.)?acl(?:anthology\.org|web\.org/anthology)/(?:papers/\w/\w+/)?(?P<id>[A-Za-z0-9.-]+?)(?:\.pdf|/|\s|\Z)"
+)
+_ZENODO = lazy(r"https?://(?:www\.)?zenodo\.org/records?/(?P<number>[0-9]+)")
+
+
+class Named(NamedTuple):
+    """A DOI that a description of a work names."""
+
+    doi: DOI
+    where: str  # what names it: "URL", "note", "arXiv", "RFC", "ACL Anthology" or "Zenodo"
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it is made of the work's own identifier; a link or a note may name a work built upon."""
+        return self.where not in {"URL", "note"}
+
+
+def named_dois(work: Work) -> Iterator[Named]:
+    """Yield the DOIs that a description of a work names, those first that are most probably its own."""
+    csl = work.csl
+    url = plain_text(csl.get("URL"), _LONGEST)
+    note = plain_text(csl.get("note"), _LONGEST)
+    number = plain_text(csl.get("number"), _LONGEST)
+    for where, text in (("URL", url), ("note", note)):
+        for match in find(text):
+            yield Named(match.doi, where)
+    yield from _identifiers(f"{url} {number} {note}")
+
+
+def _identifiers(text: str) -> Iterator[Named]:
+    """Yield the DOIs that are made of other identifiers in a text."""
+    for match in _ARXIV.finditer(text):
+        yield Named(arxiv_doi(match), "arXiv")
+    for match in _RFC.finditer(text):
+        yield Named(DOI(f"10.17487/RFC{int(match['number']):04}"), "RFC")
+    for match in _ACL.finditer(text):
+        for prefix in ("10.18653/v1", "10.3115/v1"):  # the second is that of the older ones
+            yield from _named(f"{prefix}/{match['id']}", "ACL Anthology")
+    for match in _ZENODO.finditer(text):
+        yield Named(DOI(f"10.5281/zenodo.{match['number']}"), "Zenodo")
+
+
+def _named(name: str, where: str) -> Iterator[Named]:
+    try:
+        yield Named(DOI.from_name(name), where)
+    except DOISyntaxError:
+        return

@@ -1,0 +1,220 @@
+"""What two descriptions of a work are compared by, and what agrees or contradicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from doiuri._patterns import lazy
+from doiuri._text import plain_text
+from doiuri.search._containers import same_container
+from doiuri.works._csl import MAX_TEXT, Name, read_date
+from doiuri.works._likeness import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from doiuri.works._work import Work
+
+_DATES = ("issued", "published-print", "published-online")
+# How the title of a work begins or ends that is about another work
+_ABOUT = {
+    "correction": lazy(
+        r"(?:author |publisher )?(?:correction|corrigend|errat)|.* (?:corrigend|errat)\w+\Z"
+    ),
+    "comment": lazy(r"comments? (?:on|to)\b|.* comment\Z"),
+    "reply": lazy(r"(?:authors? )?(?:reply|response to|rejoinder)\b|.* (?:reply|rejoinder)\Z"),
+    "review": lazy(r"(?:book )?review of\b|.* book review\Z"),
+    "retraction": lazy(
+        r"(?:retraction|withdrawal) (?:note|notice|of)\b|(?:retraction|withdrawal)\Z"
+    ),
+}
+_VOLUME = lazy(r"(?:vol(?:ume)?\.? )?0*([0-9a-z]+)(?: [a-z]{3,})?")  # "5858 LNCS"
+_PAGES = lazy(r"\s*(?:-+|[–—−])\s*|\s*[,;+]\s*")
+_ZEROS = lazy(r"(?<![0-9])0+(?=[0-9])")
+_OWN_RANGE = lazy(r"[1-9]-[0-9]{1,3}|[0-9]+:1-[0-9]+:[0-9]+")
+_ARTICLE_NUMBER = lazy(r"[0-9]{5,}|[a-z]+[0-9]+|[0-9]+[a-z]+")
+_PREPRINT_SERVER = lazy(
+    r"arxiv|corr\b|\w*rxiv\b|preprint|ssrn|computing research repository|zenodo|osf"
+)
+
+_NUMBER_OF_PERSON = lazy(r" ?\b[0-9]{4}\b")
+_IN_BRACKETS = lazy(r"\s*\(.*?\)")
+
+_BOOKS = frozenset({"book", "collection", "report", "thesis"})
+_IN_JOURNALS = frozenset(
+    {"article-journal", "article-magazine", "article-newspaper", "review", "review-book"}
+)
+_IN_NUMBER_OF_PERSON = lazy(r" ?\b[0-9]{4}\b")
+_IN_BRACKETS = lazy(r"\s*\(.*?\)")
+
+_BOOKS = frozenset(
+    {"chapter", "entry", "entry-dictionary", "entry-encyclopedia", "paper-conference"}
+)
+_IN_BOOKS = frozenset(
+    {"chapter", "entry", "entry-dictionary", "entry-encyclopedia", "paper-conference"}
+)
+
+
+class Traits(NamedTuple):
+    """What a description of a work says that others may say, too."""
+
+    title: str  # with its subtitle
+    about: str  # what it is if it is about another work: a correction, comment, reply, review or retraction
+    first_name: Name | None  # the first author; if there are none, the first editor
+    years: frozenset[int]  # of its publication in print and online
+    type: str  # the type of CSL
+    containers: tuple[str, ...]  # the titles of what it is part of
+    volume: str  # folded; "" if there is none
+    pages: str  # first and last page, or the first one
+    article: str  # the number of an article without pages of the volume; "" if there is none
+
+    @classmethod
+    def of(cls, work: Work, item: Mapping[str, Any]) -> Traits:
+        """Return the traits of a work.
+
+        :param item: its CSL-JSON, perhaps with the members that Crossref adds
+        """
+        names = work.authors or work.editors
+        dates = (read_date(item.get(member)) for member in _DATES)
+        pages = _numbers(_first_text(item.get("page")))
+        article = _numbers(_first_text(item.get("article-number") or item.get("number")))
+        if not article and _ARTICLE_NUMBER.fullmatch(pages):
+            article = pages
+        about = _about(work.title)
+        if not about and item.get("update-to"):
+            about = "correction"
+        return cls(
+            title=work.title,
+            about=about,
+            first_name=_without_number(names[0]) if names else None,
+            years=frozenset(date[0] for date in dates if date),
+            type=work.type,
+            containers=tuple(
+                _texts(
+                    item,
+                    "container-title",
+                    "container-title-short",
+                    "short-container-title",
+                    "event-title",
+                    "event",
+                )
+            ),
+            volume=_volume(_first_text(item.get("volume"))),
+            pages=pages,
+            article=article,
+        )
+
+    @property
+    def names_preprint_server(self) -> bool:
+        """Whether all that it is part of is a server of preprints, which says little."""
+        return all(_PREPRINT_SERVER.match(folded(container)) for container in self.containers)
+
+    def agreements(self, other: Traits) -> Iterator[str]:
+        """Yield what agrees: of the volume, the page and the container."""
+        if self.volume and self.volume == other.volume:
+            yield "volume"
+        if _agree_pages(self, other):
+            yield "page"
+        if any(
+            same_container(one, another) for one in self.containers for another in other.containers
+        ):
+            yield "container"
+
+    def contradicts(self, other: Traits) -> bool:
+        """Return whether these cannot be traits of one work."""
+        if self.about != other.about:
+            return True
+        if self.volume and other.volume and self.volume != other.volume:
+            return True
+        return (
+            _contradict_pages(self, other)
+            or _contradict_types(self, other)
+            or _contradict_types(other, self)
+        )
+
+
+def _without_number(name: Name) -> Name:
+    """Return the name without the number by which DBLP tells people of one name apart: "Michael Katz 0001"."""
+    whole = str(name)
+    if not _NUMBER_OF_PERSON.search(whole):
+        return name
+    given, _, family = _NUMBER_OF_PERSON.sub("", whole).rpartition(" ")
+    return Name(family, given)
+
+
+def _texts(item: Mapping[str, Any], *members: str) -> Iterator[str]:
+    for member in members:
+        value = item.get(member)
+        for text in value if isinstance(value, list) else [value]:
+            plain = plain_text(text if isinstance(text, str) else None, MAX_TEXT)
+            if plain:
+                yield plain
+
+
+def _first_text(value: object) -> str:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, int):
+        return str(value)
+    return plain_text(value if isinstance(value, str) else None, MAX_TEXT)
+
+
+def _about(title: str) -> str:
+    """Return what a work is if its title says that it is about another one; "" if not."""
+    words = folded(title)
+    for kind, pattern in _ABOUT.items():
+        if pattern.match(words):
+            return kind
+    return ""
+
+
+def _volume(text: str) -> str:
+    match = _VOLUME.fullmatch(text.casefold())
+    return match[1] if match else folded(text)
+
+
+def _numbers(text: str) -> str:
+    """Return pages or the number of an article, as "12-19", without zeros in front."""
+    pages = _PAGES.split(_IN_BRACKETS.sub("", text).strip().casefold())[:2]
+    return "-".join(_ZEROS.sub("", page.strip(" .")) for page in pages if page.strip(" ."))
+
+
+def _first(pages: str) -> str:
+    return pages.partition("-")[0].partition(":")[0]
+
+
+def _counts_its_own(pages: str) -> bool:
+    """Return whether an article counts its own pages, as "1-12" and "61:1-61:6", not those of the volume."""
+    return _OWN_RANGE.fullmatch(pages) is not None
+
+
+def _agree_pages(one: Traits, other: Traits) -> bool:
+    """Return whether the first pages, or the numbers of the article, are the same; "1-12" has to be so whole."""
+    if one.article and one.article in {other.article, _first(other.pages)}:
+        return True
+    if other.article and other.article == _first(one.pages):
+        return True
+    if not one.pages or not other.pages:
+        return False
+    if one.pages[:2] == "1-" or other.pages[:2] == "1-" or one.pages == "1" or other.pages == "1":
+        return one.pages == other.pages
+    return _first(one.pages) == _first(other.pages)
+
+
+def _contradict_pages(one: Traits, other: Traits) -> bool:
+    if not (one.pages or one.article) or not (other.pages or other.article):
+        return False
+    if _agree_pages(one, other):
+        return False
+    has_article_number = bool(one.article or other.article)
+    return not (has_article_number and (_counts_its_own(one.pages) or _counts_its_own(other.pages)))
+
+
+def _contradict_types(one: Traits, other: Traits) -> bool:
+    """Return whether one is part of a journal or book and the other a book, or published and a preprint."""
+    if one.type == "book" and other.type in _IN_JOURNALS | _IN_BOOKS:
+        return True
+    is_preprint = other.type == "article" or (
+        other.type not in _BOOKS and bool(other.containers) and other.names_preprint_server
+    )
+    return is_preprint and bool(one.containers) and not one.names_preprint_server

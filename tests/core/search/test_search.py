@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, unquote_plus, urlsplit
 import pytest
 from doiuri import DOI
 from doiuri.resolver import MemoryStore, Resolver
-from doiuri.search import Search
+from doiuri.search import Found, Search
 from doiuri.works import Work
 from support.servers.search import search_site, searchable, searches
 from support.servers.web import JSON, Answer, Asked, Site, site
@@ -102,7 +102,7 @@ def test_only_title_first_author_year_container_volume_and_page_are_sent() -> No
 def test_unpublished_works_are_not_sent(members: dict[str, str]) -> None:
     with search_site(REGISTERED) as running:
         [found] = search_at(running).find([work(**members)])
-    assert found == (found.work, None, (), (), None), members
+    assert found == Found(found.work, searched=False), members
     assert running.seen == [], members
 
 
@@ -153,7 +153,7 @@ def test_an_arxiv_identifier_names_a_preprint_only() -> None:
     )
     with search_site(REGISTERED) as running:
         of_preprint, of_talk = search_at(running).find([preprint, talk])
-    assert (of_preprint.doi, of_preprint.evidence[0]) == (DOI(ADAM["DOI"]), "arXiv")
+    assert (of_preprint.doi, of_preprint.evidence[0]) == (DOI(ADAM["DOI"]), "arXiv identifier")
     assert of_talk.doi is None
 
 

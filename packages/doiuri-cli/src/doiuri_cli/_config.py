@@ -14,7 +14,7 @@ from doiuri.plugins import Option, choice, hint, number, option, path, texts
 
 from doiuri_cli.files import Patterns, is_pattern
 from doiuri_cli.readers import TYPES
-from doiuri_cli.rules import LOCK_CODES, RULES, WORK_CODES
+from doiuri_cli.rules import LOCK_CODES, RULES, SEARCH_CODES, WORK_CODES
 
 if TYPE_CHECKING:
     from doiuri.plugins import Options
@@ -51,6 +51,7 @@ class Config(NamedTuple):
     max_size: int = 50_000_000
     tex_escape: str = "any"
     compare: bool = False
+    search: bool = False
     max_age: int = DEFAULT_MAX_AGE
     columns: tuple[str, ...] = ()  # if there are any, nothing else is read
     lock: str | None = None
@@ -83,6 +84,8 @@ class Config(NamedTuple):
             codes -= LOCK_CODES
         if not self.compare:
             codes -= WORK_CODES
+        if not self.search:
+            codes -= SEARCH_CODES
         return codes - self.ignore
 
     def codes_for(self, path: str) -> Codes:
@@ -187,6 +190,8 @@ def _values(table: Values, file: Path) -> Values:
     folder = os.path.abspath(file.parent)  # noqa: PTH100
     for key, value in table.items():
         where = f"{prefix}{key}"
+        if key in _NOT_HERE:
+            raise ValueError(f"{where}: {_NOT_HERE[key]}, not in a configuration file")
         if key not in OPTIONS:
             raise ValueError(f"{where}: unknown key{hint(key, OPTIONS)}")
         checked = OPTIONS[key].read({where: value}, prefix, environ={})
@@ -325,6 +330,20 @@ OPTIONS = {
     )
 }
 """The options that a configuration file may set: the fields of ``Config``, with hyphens."""
+
+SEARCH = Option(
+    "search",
+    False,
+    "search for works without a DOI at Crossref and DataCite, to which titles, authors and years are sent",
+    variable="DOIURI_SEARCH",
+)
+"""An option of the command line only: a stranger may have written the configuration file."""
+
+_NOT_HERE = {
+    "search": "turn on the search with --search or DOIURI_SEARCH",
+    "crossref": "name the server with DOIURI_CROSSREF",
+    "datacite": "name the server with DOIURI_DATACITE",
+}
 
 COLUMNS = Option(
     "columns", (), "read only these columns of CSV and TSV, and keys of JSON and YAML", _columns

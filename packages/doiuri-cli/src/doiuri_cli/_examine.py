@@ -13,23 +13,25 @@ from doiuri_cli.files._generated import is_generated
 from doiuri_cli.files._test_data import is_recorded, is_test_data
 from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
 from doiuri_cli.readers._part import location_of
-from doiuri_cli.rules import LOCK_CODES, RULES, WORK_CODES, Finding
+from doiuri_cli.rules import LOCK_CODES, RULES, SEARCH_CODES, WORK_CODES, Finding
 from doiuri_cli.rules._ignores import apply_ignores, ignores_in, unused_ignores
 from doiuri_cli.rules._written import file_findings, part_findings, short_doi_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from doiuri.search import Found
     from doiuri.works import Work
 
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
     from doiuri_cli.files import Location, Source
     from doiuri_cli.readers._bibliography import CitedWork, Lacking
+    from doiuri_cli.readers._without_doi import WithoutDOI
     from doiuri_cli.registry import Answers
     from doiuri_cli.rules._ignores import Ignore
 
-NOTHING: Mapping[str, Any] = {}  # what is known of no DOI
+NOTHING: Mapping[Any, Any] = {}  # what is known of no DOI
 _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 """The codes that depend on the answers about a file's DOIs."""
 
@@ -39,7 +41,7 @@ _Start = tuple[int, int, int]  # a cell, or 0 if there are none, a line and a co
 _FORMS = frozenset(
     {"field-form", "not-https"}
 )  # findings on how a DOI that may be right is written
-_USUAL = frozenset(RULES) - LOCK_CODES - WORK_CODES
+_USUAL = frozenset(RULES) - LOCK_CODES - WORK_CODES - SEARCH_CODES
 
 
 class FileReport(NamedTuple):
@@ -56,6 +58,7 @@ class FileReport(NamedTuple):
     ignores: tuple[Ignore, ...] = ()  # the comments that let findings be ignored
     entries: tuple[CitedWork, ...] = ()  # its entries to compare with the registry's metadata
     lacking: tuple[Lacking, ...] = ()  # its entries without a DOI, likewise
+    without_doi: tuple[WithoutDOI, ...] = ()  # its works without a DOI, if they are searched for
     columns: tuple[str, ...] = ()  # the names of its columns, if only some are read
     short: tuple[str, ...] = ()  # the names of short DOIs that its links may mean, each once
     recorded: bool = False  # whether it is recorded HTTP, about whose DOIs nobody is asked
@@ -174,20 +177,45 @@ def with_entries(report: FileReport, source: Source, config: Config) -> FileRepo
     return report._replace(entries=tuple(cited), lacking=tuple(lacking))
 
 
+def with_works_to_search(report: FileReport, source: Source, config: Config) -> FileReport:
+    """Return the report on a file with its works without a DOI, if they are searched for.
+
+    There are none in a file that cannot be parsed, and none of which a comment lets the finding be ignored.
+    """
+    is_searched = not SEARCH_CODES.isdisjoint(config.codes_for(source.path))
+    if not is_searched or report.in_test_data:
+        return report
+    from doiuri_cli.readers._without_doi import works_without_doi  # rarely needed
+
+    works: list[WithoutDOI] = []
+    with suppress(ReadError):
+        for work in works_without_doi(source):
+            kept, _ = apply_ignores(report.ignores, [Finding(work.location, "doi-found", "")])
+            if kept:
+                works.append(work)
+    return report._replace(without_doi=tuple(works))
+
+
 def judge(
     report: FileReport,
     config: Config,
     answers: Answers | None = None,
     works: Mapping[str, Work] = NOTHING,
+    found: Mapping[Location, Found] = NOTHING,
 ) -> FileReport:
     """Return the report on a file with all findings, in order, that are not ignored.
 
     :param answers: what is known about the DOIs; None if the registry was not asked.
+    :param found: what a search found about works without a DOI, by the places of their entries.
     """
     codes = config.codes_for(report.path)
     findings = list(report.findings)
     if answers is not None:
         findings = _with_answers(report, config, answers, works)
+    if found and report.without_doi:
+        from doiuri_cli.rules._found import found_findings  # rarely needed
+
+        findings += found_findings(report.without_doi, found)
     findings = [finding for finding in findings if finding.code in codes]
 
     kept, used = apply_ignores(report.ignores, findings)
@@ -373,6 +401,8 @@ def _checker(
             unknown.update(areas)
 
     def is_checked(ignore: Ignore, code: str) -> bool:
+        if code in SEARCH_CODES:
+            return False  # the comment kept the work from being sent
         area = _WHOLE_FILE if ignore.target is None else ignore.area
         if code in WORK_CODES and area in undescribed:
             return False

@@ -109,13 +109,19 @@ def _names_to_compare(finding: Finding) -> list[str]:
 
 
 def fix_content(
-    config: Config, answers: Answers | None, policy: FixPolicy, content: Content
+    config: Config,
+    answers: Answers | None,
+    policy: FixPolicy,
+    searched: Mapping[str, Sequence[Finding]],
+    content: Content,
 ) -> Fixed | FileReport:
     """Return a file with its fixes, or a report that says why it cannot be read; no file is changed.
 
     :param answers: what is known about the DOIs; None if the registry was not asked.
+    :param searched: what a search found about the works in each file, by its path.
     """
-    return attempt(content, lambda source: mend(source, config, answers, policy))
+    found = searched.get(content.path, ())
+    return attempt(content, lambda source: mend(source, config, answers, policy, found))
 
 
 def write_fixes(fixed: Fixed) -> Fixed:
@@ -139,11 +145,25 @@ def _not_written(fixed: Fixed, reason: str) -> Fixed:
     return Fixed(fixed.first, fixed.first._replace(problem=f"not fixed: {reason}"))
 
 
-def mend(source: Source, config: Config, answers: Answers | None, policy: FixPolicy) -> Fixed:
-    """Return a file with its fixes, as far as they can be proved."""
+def mend(
+    source: Source,
+    config: Config,
+    answers: Answers | None,
+    policy: FixPolicy,
+    found: Sequence[Finding] = (),
+) -> Fixed:
+    """Return a file with its fixes, as far as they can be proved.
+
+    :param found: what a search found about the works in the file.
+    """
     version = Version(source, examine(source, config))
     first = report = judge(version.report, config, answers)
+    first = first._replace(findings=(*first.findings, *found))
     count = 0
+    left = found
+    if found:
+        version, left, count = _with_dois(version, config, found, policy)
+        report = judge(version.report, config, answers)
     for number_of_round in range(_MOST_ROUNDS):
         allowed = _allowed(report.findings, policy)
         refused: dict[Fix, str] = {}
@@ -156,11 +176,41 @@ def mend(source: Source, config: Config, answers: Answers | None, policy: FixPol
         count += len(fixes)
         report = judge(version.report, config, answers)
     report = _without_fixes(report, refused)
+    report = report._replace(findings=(*report.findings, *left))
     reason = next(reversed(refused.values()), None)
     fixed = Fixed(first, report, applied=count, refused=reason)
     if count:  # copies, without the lines that were counted: another process has no use for them
         fixed = fixed._replace(before=replace(source), after=replace(version.source))
     return fixed
+
+
+def _with_dois(
+    version: Version, config: Config, found: Sequence[Finding], policy: FixPolicy
+) -> tuple[Version, Sequence[Finding], int]:
+    """Return the file with the DOIs that a search found, the findings that are left, and how many DOIs there are.
+
+    A DOI is written only if the bibliography then says the same as before, and the DOI.
+    """
+    from doiuri_cli.readers._without_doi import adds_only  # rarely needed
+
+    _allowed(found, policy)  # asks about all names together
+    source = version.source
+    left: list[Finding] = []
+    count = 0
+    # From the end, so that the offsets of the others stay
+    for finding in sorted(found, key=lambda each: each.fix.start if each.fix else 0, reverse=True):
+        fix = finding.fix
+        if fix is None or fix.name is None or not policy.allows(finding):
+            left.append(finding)
+            continue
+        text = apply(source.text, [fix])
+        with_doi = Source.from_bytes(source.path, source.to_bytes(text))
+        if with_doi.text == text and adds_only(fix.name, source, with_doi):
+            source = with_doi
+            count += 1
+        else:
+            left.append(finding._replace(fix=None))
+    return Version(source, examine(source, config)), left[::-1], count
 
 
 def _allowed(findings: Sequence[Finding], policy: FixPolicy) -> list[Fix]:

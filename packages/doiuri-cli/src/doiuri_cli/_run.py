@@ -10,7 +10,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli._examine import NOTHING, FileReport, examine, judge, with_entries
+from doiuri_cli._examine import (
+    NOTHING,
+    FileReport,
+    examine,
+    judge,
+    with_entries,
+    with_works_to_search,
+)
 from doiuri_cli.files import Source
 from doiuri_cli.files._select import OPENED, STDIN
 from doiuri_cli.readers import ReadError, configure
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry import Answers, Inquiry
+    from doiuri_cli.registry._missing import Searched
     from doiuri_cli.rules import Finding
 
     R = TypeVar("R")
@@ -75,6 +83,7 @@ class Result(NamedTuple):
     answers: Answers  # what is known about the DOIs, or only the figures if files were judged apart
     locked: set[str]  # the DOIs that the lock file has, by their keys
     recorded: int  # how many names are only in recorded HTTP
+    searched: Searched | None  # what a search found; None if there was none
 
 
 class Run(NamedTuple):
@@ -84,6 +93,7 @@ class Run(NamedTuple):
     jobs: int | None = None  # the number of processes; None: as many as are of use
     # called with what is being done, the number done, and that of all
     progress: ShowProgress = lambda _what, _done, _total: None
+    say: Callable[[str], object] = lambda _text: None  # called with what people are told meanwhile
 
     def check(
         self, contents: Sequence[Content], lock: LockContent | None = None, *, at_once: bool = False
@@ -97,26 +107,29 @@ class Run(NamedTuple):
         from doiuri_cli.registry import Answers, Inquiry
 
         # A missing column is reported before anybody is asked, and works are fetched within one budget
-        at_once = at_once or self.config.compare or bool(self.config.columns)
+        at_once = at_once or self.config.compare or self.config.search or bool(self.config.columns)
         figures = Answers()
         judged: list[FileReport] = []
         recorded: dict[str, None] = {}
+        searched = None
         with Inquiry(self.config, lock, partial(self.progress, "Checking DOIs")) as inquiry:
             for reports in self._batches(contents, at_once=at_once):
                 answers = inquiry.ask([*names_to_ask(reports), *_short_names(reports)])
                 _ask_about_slashes(reports, answers, inquiry)
                 works = self._works(reports, answers)
+                searched = self._searched(reports)
+                found = NOTHING if searched is None else searched.found
                 for report in reports:
                     if report.recorded:
                         recorded |= dict.fromkeys(report.names)
-                    final = judge(report, self.config, answers, works)
-                    judged.append(final._replace(names=(), short=()))
+                    final = judge(report, self.config, answers, works, found)
+                    judged.append(final._replace(names=(), short=(), without_doi=()))
                 figures.count(answers)
             others = inquiry.count_others(recorded)
             locked = inquiry.locked
         if at_once:  # there was one batch
             figures = answers
-        return Result(_test_prefix_once(judged), figures, locked, others)
+        return Result(_test_prefix_once(judged), figures, locked, others, searched)
 
     def _batches(self, contents: Sequence[Content], *, at_once: bool) -> Iterator[list[FileReport]]:
         """Yield what the texts of some files show, in their order, so many files that they fit into memory.
@@ -147,6 +160,15 @@ class Run(NamedTuple):
 
         progress = partial(self.progress, "Fetching metadata")
         return look_up_works(names, answers, self.config, progress)
+
+    def _searched(self, reports: Iterable[FileReport]) -> Searched | None:
+        """Return what a search finds about the works without a DOI; None if none is wanted."""
+        if not self.config.search:
+            return None
+        from doiuri_cli.registry._missing import search_for
+
+        works = list(chain.from_iterable(report.without_doi for report in reports))
+        return search_for(works, self.config, self.say, partial(self.progress, "Searching"))
 
     def read(self, contents: Sequence[Content]) -> list[FileReport]:
         """Return what the texts of some files show, in their order.
@@ -341,7 +363,8 @@ def examined(config: Config, content: Content) -> FileReport:
     """Return what a file mentions and what its text shows, or why it cannot be read."""
 
     def examine_whole(source: Source) -> FileReport:
-        return with_entries(examine(source, config), source, config)
+        report = with_entries(examine(source, config), source, config)
+        return with_works_to_search(report, source, config)
 
     return attempt(content, examine_whole)._replace(parts=())
 

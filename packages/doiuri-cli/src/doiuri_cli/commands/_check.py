@@ -35,7 +35,7 @@ from doiuri_cli.output._report import Bibliographies, Counts, Report, summary_li
 from doiuri_cli.readers import reads_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from doiuri.resolver import Cause, LockContent
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 @columns_option
 @code_options
 @option("compare")
+@option("search")
 @registry_options
 @lock_options
 @config_options
@@ -83,7 +84,7 @@ def check(
     check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename, selection.named)
     with show_progress(hidden=quiet) as progress:
-        result = Run(config, files.jobs, progress).check(contents, lock)
+        result = Run(config, files.jobs, progress, _sayer(quiet=quiet)).check(contents, lock)
     is_broken = bool(problems_in(selection, result.reports))
     unused = () if is_broken else _unused(selection, result, config, lock)
     report = make_report(selection, result, unused, shows_all=shows_all)
@@ -144,7 +145,13 @@ def make_report(
     )
     listed = [report for report in result.reports if shows_all or not report.in_test_data]
     references = _references(listed, answers.statuses)
-    return Report(findings, counts, references, shows_all)
+    searched = None if result.searched is None else result.searched.line()
+    return Report(findings, counts, references, shows_all, searched)
+
+
+def _sayer(*, quiet: bool) -> Callable[[str], object]:
+    """Return what tells people something while they wait."""
+    return lambda text: None if quiet else click.echo(text, err=True)
 
 
 def _tallied(causes: Sequence[Cause]) -> dict[str, int]:

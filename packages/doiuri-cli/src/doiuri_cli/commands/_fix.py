@@ -22,6 +22,7 @@ from doiuri_cli.commands._options import (
     config_options,
     file_options,
     make_config,
+    option,
     registry_options,
 )
 from doiuri_cli.output import all_option, check_outputs, output_option, write_report
@@ -35,12 +36,11 @@ from doiuri_cli.output._report import (
     severities,
     unsafe_lines,
 )
-from doiuri_cli.rules import WORK_CODES
+from doiuri_cli.rules import SEARCH_CODES, WORK_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
-    from doiuri_cli._config import Config
     from doiuri_cli._run import Content
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
@@ -69,6 +69,7 @@ _NO_LINE_END = b"\n\\ No newline at end of file\n"
     help="Also correct DOIs that are not registered, if the corrected DOI is, and fix test data and "
     "generated files and templates. Asks the registry.",
 )
+@option("search")
 @code_options
 @registry_options
 @config_options
@@ -94,6 +95,10 @@ def fix(
     or a file cannot be written; else 0.
     """
     config = make_config(**options)  # type: ignore[arg-type]
+    if config.search and not unsafe:
+        raise click.UsageError(
+            "--search needs --unsafe-fixes, which writes the DOIs that are found"
+        )
     config = config._replace(ignore=config.ignore | WORK_CODES)  # they have no fixes
     dry = writes_diff or only_counts
     selection = files.select(config)
@@ -102,7 +107,9 @@ def fix(
     contents = contents_of(selection.paths, files.stdin_filename, selection.named)
     uses_output = writes_diff or any(content.content is not None for content in contents)
     results: list[Fixed] = []
-    with contextlib.closing(_fixed(config, files.jobs, contents, unsafe)) as all_fixed:
+    summary: list[str] = []  # of the search
+    run = Run(config, files.jobs, say=lambda text: None if quiet else click.echo(text, err=True))
+    with contextlib.closing(_fixed(run, contents, unsafe, summary)) as all_fixed:
         for content, fixed in zip(contents, all_fixed, strict=True):
             result = fixed
             if writes_diff:
@@ -119,7 +126,7 @@ def fix(
     with contextlib.redirect_stdout(output):
         write_report(_report(reported)._replace(shows_all=shows_all), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
-        for line in _summary(results, dry=dry, unsafe=unsafe):
+        for line in [*summary, *_summary(results, dry=dry, unsafe=unsafe)]:
             click.echo(line, err=True)
     _write_remarks(results)
 
@@ -159,12 +166,16 @@ def _findings(reports: Iterable[FileReport]) -> list[Finding]:
 
 
 def _fixed(
-    config: Config, jobs: int | None, contents: Sequence[Content], unsafe: bool
+    run: Run, contents: Sequence[Content], unsafe: bool, summary: list[str]
 ) -> Generator[Fixed, None, None]:
-    """Yield each file with its fixes, in order; for unsafe fixes, the registry is asked about all at once."""
+    """Yield each file with its fixes, in order; for unsafe fixes, the registry is asked about all at once.
+
+    :param summary: a list to which the line on the search is added, if there is one.
+    """
+    config = run.config
     answers = None
     policy = FixPolicy()
-    run = Run(config, jobs)
+    found: dict[str, list[Finding]] = {}
     if unsafe:
         from doiuri_cli.registry import check_names
 
@@ -172,11 +183,15 @@ def _fixed(
         answers = result.answers
         policy = FixPolicy(lambda names: check_names(names, config).statuses)
         policy.look_up(_findings(result.reports))
+        if result.searched is not None:
+            summary.append(result.searched.line())
+        for report in result.reports:
+            found[report.path] = [each for each in report.findings if each.code in SEARCH_CODES]
         run = run._replace(jobs=1)  # all ask through one policy
     elif config.columns:
         # before any file is changed: raises an error for a column that no file has
         run.read(contents)
-    fix_one = partial(fix_content, config, answers, policy)
+    fix_one = partial(fix_content, config, answers, policy, found)
     for fixed in run.map(fix_one, contents, "Fixing files"):
         if isinstance(fixed, FileReport):
             yield Fixed(fixed, fixed)

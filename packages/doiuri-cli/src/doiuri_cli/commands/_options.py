@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from doiuri_cli._config import COLUMNS, FAIL_ON, OPTIONS, Config, read_config, with_folder
+from doiuri_cli._config import COLUMNS, FAIL_ON, OPTIONS, SEARCH, Config, read_config, with_folder
 from doiuri_cli.commands import write_message
 from doiuri_cli.files._select import (
     STDIN,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., object]")
 
-_TABLE = {**OPTIONS, "columns": COLUMNS}
+_TABLE = {**OPTIONS, "columns": COLUMNS, "search": SEARCH}
 _LAST_COMMIT = "\0"  # --changed without a value
 
 
@@ -145,6 +145,10 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
     if config.locked and config.lock is None:
         raise ValueError(
             "--locked needs a lock file; write one with doiuri lock, or name it with --lock"
+        )
+    if config.locked and config.search:
+        raise ValueError(
+            "--locked sends no requests, so that --search cannot search; leave one out"
         )
     return config
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.readers import TABLES
-from doiuri_cli.rules import Finding, Severity
+from doiuri_cli.rules import SEARCH_CODES, Finding, Severity
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -54,6 +54,7 @@ class Report(NamedTuple):
     counts: Counts = Counts()
     references: Bibliographies | None = None
     shows_all: bool = False  # whether people see findings in test data, too
+    searched: str | None = None  # the line on a search; None if there was none
 
     @property
     def listed(self) -> Sequence[Finding]:
@@ -92,13 +93,15 @@ def summary_lines(report: Report, *, has_marks: bool) -> list[str]:
     lines = [_checked(counts)]
     if counts.old:
         works = number(sum(counts.old.values()), "old work")
-        lines.append(f"{works} in the lock file could not be renewed: {_reasons(counts.old)}.")
+        lines.append(f"{works} in the lock file could not be renewed: {reasons(counts.old)}.")
     if counts.skipped:
         files = number(sum(counts.skipped.values()), "file")
-        lines.append(f"{files} skipped: {_reasons(counts.skipped)}.")
+        lines.append(f"{files} skipped: {reasons(counts.skipped)}.")
     if counts.recorded:
         lines.append(recorded_line(counts.recorded))
     lines += _unread_lines(counts.unread)
+    if report.searched is not None:
+        lines.append(report.searched)
     lines.append(_findings_line(report, has_marks=has_marks))
     lines += unsafe_lines(report.findings)
     return lines
@@ -158,7 +161,13 @@ def _fixes(count: int) -> str:
 
 def count_corrections(findings: Iterable[Finding]) -> int:
     """Return how many findings have a fix that changes the DOI."""
-    return sum(finding.fix is not None and finding.fix.name is not None for finding in findings)
+    return sum(_is_correction(finding) for finding in findings)
+
+
+def _is_correction(finding: Finding) -> bool:
+    """Return whether a finding has a fix that changes the DOI, and does not add one."""
+    is_other = finding.fix is not None and finding.fix.name is not None
+    return is_other and finding.code not in SEARCH_CODES
 
 
 IF_CONFIRMED = "if only the corrected DOI exists"
@@ -175,7 +184,7 @@ def _checked(counts: Counts) -> str:
     unknown = sum(counts.unknown.values())
     if unknown == counts.dois:
         all_dois = dois if counts.dois == 1 else f"any of {dois}"
-        return f"Could not check {all_dois}: {_reasons(counts.unknown)}."
+        return f"Could not check {all_dois}: {reasons(counts.unknown)}."
 
     if unknown:
         dois = f"{counts.dois - unknown} of {dois}"
@@ -186,7 +195,7 @@ def _checked(counts: Counts) -> str:
     elif counts.requests:
         text += f", {requests}"
     if unknown:
-        text += f". {unknown} could not be checked: {_reasons(counts.unknown)}"
+        text += f". {unknown} could not be checked: {reasons(counts.unknown)}"
     return f"{text}."
 
 
@@ -206,6 +215,10 @@ def _findings_line(report: Report, *, has_marks: bool) -> str:
     elif corrections:
         command = "doiuri fix --unsafe-fixes"
         sentences.append(f"{corrections} can be fixed with {command} {IF_CONFIRMED}.")
+    missing = sum(finding.fix is not None and finding.code in SEARCH_CODES for finding in findings)
+    if missing:
+        dois = number(missing, "DOI")
+        sentences.append(f"{dois} can be added with doiuri fix --search --unsafe-fixes.")
     sentences.append("doiuri rule CODE explains a code.")
     return " ".join(sentences)
 
@@ -261,7 +274,7 @@ def severities(findings: Sequence[Finding]) -> str:
     return ", ".join(number(counts[severity], severity.label) for severity in present)
 
 
-def _reasons(counts: Mapping[str, int]) -> str:
+def reasons(counts: Mapping[str, int]) -> str:
     """Return the reasons, the most frequent first; with their numbers if there are several."""
     if len(counts) == 1:
         (reason,) = counts

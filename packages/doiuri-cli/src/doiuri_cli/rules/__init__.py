@@ -43,7 +43,7 @@ class Rule(NamedTuple):
     example: str  # a text with such a finding; for advice, the DOI
     instead: str = ""  # what to write in its place; empty if that depends
     fix: str = ""  # "safe", "unsafe" or "" for none
-    needs: str = ""  # "lock" file, or the registry's "works"; "" for neither
+    needs: str = ""  # "lock" file, the registry's "works", or a "search"; "" for none of them
 
 
 RULES = {
@@ -57,6 +57,10 @@ LOCK_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "lo
 
 WORK_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "works")
 """The codes that are checked only against the registry's metadata."""
+
+
+SEARCH_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "search")
+"""The codes that are checked only by a search for works without a DOI."""
 
 
 class Fix(NamedTuple):

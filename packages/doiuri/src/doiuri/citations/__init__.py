@@ -19,7 +19,7 @@ from doiuri.citations._citing import Citing
 from doiuri.citations._notes import Around, move_mark
 from doiuri.citations._spans import Span, text_of
 from doiuri.citations._style import Style, load_locale
-from doiuri.citations._works import Library, read_works
+from doiuri.citations._works import Library, read_bibtex, read_works
 
 __all__ = [
     "Around",
@@ -38,6 +38,7 @@ __all__ = [
     "move_mark",
     "parse_citation",
     "parse_locator",
+    "read_bibtex",
     "read_works",
     "text_of",
 ]

@@ -92,6 +92,20 @@ def read_works(
     return Library(files, known_ids, tuple(dict.fromkeys(reader.problems)), reader.items)
 
 
+def read_bibtex(text: str, language: str = "en") -> dict[str, Work]:
+    """Return the works of a text in BibTeX by their citation keys, each with what it inherits of other entries.
+
+    An entry that is broken, or whose key occurred before, is left out.
+
+    :param language: as that of ``read_works``
+    """
+    works: dict[str, Work] = {}
+    for _, item in bibtex_items(Path(), text, language, lambda _problem: None):
+        key = str(item.get("id") or "")
+        works.setdefault(key, Work.whole(key, item))
+    return works
+
+
 class _Reader:
     """Collects the items of files, and what is wrong with them."""
 

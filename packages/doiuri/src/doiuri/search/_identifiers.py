@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from doiuri.works._work import Work
 
+ARXIV = "arXiv identifier"
 _LONGEST = 2000  # characters of a link or a note that are read
 _ARXIV = lazy(
     rf"(?:https?://(?:\w+\.)?arxiv\.org/(?:abs|pdf|html)/|(?i:arxiv[:\s]\s*)){ARXIV_PATTERN}"
@@ -31,7 +32,7 @@ class Named(NamedTuple):
     """A DOI that a description of a work names."""
 
     doi: DOI
-    where: str  # what names it: "URL", "note", "arXiv", "RFC", "ACL Anthology" or "Zenodo"
+    where: str  # what names it: "URL", "note", or another identifier
 
     @property
     def is_identifier(self) -> bool:
@@ -54,14 +55,14 @@ def named_dois(work: Work) -> Iterator[Named]:
 def _identifiers(text: str) -> Iterator[Named]:
     """Yield the DOIs that are made of other identifiers in a text."""
     for match in _ARXIV.finditer(text):
-        yield Named(arxiv_doi(match), "arXiv")
+        yield Named(arxiv_doi(match), ARXIV)
     for match in _RFC.finditer(text):
-        yield Named(DOI(f"10.17487/RFC{int(match['number']):04}"), "RFC")
+        yield Named(DOI(f"10.17487/RFC{int(match['number']):04}"), "RFC number")
     for match in _ACL.finditer(text):
         for prefix in ("10.18653/v1", "10.3115/v1"):  # the second is that of the older ones
-            yield from _named(f"{prefix}/{match['id']}", "ACL Anthology")
+            yield from _named(f"{prefix}/{match['id']}", "ACL Anthology URL")
     for match in _ZENODO.finditer(text):
-        yield Named(DOI(f"10.5281/zenodo.{match['number']}"), "Zenodo")
+        yield Named(DOI(f"10.5281/zenodo.{match['number']}"), "Zenodo URL")
 
 
 def _named(name: str, where: str) -> Iterator[Named]:

@@ -12,7 +12,7 @@ from doiuri._options import Option, deadline_in, read_options, text, time_left
 from doiuri._urls import read_base
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._client import Budget
-from doiuri.search._identifiers import named_dois
+from doiuri.search._identifiers import ARXIV, named_dois
 from doiuri.search._rule import Candidate, choose, compare
 from doiuri.search._servers import CROSSREF, DATACITE
 from doiuri.search._source import Source
@@ -71,8 +71,11 @@ class Found(NamedTuple):
     sent_to: tuple[str, ...] = ()
     """The servers that were sent its title, first author, year and so on; none if their answers were stored."""
 
+    searched: bool = True
+    """Whether it was searched for: not if it is said to be unpublished, has no title, or has a DOI already."""
+
     cause: Cause | None = None
-    """Why it is not known whether it has a DOI; None if it is known, or the work was not searched for."""
+    """Why it is not known whether it has a DOI; None if it is known."""
 
     @property
     def doi(self) -> DOI | None:
@@ -189,7 +192,7 @@ class Search:
     def _search(self, work: Work, budget: Budget) -> Found:
         """Return what the servers answer about a work, if it may be sent to them."""
         if work.doi is not None or not work.title or says_unpublished(work):
-            return Found(work)
+            return Found(work, searched=False)
         sources = [self._crossref]
         if work.type in _AT_BOTH:
             sources.append(self._datacite)
@@ -203,7 +206,7 @@ class Search:
             items += answer.items
             sure, likely = choose(work, items)
             sent_to = (*found.sent_to, source.name) if answer.sent else found.sent_to
-            found = Found(work, sure, likely, sent_to, found.cause or answer.cause)
+            found = Found(work, sure, likely, sent_to, cause=found.cause or answer.cause)
             if sure is not None:
                 break
         return found
@@ -233,7 +236,7 @@ def _agreeing(work: Work, name: Named, registered: Mapping[DOI, Work]) -> Candid
     other = registered.get(name.doi)
     if other is None:
         return None
-    if name.where == "arXiv" and not Traits.of(work, work.csl).names_preprint_server:
+    if name.where == ARXIV and not Traits.of(work, work.csl).names_preprint_server:
         return None  # a published work, of which arXiv has a preprint
     item = {**other.csl, "DOI": name.doi.name}
     candidate = compare(work, item, same_year=not name.is_identifier)

@@ -80,7 +80,7 @@ class Server(NamedTuple):
 
 def _crossref_path(work: Work) -> str:
     query = {
-        "query.bibliographic": " ".join(_words(work)),
+        "query.bibliographic": " ".join(filter(None, _words(work))),
         "rows": ROWS,
         "select": ",".join(_MEMBERS),
     }

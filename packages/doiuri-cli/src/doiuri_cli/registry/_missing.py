@@ -1,0 +1,100 @@
+"""The DOIs of works that have none, by a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri.plugins.survey import tally
+
+from doiuri_cli.output._report import number, reasons
+from doiuri_cli.registry import open_resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from doiuri.search import Found
+
+    from doiuri_cli._config import Config
+    from doiuri_cli.files import Location
+    from doiuri_cli.readers._without_doi import WithoutDOI
+    from doiuri_cli.registry import Progress
+
+_LONG = 60.0  # seconds; a search that takes longer is announced
+
+
+class Searched(NamedTuple):
+    """What a search found."""
+
+    found: Mapping[Location, Found]  # by the place of the entry
+
+    @property
+    def sure(self) -> int:
+        """How many works have a DOI for certain."""
+        return sum(each.sure is not None for each in self.found.values())
+
+    @property
+    def likely(self) -> int:
+        """How many works may have one."""
+        return sum(bool(each.likely) for each in self.found.values())
+
+    @property
+    def unknown(self) -> dict[str, int]:
+        """How many works nothing is known about, by cause."""
+        causes = [each.cause for each in self.found.values() if each.cause and not each.likely]
+        return {str(cause): count for cause, count in tally(causes).items()}
+
+    @property
+    def servers(self) -> list[str]:
+        """The servers to which works were sent, in this run."""
+        return sorted({name for each in self.found.values() for name in each.sent_to})
+
+    def line(self) -> str:
+        """Return the line of the summary: what was found, and what was sent to whom."""
+        if not self.found:
+            return "No works without a DOI to search for."
+        works = f"{number(len(self.found), 'work')} without a DOI"
+        where = " in what is known (nothing was sent)"
+        if self.servers:
+            servers = " and ".join(self.servers)
+            where = f" at {servers} (their titles, authors and years were sent)"
+        unknown = sum(self.unknown.values())
+        not_found = len(self.found) - self.sure - self.likely - unknown
+        counts = f"{self.sure} found, {self.likely} likely, {not_found} not found"
+        if unknown:
+            counts += f", {unknown} unknown: {reasons(self.unknown)}"
+        return f"Searched for {works}{where}: {counts}."
+
+
+def search_for(
+    works: Sequence[WithoutDOI],
+    config: Config,
+    say: Callable[[str], object],
+    progress: Progress | None = None,
+) -> Searched:
+    """Return what a search finds about works without a DOI.
+
+    :param say: called with what to tell people before a long search.
+    :raises ValueError: if the resolver, the cache or the address of a server is wrong.
+    """
+    from doiuri.search import Search
+
+    found: dict[Location, Found] = {}
+    with open_resolver(config) as resolver:
+        search = Search(resolver)
+        if search.rate is not None and len(works) / search.rate > _LONG and not config.offline:
+            say(_announcement(len(works), search.rate, config))
+        described = [work.work for work in works]
+        results = search.find(described, budget=config.budget, progress=progress)
+        for work, result in zip(works, results, strict=True):
+            if result.searched:
+                found[work.location] = result
+
+    return Searched(found)
+
+
+def _announcement(works: int, rate: float, config: Config) -> str:
+    minutes = round(works / rate / 60)
+    text = f"Searching for {works:,} works takes up to {minutes} minutes"
+    if config.mailto is None:
+        text += "; a third of that with a mail address (DOIURI_MAILTO)"
+    return f"{text}."

@@ -1,0 +1,61 @@
+"""What a search found about the works of a bibliography that have no DOI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doiuri_cli.rules import Finding, Fix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from doiuri.search import Candidate, Found
+
+    from doiuri_cli.files import Location
+    from doiuri_cli.readers._without_doi import WithoutDOI
+
+_AGREEING = frozenset({"title", "first author", "year", "volume", "page", "container"})
+
+
+def found_findings(
+    works: Iterable[WithoutDOI], found: Mapping[Location, Found]
+) -> Iterator[Finding]:
+    """Yield what was found about works without a DOI, each by the place of its entry."""
+    for work in works:
+        result = found.get(work.location)
+        if result is None:
+            continue
+        if result.sure is not None:
+            yield Finding(
+                work.location, "doi-found", _sure(result.sure), fix=_fix(work, result.sure)
+            )
+        elif result.likely:
+            candidates = " or ".join(map(_described, result.likely))
+            message = f"may be {candidates}: the same title and first author"
+            yield Finding(work.location, "doi-likely", message)
+
+
+def _sure(candidate: Candidate) -> str:
+    """Return the message on a DOI that is sure: why it is."""
+    agreeing = [word for word in candidate.evidence if word in _AGREEING]
+    named = [word for word in candidate.evidence if word not in _AGREEING]
+    where = f"named by its {named[0]}; " if named else ""
+    *others, last = agreeing
+    return f"is registered as {candidate.doi.name} ({where}{', '.join(others)} and {last} agree)"
+
+
+def _described(candidate: Candidate) -> str:
+    """Return a DOI with the year and the container of its work."""
+    about = [str(candidate.year)] if candidate.year is not None else []
+    if candidate.container:
+        about.append(f"in {candidate.container}")
+    return f"{candidate.doi.name} ({', '.join(about)})" if about else candidate.doi.name
+
+
+def _fix(work: WithoutDOI, candidate: Candidate) -> Fix | None:
+    """Return the fix that adds a DOI to an entry; it is not safe, since the entry gets one that it had not."""
+    insertion = work.insertion
+    if insertion is None:
+        return None
+    text = insertion.text(candidate.doi.name)
+    return Fix(insertion.start, insertion.start, text, safe=False, name=candidate.doi.name)

@@ -118,7 +118,22 @@ def _bibtex(source: Source) -> Iterator[WithoutDOI]:
         first_line = _FIRST_LINE.match(text, entry.start, entry.end)
         end = first_line.end() if first_line else entry.end
         location = _location(source, entry.key, entry.start, end)
-        yield WithoutDOI(works[entry.key], location, _bibtex_insertion(text, entry))
+        work = _with_remarks(works[entry.key], entry)
+        yield WithoutDOI(work, location, _bibtex_insertion(text, entry))
+
+
+_REMARKS = ("note", "howpublished", "ee", "pubstate", "addendum")
+
+
+def _with_remarks(work: Work, entry: BibTeXEntry) -> Work:
+    """Return a work with a note of what its entry says in fields that no style shows as they are.
+
+    They may name its DOI, or say that it is not published.
+    """
+    remarks = [plain_text(entry.fields[name]) for name in _REMARKS if name in entry.fields]
+    if not remarks:
+        return work
+    return Work.whole(work.key, {**work.csl, "note": " ".join(remarks)})
 
 
 # A field with the comma before it, as its author spaces them, up to the text of its value
@@ -129,23 +144,32 @@ _FIELD = re.compile(
     """,
     re.VERBOSE,
 )
+_CLOSING = {"{": "}", '"': '"'}
 _COMMENT_FOLLOWS = re.compile(r"[,\s]*%")
 
 
 def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
     """Return where the field for a DOI goes: after the last field like those around it, in its layout."""
-    for start, end in sorted(entry.spans.values(), reverse=True):
-        field = _FIELD.search(text, entry.start, start)
-        closing = {"{": "}", '"': '"'}
-        if field is None or text[end : end + 1] != closing[field["quote"]]:
-            continue  # a number, a macro, or several texts
+    fields = [
+        (_FIELD.search(text, entry.start, start), end)
+        for start, end in sorted(entry.spans.values())
+    ]
+    quoted = [
+        (field, end)
+        for field, end in fields
+        if field and text[end : end + 1] == _CLOSING[field["quote"]]
+    ]
+    widths = {(len(field["name"]), len(field["name"] + field["space"])) for field, _ in quoted}
+    is_aligned = len(widths) > 1 and len({width for _, width in widths}) == 1
+    for field, end in reversed(quoted):
         if _COMMENT_FOLLOWS.match(text, end + 1):
             continue  # the comment would stand at another field
         name = "DOI" if field["name"].isupper() else "doi"
-        width = len(field["name"]) + len(field["space"])
-        space = " " * max(width - len(name), 1) if field["space"] else ""
+        space = field["space"]
+        if is_aligned:
+            space = " " * max(len(field["name"] + space) - len(name), 1)
         before = f"{field['lead']}{name}{space}={field['gap']}{field['quote']}"
-        return Insertion(end + 1, before, closing[field["quote"]])
+        return Insertion(end + 1, before, _CLOSING[field["quote"]])
     return None
 
 

@@ -1,0 +1,359 @@
+"""``doiuri check --search`` and ``doiuri fix --search``: the DOIs of works that have none."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import yaml
+from doiuri import bibtex
+from doiuri.search import Search
+from support.cli.command import doiuri
+from support.servers.search import search_site, searches
+from support.servers.web import Site
+
+IZZO = "10.1007/s10569-014-9587-y"
+REGISTERED = [
+    {
+        "DOI": IZZO,
+        "type": "journal-article",
+        "title": ["Revisiting Lambert’s problem"],
+        "author": [{"family": "Izzo", "given": "Dario"}],
+        "issued": {"date-parts": [[2014, 10]]},
+        "container-title": ["Celestial Mechanics and Dynamical Astronomy"],
+        "volume": "121",
+        "page": "1-15",
+    },
+    {
+        "DOI": "10.1109/cvpr.2016.540",
+        "type": "proceedings-article",
+        "title": ["Traffic-sign detection and classification in the wild"],
+        "author": [{"family": "Zhu", "given": "Zhe"}],
+        "issued": {"date-parts": [[2016]]},
+        "container-title": ["Proc. CVPR"],
+    },
+    {
+        "DOI": "10.1000/b",
+        "type": "book",
+        "title": ["Orbits of many bodies"],
+        "author": [{"family": "Weber", "given": "Anna"}],
+        "issued": {"date-parts": [[2010]]},
+    },
+]
+FIELDS = (
+    "author = {Izzo, Dario}, title = {Revisiting Lambert's problem}, year = {2014}, volume = {121}"
+)
+ENTRY = f"@article{{izzo2014, {FIELDS}}}\n"
+LIKELY = "@misc{zhu2016, author = {Zhu, Zhe}, title = {Traffic-Sign Detection and Classification in the Wild}, year = {2016}}\n"  # fmt: skip  # noqa: E501
+UNKNOWN = "@book{nobody, author = {Weber, A.}, title = {A book that nobody has registered}, year = {2014}}\n"
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[Site]:
+    with search_site(REGISTERED) as running:
+        yield running
+
+
+AGREE = "(title, first author, year and volume agree)"
+BOTH = "Crossref and DataCite (their titles, authors and years were sent)"
+Run = subprocess.CompletedProcess[str]
+
+
+def run(servers: Site, folder: Path, command: str, *arguments: object, **environ: str) -> Run:
+    addresses = {f"DOIURI_{name}": servers.url for name in ("CROSSREF", "DATACITE", "RESOLVER")}
+    variables = addresses | {"DOIURI_CACHE": ":memory:"} | environ
+    return doiuri(command, *arguments, cwd=folder, **variables)
+
+
+def check(
+    servers: Site, folder: Path, name: str, text: str, *arguments: object, **environ: str
+) -> Run:
+    (folder / name).write_text(text, "utf-8")
+    return run(servers, folder, "check", "-o", "concise", *arguments, name, **environ)
+
+
+def fix(servers: Site, folder: Path, name: str, text: str) -> str:
+    """Return a text after ``doiuri fix --search``."""
+    (folder / name).write_bytes(text.encode())
+    done = run(servers, folder, "fix", "--search", "--unsafe-fixes", name)
+    assert done.returncode == 0, done
+    return (folder / name).read_bytes().decode()
+
+
+def sent(servers: Site) -> int:
+    return len(searches(servers))
+
+
+def test_what_is_found_is_said_with_its_evidence(servers: Site, tmp_path: Path) -> None:
+    before = sent(servers)
+    done = check(servers, tmp_path, "paper.bib", ENTRY + LIKELY + UNKNOWN, "--search")
+    assert done.stdout.splitlines() == [
+        f"paper.bib:1:1: info[doi-found] izzo2014: is registered as {IZZO} {AGREE}",
+        (
+            "paper.bib:2:1: info[doi-likely] zhu2016: may be 10.1109/cvpr.2016.540 (2016, in Proc. CVPR):"
+            " the same title and first author"
+        ),
+    ]
+    assert done.stderr.splitlines()[1:] == [
+        f"Searched for 3 works without a DOI at {BOTH}: 1 found, 1 likely, 1 not found.",
+        "2 infos. 1 DOI can be added with doiuri fix --search --unsafe-fixes. doiuri rule CODE explains a code.",
+    ]
+    assert done.returncode == 0
+    assert sent(servers) == before + 4  # of the @misc, both servers are asked
+
+
+def test_without_the_option_nothing_is_searched_for(servers: Site, tmp_path: Path) -> None:
+    before = sent(servers)
+    done = check(servers, tmp_path, "paper.bib", ENTRY)
+    assert (done.stdout, sent(servers)) == ("", before)
+    assert "earched" not in done.stderr
+
+
+def test_the_variable_turns_it_on(servers: Site, tmp_path: Path) -> None:
+    done = check(servers, tmp_path, "paper.bib", ENTRY, DOIURI_SEARCH="1")
+    assert "doi-found" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("search = true", "turn on the search with --search or DOIURI_SEARCH"),
+        ('crossref = "https://example.org"', "name the server with DOIURI_CROSSREF"),
+        ('datacite = "https://example.org"', "name the server with DOIURI_DATACITE"),
+    ],
+)
+def test_a_configuration_file_cannot_send_works_anywhere(
+    line: str, remedy: str, servers: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "doiuri.toml").write_text(line)
+    done = check(servers, tmp_path, "paper.bib", ENTRY)
+    key = line.partition(" ")[0]
+    assert done.stderr == f"doiuri: doiuri.toml: {key}: {remedy}, not in a configuration file\n"
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"@article{{a, {FIELDS}, doi = {{none}}}}",
+        f"@article{{a, {FIELDS}, doi = {{}}}}",
+        f"@article{{a, {FIELDS}, doi = {{{IZZO}}}}}",
+        f"@unpublished{{a, {FIELDS}}}",
+        f"@article{{a, {FIELDS}, note = {{In preparation}}}}",
+        f"@article{{a, {FIELDS}, note = {{personal communication}}}}",
+        f"@article{{a, {FIELDS}, pubstate = {{submitted}}}}",
+        f"@article{{a, {FIELDS}}} % doiuri: ignore[doi-found]",
+        f"% doiuri: ignore-file[doi-found]\n@article{{a, {FIELDS}}}",
+        f"@article{{a, {FIELDS}",
+    ],
+    ids=ascii,
+)
+def test_such_entries_are_not_sent(text: str, servers: Site, tmp_path: Path) -> None:
+    before = sent(servers)
+    done = check(
+        servers, tmp_path, "paper.bib", text, "--search", "--select", "doi-found,unused-ignore"
+    )
+    assert (done.stdout, sent(servers) - before) == ("", 0), text
+    assert "No works without a DOI to search for." in done.stderr, text
+
+
+def test_neither_are_entries_in_files_whose_findings_are_ignored(
+    servers: Site, tmp_path: Path
+) -> None:
+    before = sent(servers)
+    (tmp_path / "doiuri.toml").write_text(
+        '[per-file-ignores]\n"*.bib" = ["doi-found", "doi-likely"]'
+    )
+    check(servers, tmp_path, "paper.bib", ENTRY, "--search")
+    assert sent(servers) == before
+
+
+def test_what_an_entry_inherits_counts(servers: Site, tmp_path: Path) -> None:
+    parent = "@proceedings{cvpr, title = {Proc. CVPR}, year = 2016}\n"
+    child = LIKELY.replace("@misc", "@inproceedings").replace("year = {2016}", "crossref = {cvpr}")
+    done = check(
+        servers, tmp_path, "paper.bib", child + parent, "--search", "--select", "doi-found"
+    )
+    assert "zhu2016: is registered as 10.1109/cvpr.2016.540" in done.stdout
+
+
+def test_a_chapter_does_not_get_the_doi_of_its_book(servers: Site, tmp_path: Path) -> None:
+    book = "@book{book, author = {Weber, Anna}, title = {Orbits of many bodies}, year = 2010, doi = {10.1000/b}}\n"
+    chapter = "@inbook{part, crossref = {book}, title = {Orbits of many bodies}, pages = {1--7}}\n"
+    done = check(servers, tmp_path, "paper.bib", chapter + book, "--search")
+    assert done.stdout == ""
+
+
+def test_an_unreachable_server_is_no_answer(tmp_path: Path) -> None:
+    nowhere: dict[str, Any] = dict.fromkeys(
+        ("DOIURI_CROSSREF", "DOIURI_RESOLVER"), "http://127.0.0.1:1"
+    )
+    (tmp_path / "paper.bib").write_text(ENTRY)
+    done = doiuri(
+        "check", "--search", "paper.bib", cwd=tmp_path, DOIURI_CACHE=":memory:", **nowhere
+    )
+    assert "0 found, 0 likely, 0 not found, 1 unknown: 127.0.0.1:1: " in done.stderr
+    assert done.returncode == 0
+
+
+def test_offline_nothing_is_sent(servers: Site, tmp_path: Path) -> None:
+    before = sent(servers)
+    done = check(servers, tmp_path, "paper.bib", ENTRY, "--search", "--offline")
+    assert "1 unknown: offline: request not sent" in done.stderr
+    assert sent(servers) == before
+
+
+def test_locked_and_search_contradict(servers: Site, tmp_path: Path) -> None:
+    (tmp_path / "doi.lock.json").write_text("{}")
+    done = check(servers, tmp_path, "paper.bib", ENTRY, "--search", "--locked")
+    assert "--locked sends no requests, so that --search cannot search" in done.stderr
+    assert done.returncode == 2
+
+
+def test_a_long_search_is_announced(servers: Site, tmp_path: Path) -> None:
+    many = "".join(ENTRY.replace("izzo2014", f"izzo{number}") for number in range(200))
+    with mock.patch.object(Search, "rate", 1.0):
+        done = check(servers, tmp_path, "paper.bib", many, "--search")
+    assert done.stderr.startswith(
+        "Searching for 200 works takes up to 3 minutes; a third of that with a mail address (DOIURI_MAILTO)."
+    )
+
+
+def test_fix_needs_consent(servers: Site, tmp_path: Path) -> None:
+    (tmp_path / "paper.bib").write_text(ENTRY)
+    done = run(servers, tmp_path, "fix", "--search", "paper.bib")
+    assert done.returncode == 2
+    assert "--search needs --unsafe-fixes, which writes the DOIs that are found" in done.stderr
+
+
+LAYOUTS = {
+    "one line": (ENTRY, f"volume = {{121}}, doi = {{{IZZO}}}}}"),
+    "aligned": (
+        ("@article{izzo2014,\n  author = {Izzo, Dario},\n  title  = {Revisiting Lambert's problem},\n"
+        "  year   = 2014,\n  volume = {121},\n}\n"),
+        f"  volume = {{121}},\n  doi    = {{{IZZO}}},\n}}",
+    ),
+    "no last comma": (
+        ("@article{izzo2014,\n\tauthor = {Izzo, Dario},\n\ttitle = {Revisiting Lambert's problem},\n"
+        "\tyear = {2014},\n\tvolume = {121}\n}\n"),
+        f"\tvolume = {{121}},\n\tdoi = {{{IZZO}}}\n}}",
+    ),
+    "commas first": (
+        ("@article{izzo2014\n, author = {Izzo, Dario}\n, title = {Revisiting Lambert's problem}\n"
+        ", year = {2014}\n, volume = {121}\n}\n"),
+        f", volume = {{121}}\n, doi = {{{IZZO}}}\n}}",
+    ),
+    "quotation marks": (ENTRY.replace("{121}", '"121"'), f'volume = "121", doi = "{IZZO}"'),
+    "upper case": (
+        ("@ARTICLE{izzo2014,\n  AUTHOR={Izzo, Dario},\n  TITLE={Revisiting Lambert's problem},\n"
+        "  YEAR={2014},\n  VOLUME={121}}\n"),
+        f"  VOLUME={{121}},\n  DOI={{{IZZO}}}}}",
+    ),
+    "a comment": (
+        ("@article{izzo2014,\n  author = {Izzo, Dario},\n  title = {Revisiting Lambert's problem},\n"
+        "  volume = {121},\n  year = {2014}, % really\n}\n"),
+        f"  volume = {{121}},\n  doi = {{{IZZO}}},\n  year = {{2014}}, % really\n}}",
+    ),
+    "Windows": (
+        ("@article{izzo2014,\r\n  author = {Izzo, Dario},\r\n  title = {Revisiting Lambert's problem},\r\n"
+        "  year = {2014},\r\n  volume = {121}\r\n}\r\n"),
+        f"  volume = {{121}},\r\n  doi = {{{IZZO}}}\r\n}}",
+    ),
+    "parentheses": (f"@article(izzo2014, {FIELDS})\n", f"volume = {{121}}, doi = {{{IZZO}}})"),
+    "numbers and macros": (
+        ("@string{v = {121}}\n@article{izzo2014, author = {Izzo, Dario}, title = {Revisiting Lambert's problem},"
+        " year = 2014, volume = v}\n"),
+        f"problem}}, doi = {{{IZZO}}}, year = 2014",
+    ),
+    "text between entries": (f"Some text.\n@comment{{x}}\n{ENTRY}% end\n", f", doi = {{{IZZO}}}}}\n% end"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_doi_is_written_in_the_layout_of_the_entry(
+    layout: str, servers: Site, tmp_path: Path
+) -> None:
+    text, expected = LAYOUTS[layout]
+    after = fix(servers, tmp_path, "paper.bib", text)
+    assert expected in after, layout
+
+    def fields(source: str) -> list[list[tuple[str, str]]]:
+        entries = bibtex.entries(source)
+        return [[field for field in entry.fields.items() if field[0] != "doi"] for entry in entries]
+
+    assert fields(after) == fields(text), layout
+    assert _without_one_piece(after, text), layout
+    assert fix(servers, tmp_path, "paper.bib", after) == after, layout
+
+
+def _without_one_piece(after: str, before: str) -> bool:
+    """Return whether a text is another one with one piece inserted."""
+    start = next(n for n, pair in enumerate(zip(after, before, strict=False)) if pair[0] != pair[1])
+    return any(
+        after[:place] + after[place + len(after) - len(before) :] == before
+        for place in range(start + 1)
+    )
+
+
+RIS = "TY  - JOUR\nTI  - Revisiting Lambert's problem\nAU  - Izzo, D.\nPY  - 2014\nVL  - 121\nER  - \n"
+ITEM = {
+    "id": "izzo2014",
+    "type": "article-journal",
+    "title": "Revisiting Lambert's problem",
+    "author": [{"family": "Izzo", "given": "D."}],
+    "issued": {"date-parts": [[2014]]},
+    "volume": "121",
+}
+CFF: dict[str, Any] = {
+    "cff-version": "1.2.0",
+    "title": "Software",
+    "references": [
+        {
+            "type": "article",
+            "title": "Revisiting Lambert's problem",
+            "authors": [{"family-names": "Izzo", "given-names": "D."}],
+            "year": 2014,
+            "volume": 121,
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["refs.ris", "refs.json", "compact.json", "refs.yaml", "CITATION.cff"]
+)
+def test_other_bibliographies_get_dois_too(name: str, servers: Site, tmp_path: Path) -> None:
+    text = {
+        "refs.ris": RIS,
+        "refs.json": json.dumps([ITEM], indent=2),
+        "compact.json": json.dumps([ITEM]),
+        "refs.yaml": yaml.safe_dump({"references": [ITEM]}, sort_keys=False),
+        "CITATION.cff": yaml.safe_dump(CFF, sort_keys=False),
+    }[name]
+    after = fix(servers, tmp_path, name, text)
+    if name.endswith("json"):
+        assert json.loads(after) == [{"DOI": IZZO, **ITEM}]
+    elif name == "refs.yaml":
+        assert yaml.safe_load(after) == {"references": [{"DOI": IZZO, **ITEM}]}
+    elif name == "CITATION.cff":
+        [reference] = yaml.safe_load(after)["references"]
+        assert reference == {"doi": IZZO, **CFF["references"][0]}
+    else:
+        assert after == RIS.replace("ER  -", f"DO  - {IZZO}\nER  -")
+    assert _without_one_piece(after, text), name
+    assert fix(servers, tmp_path, name, after) == after, name
+
+
+def test_fix_says_what_was_sent_and_what_is_left(servers: Site, tmp_path: Path) -> None:
+    (tmp_path / "paper.bib").write_text(LIKELY + ENTRY)
+    done = run(servers, tmp_path, "fix", "--search", "--unsafe-fixes", "-o", "concise", "paper.bib")
+    assert done.stdout.startswith("paper.bib:1:1: info[doi-likely] zhu2016: may be ")
+    assert done.stderr.splitlines() == [
+        f"Searched for 2 works without a DOI at {BOTH}: 1 found, 1 likely, 0 not found.",
+        "Fixed 1 in 1 file; 1 info left.",
+    ]

@@ -333,6 +333,7 @@ def test_the_codes_are_listed_with_what_they_report() -> None:
 
 
 SEVERITIES = {"syntax": "error", "not-found": "error", "preprint-published": "info"}
+SEVERITIES |= dict.fromkeys(("doi-found", "doi-likely"), "info")
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -369,7 +370,7 @@ PLACES = {
 }
 ELSEWHERE = {"dropped-query", "dropped-fragment"}  # raw-link in a file
 ANSWERED = {"lock-missing", "lock-unused", "title-differs", "year-differs", "author-differs"}
-ANSWERED |= {"retracted", "concern", "preprint-published"}
+ANSWERED |= {"retracted", "concern", "preprint-published", "doi-found", "doi-likely"}
 
 
 @pytest.mark.parametrize("code", [code for code in CODES if code not in ELSEWHERE | ANSWERED])

@@ -99,6 +99,8 @@ def _is_proved(wanted: Work, candidate: Candidate) -> bool:
     evidence = candidate.evidence
     if count_words(wanted.title) <= _FEW_WORDS:
         return "volume" in evidence and "page" in evidence
+    if Traits.of(wanted, wanted.csl).about:
+        return "page" in evidence  # a journal may have several errata of one article
     if "year" not in evidence:
         return "volume" in evidence or "page" in evidence
     return evidence[-1] in {"volume", "page", "container"}

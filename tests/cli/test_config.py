@@ -182,7 +182,14 @@ def test_fix_changes_no_file_if_none_has_a_column_and_else_those_columns_alone()
 def test_check_has_at_most_22_options() -> None:
     lines = (text := doiuri("check", "--help").stdout).partition("Options:")[2].splitlines()
     defaults = re.findall(r"\(default:\s+(\w+)", text)
-    assert defaults == ["DOIURI_SEARCH", "error", "DOIURI_RESOLVER", "DOIURI_OFFLINE", "DOIURI_CACHE", "doi"]
+    assert defaults == [
+        "error",
+        "DOIURI_SEARCH",
+        "DOIURI_RESOLVER",
+        "DOIURI_OFFLINE",
+        "DOIURI_CACHE",
+        "doi",
+    ]
     shown = [line for line in lines if line.startswith("  -") and "--help" not in line]
     assert 10 < len(shown) <= 22, shown
 

@@ -65,7 +65,9 @@ Run = subprocess.CompletedProcess[str]
 
 
 def run(servers: Site, folder: Path, command: str, *arguments: object, **environ: str) -> Run:
-    addresses: dict[str, Any] = {f"DOIURI_{name}": servers.url for name in ("CROSSREF", "DATACITE", "RESOLVER")}
+    addresses: dict[str, Any] = {
+        f"DOIURI_{name}": servers.url for name in ("CROSSREF", "DATACITE", "RESOLVER")
+    }
     variables = addresses | {"DOIURI_CACHE": ":memory:"} | environ
     return doiuri(command, *arguments, cwd=folder, **variables)
 

@@ -40,19 +40,11 @@ _PREPRINT_SERVER = lazy(
 _NUMBER_OF_PERSON = lazy(r" ?\b[0-9]{4}\b")
 _IN_BRACKETS = lazy(r"\s*\(.*?\)")
 
-_BOOKS = frozenset({"book", "collection", "report", "thesis"})
-_IN_JOURNALS = frozenset(
-    {"article-journal", "article-magazine", "article-newspaper", "review", "review-book"}
+_PARTS = frozenset(
+    "article-journal article-magazine article-newspaper chapter entry entry-dictionary entry-encyclopedia"  # noqa: SIM905
+    " paper-conference review review-book".split()
 )
-_IN_NUMBER_OF_PERSON = lazy(r" ?\b[0-9]{4}\b")
-_IN_BRACKETS = lazy(r"\s*\(.*?\)")
-
-_BOOKS = frozenset(
-    {"chapter", "entry", "entry-dictionary", "entry-encyclopedia", "paper-conference"}
-)
-_IN_BOOKS = frozenset(
-    {"chapter", "entry", "entry-dictionary", "entry-encyclopedia", "paper-conference"}
-)
+"""The types of works that are part of a journal or a book."""
 
 
 class Traits(NamedTuple):
@@ -211,10 +203,10 @@ def _contradict_pages(one: Traits, other: Traits) -> bool:
 
 
 def _contradict_types(one: Traits, other: Traits) -> bool:
-    """Return whether one is part of a journal or book and the other a book, or published and a preprint."""
-    if one.type == "book" and other.type in _IN_JOURNALS | _IN_BOOKS:
+    """Return whether one is a book and the other a part of one, or one is published and the other a preprint."""
+    if one.type == "book" and other.type in _PARTS:
         return True
     is_preprint = other.type == "article" or (
-        other.type not in _BOOKS and bool(other.containers) and other.names_preprint_server
+        bool(other.containers) and other.names_preprint_server
     )
     return is_preprint and bool(one.containers) and not one.names_preprint_server

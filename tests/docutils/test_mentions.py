@@ -122,6 +122,7 @@ RST = {
     "an escaped label": (r"\doi:10.1000/1 d\oi:10.1000/2 doi\:10.1000/3", []),
     "an escaped name without a label": (r"\10.1000/1 10.1000/2", ["10.1000/2"]),
     "an escape in a name": (r"doi:10.1000/a\_b\*", ["doi:10.1000/a_b"]),
+    "an escape at the end of a name": (r"doi:10.1000/a\b.", ["doi:10.1000/ab"]),
     "the default role": ("doi:`10.1000/182`, DOI: `10.1000/a;b`.", ["doi:10.1000/182", "DOI: 10.1000/a;b"]),
     "the default role without a label": ("see `10.1000/182` :title:`doi:10.1000/1`", []),
     "another role": (r"doi:\ :title:`10.1000/182` doi:``10.1000/183``", []),

@@ -258,6 +258,32 @@ def test_parts_lead_to_works_and_keep_superscripts() -> None:
         assert {span.target for span in in_sentence} == {key}, "with the brackets"
 
 
+COLLAPSING = """<style xmlns="http://purl.org/net/xbiblio/csl" version="1.0" class="in-text"><citation
+ collapse="year"><layout prefix="(" suffix=")" delimiter="; "><names variable="author"/><date
+ variable="issued" prefix=" "><date-part name="year"/></date></layout></citation><bibliography><layout><text
+ variable="title"/></layout></bibliography></style>"""
+
+
+@pytest.mark.parametrize("style", ["author-date", "numeric", "collapsing.csl"])
+@pytest.mark.parametrize(
+    "text", ["A, p. 12", "see A, p. 12 (sic) there", "A; B, p. 3", "B, A", "A"]
+)
+def test_no_link_has_one_of_two_brackets(text: str, style: str, tmp_path: Path) -> None:
+    (tmp_path / "collapsing.csl").write_text(COLLAPSING)
+    weber = {"type": "book", "author": [{"family": "Weber"}]}
+    works = {
+        key: Work(key, {**weber, "title": f"T{year}", "issued": {"date-parts": [[year]]}})
+        for key, year in ((A, 1905), (B, 1910))
+    }
+    cites = parse_citation(text.replace("A", A.name).replace("B", B.name), "en")
+    bibliography = Bibliography(list(works), works, Style.load(style, tmp_path))
+    spans = bibliography.citation(cites, "t")
+    linked = [text_of([span]) for span in spans if span.target is not None]
+    for link in linked:
+        assert [link.count("("), link.count("[")] == [link.count(")"), link.count("]")], linked
+    assert linked[0].startswith("Weber"), linked
+
+
 def authors(*names: tuple[str, str]) -> list[dict[str, str]]:
     """Return authors of CSL, each from a family name and a given name."""
     return [{"family": family, "given": given} for family, given in names]

@@ -12,7 +12,7 @@ import doiuri_csl as csl
 from doiuri._doi import DOI
 from doiuri.citations._items import item_id, item_of
 from doiuri.citations._notes import Around, ends_sentence, without_stop
-from doiuri.citations._spans import Span, entry_spans, spans_of
+from doiuri.citations._spans import Span, entry_spans, spans_of, with_whole_brackets
 from doiuri.citations._style import heading_of, locale_of
 from doiuri.plugins.display import retraction_mark
 
@@ -252,7 +252,7 @@ class Bibliography:
 
     def _spans(self, runs: Iterable[csl.Run], cites: list[Cite]) -> Spans:
         keys = {self._id(cite.key): cite.key for cite in cites}
-        return spans_of(runs, lambda run: keys.get(run.item))
+        return with_whole_brackets(spans_of(runs, lambda run: keys.get(run.item)))
 
     def _runs(self, cites: list[Cite], form: Form, display: Display) -> list[csl.Run]:
         """Return a citation that stands alone."""

@@ -10,12 +10,15 @@ import doiuri_csl as csl
 from doiuri._notation import lowered, raised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from doiuri._doi import Handle
     from doiuri.works import Work
 
     Target: TypeAlias = Handle | str | None
+
+
+_CLOSERS = {"(": ")", "[": "]", "（": "）"}
 
 
 class Span(NamedTuple):
@@ -49,6 +52,74 @@ def spans_of(runs: Iterable[csl.Run], target_of: Callable[[csl.Run], Target]) ->
         if plain:
             spans.append(Span(plain, target))
     return tuple(spans)
+
+
+def with_whole_brackets(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the text of a citation in which no link has only one of two brackets.
+
+    A link that opens one, such as "Weber (1905", includes the text up to the other: "Weber (1905, p. 12)". If
+    the link to another work comes before that, it ends before its bracket.
+    """
+    whole: list[Span] = []
+    rest = list(spans)
+    while rest:
+        span = rest.pop(0)
+        place = _unclosed(span) if span.target is not None else None
+        if place is None:
+            whole.append(span)
+            continue
+
+        text = _text(span)
+        is_followed = bool(rest) and rest[0].target is None
+        end = _end_of_bracket(text[place], _text(rest[0])) if is_followed else None
+        if end is not None:
+            inside, after = _split(rest.pop(0), end)
+            span = Span(csl.merge((*span.runs, *inside.runs)), span.target)
+            rest.insert(0, after)
+        else:
+            span, bracket = _split(span, len(text[:place].rstrip()))
+            rest.insert(0, bracket._replace(target=None))
+        whole.append(span)
+    return tuple(span for span in whole if span.runs)
+
+
+def _unclosed(span: Span) -> int | None:
+    """Return the place of the last bracket that a span opens and does not close; None if it closes all."""
+    opened: list[int] = []
+    for place, character in enumerate(_text(span)):
+        if character in _CLOSERS:
+            opened.append(place)
+        elif opened and character == _CLOSERS[_text(span)[opened[-1]]]:
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+def _end_of_bracket(bracket: str, text: str) -> int | None:
+    """Return where a bracket that was opened before a text ends in it; None if it does not."""
+    depth = 1
+    for place, character in enumerate(text):
+        if character == bracket:
+            depth += 1
+        elif character == _CLOSERS[bracket]:
+            depth -= 1
+        if depth == 0:
+            return place + 1
+    return None
+
+
+def _text(span: Span) -> str:
+    return "".join(run.text for run in span.runs)
+
+
+def _split(span: Span, place: int) -> tuple[Span, Span]:
+    """Return a span up to a place in its text, and the rest."""
+    before: list[csl.Run] = []
+    after: list[csl.Run] = []
+    for run in span.runs:
+        before.append(run._replace(text=run.text[: max(place, 0)]))
+        after.append(run._replace(text=run.text[max(place, 0) :]))
+        place -= len(run.text)
+    return span._replace(runs=csl.merge(before)), span._replace(runs=csl.merge(after))
 
 
 def link_of(work: Work) -> Target:

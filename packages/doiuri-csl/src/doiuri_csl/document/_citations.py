@@ -270,13 +270,16 @@ def _has_same_names(before: _RenderedCite, cite: _RenderedCite) -> bool:
     return are_known and folded(before.names) == folded(cite.names)
 
 
-def _group_delimiter(area: Area) -> str:
+def _group_delimiter(document: Document) -> str:
     """Return what stands between the cites of a group.
 
     CSL 1.0.2 has a comma as the default; citeproc-js, which styles are written for, takes it only if
-    the style sorts citations.
+    names or years are collapsed in the text, not in notes.
     """
-    default = ", " if area.sort_keys else area.delimiter
+    area = document.sheet.citation
+    default = area.delimiter
+    if area.get("collapse") and not document.sheet.is_note:
+        default = ", "
     return area.get("cite-group-delimiter", default)
 
 
@@ -292,7 +295,7 @@ def _collapse_group(document: Document, group: list[_RenderedCite]) -> list[_Ren
         for cite in group[1:]:
             cite.pieces = _render_cite(document, cite.cite, suppress_author=True)
 
-    between = _group_delimiter(area)
+    between = _group_delimiter(document)
     for cite in group[:-1]:
         cite.delimiter = between
     group[-1].delimiter = after

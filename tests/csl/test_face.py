@@ -406,21 +406,6 @@ def test_a_citation_and_an_entry_in_every_language(tag: str) -> None:
     assert any("Bak, Per" in entry and "1987" in entry and "381" in entry for entry in entries)
 
 
-def test_a_prefix_ties_the_cites_together() -> None:
-    sort = '<sort><key variable="title"/></sort>'
-    xml = AUTHOR_DATE.replace('<layout prefix="("', f'{sort}<layout prefix="("', 1)
-    tied = [Cite("doe"), Cite("bak", prefix="but also")]
-    processor = processor_of(xml, [DOE, BAK], [[Cite("bak"), Cite("doe")], tied, tied[::-1]])
-
-    shown = [to_text(processor.citation(number)) for number in range(3)]
-
-    assert shown == [
-        "(Doe 2001; Bak & Tang 1987)",
-        "(Doe 2001; but also Bak & Tang 1987)",
-        "(but also Bak & Tang 1987; Doe 2001)",
-    ]
-
-
 ARABIC = [{"family": "الجاحظ"}, {"family": "سيبويه"}]
 
 

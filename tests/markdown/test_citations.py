@@ -149,7 +149,7 @@ FORMS = {
     "[{k};\n@doi:10.5555/berg-1999]": BOTH,
     "[@{{doi:10.5555/kahn-2006}}; @doi:10.5555/berg-1999]": BOTH,
     "[-@{{doi:10.5555/kahn-2006}};-@doi:10.5555/berg-1999]": "(2006; 1999)",
-    "[see {k}, p. 3; -@doi:10.5555/three]": "(see Kahn & Wilensky, 2006, p. 3; 2001)",
+    "[see {k}, p. 3; -@doi:10.5555/three]": "(2001; see Kahn & Wilensky, 2006, p. 3)",
     "[{k}; @doi:10.5555/KAHN-2006]": KAHN_P,
     "[@DOI:10.5555/kahn-2006.]": KAHN_P,
     "[{k}!]": KAHN_P,

@@ -11,7 +11,7 @@ from doiuri_csl._positions import place_cites
 from doiuri_csl._style import Style, sheet_of
 from doiuri_csl.data._items import Item, read_item
 from doiuri_csl.document._bibliography import render_bibliography
-from doiuri_csl.document._citations import render_citation
+from doiuri_csl.document._citations import render_citation, sort_citation
 from doiuri_csl.document._disambiguation import disambiguate
 from doiuri_csl.document._document import Document
 from doiuri_csl.document._memo import Memo
@@ -133,8 +133,9 @@ class Processor:
         self._document.register([*cited, *uncited])
         self._shown.start()
 
-        self._citations = place_cites(self._document.sheet, groups, notes)
         disambiguate(self._document)
+        ordered = [self.sort(cites) for cites in groups]
+        self._citations = place_cites(self._document.sheet, ordered, notes)
 
     def citation(self, number: int) -> tuple[Run, ...]:
         """Return a citation.
@@ -150,12 +151,19 @@ class Processor:
         inputs = tuple(self._document.inputs(cite) for cite in cites)
         return self._shown.get(inputs, lambda: self._runs(render_citation(self._document, cites)))
 
+    def sort(self, cites: Sequence[Cite]) -> list[Cite]:
+        """Return the cites of a citation in the order in which the style shows them.
+
+        ``register``, ``citation`` and ``cite`` do it themselves; ``Style.place`` does not know the items.
+        """
+        return sort_citation(self._document, cites)
+
     def cite(self, cites: Sequence[Cite]) -> tuple[Run, ...]:
         """Return a citation that was not registered.
 
         :param cites: as those of ``register``; each has the place that it says
         """
-        return self._runs(render_citation(self._document, cites))
+        return self._runs(render_citation(self._document, self.sort(cites)))
 
     @property
     def listed(self) -> tuple[Listed, ...]:

@@ -160,7 +160,7 @@ class Style:
     ) -> list[list[Cite]]:
         """Return the citations of a document, or of a chapter, with the places of their cites.
 
-        :param citations: as those of ``Processor.register``
+        :param citations: as those of ``Processor.register``, each in the order of ``Processor.sort``
         :param notes: as those of ``Processor.register``
         :raises ValueError: if there are more or fewer notes than citations
         """

@@ -59,8 +59,20 @@ class _RenderedCite:
         return self.entry.is_known and not (cite.locator or cite.prefix or cite.suffix)
 
 
+def sort_citation(document: Document, cites: Sequence[Cite]) -> list[Cite]:
+    """Return the cites of a citation in the order of the style; names in a sentence stay before the others."""
+    area = document.sheet.citation
+    ordered: list[Cite] = []
+    for _, group in groupby(cites, lambda cite: cite.author_only):
+        ordered += document.sort(list(group), area)
+    return ordered
+
+
 def render_citation(document: Document, cites: Sequence[Cite]) -> list[Piece]:
-    """Return a citation: names in a sentence, and the other cites in the style's layout."""
+    """Return a citation: names in a sentence, and the other cites in the style's layout.
+
+    :param cites: the cites in their order, as ``sort_citation`` returns them
+    """
     pieces: list[Piece] = []
     for is_name, group in groupby(cites, lambda cite: cite.author_only):
         write = _names_in_sentence if is_name else _in_layout
@@ -138,9 +150,8 @@ def _is_year_suffix(piece: Piece) -> bool:
 def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
     """Return cites in the style's layout."""
     area = document.sheet.citation
-    ordered = _sorted(document, cites, area)
     rendered = []
-    for index, cite in enumerate(ordered):
+    for index, cite in enumerate(cites):
         pieces = _render_cite(document, cite, suppress_author=cite.suppress_author)
         if document.sheet.is_note and _starts_sentence(cite, is_first=index == 0):
             pieces = capitalize_term(pieces, document.terms.lang)
@@ -151,18 +162,7 @@ def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
     # The formats of a layout include its affixes: the brackets of a raised number are raised too.
     appearance = area.appearance
     with_affixes = appearance.affix(joined)
-    return appearance.without_affixes.apply(with_affixes, document.context(ordered[0], area))
-
-
-def _sorted(document: Document, cites: list[Cite], area: Area) -> list[Cite]:
-    """Return the cites of a citation in the order of the style.
-
-    A prefix ties the cites together: "see A; but also B" stays, and so does "see A; B".
-    """
-    is_tied = any(cite.prefix for cite in cites)
-    if len(cites) < 2 or is_tied:
-        return cites
-    return document.sort(cites, area)
+    return appearance.without_affixes.apply(with_affixes, document.context(cites[0], area))
 
 
 def _rendered(document: Document, cite: Cite, pieces: list[Piece]) -> _RenderedCite:

@@ -328,21 +328,31 @@ class Bibliography:
         :return: the cites of each citation, with their places
         """
         unique = [(form, list(dict.fromkeys(cites))) for form, cites in citations]
-        written = []
+        references = []
         for form, cites in unique:
-            is_name = form == "author"  # which is no reference
-            written.append([self._written(cite)._replace(author_only=is_name) for cite in cites])
+            written = [self._reference(cite, form) for cite in cites]
+            if form == "p":
+                written = self._processor.sort(written)
+            references.append(written)
 
         are_numbered = notes is not None
         placed = []
-        found_places = self._style.parsed.place(written, notes)
-        for (_, cites), of_citation in zip(unique, found_places, strict=True):
-            places = [found.place for found in of_citation]
-            if not are_numbered:
-                places = [place._replace(first_note=0) for place in places]
-            pairs = zip(cites, places, strict=True)
-            placed.append(tuple(replace(cite, place=place) for cite, place in pairs))
+        located = self._style.parsed.place(references, notes)
+        for (form, cites), of_citation in zip(unique, located, strict=True):
+            places = {cite._replace(place=csl.Place()): cite.place for cite in of_citation}
+            with_places = []
+            for cite in cites:
+                place = places[self._reference(cite, form)]
+                if not are_numbered:
+                    place = place._replace(first_note=0)
+                with_places.append(replace(cite, place=place))
+            placed.append(tuple(with_places))
         return placed
+
+    def _reference(self, cite: Cite, form: Form) -> csl.Cite:
+        """Return a cite of a citation of a form, before it has a place; names alone are no reference."""
+        is_name = form == "author"
+        return self._written(cite)._replace(author_only=is_name, place=csl.Place())
 
     def entries(
         self,

@@ -27,6 +27,7 @@ class Case:
     bibliography: str = ""
     bibliography_options: str = ""
     cites: list[list[dict[str, Any]]] = field(default_factory=list)
+    notes: list[int] | None = None
     expected: str | list[str] = ""
     entries: list[str] = field(default_factory=list)
 
@@ -55,7 +56,7 @@ def _processor(case: Case) -> Processor:
     citations = []
     for cites in case.cites or [every_item]:
         citations.append([Cite(**cite) for cite in cites])
-    processor.register(citations)
+    processor.register(citations, notes=case.notes)
     return processor
 
 

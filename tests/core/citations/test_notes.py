@@ -172,11 +172,12 @@ def test_numbers_of_notes(tmp_path: Path) -> None:
     citations: list[tuple[Form, list[Cite]]] = [
         ("p", [Cite("etc")]),
         ("p", [Cite("li")]),
+        ("p", [Cite("bare")]),
         ("author", [Cite("etc")]),
         ("p", [Cite("etc")]),
     ]
 
-    placed = bibliography.placed(citations, [2, 5, 0, 9])
+    placed = bibliography.placed(citations, [2, 5, 6, 0, 9])
     assert text_of(bibliography.note(placed[-1])) == "Kim above n. 2."
 
     placed = bibliography.placed(citations * 2)

@@ -47,7 +47,7 @@ class Place(NamedTuple):
     """Whether the item was cited in one of the notes before, as many as the style says."""
 
     first_note: int = 0
-    """The number of the note that first cites the item; 0 if there is none."""
+    """The number of the earlier note that first cites the item; 0 if there is none."""
 
 
 class Cite(NamedTuple):
@@ -277,17 +277,10 @@ class Context:
         if name == "citation-number":
             return str(entry.listed.number or "")
         if name == "first-reference-note-number":
-            return self._first_note()
+            return str(self.cite.place.first_note or "")
         if name == "year-suffix":
             return entry.listed.year_suffix
         return entry.citation_label + entry.listed.year_suffix
-
-    def _first_note(self) -> str:
-        """Return the number of the note that first cites the item, at later cites."""
-        place = self.cite.place
-        if place.position is Position.FIRST or place.first_note == 0:
-            return ""
-        return str(place.first_note)
 
     def _other_form(self, name: str) -> str:
         """Return the value that a variable has under its older name, or as a part of another."""

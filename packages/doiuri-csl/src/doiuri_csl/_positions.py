@@ -20,13 +20,26 @@ def place_cites(
 ) -> list[list[Cite]]:
     """Return the citations of a document with the places of their cites.
 
+    :param citations: their cites in the order in which the style shows them
     :param notes: the number of the note of each citation, 0 for the text; None if, in a style of
         notes, each is a note of its own
     """
     if notes is None:
-        notes = range(1, len(citations) + 1) if sheet.is_note else [0] * len(citations)
+        notes = _default_notes(sheet, citations)
     places = _Places(sheet.near_note_distance)
     return [places.place(cites, note) for cites, note in zip(citations, notes, strict=True)]
+
+
+def _default_notes(sheet: Sheet, citations: Iterable[Sequence[Cite]]) -> list[int]:
+    """Return numbers of notes for citations that each, in a style of notes, have one of their own."""
+    notes = []
+    last = 0
+    for cites in citations:
+        is_reference = not all(cite.author_only for cite in cites)
+        if sheet.is_note and is_reference:
+            last += 1
+        notes.append(last)
+    return notes
 
 
 class _Places:
@@ -47,7 +60,10 @@ class _Places:
         in_note = note > 0
         previous = self._previous[in_note]
         in_same_note = in_note and bool(previous) and note == self._note
-        earlier = _meant_by_ibid(previous, in_same_note=in_same_note)
+        is_next = not in_note or note == self._note + 1
+        earlier = None
+        if in_same_note or is_next:
+            earlier = _meant_by_ibid(previous, in_same_note=in_same_note)
 
         placed: list[Cite] = []
         for cite in cites:
@@ -71,7 +87,10 @@ class _Places:
         are_in_notes = last_note > 0 and note > 0
         is_near = are_in_notes and note - last_note <= self._distance
         self._last_notes[cite.id] = note
-        return Place(position, is_near, self._first_notes.setdefault(cite.id, note))
+        first_note = self._first_notes.setdefault(cite.id, note)
+        if first_note == note:
+            first_note = 0
+        return Place(position, is_near, first_note)
 
 
 def _meant_by_ibid(previous: list[Cite], *, in_same_note: bool) -> Cite | None:

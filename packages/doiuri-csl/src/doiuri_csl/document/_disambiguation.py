@@ -45,11 +45,7 @@ def disambiguate(document: Document) -> None:
     if not (adds_names or adds_given or adds_suffix or conditions):
         return
     groups = solver.ambiguous(entries)
-    if adds_names:
-        groups = solver.split_by_names(groups)
-    if adds_given and by_cite:
-        solver.keeps_names = adds_names
-        groups = solver.split_by_given(groups)
+    groups = solver.split(groups, adds_names=adds_names, adds_given=adds_given and by_cite)
     if conditions:
         groups = solver.try_conditions(groups, conditions)
     if adds_suffix:
@@ -93,15 +89,30 @@ class _Solver:
         firsts = chain.from_iterable(self._lists[entry.id][:1] for entry in group)
         return max((len(names.people) for names in firsts), default=0)
 
-    def split_by_names(self, groups: list[_Group]) -> list[_Group]:
-        """Show one name more wherever it splits a group; return the groups that are still alike."""
+    def split(self, groups: list[_Group], *, adds_names: bool, adds_given: bool) -> list[_Group]:
+        """Show more names, and more of each, wherever it splits a group; return the groups still alike.
+
+        As citeproc-js and pandoc do, a name is shown in full before another one is added; the
+        specification has it that all names come first.
+        """
+        self.keeps_names = adds_names
         alike: list[_Group] = []
-        wanted = 2
+        index = 0
         while groups:
-            alike += [group for group in groups if self._most_names(group) < wanted]
-            longer = [group for group in groups if self._most_names(group) >= wanted]
-            groups = [part for group in longer for part in self._with_more_names(group, wanted)]
-            wanted += 1
+            alike += [group for group in groups if self._most_names(group) <= index]
+            groups = [group for group in groups if self._most_names(group) > index]
+            if adds_names and index > 0:
+                groups = [
+                    part for group in groups for part in self._with_more_names(group, index + 1)
+                ]
+            if adds_given:
+                for level in (_NORMALIZED, _FULL):
+                    groups = [
+                        part
+                        for group in groups
+                        for part in self._with_given_name(group, index, level)
+                    ]
+            index += 1
         return alike
 
     def _with_more_names(self, group: _Group, wanted: int) -> list[_Group]:
@@ -116,20 +127,6 @@ class _Solver:
         """Return what one name more adds to a cite: cites that were alike stay so if this is equal."""
         added = [names.added_by(wanted) for names in self._lists[entry.id]]
         return tuple((place, more) for place, more in enumerate(added) if more is not None)
-
-    def split_by_given(self, groups: list[_Group]) -> list[_Group]:
-        """Show given names wherever they split a group; return the groups that are still alike."""
-        alike: list[_Group] = []
-        index = 0
-        while groups:
-            alike += [group for group in groups if self._most_names(group) <= index]
-            groups = [group for group in groups if self._most_names(group) > index]
-            for level in (_NORMALIZED, _FULL):
-                groups = [
-                    part for group in groups for part in self._with_given_name(group, index, level)
-                ]
-            index += 1
-        return alike
 
     def _with_given_name(self, group: _Group, index: int, level: int) -> list[_Group]:
         """Return the groups that are alike even if they show more of the name with an index."""
@@ -205,12 +202,14 @@ class _Solver:
             if mark is not None:
                 short = initials(person.given, mark, hyphen=True)
             shorts[short].append(person)
+        if len(shorts) == 1 and self.rule.endswith("-with-initials"):
+            return
         for same in shorts.values():
-            if len(same) == 1:
-                levels[same[0].key] = _NORMALIZED
-            elif not self.rule.endswith("-with-initials"):
-                for person in same:
-                    levels[person.key] = _FULL
+            level = _NORMALIZED
+            if len(same) > 1 and not self.rule.endswith("-with-initials"):
+                level = _FULL
+            for person in same:
+                levels[person.key] = level
 
 
 def _alike(entries: _Group, look: Callable[[Entry], object]) -> list[_Group]:

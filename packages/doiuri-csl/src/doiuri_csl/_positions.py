@@ -15,17 +15,40 @@ if TYPE_CHECKING:
     from doiuri_csl._sheet import Sheet
 
 
-def place_cites(
+def notes_of(
     sheet: Sheet, citations: Sequence[Sequence[Cite]], notes: Iterable[int] | None
+) -> list[int]:
+    """Return the number of the note of each citation, 0 for the text.
+
+    :param notes: the numbers if they are known; by default, in a style of notes, each is a note of its own
+    :raises ValueError: if there are more or fewer notes than citations
+    """
+    if notes is None:
+        return _default_notes(sheet, citations)
+    numbers = list(notes)
+    if len(numbers) != len(citations):
+        raise ValueError(f"{len(numbers)} notes for {len(citations)} citations; give one for each")
+    return numbers
+
+
+def first_notes(citations: Sequence[Sequence[Cite]], notes: Sequence[int]) -> dict[str, int]:
+    """Return the number of the note in which each item is cited first, by the ids of the items."""
+    firsts: dict[str, int] = {}
+    for cites, note in zip(citations, notes, strict=True):
+        for cite in cites:
+            if not cite.author_only:
+                firsts.setdefault(cite.id, note)
+    return firsts
+
+
+def place_cites(
+    sheet: Sheet, citations: Sequence[Sequence[Cite]], notes: Sequence[int]
 ) -> list[list[Cite]]:
     """Return the citations of a document with the places of their cites.
 
     :param citations: their cites in the order in which the style shows them
-    :param notes: the number of the note of each citation, 0 for the text; None if, in a style of
-        notes, each is a note of its own
+    :param notes: the number of the note of each citation, 0 for the text
     """
-    if notes is None:
-        notes = _default_notes(sheet, citations)
     places = _Places(sheet.near_note_distance)
     return [places.place(cites, note) for cites, note in zip(citations, notes, strict=True)]
 

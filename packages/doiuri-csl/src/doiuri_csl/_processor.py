@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri_csl._locale import ENGLISH, Locale, find_shipped
-from doiuri_csl._positions import place_cites
+from doiuri_csl._positions import first_notes, notes_of, place_cites
 from doiuri_csl._style import Style, sheet_of
 from doiuri_csl.data._items import Item, read_item
 from doiuri_csl.document._bibliography import render_bibliography
@@ -129,13 +129,15 @@ class Processor:
         :raises ValueError: if there are more or fewer notes than citations
         """
         groups = [list(cites) for cites in citations]
+        sheet = self._document.sheet
+        numbers = notes_of(sheet, groups, notes)
         cited = [cite.id for cite in chain.from_iterable(groups)]
         self._document.register([*cited, *uncited])
         self._shown.start()
 
-        disambiguate(self._document)
+        disambiguate(self._document, first_notes(groups, numbers))
         ordered = [self.sort(cites) for cites in groups]
-        self._citations = place_cites(self._document.sheet, ordered, notes)
+        self._citations = place_cites(sheet, ordered, numbers)
 
     def citation(self, number: int) -> tuple[Run, ...]:
         """Return a citation.

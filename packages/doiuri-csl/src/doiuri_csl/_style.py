@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from doiuri_csl._dependent import find_parent, parent_link, read_dependent
 from doiuri_csl._locale import check_root, naming_file, read_file
-from doiuri_csl._positions import place_cites
+from doiuri_csl._positions import notes_of, place_cites
 from doiuri_csl._sheet import Sheet, read_sheet
 from doiuri_csl._xml import read_xml
 
@@ -164,7 +164,8 @@ class Style:
         :param notes: as those of ``Processor.register``
         :raises ValueError: if there are more or fewer notes than citations
         """
-        return place_cites(self._sheet, list(citations), notes)
+        groups = list(citations)
+        return place_cites(self._sheet, groups, notes_of(self._sheet, groups, notes))
 
 
 def sheet_of(style: Style) -> Sheet:

@@ -16,7 +16,7 @@ from doiuri_csl.document._document import Look
 from doiuri_csl.text._pieces import folded, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from doiuri_csl.document._document import Document
 
@@ -29,8 +29,11 @@ _FULL = 2
 """The level of a name whose given names are shown in full."""
 
 
-def disambiguate(document: Document) -> None:
-    """Find out what every entry needs to be unlike the others."""
+def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
+    """Find out what every entry needs to be unlike the others.
+
+    :param first_notes: the number of the note in which each item is cited first; later cites may show it
+    """
     area = document.sheet.citation
     conditions = document.sheet.conditions
     adds_names = area.flag("disambiguate-add-names")
@@ -38,7 +41,7 @@ def disambiguate(document: Document) -> None:
     adds_suffix = area.flag("disambiguate-add-year-suffix")
     entries = document.entries
 
-    solver = _Solver(document)
+    solver = _Solver(document, first_notes)
     by_cite = solver.rule == "by-cite"
     if adds_given and not by_cite:
         solver.expand_all_names(entries)
@@ -58,16 +61,20 @@ class _Solver:
     keeps_names = False
     """Whether given names may need names that were hidden behind "et al."."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, first_notes: Mapping[str, int]) -> None:
         self._document = document
+        self._first_notes = first_notes
         self._area = document.sheet.citation
         self.rule = self._area.get("givenname-disambiguation-rule", "by-cite")
         self._lists: dict[str, list[ListedNames]] = {}
 
     def _look(self, entry: Entry) -> Look:
         """Return what has to be unlike: in notes the later cites, as the first is a reference in full."""
-        position = Position.SUBSEQUENT if self._document.sheet.is_note else Position.FIRST
-        cite = Cite(entry.id, place=Place(position))
+        place = Place()
+        if self._document.sheet.is_note:
+            first_note = self._first_notes.get(entry.id, 0)
+            place = Place(Position.SUBSEQUENT, is_near_note=True, first_note=first_note)
+        cite = Cite(entry.id, place=place)
 
         def render() -> Look:
             context = self._document.context(cite, self._area)

@@ -229,9 +229,7 @@ def _starts_sentence(cite: Cite, *, is_first: bool) -> bool:
 
 
 def _with_affixes(cite: _RenderedCite) -> list[Piece]:
-    """Return a cite with the prefix and the suffix that the author wrote."""
-    if not cite.pieces:
-        return []
+    """Return a cite with the prefix and the suffix that the author wrote, even if the style shows nothing."""
     prefix = cite.cite.prefix
     if prefix and not prefix[-1].isspace() and prefix[-1] not in _OPENING:
         prefix += " "

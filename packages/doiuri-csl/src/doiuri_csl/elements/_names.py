@@ -65,7 +65,7 @@ class Names:
             return rendered
         progress.has_names = True
         if context.suppress_author:
-            return EMPTY
+            return Rendered([], State.SHOWN)  # the group around them still shows its terms
         return Rendered(wrap_pieces(rendered.pieces, "part", "first-names"), State.SHOWN)
 
     def render_others(self, variables: list[str], context: Context) -> Rendered:

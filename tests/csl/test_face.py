@@ -207,7 +207,7 @@ def test_citations_in_the_text_and_in_notes_have_positions_of_their_own() -> Non
 def test_as_many_notes_as_citations() -> None:
     processor = Processor(Style.parse(NUMERIC), [DOE])
 
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="2 notes for 1 citations"):
         processor.register([[Cite("doe")]], notes=[1, 2])
 
 

@@ -168,6 +168,52 @@ def test_a_value_that_cannot_be_read_is_the_problem_of_its_entry(key: str, value
     assert right.problem == ""
 
 
+@pytest.mark.parametrize(
+    ("member", "problem"),
+    [
+        ({"issued": {"date-parts": [[1999, 37]]}}, "issued: 37 is not a month"),
+        ({"issued": {"date-parts": [[1999, 5, 1], [1999, 5, "45"]]}}, "issued: '45' is not a day"),
+        ({"type": "zzz"}, "type: CSL has no type 'zzz'"),
+        ({"note": "type: zzz"}, "type: CSL has no type 'zzz'"),
+    ],
+    ids=str,
+)
+def test_a_value_that_csl_does_not_have_is_a_problem(member: dict[str, Any], problem: str) -> None:
+    [entry] = processor_of(NUMERIC, [{**DOE, **member}], [[Cite("doe")]]).bibliography()
+
+    assert entry.problem == problem
+    assert entry.runs
+
+
+def test_months_seasons_and_missing_parts_are_no_problem() -> None:
+    for parts in ([1999, 12, 31], [1999, 24], ["1999", "05"], [1999, 0], [1999, None, ""]):
+        item = {**DOE, "issued": {"date-parts": [parts]}}
+        [entry] = processor_of(NUMERIC, [item], [[Cite("doe")]]).bibliography()
+        assert entry.problem == "", parts
+
+
+def test_of_two_items_with_an_id_the_last_counts_and_it_is_a_problem() -> None:
+    [entry] = processor_of(
+        NUMERIC, [BAK, {**BAK, "id": "doe"}, DOE], [[Cite("doe")]]
+    ).bibliography()
+
+    assert entry.problem == "id: item 3 is another one with it; the last one counts"
+    assert to_text(entry.runs) == "Ann Doe, Ants."
+
+
+def test_a_label_that_csl_does_not_have_is_a_problem_of_the_item_that_is_cited() -> None:
+    cites = [Cite("doe", "5", "pge"), Cite("bak", "5", "sub verbo"), Cite("bak", label="pge")]
+    processor = processor_of(NUMERIC, [DOE, BAK], [cites])
+
+    assert [entry.problem for entry in processor.bibliography()] == [
+        "locator: CSL has no label 'pge'",
+        "",
+    ]
+
+    processor.register([[Cite("doe", "5")]])
+    assert [entry.problem for entry in processor.bibliography()] == [""]
+
+
 def test_a_note_may_hold_variables() -> None:
     layout = (
         '<group delimiter="; "><text variable="note"/><text variable="genre"/><names variable="guest"/>'

@@ -190,6 +190,10 @@ class Progress:
 
     has_names: bool = False
     has_year_suffix: bool = False
+
+    has_number: bool = False
+    """Whether the number of the item was asked for, which changes when others are added."""
+
     conditions_tested: int = 0
     listed: list[ListedNames] = field(default_factory=list)
 
@@ -275,6 +279,7 @@ class Context:
         if name == "locator":
             return self.cite.locator
         if name == "citation-number":
+            self.progress.has_number = True
             return str(entry.listed.number or "")
         if name == "first-reference-note-number":
             return str(self.cite.place.first_note or "")

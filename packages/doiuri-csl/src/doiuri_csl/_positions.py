@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from doiuri_csl._sheet import Sheet
 
 
+def cites_of(cites: Sequence[Cite], where: str) -> list[Cite]:
+    """Return the cites of a citation.
+
+    :param where: which citation it is, for the error
+    :raises TypeError: if it is not a list of cites
+    """
+    if isinstance(cites, Cite):
+        raise TypeError(f"{where} is a Cite, not a list of cites; pass [Cite({cites.id!r})]")
+    listed = list(cites)
+    for cite in listed:
+        if not isinstance(cite, Cite):
+            raise TypeError(
+                f"{where} contains {cite!r}; expected a list of cites, such as [Cite('a')]"
+            )
+    return listed
+
+
 def notes_of(
     sheet: Sheet, citations: Sequence[Sequence[Cite]], notes: Iterable[int] | None
 ) -> list[int]:

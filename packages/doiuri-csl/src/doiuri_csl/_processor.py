@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri_csl._locale import ENGLISH, Locale, find_shipped
-from doiuri_csl._positions import first_notes, notes_of, place_cites
+from doiuri_csl._positions import cites_of, first_notes, notes_of, place_cites
 from doiuri_csl._style import Style, sheet_of
 from doiuri_csl.data._items import Item, read_item
 from doiuri_csl.document._bibliography import render_bibliography
@@ -15,12 +17,13 @@ from doiuri_csl.document._citations import render_citation, sort_citation
 from doiuri_csl.document._disambiguation import disambiguate
 from doiuri_csl.document._document import Document
 from doiuri_csl.document._memo import Memo
+from doiuri_csl.elements._labels import LOCATORS, locator_term
 from doiuri_csl.text._pieces import Piece
 from doiuri_csl.text._punctuation import finish
 from doiuri_csl.text._runs import Run, runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from doiuri_csl._abbreviations import Abbreviations
     from doiuri_csl._context import Cite, Listed
@@ -39,7 +42,7 @@ class Reference(NamedTuple):
     """The rest; empty if the style shows nothing of the item."""
 
     problem: str = ""
-    """What could not be read of the item; "" if nothing is wrong."""
+    """What could not be read of the item and of the cites of it; "" if nothing is wrong."""
 
     @property
     def whole(self) -> tuple[Run, ...]:
@@ -47,6 +50,20 @@ class Reference(NamedTuple):
         is_apart = not self.label or self.label[-1].text[-1:].isspace()
         space = () if is_apart else (Run(" "),)
         return (*self.label, *space, *self.runs)
+
+
+@dataclass
+class _Citation:
+    """A registered citation."""
+
+    cites: list[Cite]
+    """Its cites at their places, in the order of the style."""
+
+    state: Hashable
+    """What its text depends on."""
+
+    runs: tuple[Run, ...] | None = None
+    """Its text, once it was asked for."""
 
 
 class Processor:
@@ -70,6 +87,7 @@ class Processor:
     ...         "issued": {"date-parts": [[1987]]}}
     >>> processor = Processor(style, [book])
     >>> processor.register([[Cite("bak")], [Cite("bak", author_only=True), Cite("bak", suppress_author=True)]])
+    [0, 1]
     >>> to_text(processor.citation(0)), to_text(processor.citation(1))
     ('(Bak & Tang 1987)', 'Bak and Tang (1987)')
     """
@@ -87,7 +105,10 @@ class Processor:
             key = item.get("id")
             if not isinstance(key, str | int):
                 raise ValueError(f"item {number} has no id")  # noqa: TRY004 (a value from a file)
+            is_repeated = str(key) in read
             problems = self._problems[str(key)] = []
+            if is_repeated:
+                problems.append(f"id: item {number} is another one with it; the last one counts")
             values = {**read_item(item, problems), "id": str(key)}
             if abbreviations is not None:
                 values.update(abbreviations.short_forms(values))
@@ -98,7 +119,9 @@ class Processor:
             locale = _locale_of(style)
         self._locale = locale
         self._document = Document(sheet, locale.in_style(sheet.own_locales), read)
-        self._citations: list[list[Cite]] = []
+        self._citations: list[_Citation] = []
+        self._by_name: dict[Hashable, _Citation] = {}
+        self._labels: dict[str, list[str]] = {}
         self._shown = Memo[tuple[Run, ...]]()
 
     @property
@@ -117,27 +140,74 @@ class Processor:
         *,
         notes: Iterable[int] | None = None,
         uncited: Iterable[str] = (),
-    ) -> None:
+        names: Iterable[Hashable] | None = None,
+    ) -> list[int]:
         """Take all citations of the document, which decide on numbers, letters and positions.
 
-        After an edit, call it again with all citations: what they share with those before is not rendered again.
+        After an edit, register all of them again: what did not change is not rendered again.
+
+        >>> from doiuri_csl import Cite, Processor, Style
+        >>> style = Style.parse('''
+        ...     <style xmlns="http://purl.org/net/xbiblio/csl" class="note" version="1.0">
+        ...       <citation><layout><choose><if position="ibid"><text value="Ibid."/></if>
+        ...         <else><text variable="title"/></else></choose></layout></citation>
+        ...     </style>''')
+        >>> processor = Processor(style, [{"id": "a", "title": "Ants"}, {"id": "b", "title": "Bees"}])
+        >>> processor.register([[Cite("a")], [Cite("b")], [Cite("b")]], names=["x", "y", "z"])
+        [0, 1, 2]
+        >>> processor.register([[Cite("a")], [Cite("b")]], names=["x", "z"])  # "z" is no "Ibid." any more
+        [1]
 
         :param citations: the citations in the order of the document, each with its cites
         :param notes: for each citation the number of the note that it stands in, 0 for the text;
             by default, in a style of notes, each is a note of its own
         :param uncited: ids of items that are in the list without being cited, after the others
-        :raises ValueError: if there are more or fewer notes than citations
+        :param names: a name for each citation, which it keeps when others are added or removed; by default
+            its index
+        :return: the indices of the citations to draw: those that are new by their names, or whose text is
+            not what it was at the last registration
+        :raises TypeError: if a citation is not a list of cites
+        :raises ValueError: if there are more or fewer notes or names than citations, or if a name is repeated
         """
-        groups = [list(cites) for cites in citations]
+        groups = [cites_of(cites, f"citation {index}") for index, cites in enumerate(citations)]
+        keys = _names_of(groups, names)
         sheet = self._document.sheet
         numbers = notes_of(sheet, groups, notes)
-        cited = [cite.id for cite in chain.from_iterable(groups)]
-        self._document.register([*cited, *uncited])
+        cites = list(chain.from_iterable(groups))
+        self._labels = _unknown_labels(cites)
+        self._document.register([*(cite.id for cite in cites), *uncited])
         self._shown.start()
 
         disambiguate(self._document, first_notes(groups, numbers))
-        ordered = [self.sort(cites) for cites in groups]
-        self._citations = place_cites(sheet, ordered, numbers)
+        ordered = [sort_citation(self._document, group) for group in groups]
+        self._citations = []
+        for placed in place_cites(sheet, ordered, numbers):
+            state = tuple(self._document.inputs(cite) for cite in placed)
+            self._citations.append(_Citation(placed, state))
+
+        before = self._by_name
+        self._by_name = dict(zip(keys, self._citations, strict=True))
+        changed = []
+        for index, (key, citation) in enumerate(self._by_name.items()):
+            earlier = before.get(key)
+            if earlier is not None and earlier.state == citation.state:
+                citation.runs = earlier.runs
+            elif earlier is None or not self._shows_again(citation, earlier):
+                changed.append(index)
+        return changed
+
+    def _shows_again(self, citation: _Citation, earlier: _Citation) -> bool:
+        """Return whether a citation shows what it did before, as far as anybody has asked for that."""
+        return earlier.runs is not None and self._runs_of(citation) == earlier.runs
+
+    def _runs_of(self, citation: _Citation) -> tuple[Run, ...]:
+        """Return the text of a citation, which is rendered once."""
+        if citation.runs is None:
+            citation.runs = self._shown.get(
+                citation.state,
+                lambda: self._runs(render_citation(self._document, citation.cites)),
+            )
+        return citation.runs
 
     def citation(self, number: int) -> tuple[Run, ...]:
         """Return a citation.
@@ -149,9 +219,7 @@ class Processor:
         :param number: the index of the citation among those of ``register``
         :return: its runs; none if the style shows nothing of the items
         """
-        cites = self._citations[number]
-        inputs = tuple(self._document.inputs(cite) for cite in cites)
-        return self._shown.get(inputs, lambda: self._runs(render_citation(self._document, cites)))
+        return self._runs_of(self._citations[number])
 
     def sort(self, cites: Sequence[Cite]) -> list[Cite]:
         """Return the cites of a citation in the order in which the style shows them.
@@ -165,7 +233,8 @@ class Processor:
 
         :param cites: as those of ``register``; each has the place that it says
         """
-        return self._runs(render_citation(self._document, self.sort(cites)))
+        ordered = self.sort(cites_of(cites, "the citation"))
+        return self._runs(render_citation(self._document, ordered))
 
     @property
     def listed(self) -> tuple[Listed, ...]:
@@ -180,6 +249,7 @@ class Processor:
         :param listed: the items, in the order of the list
         """
         self._document.take_list(listed)
+        self._by_name = {}
 
     def bibliography(self) -> tuple[Reference, ...]:
         """Return the list of references, in its order; nothing if the style has none."""
@@ -193,7 +263,7 @@ class Processor:
         if margin is not None and margin.value == "left-margin":
             label = [piece for piece in finished if piece.wrap("display") is margin]
         rest = finished[len(label) :]
-        problem = "; ".join(self._problems[key])
+        problem = "; ".join([*self._problems[key], *self._labels.get(key, ())])
         return Reference(key, runs_of(label), runs_of(rest), problem)
 
     def _finish(self, pieces: list[Piece]) -> list[Piece]:
@@ -203,6 +273,36 @@ class Processor:
 
     def _runs(self, pieces: list[Piece]) -> tuple[Run, ...]:
         return runs_of(self._finish(pieces))
+
+
+def _names_of(
+    citations: Sequence[Sequence[Cite]], names: Iterable[Hashable] | None
+) -> list[Hashable]:
+    """Return a name for each citation.
+
+    :raises ValueError: if there are more or fewer than citations, or if one is repeated
+    """
+    if names is None:
+        return list(range(len(citations)))
+    keys = list(names)
+    if len(keys) != len(citations):
+        raise ValueError(f"{len(keys)} names for {len(citations)} citations; give one for each")
+    repeated = [key for key, count in Counter(keys).items() if count > 1]
+    if repeated:
+        raise ValueError(f"two citations have the name {repeated[0]!r}; give each its own")
+    return keys
+
+
+def _unknown_labels(cites: Iterable[Cite]) -> dict[str, list[str]]:
+    """Return what is wrong with the labels of locators, by the ids of items."""
+    problems: dict[str, list[str]] = {}
+    for cite in cites:
+        if cite.locator and locator_term(cite.label) not in LOCATORS:
+            problem = f"locator: CSL has no label {cite.label!r}"
+            of_item = problems.setdefault(cite.id, [])
+            if problem not in of_item:
+                of_item.append(problem)
+    return problems
 
 
 def _locale_of(style: Style) -> Locale:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from doiuri_csl._dependent import find_parent, parent_link, read_dependent
 from doiuri_csl._locale import check_root, naming_file, read_file
-from doiuri_csl._positions import notes_of, place_cites
+from doiuri_csl._positions import cites_of, notes_of, place_cites
 from doiuri_csl._sheet import Sheet, read_sheet
 from doiuri_csl._xml import read_xml
 
@@ -162,9 +162,10 @@ class Style:
 
         :param citations: as those of ``Processor.register``, each in the order of ``Processor.sort``
         :param notes: as those of ``Processor.register``
+        :raises TypeError: if a citation is not a list of cites
         :raises ValueError: if there are more or fewer notes than citations
         """
-        groups = list(citations)
+        groups = [cites_of(cites, f"citation {index}") for index, cites in enumerate(citations)]
         return place_cites(self._sheet, groups, notes_of(self._sheet, groups, notes))
 
 

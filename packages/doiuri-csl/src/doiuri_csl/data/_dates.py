@@ -15,6 +15,8 @@ PARTS = ("year", "month", "day")
 
 # A date in words is no longer; the year of a work has five digits at most.
 _LONGEST_RAW = 200
+_LAST_SEASON = 24
+_LAST_DAY = 31
 _LONGEST_NUMBER = 5
 _ISO = re.compile(r"( -? \d{1,4} ) (?: - ( \d{1,2} ) )? (?: - ( \d{1,2} ) )?", re.VERBOSE)
 _NUMERIC = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
@@ -58,12 +60,12 @@ def _read_moment(parts: list[Any], season: int = 0) -> Moment:
     """Return a moment from date-parts; months from 13 on are seasons."""
     numbers = [_to_int(part) for part in parts[:3]]
     year, month, day = numbers + [0] * (3 - len(numbers))
-    if 13 <= month <= 24:
+    if 13 <= month <= _LAST_SEASON:
         # CSL 1.0.2, Seasons; 21 to 24 are those of EDTF.
         season = (month - 13) % 4 + 1
     if not 1 <= month <= 12:
         month = 0
-    if not 1 <= day <= 31:
+    if not 1 <= day <= _LAST_DAY:
         day = 0
     return Moment(year, month, day, season)
 
@@ -105,6 +107,23 @@ def read_date(value: Mapping[str, Any]) -> DateValue | None:
         # "in press" in the place of a year: shown as it is, rather than "n.d."
         return DateValue(literal=words, circa=circa)
     return None
+
+
+def wrong_parts(value: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the months and days of a CSL-JSON value, which are then left out."""
+    problems = []
+    parts = value.get("date-parts")
+    moments = parts if isinstance(parts, list) else []
+    for moment in moments:
+        if not isinstance(moment, list):
+            continue
+        for name, number, last in zip(
+            PARTS[1:], moment[1:3], (_LAST_SEASON, _LAST_DAY), strict=False
+        ):
+            is_given = number not in (None, "", 0, "0", "00")
+            if is_given and not 1 <= _to_int(number) <= last:
+                problems.append(f"{number!r} is not a {name}")
+    return problems
 
 
 def _first_parts(parts: list[Any]) -> list[Any]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from doiuri_csl.data._dates import DateValue, read_date
+from doiuri_csl.data._dates import DateValue, read_date, wrong_parts
 from doiuri_csl.data._people import Person, read_person
 
 Item: TypeAlias = dict[str, Any]
@@ -35,6 +35,17 @@ TEXTS = frozenset(
     """.split()  # noqa: SIM905 (the same)
 )
 
+# CSL 1.0.2, Appendix III
+TYPES = frozenset(
+    """
+    article article-journal article-magazine article-newspaper bill book broadcast chapter classic
+    collection dataset document entry entry-dictionary entry-encyclopedia event figure graphic hearing
+    interview legal_case legislation manuscript map motion_picture musical_score pamphlet
+    paper-conference patent performance periodical personal_communication post post-weblog regulation
+    report review review-book software song speech standard thesis treaty webpage
+    """.split()  # noqa: SIM905 (the same)
+)
+
 # Older names of variables, which data still have
 SHORT_FORMS = {"title": "shortTitle", "container-title": "journalAbbreviation"}
 
@@ -58,7 +69,13 @@ def read_item(given: Mapping[str, Any], problems: list[str]) -> Item:
             item[str(key)] = checked
         elif value and str(key) in (NAMES | DATES | TEXTS):
             problems.append(f"{key}: cannot be read: {_shortened(value)}")
-    return _with_note(item)
+        if key in DATES and isinstance(value, Mapping):
+            problems += [f"{key}: {problem}" for problem in wrong_parts(value)]
+    item = _with_note(item)
+    kind = item.get("type", "")
+    if kind and kind not in TYPES:
+        problems.append(f"type: CSL has no type {_shortened(kind)}")
+    return item
 
 
 def _is_too_long(value: str | DateValue | list[Person]) -> bool:

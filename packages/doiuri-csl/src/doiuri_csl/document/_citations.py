@@ -62,6 +62,8 @@ class _RenderedCite:
 def sort_citation(document: Document, cites: Sequence[Cite]) -> list[Cite]:
     """Return the cites of a citation in the order of the style; names in a sentence stay before the others."""
     area = document.sheet.citation
+    if len(cites) < 2 or not area.sort_keys:
+        return list(cites)
     ordered: list[Cite] = []
     for _, group in groupby(cites, lambda cite: cite.author_only):
         ordered += document.sort(list(group), area)

@@ -40,6 +40,7 @@ class Document:
             "primary"
         )
         self.given_levels = {}
+        self._sorted_by_number: set[str] = set()
         self._sort_texts = Memo[list[str]]()
         self.looks = Memo[Look]()
 
@@ -108,8 +109,9 @@ class Document:
         """Return cites in the order of an area's keys."""
 
         def texts_of(cite: Cite) -> list[str]:
-            # Keys may show numbers in every style.
-            number = self.entry(cite.id).listed.number
+            number = 0
+            if area.name in self._sorted_by_number:
+                number = self.entry(cite.id).listed.number
             inputs = (area.name, number, self.inputs(cite))
             return self._sort_texts.get(inputs, lambda: self._texts_of(cite, area))
 
@@ -122,6 +124,8 @@ class Document:
             context = self.context(cite, area)
             context.sort_names = key.names
             texts.append(key_text(key, context, self.sheet.macros))
+            if context.progress.has_number:
+                self._sorted_by_number.add(area.name)
         return texts
 
     def inputs(self, cite: Cite) -> Hashable:

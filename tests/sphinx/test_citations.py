@@ -684,13 +684,24 @@ NOTED = {
 }
 
 
-def test_a_style_of_notes_has_ibid_on_each_page(tmp_path: Path, server: Site) -> None:
-    built = build(write(tmp_path / "src", NOTED), tmp_path)
+@pytest.mark.parametrize("notes", [True, False])
+def test_a_style_of_notes_has_ibid_on_each_page(notes: bool, tmp_path: Path, server: Site) -> None:
+    built = build(write(tmp_path / "src", NOTED), tmp_path, "html", "-D", f"doi_notes={notes}")
 
-    in_contents, *in_text = Body(built.text()).texts("doi-citation")
+    page = Body(built.text())
+    if notes:
+        assert page.texts("doi-citation") == [
+            "KAHN"
+        ]  # of ":doi:t:"; the notes stand after the text
+        of_notes = re.findall(r"<aside.*?</aside>", built.text(), re.DOTALL)
+        assert [text_in(note).split("]")[1].strip() for note in of_notes] == [
+            *("KAHN Alpha.", "Ibid.", "van der Berg On dikes.", "above n. 1 3; KAHN."),
+        ]
+        return
+    in_contents, *in_text = page.texts("doi-citation")
     assert in_contents == "KAHN Alpha"
     assert in_text == [
-        *("KAHN Alpha", "Ibid.", "Ibid."),
+        *("KAHN Alpha", "ibid.", "ibid."),
         *("van der Berg On dikes", "KAHN (3)", "KAHN"),
     ]
     assert Body(built.text("a.html")).texts("doi-citation") == ["KAHN Alpha", "Ibid."]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.references import NOTES
 from support.servers.metadata import STATES, changing_proxy
 from support.servers.web import site
 from support.sphinx_build import Build, build, write
@@ -34,11 +35,13 @@ TEXTS = {
     "renamed": ":doi:p:`10.5555/a`",
     "refers": ":ref:`l-t1`",
     "refers to t1": ":doc:`t1`",
+    "notes": ":doi:p:`10.5555/a`, x [#]_ :doi:t:`10.5555/b`.\n\n.. [#] :doi:p:`10.5555/b`",
     "hidden": ".. only:: latex\n\n   :doi:`10.5555/dead`, :doi:`10.5555/kept,`\n   :doi:p:`10.5555/b`",
 }
 OPTIONS = {
     "doi_text": ("'name'", "'link'", "'{authors} ({year})'"),
-    "doi_reference_style": ("'author-date'", "'numeric'"),
+    "doi_reference_style": ("'author-date'", "'numeric'", "'notes.csl'"),
+    "doi_notes": ("None", "False"),
     "doi_citation": ("'author-year'", "'number'"),
     "language": ("'en'", "'de'"),
     "doi_details": ("False", "True"),
@@ -63,6 +66,7 @@ RENEWS = {"doi_details", "doi_resolve"}  # all answers
 FILES = {
     "index.rst": "T\n=\n\n.. toctree::\n   :glob:\n\n   s/t*\n",
     "s/tp.rst": "P\n=\n\n.. include:: ../part.txt\n",
+    "notes.csl": NOTES,
     "works.json": '[{"id": "own", "type": "report", "title": "Own"}]',
     "more.json": '[{"DOI": "10.5555/B", "title": "Corrected"}]',
 }
@@ -133,9 +137,12 @@ class Project:
             for name, number in step.options.items()
         }
         changed = {name for name, value in chosen.items() if value != self._options[name]}
+        made_notes = self._makes_notes
         self._options |= chosen
         if changed & REREADS:
             self._forget("")
+        elif made_notes != self._makes_notes:
+            self._forget("", self._with_citations)
         elif changed & RENEWS:
             self._forget("not-found")
 
@@ -150,9 +157,25 @@ class Project:
         if text or name == "part":
             path.write_text(f"{head_of(name, text)}{TEXTS.get(text, '')}\n", "utf-8")
 
-    def _forget(self, codes: str) -> None:
-        """Expect the warnings with these codes again."""
+    @property
+    def _makes_notes(self) -> bool:
+        is_note = self._options["doi_reference_style"] == "'notes.csl'"
+        return is_note and self._options["doi_notes"] == "None"
+
+    @property
+    def _with_citations(self) -> set[str]:
+        """The documents with citations, which are read again if these become footnotes."""
+        shown = {
+            name: f"{head_of(name, text)}{TEXTS.get(text, '')}"
+            for name, text in self._texts.items()
+        }
+        return {reader_of(name) for name, text in shown.items() if re.search(":doi:[pt]:", text)}
+
+    def _forget(self, codes: str, names: Container[str] | None = None) -> None:
+        """Expect the warnings with these codes again, in documents with these names, or in all."""
         for name, told in self._told.items():
+            if names is not None and name not in names:
+                continue
             forgotten = [line for line in told if re.search(rf"\[doi\.({codes})", line)]
             self._told[name] = told - Counter({line: told[line] for line in forgotten})
 
@@ -313,6 +336,12 @@ HISTORIES = {
     ],
     "options change, one after the other": [
         Step({**ALL, "o4": "mentions"}), *(Step(options={name: 1}) for name in OPTIONS),
+    ],
+    "citations become notes, and text again": [
+        Step({**ALL, "o4": "notes"}, options={"doi_reference_style": 2}),
+        Step({"t2": "refers", "o3": "notes"}, states={"b": "by Abel"}, processes="2"),
+        Step({**MANY, "o4": "nothing"}, options={"doi_notes": 1}, processes="2"), Step(options={"doi_notes": 0}),
+        Step({"o4": "notes"}, builder="latex"), Step(options={"doi_reference_style": 1}),
     ],
 }  # fmt: skip
 

@@ -131,6 +131,7 @@ AMONG_WORDS: list[tuple[Form, str, str, str, str]] = [
     ("t", "", END, "Li (Ibid. 7)", "Li, ibid. 7"),
     ("t", "", "", "Li (Ibid. 7)", "Li, ibid. 7."),
     ("author", SEE, END, "Li, p. 7", "Li, p. 7"),
+    ("year", SEE, ", then", "n.d., p. 7", "n.d., p. 7"),
 ]
 
 
@@ -146,6 +147,12 @@ def test_a_citation_among_words_has_no_second_stop(
         around = Around(before, after, in_note=is_note)
         shown = text_of(bibliography.citation([cite], form, around=around))
         assert shown == expected, f"wrong stop in {before}[{shown}]{after}"
+
+
+def test_an_abbreviation_of_the_language_keeps_its_stop(tmp_path: Path) -> None:
+    bibliography = Bibliography(WORKS, WORKS, load(tmp_path, STYLE))
+    around = Around("In ", " Kim said.")
+    assert text_of(bibliography.citation([Cite("li")], "year", around=around)) == "n.d."
 
 
 def test_an_abbreviation_of_the_author_keeps_its_stop(tmp_path: Path) -> None:

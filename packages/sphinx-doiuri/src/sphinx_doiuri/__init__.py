@@ -30,6 +30,7 @@ from sphinx_doiuri._environment import VERSION, DOICollector, doi_data, shows_pa
 from sphinx_doiuri._lists import compute_lists, documents_to_write
 from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import LockBuilder, check_lock
+from sphinx_doiuri._notes import MakeNotes, NumberCitations
 from sphinx_doiuri._pages import (
     BreakNamesInLaTeX,
     EscapeLinks,
@@ -96,7 +97,16 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     add_options(app)
     app.add_role("doi", DOIRole(), override=True)
     app.add_domain(DOIDomain)
-    for transform in (HideURIs, ShowURIs, FindKept, LinkMentions, ReadDOIs, RestoreContents):
+    for transform in (
+        HideURIs,
+        ShowURIs,
+        FindKept,
+        MakeNotes,
+        NumberCitations,
+        LinkMentions,
+        ReadDOIs,
+        RestoreContents,
+    ):
         app.add_transform(transform)
     for post_transform in _POST_TRANSFORMS:
         app.add_post_transform(post_transform)

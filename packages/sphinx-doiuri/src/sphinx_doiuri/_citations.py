@@ -11,7 +11,7 @@ from docutils.parsers.rst import directives
 from docutils.utils import unescape
 from docutils_doiuri.nodes import Target, reference
 from doiuri import DOI, DOISyntaxError
-from doiuri.citations import Cite, Form, parse_citation
+from doiuri.citations import Around, Cite, Form, parse_citation
 from doiuri.plugins import with_suggestion
 from doiuri.works import Work
 from sphinx import addnodes
@@ -42,12 +42,15 @@ logger = logging.getLogger(__name__)
 Scope = Literal["page", "project"]
 """Whose citations a list contains: those of its page, or of all documents."""
 
+Part = Literal["", "name", "note"]
+"""Of a citation that becomes a note: the name that stays in the text, or the note; "" for any other."""
+
 _DIGEST_BYTES = 4
 # The roles that show titles
 _REFERENCES = frozenset({"ref", "numref", "doc", "any", "term", "myst"})
 
 # The data that come from reading a document, each by document name
-_READ = ("citations", "places", "titles", "targets", "files", "styles", "insertions")
+_READ = ("citations", "places", "titles", "targets", "files", "styles", "insertions", "notes")
 
 
 class Citation(NamedTuple):
@@ -61,6 +64,11 @@ class Citation(NamedTuple):
     location: str
     """The source file and line, as ``file:line``."""
     conditions: Conditions = ()
+    around: Around = Around()
+    """The text around it."""
+    part: Part = ""
+    note: int = 0
+    """The number of the note that it stands in; 0 in the text."""
 
 
 class Place(NamedTuple):
@@ -95,6 +103,34 @@ def citations_in(document: nodes.Element) -> Iterator[nodes.inline]:
             yield node
 
 
+def footnote_around(node: nodes.Node) -> nodes.footnote | None:
+    """Return the footnote that a node stands in, or None."""
+    parent = node.parent
+    while parent is not None and not isinstance(parent, nodes.footnote):
+        parent = parent.parent
+    return parent
+
+
+def _text_around(citation: nodes.inline) -> Around:
+    """Return the nearest words before and after a citation in its paragraph."""
+    before = ""
+    after = ""
+    node: nodes.Element = citation
+    while node is citation or isinstance(node, nodes.Inline):
+        siblings = node.parent.children
+        index = siblings.index(node)
+        for sibling in reversed(siblings[:index]):
+            if before.strip():
+                break
+            before = sibling.astext() + before
+        for sibling in siblings[index + 1 :]:
+            if after.strip():
+                break
+            after += sibling.astext()
+        node = node.parent
+    return Around(before, after, in_note=footnote_around(citation) is not None)
+
+
 def is_copy(citation: nodes.inline) -> bool:
     """Return whether a citation is in a table of contents; titles are copied there without their links."""
     return next(citation.findall(nodes.reference), None) is None
@@ -110,8 +146,8 @@ def _titles_with_citations(document: nodes.document) -> dict[str, nodes.TextElem
     The attribute ``doi_written`` of each is its text as it is copied.
     """
     titles: dict[str, nodes.TextElement] = {}
-    for citation in citations_in(document):
-        title = _title_around(citation)
+    for node in (*citations_in(document), *marks_in(document)):
+        title = _title_around(node)
         if title is None:
             continue
         copied = _copy(title)
@@ -122,7 +158,14 @@ def _titles_with_citations(document: nodes.document) -> dict[str, nodes.TextElem
     return titles
 
 
-def _title_around(citation: nodes.inline) -> nodes.TextElement | None:
+def marks_in(document: nodes.Element) -> Iterator[nodes.footnote_reference]:
+    """Yield the marks of the footnotes that were made of citations."""
+    for mark in document.findall(nodes.footnote_reference):
+        if "doi_made" in mark:
+            yield mark
+
+
+def _title_around(citation: nodes.Element) -> nodes.TextElement | None:
     """Return the title or the like that a citation stands in, or None if it is in running text."""
     node: nodes.Node | None = citation
     while node is not None:
@@ -134,7 +177,10 @@ def _title_around(citation: nodes.inline) -> nodes.TextElement | None:
 
 def _named_by(title: nodes.TextElement) -> Iterator[nodes.Element]:
     """Yield the elements that a title is the title of: a list has that of its first item."""
-    if isinstance(title, nodes.rubric | nodes.term):
+    if isinstance(title, nodes.rubric):
+        yield title
+        return
+    if isinstance(title, nodes.term):
         yield title
     element = title.parent
     yield element
@@ -144,8 +190,10 @@ def _named_by(title: nodes.TextElement) -> Iterator[nodes.Element]:
 
 
 def _copy(title: nodes.TextElement) -> nodes.TextElement:
-    """Return a copy without its document, which would be pickled with it."""
+    """Return a copy without the marks of notes, and without its document, which would be pickled with it."""
     copied = title.deepcopy()
+    for mark in [*marks_in(copied)]:
+        mark.parent.remove(mark)
     for node in copied.findall():
         vars(node).pop("_document", None)
     return copied
@@ -184,13 +232,13 @@ def entry_id(key: Key, docname: str, scope: Scope) -> str:
     Builders such as singlehtml put documents together, so it depends on the document that has the list.
     """
     if isinstance(key, str):
-        slug = _slug(key, f"{scope} {docname} @{key}")
+        unique = slug(key, f"{scope} {docname} @{key}")
     else:
-        slug = _slug(key.name, f"{scope} {docname} {key.key}")
-    return f"doi-{slug}"
+        unique = slug(key.name, f"{scope} {docname} {key.key}")
+    return f"doi-{unique}"
 
 
-def _slug(text: str, whole: str = "") -> str:
+def slug(text: str, whole: str = "") -> str:
     """Return text that is valid in an id, with a digest of ``whole`` that keeps it unique."""
     digest = hashlib.blake2s((whole or text).encode(), digest_size=_DIGEST_BYTES).hexdigest()
     return f"{nodes.make_id(text)[:60]}-{digest}".lstrip("-")
@@ -269,7 +317,10 @@ def outdated_documents(
     changed: set[str],  # noqa: ARG001
     removed: set[str],  # noqa: ARG001
 ) -> list[str]:
-    """Return the documents that depend on files and styles which are others now. Handles ``env-get-outdated``."""
+    """Return the documents to read again: files or styles are others, or citations become notes or text.
+
+    Handles ``env-get-outdated``.
+    """
     of_project = citing(app.config)
     domain = domain_of(env)
     outdated = [
@@ -282,7 +333,15 @@ def outdated_documents(
         for docname, noted in domain.styles.items()
         if any(of_project.style_digest(style) != content for style, content in noted.items())
     )
+    now = notes_of(app.config)
+    outdated += (docname for docname, before in domain.notes.items() if before != now)
     return outdated
+
+
+def notes_of(config: Config) -> tuple[bool, bool]:
+    """Return whether citations become notes, and whether stops then move into quotation marks."""
+    of_project = citing(config)
+    return of_project.makes_notes, of_project.makes_notes and of_project.stops_in_quotes
 
 
 def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
@@ -392,6 +451,8 @@ class DOIDomain(Domain):
         """Digests of the styles of lists, by document name and by what the list calls them."""
         self.insertions: dict[str, bool] = self.data["insertions"]
         """The documents into which other extensions may insert what they keep of other documents."""
+        self.notes: dict[str, tuple[bool, bool]] = self.data["notes"]
+        """How the citations of documents were read, as ``notes_of`` returns it."""
         self.rendered: dict[str, dict[str, str]] = self.data["rendered"]
         """Digests of what the pages of each builder show, by document name and builder."""
         self.warned: dict[str, set[tuple[str, DOI | str]]] = self.data["warned"]
@@ -410,11 +471,12 @@ class DOIDomain(Domain):
                 if docname in theirs:
                     self.data[name][docname] = theirs[docname]
 
-    def process_doc(self, env: BuildEnvironment, docname: str, document: nodes.document) -> None:  # noqa: ARG002
+    def process_doc(self, env: BuildEnvironment, docname: str, document: nodes.document) -> None:
         """Record the citations and lists of a document, and give each citation an id."""
         contents = {
             "citations": self._read_citations(docname, document),
             "places": self._read_places(docname, document),
+            "notes": notes_of(env.config) if any(citations_in(document)) else None,
             "titles": _titles_with_citations(document),
             "targets": _targets_of(document, docname),
             "insertions": _has_insertions(document),
@@ -426,16 +488,28 @@ class DOIDomain(Domain):
     def _read_citations(self, docname: str, document: nodes.document) -> list[Citation]:
         """Return the citations of a document, and give each an id."""
         citations: list[Citation] = []
-        for node in citations_in(document):
+        # The order of notes is that of their marks
+        in_order = sorted(citations_in(document), key=lambda node: node.get("doi_order", 0))
+        for node in in_order:
             node["doi_docname"] = docname
             if is_copy(node):
                 continue
-            id_ = f"doi-cite-{_slug(docname)}-{len(citations) + 1}"
+            id_ = f"doi-cite-{slug(docname)}-{len(citations) + 1}"
             node["doi_id"] = id_
             location = get_node_location(node) or docname
-            conditions = conditions_of(node)
+            node["doi_around"] = _text_around(node)
             citations.append(
-                Citation(docname, id_, node["doi_form"], node["doi_cites"], location, conditions)
+                Citation(
+                    docname,
+                    id_,
+                    node["doi_form"],
+                    node["doi_cites"],
+                    location,
+                    conditions_of(node),
+                    node["doi_around"],
+                    node.get("doi_part", ""),
+                    node.get("doi_number", 0),
+                )
             )
         for kept in kept_elsewhere(document):
             if "doi_form" in kept:

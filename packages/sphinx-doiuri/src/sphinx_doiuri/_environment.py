@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 14  # of DOIData, and of the nodes in doctrees
+VERSION = 15  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 _Value = TypeVar("_Value")
@@ -215,6 +215,8 @@ def conditions_of(node: nodes.Element) -> Conditions:
     while parent is not None:
         if isinstance(parent, addnodes.only | ifconfig | todo_node):
             conditions.append((type(parent).__name__, parent.get("expr", "todo_include_todos")))
+        elif isinstance(parent, nodes.footnote):  # of one made of a citation, where that stood
+            conditions += parent.get("doi_conditions", ())
         parent = parent.parent
     return tuple(conditions)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from doiuri import DOI
-    from doiuri.citations import Bibliography, Cite, Form, ListEntry, Span
+    from doiuri.citations import Around, Bibliography, Cite, Form, ListEntry, Span
     from doiuri.works import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri._citations import Citation, Key, Place, Scope
+    from sphinx_doiuri._citations import Citation, Key, Part, Place, Scope
 
     IndexEntry = tuple[Any, ...]  # its type, text and id, and what else Sphinx knows of it
 
@@ -129,7 +130,8 @@ class Lists:
     def is_listed(self, work: Work, scoped_list: ScopedList) -> bool:
         """Return whether a place that shows the list has an entry of a work."""
         places = self._places(scoped_list.docname, scoped_list.scope)
-        return any(place.lists(work) for place in places)
+        has_entries = scoped_list.references.has_entries
+        return has_entries and any(place.lists(work) for place in places)
 
     def cites_in(self, docname: str) -> dict[str, tuple[Cite, ...]]:
         """Return the cites of each citation in a document, by its id.
@@ -140,18 +142,38 @@ class Lists:
             # Those that are kept for another document have no place, and no id
             citations = [written for written in self.citations.get(docname, ()) if written.id]
             references = self.of_citations_in(docname).references
-            cites = references.placed((citation.form, citation.cites) for citation in citations)
+            notes = None
+            if self._citing.makes_notes:
+                notes = [citation.note for citation in citations]
+            forms = ((citation.form, citation.cites) for citation in citations)
+            cites = references.placed(forms, notes)
+            for index, citation in enumerate(citations):
+                if citation.part == "name":
+                    cites[index] = _as_in_note(cites[index], cites[index + 1])
             ids = [citation.id for citation in citations]
             self._cites[docname] = dict(zip(ids, cites, strict=True))
         return self._cites[docname]
 
-    def spans(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> tuple[Span, ...]:
-        """Return a citation in a document."""
+    def spans(
+        self,
+        docname: str,
+        form: Form,
+        cites: tuple[Cite, ...],
+        around: Around | None = None,
+        part: Part = "",
+    ) -> tuple[Span, ...]:
+        """Return a citation in a document.
+
+        :param around: the text around it; by default it stands alone
+        :param part: "note" if it is the text of a footnote
+        """
         references = self.of_citations_in(docname).references
         works = {cite.key for cite in cites} & self.works.keys()
         if any(references.get(key) is None for key in works):
             references = self._unlisted(docname, cites)
-        return references.citation(cites, form, self._display)
+        if part == "note":
+            return references.note(cites, self._display)
+        return references.citation(cites, form, self._display, around)
 
     def text_of(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> str:
         """Return the text of a citation in a document, for places without links."""
@@ -225,7 +247,7 @@ class Lists:
         """Return what a citation shows, and what its links depend on."""
         scoped_list = self.of_citations_in(citation.docname)
         cites = self.cites_in(citation.docname).get(citation.id, citation.cites)
-        spans = self.spans(citation.docname, citation.form, cites)
+        spans = self.spans(citation.docname, citation.form, cites, citation.around, citation.part)
         works = [self.works[cite.key] for cite in citation.cites if cite.key in self.works]
         links = [(self.is_listed(work, scoped_list), work.csl.get("URL")) for work in works]
         return scoped_list.docname, scoped_list.scope, links, _plain(spans)
@@ -296,6 +318,12 @@ class Lists:
 
 def _digest(content: object) -> str:
     return hashlib.blake2s(repr(content).encode(errors="backslashreplace")).hexdigest()
+
+
+def _as_in_note(names: tuple[Cite, ...], note: tuple[Cite, ...]) -> tuple[Cite, ...]:
+    """Return the cites of names with the places of the same works in the note that follows."""
+    places = {cite.key: cite.place for cite in reversed(note)}
+    return tuple(replace(cite, place=places.get(cite.key, cite.place)) for cite in names)
 
 
 def _plain(spans: tuple[Span, ...]) -> list[tuple[object, ...]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
-from doiuri.citations import Span, text_of
+from doiuri.citations import Around, Span, text_of
 from doiuri.plugins.display import needs_work
 from doiuri_csl import merge
 from sphinx import addnodes
@@ -18,6 +18,7 @@ from sphinx_doiuri._citations import (
     citations_in,
     entry_id,
     is_copy,
+    marks_in,
     plain_links,
 )
 from sphinx_doiuri._config import options
@@ -65,6 +66,7 @@ class ResolveCitations(SphinxPostTransform):
         resolved = vars(self.document).setdefault("doi_resolved", set())
         used_ids = vars(self.document).setdefault("doi_ids", set())
         if lists:
+            self._drop_notes(lists)
             for citation in list(citations_in(self.document)):
                 if citation not in resolved:
                     self._resolve(citation, lists, used_ids)
@@ -79,6 +81,28 @@ class ResolveCitations(SphinxPostTransform):
                 replacement = _ListWriter(lists, node, docname, used_ids).write()
             index = node.parent.index(node)
             node.parent[index : index + 1] = replacement
+
+    def _drop_notes(self, lists: Lists) -> None:
+        """Remove the notes of citations that this build leaves out; write those without a note as text."""
+        notes: set[str] = set()
+        for note in list(self.document.findall(nodes.footnote)):
+            citation = next(citations_in(note), None)
+            if "doi_made" in note and citation is not None:
+                if citation["doi_id"] not in lists.cites_in(citation["doi_docname"]):
+                    note.parent.remove(note)
+                    continue
+                if lists.builder.format == "latex" and not note.get("doi_upright"):
+                    # Whatever surrounds the mark
+                    citation.parent.insert(0, nodes.raw("", r"\normalfont{}", format="latex"))
+                    note["doi_upright"] = True
+            notes.update(note["ids"])
+        for mark in [*marks_in(self.document)]:
+            # Extensions insert marks in other documents
+            if mark.get("refid") not in notes:
+                citation = mark["doi_note"].deepcopy()
+                citation["doi_around"] = Around("(", ")")
+                index = mark.parent.index(mark)
+                mark.parent[index : index + 1] = [nodes.Text(" ("), citation, nodes.Text(")")]
 
     def _resolve(self, node: nodes.inline, lists: Lists, used_ids: set[str]) -> None:
         """Write a citation where it stands, which need not be the document that it was written in.
@@ -101,7 +125,8 @@ class ResolveCitations(SphinxPostTransform):
         links = dict(zip(keys, plain_links(cites, self.config), strict=True))
 
         node.children = []
-        for span in lists.spans(home, node["doi_form"], cites):
+        around = node.get("doi_around")
+        for span in lists.spans(home, node["doi_form"], cites, around, node.get("doi_part", "")):
             text = _nodes(span, lists.builder.format)
             key = span.target
             if key is None:

@@ -271,10 +271,11 @@ class Bibliography:
         """Return a citation of a style of notes in a text."""
         if form == "t" and around.in_note:
             return self._names_and_rest(cites, display, around)
-        runs = self._runs(cites, form, display)
-        if form == "p" and not around.begins_sentence:
-            runs = self._shown(self._in_brackets(cites, follows_word=True), cites, display)
-        return self._without_doubled_stop(runs, cites, around)
+        if form != "p":
+            return self._runs(cites, form, display)
+        follows_word = not around.begins_sentence
+        runs = self._in_brackets(cites, follows_word=follows_word)
+        return self._without_doubled_stop(self._shown(runs, cites, display), cites, around)
 
     def _without_doubled_stop(
         self, runs: list[csl.Run], cites: list[Cite], around: Around

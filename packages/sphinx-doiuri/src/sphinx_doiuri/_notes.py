@@ -1,0 +1,262 @@
+"""Citations as footnotes, in styles of notes: made before docutils numbers footnotes, and read in its order.
+
+A footnote of a citation and its mark have ``doi_made``. Of the citations, the text of a footnote has the part
+"note", and a name that the text keeps before a mark has the part "name".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from docutils.transforms.references import Footnotes
+from doiuri.citations import move_mark
+from sphinx import addnodes
+from sphinx.ext.todo import todo_node
+from sphinx.transforms import SphinxTransform
+
+from sphinx_doiuri._citations import citations_in, footnote_around, is_copy, slug
+from sphinx_doiuri._config import citing
+from sphinx_doiuri._environment import conditions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# todolist copies the first, and LaTeX fails at footnotes in the second
+_WITHOUT_NOTES = (todo_node, nodes.rubric)
+
+
+class MakeNotes(SphinxTransform):
+    """Put each citation of the text into a footnote; docutils numbers it with those of the author."""
+
+    # After SortFootnotes of MyST (618), before docutils numbers footnotes (620)
+    default_priority = Footnotes.default_priority - 1
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change a document."""
+        if not citing(self.config).makes_notes:
+            return
+        footnotes: list[nodes.footnote] = []
+        for citation in [*citations_in(self.document)]:
+            # One that another has taken into its note has no parent
+            if citation.parent is not None and _becomes_note(citation):
+                footnotes.append(self._make(citation, len(footnotes) + 1))
+        if footnotes:
+            _set_order(self.document, footnotes)
+            _place(self.document, footnotes)
+
+    def _make(self, citation: nodes.inline, number: int) -> nodes.footnote:
+        """Make a footnote of a citation and those that follow it at once; put the mark into the text."""
+        name = f"doi-note-{slug(self.env.docname)}-{number}"
+        mark = nodes.footnote_reference("", auto=1, refname=name, ids=[f"{name}-mark"])
+        mark["doi_made"] = True
+        mark.source, mark.line = citation.source, citation.line
+        self.document.note_autofootnote_ref(mark)
+        self.document.note_footnote_ref(mark)
+
+        parent = citation.parent
+        index = parent.index(citation)
+        in_note = citation.deepcopy()
+        in_note["doi_form"] = "p"
+        in_note["doi_part"] = "note"
+        if citation["doi_form"] == "t":
+            cites = citation["doi_cites"]
+            in_note["doi_cites"] = tuple(replace(cite, prefix="", no_author=True) for cite in cites)
+            names = (replace(cite, label="", locator="", suffix="") for cite in cites)
+            citation["doi_cites"] = tuple(names)
+            citation["doi_form"] = "author"
+            citation["doi_part"] = "name"
+            parent.insert(index + 1, mark)
+        else:
+            parent[index] = mark
+        _take_following(mark, in_note)
+        # If the mark ends up in another document, this stands for it
+        mark["doi_note"] = in_note.deepcopy()
+        del mark["doi_note"]["doi_part"]
+
+        paragraph = nodes.paragraph("", "", in_note)
+        footnote = nodes.footnote("", paragraph, auto=1, names=[name])
+        footnote["doi_made"] = True
+        footnote["doi_conditions"] = conditions_of(mark)
+        footnote.source, footnote.line = citation.source, citation.line
+        for node in footnote.findall():
+            node.document = self.document
+        self.document.note_autofootnote(footnote)
+        self.document.note_explicit_target(footnote, footnote)
+        _move(mark, stops_in_quotes=citing(self.config).stops_in_quotes)
+        return footnote
+
+
+def _becomes_note(citation: nodes.inline) -> bool:
+    """Return whether a citation stands where a footnote can be made of it."""
+    if citation["doi_form"] not in {"p", "t"} or is_copy(citation):
+        return False
+    if footnote_around(citation) is not None:
+        return False
+    return not any(isinstance(node, _WITHOUT_NOTES) for node in _around(citation))
+
+
+def _around(node: nodes.Node) -> Iterator[nodes.Node]:
+    """Yield the nodes that a node stands in, the innermost first."""
+    parent = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def _take_following(mark: nodes.footnote_reference, in_note: nodes.inline) -> None:
+    """Add citations in brackets that follow a mark at once to its note."""
+    parent = mark.parent
+    after = parent.index(mark) + 1
+    while True:
+        is_apart = after < len(parent) and _is_space(parent[after])
+        following = after + is_apart
+        taken = parent[following] if following < len(parent) else None
+        if not isinstance(taken, nodes.inline) or taken.get("doi_form") != "p":
+            return
+        in_note["doi_cites"] += taken["doi_cites"]
+        in_note += [nodes.Text("; "), *taken.children]
+        taken.parent = None
+        del parent[after : following + 1]
+
+
+def _is_space(node: nodes.Node | None) -> bool:
+    return isinstance(node, nodes.Text) and not node.strip()
+
+
+def _move(mark: nodes.footnote_reference, *, stops_in_quotes: bool) -> None:
+    """Move the punctuation that follows a mark before it, and delete the space before."""
+    parent = mark.parent
+    index = parent.index(mark)
+    if _is_space(_previous(mark)):
+        del parent[index - 1]
+        index -= 1
+    before = _previous(mark)
+    is_text = isinstance(before, nodes.Text)
+    visible = _text_before(mark)
+    after = parent[index + 1] if index + 1 < len(parent) else None
+    text_after = after.astext() if isinstance(after, nodes.Text) else ""
+
+    # Only a text of its own can take a stop into its quotation marks
+    into_quotes = stops_in_quotes and is_text
+    moved_before, moved_after = move_mark(visible, text_after, stops_in_quotes=into_quotes)
+    if text_after != moved_after:
+        parent[index + 1 : index + 2] = [nodes.Text(moved_after)] if moved_after else []
+    if is_text:
+        parent[index - 1] = nodes.Text(moved_before)
+        return
+    punctuation = moved_before.removeprefix(visible.rstrip())
+    if punctuation:
+        parent.insert(index, nodes.Text(punctuation))
+
+
+def _previous(node: nodes.Node) -> nodes.Node | None:
+    """Return the sibling before a node."""
+    index = node.parent.index(node)
+    return node.parent[index - 1] if index > 0 else None
+
+
+def _text_before(mark: nodes.footnote_reference) -> str:
+    """Return the text that readers see before a mark, and before those that stand at its side."""
+    before = _previous(mark)
+    while isinstance(before, nodes.footnote_reference):
+        before = _previous(before)
+    return "" if before is None else before.astext()
+
+
+def _set_order(document: nodes.document, made: list[nodes.footnote]) -> None:
+    """Let docutils number footnotes in the order of their marks; those of the author keep theirs."""
+    ours = set(made)
+    waiting = [note for note in document.autofootnotes if note not in ours]
+    by_name = {name: note for note in document.autofootnotes for name in note["names"]}
+    unnamed = iter([note for note in waiting if not note["names"] and not note["dupnames"]])
+    ordered: dict[nodes.footnote, None] = {}
+    for mark in document.findall(nodes.footnote_reference):
+        if mark.get("auto") != 1 or isinstance(mark.parent, nodes.substitution_definition):
+            continue
+        note = by_name.get(mark["refname"]) if "refname" in mark else next(unnamed, None)
+        if note is not None:
+            ordered[note] = None
+    document.autofootnotes[:] = [*ordered, *(note for note in waiting if note not in ordered)]
+
+
+def _place(document: nodes.document, made: list[nodes.footnote]) -> None:
+    """Put footnotes beside the last one of the author's, in their order; else at the end of the page."""
+    ours = set(made)
+    last = None
+    for note in document.findall(nodes.footnote):
+        if note not in ours and note.get("auto") == 1 and _is_on_each_page(note):
+            last = note
+    if last is None:
+        document += [note for note in document.autofootnotes if note in ours]
+        return
+
+    parent = last.parent
+    end = parent.index(last) + 1
+    start = end - 1
+    while start > 0 and isinstance(parent[start - 1], nodes.footnote):
+        start -= 1
+    order = {note: number for number, note in enumerate(document.autofootnotes)}
+    group = parent[start:end]
+    numbered = [note for note in (*group, *made) if note in order]
+    numbered.sort(key=order.__getitem__)
+    others = [note for note in group if note not in order]
+    parent[start:end] = [*others, *numbered]
+
+
+def _is_on_each_page(note: nodes.footnote) -> bool:
+    """Return whether a footnote of the author's is shown whenever its page is, and not in a docstring."""
+    is_in_docstring = any(isinstance(node, addnodes.desc) for node in _around(note))
+    return not is_in_docstring and not conditions_of(note)
+
+
+class NumberCitations(SphinxTransform):
+    """Note of each citation the number of its note, and when readers meet it: as its mark stands."""
+
+    default_priority = Footnotes.default_priority + 1
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change the citations of a document."""
+        if not citing(self.config).makes_notes:
+            return
+        for order, citation in enumerate(self._in_reading_order()):
+            citation["doi_order"] = order
+            note = footnote_around(citation)
+            if note is not None:
+                citation["doi_number"] = _number_of(note)
+
+    def _in_reading_order(self) -> Iterator[nodes.inline]:
+        """Yield the citations: those in a note after the first mark of it, and those without a mark last."""
+        in_notes: dict[str, list[nodes.inline]] = {}
+        for note in self.document.findall(nodes.footnote):
+            citations = [*citations_in(note)]
+            for id_ in note["ids"]:
+                in_notes[id_] = citations
+        seen: set[nodes.inline] = set()
+        for node in self.document.findall(nodes.Element):
+            met: list[nodes.inline] = []
+            if isinstance(node, nodes.footnote_reference):
+                met = in_notes.get(node.get("refid", ""), met)
+            elif isinstance(node, nodes.inline) and _is_in_text(node):
+                met = [node]
+            for citation in met:
+                if citation not in seen:
+                    seen.add(citation)
+                    yield citation
+        for citation in citations_in(self.document):
+            if citation not in seen:
+                yield citation
+
+
+def _is_in_text(node: nodes.inline) -> bool:
+    """Return whether a node is a citation that stands in no footnote."""
+    if "doi_form" not in node or isinstance(node.parent, nodes.substitution_definition):
+        return False
+    return footnote_around(node) is None
+
+
+def _number_of(note: nodes.footnote) -> int:
+    """Return the number of a footnote; 0 if it has a symbol."""
+    label = note[0].astext() if isinstance(note[0], nodes.label) else ""
+    return int(label) if label.isdecimal() else 0

@@ -335,7 +335,7 @@ def test_a_style_of_notes_has_ibid(tmp_path: Path, cite: Render) -> None:
         "KAHN (Ibid. 3)",
         "van der Berg On dikes",
         "KAHN",
-        "KAHN (Ibid.)",
+        "KAHN (Ibid)",
     ]
 
 

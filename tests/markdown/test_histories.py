@@ -17,6 +17,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from support.pages import broken, pages_of
+from support.references import NOTES
 from support.servers.metadata import changing_proxy
 from support.servers.web import site
 
@@ -28,6 +29,7 @@ TEXTS = {
     "cites a": "[@doi:10.5555/a]",
     "cites b, a": "## On @{doi:10.5555/b}\n\n[@doi:10.5555/b; @doi:10.5555/a, p. 3] @doi:10.5555/dead",
     "cites own": "[@own]",
+    "notes": "## On [@doi:10.5555/b]\n\nSee[^n] [@doi:10.5555/a], @doi:10.5555/b.\n\n[^n]: [@doi:10.5555/a]",
     "lists": "[@doi:10.5555/b] and [@doi:10.5555/a]\n\n///References Go Here///\n\nEnd",
 }
 OPTIONS: dict[str, list[object]] = {
@@ -38,6 +40,8 @@ OPTIONS: dict[str, list[object]] = {
     "bare_names": [False, True],
     "text": ["name", "{authors} ({year})"],
     "nocite": [[], ["10.5555/c"]],
+    "reference_style": ["", "notes.csl"],
+    "notes": ["", False],
     "lock": ["", "lock.json"],
 }
 WORKS = (
@@ -112,6 +116,8 @@ class MkDocs:
             **more,
         }
         lock = self._folder / f"{name}.json"
+        if options["reference_style"]:
+            (self._folder / "notes.csl").write_text(NOTES, "utf-8")
         options |= {"resolver": self._url, "lock": options["lock"] and str(lock)}
         out = self._folder / name
         self._log.clear()
@@ -129,6 +135,7 @@ class MkDocs:
     def _run(self, out: Path, options: dict[str, object], kept: dict[str, Any]) -> None:
         theme = {"name": "mkdocs", "highlightjs": False}
         settings = {"site_name": "Test", "theme": theme, "plugins": [{"doiuri": options}]}
+        settings["markdown_extensions"] = ["footnotes"]
         file = self._folder / "mkdocs.yml"
         file.write_text(json.dumps(settings), "utf-8")
         PLUGINS.plugin_cache = kept
@@ -150,12 +157,16 @@ class Pelican(MkDocs):
 
         del options["bibliography"]
         options["works"] = str(self._folder / "works.json")
+        if options["reference_style"]:
+            options["reference_style"] = str(self._folder / "notes.csl")
         if kept.get("options") != options:
             settings = {
                 "PATH": str(self._folder / "docs"), "OUTPUT_PATH": str(out), "DELETE_OUTPUT_DIRECTORY": True,
                 "CACHE_PATH": str(out.with_suffix(".cache")), "CACHE_CONTENT": True,
                 "LOAD_CONTENT_CACHE": True, "THEME": "simple", "TIMEZONE": "UTC",
-                "PLUGINS": ["markdown_doiuri"], "MARKDOWN": {"extension_configs": {"doiuri": dict(options)}},
+                "PLUGINS": ["markdown_doiuri"], "MARKDOWN": {
+                    "extension_configs": {"doiuri": dict(options), "markdown.extensions.footnotes": {}},
+                },
             }  # fmt: skip
             kept |= {"options": options, "site": Pelican(read_settings(override=settings))}
         kept["site"].run()
@@ -216,6 +227,12 @@ HISTORIES = {
     "a lock file gains entries": [
         Step({"index": "cites a"}, options={"lock": 1}), Step({"b/page": "dead", "c": "links c"}),
         Step({"d/page": "cites a", "e": "cites own"}),
+    ],
+    "citations become notes, and text again": [
+        Step({**ALL, "e": "notes"}, options={"reference_style": 1}),
+        Step({"c": "notes", "e": "nothing"}, states={"a": "by Abel"}), Step(options={"bibliography": 1}),
+        Step(options={"notes": 1}), Step({"e": "notes"}, options={"notes": 0}),
+        Step(options={"reference_style": 0}),
     ],
     "options change": [
         Step(ALL), *(Step(options={before: 0, name: 1}) for before, name in pairwise(["lock", *OPTIONS]))

@@ -11,6 +11,7 @@ from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links, LooksTreeprocessor
+from markdown_doiuri._notes import NotesTreeprocessor
 from markdown_doiuri._options import MarkdownOptions, default_config
 from markdown_doiuri._references import (
     HeadingTreeprocessor,
@@ -92,6 +93,9 @@ class DOIExtension(Extension):
             # Before paragraphs (10), after all other blocks.
             place = PlaceProcessor(md.parser, report)
             md.parser.blockprocessors.register(place, "doiuri-place", 12)
+            # After links; before footnote-duplicate (15), which reads notes, and smarty (6), which hides quotes.
+            notes = NotesTreeprocessor(md, options, processor.citations, report, self._inform)
+            md.treeprocessors.register(notes, "doiuri-notes", 18)
             # After the same as headings; before toc (5), which reads the text.
             processor.citations.entries = self.entries
             references = ReferencesTreeprocessor(
@@ -120,6 +124,10 @@ class DOIExtension(Extension):
         """Return what the metadata of a document list, as the extension ``meta`` has read them."""
         lines: list[str] = getattr(md, "Meta", {}).get("nocite", [])
         return "\n".join(lines)
+
+    def _inform(self, message: str) -> None:
+        """Log what is no problem."""
+        _logger.info("%s", message)
 
     def _writer(self, citations: Citations, used: set[str]) -> Writer | None:
         """Return what writes the citations and the list of a document, or None if it has none."""

@@ -6,10 +6,11 @@ import html
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI
+from doiuri.citations import Around, as_in_note
 from doiuri.plugins.display import details_of
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import toc
@@ -21,7 +22,7 @@ from markdown_doiuri._report import MARKER, Problem
 from markdown_doiuri._stash import literal, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
     from typing import TypeAlias
 
     import doiuri_csl as csl
@@ -76,6 +77,17 @@ def marked_places(root: Element) -> list[tuple[Element, Element]]:
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
 
 
+class Noted(NamedTuple):
+    """What the note of a citation has to do with it."""
+
+    around: Around = Around()
+    """The text around it."""
+    part: Literal["", "name", "note"] = ""
+    """Of a citation that becomes a note: the name that stays in the text, or the note; "" for any other."""
+    number: int = 0
+    """The number of the note that it stands in; 0 in the text."""
+
+
 @dataclass(slots=True)
 class Citations:
     """The citations of a page, in order, and what is known about the works."""
@@ -93,6 +105,8 @@ class Citations:
     untitled: dict[Element, DOI] = field(default_factory=dict)
     """The links without a text of their own that show metadata."""
     answers: dict[DOI, Answer] = field(default_factory=dict)
+    notes: dict[Element, Noted] = field(default_factory=dict)
+    """In a style of notes, what the notes of citations have to do with them."""
     entries: EntryCache | None = None
     """The texts of the entries of other pages and builds; those of this page are added."""
 
@@ -235,7 +249,8 @@ class Writer:
         self._page = page
         self._cited = self._works(citations.listed)
         self._references = self._bibliography()
-        references = self._references.references if citations.page else ()
+        has_list = citations.page and self._references.has_entries
+        references = self._references.references if has_list else ()
         self._entries = {reference.key: reference for reference in references}
         self._ids = {key: self._entry_id(key) for key in self._entries}
         self._times: Counter[Key] = Counter()  # that the page cites a work
@@ -266,12 +281,7 @@ class Writer:
 
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
-        cited = self._citations.cited
-        placed = self._references.placed(
-            (citation.form, citation.cites) for citation in cited.values()
-        )
-        for (element, citation), cites in zip(cited.items(), placed, strict=True):
-            spans = self._references.citation(cites, citation.form, self._options.shared.display)
+        for element, spans in self._written():
             element.tag = "span"
             element.text = None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
@@ -281,6 +291,28 @@ class Writer:
             elif self._options.details and element not in self._citations.in_headings:
                 self._add_cards(element)
         return self.entries() if self._citations.page else None
+
+    def _written(self) -> Iterator[tuple[Element, tuple[Span, ...]]]:
+        """Yield the elements that stand for citations, each with its text."""
+        cited = self._citations.cited
+        notes = self._citations.notes
+        of_notes = [note.number for note in notes.values()]
+        has_notes = any(note.part for note in notes.values())
+        placed = self._references.placed(
+            ((citation.form, citation.cites) for citation in cited.values()),
+            of_notes if has_notes else None,
+        )
+        display = self._options.shared.display
+        for index, (element, citation) in enumerate(cited.items()):
+            cites = placed[index]
+            note = notes.get(element)
+            if note is not None and note.part == "note":
+                yield element, self._references.note(cites, display)
+                continue
+            if note is not None and note.part == "name":
+                cites = as_in_note(cites, placed[index + 1])
+            around = None if note is None else note.around
+            yield element, self._references.citation(cites, citation.form, display, around)
 
     def _add_cards(self, citation: Element) -> None:
         """Give the links of a citation cards, if the works have titles."""

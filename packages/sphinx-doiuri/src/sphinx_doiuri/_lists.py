@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from docutils import nodes
-from doiuri.citations import EntryCache, text_of
+from doiuri.citations import EntryCache, as_in_note, text_of
 from doiuri.plugins.display import Words
 from sphinx.util import logging
 from sphinx.util.nodes import clean_astext
@@ -149,7 +148,7 @@ class Lists:
             cites = references.placed(forms, notes)
             for index, citation in enumerate(citations):
                 if citation.part == "name":
-                    cites[index] = _as_in_note(cites[index], cites[index + 1])
+                    cites[index] = as_in_note(cites[index], cites[index + 1])
             ids = [citation.id for citation in citations]
             self._cites[docname] = dict(zip(ids, cites, strict=True))
         return self._cites[docname]
@@ -318,12 +317,6 @@ class Lists:
 
 def _digest(content: object) -> str:
     return hashlib.blake2s(repr(content).encode(errors="backslashreplace")).hexdigest()
-
-
-def _as_in_note(names: tuple[Cite, ...], note: tuple[Cite, ...]) -> tuple[Cite, ...]:
-    """Return the cites of names with the places of the same works in the note that follows."""
-    places = {cite.key: cite.place for cite in reversed(note)}
-    return tuple(replace(cite, place=places.get(cite.key, cite.place)) for cite in names)
 
 
 def _plain(spans: tuple[Span, ...]) -> list[tuple[object, ...]]:

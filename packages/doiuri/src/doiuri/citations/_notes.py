@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import doiuri_csl as csl
+
+    from doiuri.citations._cites import Cite
 
 # The mark stands after them, and before dashes and slashes
 _BEFORE_MARK = frozenset(".,;:!?…\"'。，、；：！？｡､")
@@ -94,6 +97,12 @@ def _has_stop(text: str, *, stops_in_quotes: bool) -> bool:
     if stops_in_quotes:
         text = text.rstrip(_QUOTES)
     return text.endswith(_STOPS)
+
+
+def as_in_note(names: tuple[Cite, ...], note: tuple[Cite, ...]) -> tuple[Cite, ...]:
+    """Return the cites of names in a text with the places of the same works in the note that follows them."""
+    places = {cite.key: cite.place for cite in reversed(note)}
+    return tuple(replace(cite, place=places.get(cite.key, cite.place)) for cite in names)
 
 
 def ends_sentence(text: str) -> bool:

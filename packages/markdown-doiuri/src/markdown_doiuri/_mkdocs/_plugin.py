@@ -352,7 +352,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
                 server.watch(path)
 
     def on_post_build(self, *, config: Config) -> None:  # noqa: ARG002
-        """Say how many DOIs could not be checked."""
+        """Say how many DOIs could not be checked, and what else is no problem."""
+        for message in self._extension.information:
+            _logger.info("%s", message)
         unknown = self._extension.site.unknown()
         if unknown:
             _logger.info("%s", unknown)

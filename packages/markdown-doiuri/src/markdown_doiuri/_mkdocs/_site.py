@@ -240,6 +240,8 @@ class SiteExtension(DOIExtension):
             self.references = SiteReferences(
                 bibliography, self, is_dirty=is_dirty, keeps_page_lists=page_lists
             )
+        self.information: dict[str, None] = {}
+        """What is said at the end of the build, and is no problem."""
         self.begin(None)  # no page yet
 
     def begin(self, file: File | None, nocite: str = "") -> None:
@@ -262,6 +264,9 @@ class SiteExtension(DOIExtension):
 
     def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
         return self.site.look_up(needs)
+
+    def _inform(self, message: str) -> None:
+        self.information[message] = None
 
     def _writer(self, citations: Citations, used: set[str]) -> Writer | None:
         """Return what writes a page; None if it has neither citations nor the list of the site."""

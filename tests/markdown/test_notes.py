@@ -53,7 +53,7 @@ SENTENCES = {
     "One *etc.* [@li]. Then.": ["One etc.[1] Then.", "[1] Li Ants."],
     "One [@li] — then [@kim]/later.": ["One[1] — then[2]/later.", "[1] Li Ants.", "[2] Kim Bees."],
     "Li [@li]'s words.": ["Li[1]'s words.", "[1] Li Ants."],
-    "One [@li]. [@kim].": ["One.[1][2]", "[1] Li Ants.", "[2] Kim Bees."],
+    "One [@li]. [@kim].": ["One.[1] [2]", "[1] Li Ants.", "[2] Kim Bees."],
     r"One [@li]\*, then.": ["One[1]*, then.", "[1] Li Ants."],
     "[see @li, etc.]": ["[1]", "[1] See Li Ants, etc."],
     "As @li [p. 5], says.": ["As Li,[1] says.", "[1] Ants 5."],
@@ -62,6 +62,7 @@ SENTENCES = {
     "*One [@li].*": ["One.[1]", "[1] Li Ants."],
     "# One [@li]": ["One[1]", "[1] Li Ants."],
     "- One [@li]\n- Two [@kim]": ["[1] Li Ants.", "[2] Kim Bees."],
+    "One [@li][^x].\n\n[^x]: X": ["One[1] [2].", "[1] Li Ants.", "[2] X"],
     # with those of the author, by the order of the marks
     "One[^x] [@li], two[^y] [@kim].\n\n[^y]: On @kim [p. 2], ok [@li].\n[^x]: See [@li].": [
         "One[1],[2] two[3].[4]",
@@ -71,7 +72,7 @@ SENTENCES = {
         "[4] Kim.",
     ],
     "One [@li] two[^x] [@kim] three[^x].\n\n[^x]: X": [
-        *("One[1] two[2][3] three[2].", "[1] Li Ants.", "[2] X", "[3] Kim Bees."),
+        *("One[1] two[2] [3] three[2].", "[1] Li Ants.", "[2] X", "[3] Kim Bees."),
     ],
     # the number of the first note of a work
     "[@li] a [@kim] b [@kim] c [@kim] d [@li]": [
@@ -174,7 +175,7 @@ def test_a_site(bibliography: str, site: MakeSite, options: dict[str, str]) -> N
     made.build(plugins=[{"doiuri": plugin}], markdown_extensions=["footnotes"])
     assert made.messages() == []
     index = re.sub(r".*?<h1", "<h1", made.source("index.html"), count=1, flags=re.DOTALL)
-    assert shown(index)[1] == "A[1] b.[2][3]"
+    assert shown(index)[1] == "A[1] b.[2] [3]"
     assert [line for line in shown(index) if line.startswith("[")] == [
         *("[1] Li Ants.", "[2] Kim Bees.", "[3] See Li."),
     ]
@@ -188,3 +189,34 @@ def test_a_site(bibliography: str, site: MakeSite, options: dict[str, str]) -> N
     made.build(plugins=[{"doiuri": {**plugin, "notes": True}}])
     [problem] = made.messages()
     assert "load the extension" in problem
+
+
+RAISED = """
+<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
+  <citation collapse="citation-number"><layout vertical-align="sup" delimiter=",">
+    <text variable="citation-number"/>
+  </layout></citation>
+  <bibliography><layout><text variable="title"/></layout></bibliography>
+</style>"""
+NUMBERS = {
+    "A noise [@li]. Then": "A noise.¹ Then",
+    "A noise [@li], then": "A noise,¹ then",
+    'A "noise" [@li]. Then': 'A "noise."¹ Then',
+    "A [@li] [@kim; @li] noise": "A¹,² noise",
+    "A [@kim]. [@li] Then": "A.¹ ² Then",
+    "A noise@li, then @kim say": "A noiseLi¹, then Kim² say",
+    "Li [@li]'s *noise* [@kim].": "Li¹'s noise.²",
+    "See ([@li]).": "See (¹).",
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), NUMBERS.items(), ids=ascii)
+def test_raised_numbers_stand_after_the_punctuation(
+    source: str, expected: str, render: Render, tmp_path: Path, options: dict[str, str]
+) -> None:
+    Path(options["reference_style"]).write_text(RAISED, "utf-8")
+    html = render(source.replace("noise@", "noise @"), **options).html
+    digits = {"1": "¹", "2": "²"}
+    page = re.sub(r"<sup>(\d)</sup>", lambda raised: digits[raised[1]], html)
+    found = Page(page.partition("<div")[0]).text.strip().replace("\xa0", " ")
+    assert found == expected.replace("noiseLi", "noise Li"), f"{source!r} is shown as {found!r}"

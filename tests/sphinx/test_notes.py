@@ -45,7 +45,7 @@ def lines(result: Build, name: str = "index.txt") -> list[str]:
 SENTENCES = {
     # what readers see of a sentence, and of its notes
     f"One {A}, then.": ["One,[1] then.", "[1] Li Ants."],
-    f"One {A}. {B}.": ["One.[1][2]", "[1] Li Ants.", "[2] Kim Bees."],
+    f"One {A}. {B}.": ["One.[1] [2]", "[1] Li Ants.", "[2] Kim Bees."],
     f'One "word {A}." Then.': ['One "word."[1] Then.', "[1] Li Ants."],
     f'One "word" {A}, then.': ['One "word,"[1] then.', "[1] Li Ants."],
     f"One *word* {A}. Then.": ["One *word*.[1] Then.", "[1] Li Ants."],
@@ -69,19 +69,19 @@ SENTENCES = {
 IN_NOTES = {
     # only reStructuredText has these; the numbers are those of the marks
     f"One [#]_ {A} [#b]_ {B}.\n\n.. [#] See :doi:p:`@a`.\n.. [#b] On :doi:t:`@b, p. 2`, ok {A}": [
-        "One [1][2] [3].[4]",
+        "One [1] [2] [3].[4]",
         "[1] See Li Ants.",
         "[2] Ibid.",
         "[3] On Kim, Bees 2, ok Li.",
         "[4] Kim.",
     ],
     f"One {A} [#]_ [#]_ {B} [#]_.\n\n.. [#] X\n.. [#] Y\n.. [#] Z\n\nEnd {A}.": [
-        "One[1] [2] [3][4] [5].",
+        "One[1] [2] [3] [4] [5].",
         *("[1] Li Ants.", "[2] X", "[3] Y", "[4] Kim Bees.", "[5] Z", "[6] Li above n. 1."),
         "End.[6]",
     ],
     f"One [1]_ {A} [#]_.\n\n.. [1] X\n.. [#] Y": [
-        "One [1][2] [3].",
+        "One [1] [2] [3].",
         *("[1] X", "[2] Li Ants.", "[3] Y"),
     ],
     f".. function:: f()\n   :no-index-entry:\n\n   One [#]_\n\n   .. [#] X\n\nTwo {A}.": [
@@ -293,10 +293,39 @@ def test_a_mark_in_another_document_shows_the_citation(tmp_path: Path) -> None:
 
 
 RESULTS = {"text": "index.txt", "latex": "book.tex"}
+RAISED = """
+<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
+  <citation collapse="citation-number"><layout vertical-align="sup" delimiter=",">
+    <text variable="citation-number"/>
+  </layout></citation>
+  <bibliography><layout><text variable="title"/></layout></bibliography>
+</style>"""
+NUMBERS = {
+    f"A noise {A}. Then": "A noise.¹ Then",
+    f'A "noise" {A}, then': 'A "noise,"¹ then',
+    f"A {A} :doi:p:`@b; @a` noise [#]_\n\n.. [#] See {B}.": "A¹,² noise [1]",
+    f"A {B}. {A} Then": "A.¹ ² Then",
+    f"A {A} [#]_\n\n.. [#] X": "A¹ [1]",
+    f"Li {A}'s *noise* {B}.": "Li¹'s *noise*.²",
+    ":doi:t:`@b`, too": "Kim¹, too",
+}
+
+
+def test_raised_numbers_stand_after_the_punctuation(tmp_path: Path) -> None:
+    files = {
+        f"s{number}.rst": f":orphan:\n\nT\n=\n\n{text}\n" for number, text in enumerate(NUMBERS)
+    }
+    result = made(tmp_path, "text", "", "-D", "smartquotes=0", **files, **{"notes.csl": RAISED})
+    for number, (text, expected) in enumerate(NUMBERS.items()):
+        found = lines(result, f"s{number}.txt")
+        assert found[0] == expected, f"{text!r} is shown as {found[0]!r}"
+
+
 HISTORY = [
     # the class of the style, its text, the option, and works
     {"notes.csl": STYLE},
     {"notes.csl": STYLE.replace('class="note"', 'class="in-text"')},
+    {"notes.csl": RAISED},
     {"notes.csl": STYLE},
     {"conf.py": f"{CONF}doi_notes = 'no'\n"},
     {"conf.py": f"{CONF}doi_reference_style = 'author-date'\n"},

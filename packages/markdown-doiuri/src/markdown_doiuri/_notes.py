@@ -1,4 +1,4 @@
-"""Citations as footnotes of Python-Markdown's extension ``footnotes``, in styles of notes."""
+"""Citations as footnotes of Python-Markdown's extension ``footnotes``, in styles of notes; raised numbers."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _NO_FOOTNOTES = (
     'citations stay in the text; for the footnotes of the style, load the extension "footnotes"'
 )
+_APART = "\N{NO-BREAK SPACE}"  # "1 2", not "12"
 _MARK = "footnote-ref"
 _BACK = "footnote-backref"
 _INLINE = frozenset("a abbr b del em i ins mark q s small span strong sub sup u".split())  # noqa: SIM905
@@ -61,7 +62,11 @@ class NotesTreeprocessor(Treeprocessor):
         citations = self._citations
         citations.notes = {}
         citing = self._options.citing
-        if not citations.cited or not citing.styles()[0].is_note:
+        if not citations.cited:
+            return
+        if citing.raises_numbers:
+            _Marks(root, citations, citing.stops_in_quotes).move_numbers()
+        if not citing.styles()[0].is_note:
             return
         footnotes = self._footnotes()
         made: dict[str, Element] = {}
@@ -98,7 +103,74 @@ def _items(root: Element) -> dict[str, Element]:
     return items
 
 
-class _NoteMaker:
+def _is_mark(sup: Element) -> bool:
+    return len(sup) == 1 and sup[0].get("class") == _MARK
+
+
+class _Marks:
+    """The marks in a text: raised numbers, or those of notes."""
+
+    def __init__(self, root: Element, citations: Citations, stops_in_quotes: bool) -> None:
+        self._citations = citations
+        self._stops_in_quotes = stops_in_quotes
+        self._parents = {child: parent for parent, child in with_parents(root)}
+        self._marks: set[Element] = set()
+
+    def move_numbers(self) -> None:
+        """Move raised numbers after the punctuation; those that follow one another at once are one citation."""
+        cited = self._citations.cited
+        for element in list(cited):
+            if element in cited and cited[element].form == "p":
+                cited[element] = self._with_following(element, cited[element])
+                self._marks.add(element)
+                self._move(element)
+
+    def _with_following(self, mark: Element, citation: Citation) -> Citation:
+        """Return a citation with those in brackets that follow its mark at once, which are removed."""
+        cited = self._citations.cited
+        parent = self._parents[mark]
+        while not (mark.tail or "").strip():
+            siblings = list(parent)
+            following = siblings[siblings.index(mark) + 1 :][:1]
+            if not following or following[0] not in cited or cited[following[0]].form != "p":
+                break
+            taken = cited.pop(following[0])
+            citation = citation._replace(cites=(*citation.cites, *taken.cites))
+            mark.tail = following[0].tail
+            parent.remove(following[0])
+        return citation
+
+    def _move(self, mark: Element) -> None:
+        """Move the punctuation that follows a mark before it, and delete the space before."""
+        parent = self._parents[mark]
+        siblings = list(parent)
+        index = siblings.index(mark)
+        before = siblings[index - 1] if index > 0 else None
+        text = (parent.text if before is None else before.tail) or ""
+        visible = text if text.strip() else self._text_before(parent, siblings[:index])
+
+        # Only a text of its own can take a stop into its quotation marks
+        into_quotes = self._stops_in_quotes and bool(text.strip())
+        moved_before, mark.tail = move_mark(visible, mark.tail or "", stops_in_quotes=into_quotes)
+        if not text.strip():
+            moved_before = moved_before.removeprefix(visible.rstrip())
+            if not moved_before and before in self._marks:
+                moved_before = _APART
+        if before is None:
+            parent.text = moved_before
+        else:
+            before.tail = moved_before
+        if not mark.tail and siblings[index + 1 :][:1] and siblings[index + 1] in self._marks:
+            mark.tail = _APART
+
+    def _text_before(self, parent: Element, siblings: list[Element]) -> str:
+        """Return the nearest words before a mark, and before those that stand at its side."""
+        while siblings and siblings[-1] in self._marks and not (siblings[-1].tail or "").strip():
+            siblings = siblings[:-1]
+        return next((text for text in _texts_before(parent, siblings) if text.strip()), "")
+
+
+class _NoteMaker(_Marks):
     """Makes the footnotes of a page: marks in the text, and notes that hold the citations."""
 
     def __init__(
@@ -108,12 +180,10 @@ class _NoteMaker:
         citations: Citations,
         stops_in_quotes: bool,
     ) -> None:
+        super().__init__(root, citations, stops_in_quotes)
         self._root = root
         self._footnotes = footnotes
-        self._citations = citations
-        self._stops_in_quotes = stops_in_quotes
-        self._parents = {child: parent for parent, child in with_parents(root)}
-        self._marks: set[Element] = set()
+        self._marks |= {sup for sup in root.iter("sup") if _is_mark(sup)}
 
     def make(self, prefix: str) -> dict[str, Element]:
         """Make the footnotes; return the citations that are their texts, by the ids of the notes.
@@ -172,46 +242,6 @@ class _NoteMaker:
         self._citations.notes[note] = Noted(part="note")
         self._move(mark)
         return note
-
-    def _with_following(self, mark: Element, citation: Citation) -> Citation:
-        """Return a citation with those in brackets that follow its mark at once, which are removed."""
-        cited = self._citations.cited
-        parent = self._parents[mark]
-        while not (mark.tail or "").strip():
-            siblings = list(parent)
-            following = siblings[siblings.index(mark) + 1 :][:1]
-            if not following or following[0] not in cited or cited[following[0]].form != "p":
-                break
-            taken = cited.pop(following[0])
-            citation = citation._replace(cites=(*citation.cites, *taken.cites))
-            mark.tail = following[0].tail
-            parent.remove(following[0])
-        return citation
-
-    def _move(self, mark: Element) -> None:
-        """Move the punctuation that follows a mark before it, and delete the space before."""
-        parent = self._parents[mark]
-        siblings = list(parent)
-        index = siblings.index(mark)
-        before = siblings[index - 1] if index > 0 else None
-        text = (parent.text if before is None else before.tail) or ""
-        visible = text if text.strip() else self._text_before(parent, siblings[:index])
-
-        # Only a text of its own can take a stop into its quotation marks
-        into_quotes = self._stops_in_quotes and bool(text.strip())
-        moved_before, mark.tail = move_mark(visible, mark.tail or "", stops_in_quotes=into_quotes)
-        if not text.strip():
-            moved_before = moved_before.removeprefix(visible.rstrip())
-        if before is None:
-            parent.text = moved_before
-        else:
-            before.tail = moved_before
-
-    def _text_before(self, parent: Element, siblings: list[Element]) -> str:
-        """Return the nearest words before a mark, and before those that stand at its side."""
-        while siblings and siblings[-1] in self._marks and not (siblings[-1].tail or "").strip():
-            siblings = siblings[:-1]
-        return next((text for text in _texts_before(parent, siblings) if text.strip()), "")
 
     def _add(self, made: Mapping[str, Element]) -> None:
         """Let the extension make the notes, and put the citations into them."""

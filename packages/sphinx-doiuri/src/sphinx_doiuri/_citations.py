@@ -50,7 +50,7 @@ _DIGEST_BYTES = 4
 _REFERENCES = frozenset({"ref", "numref", "doc", "any", "term", "myst"})
 
 # The data that come from reading a document, each by document name
-_READ = ("citations", "places", "titles", "targets", "files", "styles", "insertions", "notes")
+_READ = ("citations", "places", "titles", "targets", "files", "styles", "insertions", "marks")
 
 
 class Citation(NamedTuple):
@@ -317,7 +317,7 @@ def outdated_documents(
     changed: set[str],  # noqa: ARG001
     removed: set[str],  # noqa: ARG001
 ) -> list[str]:
-    """Return the documents to read again: files or styles are others, or citations become notes or text.
+    """Return the documents to read again: files or styles are others, or marks stand elsewhere.
 
     Handles ``env-get-outdated``.
     """
@@ -333,15 +333,20 @@ def outdated_documents(
         for docname, noted in domain.styles.items()
         if any(of_project.style_digest(style) != content for style, content in noted.items())
     )
-    now = notes_of(app.config)
-    outdated += (docname for docname, before in domain.notes.items() if before != now)
+    now = marks_of(app.config)
+    outdated += (docname for docname, before in domain.marks.items() if before != now)
     return outdated
 
 
-def notes_of(config: Config) -> tuple[bool, bool]:
-    """Return whether citations become notes, and whether stops then move into quotation marks."""
+def marks_of(config: Config) -> tuple[bool, ...]:
+    """Return what decides where marks stand: whether citations become notes, or are raised, and the language."""
     of_project = citing(config)
-    return of_project.makes_notes, of_project.makes_notes and of_project.stops_in_quotes
+    has_marks = of_project.makes_notes or of_project.raises_numbers
+    return (
+        of_project.makes_notes,
+        of_project.raises_numbers,
+        has_marks and of_project.stops_in_quotes,
+    )
 
 
 def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
@@ -451,8 +456,8 @@ class DOIDomain(Domain):
         """Digests of the styles of lists, by document name and by what the list calls them."""
         self.insertions: dict[str, bool] = self.data["insertions"]
         """The documents into which other extensions may insert what they keep of other documents."""
-        self.notes: dict[str, tuple[bool, bool]] = self.data["notes"]
-        """How the citations of documents were read, as ``notes_of`` returns it."""
+        self.marks: dict[str, tuple[bool, ...]] = self.data["marks"]
+        """How the citations of documents were read, as ``marks_of`` returns it."""
         self.rendered: dict[str, dict[str, str]] = self.data["rendered"]
         """Digests of what the pages of each builder show, by document name and builder."""
         self.warned: dict[str, set[tuple[str, DOI | str]]] = self.data["warned"]
@@ -476,7 +481,7 @@ class DOIDomain(Domain):
         contents = {
             "citations": self._read_citations(docname, document),
             "places": self._read_places(docname, document),
-            "notes": notes_of(env.config) if any(citations_in(document)) else None,
+            "marks": marks_of(env.config) if any(citations_in(document)) else None,
             "titles": _titles_with_citations(document),
             "targets": _targets_of(document, docname),
             "insertions": _has_insertions(document),

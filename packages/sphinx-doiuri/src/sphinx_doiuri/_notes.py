@@ -1,5 +1,7 @@
 """Citations as footnotes, in styles of notes: made before docutils numbers footnotes, and read in its order.
 
+Raised numbers of other styles stand after the punctuation, too.
+
 A footnote of a citation and its mark have ``doi_made``. Of the citations, the text of a footnote has the part
 "note", and a name that the text keeps before a mark has the part "name".
 """
@@ -35,6 +37,8 @@ class MakeNotes(SphinxTransform):
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document."""
+        if citing(self.config).raises_numbers:
+            self._move_numbers()
         if not citing(self.config).makes_notes:
             return
         footnotes: list[nodes.footnote] = []
@@ -45,6 +49,17 @@ class MakeNotes(SphinxTransform):
         if footnotes:
             _set_order(self.document, footnotes)
             _place(self.document, footnotes)
+
+    def _move_numbers(self) -> None:
+        """Move raised numbers after the punctuation; those that follow one another at once are one citation."""
+        for citation in [*citations_in(self.document)]:
+            if (
+                citation.parent is not None
+                and citation["doi_form"] == "p"
+                and not is_copy(citation)
+            ):
+                _take_following(citation, citation)
+                _move(citation, stops_in_quotes=citing(self.config).stops_in_quotes)
 
     def _make(self, citation: nodes.inline, number: int) -> nodes.footnote:
         """Make a footnote of a citation and those that follow it at once; put the mark into the text."""
@@ -105,8 +120,8 @@ def _around(node: nodes.Node) -> Iterator[nodes.Node]:
         parent = parent.parent
 
 
-def _take_following(mark: nodes.footnote_reference, in_note: nodes.inline) -> None:
-    """Add citations in brackets that follow a mark at once to its note."""
+def _take_following(mark: nodes.Element, in_note: nodes.inline) -> None:
+    """Add citations in brackets that follow a mark at once to the citation of its note."""
     parent = mark.parent
     after = parent.index(mark) + 1
     while True:
@@ -125,7 +140,7 @@ def _is_space(node: nodes.Node | None) -> bool:
     return isinstance(node, nodes.Text) and not node.strip()
 
 
-def _move(mark: nodes.footnote_reference, *, stops_in_quotes: bool) -> None:
+def _move(mark: nodes.Element, *, stops_in_quotes: bool) -> None:
     """Move the punctuation that follows a mark before it, and delete the space before."""
     parent = mark.parent
     index = parent.index(mark)
@@ -146,21 +161,29 @@ def _move(mark: nodes.footnote_reference, *, stops_in_quotes: bool) -> None:
     if is_text:
         parent[index - 1] = nodes.Text(moved_before)
         return
-    punctuation = moved_before.removeprefix(visible.rstrip())
-    if punctuation:
-        parent.insert(index, nodes.Text(punctuation))
+    between = moved_before.removeprefix(visible.rstrip())
+    if not between and _is_mark(before):
+        between = "\N{NO-BREAK SPACE}"  # "1 2", not "12"
+    if between:
+        parent.insert(index, nodes.Text(between))
 
 
-def _previous(node: nodes.Node) -> nodes.Node | None:
+def _previous(node: nodes.Element) -> nodes.Node | None:
     """Return the sibling before a node."""
     index = node.parent.index(node)
     return node.parent[index - 1] if index > 0 else None
 
 
-def _text_before(mark: nodes.footnote_reference) -> str:
+def _is_mark(node: nodes.Node | None) -> bool:
+    """Return whether a node is the mark of a footnote, or a citation that may be a raised number."""
+    is_citation = isinstance(node, nodes.inline) and node.get("doi_form") == "p"
+    return is_citation or isinstance(node, nodes.footnote_reference)
+
+
+def _text_before(mark: nodes.Element) -> str:
     """Return the text that readers see before a mark, and before those that stand at its side."""
     before = _previous(mark)
-    while isinstance(before, nodes.footnote_reference):
+    while isinstance(before, nodes.Element) and _is_mark(before):
         before = _previous(before)
     return "" if before is None else before.astext()
 

@@ -179,6 +179,11 @@ class Citing:
         """Whether citations become footnotes: in a style of notes, unless the option ``notes`` is off."""
         return self._notes is not False and self.styles()[0].is_note
 
+    @property
+    def raises_numbers(self) -> bool:
+        """Whether citations are raised numbers, which stand after punctuation as the marks of notes do."""
+        return self.styles()[0].is_raised
+
     @cached_property
     def stops_in_quotes(self) -> bool:
         """Whether full stops and commas stand inside quotation marks in the language of citations."""

@@ -118,6 +118,16 @@ class Style:
         """Whether citations stand in notes."""
         return self.parsed.class_ == "note"
 
+    @cached_property
+    def is_raised(self) -> bool:
+        """Whether citations are raised numbers."""
+        if not self.numbered:
+            return False
+        processor = csl.Processor(self.parsed, [{"id": "any"}], _shipped_locale(ENGLISH))
+        processor.register([[csl.Cite("any")]])
+        runs = processor.citation(0)
+        return bool(runs) and all("superscript" in run.formats for run in runs)
+
     @property
     def replaces_names(self) -> bool:
         """Whether something stands for the names of an entry that the entry before it has, too."""

@@ -267,6 +267,12 @@ def test_a_style_of_notes_without_a_list(tmp_path: Path) -> None:
     assert lines(result) == ["[1] Kim[2]", "[1] Li Ants.", "[2] Bees."]
 
 
+def test_an_entry_leads_back_to_each_note(tmp_path: Path) -> None:
+    page = made(tmp_path, "html", LISTED).text()
+    back = re.findall(r'<span class="doi-back">(.*?)</span>', page, re.DOTALL)
+    assert [text_in(links).strip() for links in back] == ["↑", "↑"]
+
+
 def test_a_name_looks_as_in_its_note(tmp_path: Path) -> None:
     """CSL 1.0.2, Et-al Abbreviation, "et-al-subsequent-min"."""
     style = STYLE.replace("<citation ", '<citation et-al-subsequent-min="2" ')

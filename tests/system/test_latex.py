@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from doiuri import DOI
 from support.programs import ENGINES, LATEX, needs
-from support.references import RECORDS
+from support.references import NOTES, RECORDS
 from support.servers.metadata import metadata_proxy
 from support.servers.web import site
 from support.sphinx_build import ROOTS, build, write
@@ -105,3 +105,58 @@ def test_metadata_is_text_in_the_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "KAHN,R.(2001).Alpha.https://doi.org/10.5555/kahn-a" in joined
     for part in (rf"\Evil{{}}, A. $ (2001). {TEX}. https://doi.org/10.5555/tex", MARKUP):
         assert "".join(part.split()) in joined
+
+
+NOTED = """\
+T :doi:p:`@li, p. 11`
+=====================
+
+*Text* :doi:p:`@li, p. 12`. [#]_
+
+.. [#] Mine, :doi:p:`@li, p. 13`.
+
+.. admonition:: Admonition :doi:p:`@li, p. 14`
+
+   Text :doi:p:`@li, p. 15`.
+
+.. list-table:: Table :doi:p:`@li, p. 16`
+   :header-rows: 1
+
+   * - Head :doi:p:`@li, p. 17`
+   * - Cell :doi:p:`@li, p. 18`
+
+Term :doi:p:`@li, p. 19`
+   Definition :doi:p:`@li, p. 20`
+
+:Field: Text :doi:p:`@li, p. 21`
+
+.. code-block:: text
+   :caption: Caption :doi:p:`@li, p. 22`
+
+   code
+
+.. rubric:: Rubric :doi:p:`@li, p. 23`
+
+.. doi:bibliography::
+"""
+
+
+def test_notes_in_the_pdf(tmp_path: Path) -> None:
+    pdflatex = needs("pdflatex")
+    conf = (
+        f"{CONF}doi_resolve, doi_lock = False, None\ndoi_works = 'works.json'\n"
+        "doi_reference_style = 'notes.csl'\n"
+    )
+    works = [{"id": "li", "title": "Ants", "author": [{"family": "Li"}]}]
+    files = {
+        "conf.py": conf,
+        "notes.csl": NOTES,
+        "works.json": json.dumps(works),
+        "index.rst": NOTED,
+    }
+    built = build(write(tmp_path / "src", files), tmp_path, "latex", "-W")
+    assert (built.status, built.warnings) == (0, "")
+    joined = "".join(text_of(compiled(built.out, pdflatex)).split())
+    assert "LiAnts11." in joined
+    for page in range(12, 24):
+        assert str(page) in joined, f"the note with page {page} is lost"

@@ -255,6 +255,7 @@ class Writer:
         self._ids = {key: self._entry_id(key) for key in self._entries}
         self._times: Counter[Key] = Counter()  # that the page cites a work
         self._linked: dict[Element, Reference] = {}  # the entries to which links lead
+        self._is_name = False  # whether what is written is a name before the mark of its note
 
     @property
     def problems(self) -> list[str]:
@@ -282,6 +283,8 @@ class Writer:
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
         for element, spans in self._written():
+            noted = self._citations.notes.get(element)
+            self._is_name = noted is not None and noted.part == "name"
             element.tag = "span"
             element.text = None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
@@ -403,7 +406,8 @@ class Writer:
         if self._times[key] > 1:
             name = f"{name}-{self._times[key]}"
         id_ = toc.unique(name, self._used)
-        self._cited[key].append(Backlink(self._page, id_))
+        if not self._is_name:  # entries lead back to its note
+            self._cited[key].append(Backlink(self._page, id_))
         self._linked[link] = self._entries[key]
         link.set("href", self._entry_url(key))
         link.set("id", id_)

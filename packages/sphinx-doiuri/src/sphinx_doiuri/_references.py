@@ -303,7 +303,8 @@ class _ListWriter:
         """Return the links to the places that cite an entry."""
         back: list[nodes.Node] = []
         citations = self._lists.at(self._place).cited[entry.key]
-        citations = [citation for citation in citations if citation.id]
+        # What is kept for another document has no id, and a name leads to its note
+        citations = [citation for citation in citations if citation.id and citation.part != "name"]
         for number, citation in enumerate(citations, 1):
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
             title = _("Cited in %s") % self._lists.title(citation.docname)

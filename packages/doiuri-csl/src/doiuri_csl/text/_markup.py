@@ -41,7 +41,10 @@ _SUPERSCRIPT = re.compile(
     "]"
 )
 _UNRAISED = {"ˀ": "ʔ", "ˁ": "ʕ", "ۥ": "و", "ۦ": "ي"}  # those that Unicode does not decompose
-_SPECIAL = re.compile(f"<|{_MARKS.pattern}|{_SUPERSCRIPT.pattern}")
+_FRENCH_SPACE = re.compile("(?<=«) | (?=[;?!»])")
+_SPECIAL = re.compile(
+    f"<|{_MARKS.pattern}|{_SUPERSCRIPT.pattern}|{_FRENCH_SPACE.pattern}",
+)
 
 # No field of a work has more tags or quotation marks, or nests them deeper; those of a hostile one are text.
 _MOST = 500
@@ -52,6 +55,8 @@ def parse(text: str) -> list[Piece]:
     """Return the pieces of a field: its markup as wraps, its quotation marks as pieces of their own."""
     if not _SPECIAL.search(text):
         return [Piece(text)] if text else []
+    # The space that French has before these marks may not end a line; so do citeproc-js and pandoc
+    text = _FRENCH_SPACE.sub("\u202f", text)
     pieces = _mark_quotes(_parse_tags(_raise_superscripts(text)))
     inner = [Piece(piece.text, piece.wraps, piece.kind, inner=True) for piece in pieces[1:]]
     return [*pieces[:1], *inner]

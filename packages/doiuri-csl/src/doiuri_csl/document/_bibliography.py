@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from doiuri_csl.document._document import Document
 
 
+# What may stand before the names that a mark replaces
+_NUMBERS = ("citation-number", "citation-label", "year-suffix")
+
+
 def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
     """Return the entries, each with the id of its item; none if the style has no list."""
     area = document.sheet.bibliography
@@ -91,15 +95,24 @@ def _name_of(piece: Piece) -> Wrap | None:
 
 
 def _first_names(pieces: list[Piece]) -> list[str]:
-    """Return the names that an entry begins with, with their people, or what stands for the names."""
-    texts: dict[Wrap, str] = {}
+    """Return the people whose names an entry begins with, or what stands for the names; [] if it has none.
+
+    As in citeproc-js and pandoc, names after a title or a date are not replaced.
+    """
+    for piece in pieces:
+        if _is_first_name(piece):
+            break
+        role = piece.wrap("role")
+        if role is not None and role.value not in _NUMBERS:
+            return []
+    people: dict[Wrap, str] = {}
     for piece in pieces:
         name = _name_of(piece)
         person = piece.wrap("person")
         if name is not None and person is not None:
-            texts[name] = texts.get(name, person.value) + piece.text
-    if texts:
-        return list(texts.values())
+            people[name] = person.value
+    if people:
+        return list(people.values())
     substitute = plain_text(piece for piece in pieces if _is_first_name(piece))
     return [substitute] if substitute else []
 
@@ -109,8 +122,8 @@ def _with_substitute(
 ) -> list[Piece]:
     """Return an entry; names that the entry before has too are replaced.
 
-    What is compared is what the reader sees (``subsequent-author-substitute-rule``), and who is meant: as
-    in citeproc-js and pandoc, no mark stands for Jack if "J. Doe" before was John.
+    CSL 1.0.2, ``subsequent-author-substitute-rule``, compares rendered names. As in citeproc-js and pandoc,
+    those who are meant are compared: "J. Doe" and "Doe, John, ed." are the same, John and Jack Doe are not.
     """
     mark = area.get("subsequent-author-substitute")
     rule = area.get("subsequent-author-substitute-rule", "complete-all")

@@ -61,6 +61,11 @@ class NameOptions:
     sort_separator: str
     demote: str
 
+    @property
+    def is_count(self) -> bool:
+        """Whether only the number of names is shown."""
+        return self.form == "count"
+
     def shortens(self, count: int) -> bool:
         """Return whether a list of so many names ends in "et al."."""
         return 0 < self.et_al_min <= count and self.et_al_use_first < count

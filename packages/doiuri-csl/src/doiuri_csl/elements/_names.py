@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 _PARTS = ("name", "et-al", "label", "substitute")
 
 
+def _sort_count(count: int) -> str:
+    """Return a count as text that sorts as a number."""
+    return f"{count:08d}"
+
+
 @dataclass
 class Names:
     """``<names>``."""
@@ -58,6 +63,9 @@ class Names:
             return self._render_as_substitute(context)
 
         rendered = self._render_or_substitute(context)
+        if not rendered.pieces and context.is_sorting and self.style.options(context).is_count:
+            # Without names the count is 0, which sorts first, as in citeproc-js and pandoc
+            return Rendered(text_pieces(_sort_count(0)), State.SHOWN)
         if not rendered.pieces:
             return EMPTY
         are_first_names = not progress.has_names
@@ -115,8 +123,9 @@ class Names:
             pieces = wrap_pieces(names.write(), "part", "names")
             pieces = self._with_label(pieces, role, len(people), context)
             lists.append(wrap_pieces(pieces, "role", variable))
-        if options.form == "count" and lists:
-            return Rendered(text_pieces(str(total)), State.SHOWN)
+        if options.is_count and lists:
+            count = _sort_count(total) if context.is_sorting else str(total)
+            return Rendered(text_pieces(count), State.SHOWN)
         if not any(lists):
             return EMPTY
         delimiter = self.delimiter

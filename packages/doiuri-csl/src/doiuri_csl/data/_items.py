@@ -177,15 +177,26 @@ def _add_variable(added: Item, name: str, value: str) -> None:
 
 
 def citation_label(item: Item) -> str:
-    """Return the label of an item: what the data say, or letters of the names and the year."""
+    """Return the label of an item: what the data say, or letters of the names, or else of the title, and the year."""
     if item.get("citation-label"):
         return str(item["citation-label"])
-    people: list[Person] = item.get("author", [])
+    people = _creators(item)
     letters = _LETTERS_OF_NAMES.get(len(people), 1)
     label = ""
     for person in people[:_MOST_NAMES_IN_LABEL]:
         label += (person.family or person.literal)[:letters]
+    if not people:
+        label = item.get("title", "")[: _LETTERS_OF_NAMES[1]].strip()
     return label + _year(item)[-2:]
+
+
+def _creators(item: Item) -> list[Person]:
+    """Return the people of the first role that an item has, authors before all others."""
+    for role in ("author", "editor", "translator", *item):
+        if role in NAMES and item.get(role):
+            people: list[Person] = item[role]
+            return people
+    return []
 
 
 def _year(item: Item) -> str:

@@ -234,12 +234,13 @@ def test_words_are_those_of_the_locale() -> None:
         Bibliography([], {}, Style.load(), "tlh")
 
 
-@pytest.mark.parametrize("families", ["O'Neil OʼNeil O’Neil", "de_Ŕ de_R\u0301 De_Ŕ"])
-def test_an_author_with_another_apostrophe_case_or_encoding_is_the_same(families: str) -> None:
+@pytest.mark.parametrize("families", ["O'Neil OʼNeil O’Neil", "de_Ŕ de_R\u0301"])
+def test_an_author_with_another_apostrophe_or_encoding_is_the_same(families: str) -> None:
     names = [family.replace("_", " ") for family in families.split()]
     works = {str(i): work(str(i), family, title=str(i)) for i, family in enumerate(names)}
     bibliography = Bibliography(works, works, Style.load())
-    assert [entry.listed.year_suffix for entry in bibliography.references] == ["a", "b", "c"]
+    letters = [entry.listed.year_suffix for entry in bibliography.references]
+    assert letters == ["a", "b", "c"][: len(names)]
     if names[0] == "O'Neil":
         parts = bibliography.citation(map(Cite, works))
         assert text_of(parts) == "(O’Neil, 2001a, 2001b, 2001c)"

@@ -177,7 +177,7 @@ def _add_variable(added: Item, name: str, value: str) -> None:
 
 
 def citation_label(item: Item) -> str:
-    """Return the label of an item: what the data say, or letters of the names, or else of the title, and the year."""
+    """Return the label of an item: what the data say, or letters of names or the title, and the year."""
     if item.get("citation-label"):
         return str(item["citation-label"])
     people = _creators(item)

@@ -204,7 +204,12 @@ class _TextMacro:
 
     def render(self, context: Context) -> Rendered:
         """Return what the macro renders to."""
-        return _render_group(self.macros[self.name], "", self.appearance, context)
+        rendered = _render_group(self.macros[self.name], "", self.appearance, context)
+        if rendered.state is State.ABSENT:
+            # CSL 1.0.2, Group, does not count a macro that calls no variable; citeproc-js and pandoc take it
+            # for one that has a value, so that a term beside it stays.
+            return Rendered(rendered.pieces, State.SHOWN)
+        return rendered
 
 
 @dataclass

@@ -121,8 +121,8 @@ def plain_text(pieces: Iterable[Piece]) -> str:
 
 
 def folded(text: str) -> str:
-    """Return what tells cites apart: neither case nor the encoding of accents and apostrophes does."""
-    return unicodedata.normalize("NFC", text).casefold().translate(_APOSTROPHES)
+    """Return what tells cites apart: the encoding of accents and apostrophes does not."""
+    return unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
 
 
 def shared_length(first: Sequence[object], second: Sequence[object]) -> int:

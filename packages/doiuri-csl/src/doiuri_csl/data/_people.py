@@ -17,7 +17,7 @@ _LEADING_PARTICLES = re.compile(
     r"""
     (?: ['’]? [a-zß-öø-ÿ] [\w.]* [-'’]? \s+
     |   [a-zß-öø-ÿ]+ ['’] \s*
-    |   al- | el-
+    |   al- | el- | [a-zß-öø-ÿ]+ - (?= [^\W\d_a-zß-öø-ÿ] )  # "ben-David"
     )+
     (?= \S )
     """,
@@ -47,7 +47,7 @@ class Person:
     @cached_property
     def latin(self) -> bool:
         """Whether the parts of the name stand apart, as in most scripts but those of East Asia."""
-        for character in self.family + self.given:
+        for character in self.family or self.given:
             if character.isalpha() and unicodedata.east_asian_width(character) in "WF":
                 return False
         return True
@@ -202,7 +202,7 @@ def _words(given: str) -> list[_Word]:
     text = _PERIOD_IN_WORD.sub(". ", given.replace("\u00a0", " "))
     words = []
     for chunk in text.split():
-        for index, part in enumerate(re.split(r"[-‐–]", chunk)):
+        for index, part in enumerate(chunk.split("-")):
             after_hyphen = index > 0
             tagged = _TAGGED_WORD.fullmatch(part)
             if tagged:
@@ -222,10 +222,10 @@ def _initial_of(word: str, *, only_normalizes: bool) -> str:
         return bare if word.endswith(".") else ""
     if not word[0].isupper():
         return ""
-    if word.endswith(".") and len(bare) == 2:
-        return bare
+    if word.endswith("."):
+        return bare  # an abbreviation, as in "Chr. Huygens"
     # Two capitals and a small letter: "LJubica" begins with one letter, which is written with two.
-    if bare[:2].isupper() and bare[2:3].islower():
+    if bare[:2].isalpha() and bare[:2].isupper() and bare[2:3].islower():
         return bare[0] + bare[1].lower()
     return word[0]
 

@@ -138,6 +138,8 @@ class Date:
             return []
         if value.end is not None:
             return self._render_range(parts, delimiter, value.start, value.end, context)
+        if value.open_end:
+            parts = _without_last_suffix(parts, value.start, context)
         pieces = self._render_moment(parts, delimiter, value.start, context)
         if value.open_end and pieces:
             pieces.append(Piece("–"))

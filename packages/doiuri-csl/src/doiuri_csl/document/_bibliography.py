@@ -11,6 +11,7 @@ from doiuri_csl._context import Cite, Context
 from doiuri_csl.elements._elements import render_parts, render_sequence
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import (
+    Kind,
     Piece,
     Wrap,
     join_pieces,
@@ -154,7 +155,21 @@ def _replace_all(pieces: list[Piece], mark: str) -> list[Piece]:
         elif not is_done:
             replaced += parse(mark)
             is_done = True
+    if not mark:
+        return _without_delimiter(replaced)
     return replaced
+
+
+def _without_delimiter(pieces: list[Piece]) -> list[Piece]:
+    """Return the entry without the delimiter that it begins with, as nothing stands for its names."""
+    start = 0
+    while start < len(pieces) and _is_delimiter(pieces[start]):
+        start += 1
+    return pieces[start:]
+
+
+def _is_delimiter(piece: Piece) -> bool:
+    return piece.kind is Kind.TEXT and not piece.text.strip(" .,:;")
 
 
 def _replace_names(pieces: list[Piece], mark: str, count: int) -> list[Piece]:

@@ -7,6 +7,7 @@ from doiuri import DOI
 from doiuri.plugins.display import (
     Words,
     breakable,
+    by_direction,
     check_display,
     details_of,
     display,
@@ -97,3 +98,20 @@ def test_text_without_words_has_no_breaks() -> None:
         == [breakable(text, 0) for text in texts]
         == [[text] for text in texts]
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "isolated"),
+    [
+        ("Cohen (2003)", []),
+        (
+            "\u05db\u05d4\u05df, \u05d0. (2003). \u05e9\u05dd: \u05de\u05e9\u05e0\u05d4. Cohen",
+            ["\u05db\u05d4\u05df, \u05d0", "\u05e9\u05dd: \u05de\u05e9\u05e0\u05d4"],
+        ),
+        ("\u0639\u0644\u064a, 1987", ["\u0639\u0644\u064a"]),
+    ],
+)
+def test_names_and_titles_from_right_to_left_are_isolated(text: str, isolated: list[str]) -> None:
+    parts = by_direction(text)
+    assert "".join(part for part, _ in parts) == text
+    assert [part for part, is_rtl in parts if is_rtl] == isolated

@@ -148,4 +148,4 @@ def test_citations_lead_to_the_entries_and_have_cards(pages: Path) -> None:
     assert len(found) == 10
     assert all(f'id="{urlsplit(link.href).fragment}"' in listed for link in found)
     assert cited.count('class="doi-card"') == len(found)
-    assert '<span class="doi-card-title">Deterministic Nonperiodic Flow</span>' in cited
+    assert '<span class="doi-card-title" data-doi="Deterministic Nonperiodic Flow">' in cited

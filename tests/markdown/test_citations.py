@@ -134,9 +134,11 @@ def test_bytes(cite: Render) -> None:
         "distributed digital object services. <em>International Journal on Digital Libraries</em>, "
         "<em>6</em>(2), 115–123. "
         '<a class="doi" href="https://doi.org/10.5555/kahn-2006">https://doi.org/10.5555/kahn-2006</a> '
-        '<a class="doi-backref" href="#cite-10.5555_2fkahn-2006" role="doc-backlink" '
+        '<a aria-label="Back to citation 1 in the text" class="doi-backref" '
+        'href="#cite-10.5555_2fkahn-2006" role="doc-backlink" '
         'title="Back to citation 1 in the text">↩\xa01</a>, '
-        '<a class="doi-backref" href="#cite-10.5555_2fkahn-2006-2" role="doc-backlink" '
+        '<a aria-label="Back to citation 2 in the text" class="doi-backref" '
+        'href="#cite-10.5555_2fkahn-2006-2" role="doc-backlink" '
         'title="Back to citation 2 in the text">2</a></li>\n</ul>\n</div>'
     )
 

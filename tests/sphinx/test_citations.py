@@ -378,7 +378,7 @@ def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, se
     again = build(write(source, {"w.json": changed}), tmp_path)
     assert items(again, "a.html") == [("", "Second (n.d.).")]
     assert "Gamma" in again.text("b.html")
-    assert '<span class="doi-card-title">Gamma</span>' in again.text("d.html")
+    assert '<span class="doi-card-title" data-doi="Gamma">' in again.text("d.html")
     assert again.written == {"a", "b", "d"}
     write(source, {"w.json": "[]"})
     assert "a.rst:4: WARNING: no file of works has the id 'a'" in build(source, tmp_path).warnings

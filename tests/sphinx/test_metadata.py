@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from support.references import HOSTILE, HOSTILE_BOOK, RECORDS, RETRACTED, hostil
 from support.servers.faults import Fault
 from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency, metadata_proxy
 from support.servers.web import Site
-from support.sphinx_build import Build, Serve, build, project, write
+from support.sphinx_build import Build, Serve, build, project, text_in, write
 
 CSL = "application/vnd.citationstyles.csl+json"
 CARD = {
@@ -45,9 +46,12 @@ def test_cards_are_fetched_once_if_asked_for_and_kept_with_their_dois(
     cards.seen.clear()
     page = build(source, tmp_path / "out", "html", *DETAILS, "-j", "2").text()
     assert sorted(asked.target for asked in cards.seen) == ["/10.1000/1", "/10.1000/2"]
-    assert 'aria-label="doi:10.1000/1: On links &amp; names. Ada Byron, The Group, 2019"' in page
-    assert 'aria-label="Title &amp; so: On links &amp; names. Ada Byron, The Group, 2019"' in page
-    assert '<span class="doi-card-title">On links &amp; names</span>' in page
+    assert page.count('aria-label="On links &amp; names. Ada Byron, The Group, 2019"') == 2
+    described = re.findall('<a aria-describedby="([^"]*)"', page)
+    assert described == re.findall('class="doi-card" id="([^"]*)"', page)
+    assert '<span class="doi-card-title" data-doi="On links &amp; names"></span>' in page
+    assert "Ada Byron" not in text_in(page), "a card is text, which excerpts of the search show"
+    assert '<script defer="defer" src="_static/doiuri.js' in page
     assert len(set(re.findall('class="doi-card" id="([^"]*)"', page))) == 2
     assert "<script" not in page[page.index('<div class="body"') : page.index("</section>")]
     assert page.count("doiuri.css") == 1
@@ -145,9 +149,12 @@ def test_cards_of_citations_and_dois_without_a_card_are_counted_once(
     built = build(source, tmp_path, "html", *DETAILS)
     page = built.text()
     title = "A framework for distributed digital object services"
-    assert f'<span class="doi-card-title">{title}</span>' in page
-    assert '<span class="doi-card-byline">Robert Kahn, Robert Wilensky, 2006</span>' in page
-    assert '<span class="doi-card-byline">International Journal on Digital Libraries</span>' in page
+    assert f'<span class="doi-card-title" data-doi="{title}">' in page
+    assert '<span class="doi-card-byline" data-doi="Robert Kahn, Robert Wilensky, 2006">' in page
+    assert (
+        '<span class="doi-card-byline" data-doi="International Journal on Digital Libraries">'
+        in page
+    )
     assert page.count('class="doi-card"') == 1  # none in the list
     assert "DOIs without metadata for a card: 1 of 2" in built.said
     works = [asked.target for asked in server.seen if "/api/" not in asked.target]
@@ -176,4 +183,18 @@ def test_a_retracted_work_is_marked_with_one_warning(
         assert re.search(
             rf' <a [^>]*href="https://doi.org/10.5555/notice">\[{word} 2020-06-05\]</a>', entry
         ), page
-        assert page.count(f'<span class="doi-card-byline">[{word} 2020-06-05]</span>') == 2
+        assert page.count(f'<span class="doi-card-byline" data-doi="[{word} 2020-06-05]">') == 2
+
+
+def test_entries_isolate_what_runs_from_right_to_left_and_name_their_links_back(
+    tmp_path: Path,
+) -> None:
+    work = {"id": "k", "title": "\u05e9\u05dd", "author": [{"family": "\u05db\u05d4\u05df"}]}
+    conf = "doi_works, doi_resolve = 'works.json', False"
+    text = ":doi:p:`@k`\n\n.. doi:bibliography::\n"
+    source = project(tmp_path, text, conf, **{"works.json": json.dumps([work])})
+
+    page = build(source, tmp_path / "out").text()
+
+    assert re.findall("<bdi>(.*?)</bdi>", page)[-2:] == ["\u05db\u05d4\u05df", "\u05e9\u05dd"]
+    assert '<a role="doc-backlink" aria-label="Cited in T"' in page

@@ -84,9 +84,16 @@ class Page:
 
     def press_tab(self) -> None:
         """Press the Tab key."""
+        self._press("Tab", 9)
+
+    def press_escape(self) -> None:
+        """Press the Escape key."""
+        self._press("Escape", 27)
+
+    def _press(self, key: str, code: int) -> None:
         for kind in ("rawKeyDown", "keyUp"):
             self.call(
-                "Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
             )
 
     def _middle(self, selector: str) -> tuple[float, float]:
@@ -105,6 +112,12 @@ class Page:
         return [
             node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "link"
         ]
+
+    def descriptions(self) -> list[str]:
+        """The accessible descriptions of the links."""
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        links = [node for node in nodes if node.get("role", {}).get("value") == "link"]
+        return [node.get("description", {}).get("value", "") for node in links]
 
     def picture(self, path: Path, **options: object) -> None:
         """Save a screenshot as PNG; the options are those of ``Page.captureScreenshot``."""

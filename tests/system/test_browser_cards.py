@@ -53,9 +53,8 @@ def test_card_opens_under_the_mouse_and_can_be_read(browser: Page, html: Path, s
     browser.hover(".doi-details > a")
     browser.wait(SHOWN)
     assert browser.run(CLEAR) >= 7  # WCAG 2.2, level AAA
-    assert (
-        browser.run("document.querySelector('.doi-card').innerText") == "A title\nAda Byron, 1843"
-    )
+    shown = "[...document.querySelectorAll('.doi-card > span')].map(e => getComputedStyle(e, '::before').content)"
+    assert browser.run(shown)[:2] == ['"A title"', '"Ada Byron, 1843"']
     browser.hover(".doi-card")
     assert browser.run(SHOWN)
 
@@ -79,15 +78,31 @@ def test_card_opens_by_touch_while_the_link_stays_a_link(browser: Page, html: Pa
     )
     browser.tap(".doi-more")
     browser.wait("document.querySelector('.doi-card').matches(':popover-open')")
-    box = browser.run(
-        "(r => [r.left, r.right])(document.querySelector('.doi-card').getBoundingClientRect())"
-    )
-    assert 0 <= box[0] < box[1] <= 400
+    box = "(e => (r => [r.left, r.right, r.top, r.bottom])(e.getBoundingClientRect()))"
+    card = browser.run(f"{box}(document.querySelector('.doi-card'))")
+    button = browser.run(f"{box}(document.querySelector('.doi-more'))")
+    assert 0 <= card[0] < card[1] <= 400
+    is_beside = card[2] >= button[3] - 1 or card[3] <= button[2] + 1
+    assert is_beside, "the card covers the line of its button"
+    assert min(abs(card[2] - button[3]), abs(card[3] - button[2])) < 40, "the card is far away"
+
+
+def test_escape_closes_a_card_however_it_was_opened(browser: Page, html: Path) -> None:
+    """WCAG 2.2, 1.4.13: without moving the pointer or the focus."""
+    browser.open(html)
+    browser.hover(".doi-details > a")
+    browser.wait(SHOWN)
+    browser.press_escape()
+    browser.wait(f"!({SHOWN})")
+    browser.hover("h1")
+    browser.hover(".doi-details > a")
+    browser.wait(SHOWN)
 
 
 def test_accessible_name(browser: Page, html: Path) -> None:
     browser.open(html)
-    assert "doi:10.1000/1: A title. Ada Byron, 1843" in browser.names()
+    assert "doi:10.1000/1" in browser.names()
+    assert "A title. Ada Byron, 1843" in browser.descriptions()
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
     assert "doi-references" not in built.source(f"sub/one & two{html}")
     page = built.page(f"references{html}")
     back = re.findall(
-        r'<a class="doi-backref" href="[^"]*#cite-10.1000_2f([^"]*)" role="doc-backlink" '
+        r'<a aria-label="[^"]*" class="doi-backref" href="[^"]*#cite-10.1000_2f([^"]*)" role="doc-backlink" '
         r'title="([^"]*)">(.*?)</a>',
         built.source(f"references{html}"),
     )

@@ -108,7 +108,16 @@ WORD_BREAK = "<wbr />"
 
 _MISSING = "doi-not-found"
 _NOT_FOUND = "This DOI was not found."
-_CARD = re.compile(r'<button type="button" class="doi-more".*?</span></span>', re.DOTALL)
+_WITH_CARD = re.compile(
+    r"""
+    <span\ class="doi-details">
+        (?P<link> .*? )                                                # in a feed, it may be text
+        <button\ type="button"\ class="doi-more" .*? </span></span>  # the button, and the card
+    </span>
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_DESCRIBED = re.compile(r' aria-describedby="doi-card-[^"]*"')
 
 
 class LooksTreeprocessor(Treeprocessor):
@@ -136,13 +145,13 @@ class LooksTreeprocessor(Treeprocessor):
         :param text: the text of the link.
         """
         details = self._links.cards[link]
-        link.set("aria-label", literal(details.name(text)))
+        id_ = f"doi-card-{self._place}{number}"
+        link.set("aria-describedby", id_)
 
         around = Element("span", {"class": "doi-details"})
         around.tail = link.tail
         parent[list(parent).index(link)] = around
         around.append(link)
-        id_ = f"doi-card-{self._place}{number}"
         link.tail = self.md.htmlStash.store(card(details, id_, f"About {text}"))
 
 
@@ -172,7 +181,7 @@ def mark_missing(link: Element) -> None:
 
 def without_cards(page: str) -> str:
     """Return HTML without the cards of links."""
-    return _CARD.sub("", page)
+    return _WITH_CARD.sub(lambda found: _DESCRIBED.sub("", found["link"]), page)
 
 
 def finish_links(root: Element, base: str) -> None:

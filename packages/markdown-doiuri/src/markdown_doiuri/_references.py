@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI
 from doiuri.citations import Around, as_in_note
-from doiuri.plugins.display import details_of
+from doiuri.plugins.display import by_direction, details_of
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import toc
 from markdown.treeprocessors import Treeprocessor
@@ -380,7 +380,9 @@ class Writer:
                 for name, tag in _FORMATS.items():
                     if name in run.formats:
                         formatted = SubElement(formatted, *tag)
-                add_text(formatted, run.text)
+                for part, is_rtl in by_direction(run.text):
+                    isolated = SubElement(formatted, "bdi") if is_rtl else formatted
+                    add_text(isolated, part)
 
     def _link(self, link: Element, target: Key) -> None:
         """Make ``link`` a link to a DOI, or to the URL of a work without one."""
@@ -422,6 +424,7 @@ class Writer:
             link = SubElement(entry, "a", {"class": "doi-backref", "role": "doc-backlink"})
             link.set("href", back.url)
             link.set("title", literal(back.title))
+            link.set("aria-label", literal(back.title))
             if len(backlinks) == 1:
                 add_text(link, _BACK)
             elif number == 1:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
-from doiuri.plugins.display import STYLE_SHEET, breakable, card, details_of
+from doiuri.plugins.display import SCRIPT, STYLE_SHEET, breakable, card, details_of
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._citations import domain_of
@@ -15,6 +15,7 @@ from sphinx_doiuri._config import switch
 from sphinx_doiuri._environment import doi_data, hardcoded_links
 from sphinx_doiuri._lists import lists_of
 from sphinx_doiuri._locale import _
+from sphinx_doiuri._references import back_link, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +145,8 @@ def _break_names(
 
 def add_nodes(app: Sphinx) -> None:
     """Tell the builders how to write the nodes of this module."""
+    app.add_node(back_link, html=(visit_back_link, depart_back_link))
+    app.add_node(isolated, html=(_writes("<bdi>"), _writes("</bdi>")))
     app.add_node(link_with_card, html=(visit_link_with_card, depart_link_with_card))
     app.add_node(
         line_break,
@@ -161,21 +164,33 @@ def _writes(text: str) -> Callable[[HTML5Translator | LaTeXTranslator, nodes.Nod
 
 
 def visit_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
-    """Write the link, with the text of the card in its accessible name."""
-    name = escape(node["doi_details"].name(node.astext()))
+    """Write the link, which the card describes."""
+    number = vars(self).setdefault("doi_cards", 0)
+    vars(self)["doi_cards"] = number + 1
+    node["doi_card_id"] = f"doi-card-{number}"
     self.body.append('<span class="doi-details">')
     self.visit_reference(node)
-    self.body[-1] = self.body[-1].replace("<a ", f'<a aria-label="{name}" ', 1)
+    described = f'<a aria-describedby="{node["doi_card_id"]}" '
+    self.body[-1] = self.body[-1].replace("<a ", described, 1)
+
+
+def visit_back_link(self: HTML5Translator, node: back_link) -> None:
+    """Write a link from an entry back to a citation, with its role and a name that says where it leads."""
+    self.visit_reference(node)
+    attributes = f'role="doc-backlink" aria-label="{escape(node["reftitle"])}"'
+    self.body[-1] = self.body[-1].replace("<a ", f"<a {attributes} ", 1)
+
+
+def depart_back_link(self: HTML5Translator, node: back_link) -> None:
+    """End the link."""
+    self.depart_reference(node)
 
 
 def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
     """Write the card, and the button that opens it on touch screens."""
     self.depart_reference(node)
     label = _("About %s") % node.astext()
-    number = vars(self).setdefault("doi_cards", 0)
-    vars(self)["doi_cards"] = number + 1
-    id_ = f"doi-card-{number}"
-    self.body.append(card(node["doi_details"], id_, label))
+    self.body.append(card(node["doi_details"], node["doi_card_id"], label))
     self.body.append("</span>")
 
 
@@ -200,4 +215,6 @@ def link_style(
     for node in doctree.findall(nodes.Element):
         if isinstance(node, link_with_card) or not _STYLED.isdisjoint(node["classes"]):
             app.add_css_file(STYLE_SHEET.name)
+            if switch(app.config, "doi_details"):
+                app.add_js_file(SCRIPT.name, loading_method="defer")
             return

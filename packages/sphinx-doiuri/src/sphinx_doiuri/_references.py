@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
 from doiuri.citations import Around, Span, text_of
-from doiuri.plugins.display import needs_work
+from doiuri.plugins.display import by_direction, needs_work
 from doiuri_csl import merge
 from sphinx import addnodes
 from sphinx.errors import NoUri
@@ -47,6 +47,14 @@ _FORMATS: dict[Format, type[nodes.TextElement]] = {
 }
 _SCRIPTS: frozenset[Format] = frozenset({"subscript", "superscript"})
 _HANGING = r"\hangindent=2em\hangafter=1\noindent{}"
+
+
+class back_link(nodes.reference):  # noqa: N801 (docutils: the class name is the element name)
+    """A link from an entry back to a citation."""
+
+
+class isolated(nodes.inline):  # noqa: N801
+    """Text from right to left, which leaves the order of what is around it as it is."""
 
 
 class ResolveCitations(SphinxPostTransform):
@@ -308,7 +316,7 @@ class _ListWriter:
         for number, citation in enumerate(citations, 1):
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
             title = _("Cited in %s") % self._lists.title(citation.docname)
-            link = nodes.reference("", text, reftitle=title)
+            link = back_link("", text, reftitle=title)
             builder = self._lists.builder
             if _lead_to(link, builder, self._docname, citation.docname, citation.id):
                 space = "\N{NO-BREAK SPACE}" if number == 1 else " "
@@ -335,15 +343,27 @@ def _nodes(span: Span, output: str) -> list[nodes.Node]:
     runs = span.runs
     if output == "text":
         runs = merge(_without_scripts(run) for run in runs)
-    return [_formatted(run) for run in runs]
+    if output != "html":
+        return [_formatted(run, nodes.Text(run.text)) for run in runs]
+    return [_formatted(run, *_isolated(run.text)) for run in runs]
+
+
+def _isolated(text: str) -> list[nodes.Node]:
+    """Return a text with what runs from right to left in nodes of its own."""
+    return [
+        isolated("", "", nodes.Text(part)) if is_rtl else nodes.Text(part)
+        for part, is_rtl in by_direction(text)
+    ]
 
 
 def _without_scripts(run: Run) -> Run:
     return run._replace(text=text_of([Span((run,))]), formats=run.formats - _SCRIPTS)
 
 
-def _formatted(run: Run) -> nodes.Node:
-    node: nodes.Node = nodes.Text(run.text)
+def _formatted(run: Run, *text: nodes.Node) -> nodes.Node:
+    [node, *others] = text
+    if others:
+        node = nodes.inline("", "", *text)
     for name, node_class in _FORMATS.items():
         if name not in run.formats:
             continue

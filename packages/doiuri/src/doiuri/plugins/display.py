@@ -20,11 +20,20 @@ if TYPE_CHECKING:
     from doiuri._doi import DOI
     from doiuri.works._work import Work
 
-__all__ = ["STYLE_SHEET", "Details", "Words", "breakable", "card", "check_display", "details_of"]
+__all__ = ["SCRIPT", "STYLE_SHEET", "Details", "Words", "breakable", "by_direction", "card"]
+__all__ += ["check_display", "details_of"]
 __all__ += ["display", "link_to_handle", "needs_work", "retraction_mark"]
 
 STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
-"""The style sheet of cards, and of Sphinx's citations and lists of references; the only file in its folder."""
+"""The style sheet of cards, and of Sphinx's citations and lists of references; beside it is only ``SCRIPT``."""
+
+SCRIPT = STYLE_SHEET.with_suffix(".js")
+"""The script with which Escape closes a card. Cards need no other script."""
+
+# Hebrew, Arabic and their neighbours (Unicode's bidirectional classes R and AL)
+_RTL = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
+# A title or a name: not across a full stop or a bracket, behind which another field of an entry begins
+_FROM_RIGHT = re.compile(rf"({_RTL}(?:[\w\s,:'\"&–-]*{_RTL})?)")
 
 _BREAK = re.compile(
     r"""
@@ -171,11 +180,11 @@ class Details(NamedTuple):
     mark: str = ""
     """Such as ``[retracted 2020-06-05]``."""
 
-    def name(self, text: str) -> str:
-        """Return the accessible name of the link with this text."""
+    @property
+    def description(self) -> str:
+        """The text of the card in sentences, which describes the link; its name is what is written."""
         sentences = [self.title.rstrip("."), self.byline, self.journal, self.mark]
-        about = ". ".join(filter(None, sentences))
-        return " ".join(f"{text}: {about}".split())
+        return " ".join(". ".join(filter(None, sentences)).split())
 
 
 def details_of(work: Work, words: Words | None = None) -> Details | None:
@@ -202,20 +211,35 @@ def _shortened(text: str) -> str:
 def card(details: Details, id: str, label: str) -> str:  # noqa: A002
     """Return the HTML of a card, and of the button that opens it on touch screens.
 
-    Write it after the link, in a ``<span class="doi-details">`` around both.
+    Write it after the link, in a ``<span class="doi-details">`` around both. The link has the attribute
+    ``aria-describedby`` with the id. The style sheet shows the attributes ``data-doi``: what is no text is in
+    no excerpt of a search, Reader view or feed.
 
     :param id: an id that nothing else on the page has
     :param label: the accessible name of the button, such as "About doi:10.1000/182"
     """
     label = " ".join(label.split())
-    lines = [f'<span class="doi-card-title">{escape(details.title)}</span>']
+    lines = [f'<span class="doi-card-title" data-doi="{escape(details.title)}"></span>']
     for text in filter(None, [details.byline, details.journal, details.mark]):
-        lines.append(f'<span class="doi-card-byline">{escape(text)}</span>')
+        lines.append(f'<span class="doi-card-byline" data-doi="{escape(text)}"></span>')
     return (
         f'<button type="button" class="doi-more" popovertarget="{id}"'
-        f' aria-label="{escape(label)}">i</button>'
-        f'<span class="doi-card" id="{id}" role="tooltip" popover="auto">{"".join(lines)}</span>'
+        f' aria-label="{escape(label)}"></button>'
+        f'<span class="doi-card" id="{id}" role="tooltip" popover="auto"'
+        f' aria-label="{escape(details.description)}">{"".join(lines)}</span>'
     )
+
+
+def by_direction(text: str) -> list[tuple[str, bool]]:
+    """Return the parts of a text, each with whether it runs from right to left, as a Hebrew name does.
+
+    In HTML such a part is isolated (``<bdi>``), so that it leaves the order of what is around it as it is.
+
+    >>> by_direction("Cohen & \u05db\u05d4\u05df (2003)")
+    [('Cohen & ', False), ('כהן', True), (' (2003)', False)]
+    """
+    parts = _FROM_RIGHT.split(text)
+    return [(part, number % 2 == 1) for number, part in enumerate(parts) if part]
 
 
 def breakable(text: str, width: int = _WIDTH) -> list[str]:

@@ -13,7 +13,7 @@ from doiuri import DOI, find
 from doiuri.citations import EntryCache
 from doiuri.markdown import without_code
 from doiuri.plugins import Option, hint
-from doiuri.plugins.display import STYLE_SHEET
+from doiuri.plugins.display import SCRIPT, STYLE_SHEET
 from mkdocs.config.base import BaseConfigOption, LegacyConfig, ValidationError
 from mkdocs.config.config_options import Type
 from mkdocs.exceptions import PluginError
@@ -140,6 +140,7 @@ class PageOption(BaseConfigOption[str]):
 
 
 _STYLE = f"assets/{STYLE_SHEET.name}"
+_SCRIPT = f"assets/{SCRIPT.name}"
 _FIRST = 100  # priorities among plugins
 _BEFORE_I18N = -99  # mkdocs-static-i18n has -100
 _LAST = -100
@@ -214,6 +215,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             files.append(File.generated(config, _STYLE, abs_src_path=str(STYLE_SHEET)))
             if _STYLE not in config.extra_css:
                 config.extra_css.insert(0, _STYLE)
+            files.append(File.generated(config, _SCRIPT, abs_src_path=str(SCRIPT)))
+            if _SCRIPT not in config.extra_javascript:
+                config.extra_javascript.append(_SCRIPT)
         references = self._extension.references
         self._generated = set()
         if references is not None and files.get_file_from_path(references.path) is None:

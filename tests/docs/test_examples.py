@@ -18,6 +18,7 @@ import requests
 from doiuri import DOI
 from doiuri_proxy import resolver_for
 from support.cases import DATA
+from support.references import NOTES
 from support.sphinx_build import build, links, text_in, write
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -59,6 +60,23 @@ def test_the_page_on_citations_shows_what_the_example_records_have(
 
     page = " ".join(text_in(built.text()).split())
     assert " ".join(shown.split()) in page, page
+
+
+def test_the_page_on_citations_shows_where_marks_stand(
+    tmp_path: Path, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manual = (EXAMPLES.parent / "docs" / "howto" / "citations.rst").read_text("utf-8")
+    section = manual.partition("\nStyles of notes\n")[2]
+    [source] = re.findall(r"\.\. code-block:: rst\n\n(   .*?\n)\n\S", section, re.DOTALL)
+    [shown] = re.findall(r'They see "(.*?)"', section)
+    monkeypatch.setenv("DOIURI_RESOLVER", proxy)
+    conf = "extensions = ['sphinx_doiuri']\ndoi_reference_style = 'notes.csl'\n"
+    style = NOTES.replace('form="short"', 'form="short" and="text"')
+    files = {"conf.py": conf, "notes.csl": style, "index.rst": f"T\n=\n\n{dedent(source)}"}
+
+    page = build(write(tmp_path / "src", files), tmp_path, "text").text("index.txt")
+
+    assert shown.replace("¹", "[1]").replace("²", "[2]") in " ".join(page.split())
 
 
 @pytest.fixture

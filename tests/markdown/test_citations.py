@@ -104,7 +104,10 @@ def test_citations_and_lists(
 ) -> None:
     html = cite("\n\n".join(f"x {source} y" for source in sources)).html
     assert texts(html) == citations
-    items = [Page(item).text for item in re.findall(r"<li id=.*?</li>", html, re.DOTALL)]
+    items = [
+        Page(item).text
+        for item in re.findall(r'<li class="csl-entry" id=.*?</li>', html, re.DOTALL)
+    ]
     assert [re.sub(r" ↩(?:\xa01(?:, \d)+)?$", "", item) for item in items] == entries
 
 
@@ -118,7 +121,7 @@ def test_numbers_have_the_order_of_the_first_citations(
         f"{source.format(*keys)} [@doi:10.5555/{'; @doi:10.5555/'.join(keys)}]", **options
     ).html
     assert texts(html) == ["[1]", "[1; 2, p. 2]", "Kahn et al. [3]", "[4]", "[1–4]"]
-    assert re.findall(r'<li id="ref-10.5555_2f([^"]*)">(\w\. \w+)', html) == [
+    assert re.findall(r'<li class="csl-entry" id="ref-10.5555_2f([^"]*)">(\w\. \w+)', html) == [
         ("kahn-b", "R. Kahn"), ("kahn-2006", "R. Kahn"), ("three", "R. Kahn"), ("berg-1999", "A. van"),
     ]  # fmt: skip
 
@@ -129,8 +132,8 @@ def test_bytes(cite: Render) -> None:
         '<span class="doi-citation"><a href="#ref-10.5555_2fkahn-2006" id="cite-10.5555_2fkahn-2006-2" '
         'role="doc-biblioref">Kahn and Wilensky (2006)</a></span>.</p>\n'
         f"{LISTED}\n<h2>References</h2>\n"
-        '<ul style="list-style: none; padding-left: 2em; text-indent: -2em">\n'
-        '<li id="ref-10.5555_2fkahn-2006">Kahn, R., &amp; Wilensky, R. (2006). A framework for '
+        '<ul class="csl-bib-body" style="list-style: none; padding-left: 2em; text-indent: -2em">\n'
+        '<li class="csl-entry" id="ref-10.5555_2fkahn-2006">Kahn, R., &amp; Wilensky, R. (2006). A framework for '
         "distributed digital object services. <em>International Journal on Digital Libraries</em>, "
         "<em>6</em>(2), 115–123. "
         '<a class="doi" href="https://doi.org/10.5555/kahn-2006">https://doi.org/10.5555/kahn-2006</a> '

@@ -57,7 +57,7 @@ def test_works_of_a_file_are_cited_by_their_ids(works: str, serve: Serve, render
         "(Mean, n.d.)",
     ]
     assert "@nobody, x@kahn" in rendered.html
-    entries = re.findall(r'<li id="ref-(.*?)">(.*?)(?= <a|</li>)', rendered.html)
+    entries = re.findall(r'<li class="csl-entry" id="ref-(.*?)">(.*?)(?= <a|</li>)', rendered.html)
     assert [name for name, _ in entries] == [
         *("10.5555_2fthree", "10.5555_2fkahn-a", "10.5555_2fkahn-b", "knuth1984", "bad")
     ]
@@ -264,7 +264,7 @@ def test_what_is_unknown_is_a_link_in_its_brackets_and_in_the_list_and_counted_o
         for name in (KAHN, NOTHING, DEAD)
     ]
     assert f'<span class="doi-citation">({links[0]}; {links[1]})</span>' in rendered[0].html
-    assert re.findall("<li>(.*)</li>", rendered[0].html) == links
+    assert re.findall('<li class="csl-entry">(.*)</li>', rendered[0].html) == links
     assert rendered[0].problems == []
     message = "3 of 3 DOIs could not be checked: offline: request not sent"
     assert caplog.record_tuples == [("doiuri", logging.INFO, message)] * 2

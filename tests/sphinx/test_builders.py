@@ -316,7 +316,7 @@ def test_translated_citations(tmp_path: Path, server: Site) -> None:
     files = {"locale/de/LC_MESSAGES/index.po": po}
     built = cites(tmp_path, "html", "-D", "language=de", "-D", "locale_dirs=locale", **files)
     assert built.links()[0].text == "Kahn und Wilensky (2006)"
-    assert built.text().count('<li id="doi-') == 1
+    assert built.text().count('<li class="csl-entry" id="doi-') == 1
 
 
 def test_latex_links_to_the_entry(tmp_path: Path, server: Site) -> None:

@@ -359,7 +359,7 @@ def test_filtered_lists_keep_their_numbers_and_citations_lead_to_them(
     page = built.text()
     addresses = re.findall(r'<a class="[^"]*reference internal" href="#(doi-[bk][^"]*)"', page)
     assert len(addresses) == 3
-    assert all(f'<li id="{address}"' in page for address in addresses)
+    assert all(f'<li class="csl-entry" id="{address}"' in page for address in addresses)
     offline = "-D", "doi_offline=1", "-D", "doi_cache=:memory:"
     unknown = build(tmp_path / "src", tmp_path / "unknown", "html", *offline)
     assert items(unknown) == [("", "B1."), ("", "B2."), ("4", "https://doi.org/10.5555/kahn-2006")]
@@ -492,7 +492,7 @@ def test_an_own_style_and_other_numbers_beside(tmp_path: Path, server: Site) -> 
     write(source, {"own.csl": Style.load().xml.decode()})
     again = build(source, tmp_path)
     assert again.warnings == ""
-    assert '<ul class="doi-bibliography' in again.text()
+    assert '<ul class="doi-bibliography csl-bib-body' in again.text()
     [error] = build(write(source, {"own.csl": "<style"}), tmp_path).at
     assert re.match(r"8: ERROR: .*own.csl:1: not XML", error), error
     labels = "bibtex_reference_style = 'author_year'\n"
@@ -628,7 +628,7 @@ def test_a_doi_has_one_request_one_number_and_one_entry(
     built = build(source, tmp_path, "html", "-D", "doi_citation=number")
     assert [link.text for link in built.links()][:3] == ["1", "2", "Kahn [2]"]
     assert len({link.href for link in built.links()[1:3]}) == 1
-    assert built.text().count('<li id="doi-') == 2
+    assert built.text().count('<li class="csl-entry" id="doi-') == 2
     assert len(server.seen) == 2
     assert [line for line in built.told if "not found" in line] == []
 

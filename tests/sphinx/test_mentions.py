@@ -135,7 +135,7 @@ def test_mentions_are_listed_and_checked_and_stay_as_they_are_written(
     built = build(source, tmp_path / "out")
     written, lost, *_ = [link.text for link in built.links()]
     assert (written, lost) == ("DOI: 10.5555/kahn-2006", "doi:10.5555/lost")
-    assert "Wilensky" in built.text().partition('<li id="doi-')[2]
+    assert "Wilensky" in built.text().partition('<li class="csl-entry" id="doi-')[2]
     assert 'class="doi-card' in built.text()
     assert built.at == ["4: DOI not found: 10.5555/lost [doi.not-found]"]
 

@@ -131,7 +131,7 @@ def test_hostile_metadata_is_text_in_citations_cards_and_entries(
     assert (html.status, html.warnings) == (0, "")
     page, refs = html.text(), html.text("refs.html")
     assert page.count('class="doi-card"') >= 2 * len(HOSTILE)
-    assert refs.count('<li id="doi-') == len(HOSTILE) + 1
+    assert refs.count('<li class="csl-entry" id="doi-') == len(HOSTILE) + 1
     assert len(page) < 1_000_000  # thousands of names and long titles are cut
     for text in page, refs:
         body = text.partition("<section")[2].partition("</section>")[0]
@@ -179,7 +179,7 @@ def test_a_retracted_work_is_marked_with_one_warning(
     )
     assert again.warnings == ""
     for page in built.text(), built.text("more.html"):
-        entry = page.partition("<li id=")[2].partition("</li>")[0]
+        entry = page.partition('<li class="csl-entry" id=')[2].partition("</li>")[0]
         assert re.search(
             rf' <a [^>]*href="https://doi.org/10.5555/notice">\[{word} 2020-06-05\]</a>', entry
         ), page

@@ -103,7 +103,8 @@ def test_numbers_follow_the_order_of_pages_however_a_work_is_cited(
     nav = [*pages][:1:-1]  # the first two are not in it, and follow
     built.build(nav=nav, markdown_extensions=["admonition"], plugins=plugins)
     listed = re.findall(
-        r'<li id="ref-(?:10.1000_2f|own)([^"]*)"', built.source("references/index.html")
+        r'<li class="csl-entry" id="ref-(?:10.1000_2f|own)([^"]*)"',
+        built.source("references/index.html"),
     )
     assert listed == [numbers[-1], "last", *numbers[-2:1:-1], *numbers[:2]]
     assert ("../references/#ref-10.1000_2flast", "", "2") in Page(
@@ -121,7 +122,9 @@ def test_a_citation_in_raw_html_is_none(site: MakeSite, doi_proxy: Proxies) -> N
     built = site(pages)
     built.build(plugins=options(citation="number", works="works.json"), strict=True)
 
-    listed = re.findall('<li id="ref-([^"]*)"', built.source("references/index.html"))
+    listed = re.findall(
+        '<li class="csl-entry" id="ref-([^"]*)"', built.source("references/index.html")
+    )
     assert listed == ["10.1000_2f3"]
     assert text.strip() in built.source("index.html")
 
@@ -142,7 +145,9 @@ def test_citations_by_other_plugins_are_listed_and_those_on_no_page_are_not(
     index = "# A\n\n[@doi:10.1000/a]\n\n[@{doi:10.1000/c#1}]\n"
     built = site({"index.md": index, "last.md": "# B\n\n{macro}", "../hook.py": HOOK})
     built.build(plugins=options(citation=citation), hooks=["hook.py"])
-    entries = re.findall(r'<li id="ref-10.1000_2f([^"]*)"', built.source("references/index.html"))
+    entries = re.findall(
+        r'<li class="csl-entry" id="ref-10.1000_2f([^"]*)"', built.source("references/index.html")
+    )
     assert entries == listed
 
 
@@ -181,7 +186,9 @@ def test_works_that_pages_link_to_are_listed(bare: bool, citation: str, site: Ma
 
     built.build(plugins=options(list_links=True, bare=bare, citation=citation))
 
-    listed = re.findall(r'<li id="ref-10.1000_2f([^"]*)"', built.source("references/index.html"))
+    listed = re.findall(
+        r'<li class="csl-entry" id="ref-10.1000_2f([^"]*)"', built.source("references/index.html")
+    )
     if citation == "number":
         assert listed == ["b", "c_231", "a", *(["d"] if bare else [])]
     else:
@@ -210,7 +217,7 @@ def test_the_list_is_there_for_plugins_that_keep_the_html_of_pages(site: MakeSit
     built.build(plugins=options(bibliography="a.md"), hooks=["hook.py"])
 
     printed = built.source("print.txt")
-    assert re.findall(r'<li id="ref-([^"]*)"', printed) == [
+    assert re.findall(r'<li class="csl-entry" id="ref-([^"]*)"', printed) == [
         "10.1000_2fc_231", "10.1000_2fa", "10.1000_2fb"
     ]  # fmt: skip
     assert printed.count('class="doi-backref"') == 4
@@ -273,8 +280,8 @@ def test_each_language_has_its_list(structure: str, own: list[str], site: MakeSi
 
     english = built.source("references/index.html")
     french = built.source("fr/references/index.html")
-    assert re.findall(r'<li id="ref-10.1000_2f([^"]*)"', english) == ["a", "b"]
-    assert re.findall(r'<li id="ref-10.1000_2f([^"]*)"', french) == ["c_231", "b"]
+    assert re.findall(r'<li class="csl-entry" id="ref-10.1000_2f([^"]*)"', english) == ["a", "b"]
+    assert re.findall(r'<li class="csl-entry" id="ref-10.1000_2f([^"]*)"', french) == ["c_231", "b"]
     assert "../references/#ref-10.1000_2fb" in [
         link[0] for link in built.page("fr/more/index.html").links
     ]
@@ -355,7 +362,9 @@ def test_a_dirty_build_writes_the_changed_page_and_the_list(dirty: bool, site: M
     built.rebuild("build", dirty=dirty)
     written = {path.parent.name for path in pages if path.stat().st_mtime != 2_000_000_000}
     assert written == {"site", "references"} if dirty else len(written) == len(pages)
-    listed = re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html"))
+    listed = re.findall(
+        r'<li class="csl-entry" id="ref-([^"]*)"', built.source("references/index.html")
+    )
     assert listed == ["10.1000_2fc_231", "10.1000_2fa", "10.1000_2fb"]
 
 
@@ -391,7 +400,7 @@ def test_no_heading_is_left_alone_where_the_list_is_on_a_page_of_its_own(site: M
     for name in ("index.html", "last/index.html", "no/index.html"):
         assert '<h2 id="references"' not in built.source(name), name
     assert "End</h2>" in built.source("no/index.html")
-    assert re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html")) == [
+    assert re.findall(r'<li class="csl-entry" id="ref-([^"]*)"', built.source("references/index.html")) == [
         "10.1000_2fd", "10.1000_2fa", "10.1000_2fb"
     ]  # fmt: skip
 
@@ -406,7 +415,7 @@ def test_pages_keep_their_lists_beside_that_of_the_site(citation: str, site: Mak
 
     first = built.source("index.html")
     last = built.source("last/index.html")
-    listed = re.compile(r'<li id="ref-([^"]*)"')
+    listed = re.compile(r'<li class="csl-entry" id="ref-([^"]*)"')
     assert listed.findall(first) == ["10.1000_2fb"]
     assert {*listed.findall(last)} == {"10.1000_2fa", "10.1000_2fd"}
     assert len(listed.findall(built.source("references/index.html"))) == 4
@@ -417,7 +426,7 @@ def test_pages_keep_their_lists_beside_that_of_the_site(citation: str, site: Mak
     # labels are the same on all pages, and so are numbers
     if citation == "number":
         assert "[2]" in last
-        assert '<li id="ref-10.1000_2fa" value="2"' in last
+        assert '<li class="csl-entry" id="ref-10.1000_2fa" value="2"' in last
     else:
         assert ("Kahn, 2006b" in first, "Kahn (2006a)" in last) == (True, True)
     assert 'id="references">References</h2>' in first

@@ -138,6 +138,9 @@ def bibliography_of(
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BACK = "↩"
+# The classes of lists in citeproc-js, pandoc and doiuri-csl
+_LIST_CLASS = "csl-bib-body"
+_ENTRY_CLASS = "csl-entry"
 _HANGING = "list-style: none; padding-left: 2em; text-indent: -2em"
 # The outermost first
 _FORMATS: dict[csl.Format, tuple[str] | tuple[str, dict[str, str]]] = {
@@ -343,12 +346,12 @@ class Writer:
             return None
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
         if self._references.is_numbered:
-            items = SubElement(section, "ol")
+            items = SubElement(section, "ol", {"class": _LIST_CLASS})
         else:
-            items = SubElement(section, "ul", {"style": _HANGING})
+            items = SubElement(section, "ul", {"class": _LIST_CLASS, "style": _HANGING})
         section.text = items.text = items.tail = section.tail = "\n"
         for place, entry in enumerate(entries, 1):
-            item = SubElement(items, "li")
+            item = SubElement(items, "li", {"class": _ENTRY_CLASS})
             if self._references.is_numbered and entry.number != place:
                 item.set("value", str(entry.number))
             if entry.key in self._ids:

@@ -240,9 +240,14 @@ class _ListWriter:
         self._docname = docname
         self._used_ids = used_ids
         self._place: Place = node["doi_place"]
-        self._classes = node["classes"]
         self._is_numbered = lists.at(self._place).references.is_numbered
         self._format = lists.builder.format
+        self._classes = node["classes"]
+        self._entry_classes: list[str] = []
+        if self._format == "html":
+            # The classes of lists in citeproc-js, pandoc and doiuri-csl
+            self._classes = [*self._classes, "csl-bib-body"]
+            self._entry_classes = ["csl-entry"]
 
     def write(self) -> list[nodes.Node]:
         """Return numbered lists, each of consecutive numbers; or one list without numbers.
@@ -274,7 +279,7 @@ class _ListWriter:
         paragraph = self._entry(entry)
         ids = paragraph["ids"]
         paragraph["ids"] = []
-        return nodes.list_item("", paragraph, ids=ids)
+        return nodes.list_item("", paragraph, ids=ids, classes=[*self._entry_classes])
 
     def _entry(self, entry: ListEntry) -> nodes.paragraph:
         """Return an entry, with its id unless the list is a copy in another document."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
+from doiuri_csl import Run, to_latex
 from support.programs import ENGINES, LATEX, needs
 from support.references import NOTES, RECORDS
 from support.servers.metadata import metadata_proxy
@@ -160,3 +161,39 @@ def test_notes_in_the_pdf(tmp_path: Path) -> None:
     assert "LiAnts11." in joined
     for page in range(12, 24):
         assert str(page) in joined, f"the note with page {page} is lost"
+
+
+ARTICLE = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage[%s]{babel}
+\usepackage{hyperref}
+\begin{document}
+%s
+
+\noindent\footnote{%s}
+\begin{itemize}
+\item %s
+\end{itemize}
+\end{document}
+"""
+
+
+@pytest.mark.parametrize("language", ["english", "ngerman"])
+def test_references_of_strangers_are_text_in_the_pdf(tmp_path: Path, language: str) -> None:
+    pdflatex = needs("pdflatex")
+    address = "https://example.org/a_b~c?d=1&e"
+    entry = [
+        Run("[1] "),
+        Run(TEX, frozenset({"italic"})),
+        Run(" a--b \"i\" 'q' <x|y>. ", frozenset({"bold"})),
+        Run(address, link=address),
+    ]
+    source = ARTICLE % (language, *[to_latex(entry)] * 3)
+    (tmp_path / "book.tex").write_text(source, "utf-8")
+
+    pdf = compiled(tmp_path, pdflatex)
+
+    joined = "".join(text_of(pdf).split())
+    shown = "".join(f"[1] {TEX} a--b \"i\" 'q' <x|y>. {address}".split())
+    assert joined.count(shown) == 3
+    assert inflated(pdf).count(b"/URI(https://example.org/a_b~c?d=1&e)") == 3

@@ -178,7 +178,9 @@ def test_a_package_says_the_rest_in_the_manual(path: Path) -> None:
     pages = re.findall(r"\(https://github\.com/doiuri/doiuri/blob/main/(docs/[^)#]+)", text)
     assert pages
     assert [page for page in pages if not (ROOT / page).is_file()] == []
-    assert len(text.split()) <= 280
+    # doiuri-csl is a library by itself, which its README compares with others
+    longest = 600 if path.parent.name == "doiuri-csl" else 280
+    assert len(text.split()) <= longest
 
 
 @pytest.mark.parametrize(

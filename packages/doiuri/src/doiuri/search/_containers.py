@@ -11,11 +11,23 @@ from doiuri.works._likeness import folded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SMALL_WORDS = frozenset("a an and for in of on the proc proceedings".split())  # noqa: SIM905
+_SMALL_WORDS = frozenset("a an and for in of on the".split())  # noqa: SIM905
+_PROCEEDINGS = frozenset({"proc", "proceedings"})
 _STOP_WORDS = frozenset(
-    "a an and annual conference der des die et for für in international la le les of on proc proceedings"  # noqa: SIM905
-    " symposium the und workshop".split()
+    "a an and annual conference der des die et for fur in international la le les of on proc proceedings"  # noqa: SIM905
+    " symposium the und".split()
 )
+_JOURNAL_WORDS = frozenset(
+    "communications j journal lett letters mag magazine trans transactions".split()  # noqa: SIM905
+)
+_MEETING_WORDS = frozenset(
+    "conf conference congress meeting symp symposium workshop workshops".split()  # noqa: SIM905
+)
+_MEETING_PARTS = frozenset(
+    "abstracts adjunct companion demos posters sketches workshop workshops".split()  # noqa: SIM905
+)
+_JOURNAL_PARTS = frozenset("letters supplement supplementary".split())  # noqa: SIM905
+_PUBLISHERS = frozenset("acm aip aps ieee iet ifip osa siam spie usenix".split())  # noqa: SIM905
 _ORDINALS = lazy(
     r"""
     [0-9]+(?:st|nd|rd|th)?
@@ -42,6 +54,8 @@ def same_container(one: str, other: str) -> bool:
     >>> same_container("Nature", "Nature Physics"), same_container("Phys. Rev. A", "Physical Review B")
     (False, False)
     """
+    if _are_of_other_kinds(set(folded(one).split()), set(folded(other).split())):
+        return False
     first = _words(one)
     second = _words(other)
     if not first or not second:
@@ -51,7 +65,32 @@ def same_container(one: str, other: str) -> bool:
     if _shares_acronym(one, second, other) or _shares_acronym(other, first, one):
         return True
     short, long = sorted((first, second), key=len)
-    return len(short) >= _LEAST_WORDS and set(short) <= set(long)
+    if len(short) < _LEAST_WORDS or not set(short) <= set(long):
+        return False
+    added = set(long) - set(short)
+    return _JOURNAL_PARTS.isdisjoint(added) and all(len(word) > 1 for word in added)
+
+
+def _are_of_other_kinds(first: set[str], second: set[str]) -> bool:
+    """Return whether two titles, by their words, are a journal and a meeting, or a meeting and a part of one."""
+    if _MEETING_PARTS.isdisjoint(first) != _MEETING_PARTS.isdisjoint(second):
+        return True
+    is_journal_and_meeting = _is_journal(first) and _is_meeting(second)
+    is_meeting_and_journal = _is_meeting(first) and _is_journal(second)
+    return is_journal_and_meeting or is_meeting_and_journal
+
+
+def _is_journal(words: set[str]) -> bool:
+    return not _JOURNAL_WORDS.isdisjoint(words) and _MEETING_WORDS.isdisjoint(words)
+
+
+def _is_meeting(words: set[str]) -> bool:
+    return not _MEETING_WORDS.isdisjoint(words) and _JOURNAL_WORDS.isdisjoint(words)
+
+
+def is_meeting(title: str) -> bool:
+    """Return whether a title says that it is that of a conference."""
+    return _is_meeting(set(folded(title).split()))
 
 
 def _words(title: str) -> list[str]:
@@ -80,19 +119,27 @@ def _is_abbreviated(one: str, other: str) -> bool:
 
 def _shares_acronym(title: str, others: list[str], other: str) -> bool:
     """Return whether an acronym in a title is made of the initials of another's words, or stands in it."""
-    acronyms = [folded(acronym) for acronym in _ACRONYM.findall(title)]
+    acronyms = _acronyms(title)
     if not acronyms:
         return False
+    words = folded(other).split()
     initials = [
         _initials(others),
-        _initials(word for word in folded(other).split() if word not in _SMALL_WORDS),
+        _initials(word for word in words if word not in _SMALL_WORDS | _PROCEEDINGS),
+        _initials(word for word in words if word not in _SMALL_WORDS),  # "PNAS"
     ]
-    known = {folded(acronym) for acronym in _ACRONYM.findall(other)}
+    known = set[str]()
+    if _JOURNAL_PARTS.isdisjoint(words) == _JOURNAL_PARTS.isdisjoint(folded(title).split()):
+        known = _acronyms(other)  # "JETP Letters" is not "JETP"
     for acronym in acronyms:
         is_made_of_initials = len(acronym) >= 3 and any(acronym in letters for letters in initials)
         if is_made_of_initials or acronym in known:
             return True
     return False
+
+
+def _acronyms(title: str) -> set[str]:
+    return {folded(acronym) for acronym in _ACRONYM.findall(title)} - _PUBLISHERS
 
 
 def _initials(words: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri.search._traits import Traits
-from doiuri.works._likeness import count_words, equal_authors, equal_titles
+from doiuri.works._likeness import count_words, equal_authors, equal_titles, folded
 from doiuri.works._work import Work
 
 if TYPE_CHECKING:
@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
 _FEW_WORDS = 2
 """Words of a title that many works share, such as "Editorial"."""
+
+_COMMON_WORDS = frozenset(
+    folded(
+        "a an and book books chair chairs comments contents editor editorial editors erratum first for foreword"
+        " from general guest in index introduction introductory issue letter letters message news note notes"
+        " notices obituary of on preface president program report reports review reviews section second special"
+        " the this to track welcome with workshop"
+    ).split()
+)
+"""Words of longer titles that many works share, such as "Introduction to the special issue"."""
 
 
 class Candidate(NamedTuple):
@@ -97,13 +107,21 @@ def _are_next_to(years: Iterable[int], others: Iterable[int]) -> bool:
 def _is_proved(wanted: Work, candidate: Candidate) -> bool:
     """Return whether enough agrees for a work that no other competes with."""
     evidence = candidate.evidence
-    if count_words(wanted.title) <= _FEW_WORDS:
-        return "volume" in evidence and "page" in evidence
-    if Traits.of(wanted, wanted.csl).about:
+    own = Traits.of(wanted, wanted.csl)
+    if _is_common(wanted.title):
+        # A page of a conference is enough, but each issue has its editorial on page 1
+        begins_anywhere = "container" in evidence and not own.begins_on_page_one
+        return "page" in evidence and ("volume" in evidence or begins_anywhere)
+    if own.about:
         return "page" in evidence  # a journal may have several errata of one article
     if "year" not in evidence:
         return "volume" in evidence or "page" in evidence
     return evidence[-1] in {"volume", "page", "container"}
+
+
+def _is_common(title: str) -> bool:
+    """Return whether a title is one that many works share."""
+    return count_words(title) <= _FEW_WORDS or _COMMON_WORDS.issuperset(folded(title).split())
 
 
 def _agrees_better(candidate: Candidate, other: Candidate) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri._patterns import lazy
 from doiuri._text import plain_text
-from doiuri.search._containers import same_container
+from doiuri.search._containers import is_meeting, same_container
 from doiuri.works._csl import MAX_TEXT, Name, read_date
 from doiuri.works._likeness import folded
 
@@ -27,6 +28,10 @@ _ABOUT = {
     "retraction": lazy(
         r"(?:retraction|withdrawal) (?:note|notice|of)\b|(?:retraction|withdrawal)\Z"
     ),
+    "addition": lazy(
+        r".* (?:addendum|closure|commentary|discussion|supplement(?:ary (?:material|information|data))?"
+        r"|(?:extended )?abstract|(?:authors?|editors?) note)\Z"
+    ),
 }
 _VOLUME = lazy(r"(?:vol(?:ume)?\.? )?0*([0-9a-z]+)(?: [a-z]{3,})?")  # "5858 LNCS"
 _PAGES = lazy(r"\s*(?:-+|[–—−])\s*|\s*[,;+]\s*")
@@ -42,9 +47,15 @@ _IN_BRACKETS = lazy(r"\s*\(.*?\)")
 
 _PARTS = frozenset(
     "article-journal article-magazine article-newspaper chapter entry entry-dictionary entry-encyclopedia"  # noqa: SIM905
-    " paper-conference review review-book".split()
+    " paper-conference".split()
 )
 """The types of works that are part of a journal or a book."""
+
+_UNLIKE_OTHERS = frozenset({"dataset", "periodical", "review", "review-book", "software", "thesis"})
+"""The types of works that often share title and author with a work of another type."""
+
+_VAGUE = frozenset({"", "article", "document", "report", "webpage"})
+"""The types of entries that say little."""
 
 
 class Traits(NamedTuple):
@@ -57,6 +68,7 @@ class Traits(NamedTuple):
     type: str  # the type of CSL
     containers: tuple[str, ...]  # the titles of what it is part of
     volume: str  # folded; "" if there is none
+    issue: str  # "" if there is none
     pages: str  # first and last page, or the first one
     article: str  # the number of an article without pages of the volume; "" if there is none
 
@@ -92,6 +104,7 @@ class Traits(NamedTuple):
                 )
             ),
             volume=_volume(_first_text(item.get("volume"))),
+            issue=_numbers(_first_text(item.get("issue"))),
             pages=pages,
             article=article,
         )
@@ -101,16 +114,34 @@ class Traits(NamedTuple):
         """Whether all that it is part of is a server of preprints, which says little."""
         return all(_PREPRINT_SERVER.match(folded(container)) for container in self.containers)
 
+    @property
+    def begins_on_page_one(self) -> bool:
+        """Whether it begins on page 1, as many works do."""
+        return _first(self.pages) == "1"
+
     def agreements(self, other: Traits) -> Iterator[str]:
         """Yield what agrees: of the volume, the page and the container."""
-        if self.volume and self.volume == other.volume:
+        has_volume = self.volume != "" and self.volume == other.volume
+        has_page = _agree_pages(self, other)
+        has_container = self._shares_container(other)
+        is_elsewhere = not (has_container or self.names_preprint_server) and bool(other.containers)
+        if is_elsewhere and not (has_volume and has_page):
+            # Many works begin on page 1, and a volume of another journal is another volume
+            has_volume = False
+            has_page = has_page and not self.begins_on_page_one
+        if has_volume:
             yield "volume"
-        if _agree_pages(self, other):
+        if has_page:
             yield "page"
-        if any(
-            same_container(one, another) for one in self.containers for another in other.containers
-        ):
+        if has_container:
             yield "container"
+
+    def _shares_container(self, other: Traits) -> bool:
+        pairs = list(product(self.containers, other.containers))
+        if {self.type, other.type} == {"article-journal", "paper-conference"}:
+            # A conference may have the name of a journal: "Machine Learning"
+            pairs = [pair for pair in pairs if is_meeting(pair[0]) == is_meeting(pair[1])]
+        return any(same_container(one, another) for one, another in pairs)
 
     def contradicts(self, other: Traits) -> bool:
         """Return whether these cannot be traits of one work."""
@@ -120,6 +151,8 @@ class Traits(NamedTuple):
             return True
         return (
             _contradict_pages(self, other)
+            or _contradict_issues(self, other)
+            or _are_other_people(self, other)
             or _contradict_types(self, other)
             or _contradict_types(other, self)
         )
@@ -202,11 +235,37 @@ def _contradict_pages(one: Traits, other: Traits) -> bool:
     return not (has_article_number and (_counts_its_own(one.pages) or _counts_its_own(other.pages)))
 
 
+def _contradict_issues(one: Traits, other: Traits) -> bool:
+    """Return whether the issues differ; an issue that is wrong does not matter if the page is right."""
+    are_numbers = one.issue.isdigit() and other.issue.isdigit()
+    return are_numbers and one.issue != other.issue and not _agree_pages(one, other)
+
+
+def _are_other_people(one: Traits, other: Traits) -> bool:
+    """Return whether the first authors share the family name, but neither has the initial of the other."""
+    first = one.first_name
+    second = other.first_name
+    if first is None or second is None or folded(first.family) != folded(second.family):
+        return False
+    initials = _initials_of(first)
+    others = _initials_of(second)
+    if not initials or not others or not (initials + others).isascii():
+        return False
+    return initials[0] not in others and others[0] not in initials
+
+
+def _initials_of(name: Name) -> str:
+    return "".join(word[0] for word in folded(name.given).split())
+
+
 def _contradict_types(one: Traits, other: Traits) -> bool:
     """Return whether one is a book and the other a part of one, or one is published and the other a preprint."""
     if one.type == "book" and other.type in _PARTS:
         return True
+    is_published = bool(one.containers) and not one.names_preprint_server
+    if other.type in _UNLIKE_OTHERS and other.type != one.type:
+        return is_published or one.type not in _VAGUE
     is_preprint = other.type == "article" or (
         bool(other.containers) and other.names_preprint_server
     )
-    return is_preprint and bool(one.containers) and not one.names_preprint_server
+    return is_preprint and (is_published or one.type == "book")

@@ -16,7 +16,8 @@ _LEAST_SIMILARITY = 0.8
 _LEAST_BEGINNING = 15  # letters of a title that may stand for a longer one that begins with it
 
 
-_WORD = lazy(r"[^\W_]+")
+# The vowel signs of the scripts of India and South-East Asia are no letters for ``re``, but tell words apart
+_WORD = lazy(r"(?:[^\W_]|[\u0900-\u0963\u0966-\u109F\u1780-\u17D3])+")
 _MARKUP = lazy(r"</?[A-Za-z][^<>]{0,300}>")
 _SUBTITLE = lazy(r"\s*[:;.?!–—]\s+|\s+[-–—]+\s+|\s*[–—:]\s*|\s*\(")
 # Accents are dropped; these letters have none, or are also written with two letters
@@ -51,15 +52,22 @@ _LETTERS = str.maketrans(_LATIN | _AS_WORDS)
 _TWO_LETTERS = lazy(r"a[ae]|o[e]|u[e]")
 _ROMAN = {
     numeral: str(number)
-    for number, numeral in enumerate("i ii iii iv v vi vii viii ix".split(), 1)  # noqa: SIM905
+    for number, numeral in enumerate(
+        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(),  # noqa: SIM905
+        1,
+    )
 }
 _ROMAN_NUMBER = lazy(
     r"""
     \b (?: part | volume | vol | chapter | section | teil | band | partie | tome ) \s+ ( [ivx]+ ) \b
-    | \b ( [ivx]{2,4} ) \b      # on its own, from two letters on
+    | \b ( [ivx]{2,5} ) \b      # on its own, from two letters on
     """,
     re.VERBOSE,
 )
+_PART = lazy(
+    r"\b(?:part|volume|vol|section|series|teil|band|partie) ([a-h]|one|two|three|four|five|first|second|third)\b"
+)
+_SIGNS = lazy(r"\+|(?<=[A-Za-z])#")  # "C", "C++" and "C#", and the charges of particles
 _RETRACTED = lazy(
     r"""
     (?: retracted | withdrawn | removed )
@@ -138,11 +146,11 @@ def equal_titles(one: str, other: str) -> bool:
     """
     first = _title(one)
     second = _title(other)
-    if not first or not second:
+    if not first or not second or _signs(one) != _signs(other):
         return False
     if _joined(first) == _joined(second):
         return True
-    if _numbers(first) != _numbers(second):
+    if _numbers(first) != _numbers(second) or _PART.findall(first) != _PART.findall(second):
         return False
     return _has_subtitle(one, second) or _has_subtitle(other, first)
 
@@ -155,7 +163,10 @@ def equal_authors(written: str, name: Name) -> bool:
 def count_words(title: str) -> int:
     """Return the number of words of a title; two letters of a script without blanks count as one."""
     words = _title(title)
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in words)
+    wide = sum(
+        unicodedata.east_asian_width(letter) in "WF" or "\u0e00" <= letter < "\u1800"
+        for letter in words
+    )
     return max(len(words.split()), wide // 2)
 
 
@@ -242,6 +253,11 @@ def _is_only_a_number(words: str) -> bool:
     return len(rest) <= 2 and any(word.isdigit() or word in _ROMAN for word in rest)
 
 
+def _signs(title: str) -> list[str]:
+    """Return the signs of a title that tell names apart, but are no letters."""
+    return _SIGNS.findall(unicodedata.normalize("NFKD", _MARKUP.sub("", title)))
+
+
 def _numbers(words: str) -> list[str]:
     """Return the numbers of a title, sorted as text; Roman ones become digits."""
     numbers = re.findall(r"\d+", words)
@@ -281,7 +297,7 @@ def _is_group(name: str) -> bool:
 
 
 def _compare_groups(one: str, other: str) -> bool | None:
-    """Return whether institutions share half of their words, or one is the acronym of the other.
+    """Return whether institutions share half of their own words, or one is the acronym of the other.
 
     None if one is a person.
     """
@@ -294,10 +310,16 @@ def _compare_groups(one: str, other: str) -> bool | None:
         return None
     if _is_acronym_of(first, second) or _is_acronym_of(second, first):
         return True
-    first_words = _significant_words(first)
-    second_words = _significant_words(second)
+    first_words = _own_words(first)
+    second_words = _own_words(second)
     shared = first_words & second_words
     return len(shared) * 2 >= min(len(first_words), len(second_words))
+
+
+def _own_words(group: str) -> set[str]:
+    """Return the words that tell an institution from others: not "university", if it has more words."""
+    words = _significant_words(group)
+    return words - _GROUPS or words
 
 
 def _is_acronym_of(short: str, long: str) -> bool:

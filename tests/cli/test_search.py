@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from support.servers.search import search_site, searches
 from support.servers.web import Site
 
 IZZO = "10.1007/s10569-014-9587-y"
-REGISTERED = [
+REGISTERED: list[dict[str, Any]] = [
     {
         "DOI": IZZO,
         "type": "journal-article",
@@ -44,6 +45,24 @@ REGISTERED = [
         "author": [{"family": "Weber", "given": "Anna"}],
         "issued": {"date-parts": [[2010]]},
     },
+    *[
+        {
+            "DOI": doi,
+            "type": "article",
+            "title": ["Rivers of two hills"],
+            "author": [{"family": "Bach", "given": "Carl"}],
+            "issued": {"date-parts": [[2009]]},
+        }
+        for doi in (
+            "10.48550/arXiv.1412.6980",
+            "10.48550/arXiv.math/0307200",
+            "10.17487/RFC0791",
+            "10.18653/v1/2020.acl-main.1",
+            "10.18653/v1/P19-1001",
+            "10.3115/v1/P03-1001",
+            "10.5281/zenodo.77",
+        )
+    ],
 ]
 FIELDS = (
     "author = {Izzo, Dario}, title = {Revisiting Lambert's problem}, year = {2014}, volume = {121}"
@@ -149,6 +168,11 @@ def test_a_configuration_file_cannot_send_works_anywhere(
         f"@article{{a, {FIELDS}, note = {{In preparation}}}}",
         f"@article{{a, {FIELDS}, note = {{personal communication}}}}",
         f"@article{{a, {FIELDS}, pubstate = {{submitted}}}}",
+        f"@article{{a, {FIELDS}, pubstate = {{inpreparation}}}}",
+        f"@article{{a, {FIELDS}, status = {{submitted}}}}",
+        f"@article{{a, {FIELDS}, howpublished = {{Pers. comm.}}}}",
+        f"@article{{a, {FIELDS.replace('2014', 'in preparation')}}}",
+        f"@article{{a, {FIELDS}, DOI = {{none}}}}",
         f"@article{{a, {FIELDS}}} % doiuri: ignore[doi-found]",
         f"% doiuri: ignore-file[doi-found]\n@article{{a, {FIELDS}}}",
         f"@article{{a, {FIELDS}",
@@ -162,6 +186,60 @@ def test_such_entries_are_not_sent(text: str, servers: Site, tmp_path: Path) -> 
     )
     assert (done.stdout, sent(servers) - before) == ("", 0), text
     assert "No works without a DOI to search for." in done.stderr, text
+
+
+NAMED = {
+    "10.48550/arXiv.1412.6980": [
+        "@misc{KEY, eprint = {1412.6980}, archivePrefix = {arXiv}, primaryClass = {cs.LG}, FIELDS}",
+        "@online{KEY, eprint = {1412.6980v3}, eprinttype = {arxiv}, FIELDS}",
+        "@article{KEY, journal = {arXiv preprint arXiv:1412.6980}, FIELDS}",
+        "@article{KEY, journal = {CoRR}, volume = {abs/1412.6980}, FIELDS}",
+        "@article{KEY, journal = {arXiv e-prints}, pages = {arXiv:1412.6980}, FIELDS}",
+        "@misc{KEY, howpublished = {arXiv:1412.6980 [cs.LG]}, FIELDS}",
+        "@misc{KEY, url = {https://arxiv.org/pdf/1412.6980v9.pdf}, FIELDS}",
+    ],
+    "10.48550/arXiv.math/0307200": [
+        "@misc{KEY, eprint = {math.GT/0307200v2}, archivePrefix = {arXiv}, FIELDS}",
+        "@misc{KEY, note = {arXiv:math/0307200}, FIELDS}",
+    ],
+    "10.17487/RFC0791": [
+        "@techreport{KEY, type = {RFC}, number = {791}, institution = {IETF}, FIELDS}",
+        "@misc{KEY, series = {Request for Comments}, number = 791, FIELDS}",
+        "@misc{KEY, howpublished = {RFC 791}, FIELDS}",
+        "@misc{KEY, url = {https://www.rfc-editor.org/rfc/rfc791.txt}, FIELDS}",
+    ],
+    "10.18653/v1/2020.acl-main.1": ["@misc{KEY, url = {https://aclanthology.org/2020.acl-main.1/}, FIELDS}"],
+    "10.18653/v1/P19-1001": [
+        "@misc{KEY, url = {https://aclanthology.org/P19-1001v2.pdf}, FIELDS}",
+        "@misc{KEY, url = {http://www.aclweb.org/anthology/P/P19/P19-1001}, FIELDS}",
+    ],
+    "10.3115/v1/P03-1001": ["@misc{KEY, url = {https://www.aclweb.org/anthology/P03-1001}, FIELDS}"],
+    "10.5281/zenodo.77": ["@misc{KEY, url = {https://zenodo.org/records/77/files/a.zip}, FIELDS}"],
+    None: [  # published works, of which there is another version
+        "@article{KEY, journal = {Nature}, eprint = {1412.6980}, archivePrefix = {arXiv}, FIELDS}",
+        "@book{KEY, publisher = {Springer}, eprint = {1412.6980}, archivePrefix = {arXiv}, FIELDS}",
+        "@article{KEY, journal = {Nature}, url = {https://zenodo.org/record/77}, FIELDS}",
+        "@article{KEY, journal = {Nature}, url = {https://doi.org/10.5281/zenodo.77}, FIELDS}",
+    ],
+}  # fmt: skip
+
+
+def test_identifiers_of_other_kinds_name_dois(servers: Site, tmp_path: Path) -> None:
+    """In all forms that reference managers write."""
+    fields = "author = {Bach, C.}, title = {Rivers of two hills}, year = {2009}"
+    expected: dict[str, str | None] = {}
+    entries: list[str] = []
+    for doi, forms in NAMED.items():
+        for form in forms:
+            key = f"entry{len(entries)}"
+            expected[key] = doi
+            entries.append(form.replace("KEY", key).replace("FIELDS", fields))
+    done = check(
+        servers, tmp_path, "paper.bib", "\n".join(entries), "--search", "--select", "doi-found"
+    )
+    said = dict(re.findall(r"(entry\d+): is registered as (\S+) \(named by its", done.stdout))
+    for key, entry in zip(expected, entries, strict=True):
+        assert said.get(key) == expected[key], entry
 
 
 def test_neither_are_entries_in_files_whose_findings_are_ignored(

@@ -157,6 +157,100 @@ def test_an_arxiv_identifier_names_a_preprint_only() -> None:
     assert of_talk.doi is None
 
 
+TITLES = {
+    "(((": None,
+    "<>": None,
+    "a AND (b OR c) NOT d TO e": r"a and \(b or c\) not d to e",
+    r'C:\x "y" [z] {w} ~1 ^2 *? && || ! + - = /': (
+        r"C\:\\x \"y\" \[z\] \{w\} \~1 \^2 \*\? \&\& \|\| \! \+ \- \= \/"
+    ),
+    "x <y> z": "x  y  z",
+}
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_titles_are_no_queries_of_lucene(title: str) -> None:
+    with search_site(REGISTERED) as running:
+        [found] = search_at(running).find([work(type="dataset", title=title)])
+    targets = [target for target in searches(running) if target.startswith("/dois?")]
+    queries = [parse_qs(urlsplit(target).query)["query"][0] for target in targets]
+    escaped = TITLES[title]
+    assert queries == ([] if escaped is None else [f"titles.title:({escaped})"]), title
+    assert found.searched is (escaped is not None), title
+
+
+@pytest.mark.parametrize(
+    ("members", "asked"),
+    [
+        ({"type": "article-journal"}, ["works"]),
+        ({"type": "book"}, ["works"]),
+        ({"type": "chapter"}, ["works"]),
+        ({"type": "paper-conference"}, ["works"]),
+        ({"type": "article-journal", "container-title": "CoRR"}, ["works", "dois"]),
+        ({"type": "document"}, ["works", "dois"]),
+        ({"type": "thesis"}, ["works", "dois"]),
+        ({"type": "report"}, ["works", "dois"]),
+        ({"type": "article"}, ["works", "dois"]),
+        ({"type": "dataset"}, ["dois", "works"]),
+        ({"type": "software"}, ["dois", "works"]),
+    ],
+    ids=str,
+)
+def test_datacite_is_asked_for_some_types(members: dict[str, str], asked: list[str]) -> None:
+    with search_site(REGISTERED) as running:
+        list(search_at(running).find([work(title="Nobody registered this one", **members)]))
+    assert [target[1:].partition("?")[0] for target in searches(running)] == asked, members
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_not_followed(status: int) -> None:
+    """Another server would get the reader's references."""
+    with search_site(REGISTERED) as elsewhere:
+
+        def answer(asked: Asked) -> Answer:
+            return Answer(status, {"Location": elsewhere.url + asked.target})
+
+        with site(answer) as running:
+            [found] = search_at(running).find([work(type="document")])
+        assert elsewhere.seen == [], status
+    assert (found.doi, found.sent_to) == (None, ("Crossref", "DataCite")), status
+    assert f"HTTP status {status}" in str(found.cause), status
+
+
+def test_the_servers_limits_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("doiuri.search._source.is_loopback", lambda host: False)
+    limited = {"X-Rate-Limit-Limit": "1", "X-Rate-Limit-Interval": "2s"}
+    answers = searchable(REGISTERED)
+
+    def answer(asked: Asked) -> Answer:
+        status, plain, body = answers(asked)
+        return Answer(status, {**plain, **limited}, body)
+
+    with site(answers) as crossref, site(answer) as datacite:
+        resolver = Resolver(crossref.url, store=None, mailto="me@example.org")
+        search = Search(resolver, crossref=crossref.url, datacite=datacite.url)
+        list(search.find([work(type="dataset")]))
+        assert len(datacite.seen) == 1
+    assert search.rate == 3.0  # that of Crossref
+
+
+def test_it_waits_as_long_as_the_server_asks() -> None:
+    answers = searchable(REGISTERED)
+    times = []
+
+    def answer(asked: Asked) -> Answer:
+        if not asked.target.startswith("/works?"):
+            return answers(asked)
+        times.append(time.monotonic())
+        return answers(asked) if len(times) > 1 else Answer(429, {"Retry-After": "1"})
+
+    with site(answer) as running:
+        [found] = search_at(running).find([work()])
+    first, second = times
+    assert found.doi == DOI(IZZO["DOI"])
+    assert second - first >= 1
+
+
 def test_software_is_searched_at_datacite_first() -> None:
     orion = work("orion", type="software", title=ORION["title"][0], author=ORION["author"], volume="",
                  issued=ORION["issued"], **{"container-title": ""})  # fmt: skip

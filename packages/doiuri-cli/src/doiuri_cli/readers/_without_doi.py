@@ -122,7 +122,7 @@ def _bibtex(source: Source) -> Iterator[WithoutDOI]:
         yield WithoutDOI(work, location, _bibtex_insertion(text, entry))
 
 
-_REMARKS = ("note", "howpublished", "ee", "pubstate", "addendum")
+_REMARKS = ("note", "howpublished", "ee", "pubstate", "status", "addendum", "year", "date")
 
 
 def _with_remarks(work: Work, entry: BibTeXEntry) -> Work:
@@ -133,7 +133,7 @@ def _with_remarks(work: Work, entry: BibTeXEntry) -> Work:
     remarks = [plain_text(entry.fields[name]) for name in _REMARKS if name in entry.fields]
     if not remarks:
         return work
-    return Work.whole(work.key, {**work.csl, "note": " ".join(remarks)})
+    return Work.whole(work.key, {**work.csl, "note": "; ".join(remarks)})
 
 
 # A field with the comma before it, as its author spaces them, up to the text of its value

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._arxiv import ARXIV_PATTERN, arxiv_doi
 from doiuri._doi import DOI
-from doiuri._errors import DOISyntaxError
 from doiuri._find import find
 from doiuri._patterns import lazy
 from doiuri._text import plain_text
@@ -17,14 +17,26 @@ if TYPE_CHECKING:
     from doiuri.works._work import Work
 
 ARXIV = "arXiv identifier"
+ACL = "ACL Anthology URL"
 _LONGEST = 2000  # characters of a link or a note that are read
 _ARXIV = lazy(
     rf"(?:https?://(?:\w+\.)?arxiv\.org/(?:abs|pdf|html)/|(?i:arxiv[:\s]\s*)){ARXIV_PATTERN}"
 )
-_RFC = lazy(r"(?i:\brfc[\s/_-]*0*)(?P<number>[1-9][0-9]{0,4})\b")
-_ACL = lazy(
-    r"https?://(?:www\.)?acl(?:anthology\.org|web\.org/anthology)/(?:papers/\w/\w+/)?(?P<id>[A-Za-z0-9.-]+?)(?:\.pdf|/|\s|\Z)"
+_RFC = lazy(
+    r"(?i:\b(?:rfc|request\ for\ comments)(?:\ \(?rfc\)?)?[\s/_-]*0*)(?P<number>[1-9][0-9]{0,4})\b"
 )
+_ACL = lazy(
+    r"""
+    https?://(?:www\.)? acl(?: anthology\.org | web\.org/anthology )/ (?: (?:papers/)? [A-Z]/[A-Z][0-9]{2}/ )?
+    (?:
+        (?P<old> [A-Z][0-9]{2}-[0-9]{4,5} )         # until 2019: P19-1001
+        | (?P<new> [0-9]{4}\.[a-z0-9_]+-[a-z0-9]+\.[0-9]+ )
+    )
+    (?: v[0-9]+ )? (?: \.pdf )? (?![\w.-])
+    """,
+    re.VERBOSE,
+)
+_ABSTRACT = lazy(r"abs/(?P<id>\S+)")  # a volume of CoRR
 _ZENODO = lazy(r"https?://(?:www\.)?zenodo\.org/records?/(?P<number>[0-9]+)")
 
 
@@ -45,11 +57,24 @@ def named_dois(work: Work) -> Iterator[Named]:
     csl = work.csl
     url = plain_text(csl.get("URL"), _LONGEST)
     note = plain_text(csl.get("note"), _LONGEST)
-    number = plain_text(csl.get("number"), _LONGEST)
     for where, text in (("URL", url), ("note", note)):
         for match in find(text):
             yield Named(match.doi, where)
-    yield from _identifiers(f"{url} {number} {note}")
+    yield from _identifiers("; ".join([url, *_other_texts(work), note]))
+
+
+def _other_texts(work: Work) -> Iterator[str]:
+    """Yield what else may hold an identifier of arXiv or of an RFC, such as "arXiv preprint arXiv:1412.6980"."""
+
+    def text(member: str) -> str:
+        return plain_text(work.csl.get(member), _LONGEST)
+
+    yield text("container-title")
+    for member in ("volume", "page"):
+        yield _ABSTRACT.sub(r"arXiv:\g<id>", text(member))
+    yield text("number")
+    yield f"{text('genre')} {text('number')}"
+    yield f"{text('collection-title')} {text('collection-number') or text('number')}"
 
 
 def _identifiers(text: str) -> Iterator[Named]:
@@ -59,14 +84,8 @@ def _identifiers(text: str) -> Iterator[Named]:
     for match in _RFC.finditer(text):
         yield Named(DOI(f"10.17487/RFC{int(match['number']):04}"), "RFC number")
     for match in _ACL.finditer(text):
-        for prefix in ("10.18653/v1", "10.3115/v1"):  # the second is that of the older ones
-            yield from _named(f"{prefix}/{match['id']}", "ACL Anthology URL")
+        yield Named(DOI(f"10.18653/v1/{match['old'] or match['new']}"), ACL)
+        if match["old"]:  # or registered before 2016
+            yield Named(DOI(f"10.3115/v1/{match['old']}"), ACL)
     for match in _ZENODO.finditer(text):
         yield Named(DOI(f"10.5281/zenodo.{match['number']}"), "Zenodo URL")
-
-
-def _named(name: str, where: str) -> Iterator[Named]:
-    try:
-        yield Named(DOI.from_name(name), where)
-    except DOISyntaxError:
-        return

@@ -18,6 +18,7 @@ from doiuri.search._servers import CROSSREF, DATACITE
 from doiuri.search._source import Source
 from doiuri.search._traits import Traits
 from doiuri.search._unsent import says_unpublished
+from doiuri.works._likeness import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,6 +55,8 @@ _AT_DATACITE = frozenset({"dataset", "software"})
 
 _AT_BOTH = _AT_DATACITE | {"article", "document", "report", "thesis", "webpage"}
 """Types of which both have works; an entry of BibTeX that says nothing (``@misc``) is a document."""
+
+_ZENODO = "10.5281/zenodo."
 
 
 class Found(NamedTuple):
@@ -191,10 +194,10 @@ class Search:
 
     def _search(self, work: Work, budget: Budget) -> Found:
         """Return what the servers answer about a work, if it may be sent to them."""
-        if work.doi is not None or not work.title or says_unpublished(work):
+        if work.doi is not None or not count_words(work.title) or says_unpublished(work):
             return Found(work, searched=False)
         sources = [self._crossref]
-        if work.type in _AT_BOTH:
+        if work.type in _AT_BOTH or _is_preprint(work):
             sources.append(self._datacite)
         if work.type in _AT_DATACITE:
             sources.reverse()
@@ -231,13 +234,18 @@ class Search:
         return confirmed
 
 
+def _is_preprint(work: Work) -> bool:
+    return bool(work.container) and Traits.of(work, work.csl).names_preprint_server
+
+
 def _agreeing(work: Work, name: Named, registered: Mapping[DOI, Work]) -> Candidate | None:
     """Return a DOI that a description names if it is that of the work, and not of one that it builds upon."""
     other = registered.get(name.doi)
     if other is None:
         return None
-    if name.where == ARXIV and not Traits.of(work, work.csl).names_preprint_server:
-        return None  # a published work, of which arXiv has a preprint
+    is_deposit = name.where == ARXIV or name.doi.name.startswith(_ZENODO)
+    if is_deposit and not Traits.of(work, work.csl).names_preprint_server:
+        return None  # a published work, of which arXiv or Zenodo has another version
     item = {**other.csl, "DOI": name.doi.name}
     candidate = compare(work, item, same_year=not name.is_identifier)
     if candidate is None:

@@ -53,7 +53,8 @@ _MEMBERS = (
 )
 _NAMES = ("author", "editor")
 # A query of Lucene: characters and words that mean something are escaped, or become lower case
-_LUCENE = lazy(r'[+\-!(){}\[\]^"~*?:\\/&|<>=]')
+_LUCENE = lazy(r'[+\-!(){}\[\]^"~*?:\\/&|=]')
+_COMPARISONS = str.maketrans("<>", "  ")  # cannot be escaped
 _OPERATORS = lazy(r"\b(?:AND|OR|NOT|TO)\b")
 
 
@@ -107,7 +108,8 @@ def _read_crossref(answer: object) -> list[Item]:
 
 
 def _datacite_path(work: Work) -> str:
-    title = _OPERATORS.sub(lambda word: word[0].lower(), work.title[:_LONGEST])
+    title = work.title[:_LONGEST].translate(_COMPARISONS)
+    title = _OPERATORS.sub(lambda word: word[0].lower(), title)
     escaped = _LUCENE.sub(lambda character: f"\\{character[0]}", title)
     query = {"query": f"titles.title:({escaped})", "page[size]": ROWS}
     return f"/dois?{urlencode(query)}"

@@ -15,8 +15,8 @@ _LONGEST = 2000  # characters that are read
 _TYPES = frozenset({"manuscript", "personal_communication"})
 _WORDS = lazy(
     r"""
-    \b (?: in\ prep(?:aration|\.) | submitted | under\ (?:review|revision) | to\ be\ submitted
-        | unpublished | not\ published | (?:personal|private)\ communication ) (?!\w)
+    \b (?: in\ ?prep(?:aration|\.)? | submitted | under\ (?:review|revision) | unpublished | not\ published
+        | (?: pers(?:onal|\.) | priv(?:ate|\.) )\ comm(?:unication|\.) ) (?!\w)
     """,
     re.IGNORECASE | re.VERBOSE,
 )

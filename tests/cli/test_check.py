@@ -360,3 +360,35 @@ def test_all_commands_read_the_same_in_a_file_that_is_not_what_its_name_says(
     assert doiuri("lock", "--offline", *accepted, cwd=tmp_path).returncode == 0
     assert doiuri("lock", "--check", "--prune", cwd=tmp_path).stdout == ""
     assert doiuri("check", "--locked", "--ignore=unreadable", cwd=tmp_path).stdout == ""
+
+
+CITING = {
+    "a.rst": ":cite:p:`{}` :cite:t:`a,{}` :footcite:`{{see}}{}{{p. 3}}`\n",
+    "a.md": "{{cite:p}}`{}` {{cite:t}}`a;{}` {{cite}}`b, {}`\n",
+    "a.py": '# x\n"""T :cite:p:`{}` :cite:t:`a,{}` :cite:`{}`"""\n',
+}
+
+
+@pytest.mark.parametrize("path", CITING)
+def test_a_key_that_an_entry_has_is_no_doi_in_a_role_for_citations(
+    path: str, tmp_path: Path
+) -> None:
+    keys = "10.1000/a", "doi:10.1000/b", "http://dx.doi.org/10.1000/c"
+    (tmp_path / path).write_text(CITING[path].format(*keys))
+    (tmp_path / "others.bib").write_text(
+        "@book{10.1000/a.b, title={T}}\n@book{10.1000, title={T}}\n"
+    )
+
+    without_entries = unique(tmp_path)
+    (tmp_path / "refs.bib").write_text("".join(f"@book{{{key}, title={{T}}}}\n" for key in keys))
+    with_entries = unique(tmp_path)
+    read_alone = unique(tmp_path, path)
+
+    assert without_entries == read_alone == ["10.1000/a", "10.1000/b", "10.1000/c"]
+    assert with_entries == []
+    assert doiuri("check", "--offline", cwd=tmp_path).stdout == ""
+    assert doiuri("fix", "--offline", "--diff", cwd=tmp_path).stdout == ""
+
+
+def unique(folder: Path, *paths: str) -> list[str]:
+    return doiuri("find", "--unique", *paths, cwd=folder).stdout.split()

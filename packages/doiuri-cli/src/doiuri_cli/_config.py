@@ -39,6 +39,8 @@ class Config(NamedTuple):
 
     # the absolute paths of what is searched: the files and folders that were named, and the current folder
     searched: frozenset[str] = frozenset()
+    # the keys of BibTeX entries in what is read, if they hold names
+    entry_keys: frozenset[str] = frozenset()
     include: tuple[Patterns, ...] = ()
     exclude: tuple[Patterns, ...] = ()
     extensions: tuple[tuple[str, str], ...] = ()

@@ -12,6 +12,7 @@ from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files._generated import is_generated
 from doiuri_cli.files._test_data import is_recorded, is_test_data
 from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
+from doiuri_cli.readers._keys import is_key_of_entry
 from doiuri_cli.readers._part import location_of
 from doiuri_cli.rules import LOCK_CODES, RULES, SEARCH_CODES, WORK_CODES, Finding
 from doiuri_cli.rules._ignores import apply_ignores, ignores_in, unused_ignores
@@ -101,7 +102,11 @@ def examine(source: Source, config: Config) -> FileReport:
     while parts:
         part = parts.pop()
         kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
-        mentions = list(mentions_in(part))
+        mentions = [
+            mention
+            for mention in mentions_in(part)
+            if not is_key_of_entry(part.text, mention.start, part.syntax, config.entry_keys)
+        ]
         located += (mention.located() for mention in mentions)
         findings += part_findings(mentions, tex_escape=config.tex_escape)
     if not config.columns:

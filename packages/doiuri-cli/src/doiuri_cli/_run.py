@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri.bibtex import ENTRY
 
 from doiuri_cli._examine import (
     NOTHING,
@@ -20,7 +23,7 @@ from doiuri_cli._examine import (
 )
 from doiuri_cli.files import Source
 from doiuri_cli.files._select import OPENED, STDIN
-from doiuri_cli.readers import ReadError, configure
+from doiuri_cli.readers import ReadError, configure, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -406,6 +409,19 @@ def contents_of(
         else:
             contents.append(Content(path, named=path in named))
     return contents
+
+
+def with_entry_keys(config: Config, contents: Iterable[Content]) -> Config:
+    """Return the configuration with the keys of BibTeX entries in these files that hold names."""
+    keys: set[str] = set()
+    for content in contents:
+        if type_of(content.path) != "bibtex":
+            continue
+        # What cannot be read is reported when the file is examined
+        with suppress(Skipped, OSError, UnicodeDecodeError):
+            text = content.read().text
+            keys.update(entry["key"] for entry in ENTRY.finditer(text) if "10." in entry["key"])
+    return config._replace(entry_keys=frozenset(keys))
 
 
 def _opened(path: str) -> bytes | None:

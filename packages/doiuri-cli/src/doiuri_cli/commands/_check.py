@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from doiuri import DOI
 
-from doiuri_cli._run import Run, contents_of
+from doiuri_cli._run import Run, contents_of, with_entry_keys
 from doiuri_cli.commands import (
     PROBLEM,
     Command,
@@ -83,6 +83,7 @@ def check(
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename, selection.named)
+    config = with_entry_keys(config, contents)
     with show_progress(hidden=quiet) as progress:
         result = Run(config, files.jobs, progress, _sayer(quiet=quiet)).check(contents, lock)
     is_broken = bool(problems_in(selection, result.reports))

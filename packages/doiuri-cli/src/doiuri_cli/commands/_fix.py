@@ -14,7 +14,7 @@ import click
 
 from doiuri_cli._examine import FileReport
 from doiuri_cli._fixes import Fixed, FixPolicy, fix_content, write_fixes
-from doiuri_cli._run import Run, contents_of
+from doiuri_cli._run import Run, contents_of, with_entry_keys
 from doiuri_cli.commands import PROBLEM, Command, exit_code, write_message, write_problems
 from doiuri_cli.commands._options import (
     code_options,
@@ -105,6 +105,7 @@ def fix(
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename, selection.named)
+    config = with_entry_keys(config, contents)
     uses_output = writes_diff or any(content.content is not None for content in contents)
     results: list[Fixed] = []
     summary: list[str] = []  # of the search

@@ -12,7 +12,7 @@ from doiuri import DOISyntaxError
 from doiuri.plugins import parse_name
 
 from doiuri_cli._config import default_lock
-from doiuri_cli._run import Run, contents_of, names_to_ask, only_recorded
+from doiuri_cli._run import Run, contents_of, names_to_ask, only_recorded, with_entry_keys
 from doiuri_cli.commands import PROBLEM, Command, show_progress, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config, registry_options
 from doiuri_cli.output._report import recorded_line, visible
@@ -112,6 +112,7 @@ def lock(
     if bib is not None:  # it is written below
         paths = [path for path in paths if os.path.abspath(path) != os.path.abspath(bib)]  # noqa: PTH100
     contents = contents_of(paths, files.stdin_filename, selection.named)
+    config = with_entry_keys(config, contents)
     with show_progress(hidden=quiet) as progress:
         reports = Run(config, files.jobs, progress).read(contents)
         dois: dict[str, DOI] = {}

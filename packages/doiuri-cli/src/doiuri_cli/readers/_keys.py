@@ -6,6 +6,10 @@ A key may be a DOI or a link to one, such as ``\cite{10.1000/182}``. It has to b
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 KEY_NAMES = frozenset({"id", "@id", "citation-key"})
 """The keys of YAML and JSON whose values are keys of entries or objects."""
@@ -55,11 +59,17 @@ _ATTRIBUTE = r"""\s (?: id | name | itemid | xml:base ) \s*=\s* ["'] [^"'<>]* \Z
 # Of a funder or an institution, in JATS and TEI, and of a term's source, in ontologies (oboInOwl): programs
 # compare it as it was registered
 _IDENTIFIER = r"<(?:[\w-]+:)? (?: institution-id | hasDbXref ) (?: \s [^<>]* )? > [^<>]* \Z"
+# Of sphinxcontrib-bibtex and MyST
+_CITING = {
+    "markdown": re.compile(r"\{(?:foot)?cite(?::\w+)*\}`[^`]*\Z"),
+    "rst": re.compile(r":(?:foot)?cite(?::\w+)*:`[^`]*\Z"),
+}
+_KEY = re.compile(r"[^\s,`{}]+")
+_BETWEEN_SEMICOLONS = re.compile(r"[^;]+")
 _OTHERS = {
     "html": re.compile(_ATTRIBUTE, re.VERBOSE),
     "xml": re.compile(rf"{_ATTRIBUTE} | {_IDENTIFIER}", re.VERBOSE),
-    "markdown": re.compile(rf"{_ATTRIBUTE} | \{{(?:foot)?cite(?::\w+)*\}} ` [^`]* \Z", re.VERBOSE),
-    "rst": re.compile(r":(?:foot)?cite(?::\w+)*:`[^`]*\Z"),
+    "markdown": re.compile(_ATTRIBUTE, re.VERBOSE),
 }
 
 
@@ -71,9 +81,25 @@ def is_reference(text: str, place: int, syntax: str) -> bool:
 def is_key(text: str, place: int, syntax: str) -> bool:
     """Return whether a place is in a key: nothing is fixed there.
 
-    This includes the roles of sphinxcontrib-bibtex, where a bare name is a DOI: ``lock --bib`` writes its entry.
+    This includes the roles for citations, where a name may be a DOI: see ``is_key_of_entry``.
     """
-    return is_reference(text, place, syntax) or _is_in(_OTHERS.get(syntax), text, place)
+    patterns = _REFERENCES, _CITING, _OTHERS
+    return any(_is_in(of_syntax.get(syntax), text, place) for of_syntax in patterns)
+
+
+def is_key_of_entry(text: str, place: int, syntax: str, entry_keys: Collection[str]) -> bool:
+    """Return whether a role for citations has one of these keys at a place: it cites that entry, not a DOI.
+
+    Any other name there is a DOI: ``lock --bib`` writes its entry, and MyST looks it up.
+    """
+    if not entry_keys or not _is_in(_CITING.get(syntax), text, place):
+        return False
+    opening = text.rindex("`", 0, place)
+    key = next(key for key in _KEY.finditer(text, opening) if key.end() > place)
+    # MyST separates keys by semicolons, too, which names may have
+    separated = _BETWEEN_SEMICOLONS.finditer(text, *key.span())
+    among_others = next((one[0] for one in separated if one.end() > place), "")
+    return key[0] in entry_keys or among_others in entry_keys
 
 
 def _is_in(pattern: re.Pattern[str] | None, text: str, place: int) -> bool:

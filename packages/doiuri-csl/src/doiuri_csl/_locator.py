@@ -8,21 +8,17 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._locale import ENGLISH, Locale
+from doiuri_csl.data._items import LOCATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LOCATORS = frozenset(
-    "act appendix article-locator book canon chapter column elocation equation figure folio issue line note"  # noqa: SIM905
-    " number opus page paragraph part rule scene section sub-verbo supplement table timestamp title-locator"
-    " verse version volume".split()
-)
 _COMMON = frozenset({"page", "chapter", "volume"})
 _RARE = frozenset(
     "article-locator issue note number scene supplement timestamp title-locator verse version".split()  # noqa: SIM905
 )
 # Of several with one term, such as "v.", the last one
-_BY_PRECEDENCE = (*sorted(_RARE), *sorted(_LOCATORS - _RARE - _COMMON), *sorted(_COMMON))
+_BY_PRECEDENCE = (*sorted(_RARE), *sorted(LOCATORS - _RARE - _COMMON), *sorted(_COMMON))
 _FORMS = ("long", "short", "symbol")
 # As authors write them
 _ALIASES = {"ch.": "chapter", "eq.": "equation", "§": "section", "¶": "paragraph"}

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from doiuri_csl._locale import ENGLISH, Locale, find_shipped
 from doiuri_csl._positions import cites_of, first_notes, notes_of, place_cites
 from doiuri_csl._style import Style, sheet_of
-from doiuri_csl.data._items import Item, read_item
+from doiuri_csl.data._items import LOCATORS, Item, read_item
 from doiuri_csl.document._bibliography import render_bibliography
 from doiuri_csl.document._citations import render_citation, sort_citation
 from doiuri_csl.document._disambiguation import disambiguate
 from doiuri_csl.document._document import Document
 from doiuri_csl.document._memo import Memo
-from doiuri_csl.elements._labels import LOCATORS, locator_term
+from doiuri_csl.elements._labels import locator_term
 from doiuri_csl.text._pieces import Piece
 from doiuri_csl.text._punctuation import finish
 from doiuri_csl.text._runs import Run, runs_of

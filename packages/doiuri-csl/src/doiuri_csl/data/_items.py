@@ -46,6 +46,15 @@ TYPES = frozenset(
     """.split()  # noqa: SIM905 (the same)
 )
 
+# CSL 1.0.2, Locators; "number" and "surah" are not in it, but authors write them
+LOCATORS = frozenset(
+    """
+    act appendix article-locator book canon chapter column elocation equation figure folio issue line
+    note number opus page paragraph part rule scene section sub-verbo supplement surah table timestamp
+    title-locator verse version volume
+    """.split()  # noqa: SIM905 (the same)
+)
+
 # Older names of variables, which data still have
 SHORT_FORMS = {"title": "shortTitle", "container-title": "journalAbbreviation"}
 

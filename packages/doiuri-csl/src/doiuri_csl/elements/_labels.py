@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from doiuri_csl._context import Context
     from doiuri_csl._xml import Node
 
-# CSL 1.0.2, Locators
-LOCATORS = frozenset(
-    """
-    act appendix article-locator book canon chapter column elocation equation figure folio issue line
-    note number opus page paragraph part rule scene section sub-verbo supplement surah table timestamp
-    title-locator verse version volume
-    """.split()  # noqa: SIM905 (a list that is read as a list)
-)
 _COUNTS = ("number-of-pages", "number-of-volumes")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from doiuri_csl._locale import Term, Terms
+from doiuri_csl.data._items import LOCATORS
 
 # CSL 1.0.2, Choose, "is-numeric": numbers with letters before and after, and "," "&" "-" between them
 _NUMBER = re.compile(r"[a-zA-Z]*[0-9]+[a-zA-Z]*")
@@ -16,15 +17,6 @@ _BETWEEN_NUMBERS = re.compile(
     r"( \s* (?: --? | [–,;&] ) \s* | \s+ (?: and | et | und ) \s+ )", re.VERBOSE
 )
 _ROMAN_NUMBER = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
-
-# CSL 1.0.2, Locators
-_LOCATORS = frozenset(
-    """
-    act appendix article-locator book canon chapter column elocation equation figure folio issue line
-    note opus page paragraph part rule scene section sub-verbo supplement table timestamp
-    title-locator verse version volume
-    """.split()  # noqa: SIM905 (a list that is read as a list)
-)
 
 # A number with its own label, as in "p. 3"
 _LABELLED = re.compile(r"(?P<label>[^\W\d_]+\.?)\s+(?P<numbers>\d.*)")
@@ -153,7 +145,7 @@ def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
 def own_label(value: str, terms: Terms) -> Term | None:
     """Return the term of a label that a value begins with, as in "vol. 1, fol. 186"; None if it has none."""
     found = _LABELLED.match(value)
-    return terms.find(found["label"], _LOCATORS) if found else None
+    return terms.find(found["label"], LOCATORS) if found else None
 
 
 def _with_own_label(value: str, terms: Terms) -> str:

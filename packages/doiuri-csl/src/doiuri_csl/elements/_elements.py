@@ -50,15 +50,11 @@ def render_parts(elements: Sequence[Content], context: Context) -> list[Rendered
 
 
 def render_sequence(elements: Sequence[Content], context: Context, delimiter: str = "") -> Rendered:
-    """Return the elements one after the other."""
+    """Return the elements side by side, with the delimiter between those that show something."""
     joined = Rendered([])
     for element in rendering_elements(elements, context):
         part = element.render(context)
-        if part.state is State.BLANK:
-            if joined.state is State.ABSENT:
-                joined.state = State.BLANK
-        elif joined.state is not State.SHOWN and part.state is not State.ABSENT:
-            joined.state = part.state
+        joined.state = max(joined.state, part.state)
         if part.pieces:
             if joined.pieces and delimiter:
                 joined.pieces.append(Piece(delimiter))

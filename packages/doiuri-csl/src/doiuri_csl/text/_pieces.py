@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,13 +22,23 @@ class Kind(Enum):
     CLOSE_QUOTE = "close"
 
 
-class State(Enum):
-    """What became of the variables that a rendering tried (CSL 1.0.2, Group)."""
+class State(IntEnum):
+    """What became of the variables that a rendering tried (CSL 1.0.2, Group).
 
-    ABSENT = "no variable was tried"
-    EMPTY = "variables were tried, none had a value"
-    BLANK = "no variable was tried, but a term that a style leaves empty"
-    SHOWN = "a variable had a value"
+    Of several elements side by side, the highest state is that of all of them.
+    """
+
+    ABSENT = 0
+    """No variable was tried."""
+
+    BLANK = 1
+    """No variable was tried, only a term that the style leaves empty."""
+
+    EMPTY = 2
+    """Variables were tried, and none had a value."""
+
+    SHOWN = 3
+    """A variable had a value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -91,15 +91,7 @@ class Names:
         rendered = self._render_lists(context)
         if not rendered.pieces and self.substitutes:
             rendered = self._substitute(context)
-        if not rendered.pieces and context.is_sorting:
-            return self._number_of_nobody(context)
         return rendered
-
-    def _number_of_nobody(self, context: Context) -> Rendered:
-        """Return the sort key of an item without names: none, or 0 if the key is how many there are."""
-        if self.style.options(context).form == "count":
-            return Rendered(text_pieces("0"), State.SHOWN)
-        return EMPTY
 
     def _people(self, variable: str, context: Context) -> list[Person]:
         value = context.item.get(variable)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -97,12 +97,25 @@ class Listed(NamedTuple):
     """How many of the style's tests for ``disambiguate`` are true."""
 
 
+class GivenName(IntEnum):
+    """How much of a given name disambiguation asks for (CSL 1.0.2, Disambiguation)."""
+
+    AS_STYLED = 0
+    INITIALS = 1
+    """Initials, or the whole name if the style has no initials."""
+
+    FULL = 2
+
+
 @dataclass
 class NamesShown:
     """How much of its names a citation shows to be unlike another (CSL 1.0.2, Disambiguation)."""
 
     count: int = 0
-    given_levels: dict[tuple[str, int], int] = field(default_factory=dict)
+    """How many names, if the style would show fewer."""
+
+    given_names: dict[tuple[str, int], GivenName] = field(default_factory=dict)
+    """How much of given names, by the variable and the index in its list."""
 
 
 @dataclass
@@ -168,8 +181,8 @@ class ListedNames(Protocol):
     def added_by(self, wanted: int) -> object:
         """Return what the list shows in addition if disambiguation wants one name more."""
 
-    def changed_by(self, index: int, level: int, wanted: int) -> object:
-        """Return what the name with an index becomes at a level of its given name."""
+    def changed_by(self, index: int, given_name: GivenName, wanted: int) -> object:
+        """Return the name with an index as it becomes if it shows so much of its given name."""
 
 
 @dataclass
@@ -236,8 +249,8 @@ class Context:
     in_sentence: bool = False
     """Whether names are part of a sentence, in which "&" is not a word."""
 
-    given_levels: Mapping[str, int] = field(default_factory=dict)
-    """How much of the given name each person needs in the whole document."""
+    given_names: Mapping[str, GivenName] = field(default_factory=dict)
+    """How much of the given name each person needs in the whole document, by ``Person.key``."""
 
     only_first_names: bool = False
     """Whether disambiguation is for the first name of a list alone."""

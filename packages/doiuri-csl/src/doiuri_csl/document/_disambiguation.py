@@ -9,7 +9,7 @@ from collections import defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._context import Cite, Entry, ListedNames, Place, Position
+from doiuri_csl._context import Cite, Entry, GivenName, ListedNames, Place, Position
 from doiuri_csl.data._people import Person, initials
 from doiuri_csl.document._citations import render_in
 from doiuri_csl.document._document import Look
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from doiuri_csl.document._document import Document
 
 _Group: TypeAlias = list[Entry]
-
-_NORMALIZED = 1
-"""The level of a name whose given names are shown as initials."""
-
-_FULL = 2
-"""The level of a name whose given names are shown in full."""
 
 
 def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
@@ -42,13 +36,12 @@ def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
     entries = document.entries
 
     solver = _Solver(document, first_notes)
-    by_cite = solver.rule == "by-cite"
-    if adds_given and not by_cite:
+    if adds_given and not solver.is_by_cite:
         solver.expand_all_names(entries)
     if not (adds_names or adds_given or adds_suffix or conditions):
         return
     groups = solver.ambiguous(entries)
-    groups = solver.split(groups, adds_names=adds_names, adds_given=adds_given and by_cite)
+    groups = solver.show_more_names(groups)
     if conditions:
         groups = solver.try_conditions(groups, conditions)
     if adds_suffix:
@@ -58,15 +51,18 @@ def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
 class _Solver:
     """Works on groups of entries whose cites look the same."""
 
-    keeps_names = False
-    """Whether given names may need names that were hidden behind "et al."."""
-
     def __init__(self, document: Document, first_notes: Mapping[str, int]) -> None:
         self._document = document
         self._first_notes = first_notes
         self._area = document.sheet.citation
-        self.rule = self._area.get("givenname-disambiguation-rule", "by-cite")
+        self._adds_names = self._area.flag("disambiguate-add-names")
+        self._rule = self._area.get("givenname-disambiguation-rule", "by-cite")
         self._lists: dict[str, list[ListedNames]] = {}
+
+    @property
+    def is_by_cite(self) -> bool:
+        """Whether given names are added only to cites that need them, not to each name in the document."""
+        return self._rule == "by-cite"
 
     def _look(self, entry: Entry) -> Look:
         """Return what has to be unlike: in notes the later cites, as the first is a reference in full."""
@@ -96,29 +92,25 @@ class _Solver:
         firsts = chain.from_iterable(self._lists[entry.id][:1] for entry in group)
         return max((len(names.people) for names in firsts), default=0)
 
-    def split(self, groups: list[_Group], *, adds_names: bool, adds_given: bool) -> list[_Group]:
+    def show_more_names(self, groups: list[_Group]) -> list[_Group]:
         """Show more names, and more of each, wherever it splits a group; return the groups still alike.
 
         As citeproc-js and pandoc do, a name is shown in full before another one is added; the
         specification has it that all names come first.
         """
-        self.keeps_names = adds_names
+        adds_given = self._area.flag("disambiguate-add-givenname") and self.is_by_cite
         alike: list[_Group] = []
         index = 0
         while groups:
             alike += [group for group in groups if self._most_names(group) <= index]
             groups = [group for group in groups if self._most_names(group) > index]
-            if adds_names and index > 0:
-                groups = [
-                    part for group in groups for part in self._with_more_names(group, index + 1)
-                ]
+            if self._adds_names and index > 0:
+                parts = [self._with_more_names(group, index + 1) for group in groups]
+                groups = list(chain.from_iterable(parts))
             if adds_given:
-                for level in (_NORMALIZED, _FULL):
-                    groups = [
-                        part
-                        for group in groups
-                        for part in self._with_given_name(group, index, level)
-                    ]
+                for given_name in (GivenName.INITIALS, GivenName.FULL):
+                    parts = [self._with_given_name(group, index, given_name) for group in groups]
+                    groups = list(chain.from_iterable(parts))
             index += 1
         return alike
 
@@ -133,36 +125,34 @@ class _Solver:
     def _added_by(self, entry: Entry, wanted: int) -> object:
         """Return what one name more adds to a cite: cites that were alike stay so if this is equal."""
         added = [names.added_by(wanted) for names in self._lists[entry.id]]
-        return tuple((place, more) for place, more in enumerate(added) if more is not None)
+        return tuple((number, more) for number, more in enumerate(added) if more is not None)
 
-    def _with_given_name(self, group: _Group, index: int, level: int) -> list[_Group]:
-        """Return the groups that are alike even if they show more of the name with an index."""
-        groups = _alike(group, lambda entry: self._changed_by(entry, index, level))
+    def _with_given_name(self, group: _Group, index: int, given_name: GivenName) -> list[_Group]:
+        """Return the groups that are alike even if they show so much of the given name with an index."""
+        groups = _alike(group, lambda entry: self._changed_by(entry, index, given_name))
         if _is_split(group, groups):
             for entry in group:
-                self._raise(entry, index, level)
+                for names in self._lists[entry.id][:1]:
+                    entry.names.given_names[names.variable, index] = given_name
+                entry.names.count = self._wanted(entry, index)
         return groups
 
-    def _changed_by(self, entry: Entry, index: int, level: int) -> object:
+    def _wanted(self, entry: Entry, index: int) -> int:
+        """Return how many names a cite needs to show the one with an index, if names may be added."""
+        if self._adds_names:
+            return max(index + 1, entry.names.count)
+        return entry.names.count
+
+    def _changed_by(self, entry: Entry, index: int, given_name: GivenName) -> object:
         """Return what more of a given name changes: cites that were alike stay so if this is equal."""
-        wanted = entry.names.count
-        if self.keeps_names:
-            wanted = max(index + 1, wanted)
+        wanted = self._wanted(entry, index)
         changed = []
         lists = self._lists[entry.id]
-        for place, names in enumerate(lists):
-            name = names.changed_by(index, level, wanted)
+        for number, names in enumerate(lists):
+            name = names.changed_by(index, given_name, wanted)
             if name is not None and names.variable == lists[0].variable:
-                changed.append((place, name))
+                changed.append((number, name))
         return tuple(changed)
-
-    def _raise(self, entry: Entry, index: int, level: int) -> None:
-        """Show more of the given name of the person with an index."""
-        lists = self._lists[entry.id]
-        variable = lists[0].variable if lists else ""
-        entry.names.given_levels[variable, index] = level
-        if self.keeps_names:
-            entry.names.count = max(index + 1, entry.names.count)
 
     def try_conditions(self, groups: list[_Group], conditions: int) -> list[_Group]:
         """Let the style's conditions hold, one after the other, for entries that are still alike."""
@@ -183,8 +173,8 @@ class _Solver:
                 entry.listed = entry.listed._replace(year_suffix=_letters(rank))
 
     def expand_all_names(self, entries: _Group) -> None:
-        """Give every person a form of the name that nobody else has."""
-        is_primary = self.rule.startswith("primary")
+        """Give every person a form of the name that nobody else has, in each citation of the document."""
+        is_primary = self._rule.startswith("primary")
         families: dict[str, dict[str, Person]] = defaultdict(dict)
         mark = None
         for entry in entries:
@@ -194,29 +184,32 @@ class _Solver:
                 for person in people:
                     family_key = person.family_key(is_demoted=names.is_demoted)
                     families[family_key][person.key] = person
-        if mark is None and self.rule.endswith("-with-initials"):
+        if mark is None and self._has_only_initials:
             return  # without initials, there is nothing to try
         for family in families.values():
             if len(family) > 1:
                 self._expand_family(list(family.values()), mark)
 
+    @property
+    def _has_only_initials(self) -> bool:
+        """Whether given names are never shown in full."""
+        return self._rule.endswith("-with-initials")
+
     def _expand_family(self, family: list[Person], mark: str | None) -> None:
         """Show initials if they tell people of one family name apart, else given names."""
-        levels = self._document.given_levels
-        shorts: dict[str, list[Person]] = defaultdict(list)
+        by_initials: dict[str, list[Person]] = defaultdict(list)
         for person in family:
             short = person.given
             if mark is not None:
                 short = initials(person.given, mark, hyphen=True)
-            shorts[short].append(person)
-        if len(shorts) == 1 and self.rule.endswith("-with-initials"):
+            by_initials[short].append(person)
+        if len(by_initials) == 1 and self._has_only_initials:
             return
-        for same in shorts.values():
-            level = _NORMALIZED
-            if len(same) > 1 and not self.rule.endswith("-with-initials"):
-                level = _FULL
-            for person in same:
-                levels[person.key] = level
+        for people in by_initials.values():
+            needs_full_name = len(people) > 1 and not self._has_only_initials
+            given_name = GivenName.FULL if needs_full_name else GivenName.INITIALS
+            for person in people:
+                self._document.given_names[person.key] = given_name
 
 
 def _alike(entries: _Group, look: Callable[[Entry], object]) -> list[_Group]:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_csl._context import Cite, Context, Entry, Listed, ListedNames, NamesShown
+from doiuri_csl._context import (
+    Cite,
+    Context,
+    Entry,
+    GivenName,
+    Listed,
+    ListedNames,
+    NamesShown,
+)
 from doiuri_csl.data._items import Item, citation_label
 from doiuri_csl.document._memo import Memo
 from doiuri_csl.document._sorting import key_text, sort_by_keys
@@ -26,8 +34,8 @@ class Look(NamedTuple):
 class Document:
     """What a document cites, in a style and a language."""
 
-    given_levels: dict[str, int]
-    """How much of the given name each person needs in citations (CSL 1.0.2, Disambiguation)."""
+    given_names: dict[str, GivenName]
+    """How much of the given name each person needs in citations, by ``Person.key``."""
 
     def __init__(self, sheet: Sheet, terms: Terms, items: Mapping[str, Item]) -> None:
         self.sheet = sheet
@@ -39,14 +47,14 @@ class Document:
         self._first_names_only = sheet.citation.get("givenname-disambiguation-rule").startswith(
             "primary"
         )
-        self.given_levels = {}
+        self.given_names = {}
         self._sorted_by_number: set[str] = set()
         self._sort_texts = Memo[list[str]]()
         self.looks = Memo[Look]()
 
     def register(self, ids: Iterable[str]) -> None:
         """Take the items that the document cites, in the order in which it does, and number them."""
-        self.given_levels = {}
+        self.given_names = {}
         self._sort_texts.start()
         self.looks.start()
         self._entries = {}
@@ -93,7 +101,7 @@ class Document:
     def context(self, cite: Cite, area: Area) -> Context:
         """Return the context of a cite or an entry."""
         # Given names are added to make citations unambiguous; the list of references shows them as the style does.
-        levels = self.given_levels if area.name == "citation" else {}
+        given_names = self.given_names if area.name == "citation" else {}
         return Context(
             settings=self.sheet.settings,
             terms=self.terms,
@@ -101,7 +109,7 @@ class Document:
             cite=cite,
             area=area.name,
             names=area.names,
-            given_levels=levels,
+            given_names=given_names,
             only_first_names=self._first_names_only,
         )
 
@@ -134,12 +142,12 @@ class Document:
         listed = entry.listed
         if not self.sheet.is_numeric:
             listed = listed._replace(number=0)
-        names = entry.names
-        given = tuple(names.given_levels.items())
-        levels: tuple[int, ...] = ()
-        if self.given_levels:
-            levels = tuple(self.given_levels.get(person.key, 0) for person in entry.people)
-        return cite, entry.is_known, listed, names.count, given, levels
+        given_names = tuple(entry.names.given_names.items())
+        of_people: list[GivenName] = []
+        if self.given_names:
+            for person in entry.people:
+                of_people.append(self.given_names.get(person.key, GivenName.AS_STYLED))
+        return cite, entry.is_known, listed, entry.names.count, given_names, tuple(of_people)
 
 
 def _entry_of(item: Item, listed: Listed) -> Entry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_csl._context import Origin
+from doiuri_csl._context import GivenName, Origin
 from doiuri_csl.data._people import Person, glue, initials, space_after
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import Piece, join_pieces, text_pieces
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 PART_BREAK = "\x01"
 """Stands between the parts of a name in a sort key, below all letters."""
 
-_FULL_NAME = 2
-
 
 class _Part(NamedTuple):
     """A part of a name and how it looks."""
@@ -27,7 +25,7 @@ class _Part(NamedTuple):
     appearance: Appearance
 
 
-class OneName:
+class NameWriter:
     """Writes the names of one list, one by one."""
 
     def __init__(
@@ -40,17 +38,18 @@ class OneName:
 
     def write(self, person: Person, index: int) -> list[Piece]:
         """Return the name of the person with an index in the list."""
-        return self.write_at_level(person, index, self._level(person, index))
+        return self.write_with(self._given_name_of(person, index), person, index)
 
-    def write_at_level(self, person: Person, index: int, level: int) -> list[Piece]:
+    def write_with(self, given_name: GivenName, person: Person, index: int) -> list[Piece]:
         """Return the name as it is if disambiguation asks for so much of the given name."""
         if person.literal:
             return self._affixed(parse(person.literal), self._style.family)
         is_sorting = self._context.is_sorting
-        is_long = self._options.form == "long" or (level > 0 and not is_sorting)
+        is_told_apart = given_name > GivenName.AS_STYLED and not is_sorting
+        is_long = self._options.form == "long" or is_told_apart
         if not person.latin:
             return self._family_first(person, person.given, is_long=is_long)
-        given = self._given_name(person, level) if is_long else ""
+        given = self._given(person, given_name) if is_long else ""
         if person.static:
             return self._family_first(person, given, is_long=is_long)
         if is_sorting:
@@ -68,17 +67,19 @@ class OneName:
             return False
         return order == "all" or (order == "first" and index == 0)
 
-    def _level(self, person: Person, index: int) -> int:
-        """Return how much of the given name disambiguation asks for."""
+    def _given_name_of(self, person: Person, index: int) -> GivenName:
+        """Return how much of the given name disambiguation asks for, in this cite or in the document."""
         key = (self._variable, index)
-        level = self._context.entry.names.given_levels.get(key, 0)
+        in_cite = self._context.entry.names.given_names.get(key, GivenName.AS_STYLED)
         if self._context.only_first_names and index > 0:
-            return level
-        return max(level, self._context.given_levels.get(person.key, 0))
+            return in_cite
+        in_document = self._context.given_names.get(person.key, GivenName.AS_STYLED)
+        return max(in_cite, in_document)
 
-    def _given_name(self, person: Person, level: int) -> str:
+    def _given(self, person: Person, given_name: GivenName) -> str:
+        """Return the given names in full, or as initials."""
         options = self._options
-        if options.initialize_with is None or level >= _FULL_NAME:
+        if options.initialize_with is None or given_name is GivenName.FULL:
             return person.given
         return initials(
             person.given,

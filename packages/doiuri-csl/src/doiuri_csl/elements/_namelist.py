@@ -6,12 +6,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._context import Origin
-from doiuri_csl.elements._name import OneName
+from doiuri_csl.elements._name import NameWriter
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import Piece, folded, join_pieces, plain_text, text_pieces, wrap_pieces
 
 if TYPE_CHECKING:
-    from doiuri_csl._context import Context
+    from doiuri_csl._context import Context, GivenName
     from doiuri_csl.data._people import Person
     from doiuri_csl.elements._nameoptions import NameOptions, NameStyle
 
@@ -85,7 +85,7 @@ class NameList:
         self._options = options
         self._style = style
         self._context = context
-        self._name_writer = OneName(style, options, context, variable)
+        self._name_writer = NameWriter(style, options, context, variable)
         self._has_others = len(people) > 1 and people[-1].literal == _OTHERS
         self._length = len(people) - self._has_others
 
@@ -172,8 +172,8 @@ class NameList:
         name = self._name_writer.write(self.people[index], index)
         return _compared(name), extent.ending
 
-    def changed_by(self, index: int, level: int, wanted: int) -> str | None:
-        """Return the name with an index at a level of its given name, None if that changes nothing.
+    def changed_by(self, index: int, given_name: GivenName, wanted: int) -> str | None:
+        """Return the name with an index if it shows so much of its given name, None if that changes nothing.
 
         :param wanted: how many names disambiguation wants
         """
@@ -184,7 +184,7 @@ class NameList:
             return None
         person = self.people[index]
         before = _compared(self._name_writer.write(person, index))
-        name = _compared(self._name_writer.write_at_level(person, index, level))
+        name = _compared(self._name_writer.write_with(given_name, person, index))
         return None if name == before else name
 
     def _join_all(self, names: list[list[Piece]]) -> list[Piece]:

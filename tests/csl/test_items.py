@@ -197,7 +197,7 @@ def test_of_two_items_with_an_id_the_last_counts_and_it_is_a_problem() -> None:
         NUMERIC, [BAK, {**BAK, "id": "doe"}, DOE], [[Cite("doe")]]
     ).bibliography()
 
-    assert entry.problem == "id: item 3 is another one with it; the last one counts"
+    assert entry.problem == "id: item 3 has the same id as an earlier one, which it replaces"
     assert to_text(entry.runs) == "Ann Doe, Ants."
 
 

@@ -59,11 +59,11 @@ class _Citation:
     cites: list[Cite]
     """Its cites at their places, in the order of the style."""
 
-    state: Hashable
+    inputs: Hashable
     """What its text depends on."""
 
     runs: tuple[Run, ...] | None = None
-    """Its text, once it was asked for."""
+    """Its text; None until somebody asks for it."""
 
 
 class Processor:
@@ -99,30 +99,43 @@ class Processor:
         locale: Locale | None = None,
         abbreviations: Abbreviations | None = None,
     ) -> None:
+        self._items: dict[str, Item] = {}
         self._problems: dict[str, list[str]] = {}
-        read: dict[str, Item] = {}
         for number, item in enumerate(items, 1):
-            key = item.get("id")
-            if not isinstance(key, str | int):
-                raise ValueError(f"item {number} has no id")  # noqa: TRY004 (a value from a file)
-            is_repeated = str(key) in read
-            problems = self._problems[str(key)] = []
-            if is_repeated:
-                problems.append(f"id: item {number} is another one with it; the last one counts")
-            values = {**read_item(item, problems), "id": str(key)}
-            if abbreviations is not None:
-                values.update(abbreviations.short_forms(values))
-            read[str(key)] = values
+            self._add(number, item, abbreviations)
 
         sheet = sheet_of(style)
         if locale is None:
             locale = _locale_of(style)
         self._locale = locale
-        self._document = Document(sheet, locale.in_style(sheet.own_locales), read)
+        self._document = Document(sheet, locale.in_style(sheet.own_locales), self._items)
         self._citations: list[_Citation] = []
         self._by_name: dict[Hashable, _Citation] = {}
-        self._labels: dict[str, list[str]] = {}
-        self._shown = Memo[tuple[Run, ...]]()
+        self._label_problems: dict[str, list[str]] = {}
+        self._rendered = Memo[tuple[Run, ...]]()
+
+    def _add(
+        self, number: int, given: Mapping[str, Any], abbreviations: Abbreviations | None
+    ) -> None:
+        """Add an item to those that may be cited, with what cannot be read of it.
+
+        :param number: its number, for errors
+        :raises ValueError: if it has no id
+        """
+        key = given.get("id")
+        if not isinstance(key, str | int):
+            raise ValueError(f"item {number} has no id")  # noqa: TRY004 (a value from a file)
+        key = str(key)
+        problems = []
+        if key in self._items:
+            problems.append(
+                f"id: item {number} has the same id as an earlier one, which it replaces"
+            )
+        item = {**read_item(given, problems), "id": key}
+        if abbreviations is not None:
+            item.update(abbreviations.short_forms(item))
+        self._items[key] = item
+        self._problems[key] = problems
 
     @property
     def locale(self) -> Locale:
@@ -174,40 +187,40 @@ class Processor:
         sheet = self._document.sheet
         numbers = notes_of(sheet, groups, notes)
         cites = list(chain.from_iterable(groups))
-        self._labels = _unknown_labels(cites)
+        self._label_problems = _label_problems(cites)
         self._document.register([*(cite.id for cite in cites), *uncited])
-        self._shown.start()
+        self._rendered.start()
 
         disambiguate(self._document, first_notes(groups, numbers))
         ordered = [sort_citation(self._document, group) for group in groups]
         self._citations = []
         for placed in place_cites(sheet, ordered, numbers):
-            state = tuple(self._document.inputs(cite) for cite in placed)
-            self._citations.append(_Citation(placed, state))
+            inputs = tuple(self._document.inputs(cite) for cite in placed)
+            self._citations.append(_Citation(placed, inputs))
 
         before = self._by_name
         self._by_name = dict(zip(keys, self._citations, strict=True))
         changed = []
         for index, (key, citation) in enumerate(self._by_name.items()):
             earlier = before.get(key)
-            if earlier is not None and earlier.state == citation.state:
+            if earlier is not None and earlier.inputs == citation.inputs:
                 citation.runs = earlier.runs
-            elif earlier is None or not self._shows_again(citation, earlier):
+            elif earlier is None or earlier.runs is None or self._text(citation) != earlier.runs:
                 changed.append(index)
         return changed
 
-    def _shows_again(self, citation: _Citation, earlier: _Citation) -> bool:
-        """Return whether a citation shows what it did before, as far as anybody has asked for that."""
-        return earlier.runs is not None and self._runs_of(citation) == earlier.runs
-
-    def _runs_of(self, citation: _Citation) -> tuple[Run, ...]:
+    def _text(self, citation: _Citation) -> tuple[Run, ...]:
         """Return the text of a citation, which is rendered once."""
         if citation.runs is None:
-            citation.runs = self._shown.get(
-                citation.state,
-                lambda: self._runs(render_citation(self._document, citation.cites)),
+            citation.runs = self._rendered.get(
+                citation.inputs,
+                lambda: self._render(citation.cites),
             )
         return citation.runs
+
+    def _render(self, cites: list[Cite]) -> tuple[Run, ...]:
+        """Return the text of a citation with these cites."""
+        return runs_of(self._finish(render_citation(self._document, cites)))
 
     def citation(self, number: int) -> tuple[Run, ...]:
         """Return a citation.
@@ -219,7 +232,7 @@ class Processor:
         :param number: the index of the citation among those of ``register``
         :return: its runs; none if the style shows nothing of the items
         """
-        return self._runs_of(self._citations[number])
+        return self._text(self._citations[number])
 
     def sort(self, cites: Sequence[Cite]) -> list[Cite]:
         """Return the cites of a citation in the order in which the style shows them.
@@ -234,7 +247,7 @@ class Processor:
         :param cites: as those of ``register``; each has the place that it says
         """
         ordered = self.sort(cites_of(cites, "the citation"))
-        return self._runs(render_citation(self._document, ordered))
+        return self._render(ordered)
 
     @property
     def listed(self) -> tuple[Listed, ...]:
@@ -257,22 +270,21 @@ class Processor:
         return tuple(self._reference(key, pieces) for key, pieces in entries)
 
     def _reference(self, key: str, pieces: list[Piece]) -> Reference:
+        """Return an entry; its label is what the style sets in the left margin."""
         finished = self._finish(pieces)
         margin = finished[0].wrap("display") if finished else None
         label: list[Piece] = []
         if margin is not None and margin.value == "left-margin":
             label = [piece for piece in finished if piece.wrap("display") is margin]
         rest = finished[len(label) :]
-        problem = "; ".join([*self._problems[key], *self._labels.get(key, ())])
+        problem = "; ".join([*self._problems[key], *self._label_problems.get(key, ())])
         return Reference(key, runs_of(label), runs_of(rest), problem)
 
     def _finish(self, pieces: list[Piece]) -> list[Piece]:
+        """Return a whole citation or entry with its punctuation merged, and with quotation marks."""
         terms = self._document.terms
         into_quotes = terms.option("punctuation-in-quote")
         return finish(pieces, terms.quote_marks, into_quotes=into_quotes)
-
-    def _runs(self, pieces: list[Piece]) -> tuple[Run, ...]:
-        return runs_of(self._finish(pieces))
 
 
 def _names_of(
@@ -293,7 +305,7 @@ def _names_of(
     return keys
 
 
-def _unknown_labels(cites: Iterable[Cite]) -> dict[str, list[str]]:
+def _label_problems(cites: Iterable[Cite]) -> dict[str, list[str]]:
     """Return what is wrong with the labels of locators, by the ids of items."""
     problems: dict[str, list[str]] = {}
     for cite in cites:

@@ -41,14 +41,15 @@ class Document:
         self.sheet = sheet
         self.terms = terms
         self._items = items
-        self._known: dict[str, Entry] = {}
+        self._made: dict[str, Entry] = {}
+        """The entries of all registrations, as making one takes time."""
+
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
-        self._first_names_only = sheet.citation.get("givenname-disambiguation-rule").startswith(
-            "primary"
-        )
+        rule = sheet.citation.get("givenname-disambiguation-rule")
+        self._only_first_names = rule.startswith("primary")
         self.given_names = {}
-        self._sorted_by_number: set[str] = set()
+        self._areas_sorted_by_number: set[str] = set()
         self._sort_texts = Memo[list[str]]()
         self.looks = Memo[Look]()
 
@@ -60,16 +61,16 @@ class Document:
         self._entries = {}
         for number, key in enumerate(dict.fromkeys(ids), 1):
             item = self._items.get(key)
-            if item is not None:
-                entry = self._known.get(key)
-                if entry is None:
-                    entry = self._known[key] = _entry_of(item, Listed(key))
-                entry.listed = Listed(key, number)
-                entry.names = NamesShown()
-                self._entries[key] = entry
+            if item is None:
+                continue
+            if key not in self._made:
+                self._made[key] = _entry_of(item, Listed(key))
+            entry = self._entries[key] = self._made[key]
+            entry.listed = Listed(key, number)
+            entry.names = NamesShown()
         self._order = list(self._entries.values())
         if self.sheet.bibliography is not None:
-            # Keys that show numbers have those of the order of citing.
+            # A key that shows the number of an item sorts by the order of citing
             cites = [Cite(key) for key in self._entries]
             in_order = self.sort(cites, self.sheet.bibliography)
             self._order = [self._entries[cite.id] for cite in in_order]
@@ -77,7 +78,7 @@ class Document:
             entry.listed = entry.listed._replace(number=number)
 
     def take_list(self, listed: Iterable[Listed]) -> None:
-        """Take items with their numbers and what makes them unlike others."""
+        """Take the list of another document: its items, with their numbers and what tells them apart."""
         self._order = [_entry_of(self._items[item.id], item) for item in listed]
         self._entries = {entry.id: entry for entry in self._order}
 
@@ -110,7 +111,7 @@ class Document:
             area=area.name,
             names=area.names,
             given_names=given_names,
-            only_first_names=self._first_names_only,
+            only_first_names=self._only_first_names,
         )
 
     def sort(self, cites: Sequence[Cite], area: Area) -> list[Cite]:
@@ -118,7 +119,7 @@ class Document:
 
         def texts_of(cite: Cite) -> list[str]:
             number = 0
-            if area.name in self._sorted_by_number:
+            if area.name in self._areas_sorted_by_number:
                 number = self.entry(cite.id).listed.number
             inputs = (area.name, number, self.inputs(cite))
             return self._sort_texts.get(inputs, lambda: self._texts_of(cite, area))
@@ -133,7 +134,7 @@ class Document:
             context.sort_names = key.names
             texts.append(key_text(key, context, self.sheet.macros))
             if context.progress.has_number:
-                self._sorted_by_number.add(area.name)
+                self._areas_sorted_by_number.add(area.name)
         return texts
 
     def inputs(self, cite: Cite) -> Hashable:

@@ -173,16 +173,16 @@ def _is_delimiter(piece: Piece) -> bool:
 
 
 def _replace_names(pieces: list[Piece], mark: str, count: int) -> list[Piece]:
-    """Return the entry with the first names of its list as one mark each."""
+    """Return the entry with the first ``count`` names of its list as one mark each."""
     replaced: list[Piece] = []
-    seen: list[Wrap] = []
+    marked: set[Wrap] = set()
     for piece in pieces:
         name = _name_of(piece)
-        is_new = name is not None and name not in seen
-        if name is not None and is_new:
-            seen.append(name)
-        if name is None or len(seen) > count:
+        if name in marked:
+            continue
+        if name is None or len(marked) == count:
             replaced.append(piece)
-        elif is_new:
+        else:
+            marked.add(name)
             replaced.append(Piece(mark))
     return replaced

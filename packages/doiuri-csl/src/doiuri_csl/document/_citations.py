@@ -75,19 +75,16 @@ def render_citation(document: Document, cites: Sequence[Cite]) -> list[Piece]:
 
     :param cites: the cites in their order, as ``sort_citation`` returns them
     """
+    # Superscripts follow a word without a space
+    is_raised = ("vertical-align", "sup") in document.sheet.citation.appearance.formats
     pieces: list[Piece] = []
     for is_name, group in groupby(cites, lambda cite: cite.author_only):
         write = _names_in_sentence if is_name else _in_layout
         part = write(document, list(group))
-        if pieces and part and not _is_raised(document):
+        if pieces and part and not is_raised:
             pieces.append(Piece(" "))
         pieces += part
     return pieces
-
-
-def _is_raised(document: Document) -> bool:
-    """Return whether citations are superscripts, which follow a word without a space."""
-    return ("vertical-align", "sup") in document.sheet.citation.appearance.formats
 
 
 def _names_in_sentence(document: Document, cites: list[Cite]) -> list[Piece]:
@@ -97,10 +94,10 @@ def _names_in_sentence(document: Document, cites: list[Cite]) -> list[Piece]:
     for cite in cites:
         context = document.context(cite, area)
         context.in_sentence = True
-        pieces = _with_part(render_in(document, context), "first-names")
+        pieces = _with_part(render_elements(document, context), "first-names")
         if not pieces:
             pieces = _default_names(document, cite)
-        rendered.append(_rendered(document, cite, pieces))
+        rendered.append(_with_group_names(document, cite, pieces))
     return _joined(rendered)
 
 
@@ -127,7 +124,7 @@ def _title(item: Item) -> list[Piece]:
     return wrap_pieces(wrap_pieces(title, "font-style", "italic"), "role", "title")
 
 
-def render_in(document: Document, context: Context) -> list[Piece]:
+def render_elements(document: Document, context: Context) -> list[Piece]:
     """Return what the citation's elements render to in a context; of an unknown item, its id."""
     if not context.entry.is_known:
         return [Piece(context.entry.id)]
@@ -138,7 +135,7 @@ def _render_cite(document: Document, cite: Cite, *, suppress_author: bool = Fals
     """Return a cite without its affixes."""
     context = document.context(cite, document.sheet.citation)
     context.suppress_author = suppress_author
-    return render_in(document, context)
+    return render_elements(document, context)
 
 
 def _with_part(pieces: list[Piece], part: str) -> list[Piece]:
@@ -157,7 +154,7 @@ def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
         pieces = _render_cite(document, cite, suppress_author=cite.suppress_author)
         if document.sheet.is_note and _starts_sentence(cite, is_first=index == 0):
             pieces = capitalize_term(pieces, document.terms.lang)
-        rendered.append(_rendered(document, cite, pieces))
+        rendered.append(_with_group_names(document, cite, pieces))
     joined = _collapsed(document, rendered)
     if not joined:
         return []
@@ -167,7 +164,8 @@ def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
     return appearance.without_affixes.apply(with_affixes, document.context(cites[0], area))
 
 
-def _rendered(document: Document, cite: Cite, pieces: list[Piece]) -> _RenderedCite:
+def _with_group_names(document: Document, cite: Cite, pieces: list[Piece]) -> _RenderedCite:
+    """Return a cite that renders to these pieces, with the names that it is grouped by."""
     with_names = pieces
     if cite.suppress_author:
         # Names group cites even where they are not shown.
@@ -182,13 +180,13 @@ def _collapsed(document: Document, cites: list[_RenderedCite]) -> list[Piece]:
     area = document.sheet.citation
     collapse = area.get("collapse")
     if collapse == "citation-number":
-        return _joined(_with_ranges(cites, _follows))
+        return _joined(_with_ranges(cites, _has_next_number))
     if collapse or "cite-group-delimiter" in area.attributes:
         # As citeproc-js does: cites that the author has put in order stay there.
         if area.sort_keys:
-            cites = _together(cites)
+            cites = _with_same_names_together(cites)
         collapsed: list[_RenderedCite] = []
-        for group in _runs(cites, _has_same_names):
+        for group in _split(cites, _has_same_names):
             collapsed += _collapse_group(document, group)
         cites = collapsed
     return _joined(cites)
@@ -241,7 +239,7 @@ def _with_affixes(cite: _RenderedCite) -> list[Piece]:
     return [*parse(prefix), *wrap_pieces(cite.pieces, "item", cite.cite.id), *parse(suffix)]
 
 
-def _together(cites: list[_RenderedCite]) -> list[_RenderedCite]:
+def _with_same_names_together(cites: list[_RenderedCite]) -> list[_RenderedCite]:
     """Return cites of the same names side by side, where the first of them stands."""
     by_names: dict[str, list[_RenderedCite]] = {}
     for cite in cites:
@@ -252,17 +250,17 @@ def _together(cites: list[_RenderedCite]) -> list[_RenderedCite]:
     return ordered
 
 
-def _runs(
-    cites: Iterable[_RenderedCite], follows: Callable[[_RenderedCite, _RenderedCite], bool]
+def _split(
+    cites: Iterable[_RenderedCite], continues: Callable[[_RenderedCite, _RenderedCite], bool]
 ) -> list[list[_RenderedCite]]:
-    """Return the cites in runs: a run goes on as long as each cite follows the one before it."""
-    runs: list[list[_RenderedCite]] = []
+    """Return the cites in parts; a part ends before a cite that does not continue the one before it."""
+    parts: list[list[_RenderedCite]] = []
     for cite in cites:
-        if runs and follows(runs[-1][-1], cite):
-            runs[-1].append(cite)
+        if parts and continues(parts[-1][-1], cite):
+            parts[-1].append(cite)
         else:
-            runs.append([cite])
-    return runs
+            parts.append([cite])
+    return parts
 
 
 def _has_same_names(before: _RenderedCite, cite: _RenderedCite) -> bool:
@@ -284,21 +282,22 @@ def _group_delimiter(document: Document) -> str:
 
 
 def _collapse_group(document: Document, group: list[_RenderedCite]) -> list[_RenderedCite]:
-    """Return a group with its names once, and its years once if the style wants that."""
+    """Return cites of the same names with their own delimiter, and collapsed as far as the style wants.
+
+    Collapsed cites show their names once, and their years once with ``year-suffix``.
+    """
     if len(group) == 1:
         return group
     area = document.sheet.citation
-    collapse = area.get("collapse")
-    after = area.delimiter
-    if collapse:
-        after = area.get("after-collapse-delimiter", area.delimiter)
-        for cite in group[1:]:
-            cite.pieces = _render_cite(document, cite.cite, suppress_author=True)
-
     between = _group_delimiter(document)
     for cite in group[:-1]:
         cite.delimiter = between
-    group[-1].delimiter = after
+
+    collapse = area.get("collapse")
+    if collapse:
+        group[-1].delimiter = area.get("after-collapse-delimiter", area.delimiter)
+        for cite in group[1:]:
+            cite.pieces = _render_cite(document, cite.cite, suppress_author=True)
     if collapse.startswith("year-suffix"):
         return _collapse_years(group, area, in_ranges=collapse == "year-suffix-ranged")
     return group
@@ -311,13 +310,13 @@ def _collapse_years(
     default = area.get("cite-group-delimiter", area.delimiter)
     delimiter = area.get("year-suffix-delimiter", default)
     collapsed: list[_RenderedCite] = []
-    for same in _runs(group, _only_suffix_differs):
-        last_delimiter = same[-1].delimiter
-        for cite in same[1:]:
+    for of_year in _split(group, _only_suffix_differs):
+        last_delimiter = of_year[-1].delimiter
+        for cite in of_year[1:]:
             cite.pieces = [piece for piece in cite.pieces if _is_year_suffix(piece)]
-        for cite in same[:-1]:
+        for cite in of_year[:-1]:
             cite.delimiter = delimiter
-        collapsed += _with_ranges(same, _has_next_suffix) if in_ranges else same
+        collapsed += _with_ranges(of_year, _has_next_suffix) if in_ranges else of_year
         collapsed[-1].delimiter = last_delimiter
     return collapsed
 
@@ -352,25 +351,22 @@ def _rank(cite: _RenderedCite) -> int:
 
 
 def _with_ranges(
-    cites: list[_RenderedCite], follows: Callable[[_RenderedCite, _RenderedCite], bool]
+    cites: list[_RenderedCite], continues: Callable[[_RenderedCite, _RenderedCite], bool]
 ) -> list[_RenderedCite]:
-    """Return the cites; of three or more that follow one another the first and the last, with a dash."""
+    """Return the cites; of three or more that continue one another the first and the last, with a dash."""
     shown: list[_RenderedCite] = []
-    for run in _runs(cites, follows):
-        if len(run) < _SHORTEST_RANGE:
-            shown += run
+    for part in _split(cites, continues):
+        if len(part) < _SHORTEST_RANGE:
+            shown += part
         else:
-            run[0].delimiter = "–"
-            shown += [run[0], run[-1]]
+            part[0].delimiter = "–"
+            shown += [part[0], part[-1]]
     return shown
 
 
-def _follows(before: _RenderedCite, cite: _RenderedCite) -> bool:
+def _has_next_number(before: _RenderedCite, cite: _RenderedCite) -> bool:
     """Return whether the number of a cite is the one after that of the cite before."""
-    if not any(piece.has("role", "citation-number") for piece in before.pieces):
-        return False
-    return (
-        before.is_bare
-        and cite.is_bare
-        and cite.entry.listed.number == before.entry.listed.number + 1
-    )
+    shows_number = any(piece.has("role", "citation-number") for piece in before.pieces)
+    are_bare = before.is_bare and cite.is_bare
+    is_next = cite.entry.listed.number == before.entry.listed.number + 1
+    return shows_number and are_bare and is_next

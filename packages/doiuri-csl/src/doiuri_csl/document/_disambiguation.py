@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from doiuri_csl._context import Cite, Entry, GivenName, ListedNames, Place, Position
 from doiuri_csl.data._people import Person, initials
-from doiuri_csl.document._citations import render_in
+from doiuri_csl.document._citations import render_elements
 from doiuri_csl.document._document import Look
 from doiuri_csl.text._pieces import folded, plain_text
 
@@ -76,7 +76,7 @@ class _Solver:
             context = self._document.context(cite, self._area)
             # Two cites that differ in the day of access alone are still alike.
             context.progress.substituted.add("accessed")
-            text = plain_text(render_in(self._document, context))
+            text = plain_text(render_elements(self._document, context))
             return Look(folded(text), context.progress.listed)
 
         look = self._document.looks.get(self._document.inputs(cite), render)

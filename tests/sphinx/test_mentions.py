@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from support.servers.web import Site
@@ -142,3 +143,19 @@ def test_mentions_are_listed_and_checked_and_stay_as_they_are_written(
     latex = build(source, tmp_path / "out", "latex")
     [tex] = [path.read_text("utf-8") for path in latex.out.glob("*.tex")]
     assert r"\sphinxhref{https://doi.org/10.5555/kahn-2006}" in tex
+
+
+def test_urls_beside_a_mention_are_links(tmp_path: Path) -> None:
+    text = "See doi:10.1000/182 and https://doi.org/10.1000/183, or https://example.org/.\n"
+    myst = {"a.md": f"# A\n\n{text}"}
+    built = page(
+        tmp_path, f".. toctree::\n\n   a\n\n{text}", "extensions += ['myst_parser']\n", **myst
+    )
+
+    urls = re.findall(r'<a class="[^"]*external" href="([^"]*)"', built.text().partition("See ")[2])
+    assert urls[:3] == [
+        "https://doi.org/10.1000/182",
+        "https://doi.org/10.1000/183",
+        "https://example.org/",
+    ]
+    assert [link.text for link in built.links("a.html")] == ["doi:10.1000/182"]

@@ -59,11 +59,13 @@ def link_mentions(
     document: nodes.document,
     rule: MentionRule,
     options: Options,
+    parser: object,
     unlinked: Iterable[type] = (),
 ) -> list[nodes.inline]:
     """Make links of the DOIs in the running text of a document; a field ``no-doi`` at its top forbids it.
 
     :param options: the base URL of the links.
+    :param parser: what read the document.
     :param unlinked: elements in which none becomes a link, beside docutils' own.
     :returns: an element for each mention with a label that is not a DOI, whose attribute ``doi_error`` says
         why. It has a place in the document, but does not stand in it.
@@ -73,7 +75,7 @@ def link_mentions(
     excluded = (*_UNLINKED, *unlinked)
     texts = [text for text in document.findall(nodes.Text) if "10." in text]
     blocks = dict.fromkeys(block for text in texts if (block := _block(text, excluded)) is not None)
-    inliner = _inliner(document)
+    inliner = _inliner(document) if isinstance(parser, rst.Parser) else None
     invalid: list[nodes.inline] = []
     for block in blocks:
         invalid += _BlockText(block, excluded).link_mentions(rule, options, inliner)
@@ -89,10 +91,8 @@ def _has_field(document: nodes.document) -> bool:
     )
 
 
-def _inliner(document: nodes.document) -> Inliner | None:
-    """Return what finds URLs in text, as docutils does; None if the document is not reStructuredText."""
-    if not isinstance(document.transformer.components.get("parser"), rst.Parser):
-        return None
+def _inliner(document: nodes.document) -> Inliner:
+    """Return what finds URLs in text, as docutils does in reStructuredText."""
     inliner = Inliner()
     inliner.init_customizations(document.settings)
     inliner.document = document

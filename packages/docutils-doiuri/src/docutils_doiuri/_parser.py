@@ -140,7 +140,8 @@ class LinkMentions(Transform):
         """Change a document, and report what has a label, but is not a DOI."""
         options = _prepare(self.document)
         rule: MentionRule = vars(self.document)[_RULE]
-        invalid = link_mentions(self.document, rule, options)
+        parser = self.document.transformer.components.get("parser")
+        invalid = link_mentions(self.document, rule, options, parser)
         set_lines(self.document, invalid)
         level = self.document.reporter.WARNING_LEVEL
         for element in invalid:

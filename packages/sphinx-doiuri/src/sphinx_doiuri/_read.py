@@ -104,7 +104,9 @@ class LinkMentions(SphinxTransform):
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document, and warn of what has a label, but is not a DOI."""
         rule = mention_rule(self.config)
-        invalid = link_mentions(self.document, rule, options(self.config), _UNLINKED)
+        invalid = link_mentions(
+            self.document, rule, options(self.config), self.env.parser, _UNLINKED
+        )
         set_lines(self.document, invalid)
         for element in invalid:
             logger.warning(element["doi_error"], type="doi", subtype="syntax", location=element)

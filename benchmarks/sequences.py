@@ -13,6 +13,7 @@ import html
 import json
 import random
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,7 +82,7 @@ def works(chance: random.Random) -> list[dict[str, Any]]:
     return items
 
 
-def sequence(chance: random.Random, ids: list[str], *, in_notes: bool) -> list[Citation]:
+def random_citations(chance: random.Random, ids: list[str], *, in_notes: bool) -> list[Citation]:
     """Random citations, which often come back to the works just cited."""
     citations: list[Citation] = []
     note = 0
@@ -130,13 +131,75 @@ def for_citeproc(citations: list[Citation]) -> list[dict[str, Any]]:
     return given
 
 
-def ours(
-    style: Style, items: list[dict[str, Any]], citations: list[Citation], locale: Locale
-) -> list[str]:
-    processor = Processor(style, items, locale)
-    notes = [citation.note for citation in citations]
-    processor.register([citation.cites for citation in citations], notes=notes)
-    return [to_text(processor.citation(number)) for number in range(len(citations))]
+class Sequence(NamedTuple):
+    """Random citations in a style."""
+
+    path: Path
+    style: Style
+    citations: list[Citation]
+
+    def locale(self, folder: Path) -> Locale:
+        """Return the style's language from a folder of locales, English if it is not there."""
+        lang = self.style.default_locale or "en-US"
+        names = (lang, f"{lang}-{lang.upper()}", "en-US")
+        files = [folder / f"locales-{name}.xml" for name in names]
+        return Locale.read(next(file for file in files if file.exists()))
+
+
+def make_sequences(paths: list[Path], ids: list[str], seeds: range) -> list[Sequence]:
+    sequences = []
+    for path in paths:
+        style = Style.load(path)
+        for seed in seeds:
+            chance = random.Random(f"{seed} {path.stem}")
+            citations = random_citations(chance, ids, in_notes=style.class_ == "note")
+            sequences.append(Sequence(path, style, citations))
+    return sequences
+
+
+def ours(items: list[dict[str, Any]], sequence: Sequence, locale: Locale) -> list[str]:
+    processor = Processor(sequence.style, items, locale)
+    notes = [citation.note for citation in sequence.citations]
+    processor.register([citation.cites for citation in sequence.citations], notes=notes)
+    return [to_text(processor.citation(number)) for number in range(len(notes))]
+
+
+def theirs(
+    folder: Path, locales: Path, items: list[dict[str, Any]], sequences: list[Sequence]
+) -> list[list[str]]:
+    """Return the citations of each sequence as citeproc-js writes them."""
+    jobs = []
+    for path, _, citations in sequences:
+        jobs.append({"style": path.read_text("utf-8"), "citations": for_citeproc(citations)})
+    files = locales.glob("locales-*.xml")
+    texts = {file.stem.removeprefix("locales-"): file.read_text("utf-8") for file in files}
+    done = subprocess.run(
+        ["node", "-e", SCRIPT],
+        input=json.dumps({"locales": texts, "items": items, "jobs": jobs}),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    )
+    answer = json.loads(done.stdout)
+    print(f"citeproc-js {answer['version']}\n")
+    expected: list[list[str]] = answer["sequences"]
+    return expected
+
+
+def compare(sequence: Sequence, mine: list[str], expected: list[str], most_shown: int) -> int:
+    """Return how many citations are the same; print this, and some of the others."""
+    mine = [" ".join(text.split()) for text in mine]
+    expected = [" ".join(html.unescape(text).split()) for text in expected]
+    numbers = range(len(mine))
+    others = [number for number in numbers if mine[number] != expected[number]]
+    same = len(mine) - len(others)
+    print(f"{same} of {len(mine)}  {sequence.path.stem}")
+    for number in others[:most_shown]:
+        before = sequence.citations[max(0, number - 1)]
+        print(f"   {number} after {before}\n    {sequence.citations[number]}")
+        print(f"    ours        {mine[number]}\n    citeproc-js {expected[number]}")
+    return same
 
 
 def main() -> None:
@@ -151,56 +214,21 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=0, help="how many differences a style")
     options = parser.parse_args()
 
-    locales = {
-        path.stem[8:]: path.read_text("utf-8") for path in options.locales.glob("locales-*.xml")
-    }
     items = works(random.Random(58))
     ids = [item["id"] for item in items]
-    sequences = []
-    jobs = []
-    for path in options.styles:
-        style = Style.load(path)
-        for seed in range(options.seed, options.seed + options.seeds):
-            citations = sequence(
-                random.Random(f"{seed} {path.stem}"), ids, in_notes=style.class_ == "note"
-            )
-            sequences.append((path, style, citations))
-            jobs.append({"style": path.read_text("utf-8"), "citations": for_citeproc(citations)})
+    seeds = range(options.seed, options.seed + options.seeds)
+    sequences = make_sequences(options.styles, ids, seeds)
+    expected = theirs(options.folder, options.locales, items, sequences)
 
-    given = json.dumps({"locales": locales, "items": items, "jobs": jobs})
-    done = subprocess.run(
-        ["node", "-e", SCRIPT],
-        input=given,
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=options.folder,
-    )
-    theirs = json.loads(done.stdout)
-    print(f"citeproc-js {theirs['version']}\n")
-    totals = {True: [0, 0], False: [0, 0]}
-    for (path, style, citations), expected in zip(sequences, theirs["sequences"], strict=True):
-        lang = style.default_locale or "en-US"
-        regional = f"{lang}-{lang.upper()}"
-        tag = next((tag for tag in (lang, regional) if tag in locales), "en-US")
-        locale = Locale.read(options.locales / f"locales-{tag}.xml")
-        texts = ours(style, items, citations, locale)
-        pairs = []
-        for mine, other in zip(texts, expected, strict=True):
-            pairs.append((" ".join(mine.split()), " ".join(html.unescape(other).split())))
-        others = [number for number, (mine, other) in enumerate(pairs) if mine != other]
-        total = totals[style.class_ == "note"]
-        total[0] += len(pairs) - len(others)
-        total[1] += len(pairs)
-        print(f"{len(pairs) - len(others)} of {len(pairs)}  {path.stem}")
-        for number in others[: options.show]:
-            before = citations[max(0, number - 1)]
-            print(f"   {number} after {before}\n    {citations[number]}")
-            print(f"    ours        {pairs[number][0]}\n    citeproc-js {pairs[number][1]}")
-    for is_note, (same, count) in totals.items():
-        if count:
-            kind = "notes" if is_note else "author-date"
-            print(f"{kind}: {same} of {count}, {same / count:.1%}")
+    same: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for sequence, texts in zip(sequences, expected, strict=True):
+        mine = ours(items, sequence, sequence.locale(options.locales))
+        kind = sequence.style.class_
+        same[kind] += compare(sequence, mine, texts, options.show)
+        counts[kind] += len(texts)
+    for name, count in counts.items():
+        print(f"{name}: {same[name]} of {count}, {same[name] / count:.1%}")
 
 
 if __name__ == "__main__":

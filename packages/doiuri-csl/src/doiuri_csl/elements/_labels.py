@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from doiuri_csl._context import Origin
 from doiuri_csl.elements._appearance import Appearance, read_appearance
-from doiuri_csl.elements._numbers import is_count, is_plural, own_label
+from doiuri_csl.elements._numbers import is_count, is_plural, read_label
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import EMPTY, NOTHING, Piece, Rendered, State, text_pieces
 
@@ -43,7 +43,7 @@ class Label:
             return EMPTY
         name = self.variable
         if name == "locator":
-            if own_label(value, context.terms):
+            if read_label(value, context.terms) is not None:
                 return NOTHING
             name = locator_term(context.cite.label)
         plural = self._is_plural(value, context)

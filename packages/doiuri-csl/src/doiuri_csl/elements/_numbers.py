@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from doiuri_csl._locale import Term, Terms
 from doiuri_csl.data._items import LOCATORS
@@ -121,9 +122,10 @@ def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
     Between two numbers, a hyphen becomes the dash of page ranges, and "&" stands between spaces. CSL 1.0.2,
     Number, has a space after each comma too; citeproc-js and pandoc have none in "2,3", nor in "1,234".
     """
-    first, comma, rest = value.partition(", ")
-    if comma and own_label(rest, terms):
-        return f"{format_number(first, form, gender, terms)}, {_with_own_label(rest, terms)}"
+    first, _, rest = value.partition(", ")
+    labelled = read_label(rest, terms)
+    if labelled is not None:  # "vol. 1, fol. 186"
+        return f"{format_number(first, form, gender, terms)}, {_with_label(labelled, terms)}"
 
     dash = terms.term("page-range-delimiter") or "–"
     parts = _BETWEEN_NUMBERS.split(value.strip())
@@ -142,19 +144,25 @@ def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
     return "".join(formatted)
 
 
-def own_label(value: str, terms: Terms) -> Term | None:
-    """Return the term of a label that a value begins with, as in "vol. 1, fol. 186"; None if it has none."""
-    found = _LABELLED.match(value)
-    return terms.find(found["label"], LOCATORS) if found else None
+class LabelledNumbers(NamedTuple):
+    """Numbers with their own label, as in "fol. 186"."""
+
+    term: Term
+    numbers: str
 
 
-def _with_own_label(value: str, terms: Terms) -> str:
-    """Return numbers with their own label, which becomes plural if they are several."""
-    found = _LABELLED.match(value)
-    term = own_label(value, terms)
-    if not found or term is None:
-        return value
-    numbers = found["numbers"]
+def read_label(value: str, terms: Terms) -> LabelledNumbers | None:
+    """Return the label that a value begins with, and its numbers; None if it begins with none."""
+    labelled = _LABELLED.match(value)
+    term = terms.find(labelled["label"], LOCATORS) if labelled else None
+    if not labelled or term is None:
+        return None
+    return LabelledNumbers(term, labelled["numbers"])
+
+
+def _with_label(labelled: LabelledNumbers, terms: Terms) -> str:
+    """Return numbers with their label, which is plural if they are several."""
+    term, numbers = labelled
     label = term.multiple if is_plural(numbers) else term.single
     return f"{label} {format_number(numbers, 'numeric', '', terms)}"
 
@@ -195,10 +203,8 @@ def _format_range(text: str, style: str, delimiter: str) -> str:
     # Pages of different series are no range: N110-5 may be one page.
     if last_prefix != prefix:
         return f"{prefix}{first}-{last_prefix}{last}"
-    if not style:
-        return f"{prefix}{first}{delimiter}{last_prefix}{last}"
     full = _expand(first, last)
-    if int(full) < int(first):
+    if not style or int(full) < int(first):
         return f"{prefix}{first}{delimiter}{last_prefix}{last}"
     if style == "expanded":
         return f"{prefix}{first}{delimiter}{prefix}{full}"

@@ -87,9 +87,9 @@ class _Places:
 
     def __init__(self, near_note_distance: int) -> None:
         self._distance = near_note_distance
-        self._first_notes: dict[str, int] = {}
-        self._last_notes: dict[str, int] = {}
-        self._note = 0  # the last one
+        self._first_note_of: dict[str, int] = {}
+        self._last_note_of: dict[str, int] = {}
+        self._previous_note = 0
         self._previous: dict[bool, list[Cite]] = {True: [], False: []}
 
     def place(self, cites: Sequence[Cite], note: int) -> list[Cite]:
@@ -99,8 +99,8 @@ class _Places:
         """
         in_note = note > 0
         previous = self._previous[in_note]
-        in_same_note = in_note and bool(previous) and note == self._note
-        is_next = not in_note or note == self._note + 1
+        in_same_note = in_note and bool(previous) and note == self._previous_note
+        is_next = not in_note or note == self._previous_note + 1
         earlier = None
         if in_same_note or is_next:
             earlier = _meant_by_ibid(previous, in_same_note=in_same_note)
@@ -118,16 +118,16 @@ class _Places:
         if references:
             self._previous[in_note] = [*previous, *references] if in_same_note else references
         if references and in_note:
-            self._note = note
+            self._previous_note = note
         return placed
 
     def _place(self, cite: Cite, note: int, earlier: Cite | None) -> Place:
-        position = _position(cite, earlier, is_seen=cite.id in self._last_notes)
-        last_note = self._last_notes.get(cite.id, 0)
+        position = _position(cite, earlier, is_seen=cite.id in self._last_note_of)
+        last_note = self._last_note_of.get(cite.id, 0)
         are_in_notes = last_note > 0 and note > 0
         is_near = are_in_notes and note - last_note <= self._distance
-        self._last_notes[cite.id] = note
-        first_note = self._first_notes.setdefault(cite.id, note)
+        self._last_note_of[cite.id] = note
+        first_note = self._first_note_of.setdefault(cite.id, note)
         if first_note == note:
             first_note = 0
         return Place(position, is_near, first_note)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._context import Origin
 from doiuri_csl.data._dates import PARTS, DateValue, Moment, sort_text
@@ -87,13 +87,20 @@ class _DatePart:
         return str(moment.day)
 
 
+class _DateFormat(NamedTuple):
+    """How a date is written."""
+
+    parts: list[_DatePart]
+    delimiter: str
+
+
 @dataclass
 class Date:
     """``<date>``: a date variable in the locale's form or in parts of its own."""
 
     variable: str
     form: str
-    shown: str
+    date_parts: str
     parts: list[_DatePart]
     delimiter: str
     appearance: Appearance
@@ -103,7 +110,7 @@ class Date:
         return cls(
             variable=node.get("variable"),
             form=node.get("form"),
-            shown=node.get("date-parts", "year-month-day"),
+            date_parts=node.get("date-parts", "year-month-day"),
             parts=[_DatePart.read(part) for part in node.children("date-part")],
             delimiter=node.get("delimiter"),
             appearance=read_appearance(node),
@@ -118,20 +125,16 @@ class Date:
         context.progress.rendered.append(self.variable)
         if context.is_sorting:
             # "Sorting Macros": the parts that the macro shows, in the order of time
-            return Rendered(text_pieces(sort_text(value, self._sorted_parts(context))), State.SHOWN)
+            names = tuple(part.name for part in self._format(context).parts)
+            return Rendered(text_pieces(sort_text(value, names)), State.SHOWN)
         pieces = self._render_value(value, context)
         if not pieces:
             return EMPTY
-        shown = self.appearance.apply(pieces, context, Origin.STYLE)
-        return Rendered(wrap_pieces(shown, "role", self.variable), State.SHOWN)
-
-    def _sorted_parts(self, context: Context) -> tuple[str, ...]:
-        """Return the parts that count where a macro with this date is a sort key."""
-        parts, _ = self._resolve(context)
-        return tuple(part.name for part in parts)
+        pieces = self.appearance.apply(pieces, context, Origin.STYLE)
+        return Rendered(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
     def _render_value(self, value: DateValue, context: Context) -> list[Piece]:
-        parts, delimiter = self._resolve(context)
+        parts, delimiter = self._format(context)
         if value.literal:
             return self._render_literal(value.literal, parts, context)
         if value.start is None:
@@ -153,24 +156,19 @@ class Date:
                 return part.appearance.apply(pieces, context)
         return pieces
 
-    def _resolve(self, context: Context) -> tuple[list[_DatePart], str]:
-        """Return the parts to write and the delimiter.
-
-        They are the style's own, or those of the locale with the style's changes (CSL 1.0.2, Date).
-        """
-        if not self.form:
-            return self.parts, self.delimiter
-        node = context.terms.dates.get(self.form)
+    def _format(self, context: Context) -> _DateFormat:
+        """Return the style's own format, or that of the locale with the style's changes (CSL 1.0.2, Date)."""
+        node = context.terms.dates.get(self.form) if self.form else None
         if node is None:
-            return self.parts, self.delimiter
+            return _DateFormat(self.parts, self.delimiter)
         changes = {part.name: part for part in self.parts}
-        wanted = _PARTS_OF.get(self.shown, PARTS)
+        wanted = _PARTS_OF.get(self.date_parts, PARTS)
         parts = []
         for part_node in node.children("date-part"):
             part = _DatePart.read(part_node)
             if part.name in wanted:
                 parts.append(_merge_part(part, changes.get(part.name)))
-        return parts, node.get("delimiter")
+        return _DateFormat(parts, node.get("delimiter"))
 
     def _render_moment(
         self, parts: list[_DatePart], delimiter: str, moment: Moment, context: Context
@@ -203,9 +201,9 @@ class Date:
     def _render_range(
         self, parts: list[_DatePart], delimiter: str, start: Moment, end: Moment, context: Context
     ) -> list[Piece]:
-        """Return the parts from the largest that differs on stand twice, with a dash; the others stand once.
+        """Return a range; a dash stands between the parts that differ, and the others stand once.
 
-        CSL 1.0.2, Date Ranges.
+        CSL 1.0.2, Date Ranges: of parts that differ, and are smaller than one that does, both sides are shown.
         """
         largest = _largest_difference(parts, start, end, context)
         if largest is None:

@@ -64,7 +64,7 @@ def _merge_joints(pieces: list[Piece], into_quotes: bool) -> list[Piece]:
 
 
 def _merge_into(done: list[Piece], piece: Piece, text: str, into_quotes: bool) -> str:
-    """Merge the start of a piece's text with the end of what is done; what is left of the text."""
+    """Merge the start of a piece's text with the end of what is done, and return the rest of the text."""
     index = _last_text(done)
     if index < 0:
         return text
@@ -92,28 +92,32 @@ def _merge_into(done: list[Piece], piece: Piece, text: str, into_quotes: bool) -
 def _merge_at_quote(
     done: list[Piece], index: int, piece: Piece, text: str, into_quotes: bool
 ) -> str:
-    """Merge marks on both sides of closing quotation marks, which follow the text at ``index``."""
-    last = done[index].text[-1]
-    first = text[0]
-    both = last + first
-    if first not in _MARKS:
+    """Merge a mark with the end of the text at ``index``, which closing quotation marks follow.
+
+    Return the rest of the text.
+    """
+    mark = text[0]
+    if mark not in _MARKS:
         return text
-    if into_quotes and first not in _STAYS_OUT_OF_QUOTE:
-        place = _place_in_quotes(done, index, piece)
-        if place > index + 1 and _MERGED.get(both) != last:
-            if place == len(done):
-                return text
-            done.insert(place, Piece(first, done[place].wraps, inner=True))
-            return _without_merged(first, text[1:])
-        last = _MERGED.get(both, first)
-        if both in _MERGED:
-            done[index] = done[index].with_text(done[index].text[:-1] + last)
-        else:
-            # The mark is the style's, so it does not look like the data before it.
-            wraps = tuple(wrap for wrap in done[index].wraps if not wrap.toggle)
-            done.insert(index + 1, Piece(first, wraps, inner=True))
-        return _without_merged(last, text[1:])
-    return _without_merged(last, text)
+    if not into_quotes or mark in _STAYS_OUT_OF_QUOTE:
+        return _without_merged(done[index].text[-1], text)
+
+    last = done[index].text[-1]
+    merged = _MERGED.get(last + mark)
+    place = _place_in_quotes(done, index, piece)
+    is_behind_some = place > index + 1
+    if is_behind_some and merged != last:
+        if place == len(done):
+            return text
+        done.insert(place, Piece(mark, done[place].wraps, inner=True))
+        return _without_merged(mark, text[1:])
+    if merged is not None:
+        done[index] = done[index].with_text(done[index].text[:-1] + merged)
+        return _without_merged(merged, text[1:])
+    # The mark is the style's, so it does not look like the data before it.
+    wraps = tuple(wrap for wrap in done[index].wraps if not wrap.toggle)
+    done.insert(index + 1, Piece(mark, wraps, inner=True))
+    return _without_merged(mark, text[1:])
 
 
 def _place_in_quotes(done: list[Piece], index: int, piece: Piece) -> int:

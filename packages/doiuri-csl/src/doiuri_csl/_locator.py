@@ -23,8 +23,9 @@ _FORMS = ("long", "short", "symbol")
 # As authors write them
 _ALIASES = {"ch.": "chapter", "eq.": "equation", "§": "section", "¶": "paragraph"}
 _PLURAL_ALIASES = {"chs.": "chapter", "eqs.": "equation", "§§": "section", "¶¶": "paragraph"}
-_NUMBER = r"(?:[^\s,;&،؛]*\d[^\s,;&،؛]*|[ivxlcdm]+\b|[A-Z]\b)"
-_VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*(?:--|[-–&,،])\s*{_NUMBER})*)")
+# "12", "B12a", "xii", "C"; to be put into VERBOSE patterns
+_NUMBER = r"(?: [^\s,;&،؛]* \d [^\s,;&،؛]* | [ivxlcdm]+ \b | [A-Z] \b )"
+_VALUE = re.compile(rf"\s* ( {_NUMBER} (?: \s* (?: -- | [-–&,،] ) \s* {_NUMBER} )* )", re.VERBOSE)
 _IN_BRACES = re.compile(r"\{([^{}]*)\}")
 # Languages that put the number before its term: "12. oldal", "12ページ", "第12页"
 _NUMBER_FIRST = frozenset({"hu", "ja", "ko", "zh"})
@@ -71,31 +72,31 @@ def parse_locator(text: str, locale: Locale | str = ENGLISH) -> Locator:
         return Locator(suffix=text.rstrip())
     braces = _IN_BRACES.match(words)
     if braces is not None:
-        return _in_braces(braces[1].strip(), words[braces.end() :].rstrip(), language)
+        return _read_braces(braces[1].strip(), words[braces.end() :].rstrip(), language)
 
     for term in _beginning_terms(words, language):
         value = _VALUE.match(words, len(term.text))
         if value is not None:
             suffix = words[value.end() :].rstrip()
-            return Locator(term.label, _dashes(value[1]), suffix, term.plural)
-    return _number_first(words, language) or Locator(suffix=text.rstrip())
+            return Locator(term.label, _with_dashes(value[1]), suffix, term.plural)
+    return _read_number_first(words, language) or Locator(suffix=text.rstrip())
 
 
-def _in_braces(words: str, suffix: str, locale: Locale) -> Locator:
-    """Return a locator that braces enclose; without a term, it is a page (as in Pandoc's manual, "Citations")."""
+def _read_braces(words: str, suffix: str, locale: Locale) -> Locator:
+    """Return the locator in braces; without a term, it is a page (pandoc's manual, "Citations")."""
     if not words:
         return Locator(suffix=suffix)
     for term in _beginning_terms(words, locale):
         rest = words[len(term.text) :]
         if rest and not _is_in_word(term, rest):
-            return Locator(term.label, _dashes(rest.strip()), suffix, term.plural)
-    first = _number_first(words, locale)
+            return Locator(term.label, _with_dashes(rest.strip()), suffix, term.plural)
+    first = _read_number_first(words, locale)
     if first is not None and not first.suffix:
         return first._replace(suffix=suffix)
-    return Locator("page", _dashes(words), suffix)
+    return Locator("page", _with_dashes(words), suffix)
 
 
-def _number_first(words: str, locale: Locale) -> Locator | None:
+def _read_number_first(words: str, locale: Locale) -> Locator | None:
     """Return a locator whose term follows the number; None if there is none, or the language has none."""
     if locale.lang.partition("-")[0] not in _NUMBER_FIRST:
         return None
@@ -113,13 +114,12 @@ def _number_first(words: str, locale: Locale) -> Locator | None:
 def _is_in_word(term: _Term, rest: str) -> bool:
     """Return whether a term is only the beginning of a word, as "page" is in "pageant"."""
     last = term.text[-1]
-    has_spaces = (
-        unicodedata.east_asian_width(last) not in "WF"
-    )  # the scripts of Chinese and Japanese have none
+    # The scripts of Chinese and Japanese have no spaces between words
+    has_spaces = unicodedata.east_asian_width(last) not in "WF"
     return has_spaces and last.isalpha() and rest[:1].isalpha()
 
 
-def _dashes(locator: str) -> str:
+def _with_dashes(locator: str) -> str:
     return locator.replace("--", "–")  # as TeX has it
 
 

@@ -40,9 +40,15 @@ class Person:
     dropping: str = ""
     non_dropping: str = ""
     suffix: str = ""
+
     comma_suffix: bool = False
+    """Whether a comma stands before the suffix."""
+
     static: bool = False
+    """Whether the family name comes first in any style, as in Hungarian (``static-ordering``)."""
+
     literal: str = ""
+    """The whole name, of an institution or as the author wrote it; the parts are empty then."""
 
     @cached_property
     def latin(self) -> bool:

@@ -142,7 +142,7 @@ def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
     html = render(source, "extra", "toc", "smarty", **options).html
     assert Page(html).names <= {
         "h1", "h2", "p", "span", "a", "div", "ul", "ol", "li", "i", "code", "em", "strong", "sub", "sup",
-        "id", "class", "href", "role", "title", "wbr", "style",
+        "id", "class", "href", "role", "aria-label", "title", "wbr", "style",
     }  # fmt: skip
     assert not set(html) & set("\x02\x03\u202e\u2066\u200b\ud800")
     assert html.count("<i>raw</i>") == html.count("<code>code</code>") == 1

@@ -19,7 +19,9 @@ def test_names_of_the_extension(name: str) -> None:
 def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(KeyError, match="unknown option 'resolvr'; did you mean resolver"):
         markdown_doiuri.makeExtension(resolvr="https://doi.org")
-    with pytest.raises(KeyError, match="unknown option 'x'; known are bare, bare_links, "):
+    with pytest.raises(
+        KeyError, match="unknown option 'x'; known are abbreviations, bare, bare_links, "
+    ):
         markdown.markdown("", extensions=["doiuri"], extension_configs={"doiuri": {"x": 1}})
 
 

@@ -13,7 +13,7 @@ from doiuri_proxy import running
 from support.docutils_page import body, command, pelican
 from support.lines import FOLDER, told, written
 from support.proxy_records import link as record
-from support.sphinx_build import links
+from support.sphinx_build import links, page
 
 
 @pytest.mark.parametrize("halt_level", [1, 2])
@@ -115,6 +115,29 @@ def test_a_url_that_docutils_ends_inside_of_the_name_is_told_at_its_line(
     said = capsys.readouterr().err.partition("page.rst:")[2].strip()
     url = "https://doi.org/10.1000/1-0(3)0%3C0130:DNF%3E2.0.CO;2"
     assert said == f"2: (WARNING/2) the link ends before ')0<0130:DNF>2.0.CO;2'; write {url}"
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out", "written"),
+    [
+        ("10.1000/notes<2>a", "/notes<2>a", "10.1000/notes%3C2%3Ea"),
+        ("10.1000/a(1)<2>b", ")<2>b", "10.1000/a(1)%3C2%3Eb"),
+        ("10.1000/plain", "", ""),
+    ],
+)
+def test_docutils_and_sphinx_say_the_same_of_a_url_that_ends_inside_of_the_name(
+    name: str, left_out: str, written: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"See https://doi.org/{name} for more."
+    (tmp_path / "page.rst").write_text(text, "utf-8")
+
+    command("--doi-resolve=no", str(tmp_path / "page.rst"))
+    of_docutils = capsys.readouterr().err.partition("(WARNING/2) ")[2].strip()
+    of_sphinx = page(tmp_path, text).warnings.partition("WARNING: ")[2].strip()
+
+    url = f"https://doi.org/{written}"
+    expected = f"the link ends before {left_out!r}; write {url}" if left_out else ""
+    assert (of_docutils, of_sphinx.removesuffix(" [doi.raw-link]")) == (expected, expected)
 
 
 @pytest.mark.parametrize("halt_level", [1, 2, 4])

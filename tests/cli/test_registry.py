@@ -144,15 +144,16 @@ def test_a_slash_belongs_to_a_name_that_is_registered_only_with_it(
     said = [line.partition("[not-found] ")[2] for line in run.stdout.splitlines()]
     assert [line for line in said if line] == [
         "10.24447/nope is not registered",
-        "10.24447/slc is not registered",
+        "10.24447/slc is not registered; did you mean 10.24447/slc/?",
     ]
     asked = [request.path.decode().removeprefix("/api/handles/") for request in proxy.log]
     assert sorted(asked) == [
         "10.1000/182",
         "10.24447/SLC",
-        "10.24447/SLC/",
         "10.24447/nope",
         "10.24447/nope/",
+        "10.24447/slc/",
+        "10.24447/slc/%2C",
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
+from doiuri.plugins import whole_name
 from doiuri.plugins.survey import Answer, Need, Survey
 from doiuri.resolver import LockFile, MemoryStore, Resolver
 from doiuri.rest import CSL_JSON
@@ -93,6 +94,35 @@ def test_needs_met_at_once_are_answered_as_needs_met_one_by_one(order: tuple[DOI
     }
     assert [doi for doi in needs if answers[doi].lacks_metadata] == [BARE]
     assert together.missing == {DEAD: None, LOST: MEANT}
+
+
+@pytest.mark.parametrize("dead", [True, False])
+def test_longer_names_of_dead_dois_are_one_more_batch(
+    dead: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [DOI(f"10.5555/{letter}") for letter in "abc"]
+    forms = {doi: [DOI(f"{doi.name}."), DOI(f"{doi.name}.)")] for doi in names}
+    meant = {doi: forms[doi][1] for doi in names} if dead else {}
+    registered = [*meant.values()] if dead else names
+    batches: list[list[DOI]] = []
+    check = Resolver.check
+
+    def noting(self: Resolver, dois: list[DOI], **options: Any) -> Any:
+        batches.append([*dois])
+        return check(self, dois, **options)
+
+    monkeypatch.setattr(Resolver, "check", noting)
+    records = [{"handle": doi.name, "values": [], "metadata": WORK} for doi in registered]
+    with resolver_for(records) as resolver:
+        survey = Survey(resolver, budget=10)
+        mentions = [*forms.items(), (names[0], ()), *forms.items()]
+        survey.meet(dict.fromkeys(names, Need.CARD), longer=mentions)
+
+    longer = [form for doi in names for form in forms[doi]]
+    assert batches == ([names, longer] if dead else [names])
+    assert [whole_name(doi, forms[doi], survey.statuses) for doi in names] == registered
+    assert [doi for doi in registered if survey.works.get(doi) is None] == []
+    assert survey.missing == meant
 
 
 def test_only_what_is_needed_is_asked_for() -> None:

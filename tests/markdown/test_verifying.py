@@ -86,7 +86,7 @@ def test_a_name_that_is_registered_with_the_slash_after_it_is_found(
     rendered = render(source, **options)
     assert [link[0] for link in Page(rendered.html).links] == [
         "https://doi.org/10.24447/slc/",
-        "https://doi.org/10.24447/slc/",
+        "https://doi.org/10.24447/SLC/",
         "https://doi.org/10.1000/182",
         "https://doi.org/10.1000/none",
     ]
@@ -96,7 +96,7 @@ def test_a_name_that_is_registered_with_the_slash_after_it_is_found(
     assert "/api/handles/10.1000/182/" not in asked
 
     again = render("doi:10.24447/slc/ doi:10.24447/slc", **options)
-    assert again.told == ["line 1: doi:10.24447/slc: not found"]
+    assert again.told == ["line 1: doi:10.24447/slc: not found; write 10.24447/slc/"]
 
 
 def test_a_name_in_the_address_of_a_publisher_is_not_reported(serve: Serve, render: Render) -> None:

@@ -12,13 +12,13 @@ from docutils import nodes
 from docutils.parsers import rst
 from docutils.parsers.rst.states import Inliner
 from doiuri import find
-from doiuri.plugins import with_suggestion
+from doiuri.plugins import untrimmed, with_suggestion
 from doiuri.plugins.mentions import BOUNDARY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from doiuri import Match
+    from doiuri import DOI, Match
     from doiuri.plugins import Options
     from doiuri.plugins.mentions import InvalidMention, MentionRule
 
@@ -162,6 +162,8 @@ class _Mention(NamedTuple):
     end: int
     match: Match
     role: nodes.Element | None = None
+    longer: tuple[DOI, ...] = ()
+    """The names that it may mean if its DOI does not exist."""
 
     @property
     def raw(self) -> str:
@@ -263,7 +265,8 @@ class _BlockText:
         is_inside = segment.start <= start and match.end <= segment.end
         if not is_inside or self._goes_on(match.end) or segment.has_escape(start, name_start):
             return None
-        return _Mention(segment, *segment.span(start, match.end), match)
+        longer = untrimmed(match.doi, self._text, start, match.end)
+        return _Mention(segment, *segment.span(start, match.end), match, longer=longer)
 
     def _element(self, mention: InvalidMention) -> nodes.inline | None:
         """Return the element for a mention that is not a DOI; None if it is escaped, or not in one place."""
@@ -357,7 +360,7 @@ def _link(mention: _Mention, options: Options) -> nodes.reference:
         written += mention.role.astext()
         source += mention.role.rawsource
     doi = mention.match.doi
-    return nodes.reference(
+    link = nodes.reference(
         source,
         written,
         internal=False,
@@ -368,6 +371,9 @@ def _link(mention: _Mention, options: Options) -> nodes.reference:
         classes=["doi"],
         support_smartquotes=False,
     )
+    if mention.longer:
+        link["doi_longer"] = mention.longer
+    return link
 
 
 def _typed(match: Match) -> str:

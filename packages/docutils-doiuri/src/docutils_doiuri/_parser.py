@@ -22,6 +22,7 @@ from doiuri.plugins.survey import Answer, Need, Survey
 from docutils_doiuri.nodes import (
     cut_link,
     doi_references,
+    follow_longer_name,
     link_mentions,
     link_uri,
     parse_arxiv_target,
@@ -200,9 +201,15 @@ class VerifyDOIs(Transform):
     def _survey(self, links: list[nodes.reference], options: Options) -> dict[DOI, Answer]:
         """Return the answers about DOIs, and report how many are unknown."""
         needs = dict.fromkeys((link["doi"] for link in links), Need.EXISTENCE)
+        longer = [(link["doi"], link.get("doi_longer", ())) for link in links]
         with open_resolver(options, "docutils-doiuri") as resolver:
             survey = Survey(resolver, options.budget)
-            survey.meet(needs)
+            survey.meet(needs, longer=longer)
+        for link in links:
+            doi = link["doi"]
+            if follow_longer_name(link, doi, survey.statuses, options.link) != doi:
+                link["doi_typed"] = link["doi"].name
+        needs = dict.fromkeys((link["doi"] for link in links), Need.EXISTENCE)
         text = survey.sentence(needs)
         if text:
             # With the name of the document, as no single line is meant
@@ -232,6 +239,7 @@ class VerifyDOIs(Transform):
         for node in self.document.findall(nodes.Element):  # also in substitutions that are not used
             node.attributes.pop("doi_typed", None)
             node.attributes.pop("doi_written", None)
+            node.attributes.pop("doi_longer", None)
 
     def _report_cut_links(self) -> None:
         """Report the URLs that docutils ends inside of a name."""

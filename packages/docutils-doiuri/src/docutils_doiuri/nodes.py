@@ -15,14 +15,14 @@ from docutils import nodes
 from docutils.transforms.parts import ContentsFilter
 from docutils.utils import unescape
 from doiuri import DOI, DOISyntaxError, find
-from doiuri.plugins import ARXIV_PATTERN, arxiv_doi, with_suggestion
+from doiuri.plugins import ARXIV_PATTERN, arxiv_doi, untrimmed, whole_name, with_suggestion
 from doiuri.plugins.display import link_to_handle
 
 from docutils_doiuri._lines import set_lines
 from docutils_doiuri._mentions import link_mentions, visible_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from doiuri.plugins import Options
 
@@ -32,8 +32,10 @@ __all__ = [
     "Target",
     "cut_link",
     "doi_references",
+    "follow_longer_name",
     "link_mentions",
     "link_uri",
+    "longer_names",
     "parse_arxiv_target",
     "parse_target",
     "reference",
@@ -274,11 +276,10 @@ def cut_link(link: nodes.Element) -> Cut | None:
 
     :param link: a reference.
     """
-    text = link.astext()
-    is_bare = link.parent is not None and "`" not in link.rawsource and text == link.get("refuri")
-    if not is_bare or "doi.org" not in text.lower():
+    if not _is_bare(link):
         return None
 
+    text = link.astext()
     after_link = link.parent.index(link) + 1
     next_node = link.parent[after_link : after_link + 1]  # empty at the end of the text
     following_text = "".join(map(_name_text, next_node))
@@ -289,6 +290,48 @@ def cut_link(link: nodes.Element) -> Cut | None:
     if not left_out or left_out.startswith("\N{EN DASH}"):  # which is punctuation
         return None
     return Cut(left_out, match.doi)
+
+
+def longer_names(link: nodes.Element) -> tuple[DOI, ...]:
+    """Return the names that a bare URL with a DOI may mean if that does not exist; see ``untrimmed``.
+
+    :param link: a reference.
+    """
+    if not _is_bare(link):
+        return ()
+    index = link.parent.index(link)
+    before = "".join(map(_name_text, link.parent[:index]))[-1:]
+    text = before + "".join(map(_name_text, link.parent[index:]))
+    match = next(find(text), None)
+    if match is None or match.text != link.astext():
+        return ()
+    return untrimmed(match.doi, text, match.start, match.end)
+
+
+def follow_longer_name(
+    link: nodes.Element, doi: DOI, statuses: Mapping[DOI, str], base: str
+) -> DOI:
+    """Make a link lead to the name that its mention means; return that.
+
+    :param link: a reference, whose attribute ``doi_longer`` has the names that it may mean.
+    :param doi: the DOI to which it leads.
+    :param statuses: what is known of DOIs, as in ``Survey.statuses``.
+    :param base: what the URL of the link begins with.
+    """
+    longer: tuple[DOI, ...] = link.attributes.pop("doi_longer", ())
+    whole = whole_name(doi, longer, statuses)
+    if whole != doi:
+        link["refuri"] = whole.link(base=base)
+        if "doi" in link:
+            link["doi"] = whole
+    return whole
+
+
+def _is_bare(link: nodes.Element) -> bool:
+    """Return whether a link is a URL of the proxy in running text."""
+    text = link.astext()
+    is_bare = link.parent is not None and "`" not in link.rawsource and text == link.get("refuri")
+    return is_bare and "doi.org" in text.lower()
 
 
 def _name_text(node: nodes.Node) -> str:

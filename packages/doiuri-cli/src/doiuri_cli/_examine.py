@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri import DOI, Handle, advise
+from doiuri.plugins import whole_name
 
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files._generated import is_generated
@@ -307,8 +308,11 @@ def _answered(mention: LocatedMention, config: Config, answers: Answers) -> Iter
     location = mention.location
     name = mention.name
     key = mention.key
-    is_whole = mention.has_slash and answers.statuses.get(f"{key}/") == "found"
-    if answers.statuses.get(key) == "not-found" and not is_whole:
+    if mention.longer:
+        names = {DOI(longer).key: longer for longer in mention.longer}
+        key = whole_name(key, names, answers.statuses)
+        name = names.get(key, name)
+    if answers.statuses.get(key) == "not-found":
         message = f"{name} is not registered"
         if key in answers.meant:
             message += f"; did you mean {answers.meant[key]}?"

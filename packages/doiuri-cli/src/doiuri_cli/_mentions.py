@@ -172,13 +172,13 @@ class Mention(NamedTuple):
         """Return what is kept of the mention after its file was read."""
         name: str | None = None
         key = ""
-        has_slash = False
+        longer: tuple[str, ...] = ()
         handle = self.handle
         if handle is not None:
             name = handle.name
             key = handle.key
-            following = self.part.text[self.end : self.end + 2]
-            has_slash = untrimmed(handle, following) is not None
+            longer_names = untrimmed(handle, self.part.text, self.start, self.end)
+            longer = tuple(doi.name for doi in longer_names)
 
         # one object takes less memory than two that are equal
         text = name if name == self.text else self.text
@@ -192,7 +192,7 @@ class Mention(NamedTuple):
             start=start,
             end=end,
             field=self.part.field,
-            has_slash=has_slash,
+            longer=longer,
             may_be_page=self.may_be_page,
         )
 
@@ -207,7 +207,9 @@ class LocatedMention(NamedTuple):
     start: int  # offset in the file of its first character
     end: int  # offset after its last one
     field: bool  # whether it is the value of a field for a DOI
-    has_slash: bool  # whether a slash follows, which may belong to the name
+    longer: tuple[
+        str, ...
+    ]  # the names that it may mean if the DOI does not exist; see ``untrimmed``
     may_be_page: bool  # whether it counts only if the registry has it: a link without the "10/"
 
 

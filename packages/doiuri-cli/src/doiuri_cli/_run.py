@@ -11,6 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri import DOI
 from doiuri.bibtex import ENTRY
 
 from doiuri_cli._examine import (
@@ -24,6 +25,7 @@ from doiuri_cli._examine import (
 from doiuri_cli.files import Source
 from doiuri_cli.files._select import OPENED, STDIN
 from doiuri_cli.readers import ReadError, configure, type_of
+from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from doiuri.works import Work
 
     from doiuri_cli._config import Config
-    from doiuri_cli.registry import Answers, Inquiry
+    from doiuri_cli.registry import Answers
     from doiuri_cli.registry._missing import Searched
     from doiuri_cli.rules import Finding
 
@@ -117,8 +119,8 @@ class Run(NamedTuple):
         searched = None
         with Inquiry(self.config, lock, partial(self.progress, "Checking DOIs")) as inquiry:
             for reports in self._batches(contents, at_once=at_once):
-                answers = inquiry.ask([*names_to_ask(reports), *_short_names(reports)])
-                _ask_about_slashes(reports, answers, inquiry)
+                names = [*names_to_ask(reports), *_short_names(reports)]
+                answers = inquiry.ask(names, longer_names(reports))
                 works = self._works(reports, answers)
                 searched = self._searched(reports)
                 found = NOTHING if searched is None else searched.found
@@ -304,17 +306,6 @@ def _size(file: Content) -> int:
         return 0
 
 
-def _ask_about_slashes(reports: Iterable[FileReport], answers: Answers, inquiry: Inquiry) -> None:
-    """Look up unregistered names with the slash that follows them, and add those that exist."""
-    names: dict[str, None] = {}
-    for report in reports:
-        for mention in report.mentions:
-            if mention.has_slash and answers.statuses.get(mention.key) == "not-found":
-                names[f"{mention.name}/"] = None
-    if names:
-        inquiry.add_found(names, answers)
-
-
 _TEST_PREFIX = "10.5072/"  # DataCite's, for tests: nothing is registered
 
 
@@ -347,6 +338,26 @@ def names_to_ask(reports: Iterable[FileReport]) -> list[str]:
     """Return the names in files, each once, without those that are only in recorded HTTP."""
     asked = (report.names for report in reports if not report.recorded)
     return list(dict.fromkeys(chain.from_iterable(asked)))
+
+
+def mentioned(reports: Iterable[FileReport]) -> list[tuple[DOI, tuple[DOI, ...]]]:
+    """Return the DOIs in files, but for recorded HTTP, each with the longer names that mentions may mean."""
+    seen: dict[tuple[str, tuple[str, ...]], str] = {}
+    for report in reports:
+        for mention in report.mentions:
+            if mention.name is not None and not mention.may_be_page and not report.recorded:
+                seen.setdefault((mention.key, mention.longer), mention.name)
+    return [(handle(name), tuple(map(DOI, longer))) for (_, longer), name in seen.items()]
+
+
+def longer_names(reports: Iterable[FileReport]) -> dict[str, list[DOI]]:
+    """Return the longer names that mentions may mean, by the keys of their DOIs."""
+    longer: dict[str, dict[DOI, None]] = {}
+    for report in reports:
+        for mention in report.mentions:
+            if mention.longer and not report.recorded:
+                longer.setdefault(mention.key, {}).update(dict.fromkeys(map(DOI, mention.longer)))
+    return {key: list(names) for key, names in longer.items()}
 
 
 def _short_names(reports: Iterable[FileReport]) -> Iterator[str]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from markdown_doiuri._references import Citations, Key
     from markdown_doiuri._report import Scope
+    from markdown_doiuri._verification import Mentions
 
 _logger = logging.getLogger("doiuri")
 
@@ -106,9 +107,9 @@ class DOIExtension(Extension):
         md.treeprocessors.register(LooksTreeprocessor(md, links, options), "doiuri-looks", 4)
         report.follow(md)
 
-    def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
+    def _look_up(self, needs: Mapping[DOI, Need], mentions: Mentions) -> dict[DOI, Answer]:
         """Return what is known about the DOIs of a document; log how many could not be checked."""
-        answers = verifier(self.options.shared).look_up(needs, self.options.shared)
+        answers = verifier(self.options.shared).look_up(needs, self.options.shared, mentions)
         # The author made no mistake, so this is not passed to ``warn``, and no build fails.
         unknown = sentence(needs, answers)
         if unknown:

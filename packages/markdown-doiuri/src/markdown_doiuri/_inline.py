@@ -134,7 +134,7 @@ class MentionPattern(_AllAtOncePattern):
     def _link(self, mention: BareMention, text: str) -> PlacedLink:
         """Return the link of a mention, or a citation in a sentence if it cites."""
         if not mention.cites:
-            link = self._links.make(mention.doi, mention.text)
+            link = self._links.make(mention.doi, mention.text, mention.longer)
             return PlacedLink(mention.start, mention.end, link)
 
         cite, end = self._reader.with_locator(text, mention.end, Cite(mention.doi))

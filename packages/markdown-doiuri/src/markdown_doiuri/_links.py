@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI, LINK, DOISyntaxError, encode
@@ -39,6 +39,17 @@ _ANCHOR = re.compile(
 )
 
 
+class Made(NamedTuple):
+    """Links that the extension has made."""
+
+    links: dict[Element, DOI]
+    """The links to DOIs."""
+    citations: dict[Element, Citation]
+    """What stands for citations."""
+    longer: dict[Element, tuple[DOI, ...]]
+    """The names that links may mean if their DOIs do not exist."""
+
+
 class Links:
     """Makes the links of a document, and keeps their DOIs for the tree processor, which runs last."""
 
@@ -47,15 +58,21 @@ class Links:
         self._class = options.css_class
         self._made: dict[Element, DOI] = {}
         self._cited: dict[Element, Citation] = {}
+        self._longer: dict[Element, tuple[DOI, ...]] = {}
         self.cards: dict[Element, Details] = {}
         """The links with cards."""
 
-    def make(self, doi: DOI, text: str) -> Element:
-        """Return a link to ``doi`` with the text ``text``, which later patterns leave alone."""
+    def make(self, doi: DOI, text: str, longer: tuple[DOI, ...] = ()) -> Element:
+        """Return a link to ``doi`` with the text ``text``, which later patterns leave alone.
+
+        :param longer: the names that it may mean if the DOI does not exist.
+        """
         link = Element("a")
         self.set_target(link, doi)
         link.text = AtomicString(literal(text))
         self._made[link] = doi
+        if longer:
+            self._longer[link] = longer
         return link
 
     def set_target(self, link: Element, doi: DOI) -> None:
@@ -71,11 +88,12 @@ class Links:
         self._cited[element] = citation
         return element
 
-    def take(self) -> tuple[dict[Element, DOI], dict[Element, Citation]]:
+    def take(self) -> Made:
         """Return the links and the citations made since the last call."""
-        taken = (self._made, self._cited)
+        taken = Made(self._made, self._cited, self._longer)
         self._made = {}
         self._cited = {}
+        self._longer = {}
         return taken
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
 from doiuri.citations import parse_citation, parse_locator
+from doiuri.plugins import untrimmed
 
 from markdown_doiuri._stash import RAW_HTML, RenderedText, is_caseless
 
@@ -199,6 +200,8 @@ class BareMention(NamedTuple):
     doi: DOI
     cites: bool = False
     """Whether an "@" before it makes it a citation."""
+    longer: tuple[DOI, ...] = ()
+    """The names that it may mean if the DOI does not exist."""
 
 
 class Mentions:
@@ -275,4 +278,5 @@ def _mention_from(rendered: RenderedText, start: int, match: Match) -> BareMenti
     data_end = rendered.data_position(match.end)
     if data_start is None or data_end is None:
         return None
-    return BareMention(data_start, data_end, text, match.doi)
+    longer = untrimmed(match.doi, rendered.text, start, match.end)
+    return BareMention(data_start, data_end, text, match.doi, longer=longer)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.markdown import NO_LINKS
-from doiuri.plugins import unescape_html, untrimmed
+from doiuri.plugins import unescape_html, whole_name
 from doiuri.plugins.display import details_of, needs_work
 from doiuri.plugins.survey import Need
 from markdown.treeprocessors import Treeprocessor
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._references import Key
     from markdown_doiuri._report import Problems
+    from markdown_doiuri._verification import Mentions
 
 _NOT_LISTED = "not in the list of references: its agency has no metadata"
 _NO_METADATA = "cited without its author and year: its agency has no metadata"
@@ -145,25 +146,39 @@ class _Page:
     bad: set[Element] = field(default_factory=set)
     """The links that become text again."""
     in_headings: set[Element] = field(default_factory=set)
+    longer: dict[Element, tuple[DOI, ...]] = field(default_factory=dict)
+    """The names that links may mean if their DOIs do not exist."""
+    _others: set[DOI] = field(default_factory=set)
+    """The DOIs of the author's own links."""
 
     def add(self, doi: DOI, *ours: Element) -> None:
         self.links.setdefault(doi, []).extend(ours)
+        if not ours:
+            self._others.add(doi)
 
-    def move(self, links: list[Element], old: DOI, new: DOI) -> None:
-        """Note that links lead to another DOI."""
-        self.links[new] = links
-        staying = [link for link in self.links[old] if link not in links]
-        if staying:
-            self.links[old] = staying
-        else:
-            del self.links[old]
+    def mentions(self) -> Mentions:
+        """Return the DOIs of mentions with the longer names that these may mean."""
+        return [
+            (doi, self.longer[link])
+            for doi, links in self.links.items()
+            for link in links
+            if link in self.longer
+        ]
 
-
-class _Shortened(NamedTuple):
-    """Links that lead to a name without the slash that follows them in the text."""
-
-    doi: DOI
-    links: list[Element]
+    def follow_longer_names(self, statuses: Mapping[DOI, str]) -> dict[Element, DOI]:
+        """Note the names that mentions mean; return the links that are to lead elsewhere."""
+        followed: dict[Element, DOI] = {}
+        links_by_doi = self.links
+        self.links = {}
+        for doi, links in links_by_doi.items():
+            if doi in self._others:
+                self.add(doi)
+            for link in links:
+                whole = whole_name(doi, self.longer.get(link, ()), statuses)
+                self.add(whole, link)
+                if whole != doi:
+                    followed[link] = whole
+        return followed
 
 
 def _is_missing(doi: DOI, answers: Mapping[DOI, Answer]) -> bool:
@@ -179,7 +194,7 @@ class LinkTreeprocessor(Treeprocessor):
         options: MarkdownOptions,
         links: Links,
         report: Problems,
-        look_up: Callable[[Mapping[DOI, Need]], dict[DOI, Answer]],
+        look_up: Callable[[Mapping[DOI, Need], Mentions], dict[DOI, Answer]],
     ) -> None:
         super().__init__(md)
         self._options = options
@@ -201,7 +216,7 @@ class LinkTreeprocessor(Treeprocessor):
             dissolve(root, page.bad)
 
         answers = self._answers(page)
-        if self._follow_slashes(page, answers):
+        if self._follow_longer_names(page, answers):
             answers = self._answers(page)
 
         needs = self._needs(page)
@@ -218,7 +233,8 @@ class LinkTreeprocessor(Treeprocessor):
     def _answers(self, page: _Page) -> dict[DOI, Answer]:
         """Look up what is needed about the DOIs of a page."""
         needs = self._needs(page)
-        return self._look_up(needs) if needs else {}
+        mentions = page.mentions() if self._options.shared.resolve else []
+        return self._look_up(needs, mentions) if needs else {}
 
     def _needs(self, page: _Page) -> dict[DOI, Need]:
         """Return what is needed about the DOIs of a page; works may come from the lock file alone."""
@@ -254,20 +270,13 @@ class LinkTreeprocessor(Treeprocessor):
             self._read_nocite = (text, [cite.key for cite in cites])
         return self._read_nocite[1]
 
-    def _follow_slashes(self, page: _Page, answers: Mapping[DOI, Answer]) -> bool:
-        """Make links lead to names that are registered only with the slash after them; return whether any do."""
-        shortened = _shortened_names(page, answers)
-        if not shortened:
-            return False
-
-        answers_with_slash = self._look_up(dict.fromkeys(shortened, Need.EXISTENCE))
-        registered = [doi for doi in shortened if answers_with_slash[doi].status == "found"]
-        for doi in registered:
-            without_slash, links = shortened[doi]
-            page.move(links, without_slash, doi)
-            for link in links:
-                self._links.set_target(link, doi)
-        return bool(registered)
+    def _follow_longer_names(self, page: _Page, answers: Mapping[DOI, Answer]) -> bool:
+        """Make links lead to the names that their mentions mean; return whether any leads elsewhere now."""
+        statuses = {doi: answer.status for doi, answer in answers.items()}
+        followed = page.follow_longer_names(statuses)
+        for link, doi in followed.items():
+            self._links.set_target(link, doi)
+        return bool(followed)
 
     def _report_missing(
         self, page: _Page, needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]
@@ -323,7 +332,7 @@ class LinkTreeprocessor(Treeprocessor):
             unlinked |= page.in_headings
         self.citations.begin(self._report.page, unlinked, page.in_headings)
 
-        made, cited = self._links.take()
+        made, cited, page.longer = self._links.take()
         enclosed = in_raw_html(root, self.md.htmlStash)
         for link in list(root.iter("a")):
             is_ours = link in made or link in cited
@@ -402,16 +411,3 @@ class LinkTreeprocessor(Treeprocessor):
         link.set("href", tidied)
         if link.text == href and href != tidied:
             link.text = AtomicString(tidied)
-
-
-def _shortened_names(page: _Page, answers: Mapping[DOI, Answer]) -> dict[DOI, _Shortened]:
-    """Return the names with the slash that follows links to DOIs that do not exist, and these links."""
-    shortened: dict[DOI, _Shortened] = {}
-    for doi, links in page.links.items():
-        if not _is_missing(doi, answers):
-            continue
-        for link in links:
-            with_slash = untrimmed(doi, link.tail or "")
-            if with_slash is not None:
-                shortened.setdefault(with_slash, _Shortened(doi, [])).links.append(link)
-    return shortened

@@ -11,10 +11,12 @@ from doiuri.plugins.survey import Answer, Need, Survey, unchecked
 from doiuri.resolver import LockContent, LockFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from doiuri import DOI
     from doiuri.plugins import Options
+
+    Mentions = Sequence[tuple[DOI, Sequence[DOI]]]  # DOIs, with the longer names that may be meant
 
 _TTL = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
@@ -74,13 +76,18 @@ class Verifier:
         self._known: dict[DOI, _Known] = {}
 
     def look_up(
-        self, needs: Mapping[DOI, Need], options: Options, deadline: float | None = None
+        self,
+        needs: Mapping[DOI, Need],
+        options: Options,
+        mentions: Mentions = (),
+        deadline: float | None = None,
     ) -> dict[DOI, Answer]:
-        """Return what is known about DOIs, in order.
+        """Return what is known about DOIs, in order, and about longer names.
 
         New ones are requested in one batch, within the budget; what is unknown then is tried again with a
         later document.
 
+        :param mentions: as ``longer`` of ``Survey.meet``.
         :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
         """
         self._notice_changes()
@@ -89,17 +96,22 @@ class Verifier:
         new = {
             doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need
         }
+        for doi, longer in mentions:
+            is_dead = doi in known and known[doi].answer.status == "not-found"
+            if is_dead and any(name not in known for name in longer):
+                new[doi] = needs[doi]
         if new:
             if deadline is None:
                 deadline = now + options.budget
-            known |= self._request(new, options, deadline)
+            known |= self._request(new, known, mentions, options, deadline)
             self._known = known
 
         if self._lock_file:
             self._locked = self._lock_file.read()
         accepted = self._locked.accepted
         answers = {}
-        for doi in needs:
+        longer_names = dict.fromkeys(name for _, longer in mentions for name in longer)
+        for doi in [*needs, *(known.keys() & longer_names)]:
             answer = known[doi].answer
             if answer.status == "not-found" and doi.key in accepted:
                 answer = answer._replace(status="accepted")
@@ -112,9 +124,14 @@ class Verifier:
             self._known = {}
 
     def _request(
-        self, needs: Mapping[DOI, Need], options: Options, deadline: float
+        self,
+        needs: Mapping[DOI, Need],
+        known: Mapping[DOI, _Known],
+        mentions: Mentions,
+        options: Options,
+        deadline: float,
     ) -> dict[DOI, _Known]:
-        """Return new answers about DOIs, each with the time when it expires."""
+        """Return new answers about DOIs and longer names, each with the time when it expires."""
         store: LockFile | None = self._lock_file
         to_look_up = needs
         if not options.resolve:
@@ -123,12 +140,22 @@ class Verifier:
             to_look_up = {doi: need for doi, need in needs.items() if need == Need.WORK}
         with open_resolver(options, "markdown-doiuri", store) as resolver:
             survey = Survey(resolver, deadline - time.monotonic())
-            survey.meet(to_look_up)
+            statuses = {doi: entry.answer.status for doi, entry in known.items()}
+            dead = [doi for doi, status in statuses.items() if status == "not-found"]
+            survey.statuses = dict.fromkeys(dead, "not-found")
+            survey.meet(to_look_up, longer=mentions)
 
+        needs_of_longer = {
+            name: needs[doi]
+            for doi, longer in mentions
+            if doi in needs
+            for name in longer
+            if name in survey.statuses and name not in known
+        }
         now = time.monotonic()
-        known = {}
-        for doi, need in needs.items():
+        new = {}
+        for doi, need in {**needs_of_longer, **needs}.items():
             answer = survey.answer(doi)
             lifetime = _UNKNOWN_TTL if answer.cause else _TTL
-            known[doi] = _Known(answer, need, now + lifetime)
-        return known
+            new[doi] = _Known(answer, need, now + lifetime)
+        return new

@@ -35,6 +35,7 @@ from sphinx_doiuri._pages import (
     BreakNamesInLaTeX,
     EscapeLinks,
     FinishForHTML,
+    FollowLongerNames,
     MarkMissing,
     add_nodes,
     copy_style,
@@ -54,6 +55,7 @@ __all__ = ["setup"]
 _HERE = Path(__file__).parent
 _LAST = sys.maxsize
 _POST_TRANSFORMS = (
+    FollowLongerNames,
     CorrectBibtexLinks,
     NameWorks,
     ResolveCitations,

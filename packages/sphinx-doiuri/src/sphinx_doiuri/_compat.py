@@ -156,6 +156,14 @@ class LinkChecker(CheckExternalLinksBuilder):
                 return "working", ""
 
 
+def statuses_of(env: BuildEnvironment) -> Mapping[DOI, str]:
+    """Return what this build knows about DOIs."""
+    lists = lists_of(env)
+    if lists is not None and isinstance(lists.builder, LinkChecker):
+        return lists.builder.answers
+    return doi_data(env).statuses
+
+
 def leave_out_dois(app: Sphinx, uri: str) -> str | None:
     """Keep linkcheck from requesting links to DOIs. Handles ``linkcheck-process-uri``."""
     if not isinstance(app.builder, LinkChecker) or not switch(app.config, "doi_linkcheck"):

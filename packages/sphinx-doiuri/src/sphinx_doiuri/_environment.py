@@ -10,6 +10,7 @@ from docutils import nodes
 from docutils_doiuri.nodes import doi_references
 from doiuri import DOI, DOISyntaxError
 from doiuri.citations import EntryCache
+from doiuri.plugins import whole_name
 from doiuri.plugins.sentences import remarks
 from sphinx import addnodes
 from sphinx.environment.collectors import EnvironmentCollector
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 15  # of DOIData, and of the nodes in doctrees
+VERSION = 16  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 _Value = TypeVar("_Value")
@@ -47,6 +48,8 @@ class Use(NamedTuple):
     """What decides whether the link is shown."""
     entry: str = ""
     """The key of the entry of sphinxcontrib-bibtex that has it; "" if it is in the document."""
+    longer: tuple[DOI, ...] = ()
+    """The names that it may mean if the DOI does not exist; see ``doiuri.plugins.untrimmed``."""
 
 
 @dataclass(slots=True)
@@ -54,7 +57,7 @@ class DOIData:
     """The extension's data in the build environment."""
 
     uses: dict[str, list[Use]] = field(default_factory=dict)
-    """The uses of DOIs by document name."""
+    """The uses of DOIs by document name, as they are written; see ``uses_in``."""
     statuses: dict[DOI, str] = field(default_factory=dict)
     """The definite answers: "found" or "not-found"."""
     source: tuple[object, ...] = ()
@@ -76,7 +79,15 @@ class DOIData:
 
     def all_uses(self) -> list[Use]:
         """Return all uses, sorted by document name."""
-        return list(in_documents(self.uses))
+        return [self._meant(use) for use in in_documents(self.uses)]
+
+    def uses_in(self, docname: str) -> list[Use]:
+        """Return the uses in a document, each of the DOI that is meant, as far as it is known."""
+        return [self._meant(use) for use in self.uses.get(docname, ())]
+
+    def _meant(self, use: Use) -> Use:
+        meant = whole_name(use.doi, use.longer, self.statuses)
+        return use if meant == use.doi else use._replace(doi=meant, typed=None)
 
     def dois(self) -> list[DOI]:
         """Return each DOI once, in the order of ``all_uses``."""
@@ -103,7 +114,7 @@ class DOIData:
             self.works = {}
             self.meant = {}
             self.reported = {}
-        used = set(self.dois())
+        used = {doi for use in in_documents(self.uses) for doi in (use.doi, *use.longer)}
         self.statuses = {doi: status for doi, status in self.statuses.items() if doi in used}
         self.works = {doi: work for doi, work in self.works.items() if doi in used}
 
@@ -164,7 +175,8 @@ class DOICollector(EnvironmentCollector):
             uses += [_use(link) for link in doi_references(node) if link["doi"] not in here]
         for link, doi in hardcoded_links(doctree):
             location = get_node_location(link) or ""
-            uses.append(Use(doi, location, conditions=conditions_of(link)))
+            longer = link.get("doi_longer", ())
+            uses.append(Use(doi, location, conditions=conditions_of(link), longer=longer))
         # A substitution that is used twice has the location of its definition twice
         unique = list(dict.fromkeys(uses))
         forget_kept(doctree)
@@ -205,7 +217,8 @@ def _use(link: nodes.reference) -> Use:
     typed = link.attributes.pop("doi_typed", None)
     if typed and not remarks(typed, doi):
         typed = None
-    return Use(doi, get_node_location(link) or "", typed, conditions_of(link))
+    location = get_node_location(link) or ""
+    return Use(doi, location, typed, conditions_of(link), longer=link.get("doi_longer", ()))
 
 
 def conditions_of(node: nodes.Element) -> Conditions:
@@ -228,7 +241,7 @@ def is_shown(app: Sphinx, conditions: Conditions) -> bool:
 
 def links_in(app: Sphinx, docname: str) -> list[Use]:
     """Return the uses of DOIs in a document that this build shows; not those of sphinxcontrib-bibtex."""
-    uses = doi_data(app.env).uses.get(docname, ())
+    uses = doi_data(app.env).uses_in(docname)
     return [use for use in uses if not use.entry and is_shown(app, use.conditions)]
 
 

@@ -213,8 +213,7 @@ class Lists:
         """Return a digest of what a document shows: citations, lists, links, and titles of other places."""
         citations = [self._content(citation) for citation in self.citations.get(docname, ())]
         lists = [self._list_content(place) for place in self.places.get(docname, ())]
-        uses = self._data.uses.get(docname, ())
-        dois = dict.fromkeys(use.doi for use in uses)
+        dois = dict.fromkeys(use.doi for use in self._data.uses_in(docname))
         answers = [self._answer(doi) for doi in dois]
         inserted = self._all_content if docname in self._insertions else ""
         return _digest((citations, lists, answers, titles, inserted))

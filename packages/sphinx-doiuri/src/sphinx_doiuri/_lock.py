@@ -230,7 +230,7 @@ class LockBuilder(Builder):
                 "no metadata any more, so the old work stays; delete its line to drop it: %s"
             )
             logger.info(message, ", ".join(doi.name for doi in self.kept))
-        unlockable = self.survey.unlockable(content)
+        unlockable = self.survey.unlockable(content, doi_data(self.env).dois())
         if unlockable:
             message = __("not registered according to this resolver, which only %s can say: %s")
             logger.info(message, DOI_ORG, ", ".join(doi.name for doi in unlockable))

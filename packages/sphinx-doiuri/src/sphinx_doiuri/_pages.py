@@ -6,12 +6,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from docutils_doiuri.nodes import doi_references
+from docutils_doiuri.nodes import doi_references, follow_longer_name
+from doiuri.plugins import DOI_ORG
 from doiuri.plugins.display import SCRIPT, STYLE_SHEET, breakable, card, details_of
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._citations import domain_of
-from sphinx_doiuri._config import switch
+from sphinx_doiuri._compat import statuses_of
+from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import doi_data, hardcoded_links
 from sphinx_doiuri._lists import lists_of
 from sphinx_doiuri._locale import _
@@ -41,6 +43,21 @@ class line_break(nodes.Inline, nodes.Element):  # noqa: N801
 
 class struck(nodes.inline):  # noqa: N801
     """The text of a link to a DOI that does not exist."""
+
+
+class FollowLongerNames(SphinxPostTransform):
+    """Make links lead to names that are registered only with the punctuation after them."""
+
+    default_priority = 50  # before all others that look at DOIs
+
+    def run(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change the links of a document before it is written."""
+        statuses = statuses_of(self.env)
+        links = [(link, link["doi"]) for link in doi_references(self.document)]
+        for link, doi in [*links, *hardcoded_links(self.document)]:
+            if "doi_longer" in link:
+                base = options(self.config).link if "doi" in link else DOI_ORG
+                follow_longer_name(link, doi, statuses, base)
 
 
 class MarkMissing(SphinxPostTransform):

@@ -11,6 +11,7 @@ from docutils_doiuri.nodes import (
     cut_link,
     link_mentions,
     link_uri,
+    longer_names,
     parse_arxiv_target,
     parse_target,
     restore_contents,
@@ -203,6 +204,9 @@ class ReadDOIs(SphinxTransform):
     def _read_link_to_doi_org(self, node: nodes.Element) -> None:
         """Report what is wrong with a link to doi.org, and give it a text if it has none."""
         self._check_end(node)
+        longer = longer_names(node)
+        if longer:
+            node["doi_longer"] = longer
         has_image = any(node.findall(nodes.image))
         if switch(self.config, "doi_hardcoded_links") and not has_image:
             self._report_hardcoded(node)

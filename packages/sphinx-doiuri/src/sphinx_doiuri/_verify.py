@@ -109,7 +109,9 @@ def _ask(app: Sphinx, data: DOIData, shared: Options) -> Survey:
         survey.works = data.works
         survey.meant = data.meant
         known = set(data.works)
-        survey.meet(_needs(app, data, has_cards=has_cards), show=partial(_progress, app))
+        longer = [(use.doi, use.longer) for use in data.all_uses()]
+        needs = _needs(app, data, has_cards=has_cards)
+        survey.meet(needs, longer=longer, show=partial(_progress, app))
         if has_cards:
             _report_cards(data, known)
     return survey
@@ -234,11 +236,11 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
     accepted = accepted_dois(app)
     not_found = [doi for doi, status in statuses.items() if status == "not-found"]
     missing = {doi for doi in not_found if doi.key not in accepted}
-    for docname, uses in sorted(data.uses.items()):
+    for docname in sorted(data.uses):
         last_reported = data.reported.get(docname, set())
         reported = last_reported & missing
         seen = data.seen.setdefault(docname, set())
-        for position, use in enumerate(uses):
+        for position, use in enumerate(data.uses_in(docname)):
             if not is_shown(app, use.conditions):
                 continue
 
@@ -327,8 +329,8 @@ def _without_metadata(app: Sphinx, data: DOIData) -> Iterator[_WorkWarning]:
 
 def _retracted(app: Sphinx, data: DOIData) -> Iterator[_WorkWarning]:
     """Yield the uses of works that were retracted."""
-    for docname, uses in sorted(data.uses.items()):
-        for use in uses:
+    for docname in sorted(data.uses):
+        for use in data.uses_in(docname):
             work = data.shown_works.get(use.doi)
             if work is None or not work.retraction or not is_shown(app, use.conditions):
                 continue

@@ -317,7 +317,7 @@ class Locked(RuleBasedStateMachine):
                 true = self.true("check", doi).status
                 if true == "not-found" and base != DOI_ORG:
                     assert (after[doi], self.records()[doi]) == (before[doi], records[doi])
-                    assert (doi in survey.unlockable(self.file.read())) == (
+                    assert (doi in survey.unlockable(self.file.read(), dois)) == (
                         status != "not-found" and doi.key not in accepted
                     )
                     continue

@@ -12,7 +12,7 @@ from doiuri import DOISyntaxError
 from doiuri.plugins import parse_name
 
 from doiuri_cli._config import default_lock
-from doiuri_cli._run import Run, contents_of, names_to_ask, only_recorded, with_entry_keys
+from doiuri_cli._run import Run, contents_of, mentioned, only_recorded, with_entry_keys
 from doiuri_cli.commands import PROBLEM, Command, show_progress, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config, registry_options
 from doiuri_cli.output._report import recorded_line, visible
@@ -27,18 +27,19 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._run import ShowProgress
     from doiuri_cli.commands._options import FileOptions
-    from doiuri_cli.registry._lock_draft import Draft, Wanted
+    from doiuri_cli.registry._lock_draft import Draft, Mention, Wanted
 
 _DUE = 1  # the exit code of ``--check`` if the file would change
 
 
 @dataclass(slots=True)
 class Locking:
-    """One run of the command; ``dois`` has the DOIs that the files mention, by their keys."""
+    """One run of the command; ``dois`` has the DOIs that the mentions in files mean, by their keys."""
 
     config: Config
     file: LockFile
     wanted: Wanted
+    mentions: Sequence[Mention]
     dois: dict[str, DOI]
     progress: ShowProgress
 
@@ -115,10 +116,7 @@ def lock(
     config = with_entry_keys(config, contents)
     with show_progress(hidden=quiet) as progress:
         reports = Run(config, files.jobs, progress).read(contents)
-        dois: dict[str, DOI] = {}
-        for doi in map(handle, names_to_ask(reports)):
-            dois.setdefault(doi.key, doi)
-        locking = Locking(config, file, wanted, dois, progress)
+        locking = Locking(config, file, wanted, mentioned(reports), {}, progress)
         is_broken = write_problems(selection, reports)
         is_plain = write_notes(reports)
         if prune and is_plain:
@@ -170,10 +168,12 @@ def _update(
     draft = Draft(locking.file.read())
     if accepted is not None:
         _accept(draft, locking, *accepted)
+    locking.dois = draft.meant(locking.mentions)
     missing = draft.missing(locking.dois.values(), locking.wanted)
     if not check or locking.wanted.refresh:
         progress = partial(locking.progress, "Looking up DOIs")
-        draft.look_up(list(locking.dois.values()), locking.wanted, locking.config, progress)
+        draft.look_up(locking.mentions, locking.wanted, locking.config, progress)
+        locking.dois = draft.meant(locking.mentions)
     if prune:
         draft.prune(locking.dois.keys())
     if check:
@@ -204,7 +204,7 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
     :raises click.ClickException: if it does.
     """
     if draft.content.status(doi.key) is None or locking.wanted.refresh:
-        draft.look_up([doi], locking.wanted, locking.config, None)
+        draft.look_up([(doi, ())], locking.wanted, locking.config, None)
         draft.unknown.clear()
     if draft.content.status(doi.key) == "found":
         raise click.ClickException(f"{doi.name} is registered, so there is nothing to accept")

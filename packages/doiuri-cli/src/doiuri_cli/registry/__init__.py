@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from sys import intern
 from typing import TYPE_CHECKING, cast
 
 from doiuri import Handle
+from doiuri.plugins import whole_name
 
 from doiuri_cli._config import DEFAULT_MAX_AGE
 
@@ -18,13 +20,15 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from doiuri import DOI
-    from doiuri.plugins.survey import Show
+    from doiuri.plugins.survey import Show, Survey
     from doiuri.resolver import Cause, Entry, LockContent, Resolver
     from doiuri.works import Work
 
     from doiuri_cli._config import Config
 
     Progress = Callable[[int, int | None], None]
+
+_NO_LONGER: Mapping[str, Sequence[DOI]] = {}
 
 
 def handle(name: str) -> DOI:
@@ -103,31 +107,32 @@ class Inquiry:
         self._opened.close()
         self._earlier.close()
 
-    def ask(self, names: Iterable[str]) -> Answers:
+    def ask(
+        self, names: Iterable[str], longer: Mapping[str, Sequence[DOI]] = _NO_LONGER
+    ) -> Answers:
         """Return what is known about the DOIs of a batch, each by its name; the figures are those of new ones.
 
+        :param longer: longer names that mentions may mean, by the keys of their DOIs. Those that are meant
+            have an answer, too.
         :raises ValueError: if the resolver or the cache is misconfigured.
         """
         dois = {doi.key: doi for doi in map(handle, names)}
         self._earlier.add(self._last)
         known = self._earlier.statuses(dois)
-        answers = self._look_up({key: doi for key, doi in dois.items() if key not in known})
+        for key in longer:
+            if known.get(key, "found") != "found":
+                del known[key]  # in this batch, it may be another name
+        new = {key: doi for key, doi in dois.items() if key not in known}
+        answers = self._look_up(new, longer)
         self._last = dict.fromkeys(dois, "unknown") | known | answers.statuses
         answers.statuses |= known
         if self._lock is not None and self._config.needs_lock:
-            answers.missing = frozenset(dois.keys() - _locked_statuses(dois, self._lock).keys())
+            asked = {*dois, *answers.statuses}
+            answers.missing = frozenset(asked - _locked_statuses(asked, self._lock).keys())
         self._meant |= answers.meant
         answers.meant = self._meant
-        self.locked |= self._in_lock.intersection(dois)
+        self.locked |= self._in_lock.intersection({*dois, *answers.statuses})
         return answers
-
-    def add_found(self, names: Iterable[str], answers: Answers) -> None:
-        """Look up further names, and add those that exist to the answers; they do not count as DOIs."""
-        looked_up = self._look_up({doi.key: doi for doi in map(handle, names)})
-        found = [key for key, status in looked_up.statuses.items() if status == "found"]
-        answers.statuses |= dict.fromkeys(found, "found")
-        answers.requests += looked_up.requests
-        self.locked |= self._in_lock.intersection(found)
 
     def count_others(self, names: Collection[str]) -> int:
         """Return how many of some names were not asked about."""
@@ -137,39 +142,48 @@ class Inquiry:
         keys = [handle(name).key for name in names]
         return len(keys) - len(self._earlier.statuses(keys))
 
-    def _look_up(self, dois: Mapping[str, DOI]) -> Answers:
-        """Return what is known about DOIs of which nothing is known yet."""
+    def _look_up(self, dois: Mapping[str, DOI], longer: Mapping[str, Sequence[DOI]]) -> Answers:
+        """Return what is known about DOIs of which nothing is known yet, and the longer names that are meant."""
         answers = Answers(dois=len(dois))
+        left = list(dois.values())
         if self._lock is not None:
-            answers.statuses = _locked_statuses(dois, self._lock)
-            answers.known = len(answers.statuses)
-        left = [doi for key, doi in dois.items() if key not in answers.statuses]
+            longer_keys = {key: [doi.key for doi in longer.get(key, ())] for key in dois}
+            locked = _locked_statuses([*dois, *chain(*longer_keys.values())], self._lock)
+            answers.statuses = locked
+            unlocked = [
+                key for key in dois if whole_name(key, longer_keys[key], locked) not in locked
+            ]
+            left = [dois[key] for key in unlocked]
+            answers.known = len(dois) - len(left)
         if self._config.locked:
             from doiuri.resolver import Cause
 
             answers.unknown = [Cause("lock", detail="not in the lock file")] * len(left)
         elif left:
-            self._ask(left, answers)
+            self._ask(left, longer, answers)
         return answers
 
-    def _ask(self, dois: Sequence[DOI], answers: Answers) -> None:
+    def _ask(
+        self, dois: Sequence[DOI], longer: Mapping[str, Sequence[DOI]], answers: Answers
+    ) -> None:
         """Add what the store knows, and what the registry answers for the others."""
         from doiuri.plugins.survey import Need, Survey
 
         needs = dict.fromkeys(dois, Need.EXISTENCE)
+        mentions = [(doi, longer.get(doi.key, ())) for doi in dois]
         if self._store is None:
             self._store = self._opened.enter_context(open_resolver(self._config, offline=True))
         stored = Survey(self._store, None)
-        stored.meet(needs)
-        answers.statuses |= {doi.key: stored.answer(doi).status for doi in dois}
+        stored.meet(needs, longer=mentions)
+        answers.statuses |= _statuses(dois, stored)
         known = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
         left = [doi for doi in dois if doi not in known]
         if self._config.offline or not (left or stored.missing):
-            answers.known += len(stored.statuses)
+            answers.known += len(dois) - len(stored.unknown)
             answers.unknown += map(self._shared, stored.unknown.values())
             return
 
-        answers.known += len(known)
+        answers.known += len(dois) - len(left)
         if self._resolver is None:
             resolver = open_resolver(self._config, on_reply=self._count_reply)
             self._resolver = self._opened.enter_context(resolver)
@@ -177,10 +191,10 @@ class Inquiry:
         started = time.monotonic()
         survey = Survey(self._resolver, self._left)
         survey.statuses = known
-        survey.meet(needs, show=showing(self._progress))
+        survey.meet(needs, longer=mentions, show=showing(self._progress))
         if self._left is not None:
             self._left = max(0.0, self._left - (time.monotonic() - started))
-        answers.statuses |= {doi.key: survey.answer(doi).status for doi in left}
+        answers.statuses |= _statuses(left, survey)
         answers.unknown += map(self._shared, survey.unknown.values())
         answers.asked = len(left)
         answers.requests = self._replies - replies
@@ -192,6 +206,12 @@ class Inquiry:
 
     def _count_reply(self, _reply: object) -> None:
         self._replies += 1
+
+
+def _statuses(dois: Iterable[DOI], survey: Survey) -> dict[str, str]:
+    """Return the statuses of DOIs by their keys, and those of longer names that exist."""
+    found = {doi.key: status for doi, status in survey.statuses.items() if status == "found"}
+    return found | {doi.key: survey.answer(doi).status for doi in dois}
 
 
 class _Statuses:

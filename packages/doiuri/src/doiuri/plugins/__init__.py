@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._advice import unescape_html
 from doiuri._arxiv import ARXIV_PATTERN, arxiv_doi
-from doiuri._doi import parse_name
+from doiuri._doi import DOI, parse_name
 from doiuri._errors import DOISyntaxError
 from doiuri._files import locked_folder, replacing
 from doiuri._options import (
@@ -32,6 +32,7 @@ from doiuri._options import (
     with_defaults,
 )
 from doiuri._parse import without_label
+from doiuri._patterns import lazy
 from doiuri._urls import DOI_ORG, PROXY_HOSTS, PROXY_PATTERN
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, Literal, TypeVar
 
-    from doiuri._doi import DOI, Handle
+    from doiuri._doi import Handle
     from doiuri.plugins.display import Words
     from doiuri.resolver import Resolver, Store
     from doiuri.works import Work
 
-    AnyHandle = TypeVar("AnyHandle", bound=Handle)
+    Name = TypeVar("Name")
 
 __all__ = [
     "ARXIV_PATTERN",
@@ -71,12 +72,16 @@ __all__ = [
     "unescape_html",
     "untrimmed",
     "user_agent",
+    "whole_name",
     "with_defaults",
     "with_suggestion",
     "without_label",
 ]
 
 _LONGEST_URL = 2_000  # characters
+_MOST_MARKS = 3  # that a name may have lost
+_FINAL_MARKS = lazy(r"""[.,;:!?)\]}'"/]++(?!\w)""")  # not inside a word or path
+_CLOSING_OF = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,22 +179,53 @@ def open_resolver(
     return Resolver(options.resolver, user_agent=agent, **given)
 
 
-def untrimmed(handle: AnyHandle, following: str) -> AnyHandle | None:
-    """Return a handle with the slash that follows its mention, which ``find`` leaves out; None without a slash.
+def untrimmed(handle: Handle, text: str, start: int, end: int) -> tuple[DOI, ...]:
+    """Return the longer names that a mention may mean: with one to three of the marks that follow it.
 
-    Some names are registered with a final slash: ask about this one if the other does not exist.
+    ``find`` leaves out what ends a sentence, but some names are registered with such marks or a final slash.
+    Ask about these if the name that was found does not exist; ``Survey.meet`` does so. A mark that closes what
+    opens right before the mention is not part of its name.
 
     >>> from doiuri import DOI
-    >>> untrimmed(DOI("10.24447/slc-2024-00003"), "/, and")
-    DOI('10.24447/slc-2024-00003/')
+    >>> untrimmed(DOI("10.24448/proc.no"), "(see 10.24448/proc.no.)", 5, 21)
+    (DOI('10.24448/proc.no.'), DOI('10.24448/proc.no.)'))
+    >>> untrimmed(DOI("10.24448/proc.no"), "(10.24448/proc.no.)", 1, 17)
+    (DOI('10.24448/proc.no.'),)
 
-    :param handle: a DOI or a short DOI that is mentioned.
-    :param following: the text after the mention.
+    :param handle: what is mentioned; a short DOI has no longer names.
+    :param text: the text with the mention.
+    :param start: where the mention begins in it, with its label or link.
+    :param end: where the mention ends.
     """
-    after = following[1:2]
-    if not following.startswith("/") or after.isalnum() or after in {"/", "_"}:
-        return None
-    return type(handle).from_name(f"{handle.name}/")
+    if not isinstance(handle, DOI):
+        return ()
+    marks = _FINAL_MARKS.match(text, end)
+    if marks is None:
+        return ()
+
+    dropped = marks[0]
+    closing = _CLOSING_OF.get(text[start - 1 : start])
+    if closing is not None:
+        dropped = dropped.partition(closing)[0]
+    most = min(len(dropped), _MOST_MARKS)
+    return tuple(DOI.from_name(handle.name + dropped[:count]) for count in range(1, most + 1))
+
+
+def whole_name(name: Name, longer: Iterable[Name], statuses: Mapping[Name, str]) -> Name:
+    """Return the name that a mention means: the shortest registered one of its longer names, or itself.
+
+    It means itself if it exists, or if none of them does. Names are DOIs, or their keys.
+
+    >>> whole_name("10.1000/no", ["10.1000/no.", "10.1000/no.)"], {"10.1000/no.": "found"})
+    '10.1000/no.'
+
+    :param longer: what ``untrimmed`` returns for the mention.
+    :param statuses: what is known of names, as in ``Survey.statuses``.
+    """
+    for candidate in (name, *longer):
+        if statuses.get(candidate) == "found":
+            return candidate
+    return name
 
 
 def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from enum import IntEnum
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._options import deadline_in, time_left
@@ -136,13 +136,21 @@ class Survey:
         self.meant = {}
         self.entries = {} if lock is None else resolver._recorded()
         self._lock = lock
+        self._longer: set[DOI] = set()  # asked about because a shorter name does not exist
+        self._shortened: set[DOI] = set()  # names that are registered only as longer ones
         self._stale_existence: set[str] = set()  # DOIs by their keys
         self._stale_works: set[str] = set()
         self._resolver = resolver
         self._started = time.time()
         self._deadline = deadline_in(budget)
 
-    def meet(self, needs: Mapping[DOI, Need], *, show: Show | None = None) -> None:
+    def meet(
+        self,
+        needs: Mapping[DOI, Need],
+        *,
+        longer: Iterable[tuple[DOI, Sequence[DOI]]] = (),
+        show: Show | None = None,
+    ) -> None:
         """Ask for what a document needs and what is not known yet: what it cites first, cards last.
 
         >>> from doiuri import DOI
@@ -154,6 +162,8 @@ class Survey:
         {DOI('10.1000/l82'): DOI('10.1000/182')}
 
         :param needs: the DOIs of the document, each with what is needed; the order is that of the requests.
+        :param longer: mentions of these DOIs in running text, each with the names that ``untrimmed`` returns.
+            Those of DOIs that do not exist are asked about in one batch; ``whole_name`` then says which is meant.
         :param show: called with "works" or "existence" and the DOIs before each step; returns a context
             manager that yields the step's progress function, or None.
         """
@@ -164,6 +174,10 @@ class Survey:
         self._look_up_works(cited, others, show)
 
         self._look_up_existence(self._without_status(needs), show)
+
+        registered = self._look_up_longer(needs, longer)
+        self._look_up_works(_with_need(registered, Need.WORK), [], show)
+        needs = {**registered, **needs}
 
         cards = self._with_status("found", _with_need(needs, Need.CARD))
         self._look_up_works(cards, [], show)
@@ -195,7 +209,8 @@ class Survey:
     @property
     def missing(self) -> dict[DOI, DOI | None]:
         """The DOIs that do not exist, each with the registered one that was probably meant, or None."""
-        return {doi: self.meant.get(doi) for doi in self._with_status("not-found", self.statuses)}
+        dead = self._with_status("not-found", self.statuses)
+        return {doi: self.meant.get(doi) for doi in dead if doi not in self._longer}
 
     def _with_status(self, status: str, dois: Iterable[DOI]) -> list[DOI]:
         """Return the DOIs with a status."""
@@ -239,6 +254,34 @@ class Survey:
         self.statuses[doi] = status
         if status == "not-found":
             self.works.pop(doi, None)
+
+    def _look_up_longer(
+        self, needs: Mapping[DOI, Need], longer: Iterable[tuple[DOI, Sequence[DOI]]]
+    ) -> dict[DOI, Need]:
+        """Ask about the longer names of DOIs that do not exist; return those that do, with what is needed."""
+        # Offline, the store may be a lock file, which has the longer name only
+        absent = {"not-found", None} if self._resolver.settings.offline else {"not-found"}
+        longer_of: dict[DOI, dict[DOI, None]] = {}
+        for doi, names in longer:
+            if names and doi in needs and self.statuses.get(doi) in absent:
+                longer_of.setdefault(doi, {}).update(dict.fromkeys(names))
+        candidates = dict.fromkeys(chain.from_iterable(longer_of.values()))
+        self._longer.update(candidates.keys() - needs.keys())
+        self._look_up_existence(self._without_status(candidates), _show_nothing)
+        for doi in candidates:
+            self.unknown.pop(doi, None)  # which says nothing of the document
+
+        registered: dict[DOI, Need] = {}
+        for doi, its_names in longer_of.items():
+            existing = self._with_status("found", its_names)
+            if not existing:
+                continue
+            self.meant[doi] = existing[0]
+            self.unknown.pop(doi, None)
+            self._shortened.add(doi)
+            for name in existing:
+                registered[name] = max(needs[doi], registered.get(name, needs[doi]))
+        return registered
 
     def _look_up_works(self, dois: Iterable[DOI], others: Collection[DOI], show: Show) -> None:
         """Ask for works that are not known yet.
@@ -292,13 +335,16 @@ class Survey:
         and what is unknown stays as it is. A DOI that does not exist has no work, and one that exists is no
         longer accepted.
 
-        :param dois: the DOIs whose existence was asked for.
+        :param dois: the DOIs of the document whose existence was asked for; of longer names those that are meant.
         """
         checked = {doi.key for doi in dois}
+        unasked = {doi.key for doi in self._longer | self._shortened} - checked
         unknown = {doi.key for doi in self.unknown}
         new: dict[Key, Entry] = {}
         stale: dict[Key, Entry] = {}
         for key, entry in self.entries.items():
+            if key.doi in unasked:
+                continue
             if not _is_asked_for(key, checked, unknown) or not content.takes(key, entry):
                 continue
             if entry.expires > self._started:
@@ -330,9 +376,10 @@ class Survey:
                 kept.append(doi)
         return kept
 
-    def unlockable(self, content: LockContent) -> list[DOI]:
-        """Return the DOIs that do not exist, which a lock file keeps only if https://doi.org says so."""
-        new = [doi for doi in self.missing if doi.key not in content.accepted]
+    def unlockable(self, content: LockContent, dois: Iterable[DOI]) -> list[DOI]:
+        """Return those of some DOIs that do not exist, which a lock file keeps only if https://doi.org says so."""
+        missing = self._with_status("not-found", dois)
+        new = [doi for doi in missing if doi.key not in content.accepted]
         return [doi for doi in new if content.status(doi.key) != "not-found"]
 
     def sentence(self, dois: Collection[DOI]) -> str:

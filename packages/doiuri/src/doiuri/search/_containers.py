@@ -71,6 +71,20 @@ def same_container(one: str, other: str) -> bool:
     return _JOURNAL_PARTS.isdisjoint(added) and all(len(word) > 1 for word in added)
 
 
+def may_be_same_container(one: str, other: str) -> bool:
+    """Return whether two titles of containers may be those of one: perhaps one is abbreviated in its own way.
+
+    >>> may_be_same_container("Celest. Mech.", "Celestial Mechanics and Dynamical Astronomy")
+    True
+    >>> may_be_same_container("ApJ", "The Astrophysical Journal")
+    True
+    """
+    if _are_of_other_kinds(set(folded(one).split()), set(folded(other).split())):
+        return False
+    short, long = sorted(("".join(_words(one)), "".join(_words(other))), key=len)
+    return _is_abbreviated(short, long)
+
+
 def _are_of_other_kinds(first: set[str], second: set[str]) -> bool:
     """Return whether two titles, by their words, are a journal and a meeting, or a meeting and a part of one."""
     if _MEETING_PARTS.isdisjoint(first) != _MEETING_PARTS.isdisjoint(second):
@@ -109,7 +123,7 @@ def _are_abbreviated(first: list[str], second: list[str]) -> bool:
 def _is_abbreviated(one: str, other: str) -> bool:
     """Return whether one word abbreviates the other: "natl" has letters of "national" in their order."""
     short, long = sorted((one, other), key=len)
-    if short[0] != long[0]:
+    if short[:1] != long[:1]:
         return False
     letters = iter(long)
     return all(letter in letters for letter in short) and (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri._patterns import lazy
 from doiuri._text import plain_text
-from doiuri.search._containers import is_meeting, same_container
+from doiuri.search._containers import is_meeting, may_be_same_container, same_container
 from doiuri.works._csl import MAX_TEXT, Name, read_date
 from doiuri.works._likeness import folded
 
@@ -124,8 +124,7 @@ class Traits(NamedTuple):
         has_volume = self.volume != "" and self.volume == other.volume
         has_page = _agree_pages(self, other)
         has_container = self._shares_container(other)
-        is_elsewhere = not (has_container or self.names_preprint_server) and bool(other.containers)
-        if is_elsewhere and not (has_volume and has_page):
+        if self._is_elsewhere(other) and not (has_volume and has_page):
             # Many works begin on page 1, and a volume of another journal is another volume
             has_volume = False
             has_page = has_page and not self.begins_on_page_one
@@ -135,6 +134,13 @@ class Traits(NamedTuple):
             yield "page"
         if has_container:
             yield "container"
+
+    def _is_elsewhere(self, other: Traits) -> bool:
+        """Return whether the containers are certainly different ones."""
+        if not self.containers or not other.containers or self.names_preprint_server:
+            return False
+        pairs = product(self.containers, other.containers)
+        return not any(may_be_same_container(one, another) for one, another in pairs)
 
     def _shares_container(self, other: Traits) -> bool:
         pairs = list(product(self.containers, other.containers))

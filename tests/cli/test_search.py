@@ -14,6 +14,7 @@ import pytest
 import yaml
 from doiuri import bibtex
 from doiuri.search import Search
+from doiuri_cli import _fixes
 from support.cli.command import doiuri
 from support.servers.search import search_site, searches
 from support.servers.web import Site
@@ -334,6 +335,11 @@ LAYOUTS = {
         "  YEAR={2014},\n  VOLUME={121}}\n"),
         f"  VOLUME={{121}},\n  DOI={{{IZZO}}}}}",
     ),
+    "capitals": (
+        ("@article{izzo2014,\n  Author = {Izzo, Dario},\n  Title = {Revisiting Lambert's problem},\n"
+        "  Year = {2014},\n  Volume = {121}}\n"),
+        f"  Volume = {{121}},\n  Doi = {{{IZZO}}}}}",
+    ),
     "a comment": (
         ("@article{izzo2014,\n  author = {Izzo, Dario},\n  title = {Revisiting Lambert's problem},\n"
         "  volume = {121},\n  year = {2014}, % really\n}\n"),
@@ -437,3 +443,91 @@ def test_fix_says_what_was_sent_and_what_is_left(servers: Site, tmp_path: Path) 
         f"Searched for 2 works without a DOI at {BOTH}: 1 found, 1 likely, 0 not found.",
         "Fixed 1 in 1 file; 1 info left.",
     ]
+
+
+def test_what_is_left_is_named_where_it_is_afterwards(servers: Site, tmp_path: Path) -> None:
+    """Each DOI that is written moves the lines that follow."""
+    lines = ENTRY.replace("}, ", "},\n  ").replace("{izzo2014, ", "{izzo2014,\n  ")
+    (tmp_path / "paper.bib").write_text(lines + LIKELY)
+    done = run(servers, tmp_path, "fix", "--search", "--unsafe-fixes", "-o", "concise", "paper.bib")
+    assert done.stdout.startswith("paper.bib:7:1: info[doi-likely] zhu2016: ")
+    assert (tmp_path / "paper.bib").read_text().splitlines()[6].startswith("@misc{zhu2016")
+
+
+def test_many_dois_are_proved_together(servers: Site, tmp_path: Path) -> None:
+    """One by one would take a time that grows with the square of their number."""
+    many = "".join(ENTRY.replace("izzo2014", f"izzo{number}") for number in range(60))
+    with mock.patch.object(_fixes, "prove_dois", wraps=_fixes.prove_dois) as prove:
+        after = fix(servers, tmp_path, "paper.bib", many)
+    assert after.count(IZZO) == 60
+    assert prove.call_count == 1
+
+
+STRANGE = {
+    "10.1000/a.": True,
+    "10.1000/a<b>;2-#": True,
+    '10.1000/a"b': True,
+    "10.1000/a b": False,
+    "10.1000/a}b": False,
+    "10.1000/a{b": False,
+    "10.1000/a\\b_c$d&": False,
+}
+
+
+@pytest.mark.parametrize("doi", STRANGE)
+def test_a_doi_is_written_only_if_it_is_read_as_the_same(doi: str, tmp_path: Path) -> None:
+    others = "".join(
+        ENTRY.replace("izzo2014", f"izzo{n}").replace("Lambert", f"{n}") for n in (1, 2)
+    )
+    registered = [
+        {**REGISTERED[0], "DOI": f"10.1000/{n}", "title": [f"Revisiting {n}'s problem"]}
+        for n in (1, 2)
+    ]
+    with search_site([{**REGISTERED[0], "DOI": doi}, *registered]) as running:
+        after = fix(running, tmp_path, "paper.bib", ENTRY + others)
+    written = doi if STRANGE[doi] else None
+    fields = [entry.fields.get("doi") for entry in bibtex.entries(after)]
+    assert fields == [written, "10.1000/1", "10.1000/2"], doi
+
+
+FORMATS = ["concise", "full", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_a_server_writes_is_no_command(name: str, tmp_path: Path) -> None:
+    evil = "\x1b[31mEVIL\x1b[0m\n::error::pwn\r\n##vso[task.logissue]x\x00\u202e\u2028<b>|`x`"
+    work = {**REGISTERED[0], "container-title": [evil], "volume": None, "page": None}
+    text = ENTRY.replace("volume = {121}", "note = {}")
+    with search_site([work]) as running:
+        (tmp_path / "paper.bib").write_text(text)
+        done = run(running, tmp_path, "check", "--search", "-o", name, "paper.bib")
+    assert "EVIL" in done.stdout, name
+    assert not re.search("[\x00\x1b\x7f\u202e\u2028]", done.stdout), name
+    assert not re.search(r"^::error|##vso", done.stdout, re.MULTILINE), name
+
+
+def test_what_is_found_is_no_error(servers: Site, tmp_path: Path) -> None:
+    """A new registration does not change the result of a build."""
+    for severity in ("error", "warning", "never"):
+        done = check(
+            servers, tmp_path, "paper.bib", ENTRY + LIKELY, "--search", "--fail-on", severity
+        )
+        assert done.returncode == 0, severity
+
+
+def test_standard_input(servers: Site, tmp_path: Path) -> None:
+    variables: dict[str, Any] = {
+        f"DOIURI_{name}": servers.url for name in ("CROSSREF", "DATACITE", "RESOLVER")
+    }
+    done = doiuri("fix", "--search", "--unsafe-fixes", "--stdin-filename", "paper.bib", "-",
+                  cwd=tmp_path, stdin=ENTRY.encode(), DOIURI_CACHE=":memory:", **variables)  # fmt: skip
+    assert f"doi = {{{IZZO}}}" in done.stdout
+
+
+def test_two_files_with_one_entry(servers: Site, tmp_path: Path) -> None:
+    for name in ("one.bib", "two.bib"):
+        (tmp_path / name).write_text(ENTRY)
+    done = run(servers, tmp_path, "fix", "--search", "--unsafe-fixes", "-o", "concise", ".")
+    assert "Searched for 2 works without a DOI" in done.stderr
+    assert (tmp_path / "one.bib").read_text() == (tmp_path / "two.bib").read_text()
+    assert IZZO in (tmp_path / "two.bib").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
     from doiuri_cli._run import Content
+    from doiuri_cli.files import Location
     from doiuri_cli.registry import Answers
     from doiuri_cli.rules import Finding
+
+    Prove = Callable[["Version", Sequence[Fix], Config], "Version"]
 
 _MOST_ROUNDS = 10  # a fix makes way for another one a few times at most
 
@@ -187,30 +191,35 @@ def mend(
 def _with_dois(
     version: Version, config: Config, found: Sequence[Finding], policy: FixPolicy
 ) -> tuple[Version, Sequence[Finding], int]:
-    """Return the file with the DOIs that a search found, the findings that are left, and how many DOIs there are.
+    """Return the file with the DOIs that a search found, the findings that are left, and the number of DOIs."""
+    refused: dict[Fix, str] = {}
+    allowed = compatible(_allowed(found, policy))
+    fixes, proven = _proved(version, allowed, config, refused, prove=prove_dois)
 
-    A DOI is written only if the bibliography then says the same as before, and the DOI.
-    """
-    from doiuri_cli.readers._without_doi import adds_only  # rarely needed
-
-    _allowed(found, policy)  # asks about all names together
-    source = version.source
-    left: list[Finding] = []
-    count = 0
-    # From the end, so that the offsets of the others stay
-    for finding in sorted(found, key=lambda each: each.fix.start if each.fix else 0, reverse=True):
-        fix = finding.fix
-        if fix is None or fix.name is None or not policy.allows(finding):
-            left.append(finding)
-            continue
-        text = apply(source.text, [fix])
-        with_doi = Source.from_bytes(source.path, source.to_bytes(text))
-        if with_doi.text == text and adds_only(fix.name, source, with_doi):
-            source = with_doi
-            count += 1
-        else:
+    left = []
+    for finding in found:
+        if finding.fix in refused:
             left.append(finding._replace(fix=None))
-    return Version(source, examine(source, config)), left[::-1], count
+        elif finding.fix not in fixes:
+            left.append(finding)
+    written = {finding.location for finding in found if finding.fix in fixes}
+    return proven, _moved(left, version.source, proven.source, written), len(fixes)
+
+
+def _moved(
+    findings: Sequence[Finding], before: Source, after: Source, written: Collection[Location]
+) -> Sequence[Finding]:
+    """Return the findings where their entries are after DOIs were written.
+
+    :param written: where the entries that got one were.
+    """
+    from doiuri_cli.readers._without_doi import works_without_doi  # rarely needed
+
+    old = (work.location for work in works_without_doi(before))
+    left = [location for location in old if location not in written]
+    new = [work.location for work in works_without_doi(after)]
+    places = dict(zip(left, new, strict=True))
+    return [finding._replace(location=places[finding.location]) for finding in findings]
 
 
 def _allowed(findings: Sequence[Finding], policy: FixPolicy) -> list[Fix]:
@@ -241,13 +250,17 @@ def _proved(
     refused: dict[Fix, str],
     kept: Sequence[Fix] = (),
     proven: Version | None = None,
+    *,
+    prove: Prove | None = None,
 ) -> tuple[Sequence[Fix], Version]:
     """Return ``kept`` and each fix that can be proved with those before it, and the file with them.
 
     :param refused: a dictionary to which each other fix is added, with the reason.
     :param kept: fixes that are already proved together.
     :param proven: the file with these; None if there are none.
+    :param prove: proves fixes; by default, those of DOIs that are in the file.
     """
+    prove = prove or prove_corrections
     proven = proven or version
     if not fixes:
         return kept, proven
@@ -262,8 +275,8 @@ def _proved(
 
     # Half of them at a time: one by one would take quadratic time
     middle = len(fixes) // 2
-    kept, proven = _proved(version, fixes[:middle], config, refused, kept, proven)
-    return _proved(version, fixes[middle:], config, refused, kept, proven)
+    kept, proven = _proved(version, fixes[:middle], config, refused, kept, proven, prove=prove)
+    return _proved(version, fixes[middle:], config, refused, kept, proven, prove=prove)
 
 
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:
@@ -285,15 +298,46 @@ def apply(text: str, fixes: Sequence[Fix]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
+def prove_corrections(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
     """Return the file with the fixes, read again: the same DOIs are in it in the same order.
 
     :raises ProofError: if the encoding cannot represent the text, or if the reader reads other parts or other
         DOIs, or in another order.
     """
-    source = version.source
-    text = apply(source.text, fixes)
+    fixed = _fixed(version.source, fixes)
+    report = _read_again(version, fixed, config)
+    if report.parts != version.report.parts or _outline(fixed) != _outline(version.source):
+        raise ProofError("the fixed text has other parts")
 
+    expected = _expected(version.report.mentions, fixes)
+    names = [mention.name for mention in report.mentions]
+    if expected != names:
+        raise ProofError(f"the fixed text would mention other DOIs{_difference(expected, names)}")
+    return Version(fixed, report)
+
+
+def prove_dois(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
+    """Return the file with DOIs for works without one, read again: it says the same as before, and these DOIs.
+
+    :raises ProofError: if the encoding cannot represent the text, or if the reader reads anything else.
+    """
+    from doiuri_cli.readers._without_doi import adds_only  # rarely needed
+
+    names = [fix.name for fix in fixes if fix.name is not None]
+    fixed = _fixed(version.source, fixes)
+    report = _read_again(version, fixed, config)
+    if not adds_only(names, version.source, fixed):
+        raise ProofError("the fixed text would say something else")
+
+    before = Counter(mention.name for mention in version.report.mentions)
+    added = Counter(mention.name for mention in report.mentions) - before
+    if added != Counter(names):
+        raise ProofError(f"the fixed text would mention other DOIs{_difference(names, [*added])}")
+    return Version(fixed, report)
+
+
+def _fixed(source: Source, fixes: Sequence[Fix]) -> Source:
+    text = apply(source.text, fixes)
     try:
         fixed = Source.from_bytes(source.path, source.to_bytes(text))
     except UnicodeError:
@@ -302,7 +346,10 @@ def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
         ) from None
     if fixed.text != text:
         raise ProofError("the fixed text would be read in another encoding")
+    return fixed
 
+
+def _read_again(version: Version, fixed: Source, config: Config) -> FileReport:
     try:
         report = examine(fixed, config)
     except Exception as error:  # noqa: BLE001 - readers may be others'
@@ -311,14 +358,7 @@ def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
         ) from None
     if report.note != version.report.note:
         raise ProofError(f"the fixed text could not be read: {report.note}")
-    if report.parts != version.report.parts or _outline(fixed) != _outline(source):
-        raise ProofError("the fixed text has other parts")
-
-    expected = _expected(version.report.mentions, fixes)
-    names = [mention.name for mention in report.mentions]
-    if expected != names:
-        raise ProofError(f"the fixed text would mention other DOIs{_difference(expected, names)}")
-    return Version(fixed, report)
+    return report
 
 
 def _difference(expected: Sequence[str | None], names: Sequence[str | None]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri import bibtex
@@ -18,7 +19,7 @@ from doiuri_cli.readers._part import Part, location_of
 from doiuri_cli.readers._yaml import decoded, scalars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from doiuri.bibtex import BibTeXEntry
 
@@ -65,18 +66,21 @@ def works_without_doi(source: Source) -> Iterator[WithoutDOI]:
             yield from _ris(source)
 
 
-def adds_only(name: str, before: Source, after: Source) -> bool:
-    """Return whether a bibliography says the same as before, and that one of its works has the DOI ``name``."""
-    old = list(_values(before))
-    new = list(_values(after))
-    for number, (key, value) in enumerate(new):
-        is_doi = key in {"doi", "DOI", "DO"} and value == name
-        if is_doi and new[:number] + new[number + 1 :] == old:
-            return True
-    return False
+def adds_only(names: Collection[str], before: Source, after: Source) -> bool:
+    """Return whether a bibliography says the same as before, and that some of its works have these DOIs."""
+    left = Counter(names)
+    old = deque(_values(before))
+    for key, value in _values(after):
+        if old and old[0] == (key, value):
+            old.popleft()
+        elif key in {"doi", "DOI", "DO"} and left[value]:
+            left[value] -= 1
+        else:
+            return False
+    return not old and not left.total()
 
 
-def _values(source: Source) -> Iterator[tuple[object, object]]:
+def _values(source: Source) -> Iterator[tuple[Any, Any]]:
     """Yield all that a bibliography says, in order: each value with its key."""
     match type_of(source.path):
         case "bibtex":
@@ -164,13 +168,20 @@ def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
     for field, end in reversed(quoted):
         if _COMMENT_FOLLOWS.match(text, end + 1):
             continue  # the comment would stand at another field
-        name = "DOI" if field["name"].isupper() else "doi"
+        name = _as_written("doi", field["name"])
         space = field["space"]
         if is_aligned:
             space = " " * max(len(field["name"] + space) - len(name), 1)
         before = f"{field['lead']}{name}{space}={field['gap']}{field['quote']}"
         return Insertion(end + 1, before, _CLOSING[field["quote"]])
     return None
+
+
+def _as_written(name: str, other: str) -> str:
+    """Return the name of a field in the case of another one."""
+    if other.isupper():
+        return name.upper()
+    return name.capitalize() if other.istitle() else name
 
 
 def _ris(source: Source) -> Iterator[WithoutDOI]:

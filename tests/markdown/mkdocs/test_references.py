@@ -69,7 +69,7 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
     page = built.page(f"references{html}")
     back = re.findall(
         r'<a aria-label="[^"]*" class="doi-backref" href="[^"]*#cite-10.1000_2f([^"]*)" role="doc-backlink" '
-        r'title="([^"]*)">(.*?)</a>',
+        r'style="[^"]*" title="([^"]*)">(.*?)</a>',
         built.source(f"references{html}"),
     )
     assert back == [

@@ -141,7 +141,12 @@ _BACK = "↩"
 # The classes of lists in citeproc-js, pandoc and doiuri-csl
 _LIST_CLASS = "csl-bib-body"
 _ENTRY_CLASS = "csl-entry"
+# A page has no style sheet of ours unless it has cards
 _HANGING = "list-style: none; padding-left: 2em; text-indent: -2em"
+# The minimum size of what is clicked (WCAG 2.2, 2.5.8)
+_TARGET = (
+    "display: inline-block; min-height: 24px; min-width: 24px; text-align: center; text-indent: 0"
+)
 # The outermost first
 _FORMATS: dict[csl.Format, tuple[str] | tuple[str, dict[str, str]]] = {
     "italic": ("em",),
@@ -419,12 +424,12 @@ class Writer:
         link.set("role", "doc-biblioref")
 
     def _link_back(self, entry: Element, backlinks: list[Backlink]) -> None:
-        """Add links back to places: "↩" for one, "↩ 1, 2" for several."""
+        """Add links back to places: "↩" for one, "↩ 1", "2" for several."""
         for number, backlink in enumerate(backlinks, 1):
-            separator = " " if number == 1 else ", "
-            add_text(entry, separator)
+            add_text(entry, " ")
             back = self._back(backlink, number)
             link = SubElement(entry, "a", {"class": "doi-backref", "role": "doc-backlink"})
+            link.set("style", _TARGET)
             link.set("href", back.url)
             link.set("title", literal(back.title))
             link.set("aria-label", literal(back.title))

@@ -17,6 +17,13 @@ CARD = {
     "author": [{"given": "Ada", "family": "Byron"}],
     "issued": {"date-parts": [[1843]]},
 }
+MANY = """Many
+====
+
+First :doi:`10.1000/1` and :doi:`10.1000/2`, doi:10.1000/3 and doi:10.1000/4, again doi:10.1000/2.
+
+Four doi:10.1000/2, doi:10.1000/3, doi:10.1000/4, doi:10.1000/5.
+"""
 SHOWN = "getComputedStyle(document.querySelector('.doi-card')).display !== 'none'"
 CLEAR = """(() => {
   const linear = v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -30,18 +37,25 @@ CLEAR = """(() => {
 @pytest.fixture(scope="module")
 def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cards")
-    text = "T\n=\n\nText :doi:`10.1000/1`, and more.\n"
+    text = "T\n=\n\nText :doi:`10.1000/1`, and more.\n\n.. toctree::\n\n   many\n"
     conf = 'extensions = ["sphinx_doiuri"]\nhtml_theme = "furo"\ndoi_details = True\ndoi_cache = ":memory:"\n'
-    rest = resolver({"10.1000/1": "https://example.org/"})
+    rest = resolver({f"10.1000/{number}": "https://example.org/" for number in range(1, 6)})
 
     def answer(asked: Asked) -> Answer:
-        body = json.dumps(CARD).encode()
+        number = asked.target[-1]
+        title = CARD if number == "1" else CARD | {"title": f"Title {number}"}
+        body = json.dumps(title).encode()
         kind = {"Content-Type": "application/vnd.citationstyles.csl+json"}
         return rest(asked) if asked.target.startswith("/api/") else Answer(200, kind, body)
 
     with site(answer) as server:
         source = write(
-            folder / "src", {"index.rst": text, "conf.py": f"{conf}doi_resolver = {server.url!r}\n"}
+            folder / "src",
+            {
+                "index.rst": text,
+                "many.rst": MANY,
+                "conf.py": f"{conf}doi_resolver = {server.url!r}\n",
+            },
         )
         return build(source, folder).out / "index.html"
 
@@ -85,6 +99,22 @@ def test_card_opens_by_touch_while_the_link_stays_a_link(browser: Page, html: Pa
     is_beside = card[2] >= button[3] - 1 or card[3] <= button[2] + 1
     assert is_beside, "the card covers the line of its button"
     assert min(abs(card[2] - button[3]), abs(card[3] - button[2])) < 40, "the card is far away"
+
+
+def test_five_buttons_of_a_paragraph_are_one_for_all_its_works(browser: Page, html: Path) -> None:
+    browser.open(html.with_name("many.html"), touch=True, width=400)
+    names = [f"About doi:10.1000/{number}" for number in range(1, 5)]
+    labels = browser.run("[...document.querySelectorAll('.doi-more')].map(e => e.ariaLabel)")
+    assert labels == ["; ".join(names), *(f"About doi:10.1000/{number}" for number in range(2, 6))]
+
+    browser.tap(".doi-more")
+    card = "document.querySelector('.doi-card:popover-open')"
+    browser.wait(f"{card} !== null")
+    titles = [f"{title}. Ada Byron, 1843" for title in ("A title", "Title 2", "Title 3", "Title 4")]
+    assert browser.run(f"{card}.ariaLabel") == "; ".join(titles)
+    shown = browser.run(f"[...{card}.querySelectorAll('.doi-card-title')].map(e => e.dataset.doi)")
+    assert shown == ["A title", "Title 2", "Title 3", "Title 4"]
+    assert browser.descriptions().count("Title 2. Ada Byron, 1843") == 3  # as links have them
 
 
 def test_escape_closes_a_card_however_it_was_opened(browser: Page, html: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -208,6 +209,21 @@ def test_a_value_that_is_too_long_is_the_problem_of_its_entry(
     assert len(too_long.problem) < 200
     assert "aaa" not in to_text(too_long.runs)
     assert taken.problem == ""
+
+
+@pytest.mark.parametrize("word", ["de ", "b-", "(b) ", "B."])
+def test_long_given_names_are_initials_in_linear_time(word: str) -> None:
+    """A look at the whole name for each of its words took 25 s."""
+    style = style_with("by-cite")
+    [item] = works([[{"family": "Doe", "given": word * 20_000}]])
+    start = time.process_time()
+
+    processor = Processor(style, [item])
+    processor.register([[Cite("0")]])
+    processor.bibliography()
+
+    assert time.process_time() - start < 5
+    assert to_text(processor.citation(0)) == "(Doe 2001)"
 
 
 def test_year_suffixes_go_on_after_z() -> None:

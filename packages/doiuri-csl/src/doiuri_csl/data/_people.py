@@ -174,6 +174,7 @@ def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = Fal
     :param only_normalizes: whether names stay as they are, but for those that are initials already
     """
     pieces: list[str] = []
+    has_no_capital = given.islower()
     space = mark[len(mark.rstrip()) :]
     for word in _words(given):
         letters = _initial_of(word.text, only_normalizes=only_normalizes)
@@ -182,7 +183,7 @@ def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = Fal
             hyphen_before = "-" if word.after_hyphen and hyphen else ""
             initial = f"{word.tags_before}{letters}{mark.rstrip()}{word.tags_after}"
             pieces.append(f"{hyphen_before}{initial}{space}")
-        elif only_normalizes or given.islower() or not is_lower_after_hyphen:
+        elif only_normalizes or has_no_capital or not is_lower_after_hyphen:
             # "Guo-ping" becomes "G."; a name without capitals, as of bell hooks, stays as it is written
             pieces.append(_in_full(word, pieces))
     joined = "".join(pieces)

@@ -18,6 +18,7 @@ from doiuri_csl.text._pieces import folded, plain_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from doiuri_csl._sheet import Area
     from doiuri_csl.document._document import Document
 
 _Group: TypeAlias = list[Entry]
@@ -55,6 +56,7 @@ class _Solver:
         self._document = document
         self._first_notes = first_notes
         self._area = document.sheet.citation
+        self._compares_later = document.sheet.is_note or _shortens_later(self._area)
         self._adds_names = self._area.flag("disambiguate-add-names")
         self._rule = self._area.get("givenname-disambiguation-rule", "by-cite")
         self._lists: dict[str, list[ListedNames]] = {}
@@ -65,9 +67,9 @@ class _Solver:
         return self._rule == "by-cite"
 
     def _look(self, entry: Entry) -> Look:
-        """Return what has to be unlike: in notes the later cites, as the first is a reference in full."""
+        """Return what has to be unlike: later cites, if they are shorter than the first one."""
         place = Place()
-        if self._document.sheet.is_note:
+        if self._compares_later:
             first_note = self._first_notes.get(entry.id, 0)
             place = Place(Position.SUBSEQUENT, is_near_note=True, first_note=first_note)
         cite = Cite(entry.id, place=place)
@@ -210,6 +212,13 @@ class _Solver:
             given_name = GivenName.FULL if needs_full_name else GivenName.INITIALS
             for person in people:
                 self._document.given_names[person.key] = given_name
+
+
+def _shortens_later(area: Area) -> bool:
+    """Return whether later cites have fewer names than the first one: "et-al-min" 6, and 3 for the later."""
+    first = area.names.get("et-al-min")
+    later = area.names.get("et-al-subsequent-min")
+    return later is not None and (first is None or int(later) < int(first))
 
 
 def _alike(entries: _Group, look: Callable[[Entry], object]) -> list[_Group]:

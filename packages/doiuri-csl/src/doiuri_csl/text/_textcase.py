@@ -31,7 +31,9 @@ _SHORT_STOP_WORDS = frozenset(
 )
 _WORD = re.compile(r"[^\s\-–—/\u00a0\u202f]+")
 _LETTERS = re.compile(r"[^\W_]+")
+_FIRST_WORD = re.compile(r"[\s\-–—/]*(?:(?!\s)[\W_])*")  # as far as its first letter
 _HEAD = re.compile(r"[\W_]*[^\W_]+(?:['’][^\W_]+)*")  # "si" of "si:B", but all of "d’Artagnan"
+_BEGINNING = re.compile(r"\W*\w+")  # "si" of "si:B", and "d" of "d’Artagnan"
 _HYPHENS = ("-", "‐")
 _MARKS_OF_END = (":", "?", "!")
 _SPACES_AND_QUOTES = " \u00a0\u202f\n\t'‘’\"“”„«»"
@@ -61,6 +63,12 @@ def _capitalize(word: str, lang: str = "") -> str:
         if character.isalnum():
             return word[:index] + _upper(character, lang) + word[index + 1 :]
     return word
+
+
+def _begins_small(word: str) -> bool:
+    """Return whether the first letters of a word have no capital."""
+    beginning = _BEGINNING.match(word)
+    return beginning is not None and beginning[0] == beginning[0].lower()
 
 
 class Language(NamedTuple):
@@ -100,7 +108,7 @@ def _capitalize_first(pieces: list[Piece], lang: str) -> list[Piece]:
         word = _WORD.search(piece.text)
         if word is None:
             continue
-        if word[0] != word[0].lower():
+        if not _begins_small(word[0]):
             return pieces
         capital = _capitalize(word[0], lang)
         text = f"{piece.text[: word.start()]}{capital}{piece.text[word.end() :]}"
@@ -113,7 +121,7 @@ def _capitalize_all(pieces: list[Piece], lang: str) -> list[Piece]:
 
     def change(found: re.Match[str]) -> str:
         word = found[0]
-        return _capitalize(word, lang) if word.islower() else word
+        return _capitalize(word, lang) if _begins_small(word) else word
 
     return _change_text(pieces, lambda text: _WORD.sub(change, text))
 
@@ -147,8 +155,9 @@ class _Title:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        letters = _LETTERS.search(text)
-        self._first_letter = letters.start() if letters else 0
+        # Marks alone are a word, too: "… and Then There Were None"
+        first = _FIRST_WORD.match(text)
+        self._first_letter = first.end() if first else 0
         self._last_start = 0
         for word in _WORD.finditer(text):
             if _LETTERS.search(word[0]):
@@ -171,10 +180,12 @@ class _Title:
         runs = [*_LETTERS.finditer(word)]
         head = _HEAD.match(word)
         is_inside_word = self._text[max(0, start - 1) : start].isalnum()
-        if head is None or is_inside_word or head[0] != head[0].lower():
+        if head is None or is_inside_word:
             return word
         if self._begins_sentence(start):
-            return _capitalize(word)
+            return _capitalize(word) if _begins_small(word) else word
+        if head[0] != head[0].lower():
+            return word
         # A letter alone is a name or an abbreviation: "the p-value", "at 5 p.m.", "l’oiseau"
         if len(runs[0][0]) == 1:
             return word

@@ -35,8 +35,10 @@ _PAGE_RANGE = re.compile(
     """,
     re.VERBOSE,
 )
-_ROMAN_RANGE = re.compile(
-    r"( [ivxlcdm]+ ) \s* (?: --? | – ) \s* ( [ivxlcdm]+ )", re.IGNORECASE | re.VERBOSE
+# "xi-12", "12a-15b"; but not "12a-b", which may be one page
+_MIXED_RANGE = re.compile(
+    r"( [ivxlcdm]+ | \d+[a-z]* ) \s* (?: --? | – ) \s* ( [ivxlcdm]+ | \d+[a-z]* )",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -193,12 +195,10 @@ def _format_range(text: str, style: str, delimiter: str) -> str:
     # A hyphen behind a backslash is part of a page number, as in 3\-B.
     if "\\-" in text:
         return text.replace("\\-", "-")
-    roman_parts = _ROMAN_RANGE.fullmatch(text)
-    if roman_parts:
-        return f"{roman_parts[1]}{delimiter}{roman_parts[2]}"
     parts = _PAGE_RANGE.fullmatch(text)
     if not parts:
-        return text
+        mixed_parts = _MIXED_RANGE.fullmatch(text)
+        return f"{mixed_parts[1]}{delimiter}{mixed_parts[2]}" if mixed_parts else text
     prefix, first, last_prefix, last = parts.groups()
     # Pages of different series are no range: N110-5 may be one page.
     if last_prefix != prefix:

@@ -149,8 +149,8 @@ class Date:
         return pieces
 
     def _render_literal(self, text: str, parts: list[_DatePart], context: Context) -> list[Piece]:
-        """Return a date in words, in the appearance that the year has in this style."""
-        pieces = parse(text) + self._year_suffix(context)
+        """Return a date in words, in the appearance that the year has in this style, but without its suffix."""
+        pieces = parse(text)
         for part in parts:
             if part.name == "year":
                 return part.appearance.apply(pieces, context)
@@ -187,7 +187,7 @@ class Date:
         return pieces
 
     def _year_suffix(self, context: Context) -> list[Piece]:
-        """Return the year suffix for the first year that is shown; a date of access gets none."""
+        """Return the year suffix for the first year that is rendered; a date of access gets none."""
         suffix = context.entry.listed.year_suffix
         # CSL 1.0.2, Disambiguation: dates add the suffix, unless the style shows it somewhere itself.
         is_explicit = context.area in context.settings.areas_with_year_suffix
@@ -212,11 +212,12 @@ class Date:
         first = parts.index(twice[0])
         last = parts.index(twice[-1])
         head = self._render_moment(parts[:first], delimiter, start, context)
-        left = self._render_moment(
-            _without_last_suffix(twice, start, context), delimiter, start, context
-        )
+        # The end comes first, as a year suffix stands at the last year: "1999–2001a"
         right = self._render_moment(
             _without_first_prefix(twice, end, context), delimiter, end, context
+        )
+        left = self._render_moment(
+            _without_last_suffix(twice, start, context), delimiter, start, context
         )
         tail = self._render_moment(parts[last + 1 :], delimiter, start, context)
         middle = [*left, Piece(largest.range_delimiter), *right]

@@ -126,12 +126,12 @@ class Processor:
         if not isinstance(key, str | int):
             raise ValueError(f"item {number} has no id")  # noqa: TRY004 (a value from a file)
         key = str(key)
-        problems = []
+        item, problems = read_item(given)
+        item["id"] = key
         if key in self._items:
-            problems.append(
-                f"id: item {number} has the same id as an earlier one, which it replaces"
+            problems.insert(
+                0, f"id: item {number} has the same id as an earlier one, which it replaces"
             )
-        item = {**read_item(given, problems), "id": key}
         if abbreviations is not None:
             item.update(abbreviations.short_forms(item))
         self._items[key] = item

@@ -15,8 +15,7 @@ PARTS = ("year", "month", "day")
 
 # A date in words is no longer; the year of a work has five digits at most.
 _LONGEST_RAW = 200
-_LAST_SEASON = 24
-_LAST_DAY = 31
+_LAST = {"month": 24, "day": 31}  # months from 13 on are seasons
 _LONGEST_NUMBER = 5
 _ISO = re.compile(r"( -? \d{1,4} ) (?: - ( \d{1,2} ) )? (?: - ( \d{1,2} ) )?", re.VERBOSE)
 _NUMERIC = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
@@ -60,12 +59,12 @@ def _read_moment(parts: list[Any], season: int = 0) -> Moment:
     """Return a moment from date-parts; months from 13 on are seasons."""
     numbers = [_to_int(part) for part in parts[:3]]
     year, month, day = numbers + [0] * (3 - len(numbers))
-    if 13 <= month <= _LAST_SEASON:
+    if 13 <= month <= _LAST["month"]:
         # CSL 1.0.2, Seasons; 21 to 24 are those of EDTF.
         season = (month - 13) % 4 + 1
     if not 1 <= month <= 12:
         month = 0
-    if not 1 <= day <= _LAST_DAY:
+    if not 1 <= day <= _LAST["day"]:
         day = 0
     return Moment(year, month, day, season)
 
@@ -91,18 +90,17 @@ def read_date(value: Mapping[str, Any]) -> DateValue | None:
     moments = [_read_moment(part, season) for part in parts if isinstance(part, list) and part]
     moments = [moment for moment in moments if moment.year or moment.month or moment.season]
     if moments:
-        end = moments[1] if len(moments) > 1 else None
-        if end is not None and end.year == 0:
-            end = None
+        start, *later = moments
+        end = later[0] if later and later[0].year else None
         is_open = len(parts) > 1 and end is None
-        return DateValue(moments[0], end, circa=circa, open_end=is_open)
-    if value.get("season") and not season:
-        return DateValue(literal=str(value["season"]), circa=circa)
+        return DateValue(start, end, circa=circa, open_end=is_open)
     if season:
         return DateValue(Moment(season=season), circa=circa)
+    if value.get("season"):
+        return DateValue(literal=str(value["season"]), circa=circa)
     if value.get("raw"):
         return _parse_raw(str(value["raw"]), circa)
-    words = " ".join(str(part) for part in _first_parts(parts)).strip()
+    words = " ".join(str(part) for part in _first_date(parts)).strip()
     if any(character.isalpha() for character in words):
         # "in press" in the place of a year: shown as it is, rather than "n.d."
         return DateValue(literal=words, circa=circa)
@@ -117,17 +115,15 @@ def wrong_parts(value: Mapping[str, Any]) -> list[str]:
     for moment in moments:
         if not isinstance(moment, list):
             continue
-        for name, number, last in zip(
-            PARTS[1:], moment[1:3], (_LAST_SEASON, _LAST_DAY), strict=False
-        ):
+        for (name, last), number in zip(_LAST.items(), moment[1:3], strict=False):
             is_given = number not in (None, "", 0, "0", "00")
             if is_given and not 1 <= _to_int(number) <= last:
                 problems.append(f"{number!r} is not a {name}")
     return problems
 
 
-def _first_parts(parts: list[Any]) -> list[Any]:
-    """Return the parts of the first date that are anything."""
+def _first_date(parts: list[Any]) -> list[Any]:
+    """Return what the first of date-parts has for year, month and day, without what is empty."""
     first = parts[0] if parts else []
     if not isinstance(first, list):
         return []

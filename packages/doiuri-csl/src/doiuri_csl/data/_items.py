@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from doiuri_csl.data._dates import DateValue, read_date, wrong_parts
 from doiuri_csl.data._people import Person, read_person
@@ -67,9 +67,17 @@ _LETTERS_OF_NAMES = {1: 4, 2: 2, 3: 2}
 _MOST_NAMES_IN_LABEL = 4
 
 
-def read_item(given: Mapping[str, Any], problems: list[str]) -> Item:
-    """Return an item whose values have the types of their variables; the others are problems."""
+class ReadItem(NamedTuple):
+    """An item, and what could not be read of it."""
+
+    item: Item
+    problems: list[str]
+
+
+def read_item(given: Mapping[str, Any]) -> ReadItem:
+    """Return an item whose values have the types of their variables; the others are left out, and problems."""
     item: Item = {}
+    problems: list[str] = []
     for key, value in given.items():
         checked = _value(str(key), value)
         if checked is not None and _is_too_long(checked):
@@ -84,7 +92,7 @@ def read_item(given: Mapping[str, Any], problems: list[str]) -> Item:
     kind = item.get("type", "")
     if kind and kind not in TYPES:
         problems.append(f"type: CSL has no type {_shortened(kind)}")
-    return item
+    return ReadItem(item, problems)
 
 
 def _is_too_long(value: str | DateValue | list[Person]) -> bool:

@@ -127,10 +127,10 @@ def _parse_particles(person: Person) -> Person:
     if family.startswith('"') and family.endswith('"') and len(family) > 1:
         return replace(person, family=family[1:-1])
     if not person.non_dropping:
-        found = _LEADING_PARTICLES.match(family)
-        if found and found.end() < len(family):
-            particle = found[0].strip()
-            person = replace(person, non_dropping=particle, family=family[found.end() :])
+        particles = _LEADING_PARTICLES.match(family)
+        if particles and particles.end() < len(family):
+            rest = family[particles.end() :]
+            person = replace(person, non_dropping=particles[0].strip(), family=rest)
     if not person.dropping and not person.given.islower():
         words = person.given.split()
         start = len(words)

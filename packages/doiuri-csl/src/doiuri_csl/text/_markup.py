@@ -75,11 +75,12 @@ def _raise_superscripts(text: str) -> str:
     return _SUPERSCRIPT.sub(_raised, text, count=_MOST // 10)
 
 
-def _raised(found: re.Match[str]) -> str:
+def _raised(superscript: re.Match[str]) -> str:
     """Return the characters that a superscript one stands for, in a tag."""
-    codes = unicodedata.decomposition(found[0]).split()[1:]
+    # Such as "<super> 0054 004D" for "™"
+    codes = unicodedata.decomposition(superscript[0]).split()[1:]
     characters = "".join(chr(int(code, 16)) for code in codes)
-    characters = characters or _UNRAISED[found[0]]
+    characters = characters or _UNRAISED[superscript[0]]
     return f"<sup>{characters}</sup>"
 
 
@@ -154,9 +155,9 @@ def _matching_marks(text: str) -> dict[int, Kind]:
     """Return the kinds of the quotation marks that have a partner, by their positions."""
     pairs: dict[int, Kind] = {}
     waiting: list[tuple[int, str]] = []
-    for found in islice(_MARKS.finditer(text), _MOST):
-        position = found.start()
-        mark = found[0]
+    for match in islice(_MARKS.finditer(text), _MOST):
+        position = match.start()
+        mark = match[0]
         before = text[position - 1 : position]
         after = text[position + 1 : position + 2]
         is_apostrophe = mark in _APOSTROPHES and before.isalnum() and after.isalnum()

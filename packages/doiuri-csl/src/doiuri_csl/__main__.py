@@ -20,7 +20,7 @@ from doiuri_csl import (
     to_markdown,
     to_text,
 )
-from doiuri_csl._locale import naming_file
+from doiuri_csl._errors import naming_file
 from doiuri_csl.data._json import read_items
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "html", "markdown", "latex")
 
-# As of the command doiuri
+# The same as those of the command doiuri
 _PROBLEMS = 1
 _FAILED = 2
 _INTERRUPTED = 130
@@ -40,8 +40,8 @@ _BROKEN_PIPE = 141
 _EXIT_CODES = """\
 exit code:
   0  the list was printed
-  1  it was printed without the parts of items that cannot be read; standard error says which
-  2  wrong use, or a file that cannot be read
+  1  the list was printed, but parts of items could not be read; standard error names them
+  2  nothing was printed: wrong arguments, or a file that cannot be read
 """
 
 
@@ -62,13 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             items = _read_items(options.items)
             processor = Processor(style, [item for item, _ in items], _read_locale(options.locale))
         for warning in caught:
-            _complain(f"{options.style}: {warning.message}")
+            _report(f"{options.style}: {warning.message}")
 
         processor.register([], uncited=[item["id"] for item, _ in items])
         references = processor.bibliography()
         print(_written(references, style, options.to), flush=True)  # noqa: T201 (its output)
     except CSLError as error:
-        _complain(str(error))
+        _report(str(error))
         return _FAILED
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -76,30 +76,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The flush at exit would fail once more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
-    return _complain_of_items(references, items, options.items)
+    return _report_problems(references, items, options.items)
 
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="python -m doiuri_csl",
-        description="Print the list of references of a file of CSL-JSON, in any CSL style.",
+        description="Print a list of references in any CSL style.",
         epilog=_EXIT_CODES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("style", metavar="STYLE", help="a file of the Citation Style Language, such as apa.csl")
-    add("items", metavar="ITEMS", help="a file of CSL-JSON, or - for standard input")
+    add("style", metavar="STYLE", help="a CSL style, such as apa.csl")
+    add("items", metavar="ITEMS", help="a CSL-JSON file, or - for standard input")
     add(
         "--to",
         metavar="FORMAT",
         choices=FORMATS,
         default="text",
-        help=f"{', '.join(FORMATS)} (default: text)",
+        help="text, html, markdown or latex (default: text)",
     )
     add(
         "--locale",
         metavar="LANG",
-        help="a language such as de, or a file of CSL's locales; by default that of the style",
+        help="a language such as de, or a CSL locale file (default: the language of the style)",
     )
     return parser
 
@@ -148,7 +148,7 @@ def _written(references: Sequence[Reference], style: Style, name: str) -> str:
     return "\n".join(map(to_text, entries))
 
 
-def _complain_of_items(
+def _report_problems(
     references: Sequence[Reference], items: Sequence[LocatedItem], path: str
 ) -> int:
     """Say what could not be read of items, and return the exit code."""
@@ -156,12 +156,12 @@ def _complain_of_items(
     code = 0
     for reference in references:
         if reference.problem:
-            _complain(f"{path}:{lines[reference.id]}: {reference.id}: {reference.problem}")
+            _report(f"{path}:{lines[reference.id]}: {reference.id}: {reference.problem}")
             code = _PROBLEMS
     return code
 
 
-def _complain(message: str) -> None:
+def _report(message: str) -> None:
     print(f"doiuri_csl: {message}", file=sys.stderr)  # noqa: T201 (its output)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from doiuri_csl import Cite, Locale, Place, Position, Processor, Run, Style
-from doiuri_csl._locale import read_file
+from doiuri_csl._xml import read_file
 
 Line: TypeAlias = list[tuple[str, frozenset[str]]]
 """The characters of a line, and how each looks."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from doiuri_csl._errors import CSLError
+from doiuri_csl._errors import CSLError, naming_file
 
 if TYPE_CHECKING:
     import os
@@ -64,24 +64,11 @@ class Abbreviations:
 
         :raises CSLError: if it cannot be read or is not such a list; it says the path
         """
-        file = str(path)
-        try:
-            lists = json.loads(Path(path).read_bytes())
-        except OSError as error:
-            raise CSLError(f"cannot be read: {error.strerror or error}", path=file) from None
-        except json.JSONDecodeError as error:
-            raise CSLError(f"not JSON: {error.msg}", path=file, line=error.lineno) from None
-        except (ValueError, RecursionError) as error:  # not UTF-8, or too deep
-            raise CSLError(f"not JSON: {error}", path=file) from None
-        if not isinstance(lists, dict):
-            raise CSLError("not a list of abbreviations: expected an object", path=file)
-        # Zotero's list describes itself
-        lists.pop("info", None)
-        try:
+        with naming_file(path):
+            lists = _read_json(Path(path).read_bytes())
+            # Zotero's list describes itself
+            lists.pop("info", None)
             return cls(lists)
-        except CSLError as error:
-            error.path = file
-            raise
 
     @cached_property
     def digest(self) -> bytes:
@@ -98,9 +85,9 @@ class Abbreviations:
         names = [":".join(parts[:count]) for count in range(len(parts), 0, -1)]
         compared = _compared(long)
         for name in (*names, _DEFAULT):
-            found = self._lists.get((name, field), {}).get(compared)
-            if found is not None:
-                return found
+            short = self._lists.get((name, field), {}).get(compared)
+            if short is not None:
+                return short
         return ""
 
     def short_forms(self, item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -112,6 +99,22 @@ class Abbreviations:
                 short = self.get(field, long, jurisdiction) if long else ""
                 if short:
                     yield f"{variable}-short", short
+
+
+def _read_json(encoded: bytes) -> dict[str, Any]:
+    """Return the object of a JSON file.
+
+    :raises CSLError: if it is not JSON, or not an object
+    """
+    try:
+        lists = json.loads(encoded)
+    except json.JSONDecodeError as error:
+        raise CSLError(f"not JSON: {error.msg}", line=error.lineno) from None
+    except (ValueError, RecursionError) as error:  # not UTF-8, or too deep
+        raise CSLError(f"not JSON: {error}") from None
+    if not isinstance(lists, dict):
+        raise CSLError("not a list of abbreviations: expected an object")
+    return lists
 
 
 def _read_entries(field: str, entries: object) -> dict[str, str]:

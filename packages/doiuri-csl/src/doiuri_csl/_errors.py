@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
 
 class CSLError(ValueError):
     """A style or a locale cannot be used.
@@ -52,3 +59,18 @@ class CSLError(ValueError):
 
 
 CSLError.__module__ = "doiuri_csl"
+
+
+@contextmanager
+def naming_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let errors say the file that they are about, unless they name another one."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CSLError(f"cannot be read: {reason}", path=str(path)) from None
+    except CSLError as error:
+        error.path = error.path or str(path)
+        raise
+    except ValueError as error:  # a path may contain a NUL
+        raise CSLError(str(error), path=str(path)) from None

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._errors import CSLError
-from doiuri_csl._xml import LANG, Node, read_xml
+from doiuri_csl._xml import LANG, Node, read_file, read_xml
 from doiuri_csl.text._punctuation import QuoteMarks
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Container, Iterable
 
 ENGLISH = "en-US"
 
@@ -208,40 +206,6 @@ class Locale:
                 if node.get(LANG) == lang:
                     terms.overlay(node)
         return terms
-
-
-def read_file(path: str | os.PathLike[str], name: str) -> Node:
-    """Return the root element of a file.
-
-    :raises CSLError: if it cannot be read or its root is not ``name``; it says the path
-    """
-    with naming_file(path):
-        return check_root(read_xml(Path(path).read_bytes()), name)
-
-
-@contextmanager
-def naming_file(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let errors say the file that they are about, unless they name another one."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CSLError(f"cannot be read: {reason}", path=str(path)) from None
-    except CSLError as error:
-        error.path = error.path or str(path)
-        raise
-    except ValueError as error:  # a path may contain a NUL
-        raise CSLError(str(error), path=str(path)) from None
-
-
-def check_root(node: Node, name: str) -> Node:
-    """Return a root element.
-
-    :raises CSLError: if it has another name
-    """
-    if node.name != name:
-        raise node.error(f"is not a {name} of CSL")
-    return node
 
 
 def find_shipped(lang: str) -> Locale | None:

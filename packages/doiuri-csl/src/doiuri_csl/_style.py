@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from doiuri_csl._dependent import find_parent, parent_link, read_dependent
-from doiuri_csl._locale import check_root, naming_file, read_file
+from doiuri_csl._errors import naming_file
 from doiuri_csl._positions import cites_of, notes_of, place_cites
 from doiuri_csl._sheet import Sheet, read_sheet
-from doiuri_csl._xml import read_xml
+from doiuri_csl._xml import check_root, read_file, read_xml
 
 if TYPE_CHECKING:
     import os

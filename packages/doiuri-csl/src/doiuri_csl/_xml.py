@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from doiuri_csl._errors import CSLError
+from doiuri_csl._errors import CSLError, naming_file
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
 NAMESPACE = "http://purl.org/net/xbiblio/csl"
@@ -136,3 +138,22 @@ def read_xml(content: bytes | str) -> Node:
         # The encoding that the text declares is no longer its own.
         return _Reader("utf-8").read(content.encode("utf-8", "surrogatepass"))
     return _Reader(None).read(content)
+
+
+def read_file(path: str | os.PathLike[str], name: str) -> Node:
+    """Return the root element of a file.
+
+    :raises CSLError: if it cannot be read or its root is not ``name``; it says the path
+    """
+    with naming_file(path):
+        return check_root(read_xml(Path(path).read_bytes()), name)
+
+
+def check_root(node: Node, name: str) -> Node:
+    """Return a root element.
+
+    :raises CSLError: if it has another name
+    """
+    if node.name != name:
+        raise node.error(f"is not a {name} of CSL")
+    return node

@@ -140,6 +140,7 @@ RST = {
     "a field's name": ("Text\n\n:doi:10.1000/1: doi:10.1000/2", ["doi:10.1000/2"]),
     "bibliographic fields": (":address: doi:10.1000/1\n:other: doi:10.1000/2\n\ndoi:10.1000/3", ["doi:10.1000/3"]),
     "a page that is off": (":no-doi:\n\ndoi:10.1000/3", []),
+    "a page that is not off": (":no-doi: False\n\ndoi:10.1000/3", ["doi:10.1000/3"]),
     "a passage that is off": (
         ".. class:: no-doi\n\ndoi:10.1000/1\n\n.. container:: no-doi\n\n   - doi:10.1000/2\n\ndoi:10.1000/3",
         ["doi:10.1000/3"],

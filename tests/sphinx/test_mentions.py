@@ -50,8 +50,9 @@ def test_docstrings_myst_and_restructuredtext_link_mentions(tmp_path: Path) -> N
         f"{module}.py": MODULE,
         "myst.md": MYST,
         "off.md": "---\nno-doi: true\n---\n\n# Off\n\ndoi:10.1000/off\n",
+        "on.md": "---\nno-doi: false\n---\n\n# On\n\ndoi:10.1000/on\n",
     }
-    text = f".. toctree::\n\n   myst\n   off\n\n.. automodule:: {module}\n   :members:\n\n"
+    text = f".. toctree::\n\n   myst\n   off\n   on\n\n.. automodule:: {module}\n   :members:\n\n"
     text += ".. rst-class:: no-doi\n\ndoi:10.1000/off\n\n.. seealso:: doi:10.1000/seealso"
     built = page(tmp_path, text, f"{EXTENSIONS}{PATH}", **files)
 
@@ -73,6 +74,7 @@ def test_docstrings_myst_and_restructuredtext_link_mentions(tmp_path: Path) -> N
         "doi:10.1000/note",
     ]
     assert shown("off.html") == []
+    assert shown("on.html") == ["doi:10.1000/on"]
     told = [line.partition(": the ")[0] for line in built.told if "doi.syntax" in line]
     bad = "WARNING: 'doi:10.bad' is not a DOI"
     assert told == [f"myst.md:5: {bad}", f"{module}.py:5: {bad}"]

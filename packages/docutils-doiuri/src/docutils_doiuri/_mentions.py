@@ -83,9 +83,9 @@ def link_mentions(
 
 
 def _has_field(document: nodes.document) -> bool:
-    """Return whether the field ``no-doi`` stands at the top."""
+    """Return whether the field ``no-doi`` stands at the top; not if it is ``false``, as in YAML."""
     return any(
-        field[0].astext().lower() == NO_LINKS
+        field[0].astext().lower() == NO_LINKS and field[1].astext().lower() != "false"
         for info in document.findall(nodes.docinfo)
         for field in info.findall(nodes.field)
     )

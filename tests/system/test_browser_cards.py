@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.devtools import Page
-from support.references import HOSTILE_BOOK, hostile_records
+from support.references import HOSTILE_BOOK, NOTES, hostile_records
 from support.servers.metadata import metadata_proxy
 from support.servers.web import Answer, Asked, resolver, site
 from support.sphinx_build import build, write
@@ -24,6 +24,19 @@ First :doi:`10.1000/1` and :doi:`10.1000/2`, doi:10.1000/3 and doi:10.1000/4, ag
 
 Four doi:10.1000/2, doi:10.1000/3, doi:10.1000/4, doi:10.1000/5.
 """
+# How many marks of notes begin a line, as the page is or without what is before them
+LINE_BEGINS = """without => {
+  document.head.append(document.createElement('style'));
+  if (without) document.head.lastChild.textContent = '.footnote-reference::before {content: none !important}';
+  const marks = [...document.querySelectorAll('.footnote-reference')];
+  if (marks.length < 50) throw new Error('no marks');
+  return marks.filter(mark => {
+    const before = document.createRange();
+    before.setStart(mark.previousSibling, mark.previousSibling.length - 1);
+    before.setEnd(mark.previousSibling, mark.previousSibling.length);
+    return before.getBoundingClientRect().left > mark.getBoundingClientRect().left;
+  }).length;
+}"""
 SHOWN = "getComputedStyle(document.querySelector('.doi-card')).display !== 'none'"
 CLEAR = """(() => {
   const linear = v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -115,6 +128,23 @@ def test_five_buttons_of_a_paragraph_are_one_for_all_its_works(browser: Page, ht
     shown = browser.run(f"[...{card}.querySelectorAll('.doi-card-title')].map(e => e.dataset.doi)")
     assert shown == ["A title", "Title 2", "Title 3", "Title 4"]
     assert browser.descriptions().count("Title 2. Ada Byron, 1843") == 3  # as links have them
+
+
+@pytest.mark.parametrize("theme", ["furo", "alabaster"])
+def test_no_line_begins_with_the_mark_of_a_note(browser: Page, theme: str, tmp_path: Path) -> None:
+    sentences = " ".join(f"{'x' * length} :doi:p:`@a`." for length in [*range(1, 20)] * 3)
+    conf = f"extensions = ['sphinx_doiuri']\nhtml_theme = {theme!r}\n"
+    conf += "doi_works, doi_reference_style = 'works.json', 'notes.csl'\n"
+    files = {
+        "index.rst": f"T\n=\n\n{sentences}\n",
+        "conf.py": conf,
+        "notes.csl": NOTES,
+        "works.json": '[{"id": "a", "type": "book", "title": "Ants"}]',
+    }
+    browser.open(build(write(tmp_path / "src", files), tmp_path).out / "index.html", width=400)
+
+    assert browser.run(f"({LINE_BEGINS})(false)") == 0
+    assert browser.run(f"({LINE_BEGINS})(true)") > 0, "without the rule, some do"
 
 
 def test_escape_closes_a_card_however_it_was_opened(browser: Page, html: Path) -> None:

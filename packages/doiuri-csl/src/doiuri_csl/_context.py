@@ -219,7 +219,7 @@ class Progress:
         )
 
 
-# The variables that are no part of an item's data
+# The variables that are not in an item's data
 _OF_CITES = (
     "locator",
     "citation-number",
@@ -285,29 +285,33 @@ class Context:
 
     def value(self, name: str) -> str:
         """Return the value of an ordinary variable, which conditions test even after a substitution."""
+        if name in _OF_CITES:
+            return self._value_in_document(name)
         value = self.item.get(name)
-        if name not in _OF_CITES:
-            return value if isinstance(value, str) else self._other_form(name)
-        entry = self.entry
+        return value if isinstance(value, str) else self._other_form(name)
+
+    def _value_in_document(self, name: str) -> str:
+        """Return the value of a variable that depends on the document, not on the item's data."""
+        listed = self.entry.listed
         if name == "locator":
             return self.cite.locator
         if name == "citation-number":
             self.progress.has_number = True
-            return str(entry.listed.number or "")
+            return str(listed.number or "")
         if name == "first-reference-note-number":
             return str(self.cite.place.first_note or "")
         if name == "year-suffix":
-            return entry.listed.year_suffix
-        return entry.citation_label + entry.listed.year_suffix
+            return listed.year_suffix
+        return self.entry.citation_label + listed.year_suffix
 
     def _other_form(self, name: str) -> str:
-        """Return the value that a variable has under its older name, or as a part of another."""
-        value = ""
+        """Return the value that a variable has under its older name, or as a part of another; "" if none."""
         if name in ("title-short", "container-title-short"):
-            value = self.item.get(SHORT_FORMS[name.removesuffix("-short")], "")
+            older_name = SHORT_FORMS[name.removesuffix("-short")]
+            return str(self.item.get(older_name, ""))
         if name == "page-first":
-            value = _first_page(self.item.get("page", ""))
-        return value
+            return _first_page(self.item.get("page", ""))
+        return ""
 
     def short_variable(self, name: str) -> str:
         """Return the short form of a variable, or the long form if it has none."""

@@ -192,17 +192,17 @@ class Locale:
     def _terms(self) -> Terms:
         return self.in_style(())
 
-    def in_style(self, own: Iterable[Node]) -> Terms:
-        """Return what holds in a style with ``<locale>`` elements of its own."""
+    def in_style(self, style_locales: Iterable[Node]) -> Terms:
+        """Return what holds in a style that has these ``<locale>`` elements."""
         terms = Terms(self.lang)
         for node in self._layers:
             terms.overlay(node)
         # From the most general: for all languages, for the language, for the dialect
         language = self.lang.partition("-")[0]
         wanted = dict.fromkeys(["", language, self.lang])
-        own = list(own)
+        nodes = list(style_locales)
         for lang in wanted:
-            for node in own:
+            for node in nodes:
                 if node.get(LANG) == lang:
                     terms.overlay(node)
         return terms
@@ -217,11 +217,11 @@ def find_shipped(lang: str) -> Locale | None:
 
 def _normal(lang: str) -> str:
     """Return a tag with its parts in their usual case: "pt_br" is "pt-BR"."""
-    language, *others = lang.strip().replace("_", "-").split("-")
+    language, *subtags = lang.strip().replace("_", "-").split("-")
     parts = [language.lower()]
-    for part in others:
-        is_region = len(part) == 2
-        usual = part.upper() if is_region else part.title()
+    for subtag in subtags:
+        is_region = len(subtag) == 2
+        usual = subtag.upper() if is_region else subtag.title()
         parts.append(usual)
     return "-".join(parts)
 

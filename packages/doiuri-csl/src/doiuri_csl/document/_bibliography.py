@@ -95,17 +95,24 @@ def _name_of(piece: Piece) -> Wrap | None:
     return None
 
 
-def _first_names(pieces: list[Piece]) -> list[str]:
-    """Return the people whose names an entry begins with, or what stands for the names; [] if it has none.
+def _begins_with_names(pieces: list[Piece]) -> bool:
+    """Return whether only numbers and the style's own text stand before the first names.
 
     As in citeproc-js and pandoc, names after a title or a date are not replaced.
     """
     for piece in pieces:
         if _is_first_name(piece):
-            break
+            return True
         role = piece.wrap("role")
         if role is not None and role.value not in _NUMBERS:
-            return []
+            return False
+    return False
+
+
+def _first_names(pieces: list[Piece]) -> list[str]:
+    """Return the people whose names an entry begins with, or what stands for the names; [] if it has none."""
+    if not _begins_with_names(pieces):
+        return []
     people: dict[Wrap, str] = {}
     for piece in pieces:
         name = _name_of(piece)

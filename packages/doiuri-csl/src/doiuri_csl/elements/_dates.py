@@ -247,22 +247,22 @@ def _without_last_suffix(
     parts: list[_DatePart], moment: Moment, context: Context
 ) -> list[_DatePart]:
     """Return the parts of the start of a range, the last without its suffix, as the dash follows."""
-    shown = [part for part in parts if part.value(moment, context)]
-    if shown:
-        last = shown.pop()
-        shown.append(replace(last, appearance=replace(last.appearance, suffix="")))
-    return shown
+    written = [part for part in parts if part.value(moment, context)]
+    if written:
+        last = written.pop()
+        written.append(replace(last, appearance=replace(last.appearance, suffix="")))
+    return written
 
 
 def _without_first_prefix(
     parts: list[_DatePart], moment: Moment, context: Context
 ) -> list[_DatePart]:
     """Return the parts of the end of a range, the first without its prefix."""
-    shown = [part for part in parts if part.value(moment, context)]
-    if shown:
-        first = shown[0]
-        shown[0] = replace(first, appearance=replace(first.appearance, prefix=""))
-    return shown
+    written = [part for part in parts if part.value(moment, context)]
+    if written:
+        first = written[0]
+        written[0] = replace(first, appearance=replace(first.appearance, prefix=""))
+    return written
 
 
 def _merge_part(part: _DatePart, change: _DatePart | None) -> _DatePart:

@@ -92,7 +92,7 @@ class NameList:
     def write(self) -> list[Piece]:
         """Return the names with their delimiters, "and" or "et al."."""
         extent = self._extent(self._context.entry.names.count)
-        if self._options.form == "count":
+        if self._options.is_count:
             return text_pieces(str(extent.shown))
         if extent.shown == 0:
             # et-al-use-first="0": neither citeproc-js nor pandoc shows an "et al." alone
@@ -123,10 +123,10 @@ class NameList:
 
     def shown_count(self) -> int:
         """Return how many names are written before "et al."; all of them if there is no "et al."."""
-        return self._shown(self._context.entry.names.count)
+        return self._count_before_et_al(self._context.entry.names.count)
 
-    def _shown(self, wanted: int) -> int:
-        """Return how many names are written before "et al." if disambiguation wants some of them."""
+    def _count_before_et_al(self, wanted: int) -> int:
+        """Return how many names are written before "et al." if disambiguation wants so many."""
         count = len(self.people)
         if not self._options.shortens(count):
             return count
@@ -137,7 +137,7 @@ class NameList:
 
     def _extent(self, wanted: int) -> _Extent:
         """Return how much is shown if disambiguation wants so many names."""
-        shown = min(self._shown(wanted), self._length)
+        shown = min(self._count_before_et_al(wanted), self._length)
         if self._has_others:
             return _Extent(shown, _Ending.ET_AL)
         if shown == self._length:
@@ -166,7 +166,7 @@ class NameList:
         extent = self._extent(wanted)
         if extent == self._extent(wanted - 1):
             return None
-        if self._options.form == "count":
+        if self._options.is_count:
             return extent.shown
         index = extent.shown - 1
         name = self._name_writer.write(self.people[index], index)
@@ -180,7 +180,7 @@ class NameList:
         extent = self._extent(wanted)
         ends_in_last = extent.ending in (_Ending.LAST, _Ending.LAST_OF_MORE)
         is_shown = index < extent.shown or (ends_in_last and index == self._length - 1)
-        if not is_shown or self._options.form == "count":
+        if not is_shown or self._options.is_count:
             return None
         person = self.people[index]
         before = _compared(self._name_writer.write(person, index))

@@ -119,8 +119,8 @@ def _capitalize_first(pieces: list[Piece], lang: str) -> list[Piece]:
 def _capitalize_all(pieces: list[Piece], lang: str) -> list[Piece]:
     """Return the pieces; every word in lower case begins with a capital."""
 
-    def change(found: re.Match[str]) -> str:
-        word = found[0]
+    def change(match: re.Match[str]) -> str:
+        word = match[0]
         return _capitalize(word, lang) if _begins_small(word) else word
 
     return _change_text(pieces, lambda text: _WORD.sub(change, text))
@@ -166,8 +166,8 @@ class _Title:
     def part(self, text: str, offset: int) -> str:
         """Return a part of the title, which begins at ``offset``, in title case."""
 
-        def change(found: re.Match[str]) -> str:
-            return self._word(found[0], offset + found.start())
+        def change(word: re.Match[str]) -> str:
+            return self._word(word[0], offset + word.start())
 
         return _WORD.sub(change, text)
 

@@ -33,7 +33,7 @@ _HINT = re.compile(r"![a-z,-]*>>>")
 class Abbreviations:
     """A list of abbreviations, for ``Processor``.
 
-    It is that of Zotero and Juris-M: by jurisdiction, by field, by the long form. The fields are
+    It has the form of Zotero and Juris-M: by jurisdiction, by field, by the long form. The fields are
     "container-title", "collection-title", "title", "institution-part" (publishers) and "place"; others are
     ignored. Long forms are compared without case, punctuation, articles and "and".
 
@@ -48,7 +48,7 @@ class Abbreviations:
 
     def __init__(self, lists: Mapping[str, Any]) -> None:
         self._lists: dict[tuple[str, str], dict[str, str]] = {}
-        # Lists that Juris-M publishes are a member of what describes them
+        # The lists that Juris-M publishes stand inside a description
         described = lists.get("xdata")
         by_jurisdiction = described if isinstance(described, dict) else lists
         for jurisdiction, fields in by_jurisdiction.items():

@@ -67,7 +67,7 @@ def find_parent(link: Node, folder: Path) -> Path:
 def _places(folder: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the folders in which a parent may be, each with the one that its file must not leave."""
     yield folder, folder
-    # Zotero keeps styles there that are needed by others alone
+    # Zotero keeps styles there that only other styles need
     yield folder / "hidden", folder
     # In the CSL project's repository, parents are in the folder above
     if folder.absolute().name == "dependent":

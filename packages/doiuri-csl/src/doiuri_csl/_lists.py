@@ -28,7 +28,7 @@ def list_to_html(references: Iterable[Reference], style: Style) -> str:
     attributes, so that the list needs no style sheet.
 
     :param references: those of ``Processor.bibliography``
-    :param style: its style, which knows of the indents and distances
+    :param style: its style, for the indents and distances
 
     >>> from doiuri_csl import Reference, Run, Style, list_to_html
     >>> style = Style.parse('''

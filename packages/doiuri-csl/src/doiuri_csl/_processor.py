@@ -177,8 +177,8 @@ class Processor:
         :param uncited: ids of items that are in the list without being cited, after the others
         :param names: a name for each citation, which it keeps when others are added or removed; by default
             its index
-        :return: the indices of the citations to draw: those that are new by their names, or whose text is
-            not what it was at the last registration
+        :return: the indices of the citations to redraw: those with new names, and those whose text changed
+            since the last registration
         :raises TypeError: if a citation is not a list of cites
         :raises ValueError: if there are more or fewer notes or names than citations, or if a name is repeated
         """

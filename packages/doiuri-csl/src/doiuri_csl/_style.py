@@ -47,9 +47,9 @@ class Style:
         A dependent style, such as ``nature-physics.csl``, has the layouts of the one that it names, and a title
         and a language of its own.
 
-        :param parent: returns the content of the style with an address, if this one depends on it. By default
-            that is a file in the same folder, in its ``hidden`` (as Zotero has it), or above ``dependent`` (as
-            the CSL project has it), which has the last part of the address for its name
+        :param parent: called with the address of the style that this one depends on; returns its content. By
+            default, that is the file with the last part of the address as its name, in the same folder, in its
+            ``hidden`` (as in Zotero), or above ``dependent`` (as in the CSL project)
         :raises CSLError: if a file cannot be read or is not a style; it says the line and element. If the style
             depends on another one that is missing, it says which
         """
@@ -73,7 +73,7 @@ class Style:
     def parse(cls, content: str | bytes, parent: ReadParent | None = None) -> Style:
         """Return the style of an XML document.
 
-        :param parent: returns the content of the style with an address, if this one depends on it
+        :param parent: called with the address of the style that this one depends on; returns its content
         :raises CSLError: as ``load`` does
         """
         root = check_root(read_xml(content), "style")

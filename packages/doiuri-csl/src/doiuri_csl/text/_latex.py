@@ -1,6 +1,6 @@
 """Runs as LaTeX.
 
-Their text comes from strangers, and TeX may read and write files: nothing but the commands below is ever written.
+Their text is untrusted, and TeX can read and write files, so only the commands below are written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ESCAPES = {
     "'": r"\textquotesingle{}",
     "`": r"\`{}",
     '"': '"{}',
-    # Otherwise options, after \item and at the beginning of a line
+    # They would begin an option after \item or a line break
     "[": "{[}",
     "]": "{]}",
     "\u00a0": "~",
@@ -54,7 +54,7 @@ _SPECIAL = re.compile(
     """,
     re.VERBOSE,
 )
-# Without % and #, which \url does not show rightly inside of other commands
+# Without % and #, which \url misprints inside other commands
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./:;,?!=+*()@&$_~'-]+")
 _LINE_BREAK = "\\\\{}\n"
 

@@ -1,4 +1,4 @@
-"""Runs as Markdown: CommonMark, of which only that is written which Python-Markdown reads in the same way."""
+"""Runs as Markdown: the part of CommonMark that Python-Markdown reads in the same way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from doiuri_csl.text._runs import Format, Run
 
 _MARKS: dict[Format, str] = {"bold": "**", "italic": "*", "oblique": "*"}
-# What means something to Markdown, its common extensions or templates. A backslash escapes more characters in
+# What has a meaning in Markdown, its common extensions or templates. A backslash escapes more characters in
 # CommonMark than in Python-Markdown; those are written as references.
 _SPECIAL = re.compile(
     r"""
@@ -102,7 +102,7 @@ def _may_mark(text: str, before: str, after: str) -> bool:
 
 
 def _is_letter(character: str) -> bool:
-    """Return whether a character is a letter, mark or digit, and for no version of CommonMark punctuation."""
+    """Return whether a character is a letter, mark or digit, which is punctuation in no version of CommonMark."""
     return unicodedata.category(character)[0] in "LMN"
 
 

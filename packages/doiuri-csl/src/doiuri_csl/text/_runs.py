@@ -171,8 +171,7 @@ def _run_of(piece: Piece) -> Run:
 def lines_of(runs: Iterable[Run]) -> list[list[Run]]:
     """Return the lines that are not empty, each as runs that differ in their formats or links.
 
-    Control characters are spaces, as hosts would read them as markup, and links are those to the web, as hosts
-    would show others as text.
+    Control characters become spaces, because hosts could read them as markup. Only links to the web are kept.
     """
     lines: list[list[Run]] = [[]]
     for run in merge(Run(run.text, run.formats, _web(run.link)) for run in runs):

@@ -166,6 +166,20 @@ def test_an_abbreviation_of_the_author_keeps_its_stop(tmp_path: Path) -> None:
     assert shown(". Then") == "Li Ants etc"
 
 
+@pytest.mark.parametrize("is_quoted", [False, True])
+def test_an_abbreviation_of_a_title_keeps_its_stop(is_quoted: bool, tmp_path: Path) -> None:
+    title = '<text variable="title" font-style="italic"/>'
+    style = STYLE.replace(title, '<text variable="title" quotes="true"/>') if is_quoted else STYLE
+    bibliography = Bibliography(WORKS, WORKS, load(tmp_path, style))
+
+    def shown(after: str) -> str:
+        return text_of(bibliography.citation([Cite("etc")], around=Around("See ", after)))
+
+    assert shown(", then") == ("Kim “Bees etc.”" if is_quoted else "Kim Bees etc.")
+    # the author's stop counts, but not for a word in quotation marks
+    assert shown(". Then") == ("Kim “Bees etc.”" if is_quoted else "Kim Bees etc")
+
+
 def test_works_in_a_sentence_of_a_note(tmp_path: Path) -> None:
     bibliography = Bibliography(WORKS, WORKS, load(tmp_path, STYLE))
     cites = [Cite("li", prefix="see"), Cite("unknown"), Cite("etc", label="page", locator="3")]

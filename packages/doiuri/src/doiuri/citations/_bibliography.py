@@ -11,7 +11,7 @@ import doiuri_csl as csl
 
 from doiuri._doi import DOI
 from doiuri.citations._items import item_id, item_of
-from doiuri.citations._notes import Around, ends_sentence, without_stop
+from doiuri.citations._notes import Around, ends_in_title, ends_sentence, without_stop
 from doiuri.citations._spans import Span, entry_spans, spans_of, with_whole_brackets
 from doiuri.citations._style import heading_of, locale_of
 from doiuri.plugins.display import retraction_mark
@@ -280,12 +280,25 @@ class Bibliography:
     def _without_doubled_stop(
         self, runs: list[csl.Run], cites: list[Cite], around: Around
     ) -> list[csl.Run]:
-        """Return a citation without its full stop if the sentence goes on; the author's "etc." keeps its own."""
-        ends_in_abbreviation = bool(cites) and cites[-1].suffix.endswith(".")
+        """Return a citation without its full stop if the sentence goes on; one of an abbreviation stays.
+
+        If the author's follows, it stays only in quotation marks: ‘Bees, etc.’.
+        """
+        text = csl.to_text(runs)
         is_doubled = around.after.startswith(".")
-        if is_doubled or (around.continues and not ends_in_abbreviation):
-            return without_stop(runs)
-        return runs
+        if bool(cites) and self._ends_in_abbreviation(cites[-1], text):
+            is_one_too_many = is_doubled and text.endswith(".")
+        else:
+            is_one_too_many = is_doubled or around.continues
+        return without_stop(runs) if is_one_too_many else runs
+
+    def _ends_in_abbreviation(self, cite: Cite, text: str) -> bool:
+        """Return whether the stop at the end of a citation's text belongs to its suffix or title."""
+        if cite.suffix:
+            return cite.suffix.endswith(".")
+        reference = self._by_key.get(cite.key)
+        titles = () if reference is None else map(reference.work.csl.get, ("title", "title-short"))
+        return any(ends_in_title(text, title) for title in titles if title)
 
     def _names_and_rest(self, cites: list[Cite], display: Display, around: Around) -> list[csl.Run]:
         """Return works in a note, such as "Kahn, Ants, 12"."""

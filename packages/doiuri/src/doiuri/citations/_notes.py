@@ -110,6 +110,12 @@ def ends_sentence(text: str) -> bool:
     return text.rstrip(_AFTER_STOP).endswith(_STOPS)
 
 
+def ends_in_title(text: str, title: str) -> bool:
+    """Return whether a text ends in a title with a full stop of its own, perhaps in quotation marks."""
+    shown = text.rstrip(_AFTER_STOP).casefold()
+    return title.endswith(".") and shown.endswith(title.casefold())
+
+
 def without_stop(runs: list[csl.Run]) -> list[csl.Run]:
     """Return runs without the full stop at their end, which may stand in quotation marks."""
     runs = list(runs)

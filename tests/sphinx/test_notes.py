@@ -314,6 +314,8 @@ NUMBERS = {
     f"A {A} [#]_\n\n.. [#] X": "A¹ [1]",
     f"Li {A}'s *noise* {B}.": "Li¹'s *noise*.²",
     ":doi:t:`@b`, too": "Kim¹, too",
+    # a work that is not known is a mark, too
+    "A :doi:p:`10.1000/182`. Then": "A.^(doi:10.1000/182) Then",
 }
 
 

@@ -192,11 +192,11 @@ class ResolveCitations(SphinxPostTransform):
     ) -> list[nodes.Node]:
         """Return the link of a work: to its entry, or else to its DOI or URL; its text if it has none of them."""
         link.attributes.pop("doi_typed", None)  # noted when the document was read
+        link[:] = text
         work = lists.works.get(key)
         if work is None:
             return [link]
 
-        link[:] = text
         link.attributes.pop("support_smartquotes", None)  # the text is no longer the name
         url = work.csl.get("URL")
         if isinstance(key, str) and url:

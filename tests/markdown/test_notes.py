@@ -255,3 +255,23 @@ def test_raised_numbers_stand_after_the_punctuation(
     page = re.sub(r"<sup>(\d)</sup>", lambda raised: digits[raised[1]], html)
     found = Page(page.partition("<div")[0]).text.strip().replace("\xa0", " ")
     assert found == expected.replace("noiseLi", "noise Li"), f"{source!r} is shown as {found!r}"
+
+
+CONTENTS = {
+    # a heading, its id, and what a table of contents shows of it
+    "One [@li]": ("one", "One"),
+    "One [@li], two": ("one-two", "One, two"),
+    "As @kim says": ("as-kim-says", "As Kim says"),
+    "A & `b<c>` [see @li; @doi:10.1000/182]": ("a-bc", "A &amp; b&lt;c&gt;"),
+}
+
+
+@pytest.mark.parametrize(("heading", "expected"), CONTENTS.items())
+def test_tables_of_contents_have_no_raised_numbers(
+    heading: str, expected: tuple[str, str], render: Render, options: dict[str, str]
+) -> None:
+    Path(options["reference_style"]).write_text(RAISED, "utf-8")
+    html = render(f"[TOC]\n\n## {heading}", "toc", **options).html
+    [shown] = re.findall(r'<li><a href="#(.*?)">(.*?)</a>', html.partition("</div>")[0])
+    assert shown == expected
+    assert "data-toc" not in render(f"## {heading}", **options).html

@@ -123,6 +123,7 @@ class _Marks:
             if element in cited and cited[element].form == "p":
                 cited[element] = self._with_following(element, cited[element])
                 self._marks.add(element)
+                self._citations.raised.add(element)
                 self._move(element)
 
     def _with_following(self, mark: Element, citation: Citation) -> Citation:

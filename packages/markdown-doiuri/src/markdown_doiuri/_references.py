@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from xml.etree.ElementTree import Element, SubElement
@@ -96,6 +97,8 @@ class Citations:
     page: bool = True
     """Whether the text is a page; the citations of other texts link to the DOIs."""
     cited: dict[Element, Citation] = field(default_factory=dict)
+    raised: set[Element] = field(default_factory=set)
+    """The citations that are raised numbers and nothing else."""
     unlinked: Container[Element] = ()
     """The elements in which nothing is linked."""
     in_headings: Container[Element] = ()
@@ -118,6 +121,7 @@ class Citations:
         self.unlinked = unlinked
         self.in_headings = in_headings
         self.cited = {}
+        self.raised = set()
         self.untitled = {}
 
 
@@ -195,6 +199,8 @@ class ReferencesTreeprocessor(Treeprocessor):
             entries = writer.write()
             self._report.of_list(self._options.misspelt)
             reasons += writer.problems
+            if self._options.citing.raises_numbers and toc_of(self.md) is not None:
+                self._name_headings(root)
         self._report.of_list(Problem("citations", reason) for reason in reasons)
 
         places = marked_places(root)
@@ -211,6 +217,31 @@ class ReferencesTreeprocessor(Treeprocessor):
         is_elsewhere = writer is not None and writer.lists_elsewhere
         if is_elsewhere and not places and len(root):
             _remove_lone_heading(root, len(root))
+
+    def _name_headings(self, root: Element) -> None:
+        """Make toc list headings without their raised numbers, as it does without the marks of footnotes."""
+        for heading in root.iter():
+            if heading.tag not in HEADINGS or "data-toc-label" in heading.attrib:
+                continue
+            cited = [part for part in heading.iter() if part in self._citations.cited]
+            if cited:
+                numbers = {sup for part in cited for sup in part.iter("sup")}
+                heading.set("data-toc-label", _text_in(_without(heading, numbers), self.md))
+
+
+def _without(element: Element, left_out: Container[Element]) -> Element:
+    """Return a copy of an element in which some of its parts are empty."""
+    copied = deepcopy(element)
+    for part, copy in [*zip(element.iter(), copied.iter(), strict=True)]:
+        if part in left_out:
+            copy[:] = []
+            copy.text = None
+    return copied
+
+
+def _text_in(heading: Element, md: Markdown) -> str:
+    """Return the text of a heading as toc reads it, with character references."""
+    return toc.strip_tags(toc.render_inner_html(toc.remove_fnrefs(heading), md))
 
 
 def _remove_lone_heading(parent: Element, index: int) -> None:
@@ -496,9 +527,8 @@ class HeadingTreeprocessor(Treeprocessor):
 
         used = used_ids(root, self.md)
         for heading in headings:
-            content = toc.render_inner_html(toc.remove_fnrefs(heading), self.md)
-            text = html.unescape(toc.strip_tags(content))
-            name = processor.slugify(text, processor.sep)
+            text = _text_in(_without(heading, self._citations.raised), self.md)
+            name = processor.slugify(html.unescape(text), processor.sep)
             heading.set("id", toc.unique(name, used))
 
     def _changing_headings(self, root: Element) -> list[Element]:

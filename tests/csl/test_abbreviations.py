@@ -12,7 +12,12 @@ from doiuri_csl import Abbreviations, Cite, CSLError, Processor, Style, to_text
 
 LISTS: dict[str, Any] = {
     "default": {
-        "container-title": {"The Journal of Ants": "J. Ants", "Bee World": "!publisher>>>Bee W."},
+        "container-title": {
+            "The Journal of Ants": "J. Ants",
+            "Bee World": "!publisher>>>Bee W.",
+            "Journal de Oiseau": "J. Ois.",
+            "Physica": "Phys.",
+        },
         "collection-title": {"Notes on Bees": "N. Bees"},
         "title": {"On Ants": "Ants"},
         "institution-part": {"Ant Press": "AP", "Empty": ""},
@@ -38,6 +43,8 @@ EXAMPLES = [
     ("container-title", "<i>Journal</i> of ANTS.", "J. Ants"),
     ("container-title", "Journal of Antsy", "Journal of Antsy"),
     ("container-title", "Bee World", "Bee W."),
+    ("container-title", "Journal de l’Oiseau", "J. Ois."),
+    ("container-title", "Physica D", "Physica D"),
     ("collection-title", "Notes on Bees", "N. Bees"),
     ("title", "On Ants", "Ants"),
     ("publisher", "Ant Press", "AP"),

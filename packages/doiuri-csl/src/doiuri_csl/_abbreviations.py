@@ -24,8 +24,10 @@ _VARIABLES = {
     "place": ("publisher-place", "event-place", "archive-place"),
 }
 _DEFAULT = "default"
-# What Zotero leaves out of the titles in its list
-_NOT_COMPARED = re.compile(r"<[^<>]*>|\b(?:the|and|l[ae]?|d|et|und|y)\b|[^\w\s]", re.IGNORECASE)
+# What Zotero leaves out of the titles in its list; "l" and "d" only as in "l'Oiseau", not in "Physica D"
+_NOT_COMPARED = re.compile(
+    r"<[^<>]*>|\b(?:the|and|l[ae]|[ld](?=['’])|et|und|y)\b|[^\w\s]", re.IGNORECASE
+)
 # A hint of Juris-M for other fields, before an abbreviation: "!publisher>>>J. Law"
 _HINT = re.compile(r"![a-z,-]*>>>")
 

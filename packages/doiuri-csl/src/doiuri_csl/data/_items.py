@@ -136,7 +136,9 @@ def _names(value: object) -> list[Person] | None:
     names = []
     for name in value:
         if isinstance(name, Mapping):
-            names.append(read_person(name))
+            person = read_person(name)
+            if any(person.parts):
+                names.append(person)
         elif isinstance(name, str) and name.strip():
             names.append(Person(literal=name))
     return names or None

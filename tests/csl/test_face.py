@@ -216,6 +216,13 @@ def test_an_item_needs_an_id() -> None:
         Processor(Style.parse(NUMERIC), [DOE, {"title": "Two"}])
 
 
+def test_items_are_no_mapping_by_id() -> None:
+    by_id: Any = {"doe": DOE}
+
+    with pytest.raises(TypeError, match="item 1 is 'doe'; expected an object of CSL-JSON"):
+        Processor(Style.parse(NUMERIC), by_id)
+
+
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_style_is_read_from_its_file(path: Path) -> None:
     style = Style.load(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +24,7 @@ from doiuri_csl.text._punctuation import finish
 from doiuri_csl.text._runs import Run, runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from doiuri_csl._abbreviations import Abbreviations
     from doiuri_csl._context import Cite, Listed
@@ -73,6 +74,7 @@ class Processor:
     :param items: the items that may be cited, as CSL-JSON; each has an id
     :param locale: the language; by default that of the style, or else American English
     :param abbreviations: the short forms that styles ask for, which win over those of the items
+    :raises TypeError: if an item is no mapping
     :raises ValueError: if an item has no id
 
     >>> from doiuri_csl import Cite, Processor, Style, to_text
@@ -120,8 +122,11 @@ class Processor:
         """Add an item to those that may be cited, with what cannot be read of it.
 
         :param number: its number, for errors
+        :raises TypeError: if it is no mapping
         :raises ValueError: if it has no id
         """
+        if not isinstance(given, Mapping):
+            raise TypeError(f"item {number} is {given!r}; expected an object of CSL-JSON")
         key = given.get("id")
         if not isinstance(key, str | int):
             raise ValueError(f"item {number} has no id")  # noqa: TRY004 (a value from a file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -36,6 +37,9 @@ class Command:
 
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, "utf-8")
+
+    def errors(self) -> str:
+        return self._capture.readouterr().err
 
     def __call__(self, *arguments: str) -> Printed:
         code = main(arguments)
@@ -104,6 +108,48 @@ def test_items_without_ids_are_all_in_the_list(command: Command) -> None:
     command.write("items.json", '[{"title": "A"}, {"title": "B"}, {"title": "C", "id": 7}]')
 
     assert command("style.csl", "items.json").output == "[1] A.\n[2] B.\n[3] C.\n"
+
+
+def test_items_of_zoteros_web_api_are_those_of_the_object(command: Command) -> None:
+    command.write(
+        "items.json", '{"items":\n[{"id": "a", "title": "A"},\n{"id": "b", "author": 5}]}'
+    )
+
+    assert command("style.csl", "items.json") == (
+        1,
+        "[1] A.\n[2] .\n",
+        "doiuri_csl: items.json:3: b: author: cannot be read: 5\n",
+    )
+
+
+class FullDisk(io.StringIO):
+    """Standard output that cannot be written."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._number = number
+
+    def fileno(self) -> int:
+        return self._number
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_named(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path(os.devnull).open("wb") as file:
+        monkeypatch.setattr(sys, "stdout", FullDisk(file.fileno()))
+        code = main(["style.csl", "items.json"])
+
+    message = "doiuri_csl: cannot write the list: No space left on device\n"
+    assert (code, command.errors()) == (2, message)
+
+
+def test_closed_standard_input_is_named(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+
+    message = "doiuri_csl: -: standard input is closed\n"
+    assert command("style.csl", "-") == (2, "", message)
 
 
 def test_a_problem_of_an_item_is_named_with_its_line(command: Command) -> None:

@@ -41,7 +41,7 @@ _EXIT_CODES = """\
 exit code:
   0  the list was printed
   1  the list was printed, but parts of items could not be read; standard error names them
-  2  nothing was printed: wrong arguments, or a file that cannot be read
+  2  nothing was printed: wrong arguments, or a file that cannot be read or written
 """
 
 
@@ -73,10 +73,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        # The flush at exit would fail once more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return _BROKEN_PIPE
+    except OSError as error:  # such as a full disk
+        _discard_output()
+        _report(f"cannot write the list: {error.strerror}")
+        return _FAILED
     return _report_problems(references, items, options.items)
+
+
+def _discard_output() -> None:
+    """Let the flush at exit not fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> ArgumentParser:
@@ -132,7 +140,12 @@ def _read_items(path: str) -> list[LocatedItem]:
     :raises CSLError: if it cannot be read
     """
     with naming_file(path):
-        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        if path != "-":
+            content = Path(path).read_bytes()
+        elif sys.stdin is None:  # closed, as by "<&-"
+            raise CSLError("standard input is closed")
+        else:
+            content = sys.stdin.buffer.read()
         return read_items(content)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _VALUE = re.compile(r"[^\s,]")
+_ITEMS = re.compile(r'\s*\{\s*"items"\s*:\s*(?=\[)')
 
 
 class LocatedItem(NamedTuple):
@@ -27,6 +28,8 @@ class LocatedItem(NamedTuple):
 def read_items(encoded: bytes) -> list[LocatedItem]:
     """Return the items of CSL-JSON: those of a list, or a single one.
 
+    A list may be the member "items" of an object, as Zotero's web API has it.
+
     :raises CSLError: if it is not JSON in UTF-8, or has anything else in it than items; it says the line
     """
     try:
@@ -39,6 +42,9 @@ def read_items(encoded: bytes) -> list[LocatedItem]:
     except (ValueError, RecursionError) as error:  # a number or a depth beyond Python's limits
         raise CSLError(f"not JSON that can be read: {error}") from None
 
+    before = _ITEMS.match(source)
+    if before is not None:
+        content = content["items"]
     is_list = isinstance(content, list)
     values = content if is_list else [content]
     position = source.index("[") + 1 if is_list else 0

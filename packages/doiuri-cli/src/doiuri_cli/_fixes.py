@@ -304,8 +304,8 @@ def prove_corrections(version: Version, fixes: Sequence[Fix], config: Config) ->
     :raises ProofError: if the encoding cannot represent the text, or if the reader reads other parts or other
         DOIs, or in another order.
     """
-    fixed = _fixed(version.source, fixes)
-    report = _read_again(version, fixed, config)
+    fixed = _applied(version.source, fixes)
+    report = _examine_again(version, fixed, config)
     if report.parts != version.report.parts or _outline(fixed) != _outline(version.source):
         raise ProofError("the fixed text has other parts")
 
@@ -324,8 +324,8 @@ def prove_dois(version: Version, fixes: Sequence[Fix], config: Config) -> Versio
     from doiuri_cli.readers._without_doi import adds_only  # rarely needed
 
     names = [fix.name for fix in fixes if fix.name is not None]
-    fixed = _fixed(version.source, fixes)
-    report = _read_again(version, fixed, config)
+    fixed = _applied(version.source, fixes)
+    report = _examine_again(version, fixed, config)
     if not adds_only(names, version.source, fixed):
         raise ProofError("the fixed text would say something else")
 
@@ -336,7 +336,7 @@ def prove_dois(version: Version, fixes: Sequence[Fix], config: Config) -> Versio
     return Version(fixed, report)
 
 
-def _fixed(source: Source, fixes: Sequence[Fix]) -> Source:
+def _applied(source: Source, fixes: Sequence[Fix]) -> Source:
     text = apply(source.text, fixes)
     try:
         fixed = Source.from_bytes(source.path, source.to_bytes(text))
@@ -349,7 +349,7 @@ def _fixed(source: Source, fixes: Sequence[Fix]) -> Source:
     return fixed
 
 
-def _read_again(version: Version, fixed: Source, config: Config) -> FileReport:
+def _examine_again(version: Version, fixed: Source, config: Config) -> FileReport:
     try:
         report = examine(fixed, config)
     except Exception as error:  # noqa: BLE001 - readers may be others'

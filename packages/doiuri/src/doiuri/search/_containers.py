@@ -23,10 +23,12 @@ _JOURNAL_WORDS = frozenset(
 _MEETING_WORDS = frozenset(
     "conf conference congress meeting symp symposium workshop workshops".split()  # noqa: SIM905
 )
+# What has proceedings of its own beside those of a conference, or is a journal beside another one
 _MEETING_PARTS = frozenset(
     "abstracts adjunct companion demos posters sketches workshop workshops".split()  # noqa: SIM905
 )
 _JOURNAL_PARTS = frozenset("letters supplement supplementary".split())  # noqa: SIM905
+# Their acronyms stand in the titles of many journals and conferences
 _PUBLISHERS = frozenset("acm aip aps ieee iet ifip osa siam spie usenix".split())  # noqa: SIM905
 _ORDINALS = lazy(
     r"""
@@ -54,7 +56,7 @@ def same_container(one: str, other: str) -> bool:
     >>> same_container("Nature", "Nature Physics"), same_container("Phys. Rev. A", "Physical Review B")
     (False, False)
     """
-    if _are_of_other_kinds(set(folded(one).split()), set(folded(other).split())):
+    if _are_of_other_kinds(one, other):
         return False
     first = _words(one)
     second = _words(other)
@@ -79,32 +81,32 @@ def may_be_same_container(one: str, other: str) -> bool:
     >>> may_be_same_container("ApJ", "The Astrophysical Journal")
     True
     """
-    if _are_of_other_kinds(set(folded(one).split()), set(folded(other).split())):
+    if _are_of_other_kinds(one, other):
         return False
     short, long = sorted(("".join(_words(one)), "".join(_words(other))), key=len)
     return _is_abbreviated(short, long)
 
 
-def _are_of_other_kinds(first: set[str], second: set[str]) -> bool:
-    """Return whether two titles, by their words, are a journal and a meeting, or a meeting and a part of one."""
-    if _MEETING_PARTS.isdisjoint(first) != _MEETING_PARTS.isdisjoint(second):
-        return True
-    is_journal_and_meeting = _is_journal(first) and _is_meeting(second)
-    is_meeting_and_journal = _is_meeting(first) and _is_journal(second)
-    return is_journal_and_meeting or is_meeting_and_journal
-
-
-def _is_journal(words: set[str]) -> bool:
-    return not _JOURNAL_WORDS.isdisjoint(words) and _MEETING_WORDS.isdisjoint(words)
-
-
-def _is_meeting(words: set[str]) -> bool:
-    return not _MEETING_WORDS.isdisjoint(words) and _JOURNAL_WORDS.isdisjoint(words)
-
-
 def is_meeting(title: str) -> bool:
     """Return whether a title says that it is that of a conference."""
-    return _is_meeting(set(folded(title).split()))
+    return _has(title, _MEETING_WORDS) and not _has(title, _JOURNAL_WORDS)
+
+
+def _is_journal(title: str) -> bool:
+    return _has(title, _JOURNAL_WORDS) and not _has(title, _MEETING_WORDS)
+
+
+def _has(title: str, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(folded(title).split())
+
+
+def _are_of_other_kinds(one: str, other: str) -> bool:
+    """Return whether two titles say that they are a journal and a conference, or a conference and a part of it."""
+    if _has(one, _MEETING_PARTS) != _has(other, _MEETING_PARTS):
+        return True
+    if _is_journal(one):
+        return is_meeting(other)
+    return is_meeting(one) and _is_journal(other)
 
 
 def _words(title: str) -> list[str]:
@@ -142,9 +144,9 @@ def _shares_acronym(title: str, others: list[str], other: str) -> bool:
         _initials(word for word in words if word not in _SMALL_WORDS | _PROCEEDINGS),
         _initials(word for word in words if word not in _SMALL_WORDS),  # "PNAS"
     ]
-    known = set[str]()
-    if _JOURNAL_PARTS.isdisjoint(words) == _JOURNAL_PARTS.isdisjoint(folded(title).split()):
-        known = _acronyms(other)  # "JETP Letters" is not "JETP"
+    known = _acronyms(other)
+    if _has(title, _JOURNAL_PARTS) != _has(other, _JOURNAL_PARTS):
+        known = set()  # "JETP Letters" is not "JETP"
     for acronym in acronyms:
         is_made_of_initials = len(acronym) >= 3 and any(acronym in letters for letters in initials)
         if is_made_of_initials or acronym in known:

@@ -410,6 +410,16 @@ CFF: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("value", ["", "none", None, False])
+@pytest.mark.parametrize("member", ["DOI", "doi"])
+def test_an_item_that_says_that_it_has_no_doi(
+    member: str, value: object, servers: Site, tmp_path: Path
+) -> None:
+    before = sent(servers)
+    check(servers, tmp_path, "refs.json", json.dumps([{**ITEM, member: value}]), "--search")
+    assert sent(servers) == before, (member, value)
+
+
 @pytest.mark.parametrize(
     "name", ["refs.ris", "refs.json", "compact.json", "refs.yaml", "CITATION.cff"]
 )
@@ -531,3 +541,23 @@ def test_two_files_with_one_entry(servers: Site, tmp_path: Path) -> None:
     assert "Searched for 2 works without a DOI" in done.stderr
     assert (tmp_path / "one.bib").read_text() == (tmp_path / "two.bib").read_text()
     assert IZZO in (tmp_path / "two.bib").read_text()
+
+
+def test_the_rule_says_what_is_sent_to_whom() -> None:
+    said = " ".join(doiuri("rule", "doi-found").stdout.split())
+    assert "title, first author, year, container, volume and page" in said
+    assert "to Crossref" in said
+    assert "the title to DataCite" in said
+    assert said.endswith("Fix: doiuri fix --search --unsafe-fixes, if the DOI is registered")
+    assert doiuri("rule", "doi-likely").stdout.endswith("Fix: none\n")
+
+
+def test_an_interrupted_search_changes_no_file(tmp_path: Path) -> None:
+    def interrupted(*_args: object, **_options: object) -> Iterator[object]:
+        raise KeyboardInterrupt
+
+    (tmp_path / "paper.bib").write_text(ENTRY)
+    with search_site(REGISTERED) as running, mock.patch.object(Search, "find", interrupted):
+        done = run(running, tmp_path, "fix", "--search", "--unsafe-fixes", "paper.bib")
+    assert done.returncode == 130
+    assert (tmp_path / "paper.bib").read_text() == ENTRY

@@ -8,7 +8,7 @@ import click
 from doiuri.plugins import hint
 
 from doiuri_cli.commands import Command
-from doiuri_cli.rules import RULES
+from doiuri_cli.rules import RULES, SEARCH_CODES
 
 if TYPE_CHECKING:
     from doiuri_cli.rules import Rule
@@ -18,6 +18,7 @@ _FIXES = {
     "unsafe": "doiuri fix --unsafe-fixes, if the DOI is not found and the corrected one is",
     "": "none",
 }
+_FIX_OF_SEARCH = "doiuri fix --search --unsafe-fixes, if the DOI is registered"
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -50,7 +51,9 @@ def _text(rule: Rule) -> str:
     lines += ["", "Example:", *_indented(rule.example)]
     if rule.instead:
         lines += ["Write:", *_indented(rule.instead)]
-    return "\n".join([*lines, "", f"Fix: {_FIXES[rule.fix]}"])
+    is_added = rule.code in SEARCH_CODES and rule.fix != ""
+    fix = _FIX_OF_SEARCH if is_added else _FIXES[rule.fix]
+    return "\n".join([*lines, "", f"Fix: {fix}"])
 
 
 def _indented(text: str) -> list[str]:

@@ -256,7 +256,7 @@ def _json(source: Source) -> Iterator[WithoutDOI]:
             first_keys.setdefault(string.path[:1], (string.start - 1, string.end + 1))
     for path, (start, end) in first_keys.items():
         item = at(root, path)
-        if isinstance(item, dict) and _is_csl(item) and "DOI" not in item:
+        if isinstance(item, dict) and _is_csl(item) and {"doi", "DOI"}.isdisjoint(item):
             key = str(item.get("id") or "")
             location = _location(source, key, start, end)
             yield WithoutDOI(

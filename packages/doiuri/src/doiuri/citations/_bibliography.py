@@ -257,7 +257,7 @@ class Bibliography:
     def _runs(self, cites: list[Cite], form: Form, display: Display) -> list[csl.Run]:
         """Return a citation that stands alone."""
         if form == "p":
-            return self._shown(self._in_brackets(cites), cites, display)
+            return self._with_texts(self._in_brackets(cites), cites, display)
         runs: list[csl.Run] = []
         for cite in cites:
             if runs:
@@ -275,7 +275,7 @@ class Bibliography:
             return self._runs(cites, form, display)
         follows_word = not around.begins_sentence
         runs = self._in_brackets(cites, follows_word=follows_word)
-        return self._without_doubled_stop(self._shown(runs, cites, display), cites, around)
+        return self._without_doubled_stop(self._with_texts(runs, cites, display), cites, around)
 
     def _without_doubled_stop(
         self, runs: list[csl.Run], cites: list[Cite], around: Around
@@ -311,7 +311,7 @@ class Bibliography:
                 continue
             prefix = [csl.Run(f"{cite.prefix} ")] if cite.prefix else []
             without_author = replace(cite, prefix="", no_author=True)
-            rest = self._shown(
+            rest = self._with_texts(
                 self._in_brackets([without_author], follows_word=True), [cite], display
             )
             runs += [*prefix, *self._author(cite)]
@@ -324,8 +324,8 @@ class Bibliography:
         """Return a cite with its author if the style shows nothing without."""
         if not cite.no_author or cite.key not in self._by_key:
             return cite
-        written = self._written(replace(cite, prefix="", suffix=""))
-        return cite if self._processor.cite([written]) else replace(cite, no_author=False)
+        csl_cite = self._csl_cite(replace(cite, prefix="", suffix=""))
+        return cite if self._processor.cite([csl_cite]) else replace(cite, no_author=False)
 
     def placed(
         self,
@@ -342,31 +342,31 @@ class Bibliography:
         :return: the cites of each citation, with their places
         """
         unique = [(form, list(dict.fromkeys(cites))) for form, cites in citations]
-        references = []
+        csl_citations = []
         for form, cites in unique:
-            written = [self._reference(cite, form) for cite in cites]
+            csl_cites = [self._unplaced(cite, form) for cite in cites]
             if form == "p":
-                written = self._processor.sort(written)
-            references.append(written)
+                csl_cites = self._processor.sort(csl_cites)
+            csl_citations.append(csl_cites)
 
         are_numbered = notes is not None
         placed = []
-        located = self._style.parsed.place(references, notes)
-        for (form, cites), of_citation in zip(unique, located, strict=True):
-            places = {cite._replace(place=csl.Place()): cite.place for cite in of_citation}
+        csl_placed = self._style.parsed.place(csl_citations, notes)
+        for (form, cites), csl_cites in zip(unique, csl_placed, strict=True):
+            places = {cite._replace(place=csl.Place()): cite.place for cite in csl_cites}
             with_places = []
             for cite in cites:
-                place = places[self._reference(cite, form)]
+                place = places[self._unplaced(cite, form)]
                 if not are_numbered:
                     place = place._replace(first_note=0)
                 with_places.append(replace(cite, place=place))
             placed.append(tuple(with_places))
         return placed
 
-    def _reference(self, cite: Cite, form: Form) -> csl.Cite:
+    def _unplaced(self, cite: Cite, form: Form) -> csl.Cite:
         """Return a cite of a citation of a form, before it has a place; names alone are no reference."""
         is_name = form == "author"
-        return self._written(cite)._replace(author_only=is_name, place=csl.Place())
+        return self._csl_cite(cite)._replace(author_only=is_name, place=csl.Place())
 
     def entries(
         self,
@@ -457,26 +457,28 @@ class Bibliography:
 
         :param follows_word: whether it stands in a sentence, so that a style of notes does not begin one
         """
-        written = [self._written(cite) for cite in cites]
+        csl_cites = [self._csl_cite(cite) for cite in cites]
         processor = self._processor
         is_numeric_of_ours = self._style.is_shipped and self._style.numbered
         if is_numeric_of_ours and not all(self._is_bare(cite) for cite in cites):
             processor = self._with_semicolons
 
-        if follows_word and not written[0].prefix:
-            written[0] = written[0]._replace(prefix=_WORD)
-        runs = processor.cite(written)
+        if follows_word and not csl_cites[0].prefix:
+            csl_cites[0] = csl_cites[0]._replace(prefix=_WORD)
+        runs = processor.cite(csl_cites)
         shown = {run.item for run in runs}
-        hidden = [cite for cite in written if cite.id not in shown and not processor.cite([cite])]
+        hidden = [cite for cite in csl_cites if cite.id not in shown and not processor.cite([cite])]
         if hidden:
             # Of a work without author and date, a .csl style may show nothing
-            for place, cite in enumerate(written):
+            for place, cite in enumerate(csl_cites):
                 if cite in hidden:
-                    written[place] = cite._replace(id=f"{_YEAR}{cite.id}")
-            runs = processor.cite(written)
+                    csl_cites[place] = cite._replace(id=f"{_YEAR}{cite.id}")
+            runs = processor.cite(csl_cites)
         return tuple(run._replace(text=run.text.replace(f"{_WORD} ", "")) for run in runs)
 
-    def _shown(self, runs: Iterable[csl.Run], cites: list[Cite], display: Display) -> list[csl.Run]:
+    def _with_texts(
+        self, runs: Iterable[csl.Run], cites: list[Cite], display: Display
+    ) -> list[csl.Run]:
         """Return runs, with the text of works that are not in the list, or are shown as their year alone."""
         keys = {self._id(cite.key): cite.key for cite in cites}
         shown = []
@@ -503,7 +505,7 @@ class Bibliography:
         processor.take_list(self._processor.listed)
         return processor
 
-    def _written(self, cite: Cite) -> csl.Cite:
+    def _csl_cite(self, cite: Cite) -> csl.Cite:
         """Return a cite as the processor takes it; in our styles, locators are no part of links."""
         locator = cite.locator
         suffix = cite.suffix
@@ -544,8 +546,8 @@ class Bibliography:
 
     def _author_and_rest(self, cite: Cite) -> list[csl.Run]:
         """Return an author and in brackets the rest, such as "Kahn (2001, p. 12)"."""
-        written = self._written(cite)._replace(prefix="", suppress_author=True)
-        rest = self._processor.cite([written])
+        csl_cite = self._csl_cite(cite)._replace(prefix="", suppress_author=True)
+        rest = self._processor.cite([csl_cite])
         if not rest:  # the style shows neither a year nor a number
             return self._author(cite)
 
@@ -557,21 +559,21 @@ class Bibliography:
             author.append(csl.Run(" "))
 
         runs = [*author, *rest]
-        if not written.suffix:
-            return [run._replace(item=written.id) for run in runs]
+        if not csl_cite.suffix:
+            return [run._replace(item=csl_cite.id) for run in runs]
         *linked, last = runs
-        return [*(run._replace(item=written.id) for run in linked), last]
+        return [*(run._replace(item=csl_cite.id) for run in linked), last]
 
     def _year_alone(self, cite: Cite) -> list[csl.Run]:
         """Return the year of a work, with the locator and the suffix."""
-        written = self._written(cite)
-        runs = self._processor.cite([written._replace(prefix="", suffix="", suppress_author=True)])
+        csl_cite = self._csl_cite(cite)
+        runs = self._processor.cite([csl_cite._replace(prefix="", suffix="", suppress_author=True)])
         shown = [run for run in runs if run.item]
         # Without its author, a citation of an author-date style alone is a year
         if self._style.numbered or self._style.is_note or not shown:
             year = self._year(self._by_key[cite.key])
-            return [csl.Run(year, item=written.id), csl.Run(self._locator(cite) + cite.suffix)]
-        return [*shown, csl.Run(written.suffix)]
+            return [csl.Run(year, item=csl_cite.id), csl.Run(self._locator(cite) + cite.suffix)]
+        return [*shown, csl.Run(csl_cite.suffix)]
 
     def _author(self, cite: Cite) -> list[csl.Run]:
         """Return the names that the style shows in a citation, or else the title, for a sentence."""

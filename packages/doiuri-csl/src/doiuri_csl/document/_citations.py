@@ -56,7 +56,9 @@ class _RenderedCite:
     def is_bare(self) -> bool:
         """Whether the author of the text added nothing, so that the cite may become part of a range."""
         cite = self.cite
-        return self.entry.is_known and not (cite.locator or cite.prefix or cite.suffix)
+        # Many numeric styles show no locators: "1–3", not "1,2,3"
+        shows_locator = cite.locator and any(piece.has("role", "locator") for piece in self.pieces)
+        return self.entry.is_known and not (shows_locator or cite.prefix or cite.suffix)
 
 
 def sort_citation(document: Document, cites: Sequence[Cite]) -> list[Cite]:

@@ -49,7 +49,7 @@ REGISTERED: list[dict[str, Any]] = [
     *[
         {
             "DOI": doi,
-            "type": "article",
+            "type": "article-journal",  # as repositories call what they have
             "title": ["Rivers of two hills"],
             "author": [{"family": "Bach", "given": "Carl"}],
             "issued": {"date-parts": [[2009]]},

@@ -12,7 +12,7 @@ from doiuri._options import Option, deadline_in, read_options, text, time_left
 from doiuri._urls import read_base
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._client import Budget
-from doiuri.search._identifiers import ARXIV, named_dois
+from doiuri.search._identifiers import named_dois
 from doiuri.search._rule import Candidate, choose, compare
 from doiuri.search._servers import CROSSREF, DATACITE
 from doiuri.search._source import Source
@@ -56,7 +56,8 @@ _AT_DATACITE = frozenset({"dataset", "software"})
 _AT_BOTH = _AT_DATACITE | {"article", "document", "report", "thesis", "webpage"}
 """Types of which both have works; an entry of BibTeX that says nothing (``@misc``) is a document."""
 
-_ZENODO = "10.5281/zenodo."
+_DEPOSITS = ("10.48550/", "10.5281/")
+"""Prefixes of arXiv and Zenodo, to which authors also give other versions of what they publish."""
 
 
 class Found(NamedTuple):
@@ -243,7 +244,7 @@ def _agreeing(work: Work, name: Named, registered: Mapping[DOI, Work]) -> Candid
     other = registered.get(name.doi)
     if other is None:
         return None
-    is_deposit = name.where == ARXIV or name.doi.name.startswith(_ZENODO)
+    is_deposit = name.doi.key.startswith(_DEPOSITS)
     if is_deposit and not Traits.of(work, work.csl).names_preprint_server:
         return None  # a published work, of which arXiv or Zenodo has another version
     item = {**other.csl, "DOI": name.doi.name}

@@ -217,6 +217,25 @@ def test_places_in_other_formats(builder: str, tmp_path: Path) -> None:
         assert text.count("\\sphinxAtStartFootnote\n\\normalfont{}") == count
 
 
+def test_urls_in_latex_make_no_footnotes_in_notes(tmp_path: Path) -> None:
+    text = "As :doi:t:`10.1000/182, p. 5` says :doi:p:`@web`. `Words <https://example.org/w>`_"
+    works = [
+        {"id": "1", "DOI": "10.1000/182", "title": "Ants", "author": [{"family": "Li"}]},
+        {"id": "web", "title": "Web", "URL": "https://example.org/web"},
+    ]
+    page = made(
+        tmp_path,
+        "latex",
+        text,
+        "-D",
+        "latex_show_urls=footnote",
+        **{"works.json": json.dumps(works)},
+    ).text("book.tex")
+    assert len(re.findall(r"\\begin\{footnote", page)) == 3
+    for url in ("https://doi.org/10.1000/182", "https://example.org/web"):
+        assert f"\\sphinxhref{{{url}}}" in page, f"{url} is no link"
+
+
 def test_messages_for_translators_have_no_notes(tmp_path: Path) -> None:
     messages = made(tmp_path, "gettext", f"One {A}, then.").text("index.pot")
     assert re.findall('msgid "(.+)"', messages) == ["T", "One :doi:p:`@a`, then."]

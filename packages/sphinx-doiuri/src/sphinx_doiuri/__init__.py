@@ -30,7 +30,7 @@ from sphinx_doiuri._environment import VERSION, DOICollector, doi_data, shows_pa
 from sphinx_doiuri._lists import compute_lists, documents_to_write
 from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import LockBuilder, check_lock
-from sphinx_doiuri._notes import MakeNotes, NumberCitations
+from sphinx_doiuri._notes import HideURLs, MakeNotes, NumberCitations, RestoreURLs
 from sphinx_doiuri._pages import (
     BreakNamesInLaTeX,
     EscapeLinks,
@@ -59,6 +59,8 @@ _POST_TRANSFORMS = (
     CorrectBibtexLinks,
     NameWorks,
     ResolveCitations,
+    HideURLs,
+    RestoreURLs,
     MarkMissing,
     FinishForHTML,
     EscapeLinks,

@@ -17,6 +17,7 @@ from doiuri.citations import move_mark
 from sphinx import addnodes
 from sphinx.ext.todo import todo_node
 from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._citations import citations_in, footnote_around, is_copy, slug
 from sphinx_doiuri._config import citing
@@ -232,6 +233,35 @@ def _is_on_each_page(note: nodes.footnote) -> bool:
     """Return whether a footnote of the author's is shown whenever its page is, and not in a docstring."""
     is_in_docstring = any(isinstance(node, addnodes.desc) for node in _around(note))
     return not is_in_docstring and not conditions_of(note)
+
+
+class HideURLs(SphinxPostTransform):
+    """Hide the URLs of notes from ``latex_show_urls``, which would put footnotes for them into the notes."""
+
+    default_priority = 399  # before ShowUrlsTransform (400)
+    formats = ("latex",)
+
+    def run(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change the links in the notes of a document, and in the names before their marks."""
+        for citation in citations_in(self.document):
+            if not citation.get("doi_part"):
+                continue
+            for link in citation.findall(nodes.reference):
+                if "refuri" in link:
+                    link["doi_hidden"] = link.attributes.pop("refuri")
+
+
+class RestoreURLs(SphinxPostTransform):
+    """Put back what ``HideURLs`` hid."""
+
+    default_priority = 401
+    formats = ("latex",)
+
+    def run(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change the links of a document."""
+        for link in self.document.findall(nodes.reference):
+            if "doi_hidden" in link:
+                link["refuri"] = link.attributes.pop("doi_hidden")
 
 
 class NumberCitations(SphinxTransform):

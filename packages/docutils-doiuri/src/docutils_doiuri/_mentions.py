@@ -155,13 +155,14 @@ class _Segment:
 
 
 class _Mention(NamedTuple):
-    """A mention: a span of a text node; or its end, and the element after it, if that is in the default role."""
+    """A mention, and its span in a text node."""
 
     segment: _Segment
     start: int
     end: int
     match: Match
     role: nodes.Element | None = None
+    """The element after the span that has the name, in the default role; the span is then the label."""
     longer: tuple[DOI, ...] = ()
     """The names that it may mean if its DOI does not exist."""
 

@@ -31,7 +31,7 @@ _WITHOUT_NOTES = (todo_node, nodes.rubric)
 
 
 class MakeNotes(SphinxTransform):
-    """Put each citation of the text into a footnote; docutils numbers it with those of the author."""
+    """Put each citation of the text into a footnote, which docutils numbers with those of the author."""
 
     # After SortFootnotes of MyST (618), before docutils numbers footnotes (620)
     default_priority = Footnotes.default_priority - 1

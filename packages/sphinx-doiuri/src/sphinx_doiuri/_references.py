@@ -74,7 +74,8 @@ class ResolveCitations(SphinxPostTransform):
         resolved = vars(self.document).setdefault("doi_resolved", set())
         used_ids = vars(self.document).setdefault("doi_ids", set())
         if lists:
-            self._drop_notes(lists)
+            notes = self._finish_notes(lists)
+            self._write_without_notes(notes)
             for citation in list(citations_in(self.document)):
                 if citation not in resolved:
                     self._resolve(citation, lists, used_ids)
@@ -90,9 +91,12 @@ class ResolveCitations(SphinxPostTransform):
             index = node.parent.index(node)
             node.parent[index : index + 1] = replacement
 
-    def _drop_notes(self, lists: Lists) -> None:
-        """Remove the notes of citations that this build leaves out; write those without a note as text."""
-        notes: set[str] = set()
+    def _finish_notes(self, lists: Lists) -> set[str]:
+        """Remove the notes of citations that this build leaves out; return the ids of those that remain.
+
+        In LaTeX their text is upright, whatever surrounds the mark.
+        """
+        ids: set[str] = set()
         for note in list(self.document.findall(nodes.footnote)):
             citation = next(citations_in(note), None)
             if "doi_made" in note and citation is not None:
@@ -100,12 +104,19 @@ class ResolveCitations(SphinxPostTransform):
                     note.parent.remove(note)
                     continue
                 if lists.builder.format == "latex" and not note.get("doi_upright"):
-                    # Whatever surrounds the mark
                     citation.parent.insert(0, nodes.raw("", r"\normalfont{}", format="latex"))
                     note["doi_upright"] = True
-            notes.update(note["ids"])
+            ids.update(note["ids"])
+        return ids
+
+    def _write_without_notes(self, notes: set[str]) -> None:
+        """Put citations into the places of marks whose notes are in another document.
+
+        Other extensions insert marks in other documents.
+
+        :param notes: the ids of the notes in this one
+        """
         for mark in [*marks_in(self.document)]:
-            # Extensions insert marks in other documents
             if mark.get("refid") not in notes:
                 citation = mark["doi_note"].deepcopy()
                 citation["doi_around"] = Around("(", ")")

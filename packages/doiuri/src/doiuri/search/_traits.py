@@ -265,7 +265,11 @@ def _initials_of(name: Name) -> str:
 
 
 def _contradict_types(one: Traits, other: Traits) -> bool:
-    """Return whether one is a book and the other a part of one, or one is published and the other a preprint."""
+    """Return whether the types differ so much that these are two works.
+
+    One is a book and the other a part of one, or one is published and the other a preprint, data or a
+    dissertation.
+    """
     if one.type == "book" and other.type in _PARTS:
         return True
     is_published = bool(one.containers) and not one.names_preprint_server

@@ -63,7 +63,7 @@ class NameWriter:
     def inverts(self, person: Person, index: int) -> bool:
         """Return whether the family name stands first because the style wants it (``name-as-sort-order``)."""
         order = self._options.sort_order
-        if person.literal or not person.given:
+        if person.literal or not (person.given or person.suffix):
             return False
         return order == "all" or (order == "first" and index == 0)
 

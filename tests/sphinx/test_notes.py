@@ -88,6 +88,9 @@ IN_NOTES = {
         "f()",
         *("One [1]", "[1] X", "Two.[2]", "[2] Li Ants."),
     ],
+    f".. tip::\n\n   One [#]_\n\n   .. [#] X\n\nTwo {A}.": [
+        *("Tip:", "One [1]", "[1] X", "Two.[2]", "[2] Li Ants."),
+    ],
     # the number of the first note of a work
     f"{A} x {B} x {B} x {B} x {A}": [
         "[1] x[2] x[3] x[4] x[5]",

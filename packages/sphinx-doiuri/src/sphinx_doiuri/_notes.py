@@ -230,9 +230,10 @@ def _place(document: nodes.document, made: list[nodes.footnote]) -> None:
 
 
 def _is_on_each_page(note: nodes.footnote) -> bool:
-    """Return whether a footnote of the author's is shown whenever its page is, and not in a docstring."""
+    """Return whether a footnote of the author's is shown whenever its page is, and not in a docstring or a box."""
+    is_in_text = isinstance(note.parent, nodes.document | nodes.section)
     is_in_docstring = any(isinstance(node, addnodes.desc) for node in _around(note))
-    return not is_in_docstring and not conditions_of(note)
+    return is_in_text and not is_in_docstring and not conditions_of(note)
 
 
 class HideURLs(SphinxPostTransform):

@@ -24,7 +24,10 @@ class Around(NamedTuple):
     """The text around a citation in its paragraph."""
 
     before: str = ""
+    """The text before it."""
+
     after: str = ""
+    """The text after it."""
 
     in_note: bool = False
     """Whether the citation stands in a note that the author wrote."""

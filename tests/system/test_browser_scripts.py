@@ -59,7 +59,7 @@ def by_mkdocs(folder: Path) -> list[Path]:
     (folder / "mkdocs.yml").write_text(json.dumps(config), "utf-8")
     build_site(load_config(str(folder / "mkdocs.yml")))
     listed = (folder / "site" / "references.html").read_text("utf-8")
-    assert listed.count('<li id="ref-') == len(HOSTILE)
+    assert listed.count(' id="ref-') == len(HOSTILE)
     return [folder / "site" / f"{name}.html" for name in ("index", "references", "other")]
 
 

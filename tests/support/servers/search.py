@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,7 +19,6 @@ _OF_DATACITE = ("10.48550/", "10.5281/")
 
 def searchable(works: Sequence[Mapping[str, Any]]) -> Answering:
     """Answer as both search servers and the DOI proxy do, if these works, in Crossref's form, are registered."""
-    found = _Index(works)
     records = [
         {**record(work["DOI"], "https://example.org/"), "metadata": {CSL_JSON: _csl(work)}}
         for work in works
@@ -33,11 +31,11 @@ def searchable(works: Sequence[Mapping[str, Any]]) -> Answering:
         query = parse_qs(parts.query)
         if parts.path == "/works":
             words = query["query.bibliographic"][0]
-            items = found.best(words, int(query["rows"][0]), datacite=False)
+            items = _best(works, words, int(query["rows"][0]), datacite=False)
             return _json({"status": "ok", "message-type": "work-list", "message": {"items": items}})
         if parts.path == "/dois":
             words = query["query"][0].replace("titles.title:", "")
-            items = found.best(words, int(query["page[size]"][0]), datacite=True)
+            items = _best(works, words, int(query["page[size]"][0]), datacite=True)
             return _json({"data": [_record(item) for item in items]})
         return proxy(asked)
 
@@ -57,26 +55,20 @@ def searches(running: Site) -> list[str]:
     ]
 
 
-class _Index:
-    """Works by the words of their titles and first authors, in SQLite's full-text index."""
-
-    def __init__(self, works: Sequence[Mapping[str, Any]]) -> None:
-        self._works = works
-        self._mutex = threading.Lock()
-        self._db = sqlite3.connect(":memory:", check_same_thread=False)
-        self._db.execute("CREATE VIRTUAL TABLE texts USING fts5(words)")
-        rows = [(number + 1, _words(work)) for number, work in enumerate(works)]
-        self._db.executemany("INSERT INTO texts (rowid, words) VALUES (?, ?)", rows)
-
-    def best(self, text: str, count: int, *, datacite: bool) -> list[Mapping[str, Any]]:
-        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(_WORD.findall(text.casefold())))
-        if not words:
-            return []
-        query = "SELECT rowid FROM texts WHERE words MATCH ? ORDER BY rank"
-        with self._mutex:
-            numbers = [number for (number,) in self._db.execute(query, [words])]
-        found = [self._works[number - 1] for number in numbers]
-        return [work for work in found if work["DOI"].startswith(_OF_DATACITE) is datacite][:count]
+def _best(
+    works: Sequence[Mapping[str, Any]], text: str, count: int, *, datacite: bool
+) -> list[Mapping[str, Any]]:
+    """Return the works of a server whose titles and first authors are most like a text, by a full-text index."""
+    wanted = " OR ".join(f'"{word}"' for word in dict.fromkeys(_WORD.findall(text.casefold())))
+    if not wanted:
+        return []
+    of_server = [work for work in works if work["DOI"].startswith(_OF_DATACITE) is datacite]
+    rows = [(number, _words(work)) for number, work in enumerate(of_server)]
+    with closing(sqlite3.connect(":memory:")) as index:
+        index.execute("CREATE VIRTUAL TABLE texts USING fts5(words)")
+        index.executemany("INSERT INTO texts (rowid, words) VALUES (?, ?)", rows)
+        query = "SELECT rowid FROM texts WHERE words MATCH ? ORDER BY rank LIMIT ?"
+        return [of_server[number] for (number,) in index.execute(query, [wanted, count])]
 
 
 def _words(work: Mapping[str, Any]) -> str:

@@ -3,14 +3,11 @@
     npm install --prefix peers citeproc
     python -m venv peers/py && peers/py/bin/pip install citeproc-py pypandoc-binary
     python benchmarks/processors.py peers peers/py LOCALES WORKS STYLE...
-    python benchmarks/processors.py peers peers/py LOCALES --suite TEST-SUITE
 
 LOCALES is a clone of CSL's locales, WORKS a file of works, each STYLE a ``.csl`` file. Prints a markdown table:
 the CPU time of a list of 1,000 works, start of the program included, as a median over the styles; and, of the
-entries of which two of the other three print the same text, how many a processor prints like them.
-
-With a clone of CSL's test suite, prints how many of its lists of all items in English each processor prints with
-the same letters and punctuation.
+entries of which citeproc-js and pandoc print the same text, how many the other two print like them. Spaces and
+addresses are not compared.
 """
 
 import html
@@ -29,7 +26,6 @@ from typing import Any
 from doiuri.citations import read_works
 
 SIZE = 1000
-SECTION = re.compile(r">>=+ *([A-Z0-9-]+) *=+>>\n(.*?)<<=+ *\1 *=+<<", re.DOTALL)
 ENTRY = re.compile(
     r'<div (?:id="ref-([^"]*)" )?class="csl-entry"[^>]*>(.*?)(?=<div [^>]*class="csl-entry"|\Z)',
     re.DOTALL,
@@ -122,45 +118,16 @@ def run(name: str, command: list[str]) -> tuple[float, dict[str, str]]:
     return seconds, {key: text_of(entry) for key, entry in entries.items()}
 
 
-def count_fixtures(peers: str, python: str, locales: str, suite: str) -> None:
-    """Print how many lists of the test suite each processor prints as the suite does."""
-    passed: Counter[str] = Counter()
-    lists = 0
-    with tempfile.TemporaryDirectory() as name:
-        style, works = Path(name, "style.csl"), Path(name, "works.json")
-        for path in sorted(Path(suite, "processor-tests", "humans").glob("*.txt")):
-            parts = dict(SECTION.findall(path.read_text("utf-8")))
-            is_partial = parts.keys() & {"BIBENTRIES", "CITATIONS", "CITATION-ITEMS", "BIBSECTION"}
-            is_other = re.search('default-locale="(?!en-US)', parts["CSL"]) is not None
-            if is_partial or is_other or parts["MODE"].strip() != "bibliography":
-                continue
-            lists += 1
-            style.write_text(parts["CSL"].strip(), "utf-8")
-            works.write_text(parts["INPUT"], "utf-8")
-            for processor, command in commands(
-                peers, python, Path(name), str(style), works, locales
-            ).items():
-                entries = run(processor, command)[1]
-                passed[processor] += "".join(entries.values()) == text_of(parts["RESULT"])
-    for processor, number in passed.items():
-        print(f"{processor}: {number} of {lists}")
-
-
 def count(
-    items: list[dict[str, Any]],
-    entries: dict[str, dict[str, str]],
-    agreed: Counter[str],
-    total: Counter[str],
+    items: list[dict[str, Any]], entries: dict[str, dict[str, str]], agreed: Counter[str]
 ) -> None:
-    """Count the entries of which two others print the same text, and those of a processor that are like them."""
+    """Count the entries of which citeproc-js and pandoc print the same text, and who else does."""
     for item in items:
         texts = {processor: listed.get(item["id"], "") for processor, listed in entries.items()}
-        for processor, own in texts.items():
-            others = Counter(text for other, text in texts.items() if other != processor)
-            text, votes = others.most_common(1)[0]
-            if text and votes >= 2:
-                total[processor] += 1
-                agreed[processor] += own == text
+        if not texts["pandoc"] or texts["pandoc"] != texts["citeproc-js"]:
+            continue
+        for processor, text in texts.items():
+            agreed[processor] += text == texts["pandoc"]
 
 
 def main(peers: str, python: str, locales: str, file: str, *styles: str) -> None:
@@ -171,7 +138,6 @@ def main(peers: str, python: str, locales: str, file: str, *styles: str) -> None
         many.append({**item, "id": f"w{number}", "title": f"{item.get('title', '')} {number}"})
     times: dict[str, list[float]] = {}
     agreed: Counter[str] = Counter()
-    total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         works = Path(name, "works.json")
         for style in styles:
@@ -186,18 +152,16 @@ def main(peers: str, python: str, locales: str, file: str, *styles: str) -> None
                 peers, python, Path(name), style, works, locales
             ).items():
                 entries[processor] = run(processor, command)[1]
-            count(items, entries, agreed, total)
-    print("| processor | seconds | like two others |\n| --- | --- | --- |")
+            count(items, entries, agreed)
+    print("| processor | seconds | entries |\n| --- | --- | --- |")
+    total = agreed["pandoc"]
     for processor, seconds in times.items():
-        share = f"{agreed[processor] / total[processor]:.1%} of {total[processor]}"
+        share = f"{agreed[processor] / total:.1%} of {total}"
         print(f"| {processor} | {statistics.median(seconds):.2f} | {share} |")
 
 
 if __name__ == "__main__":
-    if "--suite" in sys.argv:
-        folder, environment, terms, _, test_suite = sys.argv[1:]
-        count_fixtures(folder, environment, terms, test_suite)
-    elif len(sys.argv) > 5:
+    if len(sys.argv) > 5:
         main(*sys.argv[1:])
     else:
         print(__doc__)

@@ -56,25 +56,27 @@ def choose(
     :param wanted: the work that was searched for
     :param found: what the search returned, as CSL-JSON with the members that Crossref adds
     """
+    own = Traits.of(wanted, wanted.csl)
     agreeing: dict[str, Candidate] = {}
     for item in found:
-        candidate = compare(wanted, item)
+        candidate = compare(own, item)
         if candidate is not None:
             agreeing.setdefault(candidate.doi.key, candidate)
 
     candidates = tuple(agreeing.values())
     for candidate in candidates:
         others = [other for other in candidates if other is not candidate]
-        if _is_proved(wanted, candidate) and all(
+        if _is_proved(own, candidate) and all(
             _agrees_better(candidate, other) for other in others
         ):
             return candidate, ()
     return None, candidates
 
 
-def compare(wanted: Work, item: Mapping[str, Any], *, same_year: bool = True) -> Candidate | None:
+def compare(own: Traits, item: Mapping[str, Any], *, same_year: bool = True) -> Candidate | None:
     """Return what agrees of a work that was found; None if it is another one.
 
+    :param own: the traits of the work that was searched for
     :param item: the work that was found, with its DOI
     :param same_year: whether the years have to be the same, or next to each other
     """
@@ -83,7 +85,6 @@ def compare(wanted: Work, item: Mapping[str, Any], *, same_year: bool = True) ->
     except DOISyntaxError:
         return None
     work = Work(doi, item)
-    own = Traits.of(wanted, wanted.csl)
     other = Traits.of(work, item)
     if not equal_titles(own.title, other.title) or own.contradicts(other):
         return None
@@ -104,11 +105,10 @@ def _are_next_to(years: Iterable[int], others: Iterable[int]) -> bool:
     return any(abs(year - other) <= 1 for year in years for other in others)
 
 
-def _is_proved(wanted: Work, candidate: Candidate) -> bool:
+def _is_proved(own: Traits, candidate: Candidate) -> bool:
     """Return whether enough agrees for a work that no other competes with."""
     evidence = candidate.evidence
-    own = Traits.of(wanted, wanted.csl)
-    if _is_common(wanted.title):
+    if _is_common(own.title):
         # A page of a conference is enough, but each issue has its editorial on page 1
         begins_anywhere = "container" in evidence and not own.begins_on_page_one
         return "page" in evidence and ("volume" in evidence or begins_anywhere)

@@ -244,11 +244,12 @@ def _agreeing(work: Work, name: Named, registered: Mapping[DOI, Work]) -> Candid
     other = registered.get(name.doi)
     if other is None:
         return None
+    own = Traits.of(work, work.csl)
     is_deposit = name.doi.key.startswith(_DEPOSITS)
-    if is_deposit and not Traits.of(work, work.csl).names_preprint_server:
+    if is_deposit and not own.names_preprint_server:
         return None  # a published work, of which arXiv or Zenodo has another version
     item = {**other.csl, "DOI": name.doi.name}
-    candidate = compare(work, item, same_year=not name.is_identifier)
+    candidate = compare(own, item, same_year=not name.is_identifier)
     if candidate is None:
         return None
     return candidate._replace(evidence=(name.where, *candidate.evidence))

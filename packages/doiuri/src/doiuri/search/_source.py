@@ -19,6 +19,7 @@ from doiuri.resolver.http import Reply, Request
 from doiuri.resolver.stores._store import JSON, Key, new_entry, read, write
 from doiuri.search._rule import compare
 from doiuri.search._servers import MAX_SIZE
+from doiuri.search._traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +108,8 @@ class Source:
                 self._given_up = cause
             return Answer(sent=self.requests > before, cause=cause)
         self._failures = 0
-        is_there = any(compare(work, item) for item in items)
+        own = Traits.of(work, work.csl)
+        is_there = any(compare(own, item) for item in items)
         lifetime = _KEPT if is_there else _KEPT_WITHOUT
         write(self._store, {key: new_entry(dump(items).encode(), JSON, lifetime)})
         return Answer(items, sent=True)

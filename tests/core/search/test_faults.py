@@ -12,6 +12,7 @@ from doiuri.resolver import MemoryStore, Resolver
 from doiuri.search import Found, Search
 from doiuri.works import Work
 from support.servers.faults import FAULTS, Fault
+from support.servers.search import searchable
 from support.servers.web import JSON, Answer, Asked, Site, site
 
 WORK = Work.whole(
@@ -118,3 +119,24 @@ def test_what_is_wrong_elsewhere_does_not_matter(members: dict[str, Any]) -> Non
     [candidate] = found.likely  # it cannot be confirmed: the registry is nowhere
     assert candidate.doi.name == IZZO["DOI"], members
     assert found.cause is not None, members
+
+
+def test_a_work_found_at_one_server_is_known_though_another_failed() -> None:
+    adam: dict[str, Any] = {
+        "DOI": "10.48550/arxiv.1412.6980",
+        "title": ["Adam: a method for stochastic optimization"],
+        "author": [{"family": "Kingma", "given": "Diederik"}],
+        "issued": {"date-parts": [[2014]]},
+        "container-title": "arXiv",
+    }
+    work = Work.whole("kingma", {**adam, "type": "document", "title": adam["title"][0]})
+    registry = searchable([adam])
+
+    def answer(asked: Asked) -> Answer:
+        return Answer(404, JSON, b"{}") if asked.target.startswith("/works?") else registry(asked)
+
+    with site(answer) as running:
+        resolver = Resolver(running.url, store=None)
+        [found] = Search(resolver, crossref=running.url, datacite=running.url).find([work])
+    assert found.doi is not None
+    assert found.cause is None, found.cause

@@ -66,9 +66,7 @@ def choose(
     candidates = tuple(agreeing.values())
     for candidate in candidates:
         others = [other for other in candidates if other is not candidate]
-        if _is_proved(own, candidate) and all(
-            _agrees_better(candidate, other) for other in others
-        ):
+        if _is_proved(own, candidate) and all(_agrees_better(candidate, other) for other in others):
             return candidate, ()
     return None, candidates
 

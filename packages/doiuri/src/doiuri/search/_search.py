@@ -210,9 +210,9 @@ class Search:
             items += answer.items
             sure, likely = choose(work, items)
             sent_to = (*found.sent_to, source.name) if answer.sent else found.sent_to
-            found = Found(work, sure, likely, sent_to, cause=found.cause or answer.cause)
             if sure is not None:
-                break
+                return Found(work, sure, sent_to=sent_to)  # whether or not another server failed
+            found = Found(work, None, likely, sent_to, cause=found.cause or answer.cause)
         return found
 
     def _confirmed(self, found: Sequence[Found], budget: Budget) -> list[Found]:

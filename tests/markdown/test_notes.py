@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.references import NOTES
+from support.references import NOTES, RAISED
 
 from .conftest import MakeSite, Page, Render, Rendered
 
@@ -226,13 +226,6 @@ def test_a_site(bibliography: str, site: MakeSite, options: dict[str, str]) -> N
     assert "load the extension" in problem
 
 
-RAISED = """
-<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
-  <citation collapse="citation-number"><layout vertical-align="sup" delimiter=",">
-    <text variable="citation-number"/>
-  </layout></citation>
-  <bibliography><layout><text variable="title"/></layout></bibliography>
-</style>"""
 NUMBERS = {
     "A noise [@li]. Then": "A noise.¹ Then",
     "A noise [@li], then": "A noise,¹ then",

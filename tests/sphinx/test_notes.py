@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.references import NOTES
+from support.references import NOTES, RAISED
 from support.sphinx_build import Build, build, text_in, write
 
 CONF = """\
@@ -321,13 +321,6 @@ def test_a_mark_in_another_document_shows_the_citation(tmp_path: Path) -> None:
 
 
 RESULTS = {"text": "index.txt", "latex": "book.tex"}
-RAISED = """
-<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
-  <citation collapse="citation-number"><layout vertical-align="sup" delimiter=",">
-    <text variable="citation-number"/>
-  </layout></citation>
-  <bibliography><layout><text variable="title"/></layout></bibliography>
-</style>"""
 NUMBERS = {
     f"A noise {A}. Then": "A noise.¹ Then",
     f'A "noise" {A}, then': 'A "noise,"¹ then',

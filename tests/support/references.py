@@ -167,6 +167,15 @@ def _hostile_record(number: int, attack: str) -> dict[str, Any]:
     return {**record(HOSTILE[number], "https://example.org/"), "metadata": metadata}
 
 
+RAISED = """
+<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
+  <citation collapse="citation-number"><layout vertical-align="sup" delimiter=",">
+    <text variable="citation-number"/>
+  </layout></citation>
+  <bibliography><layout><text variable="title"/></layout></bibliography>
+</style>"""
+"""A style whose citations are raised numbers."""
+
 NOTES = """
 <style xmlns="http://purl.org/net/xbiblio/csl" class="note" version="1.0">
   <citation near-note-distance="2"><layout delimiter="; "><choose>

@@ -161,19 +161,12 @@ def with_entries(report: FileReport, source: Source, config: Config) -> FileRepo
     """
     if report.recorded or WORK_CODES.isdisjoint(config.codes_for(source.path)):
         return report
-    from doiuri_cli.readers._bibliography import CitedWork, Lacking, entries  # rarely needed
+    if config.columns:
+        return report._replace(entries=tuple(_entries_in_columns(report.mentions)))
+    from doiuri_cli.readers._bibliography import Lacking, entries  # rarely needed
 
     cited: list[CitedWork] = []
     lacking: list[Lacking] = []
-    if config.columns:
-        for mention in report.mentions:
-            is_short = mention.key.startswith("10/")
-            if mention.field and mention.name and not is_short:
-                location = mention.location
-                doi = DOI(mention.name)
-                cited.append(CitedWork(doi, "", None, "", location))
-        return report._replace(entries=tuple(cited))
-
     with suppress(ReadError):
         for entry in entries(source):
             if isinstance(entry, Lacking):
@@ -181,6 +174,19 @@ def with_entries(report: FileReport, source: Source, config: Config) -> FileRepo
             else:
                 cited.append(entry)
     return report._replace(entries=tuple(cited), lacking=tuple(lacking))
+
+
+def _entries_in_columns(mentions: Iterable[LocatedMention]) -> Iterator[CitedWork]:
+    """Yield an entry for each DOI in a cell, of which nothing but the DOI is known; none for short DOIs."""
+    from doiuri_cli.readers._bibliography import CitedWork  # rarely needed
+
+    for mention in mentions:
+        is_short = mention.key.startswith("10/")
+        if mention.field and mention.name and not is_short:
+            doi = DOI(mention.name)
+            yield CitedWork(
+                doi, title="", year=None, first_author_family="", location=mention.location
+            )
 
 
 def with_works_to_search(report: FileReport, source: Source, config: Config) -> FileReport:

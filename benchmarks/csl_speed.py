@@ -50,7 +50,7 @@ from doiuri_csl import Cite, Processor, Style, to_html
 style, works = sys.argv[1:]
 items = json.loads(Path(works).read_text("utf-8"))
 processor = Processor(Style.load(style), items)
-processor.register([[Cite(item["id"])] for item in items])
+processor.set_citations([[Cite(item["id"])] for item in items])
 shown = [to_html(processor.citation(number)) for number in range(len(items))]
 entries = [to_html(entry.label) + to_html(entry.runs) for entry in processor.bibliography()]
 print(json.dumps([shown, entries]))
@@ -196,13 +196,13 @@ def edit_cost(style: str, works: list[dict[str, Any]]) -> float:
     """Return the milliseconds of CPU to take an edit of one citation and to see what it changed."""
     processor = Processor(Style.load(style), works)
     citations = [[Cite(work["id"])] for work in works]
-    processor.register(citations)
+    processor.set_citations(citations)
     before = [processor.citation(number) for number in range(len(works))]
     taken = []
     for number in range(len(works) // 2, len(works) // 2 + 5):
         citations[number] = [Cite(works[number]["id"], locator="12")]
         started = time.process_time()
-        processor.register(citations)
+        processor.set_citations(citations)
         after = [processor.citation(index) for index in range(len(works))]
         changed = [index for index in range(len(works)) if after[index] != before[index]]
         taken.append(time.process_time() - started)

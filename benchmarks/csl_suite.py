@@ -195,7 +195,7 @@ class Fixture:
             ids = (
                 data["BIBENTRIES"][-1] if "BIBENTRIES" in data else [i["id"] for i in data["INPUT"]]
             )
-            self.processor.register([], uncited=map(str, ids))
+            self.processor.set_citations([], uncited=map(str, ids))
         if data["mode"].startswith("bib"):
             return self.bibliography()
         if "CITATIONS" in data:
@@ -218,7 +218,7 @@ class Fixture:
         last, before, after = steps[-1][:3]
         pairs = [*before, [last.get("citationID"), self.note_of(last)], *after]
         cites = [list(map(cite_of, citations[key]["citationItems"])) for key, _ in pairs]
-        self.processor.register(cites, notes=[note for _, note in pairs])
+        self.processor.set_citations(cites, notes=[note for _, note in pairs])
         return len(pairs)
 
     def note_of(self, citation: dict[str, Any]) -> int:

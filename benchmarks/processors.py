@@ -37,7 +37,7 @@ from doiuri_csl import Processor, Style, to_text
 style, items, locales = sys.argv[1:]
 items = json.load(open(items, encoding="utf-8"))
 processor = Processor(Style.load(style), items)
-processor.register([], uncited=[item["id"] for item in items])
+processor.set_citations([], uncited=[item["id"] for item in items])
 json.dump([(entry.id, to_text(entry.whole)) for entry in processor.bibliography()], sys.stdout)
 """
 CITEPROC_PY = """
@@ -131,7 +131,7 @@ def count(
 
 
 def main(peers: str, python: str, locales: str, file: str, *styles: str) -> None:
-    works_of_file = read_works([file]).complete({}).values()
+    works_of_file = read_works([file]).merge({}).values()
     items = [{**work.csl, "id": f"w{number}"} for number, work in enumerate(works_of_file)]
     many: list[dict[str, Any]] = []
     for number, item in enumerate(islice(cycle(items), SIZE)):

@@ -61,7 +61,7 @@ def candidates(works: list[Item], queries: list[Item]) -> Iterator[list[Item]]:
 
 
 def by_proof(item: Item, found: list[Item]) -> str | None:
-    sure, _ = choose(Work.whole("query", item), found)
+    sure, _ = choose(Work.from_item("query", item), found)
     return sure.doi.name if sure else None
 
 

@@ -160,7 +160,7 @@ def make_sequences(paths: list[Path], ids: list[str], seeds: range) -> list[Sequ
 def ours(items: list[dict[str, Any]], sequence: Sequence, locale: Locale) -> list[str]:
     processor = Processor(sequence.style, items, locale)
     notes = [citation.note for citation in sequence.citations]
-    processor.register([citation.cites for citation in sequence.citations], notes=notes)
+    processor.set_citations([citation.cites for citation in sequence.citations], notes=notes)
     return [to_text(processor.citation(number)) for number in range(len(notes))]
 
 

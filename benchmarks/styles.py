@@ -33,7 +33,7 @@ def theirs(source: str) -> str:
 
 
 def main(folder: str, file: str, names: list[str]) -> None:
-    works = read_works([file]).complete({})
+    works = read_works([file]).merge({})
     items = [{**work.csl, "id": str(key), "system_id": str(key)} for key, work in works.items()]
     pages = [
         [{"id": item["id"], "label": "page", "locator": page} for item in items]

@@ -59,7 +59,7 @@ def problems(env):
     lines = env["lines"]
     with open_resolver(env["options"], "mdit-doiuri") as resolver:
         survey = Survey(resolver, env["options"].budget)
-        survey.meet(dict.fromkeys(lines, Need.EXISTENCE))
+        survey.ask(dict.fromkeys(lines, Need.EXISTENCE))
     missing = survey.missing.items()
     dead = [(lines[doi], str(dead_doi(doi, meant=meant))) for doi, meant in missing]
     return sorted(env["errors"] + dead), survey.sentence(lines)

@@ -19,7 +19,7 @@ import httpx2
 import pytest
 import requests
 from doiuri import DOI, BadRecord, DOISyntaxError
-from doiuri.plugins.clients import MAX_RECORD, is_about_the_doi
+from doiuri.plugins.clients import MAX_RECORD, carries_record
 from doiuri.resolver import Resolver
 from doiuri.rest import read_record
 from doiuri.testing.strategies import names
@@ -450,7 +450,7 @@ def test_a_fault_is_an_error_or_a_status_that_says_so(client: Client, fault: Fau
     if fault.error is None:
         assert read_record(DOI(NAME), reply.status, reply.body).url
     else:
-        assert not is_about_the_doi(reply.status)
+        assert not carries_record(reply.status)
 
 
 class Told(NamedTuple):
@@ -509,7 +509,7 @@ SOME_CLIENTS = [*CLIENTS, "httpx AsyncClient on asyncio"]
 @pytest.mark.parametrize("place", ["the resolver", "where it redirects to"])
 @pytest.mark.parametrize("told", TOLD, ids=lambda told: told.name)
 @pytest.mark.parametrize("client", SOME_CLIENTS, indirect=True)
-def test_an_answer_is_about_the_doi_or_an_error_that_names_the_host(
+def test_an_answer_carries_record_or_an_error_that_names_the_host(
     client: Client, told: Told, place: str
 ) -> None:
     headers = {"Content-Type": told.content_type} if told.content_type else {}
@@ -533,7 +533,7 @@ def test_an_answer_is_about_the_doi_or_an_error_that_names_the_host(
 
 @pytest.mark.parametrize("told", TOLD, ids=lambda told: told.name)
 def test_clients_and_the_resolver_agree_on_what_is_an_answer(told: Told) -> None:
-    if not is_about_the_doi(told.status) or told.name == "too long":
+    if not carries_record(told.status) or told.name == "too long":
         return
     headers = {"Content-Type": told.content_type}
     with site(lambda _: Answer(told.status, headers, told.body)) as server:

@@ -49,7 +49,7 @@ def test_answers_are_gathered_by_doi() -> None:
             BOOK: "A book",
             BARE: None,
         }
-        survey.meet({BARE: Need.EXISTENCE})
+        survey.ask({BARE: Need.EXISTENCE})
         assert survey.statuses[BARE] == "found"
         assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, BARE, DEAD])) == (
             {},
@@ -66,7 +66,7 @@ def test_what_was_known_of_the_work_of_a_missing_doi_is_void(doi: DOI) -> None:
     with resolver_for([]) as resolver:
         survey = Survey(resolver, budget=10)
         survey.works = before.works
-        survey.meet({doi: Need.EXISTENCE})
+        survey.ask({doi: Need.EXISTENCE})
 
     assert survey.answer(doi) == Answer("not-found")
 
@@ -76,10 +76,10 @@ def test_needs_met_at_once_are_answered_as_needs_met_one_by_one(order: tuple[DOI
     needs = {PAGE: Need.CARD, BARE: Need.WORK, DEAD: Need.EXISTENCE, LOST: Need.WORK}
     with resolver_for(RECORDS) as resolver:
         together = Survey(resolver, budget=10)
-        together.meet({doi: needs[doi] for doi in order})
+        together.ask({doi: needs[doi] for doi in order})
         alone = Survey(resolver, budget=10)
         for doi in order:
-            alone.meet({doi: needs[doi]})
+            alone.ask({doi: needs[doi]})
 
     answers = {doi: together.answer(doi) for doi in needs}
     assert answers == {doi: alone.answer(doi) for doi in needs}
@@ -116,7 +116,7 @@ def test_longer_names_of_dead_dois_are_one_more_batch(
     with resolver_for(records) as resolver:
         survey = Survey(resolver, budget=10)
         mentions = [*forms.items(), (names[0], ()), *forms.items()]
-        survey.meet(dict.fromkeys(names, Need.CARD), longer=mentions)
+        survey.ask(dict.fromkeys(names, Need.CARD), longer=mentions)
 
     longer = [form for doi in names for form in forms[doi]]
     assert batches == ([names, longer] if dead else [names])
@@ -128,7 +128,7 @@ def test_longer_names_of_dead_dois_are_one_more_batch(
 def test_only_what_is_needed_is_asked_for() -> None:
     with resolver_for(RECORDS) as resolver:
         survey = Survey(resolver, budget=10)
-        survey.meet({PAGE: Need.EXISTENCE})
+        survey.ask({PAGE: Need.EXISTENCE})
         survey.look_up_works([LOST])
 
     assert survey.statuses == {PAGE: "found", LOST: "not-found"}
@@ -138,7 +138,7 @@ def test_only_what_is_needed_is_asked_for() -> None:
 def test_nothing_is_guessed_for_a_lock_file() -> None:
     with resolver_for(RECORDS) as resolver:
         survey = Survey(resolver, budget=10, lock="record")
-        survey.meet({LOST: Need.EXISTENCE})
+        survey.ask({LOST: Need.EXISTENCE})
 
     assert (survey.statuses, survey.meant) == ({LOST: "not-found"}, {})
     assert {key.doi for key in survey.entries} == {LOST.key}
@@ -163,7 +163,7 @@ def test_existence_is_asked_first_if_the_budget_does_not_reach(
     with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
         resolver = Resolver(server.url, store=None, rate=rate)
         survey = Survey(resolver, budget=1.0)
-        survey.meet(needs)
+        survey.ask(needs)
     assert targets(server)[0].startswith("/doiRA/") is first
 
 
@@ -173,7 +173,7 @@ def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
         Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as resolver,
     ):
         survey = Survey(resolver, budget=10)
-        survey.meet({BOOK: Need.WORK, BARE: Need.EXISTENCE})
+        survey.ask({BOOK: Need.WORK, BARE: Need.EXISTENCE})
     assert survey.sentence([BOOK, BARE, DEAD]) == (
         f"2 of 3 DOIs could not be checked: 127.0.0.1:{port}: Connection refused"
     )
@@ -186,11 +186,11 @@ def test_a_later_answer_ends_what_was_unknown(need: Need) -> None:
         survey = Survey(up, budget=10)
         with Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as down:
             broken = Survey(down, budget=10)
-            broken.meet(dict.fromkeys([BOOK, DEAD], need))
+            broken.ask(dict.fromkeys([BOOK, DEAD], need))
         assert set(broken.unknown) == {BOOK, DEAD}
         survey.unknown = broken.unknown
         survey.incomplete = broken.incomplete
-        survey.meet(dict.fromkeys([BOOK, DEAD], need))
+        survey.ask(dict.fromkeys([BOOK, DEAD], need))
     assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, DEAD])) == ({}, {}, "")
     assert survey.statuses[DEAD] == "not-found"
 
@@ -217,7 +217,7 @@ def test_the_most_probable_of_the_registered_names_was_meant(
     ]
     with resolver_for(records) as resolver:
         survey = Survey(resolver, budget=10)
-        survey.meet(dict.fromkeys([DEAD, DOI(f"10.5555/{dead}")], Need.EXISTENCE))
+        survey.ask(dict.fromkeys([DEAD, DOI(f"10.5555/{dead}")], Need.EXISTENCE))
     assert [doi.name for doi in survey.meant.values()] == ([f"10.5555/{meant}"] if meant else [])
 
 
@@ -225,11 +225,11 @@ def test_an_expired_answer_counts_but_is_marked() -> None:
     store = MemoryStore()
     with resolver_for(RECORDS, store=store) as resolver:
         first = Survey(resolver, budget=10, lock="record")
-        first.meet({BARE: Need.EXISTENCE})
+        first.ask({BARE: Need.EXISTENCE})
         store.put_many({key: entry._replace(expires=0.0) for key, entry in first.entries.items()})
         list(resolver.resolve_many([BOOK]))
     survey = Survey(Resolver(store=store, offline=True), budget=10)
-    survey.meet(dict.fromkeys([BOOK, BARE], Need.EXISTENCE))
+    survey.ask(dict.fromkeys([BOOK, BARE], Need.EXISTENCE))
     assert survey.statuses == {BOOK: "found", BARE: "found"}
     assert {doi: str(cause) for doi, cause in survey.stale.items()} == {
         BARE: "offline: request not sent"
@@ -243,8 +243,8 @@ def test_a_stale_answer_fills_a_gap_in_a_lock_file_and_replaces_nothing(tmp_path
     def renewed(resolver: Resolver, *works: DOI) -> Survey:
         with resolver:
             survey = Survey(resolver, budget=10, lock="exists")
-            survey.meet(dict.fromkeys([BARE, BOOK], Need.EXISTENCE))
-            survey.meet(dict.fromkeys(works, Need.WORK))
+            survey.ask(dict.fromkeys([BARE, BOOK], Need.EXISTENCE))
+            survey.ask(dict.fromkeys(works, Need.WORK))
         file.edit(lambda content: survey.renew(content, [BARE, BOOK]))
         return survey
 
@@ -271,16 +271,16 @@ def test_a_stale_answer_does_not_replace_a_not_found_in_a_lock_file(tmp_path: Pa
     facts = {"records": RECORDS, "agencies": {"10.5555": "Crossref"}}
     with resolver_for(facts, store=store) as resolver:
         existed = Survey(resolver, budget=10, lock="exists")
-        existed.meet(needs)
+        existed.ask(needs)
     assert {key.kind for key in existed.entries if key.doi == BARE.key} == {"exists"}
     store.put_many({key: entry._replace(expires=0.0) for key, entry in existed.entries.items()})
     with resolver_for([]) as resolver:
         gone = Survey(resolver, budget=10, lock="record")
-        gone.meet(needs)
+        gone.ask(needs)
     file.edit(lambda content: gone.renew(content, [BARE]))
 
     offline = Survey(Resolver(store=store, offline=True), budget=10, lock="exists")
-    offline.meet(needs)
+    offline.ask(needs)
     file.edit(lambda content: offline.renew(content, [BARE]))
 
     assert offline.stale.keys() == {BARE}
@@ -290,7 +290,7 @@ def test_a_stale_answer_does_not_replace_a_not_found_in_a_lock_file(tmp_path: Pa
 def test_the_entries_behind_the_answers_are_recorded_on_request() -> None:
     with resolver_for(RECORDS) as resolver:
         survey = Survey(resolver, budget=10, lock="record")
-        survey.meet(dict.fromkeys([BARE, DEAD], Need.EXISTENCE))
+        survey.ask(dict.fromkeys([BARE, DEAD], Need.EXISTENCE))
         assert {(key.kind, key.doi) for key in survey.entries} == {
             ("record", BARE.key),
             ("record", DEAD.key),

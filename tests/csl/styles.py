@@ -63,7 +63,7 @@ def processor_of(
 ) -> Processor:
     """A processor that knows its citations."""
     processor = Processor(Style.parse(xml), items, **options)
-    processor.register(citations)
+    processor.set_citations(citations)
     return processor
 
 

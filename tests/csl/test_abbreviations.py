@@ -33,7 +33,7 @@ def shown(layout: str, item: dict[str, Any], abbreviations: Abbreviations | None
     processor = Processor(
         Style.parse(style_of(layout)), [{"id": "a", **item}], abbreviations=abbreviations
     )
-    processor.register([[Cite("a")]])
+    processor.set_citations([[Cite("a")]])
     return to_text(processor.citation(0))
 
 

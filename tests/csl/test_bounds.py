@@ -69,7 +69,7 @@ def calls_for(style: Style, items: list[dict[str, Any]]) -> int:
 
     def show() -> None:
         processor = Processor(style, items)
-        processor.register([[Cite(item["id"])] for item in items])
+        processor.set_citations([[Cite(item["id"])] for item in items])
         for number in range(len(items)):
             processor.citation(number)
         processor.bibliography()
@@ -155,11 +155,11 @@ def test_a_document_that_was_edited_looks_like_a_new_one(style: Style) -> None:
     edited = Processor(style, COLLIDING)
     for before, after in permutations(DOCUMENTS, 2):
         new = Processor(style, COLLIDING)
-        new.register(after)
+        new.set_citations(after)
         expected = [new.citation(number) for number in range(len(after))]
 
         for citations in (before, after):
-            edited.register(citations)
+            edited.set_citations(citations)
             shown = [edited.citation(number) for number in range(len(citations))]
 
         assert shown == expected, f"{before} became {after}"
@@ -174,7 +174,7 @@ def test_an_edit_renders_only_what_it_changes() -> None:
     processor = Processor(style, items)
 
     def show() -> None:
-        processor.register(citations)
+        processor.set_citations(citations)
         for number in range(len(citations)):
             processor.citation(number)
 
@@ -219,7 +219,7 @@ def test_long_given_names_are_initials_in_linear_time(word: str) -> None:
     start = time.process_time()
 
     processor = Processor(style, [item])
-    processor.register([[Cite("0")]])
+    processor.set_citations([[Cite("0")]])
     processor.bibliography()
 
     assert time.process_time() - start < 5

@@ -56,7 +56,7 @@ def _processor(case: Case) -> Processor:
     citations = []
     for cites in case.cites or [every_item]:
         citations.append([Cite(**cite) for cite in cites])
-    processor.register(citations, notes=case.notes)
+    processor.set_citations(citations, notes=case.notes)
     return processor
 
 

@@ -24,7 +24,7 @@ def dependent(address: str = ADDRESS, options: str = "") -> str:
 
 def citation(style: Style) -> str:
     processor = Processor(style, [BAK])
-    processor.register([[Cite("bak")]])
+    processor.set_citations([[Cite("bak")]])
     return to_text(processor.citation(0))
 
 

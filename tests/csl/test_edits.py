@@ -79,7 +79,7 @@ class Host:
 
     def register(self, processor: Processor) -> list[int]:
         names = list(self.citations)
-        changed = processor.register(self.citations.values(), names=names)
+        changed = processor.set_citations(self.citations.values(), names=names)
         for index in changed:
             self.shown[names[index]] = processor.citation(index)
         return changed
@@ -102,7 +102,7 @@ def test_drawing_what_changed_is_drawing_all(style: str, seed: int) -> None:
 
         history.append(host.citations)
         fresh = Processor(parsed, items)
-        fresh.register(host.citations.values())
+        fresh.set_citations(host.citations.values())
         expected = [fresh.citation(number) for number in range(len(host.citations))]
         names = list(host.citations)
         assert [host.shown[name] for name in names] == expected, f"not drawn again: {history[-2:]}"
@@ -117,18 +117,18 @@ def test_a_citation_of_another_item_at_the_end_changes_no_other(style: str) -> N
     processor = Processor(Style.parse(style), items)
     citations = [[Cite(f"w{number}")] for number in range(8)]
 
-    assert processor.register(citations) == list(range(8))
-    assert processor.register([*citations, [Cite("new")]]) == [8]
-    assert processor.register([*citations, [Cite("new")]]) == []
+    assert processor.set_citations(citations) == list(range(8))
+    assert processor.set_citations([*citations, [Cite("new")]]) == [8]
+    assert processor.set_citations([*citations, [Cite("new")]]) == []
 
 
 def test_without_names_a_citation_is_known_by_its_index() -> None:
     processor = Processor(Style.parse(AUTHOR_DATE), works(random.Random(0)))
     first, second = [Cite("w0")], [Cite("w3")]
 
-    processor.register([first, first, second])
+    processor.set_citations([first, first, second])
 
-    assert processor.register([first, second]) == [1]
+    assert processor.set_citations([first, second]) == [1]
 
 
 WRONG_NAMES = {"1 names for 2 citations": ["x"], "two citations have the name 'x'": ["x", "x"]}
@@ -139,13 +139,13 @@ def test_each_citation_has_a_name_of_its_own(message: str, names: list[str]) -> 
     processor = Processor(Style.parse(AUTHOR_DATE), works(random.Random(0)))
 
     with pytest.raises(ValueError, match=message):
-        processor.register([[Cite("w0")], [Cite("w1")]], names=names)
+        processor.set_citations([[Cite("w0")], [Cite("w1")]], names=names)
 
 
 def test_what_is_no_list_of_cites_says_what_is_expected() -> None:
     processor = Processor(Style.parse(AUTHOR_DATE), works(random.Random(0)))
 
     with pytest.raises(TypeError, match=r"citation 1 is a Cite, not a list.*pass \[Cite\('w1'\)\]"):
-        processor.register([[Cite("w0")], Cite("w1")])  # type: ignore[list-item]
+        processor.set_citations([[Cite("w0")], Cite("w1")])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="citation 0 contains 'w'; expected a list of cites"):
-        processor.register(["w0"])  # type: ignore[list-item]
+        processor.set_citations(["w0"])  # type: ignore[list-item]

@@ -89,7 +89,7 @@ def test_a_list_in_another_style_has_the_numbers_and_letters_of_the_first() -> N
     first = processor_of(AUTHOR_DATE, [DOE, LATER], [[Cite("later"), Cite("doe")]])
     second = Processor(Style.parse(NUMERIC), [DOE, LATER])
 
-    second.take_list(first.listed)
+    second.set_entries(first.listed)
 
     assert first.listed == (Listed("later", 1, "a"), Listed("doe", 2, "b"))
     assert second.listed == first.listed
@@ -100,7 +100,7 @@ def test_a_part_of_a_list_keeps_its_letters() -> None:
     first = processor_of(AUTHOR_DATE, [DOE, LATER], [[Cite("later"), Cite("doe")]])
     second = Processor(Style.parse(AUTHOR_DATE), [DOE, LATER])
 
-    second.take_list(first.listed[1:])
+    second.set_entries(first.listed[1:])
 
     assert [to_text(one.runs) for one in second.bibliography()] == ["Doe, Ann. 2001b. Ants."]
 
@@ -183,7 +183,7 @@ def test_an_id_without_an_item_is_shown_in_its_place() -> None:
 def test_uncited_items_are_in_the_list_after_the_others() -> None:
     processor = Processor(Style.parse(NUMERIC), [BAK, DOE])
 
-    processor.register([[Cite("doe")]], uncited=["bak", "doe"])
+    processor.set_citations([[Cite("doe")]], uncited=["bak", "doe"])
 
     assert [reference.id for reference in processor.bibliography()] == ["doe", "bak"]
 
@@ -198,7 +198,7 @@ def test_citations_in_the_text_and_in_notes_have_positions_of_their_own() -> Non
     doe = [Cite("doe")]
     bak = [Cite("bak")]
 
-    processor.register([doe, bak, doe, doe], notes=[2, 3, 4, 4])
+    processor.set_citations([doe, bak, doe, doe], notes=[2, 3, 4, 4])
 
     shown = [to_text(processor.citation(number)) for number in range(4)]
     assert shown == ["Ants", "Self-organized criticality", "2", "ibid"]
@@ -208,7 +208,7 @@ def test_as_many_notes_as_citations() -> None:
     processor = Processor(Style.parse(NUMERIC), [DOE])
 
     with pytest.raises(ValueError, match="2 notes for 1 citations"):
-        processor.register([[Cite("doe")]], notes=[1, 2])
+        processor.set_citations([[Cite("doe")]], notes=[1, 2])
 
 
 def test_an_item_needs_an_id() -> None:
@@ -368,7 +368,7 @@ def test_a_style_in_another_language_has_english_terms_and_one_warning() -> None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         processor = Processor(style, [DOE])
-        processor.register([[Cite("doe")]])
+        processor.set_citations([[Cite("doe")]])
         shown = to_text(processor.citation(0))
 
     assert shown == "and"

@@ -210,7 +210,7 @@ def test_a_label_that_csl_does_not_have_is_a_problem_of_the_item_that_is_cited()
         "",
     ]
 
-    processor.register([[Cite("doe", "5")]])
+    processor.set_citations([[Cite("doe", "5")]])
     assert [entry.problem for entry in processor.bibliography()] == [""]
 
 
@@ -397,7 +397,7 @@ def test_the_order_of_citing_does_not_change_a_sorted_list(path: Path, order: li
     ]  # fmt: skip
     processor = Processor(Style.load(path), items)
 
-    processor.register([[Cite(str(number))] for number in order])
+    processor.set_citations([[Cite(str(number))] for number in order])
 
     listed = [reference.id for reference in processor.bibliography()]
     expected = [str(number) for number in order]

@@ -128,7 +128,7 @@ JOBS = list(product(("author-date", "numeric"), ("en-US", "de-DE")))
 
 
 def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(script: Path) -> None:
-    works = read_works(["works.json"], CORPUS).complete({})
+    works = read_works(["works.json"], CORPUS).merge({})
     ids = {f"w{number}": key for number, key in enumerate(works)}
     items = []
     for id_, key in ids.items():

@@ -30,7 +30,7 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
     """Names, dates, numbers, terms, letters, groups, collapsing and order; if not, ``ours`` says what."""
     (tmp_path / "works.json").write_text(json.dumps(recorded.works), "utf-8")
     (tmp_path / "own.csl").write_text(recorded.style, "utf-8")
-    works = read_works(["works.json"], tmp_path).complete({})
+    works = read_works(["works.json"], tmp_path).merge({})
     style = Style.load(recorded.case.get("own", "own.csl"), tmp_path)
     bibliography = Bibliography(works, works, style, recorded.locale)
     shown = [f"{entry.key}: {text_of(entry.spans)}" for entry in bibliography.entries()]

@@ -63,8 +63,8 @@ def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
     }
     assert library.files == (tmp_path / "a.json", tmp_path / "b.yaml")
     registry = {A: Work(A, {"type": "report", "title": "T", "author": [{"family": "RASHEED"}]})}
-    works = library.complete(registry)
-    assert library.complete(registry, [A]) == {A: works[A]}
+    works = library.merge(registry)
+    assert library.merge(registry, [A]) == {A: works[A]}
     corrected = works[A]
     knuth = works["knuth1984"]
     assert (corrected.title, corrected.type, corrected.authors[0].family) == (
@@ -135,7 +135,7 @@ def test_a_broken_entry_changes_no_other_work(
     good = read_works(["good.bib"], folder)
     library = read_works(["broken.bib"], folder)
 
-    assert library.complete({}) == good.complete({})
+    assert library.merge({}) == good.merge({})
     assert good.problems == ()
     assert len(library.problems) == 1
 
@@ -148,7 +148,7 @@ def test_ids_of_one_doi_cite_one_work(tmp_path: Path) -> None:
 
     library = read_works(["a.bib", "b.json"], tmp_path)
     cites = [parse_citation(text, ids=library.ids)[0] for text in ("@a", "@b", "10.1000/a")]
-    bibliography = Bibliography((cite.key for cite in cites), library.complete({}), Style.load())
+    bibliography = Bibliography((cite.key for cite in cites), library.merge({}), Style.load())
 
     assert [reference.work.title for reference in bibliography.references] == ["A"]
     assert {text_of(bibliography.citation([cite])) for cite in cites} == {"(Ay, 2001)"}
@@ -157,7 +157,7 @@ def test_ids_of_one_doi_cite_one_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("entry", "expected"), BIBTEX.values(), ids=BIBTEX)
 def test_an_entry_of_bibtex(entry: str, expected: dict[str, object], tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text(f"{BEFORE}{entry}\n", "utf-8")
-    csl = read_works(["a.bib"], tmp_path).complete({})["k"].csl
+    csl = read_works(["a.bib"], tmp_path).merge({})["k"].csl
     assert {member: csl.get(member) for member in expected} == expected
 
 
@@ -177,7 +177,7 @@ def test_only_english_titles_get_sentence_case(
 
     library = read_works(["a.bib"], tmp_path, language)
 
-    assert library.complete({})["k"].title == title
+    assert library.merge({})["k"].title == title
 
 
 # Other ways to write an entry, as patterns and what takes the place of their matches
@@ -205,7 +205,7 @@ def test_an_entry_written_in_another_way_is_the_same(way: str, tmp_path: Path) -
             continue
         other = re.sub(WAYS[way][0], WAYS[way][1], entry)
         (tmp_path / "a.bib").write_text(other, "utf-8")
-        csl = read_works(["a.bib"], tmp_path).complete({})["k"].csl
+        csl = read_works(["a.bib"], tmp_path).merge({})["k"].csl
         changed += [] if other == entry else [name]
         assert {member: csl.get(member) for member in expected} == expected, other
     assert changed
@@ -217,7 +217,7 @@ def test_biblatex_and_bibtex_names_are_the_same(pair: list[str], tmp_path: Path)
     works = []
     for entry in pair:
         (tmp_path / "a.bib").write_text(entry, "utf-8")
-        works.append(read_works(["a.bib"], tmp_path).complete({})["k"])
+        works.append(read_works(["a.bib"], tmp_path).merge({})["k"])
     assert works[0] == works[1]
     assert len(works[0].csl) > 1
 
@@ -306,7 +306,7 @@ def test_styles_leave_unknown_commands_as_they_are_written(case: str, tmp_path: 
     (tmp_path / "a.bib").write_text(r"@book{k, title = {On \foo{aB c}}}")
     own = Style.load("own.csl", tmp_path)
 
-    works = read_works(["a.bib"], tmp_path).complete({})
+    works = read_works(["a.bib"], tmp_path).merge({})
     [entry] = Bibliography(["k"], works, own).entries()
 
     assert r"\foo{aB c}" in text_of(entry.spans)
@@ -339,7 +339,7 @@ def test_ranges_have_an_en_dash_however_they_are_written(dash: str, tmp_path: Pa
     library = read_works(["a.json", "a.bib"], tmp_path)
     style = Style.load()
 
-    list_ = Bibliography(["json", "bib"], library.complete({}), style)
+    list_ = Bibliography(["json", "bib"], library.merge({}), style)
     [cite] = parse_citation(f"@bib, p. {pages}", ids=library.ids)
     citation = list_.citation([cite], "t")
 
@@ -369,7 +369,7 @@ def test_words_that_styles_put_before_numbers_are_shown_once(
     )
     style = Style.load()
 
-    works = read_works([f"a.{type_}"], tmp_path).complete({})
+    works = read_works([f"a.{type_}"], tmp_path).merge({})
     [entry] = Bibliography(["k"], works, style).entries()
 
     assert text_of(entry.spans).endswith(shown)
@@ -390,7 +390,7 @@ WHOLE = {
 def test_an_item_of_the_author_stays_whole(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps([WHOLE]))
 
-    work = read_works(["a.json"], tmp_path).complete({})["whole"]
+    work = read_works(["a.json"], tmp_path).merge({})["whole"]
 
     assert {**work.csl, "id": "whole"} == {**WHOLE, "number-of-volumes": "3"}
     assert (work.title, work.year) == ("A Film", 1999)
@@ -402,9 +402,9 @@ def test_an_item_of_the_author_stays_whole(tmp_path: Path) -> None:
     "value", ["javascript:alert(1)", "\u202eno", None, [{}], [[1, 2]], {"a": 1}]
 )
 def test_whatever_an_author_writes_is_read_again_as_it_is(name: str, value: object) -> None:
-    work = Work.whole("k", {name: value, "title": "T"})
+    work = Work.from_item("k", {name: value, "title": "T"})
 
-    assert Work.whole("k", work.csl) == work
+    assert Work.from_item("k", work.csl) == work
     assert "javascript" not in work.csl.get("URL", "")
 
 
@@ -416,7 +416,7 @@ def test_bibtex_beside_other_files_and_the_registry(tmp_path: Path) -> None:
     library = read_works(["a.json", "b.bib"], tmp_path)
     doi = DOI("10.1000/b_c")
     assert library.ids == {"knuth1984": "knuth1984", "kahn": A, "z": doi}
-    work = library.complete({doi: Work(doi, {"title": "T", "publisher": "P"})})[doi]
+    work = library.merge({doi: Work(doi, {"title": "T", "publisher": "P"})})[doi]
     assert (work.title, work.publisher) == ("Own", "P")
 
 
@@ -426,7 +426,7 @@ def test_a_doi_that_is_invalid_is_reported_and_may_be_the_url(
 ) -> None:
     (tmp_path / "a.bib").write_text(f"\n@book{{k, doi = {{{doi}}}}}\n" * 2)
     library = read_works(["a.bib"], tmp_path)
-    assert library.complete({})["k"].csl.get("URL") == url
+    assert library.merge({})["k"].csl.get("URL") == url
     assert [problem.partition(" is not a DOI")[0] for problem in library.problems] == [
         f"{tmp_path / 'a.bib'}:{line}: k: {doi!r}" for line in (2, 4)
     ]

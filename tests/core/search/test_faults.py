@@ -15,7 +15,7 @@ from support.servers.faults import FAULTS, Fault
 from support.servers.search import searchable
 from support.servers.web import JSON, Answer, Asked, Site, site
 
-WORK = Work.whole(
+WORK = Work.from_item(
     "izzo2014",
     {
         "type": "article-journal",
@@ -129,7 +129,7 @@ def test_a_work_found_at_one_server_is_known_though_another_failed() -> None:
         "issued": {"date-parts": [[2014]]},
         "container-title": "arXiv",
     }
-    work = Work.whole("kingma", {**adam, "type": "document", "title": adam["title"][0]})
+    work = Work.from_item("kingma", {**adam, "type": "document", "title": adam["title"][0]})
     registry = searchable([adam])
 
     def answer(asked: Asked) -> Answer:

@@ -36,7 +36,7 @@ def work(number: int, volume: str) -> Work:
         "issued": {"date-parts": [[2010]]},
         "volume": volume,
     }
-    return Work.whole(f"weber{number}", item)
+    return Work.from_item(f"weber{number}", item)
 
 
 def record(number: int) -> dict[str, Any]:

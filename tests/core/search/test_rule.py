@@ -24,7 +24,7 @@ def changed(usual: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", RULE["cases"], ids=lambda case: str(case["name"]))
 def test_the_rule(case: dict[str, Any]) -> None:
-    entry = Work.whole("gross1956", changed(RULE["entry"], case["entry"]))
+    entry = Work.from_item("gross1956", changed(RULE["entry"], case["entry"]))
     registered = [changed(RULE["registered"], changes) for changes in case["registered"]]
     with search_site(registered) as running:
         resolver = Resolver(running.url, store=None)

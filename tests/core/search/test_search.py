@@ -53,7 +53,9 @@ def work(key: str = "izzo2014", **members: Any) -> Work:
         "container-title": "Celest. Mech. Dyn. Astron.",
         "volume": "121",
     }
-    return Work.whole(key, {member: value for member, value in (item | members).items() if value})
+    return Work.from_item(
+        key, {member: value for member, value in (item | members).items() if value}
+    )
 
 
 def search_at(running: Site, **options: Any) -> Search:

@@ -103,7 +103,7 @@ def test_a_work_without_a_doi_has_an_id_and_keeps_its_url() -> None:
 def test_an_authors_url_is_kept_unless_it_links_to_the_doi(
     doi: str, url: str, is_kept: bool
 ) -> None:
-    work = Work.whole(DOI(doi), {"URL": url})
+    work = Work.from_item(DOI(doi), {"URL": url})
 
     assert ("URL" in work.csl) == is_kept
 

@@ -204,7 +204,7 @@ class VerifyDOIs(Transform):
         longer = [(link["doi"], link.get("doi_longer", ())) for link in links]
         with open_resolver(options, "docutils-doiuri") as resolver:
             survey = Survey(resolver, options.budget)
-            survey.meet(needs, longer=longer)
+            survey.ask(needs, longer=longer)
         for link in links:
             doi = link["doi"]
             if follow_longer_name(link, doi, survey.statuses, options.link) != doi:

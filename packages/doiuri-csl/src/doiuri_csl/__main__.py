@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for warning in caught:
             _report(f"{options.style}: {warning.message}")
 
-        processor.register([], uncited=[item["id"] for item, _ in items])
+        processor.set_citations([], uncited=[item["id"] for item, _ in items])
         references = processor.bibliography()
         print(_written(references, style, options.to), flush=True)  # noqa: T201 (its output)
     except CSLError as error:

@@ -55,7 +55,7 @@ class Reference(NamedTuple):
 
 @dataclass
 class _Citation:
-    """A registered citation."""
+    """A citation of the document."""
 
     cites: list[Cite]
     """Its cites at their places, in the order of the style."""
@@ -88,7 +88,8 @@ class Processor:
     >>> book = {"id": "bak", "author": [{"family": "Bak", "given": "Per"}, {"family": "Tang"}],
     ...         "issued": {"date-parts": [[1987]]}}
     >>> processor = Processor(style, [book])
-    >>> processor.register([[Cite("bak")], [Cite("bak", author_only=True), Cite("bak", suppress_author=True)]])
+    >>> both = [Cite("bak", author_only=True), Cite("bak", suppress_author=True)]
+    >>> processor.set_citations([[Cite("bak")], both])
     [0, 1]
     >>> to_text(processor.citation(0)), to_text(processor.citation(1))
     ('(Bak & Tang 1987)', 'Bak and Tang (1987)')
@@ -152,7 +153,7 @@ class Processor:
         """Whether full stops and commas stand inside quotation marks (CSL 1.0.2, Locale Options)."""
         return self._document.terms.option("punctuation-in-quote")
 
-    def register(
+    def set_citations(
         self,
         citations: Iterable[Sequence[Cite]],
         *,
@@ -160,9 +161,9 @@ class Processor:
         uncited: Iterable[str] = (),
         names: Iterable[Hashable] | None = None,
     ) -> list[int]:
-        """Take all citations of the document, which decide on numbers, letters and positions.
+        """Set all citations of the document, which decide on numbers, letters and positions.
 
-        After an edit, register all of them again: what did not change is not rendered again.
+        After an edit, set all of them again: what did not change is not rendered again.
 
         >>> from doiuri_csl import Cite, Processor, Style
         >>> style = Style.parse('''
@@ -171,9 +172,9 @@ class Processor:
         ...         <else><text variable="title"/></else></choose></layout></citation>
         ...     </style>''')
         >>> processor = Processor(style, [{"id": "a", "title": "Ants"}, {"id": "b", "title": "Bees"}])
-        >>> processor.register([[Cite("a")], [Cite("b")], [Cite("b")]], names=["x", "y", "z"])
+        >>> processor.set_citations([[Cite("a")], [Cite("b")], [Cite("b")]], names=["x", "y", "z"])
         [0, 1, 2]
-        >>> processor.register([[Cite("a")], [Cite("b")]], names=["x", "z"])  # "z" is no "Ibid." any more
+        >>> processor.set_citations([[Cite("a")], [Cite("b")]], names=["x", "z"])  # "z" is no "Ibid." any more
         [1]
 
         :param citations: the citations in the order of the document, each with its cites
@@ -183,7 +184,7 @@ class Processor:
         :param names: a name for each citation, which it keeps when others are added or removed; by default
             its index
         :return: the indices of the citations to redraw: those with new names, and those whose text changed
-            since the last registration
+            since the last call
         :raises TypeError: if a citation is not a list of cites
         :raises ValueError: if there are more or fewer notes or names than citations, or if a name is repeated
         """
@@ -193,7 +194,7 @@ class Processor:
         numbers = notes_of(sheet, groups, notes)
         cites = list(chain.from_iterable(groups))
         self._label_problems = _label_problems(cites)
-        self._document.register([*(cite.id for cite in cites), *uncited])
+        self._document.set_items([*(cite.id for cite in cites), *uncited])
         self._rendered.start()
 
         disambiguate(self._document, first_notes(groups, numbers))
@@ -234,7 +235,7 @@ class Processor:
         of one with ``author_only`` and one with ``suppress_author`` is "Bak and Tang (1987)". An id
         without an item is shown as it is.
 
-        :param number: the index of the citation among those of ``register``
+        :param number: the index of the citation among those of ``set_citations``
         :return: its runs; none if the style shows nothing of the items
         """
         return self._text(self._citations[number])
@@ -242,31 +243,31 @@ class Processor:
     def sort(self, cites: Sequence[Cite]) -> list[Cite]:
         """Return the cites of a citation in the order in which the style shows them.
 
-        ``register``, ``citation`` and ``cite`` do it themselves; ``Style.place`` does not know the items.
+        ``set_citations``, ``citation`` and ``cite`` do it themselves; ``Style.place`` does not know the items.
         """
         return sort_citation(self._document, cites)
 
     def cite(self, cites: Sequence[Cite]) -> tuple[Run, ...]:
-        """Return a citation that was not registered.
+        """Return a citation that is not part of the document.
 
-        :param cites: as those of ``register``; each has the place that it says
+        :param cites: as those of ``set_citations``; each has the place that it says
         """
         ordered = self.sort(cites_of(cites, "the citation"))
         return self._render(ordered)
 
     @property
     def listed(self) -> tuple[Listed, ...]:
-        """The items that were registered, in the order of the list of references."""
+        """The items of the document, in the order of the list of references."""
         return tuple(entry.listed for entry in self._document.ordered_entries)
 
-    def take_list(self, listed: Iterable[Listed]) -> None:
-        """Take the list of another processor, in place of ``register``.
+    def set_entries(self, listed: Iterable[Listed]) -> None:
+        """Set the list of another processor, in place of ``set_citations``.
 
         For a list in another style or language than the citations, and for a part of a list.
 
         :param listed: the items, in the order of the list
         """
-        self._document.take_list(listed)
+        self._document.set_entries(listed)
         self._by_name = {}
 
     def bibliography(self) -> tuple[Reference, ...]:

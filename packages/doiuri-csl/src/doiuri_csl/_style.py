@@ -160,8 +160,8 @@ class Style:
     ) -> list[list[Cite]]:
         """Return the citations of a document, or of a chapter, with the places of their cites.
 
-        :param citations: as those of ``Processor.register``, each in the order of ``Processor.sort``
-        :param notes: as those of ``Processor.register``
+        :param citations: as those of ``Processor.set_citations``, each in the order of ``Processor.sort``
+        :param notes: as those of ``Processor.set_citations``
         :raises TypeError: if a citation is not a list of cites
         :raises ValueError: if there are more or fewer notes than citations
         """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from doiuri import DOI, BadRecord, DOISyntaxError
 from doiuri.plugins import user_agent
-from doiuri.plugins.clients import ClientOptions, TargetError, check_record, is_about_the_doi
+from doiuri.plugins.clients import ClientOptions, TargetError, carries_record, check_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +139,7 @@ class Redirects:
 
     def is_record(self, response: Any) -> bool:
         """Return whether a response should be the record, or the statement that there is none."""
-        return self._chain.record and is_about_the_doi(response.status_code)
+        return self._chain.record and carries_record(response.status_code)
 
     def check_record(self, response: Any) -> None:
         """Check the response that should be the record, whose body has been read.

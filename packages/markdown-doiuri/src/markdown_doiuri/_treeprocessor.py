@@ -293,7 +293,7 @@ class LinkTreeprocessor(Treeprocessor):
     ) -> None:
         """Report works without metadata, retracted works, and DOIs that the lock file lacks."""
         listed = self._listed(page)
-        in_files = self._options.citing.library.complete({}, listed)
+        in_files = self._options.citing.library.merge({}, listed)
         needs_metadata = set(listed).difference(in_files)
         for doi in needs:
             answer = answers[doi]
@@ -312,7 +312,7 @@ class LinkTreeprocessor(Treeprocessor):
         if not self._options.details or not self._report.page:
             return cards
 
-        works = self._options.citing.library.complete(works_of(answers), page.links)
+        works = self._options.citing.library.merge(works_of(answers), page.links)
         for doi, links in page.links.items():
             details = details_of(works[doi]) if doi in works else None
             if details is None:

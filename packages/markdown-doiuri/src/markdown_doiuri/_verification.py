@@ -87,7 +87,7 @@ class Verifier:
         New ones are requested in one batch, within the budget; what is unknown then is tried again with a
         later document.
 
-        :param mentions: as ``longer`` of ``Survey.meet``.
+        :param mentions: as ``longer`` of ``Survey.ask``.
         :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
         """
         self._notice_changes()
@@ -143,7 +143,7 @@ class Verifier:
             statuses = {doi: entry.answer.status for doi, entry in known.items()}
             dead = [doi for doi, status in statuses.items() if status == "not-found"]
             survey.statuses = dict.fromkeys(dead, "not-found")
-            survey.meet(to_look_up, longer=mentions)
+            survey.ask(to_look_up, longer=mentions)
 
         needs_of_longer = {
             name: needs[doi]

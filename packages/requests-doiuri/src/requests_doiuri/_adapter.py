@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from doiuri import DOI, BadRecord
 from doiuri.plugins import user_agent
-from doiuri.plugins.clients import ClientOptions, TargetError, check_record, is_about_the_doi
+from doiuri.plugins.clients import ClientOptions, TargetError, carries_record, check_record
 from doiuri.plugins.connections import guarding
 from requests import PreparedRequest, Session, exceptions
 from requests.adapters import HTTPAdapter
@@ -92,7 +92,7 @@ class Redirects:
         with self.refusals(response.request, response):
             if response.is_redirect:
                 self._check_redirect(response, options.get("proxies"))
-            elif self.record and is_about_the_doi(response.status_code):
+            elif self.record and carries_record(response.status_code):
                 self._check_record(response)
 
     def _check_redirect(self, response: Response, proxies: Mapping[str, str] | None) -> None:

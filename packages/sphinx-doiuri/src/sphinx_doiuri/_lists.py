@@ -388,7 +388,7 @@ def compute_lists(app: Sphinx, env: BuildEnvironment) -> None:
     """Correct the works by the files of works, and compute the lists of this build for ``lists_of``."""
     data = doi_data(env)
     known = {doi: work for doi, work in data.works.items() if work}
-    data.shown_works = citing(app.config).library.complete(known)
+    data.shown_works = citing(app.config).library.merge(known)
     lists = Lists(app, env)
     _lists_by_env[env] = lists
 

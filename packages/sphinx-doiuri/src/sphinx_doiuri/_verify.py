@@ -111,7 +111,7 @@ def _ask(app: Sphinx, data: DOIData, shared: Options) -> Survey:
         known = set(data.works)
         longer = [(use.doi, use.longer) for use in data.all_uses()]
         needs = _needs(app, data, has_cards=has_cards)
-        survey.meet(needs, longer=longer, show=partial(_progress, app))
+        survey.ask(needs, longer=longer, show=partial(_progress, app))
         if has_cards:
             _report_cards(data, known)
     return survey

@@ -242,10 +242,10 @@ class DOIHandler(BaseHandler):
 
     def http_response(self, req: Request, response: HTTPResponse) -> HTTPResponse:
         """Raise URLError for an answer that is not a record, such as the page of a captive portal."""
-        from doiuri.plugins.clients import MAX_RECORD, check_record, is_about_the_doi
+        from doiuri.plugins.clients import MAX_RECORD, carries_record, check_record
 
         redirects = Redirects.of(req)
-        if redirects is None or not redirects.record or not is_about_the_doi(response.status):
+        if redirects is None or not redirects.record or not carries_record(response.status):
             return response
         try:
             with response:

@@ -308,7 +308,7 @@ class Locked(RuleBasedStateMachine):
         accepted = self.file.read().accepted
         records = self.records()
         survey = self.survey(self.caches[number], lock, up=up, base=base)
-        survey.meet(dict.fromkeys(dois, Need.EXISTENCE))
+        survey.ask(dict.fromkeys(dois, Need.EXISTENCE))
         self.file.edit(lambda content: survey.renew(content, dois))
         after = self.said()
         for doi in DOIS:
@@ -406,7 +406,7 @@ class Run:
         lock: Lock = "exists" if self.existence else "record"
         survey = Survey(registry(self.facts), None, lock=lock)
         due = [doi for doi in self.dois if self.refresh or content.status(doi.key) is None]
-        survey.meet(dict.fromkeys(due, Need.EXISTENCE))
+        survey.ask(dict.fromkeys(due, Need.EXISTENCE))
         if self.works:
             survey.look_up_works(due)
         survey.renew(content, due)

@@ -137,7 +137,7 @@ def _with_remarks(work: Work, entry: BibTeXEntry) -> Work:
     remarks = [plain_text(entry.fields[name]) for name in _REMARKS if name in entry.fields]
     if not remarks:
         return work
-    return Work.whole(work.key, {**work.csl, "note": "; ".join(remarks)})
+    return Work.from_item(work.key, {**work.csl, "note": "; ".join(remarks)})
 
 
 # A field with the comma before it, as its author spaces them, up to the text of its value
@@ -232,7 +232,7 @@ def _work_of_ris(key: str, record: Sequence[RISLine]) -> Work:
     ]
     year = _YEAR.search(first.get("PY") or first.get("Y1") or first.get("DA") or "")
     item["issued"] = {"date-parts": [[int(year[0])]]} if year else None
-    return Work.whole(key, {member: value for member, value in item.items() if value})
+    return Work.from_item(key, {member: value for member, value in item.items() if value})
 
 
 def _ris_insertion(text: str, record: Sequence[RISLine]) -> Insertion | None:
@@ -260,7 +260,7 @@ def _json(source: Source) -> Iterator[WithoutDOI]:
             key = str(item.get("id") or "")
             location = _location(source, key, start, end)
             yield WithoutDOI(
-                Work.whole(key, item), location, _json_insertion(source.text, start, end)
+                Work.from_item(key, item), location, _json_insertion(source.text, start, end)
             )
 
 
@@ -308,7 +308,7 @@ def _yaml(source: Source) -> Iterator[WithoutDOI]:
         elif not _is_csl(item):
             continue
         insertion = _yaml_insertion(source.text, spans, "doi" if is_cff else "DOI")
-        yield WithoutDOI(Work.whole(name, item), _location(source, name, *spans[0]), insertion)
+        yield WithoutDOI(Work.from_item(name, item), _location(source, name, *spans[0]), insertion)
 
 
 def _put(tree: dict[str | int, Any], path: Keys, text: str) -> None:

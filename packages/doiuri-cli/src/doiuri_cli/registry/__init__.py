@@ -174,7 +174,7 @@ class Inquiry:
         if self._store is None:
             self._store = self._opened.enter_context(open_resolver(self._config, offline=True))
         stored = Survey(self._store, None)
-        stored.meet(needs, longer=mentions)
+        stored.ask(needs, longer=mentions)
         answers.statuses |= _statuses(dois, stored)
         known = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
         left = [doi for doi in dois if doi not in known]
@@ -191,7 +191,7 @@ class Inquiry:
         started = time.monotonic()
         survey = Survey(self._resolver, self._left)
         survey.statuses = known
-        survey.meet(needs, longer=mentions, show=showing(self._progress))
+        survey.ask(needs, longer=mentions, show=showing(self._progress))
         if self._left is not None:
             self._left = max(0.0, self._left - (time.monotonic() - started))
         answers.statuses |= _statuses(left, survey)
@@ -338,5 +338,5 @@ def open_resolver(config: Config, **arguments: Any) -> Resolver:
 
 
 def showing(progress: Progress | None) -> Show:
-    """Return the argument ``show`` of ``Survey.meet`` for one progress function."""
+    """Return the argument ``show`` of ``Survey.ask`` for one progress function."""
     return lambda _stage, _dois: nullcontext(progress)

@@ -112,7 +112,7 @@ class Draft:
             lock: Literal["record", "exists"] = "record" if wanted.records else "exists"
             survey = Survey(resolver, config.budget, lock=lock)
             show = showing(progress)
-            survey.meet(dict.fromkeys(asked, Need.EXISTENCE), longer=mentions, show=show)
+            survey.ask(dict.fromkeys(asked, Need.EXISTENCE), longer=mentions, show=show)
             unknown = dict(survey.unknown)
             self._statuses |= survey.statuses
             meant = list(self.meant(mentions).values())

@@ -53,8 +53,8 @@ class Document:
         self._sort_texts = Memo[list[str]]()
         self.looks = Memo[Look]()
 
-    def register(self, ids: Iterable[str]) -> None:
-        """Take the items that the document cites, in the order in which it does, and number them."""
+    def set_items(self, ids: Iterable[str]) -> None:
+        """Set the items that the document cites, in the order in which it does, and number them."""
         self.given_names = {}
         self._sort_texts.start()
         self.looks.start()
@@ -77,8 +77,8 @@ class Document:
         for number, entry in enumerate(self._order, 1):
             entry.listed = entry.listed._replace(number=number)
 
-    def take_list(self, listed: Iterable[Listed]) -> None:
-        """Take the list of another document: its items, with their numbers and what tells them apart."""
+    def set_entries(self, listed: Iterable[Listed]) -> None:
+        """Set the list of another document: its items, with their numbers and what tells them apart."""
         self._order = [_entry_of(self._items[item.id], item) for item in listed]
         self._entries = {entry.id: entry for entry in self._order}
 

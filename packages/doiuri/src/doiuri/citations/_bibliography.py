@@ -183,7 +183,7 @@ class Bibliography:
         known = [work for work in works_of_keys if work is not None]
         self._items = [item_of(work, style) for work in known]
         self._processor = csl.Processor(style.parsed, self._items, self._locale, abbreviations)
-        self._processor.register([csl.Cite(item["id"])] for item in self._items)
+        self._processor.set_citations([csl.Cite(item["id"])] for item in self._items)
 
         by_id = {item_id(work.key): work for work in known}
         self.references = tuple(
@@ -449,7 +449,7 @@ class Bibliography:
         processor = csl.Processor(
             self._entry_style.parsed, items, self._entry_locale, self._abbreviations
         )
-        processor.take_list(reference.listed._replace(number=0) for reference in references)
+        processor.set_entries(reference.listed._replace(number=0) for reference in references)
         return processor.bibliography()
 
     def _in_brackets(self, cites: list[Cite], *, follows_word: bool = False) -> tuple[csl.Run, ...]:
@@ -502,7 +502,7 @@ class Bibliography:
     def _with_semicolons(self) -> csl.Processor:
         """Our numeric style, with semicolons."""
         processor = csl.Processor(self._style.with_semicolons, self._items, self._locale)
-        processor.take_list(self._processor.listed)
+        processor.set_entries(self._processor.listed)
         return processor
 
     def _csl_cite(self, cite: Cite) -> csl.Cite:

@@ -163,7 +163,7 @@ class Citing:
         of_citations, of_entries = self.styles(style)
         cited = list(cited)
         registered = {doi: work for doi, work in works.items() if work is not None}
-        corrected = self.library.complete(registered, cited)
+        corrected = self.library.merge(registered, cited)
         return Bibliography(
             cited,
             {**works, **corrected},

@@ -124,7 +124,7 @@ class Style:
         if not self.numbered:
             return False
         processor = csl.Processor(self.parsed, [{"id": "any"}], _shipped_locale(ENGLISH))
-        processor.register([[csl.Cite("any")]])
+        processor.set_citations([[csl.Cite("any")]])
         runs = processor.citation(0)
         return bool(runs) and all("superscript" in run.formats for run in runs)
 

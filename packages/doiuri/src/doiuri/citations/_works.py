@@ -48,7 +48,7 @@ class Library:
         """The DOI or the id of each work, in the order of the files."""
         return tuple(self._items)
 
-    def complete(
+    def merge(
         self, works: Mapping[AnyHandle, Work], keys: Iterable[Handle | str] | None = None
     ) -> dict[Handle | str, Work]:
         """Return the works of the registry, corrected, and those of the files.
@@ -57,14 +57,14 @@ class Library:
 
         :param keys: the works to take from the files; by default all of them
         """
-        complete: dict[Handle | str, Work] = dict(works.items())
+        merged: dict[Handle | str, Work] = dict(works.items())
         for key in self._items.keys() if keys is None else self._items.keys() & set(keys):
             item = dict(self._items[key])
-            known = complete.get(key)
+            known = merged.get(key)
             if known is not None:
                 item = {**known.csl, **item}
-            complete[key] = Work.whole(key, item)
-        return complete
+            merged[key] = Work.from_item(key, item)
+        return merged
 
 
 def read_works(
@@ -102,7 +102,7 @@ def read_bibtex(text: str, language: str = "en") -> dict[str, Work]:
     works: dict[str, Work] = {}
     for _, item in bibtex_items(Path(), text, language, lambda _problem: None):
         key = str(item.get("id") or "")
-        works.setdefault(key, Work.whole(key, item))
+        works.setdefault(key, Work.from_item(key, item))
     return works
 
 

@@ -183,7 +183,7 @@ def untrimmed(handle: Handle, text: str, start: int, end: int) -> tuple[DOI, ...
     """Return the longer names that a mention may mean: with one to three of the marks that follow it.
 
     ``find`` leaves out what ends a sentence, but some names are registered with such marks or a final slash.
-    Ask about these if the name that was found does not exist; ``Survey.meet`` does so. A mark that closes what
+    Ask about these if the name that was found does not exist; ``Survey.ask`` does so. A mark that closes what
     opens right before the mention is not part of its name.
 
     >>> from doiuri import DOI

@@ -32,8 +32,8 @@ __all__ = [
     "ClientOptions",
     "TargetCheck",
     "TargetError",
+    "carries_record",
     "check_record",
-    "is_about_the_doi",
 ]
 
 MAX_RECORD = 1_000_000
@@ -153,7 +153,7 @@ class ClientOptions:
         return TargetCheck(self.resolver, self.private)
 
 
-def is_about_the_doi(status: int) -> bool:
+def carries_record(status: int) -> bool:
     """Return whether an answer with this HTTP status should say what is known about a DOI: 2xx or 404.
 
     Other statuses say themselves that there is no answer.
@@ -183,7 +183,7 @@ def check_record(
     :param body: the body, decoded as its ``Content-Encoding`` says.
     :raises BadRecord: if it is neither; the message names the host that answered.
     """
-    if not is_about_the_doi(status):
+    if not carries_record(status):
         return
     no_record = f"{host_of(url)} sent no DOI record (HTTP status {status})"
     web_page = f"{host_of(url)} sent a web page instead of a DOI record (HTTP status {status})"

@@ -89,7 +89,7 @@ class Survey:
     >>> dois = [DOI("10.1000/182"), DOI("10.1000/none")]
     >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
     ...     survey = Survey(resolver, budget=2.0)
-    ...     survey.meet(dict.fromkeys(dois, Need.EXISTENCE))
+    ...     survey.ask(dict.fromkeys(dois, Need.EXISTENCE))
     >>> [survey.statuses[doi] for doi in dois], survey.sentence(dois)
     (['found', 'not-found'], '')
 
@@ -144,7 +144,7 @@ class Survey:
         self._started = time.time()
         self._deadline = deadline_in(budget)
 
-    def meet(
+    def ask(
         self,
         needs: Mapping[DOI, Need],
         *,
@@ -157,7 +157,7 @@ class Survey:
         >>> from doiuri_proxy import resolver_for
         >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
         ...     survey = Survey(resolver, budget=2.0)
-        ...     survey.meet({DOI("10.1000/182"): Need.EXISTENCE, DOI("10.1000/l82"): Need.WORK})
+        ...     survey.ask({DOI("10.1000/182"): Need.EXISTENCE, DOI("10.1000/l82"): Need.WORK})
         >>> survey.missing
         {DOI('10.1000/l82'): DOI('10.1000/182')}
 
@@ -190,7 +190,7 @@ class Survey:
 
         A DOI that has a work exists. One without metadata may exist or not.
 
-        :param show: as for ``meet``.
+        :param show: as for ``ask``.
         """
         self._look_up_works(dict.fromkeys(dois), [], show or _show_nothing)
 

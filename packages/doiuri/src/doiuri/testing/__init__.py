@@ -116,7 +116,7 @@ def _survey(dois: list[DOI], resolver: Resolver | None) -> Survey:
     context = Resolver() if resolver is None else nullcontext(resolver)
     with context as asked:
         survey = Survey(asked, asked.settings.budget)
-        survey.meet(dict.fromkeys(dois, Need.EXISTENCE))
+        survey.ask(dict.fromkeys(dois, Need.EXISTENCE))
         return survey
 
 

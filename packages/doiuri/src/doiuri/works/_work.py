@@ -133,7 +133,7 @@ class Work(Immutable):
         _set(self, "_is_whole", False)
 
     @classmethod
-    def whole(cls, key: Handle | str, item: Mapping[str, Any]) -> Work:
+    def from_item(cls, key: Handle | str, item: Mapping[str, Any]) -> Work:
         """Return the work of an author's item, whose ``csl`` is the whole item.
 
         Only what is not as in CSL's schema is reduced, such as names without parts or markup that CSL does not
@@ -236,7 +236,7 @@ class Work(Immutable):
 
     def __reduce__(self) -> tuple[object, ...]:
         if self._is_whole:
-            return Work.whole, (self.key, self.csl)
+            return Work.from_item, (self.key, self.csl)
         return Work, (self.key, self.csl)
 
 

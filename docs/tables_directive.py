@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri.plugins import OPTIONS
+from doiuri.plugins.options import OPTIONS
 from doiuri_cli.rules import RULES
 from markdown_doiuri._mkdocs._plugin import BUDGET as MKDOCS_BUDGET
 from markdown_doiuri._options import BUDGET as MARKDOWN_BUDGET
@@ -14,7 +14,7 @@ from sphinx_doiuri._config import BUDGET, LOCK_NAME, SWITCHES
 
 if TYPE_CHECKING:
     from docutils import nodes
-    from doiuri.plugins import Option
+    from doiuri.plugins.options import Option
     from doiuri_cli.rules import Rule
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata

@@ -1,7 +1,8 @@
 """DOIs in markdown-it-py: ``doi_plugin`` links them, ``problems`` checks them."""
 
 from doiuri import DOI, DOISyntaxError, find
-from doiuri.plugins import Options, open_resolver, with_suggestion
+from doiuri.plugins import open_resolver, with_suggestion
+from doiuri.plugins.options import Options
 from doiuri.plugins.sentences import dead_doi
 from doiuri.plugins.survey import Need, Survey
 from markdown_it.token import Token

@@ -8,15 +8,8 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, __version__
-from doiuri.plugins import (
-    OPTIONS,
-    SETTINGS,
-    Option,
-    Options,
-    open_resolver,
-    read_options,
-    user_agent,
-)
+from doiuri.plugins import open_resolver, user_agent
+from doiuri.plugins.options import OPTIONS, SETTINGS, Option, Options, read_options
 from doiuri.plugins.survey import tally
 from doiuri.resolver import Resolver
 from doiuri.rest import agency_url, record_url

@@ -14,6 +14,7 @@ import markdown
 import markdown_doiuri
 import pytest
 from doiuri import DOI, plugins
+from doiuri.plugins.options import Options
 from doiuri.resolver import Resolver
 from doiuri_proxy import resolver_for
 from doiuri_proxy.pytest_plugin import Proxies
@@ -119,9 +120,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
     """A function that makes the extension ask these records, without a server."""
 
     def serve(records: Path | Iterable[dict[str, Any]]) -> None:
-        def open_resolver(
-            options: plugins.Options, distribution: str, store: Any = None
-        ) -> Resolver:
+        def open_resolver(options: Options, distribution: str, store: Any = None) -> Resolver:
             if store is None and (options.lock or options.offline):
                 return plugins.open_resolver(options, distribution)
             offline = options.offline

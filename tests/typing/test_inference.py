@@ -32,9 +32,10 @@ from doiuri import (
     find,
     suggest,
 )
-from doiuri.plugins import Options, open_resolver, user_agent
+from doiuri.plugins import open_resolver, user_agent
 from doiuri.plugins.clients import ClientOptions
 from doiuri.plugins.display import check_display, display
+from doiuri.plugins.options import Options
 from doiuri.records import Locations, Value
 from doiuri.resolver import Metadata, Outcome, Resolver, Settings
 from doiuri.rest import read_record, record_url

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from doiuri import DOI
 from doiuri.citations import Bibliography, Cite, Citing, EntryCache, Style, text_of
-from doiuri.plugins import Options
 from doiuri.plugins.display import Words
+from doiuri.plugins.options import Options
 from doiuri.works import Work
 from doiuri_csl import Locale
 

@@ -13,7 +13,8 @@ from uuid import uuid4
 import dask
 from dask.system import CPU_COUNT
 from doiuri import Handle
-from doiuri.plugins import OPTIONS, read_options, user_agent
+from doiuri.plugins import user_agent
+from doiuri.plugins.options import OPTIONS, read_options
 from doiuri.plugins.survey import deadline_in, time_left
 from doiuri.records import ascii_upper
 from doiuri.resolver import Resolver, SQLiteStore

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from doiuri import DOI, Match
-    from doiuri.plugins import Options
     from doiuri.plugins.mentions import InvalidMention, MentionRule
+    from doiuri.plugins.options import Options
 
 NO_LINKS = "no-doi"
 """The class of a passage, or the field at the top of a document, in which no mention becomes a link."""

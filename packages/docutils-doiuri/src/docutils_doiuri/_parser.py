@@ -13,9 +13,10 @@ from docutils.parsers.rst import roles
 from docutils.transforms import Transform
 from docutils.writers import Writer
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import OPTIONS, Options, open_resolver
+from doiuri.plugins import open_resolver
 from doiuri.plugins.display import breakable
 from doiuri.plugins.mentions import MENTION_OPTIONS, MentionRule
+from doiuri.plugins.options import OPTIONS, Options
 from doiuri.plugins.sentences import dead_doi, remarks
 from doiuri.plugins.survey import Answer, Need, Survey
 

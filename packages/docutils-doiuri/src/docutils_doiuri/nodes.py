@@ -24,7 +24,7 @@ from docutils_doiuri._mentions import link_mentions, visible_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from doiuri.plugins import Options
+    from doiuri.plugins.options import Options
 
 __all__ = [
     "ARXIV",

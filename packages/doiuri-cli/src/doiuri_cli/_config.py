@@ -10,14 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri.plugins import Option, choice, hint, number, option, path, texts
+from doiuri.plugins.options import Option, choice, hint, number, option, path, texts
 
 from doiuri_cli.files import Patterns, is_pattern
 from doiuri_cli.readers import TYPES
 from doiuri_cli.rules import LOCK_CODES, RULES, SEARCH_CODES, WORK_CODES
 
 if TYPE_CHECKING:
-    from doiuri.plugins import Options
+    from doiuri.plugins.options import Options
 
     from doiuri_cli.rules import Finding
 
@@ -69,7 +69,7 @@ class Config(NamedTuple):
     @property
     def shared(self) -> Options:
         """The options that plugins have too, without the lock file, which the command itself reads."""
-        from doiuri.plugins import Options  # slow to import
+        from doiuri.plugins.options import Options  # slow to import
 
         return Options.read({name: getattr(self, name) for name in _SHARED})
 

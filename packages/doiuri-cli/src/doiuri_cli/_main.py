@@ -61,7 +61,7 @@ class Commands(click.Group):
         :raises click.UsageError: if there is none; it names the most similar one, or all.
         """
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            from doiuri.plugins import hint  # rarely needed
+            from doiuri.plugins.options import hint  # rarely needed
 
             raise click.UsageError(f"{args[0]!r} is not a command{hint(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from doiuri import DOI, DOINotFound, ResolutionError
-from doiuri.plugins import OPTIONS, SETTINGS, option, read_options, replacing, user_agent
+from doiuri.plugins import replacing, user_agent
 from doiuri.plugins.clients import TargetCheck
+from doiuri.plugins.options import OPTIONS, SETTINGS, option, read_options
 from doiuri.resolver import Resolver
 from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK

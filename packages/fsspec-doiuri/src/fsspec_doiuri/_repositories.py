@@ -13,7 +13,7 @@ from posixpath import splitext
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from doiuri.plugins.connections import host_of
+from doiuri.plugins.clients import host_of
 
 from fsspec_doiuri._dataset import MAX_FILES, Dataset, File
 from fsspec_doiuri._web import MissingError, of_host

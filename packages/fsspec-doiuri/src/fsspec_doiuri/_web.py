@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import requests
-from doiuri.plugins.clients import TargetError
-from doiuri.plugins.connections import checked_proxy, guarding, host_of, pieces, sentence
+from doiuri.connections import checked_proxy, guarding, pieces, sentence
+from doiuri.plugins.clients import TargetError, host_of
 from doiuri.rest import retry_after
 from requests.adapters import HTTPAdapter
 from requests.utils import select_proxy

@@ -6,7 +6,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from doiuri.plugins import hint
+from doiuri.plugins.options import hint
 from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from doiuri import DOISyntaxError, plugins
+from doiuri import DOISyntaxError
 from doiuri.citations import Citing
-from doiuri.plugins import Option, option, text, texts, with_defaults
 from doiuri.plugins.mentions import MENTION_OPTIONS, MentionRule
+from doiuri.plugins.options import Option, Options, option, text, texts, with_defaults
 
 from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import slug
@@ -87,7 +87,7 @@ def default_config() -> dict[str, list[object]]:
 class MarkdownOptions:
     """The options in use: those ``shared`` by all plugins, and those of Markdown only."""
 
-    shared: plugins.Options
+    shared: Options
     citing: Citing
     mentions: MentionRule
     """Which DOIs in running text become links."""
@@ -116,7 +116,7 @@ class MarkdownOptions:
     @classmethod
     def read(cls, values: Mapping[str, object]) -> MarkdownOptions:
         """Return the options in ``values``, checked; raises ValueError that names the invalid one."""
-        shared = plugins.Options.read(values, options=_SHARED)
+        shared = Options.read(values, options=_SHARED)
         mentions = MentionRule.read(values)
         own = {option.name: option.read(values) for option in OWN if option not in MENTION_OPTIONS}
         citing = Citing(shared)

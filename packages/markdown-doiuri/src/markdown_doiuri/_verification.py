@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from doiuri import DOI
-    from doiuri.plugins import Options
+    from doiuri.plugins.options import Options
 
     Mentions = Sequence[tuple[DOI, Sequence[DOI]]]  # DOIs, with the longer names that may be meant
 

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from doiuri import DOI, BadRecord
+from doiuri.connections import guarding
 from doiuri.plugins import user_agent
 from doiuri.plugins.clients import ClientOptions, TargetError, carries_record, check_record
-from doiuri.plugins.connections import guarding
 from requests import PreparedRequest, Session, exceptions
 from requests.adapters import HTTPAdapter
 from requests.cookies import RequestsCookieJar

@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from doiuri.citations import Citing
-from doiuri.plugins import Option, Options, option, with_defaults
 from doiuri.plugins.mentions import MentionRule
+from doiuri.plugins.options import Option, Options, option, with_defaults
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from doiuri.plugins import Options
+    from doiuri.plugins.options import Options
     from doiuri.works import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment

@@ -19,7 +19,7 @@ import pytest
 import requests
 import urllib3
 from doiuri import DOI, BadRecord, ResolverUnavailable
-from doiuri.plugins.connections import pieces
+from doiuri.connections import pieces
 from doiuri.resolver import Metadata, Outcome, Resolver
 from requests.adapters import BaseAdapter
 from support.processes import all_threads_ended

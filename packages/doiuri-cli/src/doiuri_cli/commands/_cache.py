@@ -38,7 +38,7 @@ def cache(action: str | None, **options: object) -> None:
 
 def _open(cache: str | None) -> tuple[str, Cache]:
     """Return the address of the cache, without a password, and the cache."""
-    from doiuri.plugins import option
+    from doiuri.plugins.options import option
     from doiuri.resolver import LockFile, MemoryStore, SQLiteStore, open_store
 
     try:

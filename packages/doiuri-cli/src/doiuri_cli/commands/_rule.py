@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from doiuri.plugins import hint
+from doiuri.plugins.options import hint
 
 from doiuri_cli.commands import Command
 from doiuri_cli.rules import RULES, SEARCH_CODES

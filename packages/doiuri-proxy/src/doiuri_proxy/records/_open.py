@@ -8,7 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.plugins import DOI_ORG, option
+from doiuri.plugins import DOI_ORG
+from doiuri.plugins.options import option
 
 from doiuri_proxy.records._files import RecordsError
 from doiuri_proxy.records._source import Records

@@ -19,7 +19,8 @@ from doiuri import (
     Prefix,
     ResolutionError,
 )
-from doiuri.plugins import option, user_agent
+from doiuri.plugins import user_agent
+from doiuri.plugins.options import option
 from doiuri.records import ascii_upper
 from doiuri.resolver import Outcome, Resolver, open_store
 

@@ -17,7 +17,8 @@ from doiuri.citations._bibliography import Bibliography
 from doiuri.citations._cites import Cite, parse_citation
 from doiuri.citations._style import ENGLISH, Style, heading_of, load_locale
 from doiuri.citations._works import read_works
-from doiuri.plugins import option, with_suggestion
+from doiuri.plugins import with_suggestion
+from doiuri.plugins.options import option
 
 if TYPE_CHECKING:
     import os
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from doiuri_csl import Locale
 
     from doiuri._doi import Handle
-    from doiuri.plugins import Options
+    from doiuri.plugins.options import Options
     from doiuri.works import Work
 
 _BETWEEN = re.compile(  # works that are listed

@@ -1,13 +1,12 @@
-"""For authors of plugins: shared options, the resolver that they ask for, and helpers.
+"""For authors of plugins: the resolver that the options ask for, the names that a mention may mean, and helpers.
 
-What a document needs from the registry is in ``doiuri.plugins.survey``, what to tell its author in
-``doiuri.plugins.sentences``, the text of links in ``doiuri.plugins.display``, and what HTTP clients need
-in ``doiuri.plugins.clients``.
+The options are in ``doiuri.plugins.options``, what a document needs from the registry in
+``doiuri.plugins.survey``, what to tell its author in ``doiuri.plugins.sentences``, the text of links in
+``doiuri.plugins.display``, and what HTTP clients need in ``doiuri.plugins.clients``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,64 +15,35 @@ from doiuri._arxiv import ARXIV_PATTERN, arxiv_doi
 from doiuri._doi import DOI, parse_name
 from doiuri._errors import DOISyntaxError
 from doiuri._files import locked_folder, replacing
-from doiuri._options import (
-    OPTIONS,
-    SETTINGS,
-    Option,
-    choice,
-    hint,
-    number,
-    option,
-    path,
-    read_options,
-    text,
-    texts,
-    user_agent,
-    with_defaults,
-)
+from doiuri._options import user_agent
 from doiuri._parse import without_label
 from doiuri._patterns import lazy
 from doiuri._urls import DOI_ORG, PROXY_HOSTS, PROXY_PATTERN
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping
-    from typing import Any, Literal, TypeVar
+    from typing import Any, TypeVar
 
     from doiuri._doi import Handle
-    from doiuri.plugins.display import Words
+    from doiuri.plugins.options import Options
     from doiuri.resolver import Resolver, Store
-    from doiuri.works import Work
 
     Name = TypeVar("Name")
 
 __all__ = [
     "ARXIV_PATTERN",
     "DOI_ORG",
-    "OPTIONS",
     "PROXY_HOSTS",
     "PROXY_PATTERN",
-    "SETTINGS",
-    "Option",
-    "Options",
     "arxiv_doi",
-    "choice",
-    "hint",
     "locked_folder",
-    "number",
     "open_resolver",
-    "option",
     "parse_name",
-    "path",
-    "read_options",
     "replacing",
-    "text",
-    "texts",
     "unescape_html",
     "untrimmed",
     "user_agent",
     "whole_name",
-    "with_defaults",
     "with_suggestion",
     "without_label",
 ]
@@ -82,66 +52,6 @@ _LONGEST_URL = 2_000  # characters
 _MOST_MARKS = 3  # that a name may have lost
 _FINAL_MARKS = lazy(r"""[.,;:!?)\]}'"/]++(?!\w)""")  # not inside a word or path
 _CLOSING_OF = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'"}
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of a plugin that shows, links and looks up DOIs: an attribute for each in ``OPTIONS``.
-
-    >>> options = Options.read({"doi_text": "link", "doi_timeout": "2.5"}, prefix="doi_", environ={})
-    >>> options.timeout, options.display(DOI("10.1000/182"))
-    (2.5, 'https://doi.org/10.1000/182')
-    """
-
-    resolver: str
-    offline: bool
-    mailto: str | None
-    cache: str | None
-    resolve: bool
-    timeout: float
-    budget: float
-    lock: str | None
-    text: str
-    link: str
-    citation: Literal["author-year", "number"] | None
-    notes: bool | None
-    reference_style: str | None
-    csl_path: tuple[str, ...]
-    abbreviations: str | None
-    reference_locale: str | None
-    works: tuple[str, ...]
-
-    @classmethod
-    def read(
-        cls,
-        given: Mapping[str, object],
-        prefix: str = "",
-        environ: Mapping[str, str] | None = None,
-        options: Iterable[Option] | None = None,
-        folder: str | os.PathLike[str] = "",
-    ) -> Options:
-        """Return the options, as ``read_options`` reads them.
-
-        :param options: a table in place of ``OPTIONS``, if the host changes defaults; see ``with_defaults``.
-        :param folder: the folder of relative paths of files; by default the current one.
-        """
-        return cls(**read_options(options or OPTIONS, given, prefix, environ, folder))
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The paths of the files that the options name: what is built depends on them, so hosts watch them."""
-        paths: list[str] = []
-        for declared in OPTIONS:
-            value = getattr(self, declared.name)
-            values = value if isinstance(value, tuple) else (value,)
-            paths += filter(declared.names_file, values)
-        return tuple(paths)
-
-    def display(self, doi: DOI, work: Work | None = None, words: Words | None = None) -> str:
-        """Return the visible text of a link without a title; see the function ``display``."""
-        from doiuri.plugins.display import display  # slow to import
-
-        return display(doi, self.text, base=self.link, work=work, words=words)
 
 
 def open_resolver(

@@ -34,6 +34,7 @@ __all__ = [
     "TargetError",
     "carries_record",
     "check_record",
+    "host_of",
 ]
 
 MAX_RECORD = 1_000_000

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from doiuri import DOI, find
 from doiuri.citations import EntryCache
 from doiuri.markdown import without_code
-from doiuri.plugins import Option, hint
 from doiuri.plugins.display import SCRIPT, STYLE_SHEET
+from doiuri.plugins.options import Option, hint
 from mkdocs.config.base import BaseConfigOption, LegacyConfig, ValidationError
 from mkdocs.config.config_options import Type
 from mkdocs.exceptions import PluginError

@@ -12,7 +12,7 @@ from doiuri._urls import host_of, server_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from doiuri._connections import Guard
+    from doiuri.connections import Guard
 
     OnReply = Callable[["Reply | TransportError | TimeoutError"], object]
 

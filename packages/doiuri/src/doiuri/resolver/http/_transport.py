@@ -9,7 +9,9 @@ from requests.adapters import HTTPAdapter
 from requests.utils import select_proxy
 from urllib3.exceptions import HTTPError, ProtocolError
 
-from doiuri._connections import (
+from doiuri._targets import TargetCheck, TargetError
+from doiuri._urls import host_of, origin
+from doiuri.connections import (
     TooLongError,
     chain_of,
     checked_proxy,
@@ -18,8 +20,6 @@ from doiuri._connections import (
     pieces,
     sentence,
 )
-from doiuri._targets import TargetCheck, TargetError
-from doiuri._urls import host_of, origin
 from doiuri.resolver.http import Reply, TransportError
 
 if TYPE_CHECKING:

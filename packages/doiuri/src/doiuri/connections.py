@@ -36,6 +36,8 @@ else:
     # recorder such as vcrpy replaces HTTPConnection, its class would stay a base for ever.
     _Connection = object
 
+__all__ = ["Guard", "TooLongError", "checked_proxy", "guarding", "pieces", "sentence"]
+
 CHUNK = 16_384
 """Bytes of a body that are read or decoded at once."""
 

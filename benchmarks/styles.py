@@ -15,7 +15,7 @@ import sys
 from importlib import resources
 from pathlib import Path
 
-from doiuri.citations import Bibliography, Cite, Span, Style, read_works, text_of
+from doiuri.citations import Bibliography, CitationItem, ReferenceStyle, Span, read_works, text_of
 
 SCRIPT = Path(__file__).parents[1] / "tests" / "system" / "citeproc.js"
 NUMBER = re.compile(r'<div class="csl-left-margin">[(\[]?\d*[.)\]]*\s*</div>')
@@ -43,7 +43,7 @@ def main(folder: str, file: str, names: list[str]) -> None:
     locale = (resources.files("doiuri_csl") / "locales/locales-en-US.xml").read_text("utf-8")
     print("| style | entries | citations | with a page |\n| --- | --- | --- | --- |")
     for name in names:
-        style = Style.load(name)
+        style = ReferenceStyle.load(name)
         xml = style.xml.decode().replace(
             '"citation-number" prefix="[" suffix="]"', '"citation-number"'
         )
@@ -63,7 +63,7 @@ def main(folder: str, file: str, names: list[str]) -> None:
             same += source in (mine, LINK.sub("", mine))  # ours always has a link
         keys = {str(key): key for key in works}
         alike = [
-            ours(bibliography.citation([Cite(keys[c["id"]], "", "page", c["locator"])]))
+            ours(bibliography.citation([CitationItem(keys[c["id"]], "", "page", c["locator"])]))
             == theirs(source)
             for [c], source in zip(citations, other["citations"], strict=True)
         ]

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import Style
+from doiuri.citations import ReferenceStyle
 from support.references import ANTS, LOOKS, NOTES
 from support.servers.web import Site
 from support.sphinx_build import Build, build, project, text_in, write
@@ -484,12 +484,12 @@ def test_an_own_style_and_other_numbers_beside(tmp_path: Path, server: Site) -> 
     conf = "extensions += ['sphinxcontrib.bibtex']\nbibtex_bibfiles = ['a.bib']\n"
     conf += "bibtex_default_style = 'plain'\n"
     text = f":cite:p:`a` :doi:p:`10.5555/kahn-b`\n\n.. bibliography::\n\n{LIST}   :style: own.csl\n"
-    files = {"a.bib": BIBTEX, "own.csl": Style.load("numeric").xml.decode()}
+    files = {"a.bib": BIBTEX, "own.csl": ReferenceStyle.load("numeric").xml.decode()}
     source = project(tmp_path, text, conf, **files)
     built = build(source, tmp_path)
     assert built.warnings.count("both number from [1]") == 1
     assert re.search('<ol class="[^"]*doi-bibliography', built.text())
-    write(source, {"own.csl": Style.load().xml.decode()})
+    write(source, {"own.csl": ReferenceStyle.load().xml.decode()})
     again = build(source, tmp_path)
     assert again.warnings == ""
     assert '<ul class="doi-bibliography csl-bib-body' in again.text()

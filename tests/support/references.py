@@ -13,7 +13,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from doiuri.citations import Cite
+from doiuri.citations import CitationItem
 from support.cases import DATA
 from support.servers.web import record
 
@@ -24,7 +24,7 @@ class Recorded(NamedTuple):
     """What citeproc-js shows in a style."""
 
     works: list[dict[str, Any]]
-    cites: list[list[Cite]]
+    cites: list[list[CitationItem]]
     case: dict[str, Any]
     template: str
 
@@ -62,12 +62,14 @@ _CITE = re.compile(
 _LABELS = {"p.": "page", "ch.": "chapter", "§": "section", None: ""}
 
 
-def _cite(text: str) -> Cite:
+def _cite(text: str) -> CitationItem:
     """Read a cite such as "see -a1 p. 7, and others"."""
     match = _CITE.fullmatch(text)
     assert match, text
     prefix, hidden, key, label, locator, suffix = match.groups(default="")
-    return Cite(key, prefix, _LABELS[label or None], locator, suffix, no_author=bool(hidden))
+    return CitationItem(
+        key, prefix, _LABELS[label or None], locator, suffix, no_author=bool(hidden)
+    )
 
 
 def _recorded(name: str) -> list[Recorded]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.citations import Bibliography, Cite, Span, Style, read_works, text_of
+from doiuri.citations import Bibliography, CitationItem, ReferenceStyle, Span, read_works, text_of
 from doiuri_csl import Format
 from support.programs import needs
 from support.references import RECORDED, Recorded
@@ -111,7 +111,7 @@ def characters_of(spans: tuple[Span, ...]) -> Characters:
     return characters
 
 
-def as_item(cite: Cite) -> dict[str, Any]:
+def as_item(cite: CitationItem) -> dict[str, Any]:
     """Return a cite as citeproc-js reads it."""
     prefix = cite.prefix and f"{cite.prefix} "
     item = {"id": cite.key, "label": cite.label, "locator": cite.locator}
@@ -121,7 +121,7 @@ def as_item(cite: Cite) -> dict[str, Any]:
 def own_style(name: str) -> str:
     """Return a style of ours without the number of an entry, which the host shows."""
     number = '<text variable="citation-number" prefix="[" suffix="]"/>'
-    return Style.load(name).xml.decode().replace(number, "")
+    return ReferenceStyle.load(name).xml.decode().replace(number, "")
 
 
 JOBS = list(product(("author-date", "numeric"), ("en-US", "de-DE")))
@@ -144,7 +144,7 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
     citations = []
     for cites in cited:
         citations.append([{"id": id_, "label": "page", "locator": page} for id_, page in cites])
-    styles = {name: Style.load(name) for name, _ in JOBS}
+    styles = {name: ReferenceStyle.load(name) for name, _ in JOBS}
     jobs = [
         {"style": own_style(name), "locale": locale, "citations": citations}
         for name, locale in JOBS
@@ -168,7 +168,7 @@ def test_entries_order_and_citations_in_our_styles_are_those_of_citeproc_js(scri
         assert different == set(INTENDED), (result, name, locale)
         for cites, source in zip(cited, result["citations"], strict=True):
             spans = bibliography.citation(
-                Cite(ids[id_], "", page and "page", page) for id_, page in cites
+                CitationItem(ids[id_], "", page and "page", page) for id_, page in cites
             )
             if characters_of(spans) != stripped(Reader(source).characters):
                 wrong.append(f"{name} {locale}: {text_of(spans)} not {plain(source)}")

@@ -11,10 +11,10 @@ import pytest
 from doiuri import DOI, DOISyntaxError, Handle
 from doiuri.citations import (
     Bibliography,
-    Cite,
+    CitationItem,
     Form,
+    ReferenceStyle,
     Span,
-    Style,
     parse_citation,
     parse_locator,
     text_of,
@@ -36,7 +36,7 @@ def test_what_an_author_writes(text: str, expected: list[list[Any]]) -> None:
     assert [fields_of(cite) for cite in cites] == expected
 
 
-def fields_of(cite: Cite) -> list[Any]:
+def fields_of(cite: CitationItem) -> list[Any]:
     """Return the fields of a cite in the order of the cases."""
     key = cite.key if isinstance(cite.key, str) else f"doi:{cite.key.name}"
     return [key, cite.prefix, cite.label, cite.locator, cite.suffix, cite.no_author, cite.typed]
@@ -125,9 +125,9 @@ LANGUAGES = ["ar", "en-US", "de-AT", "fr", "ja", "hu", "pt-BR", "ru", "zh-TW"]
 @pytest.mark.parametrize("locale", LANGUAGES)
 @pytest.mark.parametrize("number", ["3", "3, 4"])
 def test_a_locator_is_read_as_it_is_shown(number: str, locale: str) -> None:
-    bibliography = Bibliography("k", {"k": work("k", "Li")}, Style.load("numeric"), locale)
+    bibliography = Bibliography("k", {"k": work("k", "Li")}, ReferenceStyle.load("numeric"), locale)
     for label in (*LOCATORS, *AMBIGUOUS):
-        parts = bibliography.citation([Cite("k", label=label, locator=number)])
+        parts = bibliography.citation([CitationItem("k", label=label, locator=number)])
         shown = text_of(parts)
         where = parse_locator(shown.removeprefix("[1").removesuffix("]"), locale)
         assert (where.locator, where.suffix) == (number, ""), shown
@@ -157,7 +157,7 @@ LI: dict[Handle | str, Work] = {
 
 def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
     ids = {key: key for key in LI if isinstance(key, str)}
-    bibliography = Bibliography([D, *LI], LI, Style.load(style), locale)
+    bibliography = Bibliography([D, *LI], LI, ReferenceStyle.load(style), locale)
     return text_of(bibliography.citation(parse_citation(text, locale, ids), form))
 
 
@@ -189,7 +189,7 @@ def test_a_plural_and_braces_around_a_locator(
     written: str, expected: str, style: str, tmp_path: Path
 ) -> None:
     (tmp_path / "own.csl").write_text(WITH_LOCATOR)
-    bibliography = Bibliography([D], LI, Style.load(style, tmp_path))
+    bibliography = Bibliography([D], LI, ReferenceStyle.load(style, tmp_path))
 
     cites = parse_citation(f"@{D.name}{written}")
 
@@ -210,7 +210,7 @@ def test_letters_beyond_z_and_names_of_others(tmp_path: Path) -> None:
     works["o"] = Work(
         "o", {"author": [{"family": "Aalto"}, {"literal": "others"}], "issued": "1998"}
     )
-    bibliography = Bibliography(works, works, Style.load("own.csl", tmp_path))
+    bibliography = Bibliography(works, works, ReferenceStyle.load("own.csl", tmp_path))
     assert [one.listed.year_suffix for one in bibliography.references][24:] == [
         "y",
         "z",
@@ -220,7 +220,9 @@ def test_letters_beyond_z_and_names_of_others(tmp_path: Path) -> None:
         "ad",
         "",
     ]
-    shown = bibliography.citation(Cite(key) for key in ("0", "1", "2", "24", "25", "26", "o"))
+    shown = bibliography.citation(
+        CitationItem(key) for key in ("0", "1", "2", "24", "25", "26", "o")
+    )
     assert text_of(shown) == "(Li 2001a–c+y–aa; Aalto et al. 1998)"
 
 
@@ -231,31 +233,35 @@ def test_words_are_those_of_the_locale() -> None:
     with pytest.raises(
         ValueError, match=r"no locale 'tlh', only ar, cs-CZ, .*; for another one, give the path"
     ):
-        Bibliography([], {}, Style.load(), "tlh")
+        Bibliography([], {}, ReferenceStyle.load(), "tlh")
 
 
 @pytest.mark.parametrize("families", ["O'Neil OʼNeil O’Neil", "de_Ŕ de_R\u0301"])
 def test_an_author_with_another_apostrophe_or_encoding_is_the_same(families: str) -> None:
     names = [family.replace("_", " ") for family in families.split()]
     works = {str(i): work(str(i), family, title=str(i)) for i, family in enumerate(names)}
-    bibliography = Bibliography(works, works, Style.load())
+    bibliography = Bibliography(works, works, ReferenceStyle.load())
     letters = [entry.listed.year_suffix for entry in bibliography.references]
     assert letters == ["a", "b", "c"][: len(names)]
     if names[0] == "O'Neil":
-        parts = bibliography.citation(map(Cite, works))
+        parts = bibliography.citation(map(CitationItem, works))
         assert text_of(parts) == "(O’Neil, 2001a, 2001b, 2001c)"
 
 
 def test_parts_lead_to_works_and_keep_superscripts() -> None:
-    bibliography = Bibliography(LI, LI, Style.load())
+    bibliography = Bibliography(LI, LI, ReferenceStyle.load())
     italic: frozenset[Format] = frozenset({"italic"})
     raised: frozenset[Format] = frozenset({"italic", "superscript"})
-    [opening, title, closing] = bibliography.citation([Cite("part", label="page", locator="2")])
+    [opening, title, closing] = bibliography.citation(
+        [CitationItem("part", label="page", locator="2")]
+    )
     assert (opening, closing) == (Span((Run("("),)), Span((Run(", p. 2)"),)))
     assert title.target == "part"
     assert title.runs[:2] == (Run("Part 6", italic), Run("1", raised))
     for style, key in (("author-date", "case"), ("numeric", D)):
-        in_sentence = Bibliography(LI, LI, Style.load(style)).citation([Cite(key)], "t")
+        in_sentence = Bibliography(LI, LI, ReferenceStyle.load(style)).citation(
+            [CitationItem(key)], "t"
+        )
         assert {span.target for span in in_sentence} == {key}, "with the brackets"
 
 
@@ -277,7 +283,7 @@ def test_no_link_has_one_of_two_brackets(text: str, style: str, tmp_path: Path) 
         for key, year in ((A, 1905), (B, 1910))
     }
     cites = parse_citation(text.replace("A", A.name).replace("B", B.name), "en")
-    bibliography = Bibliography(list(works), works, Style.load(style, tmp_path))
+    bibliography = Bibliography(list(works), works, ReferenceStyle.load(style, tmp_path))
     spans = bibliography.citation(cites, "t")
     linked = [text_of([span]) for span in spans if span.target is not None]
     for link in linked:
@@ -311,7 +317,7 @@ def test_the_order_of_a_list(step: int) -> None:
     order = works[::step]
     for style, expected in (("author-date", works), ("numeric", order)):
         by_key = {work.key: work for work in order}
-        listed = Bibliography(by_key, by_key, Style.load(style)).references
+        listed = Bibliography(by_key, by_key, ReferenceStyle.load(style)).references
         assert [entry.work for entry in listed] == expected
 
 
@@ -328,7 +334,7 @@ def test_a_style_that_cannot_be_used(
     if content is not None:
         (tmp_path / name.replace("\0", "")).write_text(content)
     with pytest.raises(ValueError) as error:  # noqa: PT011
-        Style.load(name, tmp_path)
+        ReferenceStyle.load(name, tmp_path)
     assert message in str(error.value)
 
 
@@ -347,7 +353,7 @@ def test_a_macro_that_calls_itself_is_named(called: str, tmp_path: Path) -> None
     areas = f"<citation>{text}</citation><bibliography>{text}</bibliography>"
     (tmp_path / "own.csl").write_text(STYLE.format(macros + areas))
     with pytest.raises(ValueError, match=r"own.csl:2: <text>: macro 'a' calls itself: a → "):
-        Style.load("own.csl", tmp_path)
+        ReferenceStyle.load("own.csl", tmp_path)
 
 
 LAYOUT = """<citation collapse="citation-number" et-al-min="2"><sort><key variable="citation-number"/></sort>
@@ -366,20 +372,20 @@ def test_a_style_of_the_author(
     layout: str, group: str, expected: tuple[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "own.csl").write_text(STYLE.format(LAYOUT.format(layout, group) + BIBLIOGRAPHY))
-    style = Style.load("own.csl", tmp_path)
+    style = ReferenceStyle.load("own.csl", tmp_path)
     assert style.numbered
-    cites = [Cite(D), Cite(A), Cite(B), Cite("three")]
+    cites = [CitationItem(D), CitationItem(A), CitationItem(B), CitationItem("three")]
     bibliography = Bibliography([D, A, B, C, "three"], LI, style)
-    found = bibliography.citation(cites), bibliography.citation([Cite(A)], "t")
+    found = bibliography.citation(cites), bibliography.citation([CitationItem(A)], "t")
     assert tuple(map(text_of, found)) == expected
     runs = chain.from_iterable(span.runs for span in found[0])
     assert all(("superscript" in run.formats) == ("sup" in layout) for run in runs)
 
 
 def entry(
-    csl: dict[str, object], style: str | Style = "author-date", locale: str = "en-US"
+    csl: dict[str, object], style: str | ReferenceStyle = "author-date", locale: str = "en-US"
 ) -> tuple[Span, ...]:
-    chosen = Style.load(style) if isinstance(style, str) else style
+    chosen = ReferenceStyle.load(style) if isinstance(style, str) else style
     key = ODD if csl.get("DOI") else "id"
     work = Work(key, csl)
     [alone] = Bibliography([key], {key: work}, chosen, locale).entries()
@@ -406,7 +412,7 @@ def test_formatting_is_data() -> None:
 
 def test_a_style_without_dois_links_at_the_end(tmp_path: Path) -> None:
     (tmp_path / "own.csl").write_text(STYLE.format(f"{CITATION}{BIBLIOGRAPHY}"))
-    style = Style.load("own.csl", tmp_path)
+    style = ReferenceStyle.load("own.csl", tmp_path)
     assert text_of(entry({"title": "T", "DOI": ODD.name}, style)) == f"T {ODD.url}"
     assert text_of(entry({"title": "T"}, style)) == "T"
 
@@ -421,44 +427,44 @@ def test_a_citation_may_show_the_doi_and_tests_the_position(tmp_path: Path) -> N
             + BIBLIOGRAPHY
         ).replace("in-text", "note")
     )
-    style = Style.load("note.csl", tmp_path)
+    style = ReferenceStyle.load("note.csl", tmp_path)
     works: dict[DOI | str, Work] = {
         ODD: Work(ODD, {"title": "T"}),
         "w": Work("w", {"title": "U", "URL": "https://example.org/w"}),
     }
     bibliography = Bibliography(works, works, style)
-    shown = [text_of(bibliography.citation([Cite(key)])) for key in works]
+    shown = [text_of(bibliography.citation([CitationItem(key)])) for key in works]
     assert shown == [f"T DOI {ODD.name}", "U https://example.org/w"]
 
 
-NOTED: list[tuple[Form, list[Cite], str]] = [
-    ("p", [Cite("li")], "Li Ants"),
-    ("p", [Cite("li"), Cite("li")], "Ibid."),
-    ("p", [Cite("li", label="page", locator="3")], "Ibid. 3"),
-    ("t", [Cite("li", label="page", locator="3")], "Li (Ibid. 3)"),
+NOTED: list[tuple[Form, list[CitationItem], str]] = [
+    ("p", [CitationItem("li")], "Li Ants"),
+    ("p", [CitationItem("li"), CitationItem("li")], "Ibid."),
+    ("p", [CitationItem("li", label="page", locator="3")], "Ibid. 3"),
+    ("t", [CitationItem("li", label="page", locator="3")], "Li (Ibid. 3)"),
     # without the locator of the cite before, it is not the same place
-    ("p", [Cite("li")], "Li"),
+    ("p", [CitationItem("li")], "Li"),
     (
         "p",
-        [Cite("kim"), Cite("li"), Cite("li", label="page", locator="3")],
+        [CitationItem("kim"), CitationItem("li"), CitationItem("li", label="page", locator="3")],
         "Kim Bees; Li; ibid. 3",
     ),
     # the citation before has several cites
-    ("p", [Cite("li")], "Li"),
-    ("author", [Cite("kim")], "Kim"),
+    ("p", [CitationItem("li")], "Li"),
+    ("author", [CitationItem("kim")], "Kim"),
     # names alone are no citation
-    ("p", [Cite("li")], "Ibid."),
-    ("p", [Cite("unknown")], "@unknown"),
-    ("p", [Cite("unknown")], "@unknown"),
-    ("year", [Cite("kim")], "2001"),
+    ("p", [CitationItem("li")], "Ibid."),
+    ("p", [CitationItem("unknown")], "@unknown"),
+    ("p", [CitationItem("unknown")], "@unknown"),
+    ("year", [CitationItem("kim")], "2001"),
     # further away than the style's near-note-distance; no note has a number
-    ("p", [Cite("li", label="page", locator="4")], "Li above 4"),
+    ("p", [CitationItem("li", label="page", locator="4")], "Li above 4"),
 ]
 
 
-def notes_style(folder: Path) -> Style:
+def notes_style(folder: Path) -> ReferenceStyle:
     (folder / "notes.csl").write_text(NOTES)
-    return Style.load("notes.csl", folder)
+    return ReferenceStyle.load("notes.csl", folder)
 
 
 def test_a_citation_depends_on_those_before_it_on_the_page(tmp_path: Path) -> None:
@@ -478,9 +484,9 @@ def test_a_citation_without_a_place_is_the_first(tmp_path: Path) -> None:
     works = {"li": work("li", "Li", title="Ants")}
     bibliography = Bibliography(works, works, notes_style(tmp_path))
 
-    bibliography.placed([("p", [Cite("li")]), ("p", [Cite("li")])])
+    bibliography.placed([("p", [CitationItem("li")]), ("p", [CitationItem("li")])])
 
-    assert text_of(bibliography.citation([Cite("li")])) == "Li Ants"
+    assert text_of(bibliography.citation([CitationItem("li")])) == "Li Ants"
 
 
 def test_a_doi_in_another_case_is_the_same_work(tmp_path: Path) -> None:
@@ -488,7 +494,7 @@ def test_a_doi_in_another_case_is_the_same_work(tmp_path: Path) -> None:
     bibliography = Bibliography(works, works, notes_style(tmp_path))
 
     _, again = bibliography.placed(
-        [("p", [Cite(DOI("10.1000/a"))]), ("p", [Cite(DOI("10.1000/A"))])]
+        [("p", [CitationItem(DOI("10.1000/a"))]), ("p", [CitationItem(DOI("10.1000/A"))])]
     )
 
     assert text_of(bibliography.citation(again)) == "Ibid."
@@ -500,9 +506,11 @@ def test_later_citations_have_fewer_names_if_the_style_wants(tmp_path: Path) -> 
     citation = f'<citation {options}><layout><names variable="author"/></layout></citation>'
     (tmp_path / "own.csl").write_text(STYLE.format(citation + BIBLIOGRAPHY))
     works = {"k": work("k", "Li", "Kim")}
-    bibliography = Bibliography(works, works, Style.load("own.csl", tmp_path))
+    bibliography = Bibliography(works, works, ReferenceStyle.load("own.csl", tmp_path))
 
-    placed = bibliography.placed([("p", [Cite("k")]), ("p", [Cite("k")]), ("t", [Cite("k")])])
+    placed = bibliography.placed(
+        [("p", [CitationItem("k")]), ("p", [CitationItem("k")]), ("t", [CitationItem("k")])]
+    )
 
     first, second, third = placed
     assert text_of(bibliography.citation(first)) == "Li, Kim"

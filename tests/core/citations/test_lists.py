@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import Bibliography, Cite, Citing, EntryCache, Style, text_of
+from doiuri.citations import Bibliography, CitationItem, Citing, EntryCache, ReferenceStyle, text_of
 from doiuri.plugins.display import Words
 from doiuri.plugins.options import Options
 from doiuri.works import Work
@@ -146,7 +146,7 @@ def test_a_locale_file_is_for_languages_that_are_not_there(tmp_path: Path) -> No
 
     assert without.no_language.startswith("there is no locale 'eo', only ar, cs-CZ")
     assert citing.no_language == ""
-    assert text_of(listed.citation([Cite(PAIR)], "author")) == "Abel kaj Kahn"
+    assert text_of(listed.citation([CitationItem(PAIR)], "author")) == "Abel kaj Kahn"
 
 
 @pytest.mark.parametrize("language", Locale.available())
@@ -155,5 +155,8 @@ def test_lists_have_a_heading_in_each_language(language: str) -> None:
     heading = Citing(Options.read({"reference_locale": language})).heading
     is_english = language.startswith("en")
     assert (heading == "References") == is_english, heading
-    assert heading == Bibliography([], {}, Style.load(), "en-US", entry_locale=language).heading
+    assert (
+        heading
+        == Bibliography([], {}, ReferenceStyle.load(), "en-US", entry_locale=language).heading
+    )
     assert heading != "Referenzen"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from doiuri.citations import Around, Bibliography, Cite, Form, Style, move_mark, text_of
+from doiuri.citations import (
+    Around,
+    Bibliography,
+    CitationItem,
+    Form,
+    ReferenceStyle,
+    move_mark,
+    text_of,
+)
 from doiuri.works import Work
 from support.references import NOTES
 
@@ -84,9 +92,9 @@ WORKS = {
 }
 
 
-def load(folder: Path, style: str) -> Style:
+def load(folder: Path, style: str) -> ReferenceStyle:
     (folder / "notes.csl").write_text(style, "utf-8")
-    return Style.load("notes.csl", folder)
+    return ReferenceStyle.load("notes.csl", folder)
 
 
 @pytest.fixture(params=[STYLE, NOTES], ids=["with a stop", "without a stop"])
@@ -94,25 +102,25 @@ def bibliography(tmp_path: Path, request: pytest.FixtureRequest) -> Bibliography
     return Bibliography(WORKS, WORKS, load(tmp_path, request.param))
 
 
-TEXTS_OF_NOTES: list[tuple[list[Cite], str]] = [
-    ([Cite("li")], "Li Ants."),
-    ([Cite("li", label="page", locator="5")], "Li Ants 5."),
-    ([Cite("etc")], "Kim Bees etc."),
-    ([Cite("li", prefix="see"), Cite("etc")], "See Li Ants; Kim Bees etc."),
-    ([Cite("li", prefix="élan")], "Élan Li Ants."),
-    ([Cite("li", suffix=", and others etc.")], "Li Ants, and others etc."),
-    ([Cite("li", suffix=", really?")], "Li Ants, really?"),
-    ([Cite("li", suffix=" (“really”)")], "Li Ants (“really”)."),
-    ([Cite("li", no_author=True)], "Ants."),
+TEXTS_OF_NOTES: list[tuple[list[CitationItem], str]] = [
+    ([CitationItem("li")], "Li Ants."),
+    ([CitationItem("li", label="page", locator="5")], "Li Ants 5."),
+    ([CitationItem("etc")], "Kim Bees etc."),
+    ([CitationItem("li", prefix="see"), CitationItem("etc")], "See Li Ants; Kim Bees etc."),
+    ([CitationItem("li", prefix="élan")], "Élan Li Ants."),
+    ([CitationItem("li", suffix=", and others etc.")], "Li Ants, and others etc."),
+    ([CitationItem("li", suffix=", really?")], "Li Ants, really?"),
+    ([CitationItem("li", suffix=" (“really”)")], "Li Ants (“really”)."),
+    ([CitationItem("li", no_author=True)], "Ants."),
     # without its author, it would be empty
-    ([Cite("bare", no_author=True)], "Cho."),
-    ([Cite("unknown")], "@unknown."),
+    ([CitationItem("bare", no_author=True)], "Cho."),
+    ([CitationItem("unknown")], "@unknown."),
 ]
 
 
 @pytest.mark.parametrize(("cites", "expected"), TEXTS_OF_NOTES, ids=str)
 def test_a_note_begins_and_ends_as_a_sentence(
-    cites: list[Cite], expected: str, bibliography: Bibliography
+    cites: list[CitationItem], expected: str, bibliography: Bibliography
 ) -> None:
     assert text_of(bibliography.note(cites)) == expected
 
@@ -141,7 +149,8 @@ def test_a_citation_among_words_has_no_second_stop(
 ) -> None:
     bibliography = Bibliography(WORKS, WORKS, load(tmp_path, STYLE))
     _, [cite] = bibliography.placed(
-        [("p", [Cite("li")]), ("p", [Cite("li", label="page", locator="7")])], [1, 2]
+        [("p", [CitationItem("li")]), ("p", [CitationItem("li", label="page", locator="7")])],
+        [1, 2],
     )
     for expected, is_note in ((in_text, False), (in_note, True)):
         around = Around(before, after, in_note=is_note)
@@ -152,12 +161,12 @@ def test_a_citation_among_words_has_no_second_stop(
 def test_an_abbreviation_of_the_language_keeps_its_stop(tmp_path: Path) -> None:
     bibliography = Bibliography(WORKS, WORKS, load(tmp_path, STYLE))
     around = Around("In ", " Kim said.")
-    assert text_of(bibliography.citation([Cite("li")], "year", around=around)) == "n.d."
+    assert text_of(bibliography.citation([CitationItem("li")], "year", around=around)) == "n.d."
 
 
 def test_an_abbreviation_of_the_author_keeps_its_stop(tmp_path: Path) -> None:
     bibliography = Bibliography(WORKS, WORKS, load(tmp_path, STYLE))
-    cite = Cite("li", suffix=" etc.")
+    cite = CitationItem("li", suffix=" etc.")
 
     def shown(after: str) -> str:
         return text_of(bibliography.citation([cite], around=Around("See ", after)))
@@ -173,7 +182,7 @@ def test_an_abbreviation_of_a_title_keeps_its_stop(is_quoted: bool, tmp_path: Pa
     bibliography = Bibliography(WORKS, WORKS, load(tmp_path, style))
 
     def shown(after: str) -> str:
-        return text_of(bibliography.citation([Cite("etc")], around=Around("See ", after)))
+        return text_of(bibliography.citation([CitationItem("etc")], around=Around("See ", after)))
 
     assert shown(", then") == ("Kim “Bees etc.”" if is_quoted else "Kim Bees etc.")
     # the author's stop counts, but not for a word in quotation marks
@@ -182,7 +191,11 @@ def test_an_abbreviation_of_a_title_keeps_its_stop(is_quoted: bool, tmp_path: Pa
 
 def test_works_in_a_sentence_of_a_note(tmp_path: Path) -> None:
     bibliography = Bibliography(WORKS, WORKS, load(tmp_path, STYLE))
-    cites = [Cite("li", prefix="see"), Cite("unknown"), Cite("etc", label="page", locator="3")]
+    cites = [
+        CitationItem("li", prefix="see"),
+        CitationItem("unknown"),
+        CitationItem("etc", label="page", locator="3"),
+    ]
     shown = bibliography.citation(cites, "t", around=Around("And ", ". Then", in_note=True))
     assert text_of(shown) == "see Li, Ants; @unknown; Kim, Bees etc. 3"
 
@@ -190,12 +203,12 @@ def test_works_in_a_sentence_of_a_note(tmp_path: Path) -> None:
 def test_numbers_of_notes(tmp_path: Path) -> None:
     """CSL 1.0.2, Standard Variables, "first-reference-note-number"."""
     bibliography = Bibliography(WORKS, WORKS, load(tmp_path, STYLE))
-    citations: list[tuple[Form, list[Cite]]] = [
-        ("p", [Cite("etc")]),
-        ("p", [Cite("li")]),
-        ("p", [Cite("bare")]),
-        ("author", [Cite("etc")]),
-        ("p", [Cite("etc")]),
+    citations: list[tuple[Form, list[CitationItem]]] = [
+        ("p", [CitationItem("etc")]),
+        ("p", [CitationItem("li")]),
+        ("p", [CitationItem("bare")]),
+        ("author", [CitationItem("etc")]),
+        ("p", [CitationItem("etc")]),
     ]
 
     placed = bibliography.placed(citations, [2, 5, 6, 0, 9])
@@ -207,7 +220,7 @@ def test_numbers_of_notes(tmp_path: Path) -> None:
 
 def test_a_style_of_notes_needs_no_list(tmp_path: Path) -> None:
     bibliography = Bibliography([*WORKS], WORKS, load(tmp_path, NO_LIST))
-    assert text_of(bibliography.note([Cite("li")])) == "Li Ants."
+    assert text_of(bibliography.note([CitationItem("li")])) == "Li Ants."
     assert bibliography.entries() == bibliography.waiting() == []
     assert not bibliography.has_entries
 

@@ -14,10 +14,10 @@ import pytest
 from doiuri import Handle
 from doiuri.citations import (
     Bibliography,
-    Cite,
+    CitationItem,
     EntryCache,
     Form,
-    Style,
+    ReferenceStyle,
     read_works,
     text_of,
 )
@@ -31,7 +31,7 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
     (tmp_path / "works.json").write_text(json.dumps(recorded.works), "utf-8")
     (tmp_path / "own.csl").write_text(recorded.style, "utf-8")
     works = read_works(["works.json"], tmp_path).merge({})
-    style = Style.load(recorded.case.get("own", "own.csl"), tmp_path)
+    style = ReferenceStyle.load(recorded.case.get("own", "own.csl"), tmp_path)
     bibliography = Bibliography(works, works, style, recorded.locale)
     shown = [f"{entry.key}: {text_of(entry.spans)}" for entry in bibliography.entries()]
     shown += [text_of(bibliography.citation(cites)) for cites in recorded.cites]
@@ -45,10 +45,12 @@ def test_a_style_shows_what_citeproc_js_shows(recorded: Recorded, tmp_path: Path
     assert not wrong, "\n".join(wrong)
 
 
-def in_sentence(bibliography: Bibliography, cite: Cite, style: Style) -> Iterator[str]:
+def in_sentence(
+    bibliography: Bibliography, cite: CitationItem, style: ReferenceStyle
+) -> Iterator[str]:
     """Yield what is wrong with a citation in a sentence: its author precedes what else is in brackets."""
 
-    def shown(form: Form, cite: Cite) -> str:
+    def shown(form: Form, cite: CitationItem) -> str:
         return text_of(bibliography.citation([cite], form))
 
     before = f"{cite.prefix} " if cite.prefix else ""
@@ -56,7 +58,7 @@ def in_sentence(bibliography: Bibliography, cite: Cite, style: Style) -> Iterato
     assert layout is not None
     prefix = layout.get("prefix", "")
     suffix = layout.get("suffix", "")
-    author = shown("author", Cite(cite.key))
+    author = shown("author", CitationItem(cite.key))
     whole = shown("t", cite)
     year = shown("year", cite)
     others = shown("p", replace(cite, no_author=True)).removeprefix(prefix).removesuffix(suffix)
@@ -79,7 +81,7 @@ def test_entries_that_are_kept_are_those_that_are_formatted_anew(tmp_path: Path)
         if "author-substitute" not in recorded.style and "own" not in recorded.case:
             continue
         (tmp_path / "own.csl").write_text(recorded.style, "utf-8")
-        style = Style.load(recorded.case.get("own", "own.csl"), tmp_path)
+        style = ReferenceStyle.load(recorded.case.get("own", "own.csl"), tmp_path)
         works: dict[Handle | str, Work] = {
             item["id"]: Work(item["id"], item) for item in recorded.works
         }
@@ -128,15 +130,15 @@ def test_a_style_is_found_by_its_name_in_the_first_folder_that_has_it(tmp_path: 
     folders = (str(tmp_path / "none"), first, second)
 
     def title(name: str) -> str:
-        return Style.load(name, csl_path=folders).parsed.title
+        return ReferenceStyle.load(name, csl_path=folders).parsed.title
 
     assert [title(name) for name in ("physics", "chemistry", "cell")] == [
         "dependent/physics",
         "chemistry",
         "hidden/cell",
     ]
-    assert Style.load("nature", csl_path=folders).files == (Path(first, "nature.csl"),)
-    assert Style.load("numeric", csl_path=folders).is_shipped
+    assert ReferenceStyle.load("nature", csl_path=folders).files == (Path(first, "nature.csl"),)
+    assert ReferenceStyle.load("numeric", csl_path=folders).is_shipped
 
 
 def test_a_style_that_no_folder_has_is_reported_with_those_that_are_like_it(tmp_path: Path) -> None:
@@ -145,7 +147,7 @@ def test_a_style_that_no_folder_has_is_reported_with_those_that_are_like_it(tmp_
 
     def said(name: str) -> str:
         with pytest.raises(ValueError, match="unknown style") as caught:
-            Style.load(name, csl_path=[folder, absent])
+            ReferenceStyle.load(name, csl_path=[folder, absent])
         return str(caught.value)
 
     advice = "write 'numeric', the closest of ours, or the path of a .csl file"
@@ -159,11 +161,11 @@ def test_a_style_that_no_folder_has_is_reported_with_those_that_are_like_it(tmp_
 
 def test_a_style_differs_if_its_parent_does(tmp_path: Path) -> None:
     folder = write(tmp_path, {"physics": DEPENDENT, "nature": INDEPENDENT})
-    before = Style.load("physics", csl_path=[folder])
-    same = Style.load("physics.csl", folder)
+    before = ReferenceStyle.load("physics", csl_path=[folder])
+    same = ReferenceStyle.load("physics.csl", folder)
 
     write(tmp_path, {"nature": INDEPENDENT.replace("--", "==")})
-    after = Style.load("physics", csl_path=[folder])
+    after = ReferenceStyle.load("physics", csl_path=[folder])
 
     assert same == before != after
     assert same.digest == before.digest != after.digest

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import Bibliography, Style, parse_citation, read_works, text_of
+from doiuri.citations import Bibliography, ReferenceStyle, parse_citation, read_works, text_of
 from doiuri.tex import plain_text, rich_text
 from doiuri.works import Work
 from hypothesis import given
@@ -148,7 +148,9 @@ def test_ids_of_one_doi_cite_one_work(tmp_path: Path) -> None:
 
     library = read_works(["a.bib", "b.json"], tmp_path)
     cites = [parse_citation(text, ids=library.ids)[0] for text in ("@a", "@b", "10.1000/a")]
-    bibliography = Bibliography((cite.key for cite in cites), library.merge({}), Style.load())
+    bibliography = Bibliography(
+        (cite.key for cite in cites), library.merge({}), ReferenceStyle.load()
+    )
 
     assert [reference.work.title for reference in bibliography.references] == ["A"]
     assert {text_of(bibliography.citation([cite])) for cite in cites} == {"(Ay, 2001)"}
@@ -304,7 +306,7 @@ def test_styles_leave_unknown_commands_as_they_are_written(case: str, tmp_path: 
     )
     (tmp_path / "own.csl").write_text(style.replace("/>", f' text-case="{case}"/>'))
     (tmp_path / "a.bib").write_text(r"@book{k, title = {On \foo{aB c}}}")
-    own = Style.load("own.csl", tmp_path)
+    own = ReferenceStyle.load("own.csl", tmp_path)
 
     works = read_works(["a.bib"], tmp_path).merge({})
     [entry] = Bibliography(["k"], works, own).entries()
@@ -337,7 +339,7 @@ def test_ranges_have_an_en_dash_however_they_are_written(dash: str, tmp_path: Pa
     fields = f"title = {{T}}, pages = {{{pages}}}, number = {{{pages}}}"
     (tmp_path / "a.bib").write_text(f"@article{{bib, {fields}}}", "utf-8")
     library = read_works(["a.json", "a.bib"], tmp_path)
-    style = Style.load()
+    style = ReferenceStyle.load()
 
     list_ = Bibliography(["json", "bib"], library.merge({}), style)
     [cite] = parse_citation(f"@bib, p. {pages}", ids=library.ids)
@@ -367,7 +369,7 @@ def test_words_that_styles_put_before_numbers_are_shown_once(
         f"@article{{k, title = {{T}}, journal = {{J}}, pages = {{{pages}}},"
         f" volume = {{{volume}}}, number = {{{issue}}}}}"
     )
-    style = Style.load()
+    style = ReferenceStyle.load()
 
     works = read_works([f"a.{type_}"], tmp_path).merge({})
     [entry] = Bibliography(["k"], works, style).entries()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element
 
 from doiuri import DOI, DOISyntaxError
-from doiuri.citations import Cite
+from doiuri.citations import CitationItem
 from markdown.inlinepatterns import InlineProcessor, Pattern
 
 from markdown_doiuri._mentions import BareMention, Citation, CitationReader, Mentions
@@ -137,7 +137,7 @@ class MentionPattern(_AllAtOncePattern):
             link = self._links.make(mention.doi, mention.text, mention.longer)
             return PlacedLink(mention.start, mention.end, link)
 
-        cite, end = self._reader.with_locator(text, mention.end, Cite(mention.doi))
+        cite, end = self._reader.with_locator(text, mention.end, CitationItem(mention.doi))
         citation = Citation((cite,), form="t")
         link = self._links.cite(citation, mention.text)
         return PlacedLink(mention.start, end, link)

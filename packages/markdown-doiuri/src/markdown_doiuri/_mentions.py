@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from doiuri import Match
-    from doiuri.citations import Cite, Citing, Form
+    from doiuri.citations import CitationItem, Citing, Form
 
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._report import Problems
@@ -51,7 +51,7 @@ _MAX_DELIMITER = 4
 class Citation(NamedTuple):
     """What an author cites in one place."""
 
-    cites: tuple[Cite, ...]
+    cites: tuple[CitationItem, ...]
     form: Form
     """"t" if it is part of the sentence: "Kahn (2001)" and not "(Kahn, 2001)"."""
 
@@ -115,7 +115,7 @@ class CitationReader:
         ids = self._citing.library.ids
         return name.startswith("{") or (ids is not None and name in ids)
 
-    def with_locator(self, data: str, end: int, cite: Cite) -> tuple[Cite, int]:
+    def with_locator(self, data: str, end: int, cite: CitationItem) -> tuple[CitationItem, int]:
         """Return a citation in a sentence with the locator after it, as in ``@kahn [p. 3]``, and where that ends.
 
         If no locator follows, these are the citation and the end that were given.
@@ -129,7 +129,7 @@ class CitationReader:
             return cite, end
         return replace(cite, **where._asdict()), brackets.end()
 
-    def _cites(self, written: str) -> tuple[Cite, ...]:
+    def _cites(self, written: str) -> tuple[CitationItem, ...]:
         """Return what a citation cites, or nothing if it is not a citation."""
         source = self._stash.source(written)
         if not source.is_whole or "@" not in source.text:

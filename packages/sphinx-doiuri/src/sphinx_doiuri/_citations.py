@@ -11,7 +11,7 @@ from docutils.parsers.rst import directives
 from docutils.utils import unescape
 from docutils_doiuri.nodes import Target, reference
 from doiuri import DOI, DOISyntaxError
-from doiuri.citations import Around, Cite, Form, parse_citation
+from doiuri.citations import Around, CitationItem, Form, parse_citation
 from doiuri.plugins import with_suggestion
 from doiuri.works import Work
 from sphinx import addnodes
@@ -60,7 +60,7 @@ class Citation(NamedTuple):
     id: str
     """The id of its place in the document; "" if another extension keeps it for another place."""
     form: Form
-    cites: tuple[Cite, ...]
+    cites: tuple[CitationItem, ...]
     location: str
     """The source file and line, as ``file:line``."""
     conditions: Conditions = ()
@@ -80,7 +80,7 @@ class Place(NamedTuple):
     """The CSL style; "" for that of ``doi_reference_style``."""
     types: tuple[str, ...]
     """The types of works that it lists; empty for all."""
-    cites: tuple[Cite, ...]
+    cites: tuple[CitationItem, ...]
     """What it lists even if nothing cites it."""
     links: bool = False
     """Whether it lists the DOIs that its scope links to, too."""
@@ -284,7 +284,7 @@ class CitationRole(SphinxRole):
         return citation
 
 
-def read_cites(text: str, env: BuildEnvironment) -> tuple[Cite, ...]:
+def read_cites(text: str, env: BuildEnvironment) -> tuple[CitationItem, ...]:
     """Return what a document cites, and note the files that this depends on.
 
     :raises DOISyntaxError: if a part contains no DOI and no id.
@@ -349,7 +349,7 @@ def marks_of(config: Config) -> tuple[bool, ...]:
     )
 
 
-def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
+def plain_links(cites: tuple[CitationItem, ...], config: Config) -> Iterator[nodes.reference]:
     """Yield a link for each cite; that of a work without a DOI leads nowhere yet."""
     for cite in cites:
         if not isinstance(cite.key, DOI):
@@ -417,7 +417,7 @@ class BibliographyDirective(SphinxDirective):
             self.set_source_info(part)
         return [node]
 
-    def _nocite(self) -> list[Cite]:
+    def _nocite(self) -> list[CitationItem]:
         """Return the works that are listed though nothing cites them; warn of what is not a work."""
         listed = self.options.get("nocite", "")
         if "@" in listed or "*" in listed:

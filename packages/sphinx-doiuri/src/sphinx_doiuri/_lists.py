@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from doiuri import DOI
-    from doiuri.citations import Around, Bibliography, Cite, Form, ListEntry, Span
+    from doiuri.citations import Around, Bibliography, CitationItem, Form, ListEntry, Span
     from doiuri.works import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -84,7 +84,7 @@ class Lists:
         self._with_hidden: dict[tuple[Key, ...], Bibliography] = {}
         self._links = {name: links_in(app, name) for name in self._order}
         self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
-        self._cites: dict[str, dict[str, tuple[Cite, ...]]] = {}
+        self._cites: dict[str, dict[str, tuple[CitationItem, ...]]] = {}
         self._copied_titles = domain.titles
         self._shown_titles: dict[str, dict[str, str]] = {}
         self._entries = EntryCache(self._data.entries)
@@ -132,7 +132,7 @@ class Lists:
         has_entries = scoped_list.references.has_entries
         return has_entries and any(place.lists(work) for place in places)
 
-    def cites_in(self, docname: str) -> dict[str, tuple[Cite, ...]]:
+    def cites_in(self, docname: str) -> dict[str, tuple[CitationItem, ...]]:
         """Return the cites of each citation in a document, by its id.
 
         They know which cites come before them, for styles with "ibid.".
@@ -157,7 +157,7 @@ class Lists:
         self,
         docname: str,
         form: Form,
-        cites: tuple[Cite, ...],
+        cites: tuple[CitationItem, ...],
         around: Around | None = None,
         part: Part = "",
     ) -> tuple[Span, ...]:
@@ -174,7 +174,7 @@ class Lists:
             return references.note(cites, self._display)
         return references.citation(cites, form, self._display, around)
 
-    def text_of(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> str:
+    def text_of(self, docname: str, form: Form, cites: tuple[CitationItem, ...]) -> str:
         """Return the text of a citation in a document, for places without links."""
         return text_of(self.spans(docname, form, cites))
 
@@ -271,7 +271,7 @@ class Lists:
     def _places(self, docname: str, scope: Scope) -> list[Place]:
         return [place for place in self.places.get(docname, ()) if place.scope == scope]
 
-    def _unlisted(self, docname: str, cites: tuple[Cite, ...]) -> Bibliography:
+    def _unlisted(self, docname: str, cites: tuple[CitationItem, ...]) -> Bibliography:
         """Return all works that a document cites, and those of a citation, also if no list has them.
 
         Other extensions keep citations of a document that this build leaves out, and insert them elsewhere.

@@ -101,10 +101,10 @@ def _formatter(style_name: str, language: str) -> Formatter:
 
     :raises UsageError: if there is no such style or locale
     """
-    from doiuri.citations import Bibliography, Style, load_locale, text_of
+    from doiuri.citations import Bibliography, ReferenceStyle, load_locale, text_of
 
     try:
-        style = Style.load(style_name)
+        style = ReferenceStyle.load(style_name)
         locale = load_locale(language)
     except ValueError as error:
         raise click.UsageError(str(error)) from None

@@ -14,17 +14,17 @@ if find_spec("doiuri_csl") is None:
 from doiuri_csl import Locator, parse_locator
 
 from doiuri.citations._bibliography import Bibliography, EntryCache, Form, ListEntry, Reference
-from doiuri.citations._cites import Cite, parse_citation
+from doiuri.citations._cites import CitationItem, parse_citation
 from doiuri.citations._citing import Citing
 from doiuri.citations._notes import Around, as_in_note, move_mark
 from doiuri.citations._spans import Span, text_of
-from doiuri.citations._style import Style, load_locale
+from doiuri.citations._style import ReferenceStyle, load_locale
 from doiuri.citations._works import Library, read_bibtex, read_works
 
 __all__ = [
     "Around",
     "Bibliography",
-    "Cite",
+    "CitationItem",
     "Citing",
     "EntryCache",
     "Form",
@@ -32,8 +32,8 @@ __all__ = [
     "ListEntry",
     "Locator",
     "Reference",
+    "ReferenceStyle",
     "Span",
-    "Style",
     "as_in_note",
     "load_locale",
     "move_mark",

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from doiuri._doi import Handle
-    from doiuri.citations._cites import Cite
-    from doiuri.citations._style import Style
+    from doiuri.citations._cites import CitationItem
+    from doiuri.citations._style import ReferenceStyle
     from doiuri.plugins.display import Words
     from doiuri.works import Work
 
@@ -141,14 +141,14 @@ class Bibliography:
 
     >>> from doiuri import DOI
     >>> from doiuri.works import Work
-    >>> from doiuri.citations import Cite, Style, text_of
+    >>> from doiuri.citations import CitationItem, ReferenceStyle, text_of
     >>> kahn, handbook = DOI("10.1007/s00799-005-0128-x"), DOI("10.1000/182")
     >>> works = {kahn: Work(kahn, {"author": [{"family": "Kahn"}, {"family": "Wilensky"}], "issued": "2006"}),
     ...          handbook: Work(handbook, {"title": "DOI Handbook"})}
-    >>> bibliography = Bibliography([kahn, handbook], works, Style.load())
-    >>> text_of(bibliography.citation([Cite(kahn, label="page", locator="12")]))
+    >>> bibliography = Bibliography([kahn, handbook], works, ReferenceStyle.load())
+    >>> text_of(bibliography.citation([CitationItem(kahn, label="page", locator="12")]))
     '(Kahn & Wilensky, 2006, p. 12)'
-    >>> text_of(bibliography.citation([Cite(kahn)], "t"))
+    >>> text_of(bibliography.citation([CitationItem(kahn)], "t"))
     'Kahn and Wilensky (2006)'
     >>> for entry in bibliography.entries():
     ...     print(text_of(entry.spans))
@@ -163,10 +163,10 @@ class Bibliography:
         self,
         cited: Iterable[Key],
         works: Mapping[AnyKey, Work | None],
-        style: Style,
+        style: ReferenceStyle,
         locale: csl.Locale | str = "en-US",
         *,
-        entry_style: Style | None = None,
+        entry_style: ReferenceStyle | None = None,
         entry_locale: csl.Locale | str = "",
         abbreviations: csl.Abbreviations | None = None,
     ) -> None:
@@ -214,7 +214,7 @@ class Bibliography:
 
     def citation(
         self,
-        cites: Iterable[Cite],
+        cites: Iterable[CitationItem],
         form: Form = "p",
         display: Display = None,
         around: Around | None = None,
@@ -234,7 +234,7 @@ class Bibliography:
             runs = self._runs(unique, form, display)
         return self._spans(runs, unique)
 
-    def note(self, cites: Iterable[Cite], display: Display = None) -> Spans:
+    def note(self, cites: Iterable[CitationItem], display: Display = None) -> Spans:
         """Return a citation as the text of a note, which begins and ends as a sentence.
 
         :param cites: as those of ``citation``
@@ -250,11 +250,11 @@ class Bibliography:
             runs.append(csl.Run("."))
         return self._spans(runs, unique)
 
-    def _spans(self, runs: Iterable[csl.Run], cites: list[Cite]) -> Spans:
+    def _spans(self, runs: Iterable[csl.Run], cites: list[CitationItem]) -> Spans:
         keys = {self._id(cite.key): cite.key for cite in cites}
         return with_whole_brackets(spans_of(runs, lambda run: keys.get(run.item)))
 
-    def _runs(self, cites: list[Cite], form: Form, display: Display) -> list[csl.Run]:
+    def _runs(self, cites: list[CitationItem], form: Form, display: Display) -> list[csl.Run]:
         """Return a citation that stands alone."""
         if form == "p":
             return self._with_texts(self._in_brackets(cites), cites, display)
@@ -266,7 +266,7 @@ class Bibliography:
         return runs
 
     def _among_words(
-        self, cites: list[Cite], form: Form, display: Display, around: Around
+        self, cites: list[CitationItem], form: Form, display: Display, around: Around
     ) -> list[csl.Run]:
         """Return a citation of a style of notes in a text."""
         if form == "t" and around.in_note:
@@ -278,7 +278,7 @@ class Bibliography:
         return self._without_doubled_stop(self._with_texts(runs, cites, display), cites, around)
 
     def _without_doubled_stop(
-        self, runs: list[csl.Run], cites: list[Cite], around: Around
+        self, runs: list[csl.Run], cites: list[CitationItem], around: Around
     ) -> list[csl.Run]:
         """Return a citation without its full stop if the sentence goes on; one of an abbreviation stays.
 
@@ -292,7 +292,7 @@ class Bibliography:
             is_one_too_many = is_doubled or around.continues
         return without_stop(runs) if is_one_too_many else runs
 
-    def _ends_in_abbreviation(self, cite: Cite, text: str) -> bool:
+    def _ends_in_abbreviation(self, cite: CitationItem, text: str) -> bool:
         """Return whether the stop at the end of a citation's text belongs to its suffix or title."""
         if cite.suffix:
             return cite.suffix.endswith(".")
@@ -300,7 +300,9 @@ class Bibliography:
         titles = () if reference is None else map(reference.work.csl.get, ("title", "title-short"))
         return any(ends_in_title(text, title) for title in titles if title)
 
-    def _names_and_rest(self, cites: list[Cite], display: Display, around: Around) -> list[csl.Run]:
+    def _names_and_rest(
+        self, cites: list[CitationItem], display: Display, around: Around
+    ) -> list[csl.Run]:
         """Return works in a note, such as "Kahn, Ants, 12"."""
         runs: list[csl.Run] = []
         for number, cite in enumerate(cites, 1):
@@ -320,7 +322,7 @@ class Bibliography:
                 runs += [csl.Run(", "), *self._without_doubled_stop(rest, [cite], after)]
         return runs
 
-    def _with_author_if_empty(self, cite: Cite) -> Cite:
+    def _with_author_if_empty(self, cite: CitationItem) -> CitationItem:
         """Return a cite with its author if the style shows nothing without."""
         if not cite.no_author or cite.key not in self._by_key:
             return cite
@@ -329,9 +331,9 @@ class Bibliography:
 
     def placed(
         self,
-        citations: Iterable[tuple[Form, Iterable[Cite]]],
+        citations: Iterable[tuple[Form, Iterable[CitationItem]]],
         notes: Iterable[int] | None = None,
-    ) -> list[tuple[Cite, ...]]:
+    ) -> list[tuple[CitationItem, ...]]:
         """Return the citations of a page, for styles that cite a work in another way when it comes again.
 
         They have "ibid.", for instance. A cite that this did not return is the first of its work.
@@ -363,7 +365,7 @@ class Bibliography:
             placed.append(tuple(with_places))
         return placed
 
-    def _unplaced(self, cite: Cite, form: Form) -> csl.Cite:
+    def _unplaced(self, cite: CitationItem, form: Form) -> csl.Cite:
         """Return a cite of a citation of a form, before it has a place; names alone are no reference."""
         is_name = form == "author"
         return self._csl_cite(cite)._replace(author_only=is_name, place=csl.Place())
@@ -452,7 +454,9 @@ class Bibliography:
         processor.set_entries(reference.listed._replace(number=0) for reference in references)
         return processor.bibliography()
 
-    def _in_brackets(self, cites: list[Cite], *, follows_word: bool = False) -> tuple[csl.Run, ...]:
+    def _in_brackets(
+        self, cites: list[CitationItem], *, follows_word: bool = False
+    ) -> tuple[csl.Run, ...]:
         """Return a citation of the form "p".
 
         :param follows_word: whether it stands in a sentence, so that a style of notes does not begin one
@@ -477,7 +481,7 @@ class Bibliography:
         return tuple(run._replace(text=run.text.replace(f"{_WORD} ", "")) for run in runs)
 
     def _with_texts(
-        self, runs: Iterable[csl.Run], cites: list[Cite], display: Display
+        self, runs: Iterable[csl.Run], cites: list[CitationItem], display: Display
     ) -> list[csl.Run]:
         """Return runs, with the text of works that are not in the list, or are shown as their year alone."""
         keys = {self._id(cite.key): cite.key for cite in cites}
@@ -493,7 +497,7 @@ class Bibliography:
             shown.append(run._replace(text=text, item=id_))
         return shown
 
-    def _is_bare(self, cite: Cite) -> bool:
+    def _is_bare(self, cite: CitationItem) -> bool:
         """Return whether the author of the text added nothing to a work that is known."""
         is_known = cite.key in self._by_key
         return is_known and not (cite.prefix or cite.locator or cite.suffix or cite.no_author)
@@ -505,7 +509,7 @@ class Bibliography:
         processor.set_entries(self._processor.listed)
         return processor
 
-    def _csl_cite(self, cite: Cite) -> csl.Cite:
+    def _csl_cite(self, cite: CitationItem) -> csl.Cite:
         """Return a cite as the processor takes it; in our styles, locators are no part of links."""
         locator = cite.locator
         suffix = cite.suffix
@@ -530,7 +534,7 @@ class Bibliography:
             return item_id(key)
         return item_id(reference.key)
 
-    def _in_sentence(self, cite: Cite, form: Form, display: Display) -> list[csl.Run]:
+    def _in_sentence(self, cite: CitationItem, form: Form, display: Display) -> list[csl.Run]:
         """Return a citation of the form "t", "year" or "author"."""
         prefix = [csl.Run(f"{cite.prefix} ")] if cite.prefix else []
         suffix = csl.Run(self._locator(cite) + cite.suffix)
@@ -544,7 +548,7 @@ class Bibliography:
             return [*prefix, *self._year_alone(cite)]
         return [*prefix, *self._author_and_rest(cite)]
 
-    def _author_and_rest(self, cite: Cite) -> list[csl.Run]:
+    def _author_and_rest(self, cite: CitationItem) -> list[csl.Run]:
         """Return an author and in brackets the rest, such as "Kahn (2001, p. 12)"."""
         csl_cite = self._csl_cite(cite)._replace(prefix="", suppress_author=True)
         rest = self._processor.cite([csl_cite])
@@ -564,7 +568,7 @@ class Bibliography:
         *linked, last = runs
         return [*(run._replace(item=csl_cite.id) for run in linked), last]
 
-    def _year_alone(self, cite: Cite) -> list[csl.Run]:
+    def _year_alone(self, cite: CitationItem) -> list[csl.Run]:
         """Return the year of a work, with the locator and the suffix."""
         csl_cite = self._csl_cite(cite)
         runs = self._processor.cite([csl_cite._replace(prefix="", suffix="", suppress_author=True)])
@@ -575,13 +579,13 @@ class Bibliography:
             return [csl.Run(year, item=csl_cite.id), csl.Run(self._locator(cite) + cite.suffix)]
         return [*shown, csl.Run(csl_cite.suffix)]
 
-    def _author(self, cite: Cite) -> list[csl.Run]:
+    def _author(self, cite: CitationItem) -> list[csl.Run]:
         """Return the names that the style shows in a citation, or else the title, for a sentence."""
         id_ = self._id(cite.key)
         names = csl.Cite(id_, author_only=True, place=cite.place)
         return [run._replace(item=id_) for run in self._processor.cite([names])]
 
-    def _locator(self, cite: Cite) -> str:
+    def _locator(self, cite: CitationItem) -> str:
         """Return what follows a label, such as ", pp. 12–14"; "" without a locator."""
         if not cite.locator:
             return ""

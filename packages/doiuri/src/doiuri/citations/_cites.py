@@ -37,7 +37,7 @@ _LIKE_A_NAME = re.compile(r"-?(?:@|doi:|https?:|10\.)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Cite:
+class CitationItem:
     """One work in a citation."""
 
     key: Handle | str
@@ -72,7 +72,7 @@ def parse_citation(
     text: str,
     locale: csl.Locale | str = ENGLISH,
     ids: Mapping[str, Handle | str] | None = None,
-) -> tuple[Cite, ...]:
+) -> tuple[CitationItem, ...]:
     """Read what stands inside a citation.
 
     White space ends a name, and so does a ``,`` or ``;`` before it; write the ``doi:`` URI of a name that
@@ -94,17 +94,19 @@ def parse_citation(
     return tuple(_read(piece, locale, ids) for piece in pieces or [text])
 
 
-def _read(piece: str, locale: csl.Locale | str, ids: Mapping[str, Handle | str] | None) -> Cite:
+def _read(
+    piece: str, locale: csl.Locale | str, ids: Mapping[str, Handle | str] | None
+) -> CitationItem:
     """Read one work: the first word that looks like a name is one."""
     words = list(re.finditer(r"\S+", piece))
     name = next((word for word in words if _LIKE_A_NAME.match(word[0])), None)
     if name is None:
         # nothing but a DOI with another label, or an error
-        return Cite(DOI.parse(piece), typed=piece)
+        return CitationItem(DOI.parse(piece), typed=piece)
     written = name[0].rstrip(",;")
     typed = written.removeprefix("-")
     where = csl.parse_locator(piece[name.start() + len(written) :], locale_of(locale))
-    return Cite(
+    return CitationItem(
         _key(typed, ids),
         piece[: name.start()].strip(),
         where.label,

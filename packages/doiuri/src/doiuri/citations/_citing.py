@@ -14,8 +14,8 @@ from doiuri_csl import Abbreviations, Processor
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri.citations._bibliography import Bibliography
-from doiuri.citations._cites import Cite, parse_citation
-from doiuri.citations._style import ENGLISH, Style, heading_of, load_locale
+from doiuri.citations._cites import CitationItem, parse_citation
+from doiuri.citations._style import ENGLISH, ReferenceStyle, heading_of, load_locale
 from doiuri.citations._works import read_works
 from doiuri.plugins import with_suggestion
 from doiuri.plugins.options import option
@@ -105,7 +105,9 @@ class Citing:
         except ValueError as error:
             return load_locale(ENGLISH), str(error)
 
-    def read_nocite(self, text: str, report: Callable[[str, ValueError], object]) -> list[Cite]:
+    def read_nocite(
+        self, text: str, report: Callable[[str, ValueError], object]
+    ) -> list[CitationItem]:
         """Read works that are listed though nothing cites them, one a line or separated by ``;`` and a space.
 
         ``*`` or ``@*`` is all works of the files.
@@ -113,7 +115,7 @@ class Citing:
         :param text: the works, as for ``parse_citation``
         :param report: called with each part that is not a work, and the reason
         """
-        cites: list[Cite] = []
+        cites: list[CitationItem] = []
         for part in filter(None, _BETWEEN.split(text.strip())):
             try:
                 cites += self._read_listed(part)
@@ -123,12 +125,12 @@ class Citing:
                 report(part, error)
         return cites
 
-    def _read_listed(self, part: str) -> Iterable[Cite]:
+    def _read_listed(self, part: str) -> Iterable[CitationItem]:
         if part not in {"*", "@*"}:
             return parse_citation(part, self.locale, self.library.ids)
         if not self.library.files:
             raise ValueError("there are no files of works; name them in the option works")
-        return [Cite(key, typed="@*") for key in self.library.keys]
+        return [CitationItem(key, typed="@*") for key in self.library.keys]
 
     @property
     def style_files(self) -> tuple[str, ...]:
@@ -191,7 +193,7 @@ class Citing:
         return Processor(self.styles()[0].parsed, [], self.locale).punctuation_in_quote
 
     @cache  # noqa: B019 (one a build)
-    def styles(self, name: str = "") -> tuple[Style, Style]:
+    def styles(self, name: str = "") -> tuple[ReferenceStyle, ReferenceStyle]:
         """Return the style of citations, and that of the entries to which they lead.
 
         :param name: the style of a list that has one of its own, in ``folder``
@@ -199,13 +201,13 @@ class Citing:
         """
         default = "numeric" if self._kind == "number" else "author-date"
         if name:
-            entries = Style.load(name, self._folder, self._csl_path)
+            entries = ReferenceStyle.load(name, self._folder, self._csl_path)
         else:
-            entries = Style.load(self._style or default, csl_path=self._csl_path)
+            entries = ReferenceStyle.load(self._style or default, csl_path=self._csl_path)
         is_numbered = self._kind == "number"
         if self._kind is None or entries.numbered == is_numbered:
             return entries, entries
-        return Style.load(default), entries
+        return ReferenceStyle.load(default), entries
 
 
 @contextmanager

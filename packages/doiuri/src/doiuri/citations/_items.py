@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
-    from doiuri.citations._style import Style
+    from doiuri.citations._style import ReferenceStyle
     from doiuri.works._work import Work
 
 
@@ -35,7 +35,7 @@ _LABELS = {
 }
 
 
-def item_of(work: Work, style: Style) -> dict[str, Any]:
+def item_of(work: Work, style: ReferenceStyle) -> dict[str, Any]:
     """Return a work as an item of CSL-JSON."""
     item = work.csl
     item["id"] = item_id(work.key)

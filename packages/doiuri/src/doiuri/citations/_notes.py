@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import doiuri_csl as csl
 
-    from doiuri.citations._cites import Cite
+    from doiuri.citations._cites import CitationItem
 
 # The mark stands after them, and before dashes and slashes
 _BEFORE_MARK = frozenset(".,;:!?…\"'。，、；：！？｡､")
@@ -102,7 +102,9 @@ def _has_stop(text: str, *, stops_in_quotes: bool) -> bool:
     return text.endswith(_STOPS)
 
 
-def as_in_note(names: tuple[Cite, ...], note: tuple[Cite, ...]) -> tuple[Cite, ...]:
+def as_in_note(
+    names: tuple[CitationItem, ...], note: tuple[CitationItem, ...]
+) -> tuple[CitationItem, ...]:
     """Return the cites of names in a text with the places of the same works in the note that follows them."""
     places = {cite.key: cite.place for cite in reversed(note)}
     return tuple(replace(cite, place=places.get(cite.key, cite.place)) for cite in names)

@@ -34,12 +34,12 @@ _ALIKE = 0.7  # how similar a misspelt name is to the right one, from 0 to 1
 
 
 @dataclass(frozen=True)
-class Style:
+class ReferenceStyle:
     """A CSL style.
 
-    Get one with ``Style.load``. Styles are equal if their files are.
+    Get one with ``ReferenceStyle.load``. Styles are equal if their files are.
 
-    >>> Style.load().numbered, Style.load("numeric").numbered
+    >>> ReferenceStyle.load().numbered, ReferenceStyle.load("numeric").numbered
     (False, True)
     """
 
@@ -61,7 +61,7 @@ class Style:
         name: str = "author-date",
         folder: str | os.PathLike[str] = ".",
         csl_path: Iterable[str] = (),
-    ) -> Style:
+    ) -> ReferenceStyle:
         """Return a style.
 
         :param name: "author-date" or "numeric"; or the path of a file whose name ends in ``.csl``; or the name

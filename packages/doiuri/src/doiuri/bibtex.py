@@ -16,7 +16,7 @@ __all__ = [
     "BibTeXEntry",
     "EntryScanner",
     "Field",
-    "Piece",
+    "ValuePiece",
     "closing",
     "entries",
     "names",
@@ -68,7 +68,7 @@ _COMMA = _separator(",")
 _SPACE = _separator(r"[\s~]+")
 
 
-class Piece(NamedTuple):
+class ValuePiece(NamedTuple):
     """A piece of a value: a text in braces or quotation marks, or the text of a macro."""
 
     start: int
@@ -97,7 +97,7 @@ class Field(NamedTuple):
     start: int
     """Where the name starts."""
 
-    value: list[Piece]
+    value: list[ValuePiece]
     """The pieces of its value."""
 
     @property
@@ -219,7 +219,7 @@ class EntryScanner:
             if position > limit:
                 self.end = limit = self._next_entry(position)
 
-    def text_of(self, value: list[Piece]) -> str:
+    def text_of(self, value: list[ValuePiece]) -> str:
         """Return the text of a value, with macros replaced; of one that is not known, its name."""
         return "".join(piece.text or self._text[slice(*piece.span)] for piece in value)
 
@@ -234,12 +234,12 @@ class EntryScanner:
             self._limit = following.start() + 1 if following else len(self._text)
         return self._limit
 
-    def _value(self, start: int, limit: int) -> list[Piece] | None:
+    def _value(self, start: int, limit: int) -> list[ValuePiece] | None:
         """Return the pieces of the value at ``start``, with their delimiters; None if it is broken.
 
         A line that begins with an entry is part of the value if the braces around it are balanced.
         """
-        pieces: list[Piece] = []
+        pieces: list[ValuePiece] = []
         while True:
             piece = self._piece(start, limit)
             if piece is None:
@@ -251,17 +251,17 @@ class EntryScanner:
                 return pieces
             start = joined.end()
 
-    def _piece(self, start: int, limit: int) -> Piece | None:
+    def _piece(self, start: int, limit: int) -> ValuePiece | None:
         """Return the piece of a value at ``start``; None if there is none."""
         end = closing(self._text, start, limit + _FURTHER)
         if end is not None:
-            return Piece(start, end, None)
+            return ValuePiece(start, end, None)
         word = _MACRO.match(self._text, start, limit)
         if word is None:
             return None
         if word[0].isdecimal():
-            return Piece(start, word.end(), word[0])
-        return Piece(start, word.end(), self._macros.get(word[0].lower(), ""))
+            return ValuePiece(start, word.end(), word[0])
+        return ValuePiece(start, word.end(), self._macros.get(word[0].lower(), ""))
 
     def _string(self, start: int, limit: int) -> int:
         """Remember the macro that ``@string`` defines, and return where it ends."""

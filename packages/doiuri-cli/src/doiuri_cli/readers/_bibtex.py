@@ -12,7 +12,7 @@ from doiuri_cli.readers._part import Part, blanked, may_mention
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri.bibtex import Piece
+    from doiuri.bibtex import ValuePiece
 
     from doiuri_cli.files import Source
 
@@ -55,7 +55,7 @@ def parts(text: str) -> Iterator[Part]:
         yield from _between(text, last, scanner.end, citation_key)
 
 
-def _field(text: str, value: list[Piece], citation_key: str) -> Part | None:
+def _field(text: str, value: list[ValuePiece], citation_key: str) -> Part | None:
     """Return the part for the value of a field for a DOI; None if it has a macro that is not known."""
     if len(value) == 1 and value[0].text is None:
         return _field_of_text(text, value[0], citation_key)
@@ -76,7 +76,7 @@ def _field(text: str, value: list[Piece], citation_key: str) -> Part | None:
     return Part(content, _SYNTAX, places=tuple(places), entry=citation_key, field=True)
 
 
-def _field_of_text(text: str, value: Piece, citation_key: str) -> Part:
+def _field_of_text(text: str, value: ValuePiece, citation_key: str) -> Part:
     """Return the part for a value that is a single quoted text, without the braces around all of it."""
     start, end = value.span
     while end - start > 1 and text[start] == "{" and closing(text, start, end) == end:

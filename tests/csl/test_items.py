@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from csl.styles import AUTHOR_DATE, BAK, DOE, NUMERIC, SHIPPED, processor_of, style_of
-from doiuri_csl import Cite, CSLError, Processor, Reference, Style, to_html, to_text
+from doiuri_csl import BibliographyEntry, Cite, CSLError, Processor, Style, to_html, to_text
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,7 +59,7 @@ TEXTS = [
 PEOPLE = ["author", "director", "editor-translator", "guest", "interviewer", "reviewed-author"]
 
 
-def entry_of(layout: str, item: dict[str, Any], options: str = "") -> Reference:
+def entry_of(layout: str, item: dict[str, Any], options: str = "") -> BibliographyEntry:
     """The entry of one item in a list with a layout."""
     xml = style_of('<text variable="title"/>', options).replace(
         "</style>", f"<bibliography><layout>{layout}</layout></bibliography></style>"

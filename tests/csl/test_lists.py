@@ -6,7 +6,7 @@ import re
 
 import pytest
 from csl.styles import BAK, DOE, NUMERIC, processor_of, style_of
-from doiuri_csl import Cite, Reference, Run, Style, list_to_html, to_html, to_text
+from doiuri_csl import BibliographyEntry, Cite, Run, Style, list_to_html, to_html, to_text
 
 CITES = [[Cite("doe")], [Cite("bak")]]
 
@@ -97,7 +97,7 @@ def test_labels_make_a_column_in_place_of_the_hanging_indent() -> None:
 def test_the_column_is_as_wide_as_the_widest_label() -> None:
     style = Style.parse(NUMERIC)
     references = [
-        Reference(
+        BibliographyEntry(
             str(number),
             (Run(f"[{number}]", display="left-margin"),),
             (Run("x", display="right-inline"),),
@@ -114,7 +114,7 @@ def test_the_column_is_as_wide_as_the_widest_label() -> None:
 
 
 def test_an_entry_without_text_is_not_in_the_list() -> None:
-    references = [Reference("a", (), ()), Reference("b", (), (Run("B"),))]
+    references = [BibliographyEntry("a", (), ()), BibliographyEntry("b", (), (Run("B"),))]
 
     assert list_to_html(references, Style.parse(NUMERIC)).count("csl-entry") == 1
 
@@ -137,7 +137,8 @@ def test_a_list_has_the_text_and_the_formats_of_its_entries() -> None:
 def test_a_whole_entry_has_one_space_after_its_label() -> None:
     label = Run("1."), Run("1. ")
     wholes = [
-        Reference("a", labels, (Run("Ants"),)).whole for labels in [(label[0],), (label[1],), ()]
+        BibliographyEntry("a", labels, (Run("Ants"),)).whole
+        for labels in [(label[0],), (label[1],), ()]
     ]
 
     assert [to_text(whole) for whole in wholes] == ["1. Ants", "1. Ants", "Ants"]

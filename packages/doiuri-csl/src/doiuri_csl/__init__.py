@@ -11,7 +11,7 @@ from doiuri_csl._errors import CSLError
 from doiuri_csl._lists import list_to_html
 from doiuri_csl._locale import Locale
 from doiuri_csl._locator import Locator, parse_locator
-from doiuri_csl._processor import Processor, Reference
+from doiuri_csl._processor import BibliographyEntry, Processor
 from doiuri_csl._style import Style
 from doiuri_csl.text._html import to_html
 from doiuri_csl.text._latex import to_latex
@@ -20,6 +20,7 @@ from doiuri_csl.text._runs import Format, Run, merge, to_text
 
 __all__ = [
     "Abbreviations",
+    "BibliographyEntry",
     "CSLError",
     "Cite",
     "Format",
@@ -29,7 +30,6 @@ __all__ = [
     "Place",
     "Position",
     "Processor",
-    "Reference",
     "Run",
     "Style",
     "list_to_html",

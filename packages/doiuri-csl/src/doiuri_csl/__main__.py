@@ -26,7 +26,7 @@ from doiuri_csl.data._json import read_items
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from doiuri_csl import Reference
+    from doiuri_csl import BibliographyEntry
     from doiuri_csl.data._json import LocatedItem
 
 FORMATS = ("text", "html", "markdown", "latex")
@@ -65,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _report(f"{options.style}: {warning.message}")
 
         processor.set_citations([], uncited=[item["id"] for item, _ in items])
-        references = processor.bibliography()
-        print(_written(references, style, options.to), flush=True)  # noqa: T201 (its output)
+        entries = processor.bibliography()
+        print(_written(entries, style, options.to), flush=True)  # noqa: T201 (its output)
     except CSLError as error:
         _report(str(error))
         return _FAILED
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         _report(f"cannot write the list: {error.strerror}")
         return _FAILED
-    return _report_problems(references, items, options.items)
+    return _report_problems(entries, items, options.items)
 
 
 def _discard_output() -> None:
@@ -149,27 +149,27 @@ def _read_items(path: str) -> list[LocatedItem]:
         return read_items(content)
 
 
-def _written(references: Sequence[Reference], style: Style, name: str) -> str:
+def _written(entries: Sequence[BibliographyEntry], style: Style, name: str) -> str:
     """Return a list in a format; in those of text, entries are paragraphs or lines."""
     if name == "html":
-        return list_to_html(references, style)
-    entries = [reference.whole for reference in references if reference.whole]
+        return list_to_html(entries, style)
+    texts = [entry.whole for entry in entries if entry.whole]
     if name == "markdown":
-        return "\n\n".join(map(to_markdown, entries))
+        return "\n\n".join(map(to_markdown, texts))
     if name == "latex":
-        return "\n\n".join(map(to_latex, entries))
-    return "\n".join(map(to_text, entries))
+        return "\n\n".join(map(to_latex, texts))
+    return "\n".join(map(to_text, texts))
 
 
 def _report_problems(
-    references: Sequence[Reference], items: Sequence[LocatedItem], path: str
+    entries: Sequence[BibliographyEntry], items: Sequence[LocatedItem], path: str
 ) -> int:
     """Say what could not be read of items, and return the exit code."""
     lines = {item["id"]: line for item, line in items}
     code = 0
-    for reference in references:
-        if reference.problem:
-            _report(f"{path}:{lines[reference.id]}: {reference.id}: {reference.problem}")
+    for entry in entries:
+        if entry.problem:
+            _report(f"{path}:{lines[entry.id]}: {entry.id}: {entry.problem}")
             code = _PROBLEMS
     return code
 

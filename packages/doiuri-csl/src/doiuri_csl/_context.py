@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from doiuri_csl._locale import Terms
     from doiuri_csl.data._people import Person
-    from doiuri_csl.text._pieces import Rendered
+    from doiuri_csl.text._pieces import RenderedElement
 
 
 class Position(Enum):
@@ -29,7 +29,7 @@ class Position(Enum):
     IBID_WITH_LOCATOR = "ibid-with-locator"
 
 
-class Origin(Enum):
+class TextOrigin(Enum):
     """Where a text comes from, which decides on the language for its case."""
 
     ITEM = "the item"
@@ -119,7 +119,7 @@ class NamesShown:
 
 
 @dataclass
-class Entry:
+class CitedItem:
     """An item that the document cites, and what tells it from others in the list and in citations."""
 
     item: Item
@@ -142,7 +142,7 @@ class Entry:
         return list(chain.from_iterable(lists))
 
 
-class Settings(NamedTuple):
+class StyleOptions(NamedTuple):
     """The options of a style that its elements depend on."""
 
     page_range_format: str
@@ -153,14 +153,14 @@ class Settings(NamedTuple):
 class Element(Protocol):
     """A rendering element."""
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return what the element shows of the context's item."""
 
 
 class NamesElement(Protocol):
     """``<names>``, as its substitutes see it."""
 
-    def render_others(self, variables: list[str], context: Context) -> Rendered:
+    def render_others(self, variables: list[str], context: Context) -> RenderedElement:
         """Return the names of other variables in the form of this element."""
 
 
@@ -233,9 +233,9 @@ _OF_CITES = (
 class Context:
     """The surroundings of one rendering of one item, which do not change, and its progress."""
 
-    settings: Settings
+    style_options: StyleOptions
     terms: Terms
-    entry: Entry
+    entry: CitedItem
     cite: Cite
     area: str
     names: Mapping[str, str]
@@ -267,15 +267,15 @@ class Context:
         """Whether the text is a sort key."""
         return self.sort_names is not None
 
-    def language(self, origin: Origin) -> Language:
+    def language(self, origin: TextOrigin) -> Language:
         """Return the language that decides on the case of a text."""
         tag = self.terms.lang
-        if origin is Origin.ITEM:
+        if origin is TextOrigin.ITEM:
             tag = str(self.item.get("language") or tag)
         # CSL 1.0.2, Non-English Items: only English has title case. But citeproc-js and pandoc have it
         # for labels and parts of any language, which styles in French rely on: "Éditeurs".
         is_english = tag.lower().startswith("en")
-        return Language(tag, has_title_case=is_english or origin is Origin.PART)
+        return Language(tag, has_title_case=is_english or origin is TextOrigin.PART)
 
     def variable(self, name: str) -> str:
         """Return the value of an ordinary variable; "" if it has none or a substitution used it."""

@@ -54,8 +54,8 @@ def find_parent(link: Node, folder: Path) -> Path:
     if not _NAME.fullmatch(name):
         raise link.error(f"depends on {address!r}, which does not end in the name of a style")
     file_name = f"{name}.csl"
-    for place, top in _places(folder):
-        file = place / file_name
+    for parent_folder, top in _parent_folders(folder):
+        file = parent_folder / file_name
         if not file.is_file():
             continue
         if not file.resolve().is_relative_to(top.resolve()):
@@ -64,7 +64,7 @@ def find_parent(link: Node, folder: Path) -> Path:
     raise link.error(f"depends on {file_name}, which is not in {folder}; get it from {address}")
 
 
-def _places(folder: Path) -> Iterator[tuple[Path, Path]]:
+def _parent_folders(folder: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the folders in which a parent may be, each with the one that its file must not leave."""
     yield folder, folder
     # Zotero keeps styles there that only other styles need

@@ -11,7 +11,7 @@ from doiuri_csl.text._runs import to_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from doiuri_csl._processor import Reference
+    from doiuri_csl._processor import BibliographyEntry
     from doiuri_csl._style import Style
     from doiuri_csl.text._runs import Display, Run
 
@@ -20,30 +20,30 @@ _GAP = "0.5em"
 """The space between a label and the text that it stands beside."""
 
 
-def list_to_html(references: Iterable[Reference], style: Style) -> str:
+def list_to_html(entries: Iterable[BibliographyEntry], style: Style) -> str:
     """Return a list of references as HTML, with the classes that citeproc-js and pandoc use too.
 
     The list is a ``csl-bib-body``, an entry a ``csl-entry``; its blocks are ``csl-left-margin``,
     ``csl-right-inline``, ``csl-indent`` and ``csl-block``. The indents and distances that the style asks for are
     attributes, so that the list needs no style sheet.
 
-    :param references: those of ``Processor.bibliography``
+    :param entries: those of ``Processor.bibliography``
     :param style: its style, for the indents and distances
 
-    >>> from doiuri_csl import Reference, Run, Style, list_to_html
+    >>> from doiuri_csl import BibliographyEntry, Run, Style, list_to_html
     >>> style = Style.parse('''
     ...     <style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
     ...       <citation><layout/></citation>
     ...       <bibliography hanging-indent="true" entry-spacing="0"><layout/></bibliography>
     ...     </style>''')
     >>> entry = (Run("Doe & Co. "), Run("Ants", frozenset({"italic"})))
-    >>> print(list_to_html([Reference("ants", label=(), runs=entry)], style))
+    >>> print(list_to_html([BibliographyEntry("ants", label=(), runs=entry)], style))
     <div class="csl-bib-body hanging-indent" style="margin-left: 2em; text-indent: -2em">
     <div class="csl-entry">Doe &amp; Co. <i>Ants</i></div>
     </div>
     """
-    entries = [[*reference.label, *reference.runs] for reference in references]
-    label_width = max(map(_label_width, entries), default=0)
+    contents = [[*entry.label, *entry.runs] for entry in entries]
+    label_width = max(map(_label_width, contents), default=0)
 
     classes = "csl-bib-body"
     properties = []
@@ -57,7 +57,7 @@ def list_to_html(references: Iterable[Reference], style: Style) -> str:
     blocks = _blocks_of(label_width)
     spacing = [f"margin-bottom: {style.entry_spacing}em"] if style.entry_spacing else []
     lines = [start_tag]
-    for runs in entries:
+    for runs in contents:
         if runs:
             lines.append(f"{_start_tag('csl-entry', spacing)}{_entry(runs, blocks)}</div>")
     return "\n".join([*lines, "</div>"])

@@ -111,7 +111,7 @@ def _read_number_first(words: str, locale: Locale) -> Locator | None:
     return None
 
 
-def _is_in_word(term: _Term, rest: str) -> bool:
+def _is_in_word(term: _LocatorTerm, rest: str) -> bool:
     """Return whether a term is only the beginning of a word, as "page" is in "pageant"."""
     last = term.text[-1]
     # The scripts of Chinese and Japanese have no spaces between words
@@ -123,7 +123,7 @@ def _with_dashes(locator: str) -> str:
     return locator.replace("--", "–")  # as TeX has it
 
 
-class _Term(NamedTuple):
+class _LocatorTerm(NamedTuple):
     """A term of a locator, in lower case, and CSL's name of what it stands for."""
 
     text: str
@@ -131,7 +131,7 @@ class _Term(NamedTuple):
     plural: bool
 
 
-def _beginning_terms(words: str, locale: Locale) -> Iterator[_Term]:
+def _beginning_terms(words: str, locale: Locale) -> Iterator[_LocatorTerm]:
     """Yield the terms of locators that words begin with, the longest first."""
     in_lower_case = words.lower()
     for term in _terms(locale):
@@ -140,10 +140,10 @@ def _beginning_terms(words: str, locale: Locale) -> Iterator[_Term]:
 
 
 @cache
-def _terms(locale: Locale) -> tuple[_Term, ...]:
+def _terms(locale: Locale) -> tuple[_LocatorTerm, ...]:
     """Return the terms of locators in a language and in English, the longest first."""
-    aliases = [_Term(text, label, plural=False) for text, label in _ALIASES.items()]
-    aliases += (_Term(text, label, plural=True) for text, label in _PLURAL_ALIASES.items())
+    aliases = [_LocatorTerm(text, label, plural=False) for text, label in _ALIASES.items()]
+    aliases += (_LocatorTerm(text, label, plural=True) for text, label in _PLURAL_ALIASES.items())
     terms = {term.text: term for term in aliases}
     for language in (Locale.load(ENGLISH), locale):
         for label in _BY_PRECEDENCE:
@@ -152,6 +152,6 @@ def _terms(locale: Locale) -> tuple[_Term, ...]:
                     text = language.term(label, form, plural=plural).lower()
                     without_raised_letters = unicodedata.normalize("NFKC", text)
                     for spelling in (text, without_raised_letters):
-                        terms[spelling] = _Term(spelling, label, plural)
+                        terms[spelling] = _LocatorTerm(spelling, label, plural)
     terms.pop("", None)
     return tuple(sorted(terms.values(), key=lambda term: -len(term.text)))

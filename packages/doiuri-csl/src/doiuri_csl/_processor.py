@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from doiuri_csl._context import Cite, Listed
 
 
-class Reference(NamedTuple):
+class BibliographyEntry(NamedTuple):
     """An entry in the list of references."""
 
     id: str
@@ -54,7 +54,7 @@ class Reference(NamedTuple):
 
 
 @dataclass
-class _Citation:
+class _DocumentCitation:
     """A citation of the document."""
 
     cites: list[Cite]
@@ -112,8 +112,8 @@ class Processor:
             locale = _locale_of(style)
         self._locale = locale
         self._document = Document(sheet, locale.in_style(sheet.own_locales), self._items)
-        self._citations: list[_Citation] = []
-        self._by_name: dict[Hashable, _Citation] = {}
+        self._citations: list[_DocumentCitation] = []
+        self._by_name: dict[Hashable, _DocumentCitation] = {}
         self._label_problems: dict[str, list[str]] = {}
         self._rendered = Memo[tuple[Run, ...]]()
 
@@ -202,7 +202,7 @@ class Processor:
         self._citations = []
         for placed in place_cites(sheet, ordered, numbers):
             inputs = tuple(self._document.inputs(cite) for cite in placed)
-            self._citations.append(_Citation(placed, inputs))
+            self._citations.append(_DocumentCitation(placed, inputs))
 
         before = self._by_name
         self._by_name = dict(zip(keys, self._citations, strict=True))
@@ -215,7 +215,7 @@ class Processor:
                 changed.append(index)
         return changed
 
-    def _text(self, citation: _Citation) -> tuple[Run, ...]:
+    def _text(self, citation: _DocumentCitation) -> tuple[Run, ...]:
         """Return the text of a citation, which is rendered once."""
         if citation.runs is None:
             citation.runs = self._rendered.get(
@@ -270,12 +270,12 @@ class Processor:
         self._document.set_entries(listed)
         self._by_name = {}
 
-    def bibliography(self) -> tuple[Reference, ...]:
+    def bibliography(self) -> tuple[BibliographyEntry, ...]:
         """Return the list of references, in its order; nothing if the style has none."""
         entries = render_bibliography(self._document)
-        return tuple(self._reference(key, pieces) for key, pieces in entries)
+        return tuple(self._entry(key, pieces) for key, pieces in entries)
 
-    def _reference(self, key: str, pieces: list[Piece]) -> Reference:
+    def _entry(self, key: str, pieces: list[Piece]) -> BibliographyEntry:
         """Return an entry; its label is what the style sets in the left margin."""
         finished = self._finish(pieces)
         margin = finished[0].wrap("display") if finished else None
@@ -284,7 +284,7 @@ class Processor:
             label = [piece for piece in finished if piece.wrap("display") is margin]
         rest = finished[len(label) :]
         problem = "; ".join([*self._problems[key], *self._label_problems.get(key, ())])
-        return Reference(key, runs_of(label), runs_of(rest), problem)
+        return BibliographyEntry(key, runs_of(label), runs_of(rest), problem)
 
     def _finish(self, pieces: list[Piece]) -> list[Piece]:
         """Return a whole citation or entry with its punctuation merged, and with quotation marks."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from doiuri_csl._context import Settings
+from doiuri_csl._context import StyleOptions
 from doiuri_csl._xml import Node
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._choose import Content
-from doiuri_csl.elements._elements import Reader
+from doiuri_csl.elements._elements import ElementParser
 from doiuri_csl.elements._macros import check_macros, macros_of
 from doiuri_csl.elements._nameoptions import inherited_attributes
 
@@ -108,7 +108,7 @@ class Sheet:
     default_locale: str
     areas: dict[str, Area]
     macros: dict[str, list[Content]]
-    settings: Settings
+    style_options: StyleOptions
     own_locales: list[Node]
 
     conditions: int
@@ -135,9 +135,9 @@ def read_sheet(root: Node) -> Sheet:
     """
     macro_nodes = macros_of(root)
     macros: dict[str, list[Content]] = {}
-    reader = Reader(macros)
+    parser = ElementParser(macros)
     for name, macro in macro_nodes.items():
-        macros[name] = reader.elements(macro)
+        macros[name] = parser.elements(macro)
 
     areas = {}
     named_suffix = set()
@@ -146,7 +146,7 @@ def read_sheet(root: Node) -> Sheet:
         node = root.child(name)
         if node is None:
             continue
-        areas[name] = _read_area(node, inherited_attributes(root), reader)
+        areas[name] = _read_area(node, inherited_attributes(root), parser)
         elements = check_macros(node, macro_nodes)
         if any(_shows(element, "year-suffix") for element in elements):
             named_suffix.add(name)
@@ -168,7 +168,7 @@ def read_sheet(root: Node) -> Sheet:
         default_locale=root.get("default-locale"),
         areas=areas,
         macros=macros,
-        settings=Settings(root.get("page-range-format"), frozenset(named_suffix)),
+        style_options=StyleOptions(root.get("page-range-format"), frozenset(named_suffix)),
         own_locales=root.children("locale"),
         conditions=sum("disambiguate" in node for node in root.all()),
         near_note_distance=distance,
@@ -183,7 +183,7 @@ def title_of(root: Node) -> str:
     return " ".join(title.text.split()) if title else ""
 
 
-def _read_area(node: Node, names: dict[str, str], reader: Reader) -> Area:
+def _read_area(node: Node, names: dict[str, str], parser: ElementParser) -> Area:
     """Return an area with the options of names that it inherits.
 
     :raises CSLError: if it has no layout
@@ -198,7 +198,7 @@ def _read_area(node: Node, names: dict[str, str], reader: Reader) -> Area:
         name=node.name,
         attributes=node.attributes,
         names={**names, **inherited_attributes(node)},
-        elements=reader.elements(layout),
+        elements=parser.elements(layout),
         delimiter=layout.get("delimiter"),
         appearance=read_appearance(layout),
         sort_keys=keys,

@@ -138,7 +138,7 @@ class Style:
 
     @property
     def second_field_align(self) -> Literal["", "flush", "margin"]:
-        """Where the first field of an entry, its ``Reference.label``, stands.
+        """Where the first field of an entry, its ``BibliographyEntry.label``, stands.
 
         "flush": lines of the rest begin behind it; "margin": it stands in the margin; "": it is no column
         of its own.

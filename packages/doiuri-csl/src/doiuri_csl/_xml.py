@@ -75,7 +75,7 @@ class Node:
         return int(value)
 
 
-class _Reader:
+class _XMLParser:
     """Builds the tree from what expat reports."""
 
     def __init__(self, encoding: str | None) -> None:
@@ -136,8 +136,8 @@ def read_xml(content: bytes | str) -> Node:
     """
     if isinstance(content, str):
         # The encoding that the text declares is no longer its own.
-        return _Reader("utf-8").read(content.encode("utf-8", "surrogatepass"))
-    return _Reader(None).read(content)
+        return _XMLParser("utf-8").read(content.encode("utf-8", "surrogatepass"))
+    return _XMLParser(None).read(content)
 
 
 def read_file(path: str | os.PathLike[str], name: str) -> Node:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Cite, Context, Entry
+from doiuri_csl._context import Cite, CitedItem, Context
 from doiuri_csl.data._items import Item
 from doiuri_csl.elements._elements import render_sequence
 from doiuri_csl.elements._namelist import NameList
@@ -44,7 +44,7 @@ class _RenderedCite:
     """A cite, what it renders to, and the delimiter that follows it."""
 
     cite: Cite
-    entry: Entry
+    entry: CitedItem
     pieces: list[Piece]
 
     names: str

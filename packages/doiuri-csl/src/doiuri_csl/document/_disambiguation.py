@@ -9,7 +9,7 @@ from collections import defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._context import Cite, Entry, GivenName, ListedNames, Place, Position
+from doiuri_csl._context import Cite, CitedItem, GivenName, ListedNames, Place, Position
 from doiuri_csl.data._people import Person, initials
 from doiuri_csl.document._citations import render_elements
 from doiuri_csl.document._document import Look
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from doiuri_csl._sheet import Area
     from doiuri_csl.document._document import Document
 
-_Group: TypeAlias = list[Entry]
+_Group: TypeAlias = list[CitedItem]
 
 
 def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
@@ -66,7 +66,7 @@ class _Solver:
         """Whether given names are added only to cites that need them, not to each name in the document."""
         return self._rule == "by-cite"
 
-    def _look(self, entry: Entry) -> Look:
+    def _look(self, entry: CitedItem) -> Look:
         """Return what has to be unlike: later cites, if they are shorter than the first one."""
         place = Place()
         if self._compares_later:
@@ -124,7 +124,7 @@ class _Solver:
                 entry.names.count = wanted
         return groups
 
-    def _added_by(self, entry: Entry, wanted: int) -> object:
+    def _added_by(self, entry: CitedItem, wanted: int) -> object:
         """Return what one name more adds to a cite: cites that were alike stay so if this is equal."""
         added = [names.added_by(wanted) for names in self._lists[entry.id]]
         return tuple((number, more) for number, more in enumerate(added) if more is not None)
@@ -139,13 +139,13 @@ class _Solver:
                 entry.names.count = self._wanted(entry, index)
         return groups
 
-    def _wanted(self, entry: Entry, index: int) -> int:
+    def _wanted(self, entry: CitedItem, index: int) -> int:
         """Return how many names a cite needs to show the one with an index, if names may be added."""
         if self._adds_names:
             return max(index + 1, entry.names.count)
         return entry.names.count
 
-    def _changed_by(self, entry: Entry, index: int, given_name: GivenName) -> object:
+    def _changed_by(self, entry: CitedItem, index: int, given_name: GivenName) -> object:
         """Return what more of a given name changes: cites that were alike stay so if this is equal."""
         wanted = self._wanted(entry, index)
         changed = []
@@ -221,7 +221,7 @@ def _shortens_later(area: Area) -> bool:
     return later is not None and (first is None or int(later) < int(first))
 
 
-def _alike(entries: _Group, look: Callable[[Entry], object]) -> list[_Group]:
+def _alike(entries: _Group, look: Callable[[CitedItem], object]) -> list[_Group]:
     """Return the groups of two or more entries that look the same."""
     by_look: dict[object, _Group] = defaultdict(list)
     for entry in entries:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl._context import (
     Cite,
+    CitedItem,
     Context,
-    Entry,
     GivenName,
     Listed,
     ListedNames,
@@ -41,11 +41,11 @@ class Document:
         self.sheet = sheet
         self.terms = terms
         self._items = items
-        self._made: dict[str, Entry] = {}
+        self._made: dict[str, CitedItem] = {}
         """The entries of all registrations, as making one takes time."""
 
-        self._entries: dict[str, Entry] = {}
-        self._order: list[Entry] = []
+        self._entries: dict[str, CitedItem] = {}
+        self._order: list[CitedItem] = []
         rule = sheet.citation.get("givenname-disambiguation-rule")
         self._only_first_names = rule.startswith("primary")
         self.given_names = {}
@@ -83,20 +83,20 @@ class Document:
         self._entries = {entry.id: entry for entry in self._order}
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[CitedItem]:
         """The items in the order of citing."""
         return list(self._entries.values())
 
     @property
-    def ordered_entries(self) -> list[Entry]:
+    def ordered_entries(self) -> list[CitedItem]:
         """The items in the order of the list of references."""
         return self._order
 
-    def entry(self, key: str) -> Entry:
+    def entry(self, key: str) -> CitedItem:
         """Return the entry of an item; if there is no such item, one that has only its id."""
         entry = self._entries.get(key)
         if entry is None:
-            return Entry({"id": key}, Listed(key), is_known=False)
+            return CitedItem({"id": key}, Listed(key), is_known=False)
         return entry
 
     def context(self, cite: Cite, area: Area) -> Context:
@@ -104,7 +104,7 @@ class Document:
         # Given names are added to make citations unambiguous; the list of references shows them as the style does.
         given_names = self.given_names if area.name == "citation" else {}
         return Context(
-            settings=self.sheet.settings,
+            style_options=self.sheet.style_options,
             terms=self.terms,
             entry=self.entry(cite.id),
             cite=cite,
@@ -151,5 +151,5 @@ class Document:
         return cite, entry.is_known, listed, entry.names.count, given_names, tuple(of_people)
 
 
-def _entry_of(item: Item, listed: Listed) -> Entry:
-    return Entry(item, listed, citation_label=citation_label(item))
+def _entry_of(item: Item, listed: Listed) -> CitedItem:
+    return CitedItem(item, listed, citation_label=citation_label(item))

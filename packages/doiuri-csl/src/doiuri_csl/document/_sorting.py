@@ -72,9 +72,9 @@ def _collate(text: str) -> _Collated:
     return _Collated(" ".join("".join(base).split()), text.casefold())
 
 
-def _ends_particle(text: str, place: int) -> bool:
+def _ends_particle(text: str, index: int) -> bool:
     """Return whether an apostrophe stands between a particle and a name: in d’Arcy, but not in O’Neill."""
-    around = text[place - 1 : place + 2 : 2]
+    around = text[index - 1 : index + 2 : 2]
     return around.isalpha() and around[0].islower()
 
 
@@ -107,15 +107,15 @@ def sort_by_keys(
 
     :param texts_of: the texts that the keys sort a thing by; "" if it has no value
     """
-    places = list(range(len(things)))
+    order = list(range(len(things)))
     rows = [texts_of(thing) for thing in things]
 
     # The last key is sorted by first: as sorting is stable, it then decides between equals of the others.
     for column, key in reversed(list(enumerate(keys))):
         texts = [row[column] for row in rows]
         values = [_collate(text) for text in texts]
-        present = [place for place in places if texts[place]]
-        absent = [place for place in places if not texts[place]]
+        present = [index for index in order if texts[index]]
+        absent = [index for index in order if not texts[index]]
         present.sort(key=values.__getitem__, reverse=key.descending)
-        places = present + absent
-    return [things[place] for place in places]
+        order = present + absent
+    return [things[index] for index in order]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Origin
+from doiuri_csl._context import TextOrigin
 from doiuri_csl.text._markup import affix_pieces
 from doiuri_csl.text._pieces import Kind, Piece, quote_pieces, wrap_pieces
 from doiuri_csl.text._textcase import apply_case
@@ -30,7 +30,7 @@ class Appearance:
     quotes: bool = False
     display: str = ""
 
-    def _format(self, pieces: list[Piece], context: Context, origin: Origin) -> list[Piece]:
+    def _format(self, pieces: list[Piece], context: Context, origin: TextOrigin) -> list[Piece]:
         """Return the pieces with everything but affixes and display."""
         if self.strip_periods:
             pieces = _strip_periods(pieces)
@@ -51,7 +51,7 @@ class Appearance:
         return pieces
 
     def apply(
-        self, pieces: list[Piece], context: Context, origin: Origin = Origin.ITEM
+        self, pieces: list[Piece], context: Context, origin: TextOrigin = TextOrigin.ITEM
     ) -> list[Piece]:
         """Return the pieces with formats, affixes and display; nothing stays nothing."""
         if not pieces or context.is_sorting:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_csl._context import Origin
+from doiuri_csl._context import TextOrigin
 from doiuri_csl.data._dates import PARTS, DateValue, Moment, sort_text
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._numbers import ordinal
@@ -13,7 +13,7 @@ from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import (
     EMPTY,
     Piece,
-    Rendered,
+    RenderedElement,
     State,
     join_pieces,
     text_pieces,
@@ -116,7 +116,7 @@ class Date:
             appearance=read_appearance(node),
         )
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         if self.variable in context.progress.substituted:
             return EMPTY
         value = context.date(self.variable)
@@ -126,12 +126,12 @@ class Date:
         if context.is_sorting:
             # "Sorting Macros": the parts that the macro shows, in the order of time
             names = tuple(part.name for part in self._format(context).parts)
-            return Rendered(text_pieces(sort_text(value, names)), State.SHOWN)
+            return RenderedElement(text_pieces(sort_text(value, names)), State.SHOWN)
         pieces = self._render_value(value, context)
         if not pieces:
             return EMPTY
-        pieces = self.appearance.apply(pieces, context, Origin.STYLE)
-        return Rendered(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
+        pieces = self.appearance.apply(pieces, context, TextOrigin.STYLE)
+        return RenderedElement(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
     def _render_value(self, value: DateValue, context: Context) -> list[Piece]:
         parts, delimiter = self._format(context)
@@ -177,7 +177,7 @@ class Date:
         rendered = []
         for part in parts:
             pieces = self._render_part(part, moment, context)
-            rendered.append(part.appearance.apply(pieces, context, Origin.PART))
+            rendered.append(part.appearance.apply(pieces, context, TextOrigin.PART))
         return join_pieces(rendered, delimiter)
 
     def _render_part(self, part: _DatePart, moment: Moment, context: Context) -> list[Piece]:
@@ -190,7 +190,7 @@ class Date:
         """Return the year suffix for the first year that is rendered; a date of access gets none."""
         suffix = context.entry.listed.year_suffix
         # CSL 1.0.2, Disambiguation: dates add the suffix, unless the style shows it somewhere itself.
-        is_explicit = context.area in context.settings.areas_with_year_suffix
+        is_explicit = context.area in context.style_options.areas_with_year_suffix
         if not suffix or is_explicit or self.variable == "accessed":
             return []
         if context.progress.has_year_suffix:

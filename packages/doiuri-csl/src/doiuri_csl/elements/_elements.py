@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._context import Context, Element, Origin
+from doiuri_csl._context import Context, Element, TextOrigin
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._choose import Choose, Condition, Content, read_tests, rendering_elements
 from doiuri_csl.elements._dates import Date
@@ -18,7 +18,7 @@ from doiuri_csl.text._pieces import (
     EMPTY,
     NOTHING,
     Piece,
-    Rendered,
+    RenderedElement,
     State,
     text_pieces,
     wrap_pieces,
@@ -44,14 +44,16 @@ _ADDRESSES = {
 _SCHEMES = ("https://", "http://", "ftp://")
 
 
-def render_parts(elements: Sequence[Content], context: Context) -> list[Rendered]:
+def render_parts(elements: Sequence[Content], context: Context) -> list[RenderedElement]:
     """Return what each element renders to."""
     return [element.render(context) for element in rendering_elements(elements, context)]
 
 
-def render_sequence(elements: Sequence[Content], context: Context, delimiter: str = "") -> Rendered:
+def render_sequence(
+    elements: Sequence[Content], context: Context, delimiter: str = ""
+) -> RenderedElement:
     """Return the elements side by side, with the delimiter between those that show something."""
-    joined = Rendered([])
+    joined = RenderedElement([])
     for element in rendering_elements(elements, context):
         part = element.render(context)
         joined.state = max(joined.state, part.state)
@@ -64,7 +66,7 @@ def render_sequence(elements: Sequence[Content], context: Context, delimiter: st
 
 def _render_group(
     elements: Sequence[Content], delimiter: str, appearance: Appearance, context: Context
-) -> Rendered:
+) -> RenderedElement:
     """Return the elements, or nothing if variables were tried and none had a value.
 
     To the group around it, a group that shows something counts as a variable with a value, even if
@@ -75,7 +77,7 @@ def _render_group(
         return EMPTY
     if not rendered.pieces:
         return rendered
-    return Rendered(appearance.apply(rendered.pieces, context), State.SHOWN)
+    return RenderedElement(appearance.apply(rendered.pieces, context), State.SHOWN)
 
 
 def _sort_number(value: str) -> str:
@@ -91,7 +93,7 @@ class _TextVariable:
     form: str
     appearance: Appearance
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return the value of the variable."""
         value = self._value(context)
         if not value:
@@ -104,13 +106,13 @@ class _TextVariable:
             # Letters follow from the order of the list; cites of a year stay as the author has them.
             if self.variable == "year-suffix":
                 return NOTHING
-            return Rendered(self._sort_pieces(value, context), State.SHOWN)
+            return RenderedElement(self._sort_pieces(value, context), State.SHOWN)
 
         pieces = self.appearance.apply(parse(self._formatted(value, context)), context)
         address = _address(self.variable, value)
         if address:
             pieces = self._linked(pieces, address)
-        return Rendered(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
+        return RenderedElement(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
     def _value(self, context: Context) -> str:
         if self.form == "short":
@@ -131,7 +133,7 @@ class _TextVariable:
 
     def _formatted(self, value: str, context: Context) -> str:
         """Return the value with the ranges of pages in the style's format."""
-        page_format = context.settings.page_range_format
+        page_format = context.style_options.page_range_format
         is_locator = self.variable == "locator"
         if self.variable == "page" or (is_locator and context.cite.label in _PAGE_LABELS):
             return format_pages(value, page_format, context.terms)
@@ -165,16 +167,18 @@ class _TextTerm:
     plural: bool
     appearance: Appearance
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return the term."""
         text = context.terms.term(self.term, self.form, plural=self.plural)
         if not text:
-            return Rendered([], State.BLANK)
+            return RenderedElement([], State.BLANK)
         pieces = parse(text)
         # At the start of a note a term begins with a capital, unless the style says "lowercase"
         if self.appearance.text_case != "lowercase":
             pieces = wrap_pieces(pieces, "part", "term")
-        return Rendered(self.appearance.apply(pieces, context, Origin.STYLE), State.ABSENT)
+        return RenderedElement(
+            self.appearance.apply(pieces, context, TextOrigin.STYLE), State.ABSENT
+        )
 
 
 @dataclass
@@ -184,10 +188,10 @@ class _TextValue:
     value: str
     appearance: Appearance
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return the text."""
-        pieces = self.appearance.apply(parse(self.value), context, Origin.STYLE)
-        return Rendered(pieces, State.ABSENT)
+        pieces = self.appearance.apply(parse(self.value), context, TextOrigin.STYLE)
+        return RenderedElement(pieces, State.ABSENT)
 
 
 @dataclass
@@ -198,13 +202,13 @@ class _TextMacro:
     macros: Macros
     appearance: Appearance
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return what the macro renders to."""
         rendered = _render_group(self.macros[self.name], "", self.appearance, context)
         if rendered.state is State.ABSENT:
             # CSL 1.0.2, Group, does not count a macro that calls no variable; citeproc-js and pandoc take it
             # for one that has a value, so that a term beside it stays.
-            return Rendered(rendered.pieces, State.SHOWN)
+            return RenderedElement(rendered.pieces, State.SHOWN)
         return rendered
 
 
@@ -216,23 +220,23 @@ class _Number:
     form: str
     appearance: Appearance
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return the number in its form; text that is not numeric stays as it is."""
         value = context.variable(self.variable)
         if not value:
             return EMPTY
         context.progress.rendered.append(self.variable)
         if context.is_sorting:
-            return Rendered(text_pieces(_sort_number(value)), State.SHOWN)
+            return RenderedElement(text_pieces(_sort_number(value)), State.SHOWN)
         # "Second" is a term, "Expanded Edition" a text of the item
-        origin = Origin.STYLE if is_numeric(value) else Origin.ITEM
+        origin = TextOrigin.STYLE if is_numeric(value) else TextOrigin.ITEM
         pieces = self.appearance.apply(parse(self._formatted(value, context)), context, origin)
-        return Rendered(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
+        return RenderedElement(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
     def _formatted(self, value: str, context: Context) -> str:
         is_page = self.variable == "locator" and context.cite.label == "page"
         if self.variable in _PAGES or is_page:
-            return format_pages(value, context.settings.page_range_format, context.terms)
+            return format_pages(value, context.style_options.page_range_format, context.terms)
         gender = context.terms.gender(self.variable)
         return format_number(value, self.form, gender, context.terms)
 
@@ -245,12 +249,12 @@ class _Group:
     delimiter: str
     appearance: Appearance
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return the elements with the delimiter between them."""
         return _render_group(self.elements, self.delimiter, self.appearance, context)
 
 
-class Reader:
+class ElementParser:
     """Reads rendering elements, which share the style's macros."""
 
     def __init__(self, macros: Macros) -> None:

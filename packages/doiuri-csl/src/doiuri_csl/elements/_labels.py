@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Origin
+from doiuri_csl._context import TextOrigin
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._numbers import is_count, is_plural, read_label
 from doiuri_csl.text._markup import parse
-from doiuri_csl.text._pieces import EMPTY, NOTHING, Piece, Rendered, State, text_pieces
+from doiuri_csl.text._pieces import EMPTY, NOTHING, Piece, RenderedElement, State, text_pieces
 
 if TYPE_CHECKING:
     from doiuri_csl._context import Context
@@ -34,7 +34,7 @@ class Label:
         form = node.get("form", "long")
         return cls(node.get("variable"), form, plural, read_appearance(node))
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return the term of the variable, if it has a value."""
         # In a substitution, the label of a number may follow it
         is_substituted = self.variable in context.progress.substituted
@@ -48,7 +48,9 @@ class Label:
             name = locator_term(context.cite.label)
         plural = self._is_plural(value, context)
         text = context.terms.term(name, self.form, plural=plural)
-        return Rendered(self.appearance.apply(parse(text), context, Origin.PART), State.ABSENT)
+        return RenderedElement(
+            self.appearance.apply(parse(text), context, TextOrigin.PART), State.ABSENT
+        )
 
     def _is_plural(self, value: str, context: Context) -> bool:
         if self.plural != "contextual":
@@ -63,7 +65,7 @@ class Label:
         """Return the label of a list of names."""
         is_plural = several if self.plural == "contextual" else self.plural == "always"
         text = context.terms.term(role, self.form, plural=is_plural)
-        return self.appearance.apply(text_pieces(text), context, Origin.PART)
+        return self.appearance.apply(text_pieces(text), context, TextOrigin.PART)
 
 
 def locator_term(label: str) -> str:

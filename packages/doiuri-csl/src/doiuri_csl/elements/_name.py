@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_csl._context import GivenName, Origin
+from doiuri_csl._context import GivenName, TextOrigin
 from doiuri_csl.data._people import Person, glue, initials, space_after
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import Piece, join_pieces, text_pieces
@@ -18,7 +18,7 @@ PART_BREAK = "\x01"
 """Stands between the parts of a name in a sort key, below all letters."""
 
 
-class _Part(NamedTuple):
+class _NamePart(NamedTuple):
     """A part of a name and how it looks."""
 
     text: str
@@ -89,13 +89,13 @@ class NameWriter:
         )
 
     def _affixed(self, pieces: list[Piece], appearance: Appearance) -> list[Piece]:
-        return appearance.apply(pieces, self._context, Origin.PART)
+        return appearance.apply(pieces, self._context, TextOrigin.PART)
 
     def _family(self, person: Person, *, with_particle: bool) -> list[Piece]:
         family = self._style.family
-        parts = [_Part(person.family, family)]
+        parts = [_NamePart(person.family, family)]
         if with_particle:
-            parts.insert(0, _Part(person.non_dropping, family))
+            parts.insert(0, _NamePart(person.non_dropping, family))
         return family.affix(self._glued(parts))
 
     def _family_first(self, person: Person, given: str, *, is_long: bool) -> list[Piece]:
@@ -107,7 +107,7 @@ class NameWriter:
         delimiter = " " if person.latin else ""
         return join_pieces([family, first], delimiter)
 
-    def _glued(self, parts: list[_Part]) -> list[Piece]:
+    def _glued(self, parts: list[_NamePart]) -> list[Piece]:
         """Return parts of a name side by side, each in its formats, without affixes."""
         pieces: list[Piece] = []
         before = ""
@@ -117,7 +117,7 @@ class NameWriter:
             if before:
                 pieces += text_pieces(space_after(before))
             plain = part.appearance.without_affixes
-            pieces += plain.apply(parse(part.text), self._context, Origin.PART)
+            pieces += plain.apply(parse(part.text), self._context, TextOrigin.PART)
             before = part.text
         return pieces
 
@@ -126,9 +126,9 @@ class NameWriter:
         style = self._style
         family = self._glued(
             [
-                _Part(person.dropping, style.given),
-                _Part(person.non_dropping, style.family),
-                _Part(person.family, style.family),
+                _NamePart(person.dropping, style.given),
+                _NamePart(person.non_dropping, style.family),
+                _NamePart(person.family, style.family),
             ]
         )
         if person.suffix:
@@ -148,9 +148,9 @@ class NameWriter:
         """Return family name, given name, particles, suffix (``demote-non-dropping-particle``)."""
         style = self._style
         is_demoted = self._options.demote == "display-and-sort"
-        parts = [_Part(given, style.given), _Part(person.dropping, style.given)]
+        parts = [_NamePart(given, style.given), _NamePart(person.dropping, style.given)]
         if is_demoted:
-            parts.append(_Part(person.non_dropping, style.family))
+            parts.append(_NamePart(person.non_dropping, style.family))
         family = self._family(person, with_particle=not is_demoted)
         pieces = [family, style.given.affix(self._glued(parts))]
         if person.suffix:

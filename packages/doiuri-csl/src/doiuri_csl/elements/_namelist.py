@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_csl._context import Origin
+from doiuri_csl._context import TextOrigin
 from doiuri_csl.elements._name import NameWriter
 from doiuri_csl.text._markup import parse
 from doiuri_csl.text._pieces import Piece, folded, join_pieces, plain_text, text_pieces, wrap_pieces
@@ -231,7 +231,7 @@ class NameList:
             is_inverted=self._name_writer.inverts(self.people[last], last),
         ):
             delimiter = self._space_before(plain_text(term))
-        et_al = self._style.et_al_appearance.apply(term, self._context, Origin.STYLE)
+        et_al = self._style.et_al_appearance.apply(term, self._context, TextOrigin.STYLE)
         return [*head, *text_pieces(delimiter), *et_al]
 
     def _space_before(self, term: str) -> str:

@@ -15,7 +15,7 @@ from doiuri_csl.elements._nameoptions import NameStyle
 from doiuri_csl.text._pieces import (
     EMPTY,
     Piece,
-    Rendered,
+    RenderedElement,
     State,
     join_pieces,
     text_pieces,
@@ -53,7 +53,7 @@ class Names:
     inherits: bool
     """Whether it has no form of its own, so that a substitute takes that of its ``<names>``."""
 
-    def render(self, context: Context) -> Rendered:
+    def render(self, context: Context) -> RenderedElement:
         """Return the names, or what stands for them; the first names of a cite are marked, or suppressed."""
         progress = context.progress
         if progress.substituting is not None:
@@ -65,7 +65,7 @@ class Names:
         rendered = self._render_or_substitute(context)
         if not rendered.pieces and context.is_sorting and self.style.options(context).is_count:
             # Without names the count is 0, which sorts first, as in citeproc-js and pandoc
-            return Rendered(text_pieces(_sort_count(0)), State.SHOWN)
+            return RenderedElement(text_pieces(_sort_count(0)), State.SHOWN)
         if not rendered.pieces:
             return EMPTY
         are_first_names = not progress.has_names
@@ -73,21 +73,21 @@ class Names:
             return rendered
         progress.has_names = True
         if context.suppress_author:
-            return Rendered([], State.SHOWN)  # the group around them still shows its terms
-        return Rendered(wrap_pieces(rendered.pieces, "part", "first-names"), State.SHOWN)
+            return RenderedElement([], State.SHOWN)  # the group around them still shows its terms
+        return RenderedElement(wrap_pieces(rendered.pieces, "part", "first-names"), State.SHOWN)
 
-    def render_others(self, variables: list[str], context: Context) -> Rendered:
+    def render_others(self, variables: list[str], context: Context) -> RenderedElement:
         """Return the names of other variables in the form of this element."""
         return replace(self, variables=variables, substitutes=[])._render_lists(context)
 
-    def _render_as_substitute(self, context: Context) -> Rendered:
+    def _render_as_substitute(self, context: Context) -> RenderedElement:
         """Return the names in a form of their own, in place of those of another element."""
         rendered = self._render_or_substitute(context)
         if rendered.pieces:
             context.progress.substituted.update(self.variables)
         return rendered
 
-    def _render_or_substitute(self, context: Context) -> Rendered:
+    def _render_or_substitute(self, context: Context) -> RenderedElement:
         rendered = self._render_lists(context)
         if not rendered.pieces and self.substitutes:
             rendered = self._substitute(context)
@@ -99,7 +99,7 @@ class Names:
             return []
         return value
 
-    def _render_lists(self, context: Context) -> Rendered:
+    def _render_lists(self, context: Context) -> RenderedElement:
         """Return the lists of all variables that have names."""
         options = self.style.options(context)
         lists = []
@@ -117,14 +117,14 @@ class Names:
             lists.append(wrap_pieces(pieces, "role", variable))
         if options.is_count and lists:
             count = _sort_count(total) if context.is_sorting else str(total)
-            return Rendered(text_pieces(count), State.SHOWN)
+            return RenderedElement(text_pieces(count), State.SHOWN)
         if not any(lists):
             return EMPTY
         delimiter = self.delimiter
         if delimiter is None:
             delimiter = context.names.get("names-delimiter", "")
         joined = join_pieces(lists, delimiter)
-        return Rendered(self.appearance.apply(joined, context), State.SHOWN)
+        return RenderedElement(self.appearance.apply(joined, context), State.SHOWN)
 
     def _roles(self, context: Context) -> list[tuple[str, str]]:
         """Return the variables with the term of their label.
@@ -153,7 +153,7 @@ class Names:
             return [*label, *pieces]
         return [*pieces, *label]
 
-    def _substitute(self, context: Context) -> Rendered:
+    def _substitute(self, context: Context) -> RenderedElement:
         """Return the first substitute that shows something; its variables are not shown again.
 
         CSL 1.0.2, Substitute.
@@ -169,7 +169,7 @@ class Names:
                 # An empty term stands for the names too: the style wants nothing there
                 if rendered.pieces or rendered.state is State.BLANK:
                     progress.substituted.update(progress.rendered[before:])
-                    return Rendered(rendered.pieces, State.SHOWN)
+                    return RenderedElement(rendered.pieces, State.SHOWN)
         finally:
             progress.substituting = outer
             progress.substitution_start = outer_start

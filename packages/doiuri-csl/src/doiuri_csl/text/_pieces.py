@@ -82,15 +82,15 @@ class Piece(NamedTuple):
 
 
 @dataclass(slots=True)
-class Rendered:
+class RenderedElement:
     """The pieces of an element and the state of its variables."""
 
     pieces: list[Piece] = field(default_factory=list)
     state: State = State.ABSENT
 
 
-NOTHING = Rendered()
-EMPTY = Rendered([], State.EMPTY)
+NOTHING = RenderedElement()
+EMPTY = RenderedElement([], State.EMPTY)
 
 
 def text_pieces(text: str) -> list[Piece]:

@@ -445,7 +445,7 @@ class Bibliography:
                 before = work
         return keys
 
-    def _format(self, references: list[Reference]) -> tuple[csl.Reference, ...]:
+    def _format(self, references: list[Reference]) -> tuple[csl.BibliographyEntry, ...]:
         """Return references as the processor formats them, without their numbers."""
         items = [item_of(reference.work, self._entry_style) for reference in references]
         processor = csl.Processor(

@@ -5,7 +5,7 @@ The rest is in ``doiuri.records``, ``doiuri.works``, ``doiuri.rest``, ``doiuri.r
 """
 
 from doiuri._doi import DOI, Handle, Prefix, ShortDOI
-from doiuri._encoding import FINAL, LINK, PATH, URI, Profile, decode, encode, encode_many
+from doiuri._encoding import FINAL, LINK, PATH, URI, Profile, encode, encode_many
 from doiuri._errors import (
     BadRecord,
     DOIError,
@@ -15,6 +15,7 @@ from doiuri._errors import (
     ResolutionError,
     ResolverUnavailable,
 )
+from doiuri._parse import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -239,13 +239,14 @@ class DOI(Handle):
         :param strict: also refuse a suffix that Z39.84 §4.3 reserves: one character followed by a slash.
         :raises DOISyntaxError: if ``text`` is not a DOI.
         """
-        if type(text) is str and not strict:
+        if type(text) is not str:
+            text = exact(text)
+        if not strict:
             name = _parse.read_quickly(text)
             if name:
-                self = _new(cls)
+                self = _new(cls)  # as in _unchecked, without the time of a call
                 _set_name(self, name)
                 return self
-        text = exact(text)
         spelling = _parse.read(text)
         return cls._checked(text, spelling, doi_flaw(spelling.name, strict))
 

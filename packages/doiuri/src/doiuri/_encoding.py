@@ -1,7 +1,7 @@
-"""Percent-encoding of DOI names, in the profiles of the specifications, and decoding."""
+"""Percent-encoding of DOI names, in the profiles of the specifications."""
 
 from doiuri._errors import DOISyntaxError
-from doiuri._names import Immutable, not_graphic
+from doiuri._names import Immutable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,6 @@ _UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.
 _SUB_DELIMS = b"!$&'()*+,;="  # RFC 3986 §2.2
 _ESCAPES = [(bytes((byte,)), b"%%%02X" % byte) for byte in range(256)]
 _PERCENT = 0x25
-_SSP = "scheme-specific part"
 _DOTS = (".", "..")
 _CHUNK = 1024  # names that encode_many joins into one text
 
@@ -174,136 +173,3 @@ def _encoded_together(names: list[str], profile: Profile) -> list[str]:
     if profile.slashes is not None:
         encoded = list(map(profile.slashes, encoded))
     return encoded
-
-
-def _bytes_by_digits() -> dict[bytes, bytes]:
-    """Return all bytes by their two hexadecimal digits, in any case."""
-    digits = "0123456789abcdefABCDEF"
-    by_digits = {}
-    for high in digits:
-        for low in digits:
-            pair = high + low
-            by_digits[pair.encode()] = bytes.fromhex(pair)
-    return by_digits
-
-
-_BYTES = _bytes_by_digits()
-
-
-def decode(ssp: str) -> str:
-    """Return the DOI name for the scheme-specific part of a ``doi:`` URI, in any profile; decoded once.
-
-    >>> decode("10.26321/%C3%81")
-    '10.26321/Á'
-
-    Only its characters are checked; ``DOI`` checks names.
-
-    :param ssp: the part after ``doi:``.
-    :raises DOISyntaxError: for an incomplete escape, bytes that are not UTF-8, a raw ``#`` or ``?``, or a
-        character that no name may have.
-    """
-    if not isinstance(ssp, str):
-        raise TypeError(f"expected str, not {type(ssp).__name__}")
-    name = unescape(ssp, kind=_SSP) if "%" in ssp else ssp
-    before_mark = ssp.partition("#")[0].partition("?")[0]
-    if before_mark != ssp:
-        place = len(before_mark)
-        reason = f'a raw "{ssp[place]}" must be percent-encoded'
-        raise DOISyntaxError(ssp, place, reason, kind=_SSP)
-
-    flaw = None if name.isprintable() else not_graphic(name)
-    if flaw is not None:
-        offset, reason = flaw
-        raise DOISyntaxError(ssp, source_position(ssp, 0, offset), reason, kind=_SSP)
-    return name
-
-
-def unescape(
-    text: str, start: int = 0, end: int | None = None, *, lenient: bool = False, kind: str = "DOI"
-) -> str:
-    """Decode the percent-escapes of ``text[start:end]`` once; positions in errors refer to ``text``.
-
-    If ``lenient``, a percent sign that does not start an escape stays.
-    """
-    if "%" not in text:
-        return text[start:end]
-    quickly = quickly_unescaped(text[start:end])
-    if quickly is not None:
-        return quickly
-
-    first, *parts = text[start:end].encode("utf-8", "surrogatepass").split(b"%")
-    raw = [first]
-    for part in parts:
-        byte = _BYTES.get(part[:2])
-        if byte is not None:
-            raw += (byte, part[2:])
-        elif lenient:
-            raw += (b"%", part)
-        else:
-            reason = '"%" without two hexadecimal digits; write "%25" for a percent sign'
-            raise DOISyntaxError(text, _stray_percent(text, start), reason, kind=kind)
-    whole = b"".join(raw)
-    try:
-        return whole.decode()
-    except UnicodeDecodeError as error:
-        place = source_position(text, start, len(whole[: error.start].decode()))
-        raise DOISyntaxError(text, place, "the escapes are not valid UTF-8", kind=kind) from None
-
-
-def quickly_unescaped(text: str) -> str | None:
-    """Decode escapes as quoted-printable, which is fast; return None if that could give something else."""
-    import binascii  # slow to import, and rarely needed; "from" would cost each call as much as the rest
-
-    if "=" in text or "\n" in text or "\r" in text or not text.isascii():
-        return None
-    octets = binascii.a2b_qp(text.replace("%", "="))
-    if len(octets) != len(text) - 2 * text.count("%"):  # some "%" starts no escape
-        return None
-    try:
-        return octets.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _stray_percent(text: str, start: int) -> int:
-    position = text.index("%", start)
-    while _octet(text, position) is not None:
-        position = text.index("%", position + 3)
-    return position
-
-
-def _octet(text: str, position: int) -> int | None:
-    """Return the value of the escape at ``position``, or None if there is none."""
-    escape = text[position : position + 3].encode("utf-8", "surrogatepass")
-    if not escape.startswith(b"%"):
-        return None
-    byte = _BYTES.get(escape[1:])
-    if byte is None:
-        return None
-    return byte[0]
-
-
-def source_position(text: str, start: int, count: int) -> int:
-    """Return the position in ``text`` of the character ``count`` decoded characters after ``start``."""
-    position = start
-    while 0 <= (percent := text.find("%", position)) < position + count:
-        count -= percent - position + 1
-        position = percent + _escaped_length(text, percent)
-    return position + count
-
-
-def _escaped_length(text: str, percent: int) -> int:
-    """Return how many characters stand for the one that is escaped at ``percent``; 1 for a bare sign."""
-    lead = _octet(text, percent)
-    if lead is None:
-        return 1
-    # The first octet announces how many follow (RFC 3629 section 3)
-    if lead < 0xC0:
-        octets = 1
-    elif lead < 0xE0:
-        octets = 2
-    elif lead < 0xF0:
-        octets = 3
-    else:
-        octets = 4
-    return octets * len("%FF")

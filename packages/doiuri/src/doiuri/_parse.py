@@ -1,8 +1,22 @@
-"""Find the name in what people write (names, labels, URIs, links, URNs) and decode it once."""
+"""Read the name in what people write (names, labels, URIs, links, URNs), and decode it once.
 
-from doiuri._encoding import encode, quickly_unescaped, source_position, unescape
+``DOI.parse`` reads a text in these steps:
+
+1. ``read_quickly`` returns nearly every name at once: that of "10.1000/182", "doi:10.1000/182" and
+   "https://doi.org/10.1000/182".
+2. Any other text goes to ``read``, which leaves out outer white space and one pair of ``<>``, then the label or
+   the beginning of a link, and a second one: "<DOI: https://doi.org/10.1000/182>".
+3. ``unescape`` decodes what remains, once: "10.1000/a%2Fb" is ``10.1000/a/b``.
+4. The result is a ``Spelling``: the name, and where it starts. Its ``check`` raises the error for what is wrong
+   with the name, at the position in the text as it was given.
+
+``read_uri`` and ``read_link`` read a single form each, without leniency, for ``DOI.from_uri`` and
+``DOI.from_url``. ``decode`` is the inverse of ``encode``.
+"""
+
+from doiuri._encoding import encode
 from doiuri._errors import DOISyntaxError
-from doiuri._names import INVISIBLE, doi_flaw, is_handle_prefix, other_handle
+from doiuri._names import INVISIBLE, doi_flaw, is_handle_prefix, not_graphic, other_handle
 from doiuri._urls import PROXY_HOSTS
 
 TYPE_CHECKING = False
@@ -40,18 +54,19 @@ _PROXY_LINKS = (
 _PROXY_LINK_LENGTH = max(map(len, _PROXY_LINKS))
 # Characters that are never decoded, stripped or cut off, and a table that replaces all others
 _LITERAL = bytes(range(0x21, 0x7F)).translate(None, b"%#?")
-_OTHERS = bytes(range(256)).translate(None, _LITERAL)
-_WITHOUT_OTHERS = bytes.maketrans(_OTHERS, b"x" * len(_OTHERS))
+_SPECIAL = bytes(range(256)).translate(None, _LITERAL)
+_WITHOUT_SPECIAL = bytes.maketrans(_SPECIAL, b"x" * len(_SPECIAL))
 _EXPECTED = 'expected "10.", a label such as "doi:", or a link to doi.org'
 _URI = "doi: URI"
 _LINK = "link to a DOI"
+_SSP = "scheme-specific part"
 
 
 class Spelling:
     """A name as read from a text, not yet checked.
 
     ``name`` is decoded, ``start`` is where it begins in the text. ``ambiguous`` is the position of a raw
-    ``#`` or ``?`` in a URI that may or may not belong to the name, or None.
+    ``#`` or ``?`` after a label, which may begin a fragment or a query, or belong to the name; else it is None.
     """
 
     __slots__ = ("ambiguous", "name", "start")
@@ -62,12 +77,20 @@ class Spelling:
         self.ambiguous = ambiguous
 
     def check(self, text: str, flaw: "Flaw | None", kind: str) -> None:
-        """Raise the error for the ``flaw`` of the name, or for an ambiguous end; ``text`` is as given."""
+        """Raise the error for the ``flaw`` of the name, if it has one, or else for an ambiguous end.
+
+        In "doi:10.1000/456#789" the "#" is ambiguous, and the error suggests "doi:10.1000/456%23789".
+
+        :param text: what the name was read from, for the error.
+        :param flaw: position and reason, both of the decoded name.
+        :param kind: what was expected, such as "DOI".
+        """
         if flaw is not None:
             offset, reason = flaw
             place = source_position(text, self.start, offset)
             undecoded = self.name.replace("%", "%25")  # read would decode the name again
-            raise DOISyntaxError(text, place, reason, _without_invisible(undecoded), kind)
+            suggestion = _uri_without_invisible(undecoded)
+            raise DOISyntaxError(text, place, reason, suggestion, kind)
         if self.ambiguous is not None:
             mark = text[self.ambiguous]
             name = self.name if self.name.isprintable() else repr(self.name)
@@ -78,15 +101,19 @@ class Spelling:
             raise DOISyntaxError(text, self.ambiguous, reason, uri, kind=_URI)
 
 
-def _without_invisible(text: str) -> "str | None":
-    """Return the URI for a text without characters that nobody sees, if this makes it a DOI."""
+def _uri_without_invisible(text: str) -> "str | None":
+    """Return the URI of the DOI that a text is without the characters that nobody sees.
+
+    A zero-width space before "10.1000/182" is such a character. Return None if the text has none of them, or is
+    not a DOI without them either.
+    """
     import re  # slow to import, and rarely needed
 
-    better = re.sub(f"[{INVISIBLE}]", "", text).strip()
-    if better == text:
+    visible = re.sub(f"[{INVISIBLE}]", "", text).strip()
+    if visible == text:
         return None
     try:
-        name = read(better).name
+        name = read(visible).name
     except DOISyntaxError:
         return None
     return None if doi_flaw(name) else f"doi:{encode(name)}"
@@ -96,6 +123,9 @@ def read_quickly(text: str) -> str:
     """Return the name of a DOI as ``read`` does, in a fraction of the time.
 
     Return "" if ``read`` has to look closer: at another label or link, or for what is wrong.
+
+    >>> read_quickly("10.1000/182"), read_quickly("doi:10.1000/a%2Fb"), read_quickly("DOI 10.1000/182")
+    ('10.1000/182', '10.1000/a/b', '')
     """
     name = text.removeprefix("https://doi.org/").removeprefix("doi:")
     prefix, _, suffix = name.partition("/")
@@ -103,7 +133,7 @@ def read_quickly(text: str) -> str:
         return ""
     if suffix and prefix[3:].isdecimal() and name.isascii():
         octets = name.encode()
-        if octets.translate(_WITHOUT_OTHERS) == octets:  # nearly always
+        if octets.translate(_WITHOUT_SPECIAL) == octets:  # nearly always
             return name
 
     has_label = len(name) < len(text)
@@ -115,7 +145,13 @@ def read_quickly(text: str) -> str:
 
 
 def read(text: str) -> Spelling:
-    """Read a name, with or without a label, or a link; drop outer white space and one pair of ``<>``."""
+    """Read a name, with or without a label, or a link; drop outer white space and one pair of ``<>``.
+
+    >>> [read(text).name for text in ("<10.1000/182>", "DOI: 10.1000/182", "https://dx.doi.org/10.1000/182?x=1")]
+    ['10.1000/182', '10.1000/182', '10.1000/182']
+
+    :raises DOISyntaxError: if the text begins with neither "10", nor a label, nor a link to the DOI proxy.
+    """
     start, end = stripped(text)
     if text.startswith("10", start, end):
         return Spelling(unescape(text, start, end, lenient=True), start)
@@ -129,7 +165,7 @@ def read(text: str) -> Spelling:
 
 
 def _read_labelled(text: str, start: int, end: int) -> Spelling:
-    """Read a name with a label, or a link, which may have the label "doi"."""
+    """Read a name with a label, as in "urn:doi:10.1000:182", or a link; "DOI" may precede either."""
     name_start = label_end(text, start, end)
     has_label = name_start > start
     if not has_label or (text[start] in "dD" and is_link(text, name_start, end)):
@@ -144,33 +180,12 @@ def _read_labelled(text: str, start: int, end: int) -> Spelling:
     return Spelling(name, name_start, _query_or_fragment(text, name_start, end))
 
 
-def read_uri(text: str) -> Spelling:
-    """Read a ``doi:`` URI, without any leniency (draft-lemieux-doi-uri-scheme-00 §2)."""
-    if text[:4].lower() != "doi:":
-        raise DOISyntaxError(text, 0, 'a doi: URI begins with "doi:"', kind=_URI)
-    if text.startswith("//", 4):
-        raise DOISyntaxError(text, 4, 'no "//" may follow "doi:"', _repaired(text, 6), kind=_URI)
-    others = text.lstrip(_URI_CHARACTERS)
-    if others:
-        reason = f"{others[0]!r} must be percent-encoded"
-        place = len(text) - len(others)
-        raise DOISyntaxError(text, place, reason, _repaired(text, 4), kind=_URI)
-    return Spelling(unescape(text, 4, kind=_URI), 4, _query_or_fragment(text, 4, len(text)))
-
-
-def read_link(text: str, hosts: "Iterable[str]") -> Spelling:
-    """Read a link, with or without its scheme, to one of the proxy ``hosts``."""
-    without_white = text.rstrip(_WHITE)
-    if without_white != text:
-        reason = "white space after the link"
-        raise DOISyntaxError(text, len(without_white), reason, kind=_LINK)
-    if isinstance(hosts, str):
-        hosts = (hosts,)
-    return _read_linked(text, 0, len(text), tuple(hosts), lenient=False)
-
-
 def stripped(text: str) -> tuple[int, int]:
-    """Return start and end of ``text`` without outer white space and one pair of ``<>``."""
+    """Return start and end of ``text`` without outer white space and one pair of ``<>``.
+
+    >>> stripped(" <10.1000/182> ")
+    (2, 13)
+    """
     if text[:1] not in _OUTER and text[-1] not in _WHITE:
         return 0, len(text)
     start, end = _without_white(text, 0, len(text))
@@ -189,7 +204,10 @@ def _without_white(text: str, start: int, end: int) -> tuple[int, int]:
 def label_end(text: str, start: int, end: int) -> int:
     """Return where the label at ``start``, with the blanks after it, ends; ``start`` if there is none.
 
-    "doi" needs no colon if a name or a link follows.
+    "doi" needs no colon if a name or a link follows: "DOI 10.1000/182", "doi https://doi.org/10.1000/182".
+
+    >>> label_end("DOI: 10.1000/182", 0, 16), label_end("doing", 0, 5)
+    (5, 0)
     """
     head = text[start : min(start + 9, end)].lower()
     # not head: "doİ" in lower case begins with "doi", too
@@ -208,9 +226,10 @@ def label_end(text: str, start: int, end: int) -> int:
 
 
 def _second_label(text: str, start: int, end: int) -> int | None:
-    """Return where the second of two labels or links begins, or None.
+    """Return where the second of two labels or links begins; None if there are not two.
 
-    Programs write them, as in ``doi:https://doi.org/10.1000/182``.
+    Programs write them: "doi:doi:10.1000/182", "doi:https://doi.org/10.1000/182",
+    "https://doi.org/https://doi.org/10.1000/182".
     """
     if text[start : start + 4].lower() == "doi:":
         second = start + 4
@@ -232,6 +251,9 @@ def without_label(text: str) -> str:
     """Return a name without the label that the proxy accepts before it in the path of a link.
 
     The name is not checked. After ``urn:doi:``, its first colon stands for the slash.
+
+    >>> without_label("hdl:10.1000/182"), without_label("urn:doi:10.1000:182")
+    ('10.1000/182', '10.1000/182')
     """
     label_length = _label_length(text[:9].lower())
     name = text[label_length:]
@@ -268,23 +290,69 @@ def _query_or_fragment(text: str, start: int, end: int) -> int | None:
 
 
 def _slash_for_colon(name: str) -> str:
-    """Put back the slash that a URN replaces with a colon (DOI Handbook, note on URNs)."""
+    """Put back the slash that a URN replaces with a colon (DOI Handbook, note on URNs).
+
+    >>> _slash_for_colon("10.1000:182"), _slash_for_colon("10.1000/a:b")
+    ('10.1000/182', '10.1000/a:b')
+    """
     prefix, colon, suffix = name.partition(":")
     if not colon or "/" in prefix or not prefix[:1].isdecimal():
         return name
     return f"{prefix}/{suffix}"
 
 
+def read_uri(text: str) -> Spelling:
+    """Read a ``doi:`` URI, without any leniency (draft-lemieux-doi-uri-scheme-00 §2).
+
+    :raises DOISyntaxError: for another scheme, "//" after it, and characters that no URI has.
+    """
+    if text[:4].lower() != "doi:":
+        raise DOISyntaxError(text, 0, 'a doi: URI begins with "doi:"', kind=_URI)
+    if text.startswith("//", 4):
+        raise DOISyntaxError(text, 4, 'no "//" may follow "doi:"', _repaired(text, 6), kind=_URI)
+    from_invalid_character = text.lstrip(_URI_CHARACTERS)
+    if from_invalid_character:
+        reason = f"{from_invalid_character[0]!r} must be percent-encoded"
+        place = len(text) - len(from_invalid_character)
+        raise DOISyntaxError(text, place, reason, _repaired(text, 4), kind=_URI)
+    return Spelling(unescape(text, 4, kind=_URI), 4, _query_or_fragment(text, 4, len(text)))
+
+
 def _repaired(text: str, start: int) -> str | None:
-    """Return the URI for the name written from ``start`` on; None if that is not a DOI."""
+    """Return the URI for the name written from ``start`` on; None if that is not a DOI.
+
+    >>> _repaired("doi:10.1000/a<b>", 4)
+    'doi:10.1000/a%3Cb%3E'
+    """
     name = unescape(text, start, lenient=True, kind=_URI).strip(_WHITE)
     return None if doi_flaw(name) else f"doi:{encode(name)}"
+
+
+def read_link(text: str, hosts: "Iterable[str]") -> Spelling:
+    """Read a link, with or without its scheme, to one of the proxy ``hosts``.
+
+    :raises DOISyntaxError: if it is no such link, or white space follows it.
+    """
+    without_white = text.rstrip(_WHITE)
+    if without_white != text:
+        reason = "white space after the link"
+        raise DOISyntaxError(text, len(without_white), reason, kind=_LINK)
+    if isinstance(hosts, str):
+        hosts = (hosts,)
+    return _read_linked(text, 0, len(text), tuple(hosts), lenient=False)
 
 
 def _read_linked(
     text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool
 ) -> Spelling:
-    """Read the name in the path of a link; raises the error if it is no link to one of the ``hosts``."""
+    """Read the name in the path of the link ``text[start:end]``; its query and fragment are left out.
+
+    The scheme may be missing: "https://doi.org/10.1000/182" and "doi.org/10.1000/182" are links.
+
+    :param lenient: also accept a short DOI without its "10/", as in https://doi.org/f3sz4k, and percent signs
+        that start no escape.
+    :raises DOISyntaxError: if it is not a link to one of the ``hosts``.
+    """
     kind = "DOI" if lenient else _LINK
     if start == end:
         raise DOISyntaxError(text, start, "the text is empty", kind=kind)
@@ -296,12 +364,12 @@ def _read_linked(
     if not _is_proxy(authority, hosts):
         has_scheme = host_start > start
         has_path = 0 <= slash < end - 1
-        if not has_scheme and has_path and is_handle_prefix(authority):
+        if not has_scheme and has_path and is_handle_prefix(authority):  # as in 11681/5671
             handle = unescape(text, host_start, end, lenient=True)
             raise DOISyntaxError(text, host_start, other_handle(handle), kind=kind)
         reason = _why_no_link(authority, has_scheme, lenient)
-        better = _without_invisible(text) if lenient else None
-        raise DOISyntaxError(text, host_start, reason, better, kind)
+        suggestion = _uri_without_invisible(text) if lenient else None
+        raise DOISyntaxError(text, host_start, reason, suggestion, kind)
 
     path_start = min(host_end + 1, end)
     path_end = _query_or_fragment(text, path_start, end)
@@ -316,12 +384,6 @@ def _read_linked(
     return Spelling(name, source_position(text, path_start, len(path) - len(name)))
 
 
-def _is_short_code(path: str) -> bool:
-    """Return whether the path of a link is a short DOI without its "10/", as in https://doi.org/f3sz4k."""
-    is_word = path.isascii() and path.isalnum() and not path.isalpha()
-    return is_word and 3 <= len(path) <= _LONGEST_SHORT_CODE
-
-
 def _scheme_length(head: str) -> int:
     """Return the length of the scheme and slashes that a link begins with, or 0."""
     for scheme in _SCHEMES:
@@ -331,7 +393,11 @@ def _scheme_length(head: str) -> int:
 
 
 def _is_proxy(authority: str, hosts: tuple[str, ...]) -> bool:
-    """Return whether the authority is one of the hosts; a host without a port stands for all its ports."""
+    """Return whether the authority is one of the hosts; a host without a port stands for all its ports.
+
+    >>> _is_proxy("DOI.org:443", ("doi.org",)), _is_proxy("doi.net", ("doi.org",))
+    (True, False)
+    """
     if not authority.isascii():
         return authority in hosts  # its lower case could be ASCII: that of the Kelvin sign is "k"
     authority = authority.lower()
@@ -349,8 +415,12 @@ def _is_proxy(authority: str, hosts: tuple[str, ...]) -> bool:
 
 
 def _why_no_link(authority: str, has_scheme: bool, lenient: bool) -> str:
+    """Return the reason why a text is no link to a proxy, by what stands in the place of its host.
+
+    Without a scheme, only what has the form of a host name is taken for one: "example.org", but not "Smith 2020".
+    """
     _, dot, top = authority.rpartition(".")
-    if not has_scheme and not (dot and top.isalpha()):  # not the form of a host name
+    if not has_scheme and not (dot and top.isalpha()):
         return _EXPECTED if lenient else "expected a link such as https://doi.org/10.1000/182"
     if not authority:
         return 'no host after "//"'
@@ -359,9 +429,175 @@ def _why_no_link(authority: str, has_scheme: bool, lenient: bool) -> str:
     return f"the host {authority[:80]!r} is not a DOI proxy"
 
 
+def _is_short_code(path: str) -> bool:
+    """Return whether the path of a link is a short DOI without its "10/", as in https://doi.org/f3sz4k.
+
+    A path of letters alone is none: it may be a page of the site.
+    """
+    is_word = path.isascii() and path.isalnum() and not path.isalpha()
+    return is_word and 3 <= len(path) <= _LONGEST_SHORT_CODE
+
+
 def _name_in_path(path: str) -> str:
-    """Return the name in a link's path: after one of the PATHS, or after a slash, a label, both or neither."""
+    """Return the name in a link's path: after one of the PATHS, or after a slash, a label, both or neither.
+
+    >>> [_name_in_path(path) for path in ("api/handles/10.1000/182", "doi/10.1000/182", "/doi:10.1000/182")]
+    ['10.1000/182', '10.1000/182', '10.1000/182']
+    """
     for folder in PATHS:
         if path.startswith(folder):
             return path.removeprefix(folder)
     return without_label(path.removeprefix("/"))
+
+
+# Decoding
+
+
+def _bytes_by_digits() -> dict[bytes, bytes]:
+    """Return all bytes by their two hexadecimal digits, in any case."""
+    digits = "0123456789abcdefABCDEF"
+    by_digits = {}
+    for high in digits:
+        for low in digits:
+            pair = high + low
+            by_digits[pair.encode()] = bytes.fromhex(pair)
+    return by_digits
+
+
+_BYTES = _bytes_by_digits()
+
+
+def decode(ssp: str) -> str:
+    """Return the DOI name for the scheme-specific part of a ``doi:`` URI, in any profile; decoded once.
+
+    >>> decode("10.26321/%C3%81")
+    '10.26321/Á'
+
+    Only its characters are checked; ``DOI`` checks names.
+
+    :param ssp: the part after ``doi:``.
+    :raises DOISyntaxError: for an incomplete escape, bytes that are not UTF-8, a raw ``#`` or ``?``, or a
+        character that no name may have.
+    """
+    if not isinstance(ssp, str):
+        raise TypeError(f"expected str, not {type(ssp).__name__}")
+    name = unescape(ssp, kind=_SSP) if "%" in ssp else ssp
+    before_mark = ssp.partition("#")[0].partition("?")[0]
+    if before_mark != ssp:
+        place = len(before_mark)
+        reason = f'a raw "{ssp[place]}" must be percent-encoded'
+        raise DOISyntaxError(ssp, place, reason, kind=_SSP)
+
+    flaw = None if name.isprintable() else not_graphic(name)
+    if flaw is not None:
+        offset, reason = flaw
+        raise DOISyntaxError(ssp, source_position(ssp, 0, offset), reason, kind=_SSP)
+    return name
+
+
+def unescape(
+    text: str, start: int = 0, end: int | None = None, *, lenient: bool = False, kind: str = "DOI"
+) -> str:
+    """Return ``text[start:end]`` with its percent-escapes decoded once; positions in errors refer to ``text``.
+
+    >>> unescape("10.1000/a%2Fb%25"), unescape("10.1000/50%", lenient=True)
+    ('10.1000/a/b%', '10.1000/50%')
+
+    :param lenient: let a percent sign stay that does not start an escape, instead of refusing it.
+    :raises DOISyntaxError: for such a sign, and for escapes that are not UTF-8.
+    """
+    if "%" not in text:
+        return text[start:end]
+    quickly = quickly_unescaped(text[start:end])
+    if quickly is not None:
+        return quickly
+
+    first, *parts = text[start:end].encode("utf-8", "surrogatepass").split(b"%")
+    raw = [first]
+    for part in parts:
+        byte = _BYTES.get(part[:2])
+        if byte is not None:
+            raw += (byte, part[2:])
+        elif lenient:
+            raw += (b"%", part)
+        else:
+            reason = '"%" without two hexadecimal digits; write "%25" for a percent sign'
+            raise DOISyntaxError(text, _stray_percent(text, start), reason, kind=kind)
+    octets = b"".join(raw)
+    try:
+        return octets.decode()
+    except UnicodeDecodeError as error:
+        before_error = octets[: error.start].decode()
+        place = source_position(text, start, len(before_error))
+        raise DOISyntaxError(text, place, "the escapes are not valid UTF-8", kind=kind) from None
+
+
+def quickly_unescaped(text: str) -> str | None:
+    """Return a text with its escapes decoded as if they were quoted-printable's, which is fast.
+
+    ``a%2Fb`` is ``a=2Fb`` there. Return None if the result could be wrong: for what is special in
+    quoted-printable, a percent sign that starts no escape, and escapes that are not UTF-8.
+    """
+    import binascii  # slow to import, and rarely needed; "from" would cost each call as much as the rest
+
+    if "=" in text or "\n" in text or "\r" in text or not text.isascii():
+        return None
+    octets = binascii.a2b_qp(text.replace("%", "="))
+    if len(octets) != len(text) - 2 * text.count("%"):  # some "%" starts no escape
+        return None
+    try:
+        return octets.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _stray_percent(text: str, start: int) -> int:
+    """Return the position of the first percent sign from ``start`` on that does not start an escape."""
+    position = text.index("%", start)
+    while _octet(text, position) is not None:
+        position = text.index("%", position + 3)
+    return position
+
+
+def _octet(text: str, position: int) -> int | None:
+    """Return the value of the escape at ``position``, such as 0x2F for "%2F"; None if there is none."""
+    escape = text[position : position + 3].encode("utf-8", "surrogatepass")
+    if not escape.startswith(b"%"):
+        return None
+    byte = _BYTES.get(escape[1:])
+    if byte is None:
+        return None
+    return byte[0]
+
+
+def source_position(text: str, start: int, count: int) -> int:
+    """Return the position in ``text`` of the character that is ``count`` decoded characters after ``start``.
+
+    >>> "%C3%81bc"[source_position("%C3%81bc", 0, 1)]
+    'b'
+    """
+    position = start
+    while 0 <= (percent := text.find("%", position)) < position + count:
+        count -= percent - position + 1
+        position = percent + _escaped_length(text, percent)
+    return position + count
+
+
+def _escaped_length(text: str, percent: int) -> int:
+    """Return how many characters stand for the one that is escaped at ``percent``; 1 for a bare sign.
+
+    They are 3 for "%2F", and 6 for "%C3%81".
+    """
+    lead = _octet(text, percent)
+    if lead is None:
+        return 1
+    # The first octet announces how many follow (RFC 3629 section 3)
+    if lead < 0xC0:
+        octets = 1
+    elif lead < 0xE0:
+        octets = 2
+    elif lead < 0xF0:
+        octets = 3
+    else:
+        octets = 4
+    return octets * len("%FF")

@@ -9,10 +9,11 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri._encoding import LINK, encode, unescape
+from doiuri._encoding import LINK, encode
 from doiuri._errors import DOISyntaxError
 from doiuri._names import OTHER_HANDLE
 from doiuri._options import OF_WORKS, check_display
+from doiuri._parse import unescape
 from doiuri._urls import DOI_ORG
 from doiuri.works._csl import is_shortened
 

@@ -65,7 +65,7 @@ def test_answers_from_the_store_need_no_http_client() -> None:
     [
         "import doiuri.resolver",
         "from doiuri.resolver import Resolver",
-        "from doiuri.plugins import Options, open_resolver; open_resolver(Options.read({}), 'doiuri')",
+        "from doiuri.plugins import open_resolver, options; open_resolver(options.Options.read({}), 'doiuri')",
     ],
 )
 def test_the_resolver_says_what_to_install(program: str, missing: str) -> None:

@@ -12,7 +12,7 @@ from doiuri._find._shortened import without_shortened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from doiuri._find._plain import Mention
+    from doiuri._find._plain import MentionSpan
 
 _SYNTAXES = ("text", "html", "xml", "markdown", "rst", "asciidoc", "bibtex", "tex")
 
@@ -67,13 +67,13 @@ def find(text: str, syntax: str = "text") -> Iterator[Match]:
     return _matches(text, mentions)
 
 
-def _matches(text: str, mentions: Iterable[Mention]) -> Iterator[Match]:
+def _matches(text: str, mentions: Iterable[MentionSpan]) -> Iterator[Match]:
     new = tuple.__new__  # takes half the time of Match(…)
     for start, name, end, doi in mentions:
         yield new(Match, (start, end, text[start:end], text[start:name], doi))
 
 
-def _mentions(text: str, syntax: str) -> Iterator[Mention]:
+def _mentions(text: str, syntax: str) -> Iterator[MentionSpan]:
     match syntax:
         case "text":
             return _plain.mentions(text, lambda place: label_nearby(text, place))

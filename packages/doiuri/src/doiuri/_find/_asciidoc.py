@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._find._html import AMPERSAND, ENTITY, unescaped
-from doiuri._find._markup import Rendered, Scanner, name_start
+from doiuri._find._markup import Scanner, VisibleText, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class AsciiDoc(Scanner):
             case "escape":
                 return _unescaped(token)
             case "link":
-                url = Rendered.replacing(self.text, token.span(), _ESCAPES, _unescaped)
+                url = VisibleText.replacing(self.text, token.span(), _ESCAPES, _unescaped)
                 return url.whole_or_mentions(link=True), token.end()
             case "pass" | "mark" if token.start() not in self._closing:
                 return self._enclosed(token, end)
@@ -113,7 +113,7 @@ class AsciiDoc(Scanner):
             return None
 
         if opener in _PASSTHROUGHS:
-            content = Rendered(self.text, token.end(), closer.start())
+            content = VisibleText(self.text, token.end(), closer.start())
             if (
                 "[" not in content.text
             ):  # else it is the source of a link, as documentation shows it

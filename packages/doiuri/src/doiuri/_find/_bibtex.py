@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, ClassVar
 
-from doiuri._find._markup import Rendered, Scanner, interrupted_name_start
+from doiuri._find._markup import Scanner, VisibleText, interrupted_name_start
 from doiuri._patterns import lazy
 from doiuri.tex import ACCENTS, SYMBOLS
 
@@ -153,9 +153,9 @@ class BibTeX(Scanner):
             name_end = remains.start()
         name_span = name_start, name_end
         if text.find("&", *name_span) < 0:
-            value = Rendered.replacing(text, name_span, _IN_VALUE, _unescaped)
+            value = VisibleText.replacing(text, name_span, _IN_VALUE, _unescaped)
         else:  # the pattern is slower
-            value = Rendered.replacing(text, name_span, _IN_VALUE_WITH_ENTITIES, _without_entity)
+            value = VisibleText.replacing(text, name_span, _IN_VALUE_WITH_ENTITIES, _without_entity)
         mention = value.whole(labelled=labelled)
         if mention is None:
             return running_text
@@ -220,11 +220,11 @@ def _unescaped(token: re.Match[str]) -> str:
         return unicodedata.normalize("NFC", letter + ACCENTS[token["accent"]])
     if token["symbol"]:
         return SYMBOLS[token["symbol"]]
-    shown: str = token["escaped"] or token["math"] or ""
-    is_subscript = len(shown) > 1 and shown.startswith("_")
+    characters: str = token["escaped"] or token["math"] or ""
+    is_subscript = len(characters) > 1 and characters.startswith("_")
     if is_subscript:
-        return shown.translate(_NO_BRACES)
-    return _CHARACTERS.get(shown, shown)
+        return characters.translate(_NO_BRACES)
+    return _CHARACTERS.get(characters, characters)
 
 
 def _field(text: str, place: int) -> str | None:

@@ -1,10 +1,26 @@
-"""Where a DOI in plain text ends: before a delimiter, without punctuation and what URLs append."""
+r"""Where a DOI in plain text ends: before a delimiter, without punctuation and what URLs append.
+
+A DOI may contain any visible character, so what ends it is known only from what stands around it. The end is
+found in two steps; between them, ``_plain`` refuses templates.
+
+1. ``NameEnds.end`` goes from the name's prefix to the first place where the name cannot go on:
+
+   - the notation ends there that the name is written in: in ``?q=10.1000/182%20OR%20x`` it is a query, in which
+     ``%20`` is a space;
+   - a character that no name has, such as a space (``_HARD``);
+   - a character that ends some names and is part of others (``_SOFT``), if it ends this one (``_ends``): the comma
+     in ``10.1000/1,10.1000/2``, but not the one in ``10.1000/a,b``;
+   - a bracket that nothing opened, or one that nothing closes: ``(10.1000/182)``, ``10.1000/182(in German``.
+
+2. ``trimmed`` goes back over what is not the name's: punctuation, as in ``10.1000/182.)``, and in a URL the page,
+   as in ``https://example.org/10.1000/182/abstract``.
+"""
 
 from __future__ import annotations
 
 import re
 
-from doiuri._find._leads import UNSPACED, Lead, in_query
+from doiuri._find._leads import UNSPACED, Lead, Notation, in_query
 from doiuri._names import NOT_GRAPHIC
 from doiuri._patterns import lazy
 from doiuri._urls import PROXY_HOST_PATTERN
@@ -50,30 +66,35 @@ _ENTITY_NUMBER = lazy(ENTITY_NUMBER)
 _ENTITY = lazy(rf"&(?:amp;)*(?P<entity>(?:\#{ENTITY_NUMBER}|[A-Za-z][A-Za-z0-9]{{1,31}};))")
 _ENDS_AS_ENTITY = lazy(f"[\"'{_HARD}]")
 _NAME_AFTER_ENTITY = lazy(r"\.?[A-Za-z0-9]")
+# The brackets of a SICI, as in "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O"
 _SICI = lazy(rf"<[0-9](?>(?:[^{_HARD}{_SOFT}]++|:(?!//)){{0,200}})>")
-# The text of a link in AsciiDoc, also in comments and .txt files, before the end of a word
+# The text of a link in AsciiDoc, as in "https://doi.org/10.1000/182[the handbook]", which comments and .txt files
+# have, too; not "[1]", which may belong to the name
 _LINK_TEXT = lazy(
     r"\[(?![0-9])[^\[\]\n]{0,200}\]"
     r"[.,;:!?)'\"]{0,3}(?:\s|\Z)"
 )
-# Of a SICI: the version; before it the code structure, the kind of part and the medium, behind it mostly a
-# hyphen and the check character (ANSI/NISO Z39.56)
+# The end of a SICI, such as "3.0.CO;2-O": the code structure, the kind of part, the medium, the version after a
+# semicolon, and mostly a hyphen and the check character (ANSI/NISO Z39.56)
 _SICI_VERSION = lazy(r";[0-9](?:-|(?<=[0-9]\.[0-9]\.[A-Za-z]{2};[0-9])(?!\w))")
 _SICI_BEFORE = lazy(r"[0-9]\.[0-9]\.[A-Za-z]{2};[0-9](?:-[0-9A-Za-z#])?\Z")
 _LONGEST_SICI_END = len("2.0.CO;2-X")
+# What follows an angle bracket of mathematics that a SICI has for "<" or ">"
 _SICI_AFTER_ANGLE = lazy(r"[^\s/,]{0,100}?[0-9]\.[0-9]\.[A-Za-z]{2};[0-9]")
 _IN_ENTITY = lazy(r"&#?[A-Za-z0-9]+;\Z")
+# "&title=" after "doi=10.1000/182", in a query without its URL
 _NEXT_FIELD = lazy(r"&[A-Za-z][\w.]*=")
 _AFTER_QUOTE = lazy(r'"[._/-]?[A-Za-z0-9]')
 _POSSESSIVE = lazy(r"'s?(?!\w)")
 _TEX_ESCAPED = frozenset("_%&#${}")
 _OPENER_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
+_OPENERS = "([{<"
 _LINE_LENGTH = 300  # how far around a name the columns of a table are looked for
 _COLUMNS = {",": lazy(r",[^\s,]"), ";": lazy(r";[^\s;]")}
 
-# The notations that a name may be written in
+# What ends a name in each notation. After a separator, "%2C" for example, one of these begins the next value:
 _FOLLOWING = r"(?:10\.[0-9]{4,}|https?(?::|%3A)|doi(?::|%3A)|%22|%20|\+)"
-# Each with the literal that it begins with: str.find is many times faster than the regex engine
+# Each pattern with the literal that it begins with: str.find is many times faster than the regex engine
 _ANYWHERE = (
     ("$$", lazy(r"\$\$[A-Z]")),  # subfields of library systems
     ("%5Cn", lazy(r"%5Cn(?=https?:|10\.)")),  # Mendeley's line break between two links
@@ -83,11 +104,11 @@ _ANYWHERE = (
         lazy(r";!![\w!*+-]+\$"),
     ),  # the same without the underscores, which mark emphasis in Markdown
 )
-_OR = ("+", lazy(r"\+(?:OR|AND)\+"))
+_OR = ("+", lazy(r"\+(?:OR|AND)\+"))  # between two names in the query of a search
 _LISTED = rf"(?:2C|3B)(?={_FOLLOWING})"
 _IN_QUERY = (("%", lazy(rf"%(?:20|22|7C|0[AD]|{_LISTED})", re.IGNORECASE)), _OR)
 _IN_ESCAPED = (("%", lazy(rf"%(?:20|22|7C|0[AD]|26|3F|23|{_LISTED})", re.IGNORECASE)), _OR)
-_STOPS = {"query": _ANYWHERE + _IN_QUERY, "escaped": _ANYWHERE + _IN_ESCAPED}
+_NOTATION_ENDS = {"query": _ANYWHERE + _IN_QUERY, "escaped": _ANYWHERE + _IN_ESCAPED}
 _WINDOW = 4000  # characters of a name that are searched
 _LONGEST = 500  # characters of a name in a badge
 # shields.io: "--" is a dash, "__" an underscore; a single dash ends the text, a single underscore is a blank
@@ -104,65 +125,80 @@ JSON_ESCAPE = lazy(
 """A slash or a character of a name in JSON."""
 
 
-def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
-    """Return where the name that begins with ``prefix`` ends, before trimming.
+class NameEnds:
+    """The ends of the names in one text, asked for from its beginning to its end.
 
-    :param unclosed: places where the search stops, the nearest last: brackets that nothing closes, and where
-        the search for their closing brackets ended. Start with an empty list, and pass it again for the names
-        that follow in the same text: otherwise each name in "10.1000/a(10.1000/a(…" would be read to the end.
+    Unclosed brackets are kept from name to name: otherwise each one in "10.1000/a(10.1000/a(…" would be read to
+    the end of the text, in quadratic time.
     """
-    text = prefix.string
-    start = prefix.end()
-    while unclosed and unclosed[-1] <= start:
-        unclosed.pop()
-    limit = _notation_end(text, start, lead.place)
-    if unclosed:
-        limit = min(limit, unclosed[-1])
 
-    opened: list[int] = []  # the places of open brackets
-    end = start
-    if text.startswith("<", start) and text[start + 1 : start + 2].isalnum():
-        opened.append(start)  # not a tag: it would leave nothing of the name
-        end += 1
-    while (stop := _STOP.search(text, end, limit)) is not None:
-        end = stop.start()
-        if _ends(text, end, lead, opened):
-            break
-        end += 1
-    else:
-        end = limit
+    __slots__ = ("_barriers",)
 
-    if not opened:
-        return end
-    unclosed.append(end)
-    unclosed.extend(reversed(opened))
-    return opened[0]
+    def __init__(self) -> None:
+        # Places that no search passes, the nearest last: brackets that nothing closes, and where the search for
+        # their closing brackets ended
+        self._barriers: list[int] = []
+
+    def end(self, prefix: re.Match[str], lead: Lead) -> int:
+        """Return where the name that begins with ``prefix`` ends, before trimming."""
+        text = prefix.string
+        start = prefix.end()
+        barriers = self._barriers
+        while barriers and barriers[-1] <= start:
+            barriers.pop()
+        limit = _notation_end(text, start, lead.notation)
+        if barriers:
+            limit = min(limit, barriers[-1])
+
+        opened: list[int] = []  # the places of open brackets
+        end = start
+        if text.startswith("<", start) and text[start + 1 : start + 2].isalnum():
+            opened.append(start)  # not a tag: it would leave nothing of the name
+            end += 1
+        while (stop := _STOP.search(text, end, limit)) is not None:
+            end = stop.start()
+            opener = _OPENER_OF.get(stop[0])
+            if opener is not None:
+                if not opened or text[opened[-1]] != opener:
+                    break
+                opened.pop()
+            else:
+                if stop[0] in _OPENERS:
+                    opened.append(end)
+                if _ends(text, end, lead, in_brackets=bool(opened)):
+                    break
+            end += 1
+        else:
+            end = limit
+
+        if not opened:
+            return end
+        barriers.append(end)
+        barriers.extend(reversed(opened))
+        return opened[0]
 
 
-def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
-    """Return whether the name ends at ``place``; update ``opened``."""
+def _ends(text: str, place: int, lead: Lead, *, in_brackets: bool) -> bool:
+    """Return whether the name ends at ``place``, at a character that is not a closing bracket.
+
+    :param in_brackets: whether a bracket is open there.
+    """
     character = text[place]
     before_mention = text[lead.start - 1 : lead.start]
     match character:
         case "(" | "[" | "{" | "<":
-            opened.append(place)
             return _opener_ends(text, place, lead)
-        case ")" | "]" | "}" | ">":
-            if opened and text[opened[-1]] == _OPENER_OF[character]:
-                opened.pop()
-                return False
-            return True
         case "," | ";":
-            return _separator_ends(text, place, lead, in_brackets=bool(opened))
+            return _separator_ends(text, place, lead, in_brackets=in_brackets)
         case '"':
-            if before_mention == '"' or lead.place != "text":
+            if before_mention == '"' or lead.notation != "text":
                 return True
             return not _AFTER_QUOTE.match(text, place)
         case "'":
             return before_mention == "'" or _POSSESSIVE.match(text, place) is not None
         case "*":
             return before_mention == "*"
-        case "\\" if lead.place == "json":
+        case "\\" if lead.notation == "json":
             return not JSON_ESCAPE.match(text, place)
         case "\\":
             return text[place + 1 : place + 2] not in _TEX_ESCAPED
@@ -182,19 +218,22 @@ def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
 
 def _is_in_url(text: str, lead: Lead) -> bool:
     """Return whether the name is in a URL, in which ``?`` and ``#`` end it."""
-    if lead.place != "json":
-        return lead.place != "text"
+    if lead.notation != "json":
+        return lead.notation != "text"
     is_link = text[lead.start : lead.start + 4].lower() == "http"
     return is_link or text[lead.start - 1 : lead.start] == "/"
 
 
 def _opener_ends(text: str, place: int, lead: Lead) -> bool:
-    """Return whether the bracket that opens at ``place`` is markup, or another name follows it."""
+    """Return whether the bracket that opens at ``place`` is markup, or another name follows it.
+
+    Markup is ``[^1]``, ``</b>``, or the text of a link. Names: ``10.1000/1(10.1000/2)``.
+    """
     if text.startswith("[^", place):  # a footnote in Markdown
         return True
     if text[place] == "<" and _TAG.match(text, place):
         return True
-    if lead.place == "link" and _LINK_TEXT.match(text, place):
+    if lead.notation == "link" and _LINK_TEXT.match(text, place):
         return True
     return not _SICI.match(text, place) and _next_follows(text, place)
 
@@ -205,18 +244,24 @@ def _angle_ends(text: str, after: int) -> bool:
 
 
 def _ampersand_ends(text: str, place: int, lead: Lead) -> bool:
-    """Return whether the ``&`` is that of an entity, or between the fields of a query."""
-    if lead.place in {"query", "escaped"} or _entity_ends(text, place):
+    """Return whether the ``&`` at ``place`` is that of an entity that ends names, or between fields or names.
+
+    Fields are those of a query, ``doi=10.1000/182&title=a``. In "10.1000/a&b" it is a character of the name.
+    """
+    if lead.notation in {"query", "escaped"} or _entity_ends(text, place):
         return True
     if text[lead.start - 1 : lead.start] == "=" and _NEXT_FIELD.match(text, place):
         return True
-    if lead.place == "url" and in_query(text, lead.start):
+    if lead.notation == "url" and in_query(text, lead.start):
         return True
     return _next_follows(text, place)
 
 
 def _entity_ends(text: str, place: int) -> bool:
-    """Return whether the entity at ``place``, if it is one, stands for a character that ends the name."""
+    """Return whether the entity at ``place``, if it is one, stands for a character that ends the name.
+
+    "&quot;" does, and so does "&lt;" before a slash: that is an escaped tag, "10.1000/182&lt;/b&gt;".
+    """
     entity = _ENTITY.match(text, place)
     if entity is None:
         return False
@@ -239,7 +284,7 @@ def _next_follows(text: str, place: int) -> bool:
 
 
 def _word_begins(text: str, place: int) -> bool:
-    """Return whether words of an unspaced script begin at ``place``, right after an ASCII name."""
+    """Return whether words of an unspaced script begin at ``place``, right after ASCII: 10.1000/182です."""
     last = text[place - 1]
     return last.isascii() and (last.isalnum() or last in ")]}>")
 
@@ -247,6 +292,7 @@ def _word_begins(text: str, place: int) -> bool:
 def _separator_ends(text: str, place: int, lead: Lead, *, in_brackets: bool) -> bool:
     """Return whether the comma or semicolon at ``place`` is between names, or between columns of a table.
 
+    Between names: ``10.1000/1,10.1000/2``. Between columns: ``10.1000/1,Smith,2020`` as a line.
     What is between columns is a guess, which yields to what is known: a SICI, an entity, and brackets, for
     they are of the name if something closes them, and end it if nothing does.
     """
@@ -269,6 +315,9 @@ def _in_table(text: str, start: int, place: int) -> bool:
     """Return whether the separator at ``place`` is between columns.
 
     It is if the rest of its line, or the line above or below, has another one with text right after it.
+    Prose has a blank there.
+
+    :param start: where the mention starts, at the beginning of its line.
     """
     rest_of_line, _, following = text[place + 1 : place + _LINE_LENGTH].partition("\n")
     line_below = following.partition("\n")[0]
@@ -278,13 +327,16 @@ def _in_table(text: str, start: int, place: int) -> bool:
     return any(separator.search(line) for line in (rest_of_line, line_below, line_above))
 
 
-def _notation_end(text: str, start: int, place: str) -> int:
-    """Return where the notation of a ``Lead.place``, such as "query", ends a name; else the text's end.
+def _notation_end(text: str, start: int, notation: Notation) -> int:
+    """Return where a notation ends a name; if it does not, the end of the text.
+
+    In ``?q=10.1000/1%20OR%2010.1000/2`` that is at the "%20", and in the badge ``DOI-10.1000/a--b-blue.svg`` at
+    the single dash.
 
     :param start: a place in the name, from which the end is searched.
     """
     end = len(text)
-    if place == "badge":
+    if notation == "badge":
         badge = _BADGE_TEXT.match(text, start)
         if badge is not None:
             end = badge.end()
@@ -292,7 +344,7 @@ def _notation_end(text: str, start: int, place: str) -> int:
     window_end = text.find(" ", start, start + _WINDOW)
     if window_end < 0:
         window_end = start + _WINDOW
-    for literal, pattern in _STOPS.get(place, _ANYWHERE):
+    for literal, pattern in _NOTATION_ENDS.get(notation, _ANYWHERE):
         if text.find(literal, start, window_end) < 0:
             continue
         stop = pattern.search(text, start, window_end)
@@ -324,7 +376,9 @@ _SCHEME = lazy(r"https?\Z", re.IGNORECASE)
 def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
     """Return the end of the name after ``prefix``, leaving out punctuation and URL parts before ``end``.
 
-    No name ends with a character of ``tail`` either.
+    Punctuation is the end of ``10.1000/182."``, and in a URL "/abstract" and ".pdf" are parts of it.
+
+    :param tail: more characters that no name ends with.
     """
     text = prefix.string
     suffix = prefix.end()
@@ -343,16 +397,17 @@ def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
         if scheme is not None:
             end = scheme.start()
 
-    in_url = lead.place == "url"
-    in_url_in_json = lead.place == "json" and before_mention == "/" and not lead.labelled
+    in_url = lead.notation == "url"
+    in_url_in_json = lead.notation == "json" and before_mention == "/" and not lead.labelled
     if in_url or in_url_in_json:
         end = _without_page(prefix, end)
-    elif lead.place == "escaped":
+    elif lead.notation == "escaped":
         end = _without_files(prefix, end)
     return suffix + len(text[suffix:end].rstrip(tail))
 
 
 def _without_escaped_blanks(text: str, suffix: int, end: int) -> int:
+    """Return the end of a name without escapes of white space and control characters, such as "%20"."""
     while (blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end)) is not None:
         end = blank.start()
     return end
@@ -411,7 +466,11 @@ _HOST_LENGTH = 80  # how far back the host or the last parts of the path are loo
 
 
 def _without_page(prefix: re.Match[str], end: int) -> int:
-    """Return the end of the name after ``prefix``, without the page or file of it that a URL ends with."""
+    """Return the end of the name after ``prefix``, without the page or file of it that a URL ends with.
+
+    In ``https://onlinelibrary.wiley.com/doi/10.1002/asi.1/full`` the name is 10.1002/asi.1. What else is left
+    out is what single publishers append, such as numbers of their own; each pattern says whose.
+    """
     text = prefix.string
     start = prefix.start()
     end = _without_files(prefix, end)
@@ -434,7 +493,7 @@ def _without_page(prefix: re.Match[str], end: int) -> int:
 
 
 def _without_files(prefix: re.Match[str], end: int) -> int:
-    """Return the end without the path of a figure or supplement at Springer."""
+    """Return the end without the path of a figure or supplement at Springer, ``/MediaObjects/…``."""
     files = _FILES.search(prefix.string, prefix.end(), end)
     if files:
         return files.start()

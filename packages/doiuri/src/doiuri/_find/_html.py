@@ -7,14 +7,14 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
-from doiuri._find._markup import Rendered, Scanner, Segment, name_start
+from doiuri._find._markup import Scanner, Stretch, VisibleText, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from doiuri._find._markup import Construct
-    from doiuri._find._plain import Mention
+    from doiuri._find._plain import MentionSpan
 
 # A tag holds no raw "<", so each "<" is read up to the next one only, and the time stays linear.
 TAG = (
@@ -105,7 +105,7 @@ class HTML(Scanner):
     names = (_NAME, _UNUSUAL, ENTITY_OF_1)
     delimiters: ClassVar = {'"': ('="',), "'": ("='",)}
 
-    def mentions(self) -> Iterator[Mention]:
+    def mentions(self) -> Iterator[MentionSpan]:
         for mention in super().mentions():
             _, _, end, _ = mention
             # A hyphen before the break may belong to the name or only to the line
@@ -119,18 +119,18 @@ class HTML(Scanner):
         space = _SPACE_BEFORE.match(self.text, place)
         return space.end() if space else place
 
-    def stretch(self, start: int, end: int, edits: list[Segment]) -> Rendered:
+    def running_text(self, start: int, end: int, edits: list[Stretch]) -> VisibleText:
         """Return running text; a beginning inside a name has no white space around it either."""
         begin_of_stretch = start
-        with_space: list[Segment] = []
+        with_space: list[Stretch] = []
         for edit in edits:
             if _BEGINNING.match(self.text, edit.start):
                 before = self.text[max(start, edit.start - _LONGEST_SPACE) : edit.start]
                 begin = edit.start - len(before) + len(before.rstrip())
-                edit = Segment(max(start, begin), self._after_space(edit.end), "")  # noqa: PLW2901
+                edit = Stretch(max(start, begin), self._after_space(edit.end), "")  # noqa: PLW2901
             with_space.append(edit)
             start = edit.end
-        return super().stretch(begin_of_stretch, end, with_space)
+        return super().running_text(begin_of_stretch, end, with_space)
 
     def _is_in_name(self, start: int, end: int) -> bool:
         """Return whether the beginning of a line ``text[start:end]`` stands inside a name."""
@@ -177,7 +177,7 @@ class HTML(Scanner):
             _, _, broken_end, _ = broken
             return (broken,), broken_end
         raw_end = self._raw_end(token)
-        raw = Rendered.replacing(self.text, (tag_end, raw_end), _ESCAPED_SLASH, lambda _: "/")
+        raw = VisibleText.replacing(self.text, (tag_end, raw_end), _ESCAPED_SLASH, lambda _: "/")
         return chain(in_tag(self.text, start, tag_end), raw.mentions()), raw_end
 
     def _raw_end(self, token: re.Match[str]) -> int:
@@ -193,24 +193,24 @@ class HTML(Scanner):
         return end.start()
 
 
-def _broken_name(text: str, token: re.Match[str]) -> Mention | None:
+def _broken_name(text: str, token: re.Match[str]) -> MentionSpan | None:
     """Return the mention in an element of JATS for a DOI in whose name a typesetter left a blank."""
     if not _JATS_DOI.match(token[0]):
         return None
     name = _BROKEN_NAME.match(text, token.end())
     if name is None:
         return None
-    return Rendered.replacing(text, name.span(1), _SPACE, lambda _: "").whole(labelled=True)
+    return VisibleText.replacing(text, name.span(1), _SPACE, lambda _: "").whole(labelled=True)
 
 
-def in_tag(text: str, start: int, end: int) -> Iterable[Mention]:
+def in_tag(text: str, start: int, end: int) -> Iterable[MentionSpan]:
     """Return the mentions in the attributes of the tag ``text[start:end]``."""
     if text.find("10.", start, end) < 0:
         return ()
     return _in_attributes(text, start, end)
 
 
-def _in_attributes(text: str, start: int, end: int) -> Iterator[Mention]:
+def _in_attributes(text: str, start: int, end: int) -> Iterator[MentionSpan]:
     for attribute in _ATTRIBUTE.finditer(text, start, end):
         if attribute.lastindex == 1:
             continue  # no value
@@ -218,10 +218,10 @@ def _in_attributes(text: str, start: int, end: int) -> Iterator[Mention]:
         if text.find("10", *value) < 0:
             continue
         if attribute[1].lower() in _URLS:
-            url = Rendered.replacing(text, value, _IN_URL, unescaped)
+            url = VisibleText.replacing(text, value, _IN_URL, unescaped)
             yield from url.whole_or_mentions(link=True)
         else:
-            yield from Rendered.replacing(text, value, _ENTITY, unescaped).mentions()
+            yield from VisibleText.replacing(text, value, _ENTITY, unescaped).mentions()
 
 
 def unescaped(token: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from doiuri._parse import FIXED_SPACES, LABELS, PATHS
 from doiuri._patterns import lazy
@@ -92,25 +92,36 @@ _LABEL_NEARBY = lazy(
 _NEARBY = 120  # characters
 
 
+Notation = Literal[
+    "text",
+    "link",  # to the DOI proxy: https://doi.org/10.1000/182
+    "url",  # in the path of another URL: https://example.org/10.1000/182/pdf
+    "query",  # of a URL: https://example.org/?doi=10.1000/182
+    "badge",  # in the text of one by shields.io: https://img.shields.io/badge/DOI-10.1000%2F182-blue
+    "escaped",  # after an escape, in a query that holds another URL: ?u=https%3A%2F%2Fdoi.org%2F10.1000%2F182
+    "json",  # with an escaped slash: "10.1000\/182"
+]
+"""How a name is written: what is before it decides how it ends, and which escapes it has."""
+
+
 class Lead(NamedTuple):
     """What stands before a name.
 
     :ivar start: where the mention starts: at its label or link, or else at the name.
     :ivar labelled: whether it has a label or is a link to the DOI proxy.
-    :ivar place: "text", "link" (to the DOI proxy), "url" (the path of another URL), "query" (of a URL),
-        "badge" (the text of one by shields.io), "escaped" (right after a percent-escape, as in a query that
-        holds another URL), or "json" (with an escaped slash).
+    :ivar notation: how the name is written.
     """
 
     start: int
     labelled: bool
-    place: str
+    notation: Notation
 
 
 def frequent_lead(text: str, start: int, previous_end: int) -> int | None:
-    """Return where the mention of the name at ``start`` starts if what stands before it is frequent.
+    """Return where the mention of the name at ``start`` starts, if what stands before it is frequent; else None.
 
-    Otherwise return None. No label or link starts before ``previous_end``, the end of the previous mention.
+    Frequent are a blank, a bracket or a quotation mark, and labels such as "doi:" and "https://doi.org/".
+    No label or link starts before ``previous_end``, the end of the previous mention.
     """
     previous = text[start - 1 : start]
     if previous in _STARTS:
@@ -129,13 +140,14 @@ def frequent_lead(text: str, start: int, previous_end: int) -> int | None:
 def lead_before(text: str, start: int, previous_end: int = 0) -> Lead | None:
     """Return what stands before the name at ``start``; None if the name is part of a longer word or number.
 
+    Such parts are the names in "v10.1000/182", "1.10.1000/182" and "$10.5000/kg".
     No label or link starts before ``previous_end``, the end of the previous mention.
     """
     mention_start = frequent_lead(text, start, previous_end)
     previous = text[start - 1 : start]
     if mention_start is not None:
-        place = "link" if previous == "/" else "text"
-        return Lead(mention_start, mention_start < start, place)
+        notation: Notation = "link" if previous == "/" else "text"
+        return Lead(mention_start, mention_start < start, notation)
 
     if previous in _LAST_OF_LABELS:
         label_or_link = _label_or_link(text, start, previous_end)
@@ -143,11 +155,15 @@ def lead_before(text: str, start: int, previous_end: int = 0) -> Lead | None:
             return label_or_link
     if previous and not previous.isspace() and _is_inside_word(text, start, previous):
         return None
-    return Lead(start, False, _place(text, start))
+    return Lead(start, False, _notation(text, start))
 
 
 def _label_or_link(text: str, start: int, previous_end: int) -> Lead | None:
-    """Return the lead that ends in a label or a link to the DOI proxy at ``start``, or None."""
+    """Return the lead that is a label or a link to the DOI proxy and ends at ``start``; None if there is none.
+
+    A link may stand in the query of another URL, as in ``?u=https://doi.org/10.1000/182``: then its notation is
+    "query".
+    """
     window_start = max(previous_end, start - _LONGEST)
     window = text[window_start:start].lower()
     if "doi" not in window and "hdl" not in window:
@@ -157,14 +173,14 @@ def _label_or_link(text: str, start: int, previous_end: int) -> Lead | None:
         return None
 
     mention_start = label_or_link.start()
-    place = _place(text, mention_start)
-    if label_or_link["link"] is not None and place not in {"escaped", "query", "badge"}:
-        place = "link"
-    return Lead(mention_start, True, place)
+    notation = _notation(text, mention_start)
+    if label_or_link["link"] is not None and notation not in {"escaped", "query", "badge"}:
+        notation = "link"
+    return Lead(mention_start, True, notation)
 
 
-def _place(text: str, start: int) -> str:
-    """Return the ``Lead.place`` of what starts at ``start``, if it is not a link to the DOI proxy."""
+def _notation(text: str, start: int) -> Notation:
+    """Return the notation of what starts at ``start``, by what stands before it; never "link" or "json"."""
     previous = text[start - 1 : start]
     if in_badge(text, start):
         return "badge"
@@ -182,7 +198,7 @@ def _place(text: str, start: int) -> str:
 
 
 def in_query(text: str, start: int) -> bool:
-    """Return whether ``start`` is in the query of a URL."""
+    """Return whether ``start`` is in the query of a URL, as after ``https://example.org/?doi=``."""
     window = text[max(0, start - _URL_LENGTH) : start]
     before_url = max(window.rfind(character) for character in _NOT_IN_URLS)
     url = window[before_url + 1 :]
@@ -190,14 +206,18 @@ def in_query(text: str, start: int) -> bool:
 
 
 def in_badge(text: str, start: int) -> bool:
-    """Return whether ``start`` is in the text of a badge."""
+    """Return whether ``start`` is in the text of a badge, as after ``https://img.shields.io/badge/DOI-``."""
     window = text[max(0, start - _BADGE_LENGTH) : start]
     badge = window.rfind(_BADGE)
     return badge >= 0 and not _AFTER_URL.search(window, badge)
 
 
 def _is_inside_word(text: str, start: int, previous: str) -> bool:
-    """Return whether the name at ``start`` only continues what ends with the ``previous`` character."""
+    """Return whether the name at ``start`` only continues what ends with the ``previous`` character.
+
+    It continues a word in "v10.1000/182", but not in "%2F10.1000/182" or "は10.1000/182"; a number in
+    "1.10.1000/182", and a price in "$10.5000/kg".
+    """
     if previous.isalnum():
         if _ESCAPED_OR_SUBFIELD.search(text, max(0, start - 6), start):
             return False
@@ -212,7 +232,10 @@ def _is_inside_word(text: str, start: int, previous: str) -> bool:
 
 
 def label_nearby(source: str, place: int) -> bool:
-    """Return whether the word "doi" stands before ``place`` with nothing but markup between."""
+    """Return whether the word "doi" stands before ``place`` with nothing but markup between.
+
+    As in ``<b>DOI</b> 10.12/a`` or ``"doi": "10.12/a"``, where a short registrant code is no decimal.
+    """
     start = max(0, place - _NEARBY)
     if "doi" not in source[start:place].lower():
         return False

@@ -17,14 +17,14 @@ from doiuri._find._html import (
     in_tag,
     unescaped,
 )
-from doiuri._find._markup import Rendered, Scanner, name_start
+from doiuri._find._markup import Scanner, VisibleText, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri._find._markup import Construct
-    from doiuri._find._plain import Mention
+    from doiuri._find._plain import MentionSpan
 
 # CommonMark 0.31, Backslash escapes: any ASCII punctuation
 _ESCAPE = rf"\\[!-/:-@\[-`{{-~]|{ENTITY}|{INVISIBLE_ONE}"
@@ -126,7 +126,7 @@ class Markdown(Scanner):
             case "escape":
                 return _unescaped(token)
             case "code" if start == self._fence.start:
-                code = Rendered(self.text, after, self._fence.code_end)
+                code = VisibleText(self.text, after, self._fence.code_end)
                 return code.whole_or_mentions(), self._fence.end
             case "code":
                 return self._code_span(token, end)
@@ -144,7 +144,7 @@ class Markdown(Scanner):
         closer = self._closer(opener, end)
         if closer is None:
             return (), opener.end()
-        code = Rendered(self.text, opener.end(), closer.start())
+        code = VisibleText(self.text, opener.end(), closer.start())
         return code.whole_or_mentions(), closer.end()
 
     def _closer(self, opener: re.Match[str], end: int) -> re.Match[str] | None:
@@ -218,13 +218,13 @@ def _begins_line(text: str, place: int, margin: re.Pattern[str]) -> bool:
     return margin.fullmatch(text, line_break + 1, place) is not None
 
 
-def _in_destination(text: str, start: int, end: int) -> Iterator[Mention]:
+def _in_destination(text: str, start: int, end: int) -> Iterator[MentionSpan]:
     """Yield the mentions in a link's destination, with or without ``<…>``."""
     if text.startswith("<", start):
         start += 1
         if text[end - 1] == ">":
             end -= 1
-    destination = Rendered.replacing(text, (start, end), _ESCAPES, _unescaped)
+    destination = VisibleText.replacing(text, (start, end), _ESCAPES, _unescaped)
     yield from destination.whole_or_mentions(link=True)
 
 

@@ -14,47 +14,53 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from doiuri._find._plain import Mention
+    from doiuri._find._plain import MentionSpan
 
     # What a link, a code span or the like mentions, and where it ends
-    Construct = tuple[Iterable[Mention], int]
+    Construct = tuple[Iterable[MentionSpan], int]
 
 _REGISTRANT = "[0-9.]{0,15}+"  # what follows "10." in a prefix
 _LONG_RUN = "[0-9.]{16}"
 _SLASH = r"[/:\\]|%2"  # "/", in a URN ":", in JSON "\/", escaped "%2F"
 
 
-class Segment(NamedTuple):
-    """A stretch of the source, and what readers see of it: the same, something else, or nothing."""
+class Stretch(NamedTuple):
+    """A stretch of the source, and what readers see of it: the same, something else, or nothing.
+
+    In HTML, ``&lt;`` is one of which readers see "<".
+    """
 
     start: int
     end: int
-    shown: str
+    visible: str
 
 
-class Rendered:
-    """The text of ``source[start:end]`` as readers see it.
+class VisibleText:
+    """The text of ``source[start:end]`` as readers see it, and where in the source each part of it stands.
 
-    :param edits: the segments of which readers see something else, in order.
+    Names are searched for in ``text``. What is found at an offset there is placed in the source: in
+    "10.1000/a&lt;b" the visible name ends at offset 11, and in the source at 14.
+
+    :param edits: the stretches of which readers see something else, in order.
     """
 
-    __slots__ = ("_offsets", "_segments", "source", "text")
+    __slots__ = ("_offsets", "_stretches", "source", "text")
 
-    def __init__(self, source: str, start: int, end: int, edits: Sequence[Segment] = ()) -> None:
+    def __init__(self, source: str, start: int, end: int, edits: Sequence[Stretch] = ()) -> None:
         self.source = source
         self.text = ""
         if source.find("10", start, end) < 0:
-            return  # there is nothing to find, as in most stretches; then nobody asks for the segments
+            return  # there is nothing to find, as in most texts; then nobody asks for the stretches
 
         if edits:
-            self._segments = _segments(source, start, end, edits)
-            shown = [segment.shown for segment in self._segments]
-            self.text = "".join(shown)
-            # Where each segment starts in the text, and where the last one ends
-            self._offsets = list(accumulate(map(len, shown), initial=0))
+            self._stretches = _stretches(source, start, end, edits)
+            visible = [stretch.visible for stretch in self._stretches]
+            self.text = "".join(visible)
+            # Where each stretch starts in the text, and where the last one ends
+            self._offsets = list(accumulate(map(len, visible), initial=0))
         else:
             self.text = source[start:end]
-            self._segments = [Segment(start, end, self.text)]
+            self._stretches = [Stretch(start, end, self.text)]
             self._offsets = [0, end - start]
 
     @classmethod
@@ -64,33 +70,33 @@ class Rendered:
         span: tuple[int, int],
         pattern: re.Pattern[str],
         replacement: Callable[[re.Match[str]], str],
-    ) -> Rendered:
-        """Return the text of a span of ``source`` with each match of ``pattern`` replaced."""
+    ) -> VisibleText:
+        """Return the text of a span of ``source``, in which readers see a ``replacement`` of each match."""
         start, end = span
         if source.find("10", start, end) < 0:
             return cls(source, start, end)
         edits = [
-            Segment(match.start(), match.end(), replacement(match))
+            Stretch(match.start(), match.end(), replacement(match))
             for match in pattern.finditer(source, start, end)
         ]
         return cls(source, start, end, edits)
 
-    def mentions(self, tail: str = "") -> Iterator[Mention]:
+    def mentions(self, tail: str = "") -> Iterator[MentionSpan]:
         """Yield the mentions in the text, placed in the source; no name ends with a character of ``tail``."""
         if "10." not in self.text:
             return
         mentions = _plain.mentions(self.text, self._label_nearby, tail)
 
-        if len(self._segments) == 1:
+        if len(self._stretches) == 1:
             # As nearly always. The text is only shifted, so its places need not be searched for.
-            shift = self._segments[0].start
+            shift = self._stretches[0].start
             for start, name, end, doi in mentions:
                 yield shift + start, shift + name, shift + end, doi
         else:
             for mention in mentions:
                 yield self._in_source(mention, 0)
 
-    def whole(self, *, labelled: bool = False, link: bool = False) -> Mention | None:
+    def whole(self, *, labelled: bool = False, link: bool = False) -> MentionSpan | None:
         """Return the mention that the text is as a whole, but for outer white space, or None.
 
         :param labelled: whether the text has a label, so that any name counts.
@@ -110,7 +116,7 @@ class Rendered:
 
         return self._in_source(mention, offset)
 
-    def _in_source(self, mention: Mention, offset: int) -> Mention:
+    def _in_source(self, mention: MentionSpan, offset: int) -> MentionSpan:
         """Return a mention in the text from ``offset`` on, placed in the source."""
         start, name, end, doi = mention
         source_start = source_name = self._source_start(offset + start)
@@ -122,7 +128,7 @@ class Rendered:
         """Return whether a value holds several mentions."""
         return value.count("10.") > 1 and len(list(self.mentions())) > 1
 
-    def whole_or_mentions(self, *, link: bool = False) -> Iterator[Mention]:
+    def whole_or_mentions(self, *, link: bool = False) -> Iterator[MentionSpan]:
         """Yield the mention that the text is as a whole, or else the mentions in it."""
         mention = self.whole(link=link)
         if mention is not None:
@@ -134,48 +140,48 @@ class Rendered:
         """Return whether there is a label before an offset of the text, though not directly before it."""
         return label_nearby(self.source, self._source_start(offset))
 
-    def _segment_number(self, offset: int) -> int:
-        """Return the number of the segment that the character at an offset of the text belongs to."""
+    def _stretch_number(self, offset: int) -> int:
+        """Return the number of the stretch that the character at an offset of the text belongs to."""
         return bisect_right(self._offsets, offset) - 1
 
     def _source_start(self, offset: int) -> int:
         """Return where in the source the character at an offset of the text starts."""
-        number = self._segment_number(offset)
-        segment = self._segments[number]
-        # What readers see may be longer than the segment.
-        return min(segment.start + offset - self._offsets[number], segment.end)
+        number = self._stretch_number(offset)
+        stretch = self._stretches[number]
+        # What readers see may be longer than the stretch.
+        return min(stretch.start + offset - self._offsets[number], stretch.end)
 
     def _source_end(self, offset: int) -> int:
         """Return where in the source the character before an offset of the text ends."""
-        number = self._segment_number(offset - 1)
-        segment = self._segments[number]
+        number = self._stretch_number(offset - 1)
+        stretch = self._stretches[number]
         if offset < self._offsets[number + 1]:
-            return segment.start + offset - self._offsets[number]
+            return stretch.start + offset - self._offsets[number]
 
         # The closing brace of "10.1000/{ABC}", which nobody sees, belongs to the mention.
         while self._is_hidden_brace(number + 1):
             number += 1
-        return self._segments[number].end
+        return self._stretches[number].end
 
     def _is_hidden_brace(self, number: int) -> bool:
-        """Return whether the segment with a number, if there is one, is a closing brace that nobody sees."""
-        if number == len(self._segments):
+        """Return whether the stretch with a number, if there is one, is a closing brace that nobody sees."""
+        if number == len(self._stretches):
             return False
-        segment = self._segments[number]
-        return segment.shown == "" and self.source[segment.start] == "}"
+        stretch = self._stretches[number]
+        return stretch.visible == "" and self.source[stretch.start] == "}"
 
 
-def _segments(source: str, start: int, end: int, edits: Sequence[Segment]) -> list[Segment]:
-    """Return the segments of ``source[start:end]``: the edits, and what is between them."""
-    segments = []
+def _stretches(source: str, start: int, end: int, edits: Sequence[Stretch]) -> list[Stretch]:
+    """Return the stretches of ``source[start:end]``: the edits, and what is between them."""
+    stretches = []
     for edit in edits:
         if start < edit.start:
-            segments.append(Segment(start, edit.start, source[start : edit.start]))
-        segments.append(edit)
+            stretches.append(Stretch(start, edit.start, source[start : edit.start]))
+        stretches.append(edit)
         start = edit.end
     if start < end:
-        segments.append(Segment(start, end, source[start:end]))
-    return segments
+        stretches.append(Stretch(start, end, source[start:end]))
+    return stretches
 
 
 def name_start(escape: str) -> str:
@@ -268,11 +274,11 @@ class Scanner(ABC):
         None means ordinary text. A construct ends at ``end`` at the latest if its syntax says so.
         """
 
-    def stretch(self, start: int, end: int, edits: list[Segment]) -> Rendered:
+    def running_text(self, start: int, end: int, edits: list[Stretch]) -> VisibleText:
         """Return the running text from ``start`` to ``end``."""
-        return Rendered(self.text, start, end, edits)
+        return VisibleText(self.text, start, end, edits)
 
-    def mentions(self) -> Iterator[Mention]:
+    def mentions(self) -> Iterator[MentionSpan]:
         """Yield the mentions in the text, in order."""
         read_to = 0  # a place in no construct
         last_end = 0  # of the mentions that stand between delimiters
@@ -284,8 +290,8 @@ class Scanner(ABC):
                 continue
 
             start, end = self.block(read_to, place)
-            found, read_to = self._read(start, place, end)
-            for mention in found:
+            mentions, read_to = self._read(start, place, end)
+            for mention in mentions:
                 if mention[0] >= last_end:
                     yield mention
 
@@ -304,7 +310,7 @@ class Scanner(ABC):
         """
         text = self.text
         position = begin  # from where on the next token is searched
-        edits: list[Segment] = []  # of the running text from ``begin`` on
+        edits: list[Stretch] = []  # of the running text from ``begin`` on
 
         while (first := self.first.search(text, position, end)) is not None:
             start, position = first.span()
@@ -315,7 +321,7 @@ class Scanner(ABC):
 
             if isinstance(meaning, str):
                 position = token.end()
-                edits.append(Segment(start, position, meaning))
+                edits.append(Stretch(start, position, meaning))
                 continue
 
             in_construct, construct_end = meaning
@@ -325,7 +331,7 @@ class Scanner(ABC):
                 continue
             if start <= place:
                 return in_construct, construct_end
-            before_construct = self.stretch(begin, start, edits).mentions(self.tail)
+            before_construct = self.running_text(begin, start, edits).mentions(self.tail)
             return chain(before_construct, in_construct), construct_end
 
-        return self.stretch(begin, end, edits).mentions(self.tail), end
+        return self.running_text(begin, end, edits).mentions(self.tail), end

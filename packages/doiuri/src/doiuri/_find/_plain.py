@@ -1,4 +1,14 @@
-"""DOIs in plain text."""
+"""DOIs in plain text.
+
+``mentions`` goes from candidate to candidate, that is from one "10." with a registrant code to the next:
+
+1. If the name is plain and stands in a sentence or a link, as nearly always, it is taken as it is.
+2. Otherwise ``lead_before`` says what stands before the name: a label, a link, the query of a URL, or a word
+   that it is part of.
+3. ``_prefix`` refuses decimals, versions and times, such as 10.5/2.
+4. ``NameEnds`` and ``trimmed`` find where the name ends, and ``_is_no_name`` refuses templates.
+5. ``_mention`` undoes the escapes of the notation, and returns the name with its place.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
-from doiuri._find._ends import ENTITY_NUMBER, JSON_ESCAPE, name_end, trimmed
+from doiuri._find._ends import ENTITY_NUMBER, JSON_ESCAPE, NameEnds, trimmed
 from doiuri._find._leads import Lead, frequent_lead, lead_before
 from doiuri._names import PLAIN_NAME, PLAIN_REST
 from doiuri._patterns import lazy
@@ -15,8 +25,9 @@ from doiuri._patterns import lazy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-# Where it starts, with its label or link; where the name starts; where it ends. A tuple, for the time it takes.
-Mention = tuple[int, int, int, DOI]
+# Where a mention starts, with its label or link; where its name starts; where it ends; and its DOI. A tuple, for
+# the time it takes. In "see doi:10.1000/182": (4, 8, 19, DOI("10.1000/182"))
+MentionSpan = tuple[int, int, int, DOI]
 
 # What always ends a plain name
 _END = r"""
@@ -78,19 +89,23 @@ _QUOTIENT = lazy(
     """,
     re.VERBOSE,
 )
-# Between two links, as Mendeley writes it
+# Between two links, as Mendeley writes it: "https://doi.org/10.1000/1\nhttps://doi.org/10.1000/2"
 _LINE_BREAK = lazy(r"(?:\\|%5C)n(?:https?:|10\.)")
-_JOURNAL_CODE = lazy(r"10\.[0-9.]+/[a-z]{2,6}")  # in the URL of a journal's page: not a work
+# In the URL of a journal's page, such as "https://example.org/journal/10.1000/asi": not a work
+_JOURNAL_CODE = lazy(r"10\.[0-9.]+/[a-z]{2,6}")
 _BARE_DIGITS = 4  # of a registrant without a label: fewer are decimals, versions, IP addresses
 
 
-def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> Iterator[Mention]:
+def mentions(
+    text: str, label_nearby: Callable[[int], bool], tail: str = ""
+) -> Iterator[MentionSpan]:
     """Yield the mentions in plain ``text``, in order.
 
-    :param label_nearby: returns whether a place has a label, though not directly before it.
+    :param label_nearby: returns whether a place has a label, though not directly before it, such as
+        ``<b>DOI</b>``.
     :param tail: characters that no name ends with, in addition to punctuation.
     """
-    unclosed: list[int] = []
+    ends = NameEnds()
     previous_end = 0  # of the previous mention
     end = 0  # where the search goes on
     search = _CANDIDATE.search
@@ -113,8 +128,8 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
         if prefix is None:
             continue
         if prefix["slash"] == "\\/":
-            lead = lead._replace(place="json")
-        end = name_end(prefix, lead, unclosed)
+            lead = lead._replace(notation="json")
+        end = ends.end(prefix, lead)
         if _is_no_name(prefix, end):
             continue
         mention = _mention(prefix, trimmed(prefix, end, lead, tail), lead)
@@ -129,7 +144,7 @@ def _start_in_sentence(text: str, start: int, previous_end: int) -> int | None:
     if mention_start is not None:
         return mention_start
     lead = lead_before(text, start, previous_end)
-    if lead is not None and lead.place in _IN_SENTENCES:
+    if lead is not None and lead.notation in _IN_SENTENCES:
         return lead.start
     return None
 
@@ -137,7 +152,10 @@ def _start_in_sentence(text: str, start: int, previous_end: int) -> int | None:
 def _prefix(
     text: str, start: int, lead: Lead, label_nearby: Callable[[int], bool]
 ) -> re.Match[str] | None:
-    """Return the prefix and slash at ``start``; None for a decimal, a version, a port or a time."""
+    """Return the prefix and slash at ``start``; None for a decimal, a version, a port or a time.
+
+    Without a label, "10.1000/" is a prefix, but not "10.12/", nor the beginning of "10.5000/5e-3".
+    """
     prefix = _PREFIX.match(text, start)
     if prefix is None:
         return None
@@ -153,15 +171,21 @@ def _prefix(
 
 
 def _is_no_name(prefix: re.Match[str], end: int) -> bool:
-    """Return whether what ends at ``end`` is a template or a path, or what follows is the rest of one."""
+    """Return whether what ends at ``end`` is a template or a path, or what follows is the rest of one.
+
+    ``10.1000/{doi}`` is a template, and ``10.1145/3290000/3290605.pdf`` is the path of a file at ACM.
+    """
     text = prefix.string
     if _NO_NAME.search(text, prefix.end(), end):
         return True
     return _NO_NAME.match(text, end) is not None
 
 
-def _mention(prefix: re.Match[str], end: int, lead: Lead) -> Mention | None:
-    """Return the mention of the name from ``prefix`` to ``end``; None if the name is not legal."""
+def _mention(prefix: re.Match[str], end: int, lead: Lead) -> MentionSpan | None:
+    """Return the mention of the name from ``prefix`` to ``end``; None if it is no legal name of a work.
+
+    Escapes of the notation are undone: "10.1000/a--b" in a badge is the DOI 10.1000/a-b.
+    """
     text = prefix.string
     start = prefix.start()
     name = text[start:end]
@@ -172,7 +196,7 @@ def _mention(prefix: re.Match[str], end: int, lead: Lead) -> Mention | None:
             return None
         name = name.replace(":", "/", 1)  # DOI Handbook, note on URNs
 
-    match lead.place:
+    match lead.notation:
         case "url" if _JOURNAL_CODE.fullmatch(name):
             return None
         case "badge":
@@ -186,14 +210,19 @@ def _mention(prefix: re.Match[str], end: int, lead: Lead) -> Mention | None:
 
 
 def _json_unescaped(escape: re.Match[str]) -> str:
+    r"""Return the character for an escape of JSON: ``\/`` or, for example, ``\u003c``."""
     digits = escape[0].removeprefix("\\u")
     if digits == "\\/":
         return "/"
     return chr(int(digits, 16))
 
 
-def delimited(text: str, start: int, delimiters: Mapping[str, tuple[str, ...]]) -> Mention | None:
-    """Return the mention of the name at ``start`` if it is plain and stands between delimiters.
+def delimited(
+    text: str, start: int, delimiters: Mapping[str, tuple[str, ...]]
+) -> MentionSpan | None:
+    """Return the mention of the name at ``start`` if it is plain and stands between delimiters; else None.
+
+    In Markdown, "[text](https://doi.org/10.1000/182)" is such a mention: it reads the same wherever it stands.
 
     :param delimiters: what may stand before the name or its link, by the character after it, which is not
         repeated.
@@ -216,19 +245,21 @@ def delimited(text: str, start: int, delimiters: Mapping[str, tuple[str, ...]]) 
     return first, start, end, DOI._unchecked(name[0])
 
 
-def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
+def whole(value: str, *, labelled: bool, link: bool) -> MentionSpan | None:
     """Return the mention that a delimited ``value`` is as a whole, or None.
+
+    A value may end in what ends no name in running text: ``doi = {10.1000/a.}``.
 
     :param labelled: whether the value has a label, so that any name counts.
     :param link: whether the value is a link, where ``#`` and ``?`` end the name and white space does not.
     """
-    place = value.find("10.")
-    if place < 0:
+    name_start = value.find("10.")
+    if name_start < 0:
         return None
-    prefix = _PREFIX.match(value, place)
+    prefix = _PREFIX.match(value, name_start)
     if prefix is None:
         return None
-    lead = lead_before(value, place)
+    lead = lead_before(value, name_start)
     if lead is None or lead.start != 0:
         return None
     if _LINE_BREAK.search(value) or (not link and len(value.split(maxsplit=1)) > 1):
@@ -239,7 +270,7 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
         return None
 
     end = len(value)
-    if link or lead.place == "link":
+    if link or lead.notation == "link":
         path_end = _LINK_END.search(value)
         if path_end is not None:
             end = path_end.start()

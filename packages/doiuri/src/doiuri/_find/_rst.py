@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from doiuri._find._markup import Rendered, Scanner, Segment, name_start
+from doiuri._find._markup import Scanner, Stretch, VisibleText, name_start
 from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from doiuri._find._markup import Construct
-    from doiuri._find._plain import Mention
+    from doiuri._find._plain import MentionSpan
 
 _TAIL = "_"  # an underscore at the end of a word makes it a reference
 _ROLE = lazy(r":([A-Za-z][\w.+:-]{0,99}):\Z")
@@ -66,12 +66,12 @@ class RST(Scanner):
     delimiters: ClassVar = {">": (" <", "\n<"), "`": (" `", ":`", "(`", "\n`")}
     tail = _TAIL
 
-    def stretch(self, start: int, end: int, edits: list[Segment]) -> Rendered:
+    def running_text(self, start: int, end: int, edits: list[Stretch]) -> VisibleText:
         if self.text.find("<", start, end) >= 0:
             line_breaks = _SICI_BREAK.finditer(self.text, start, end)
-            joined = [Segment(line.start(), line.end(), "") for line in line_breaks]
+            joined = [Stretch(line.start(), line.end(), "") for line in line_breaks]
             edits = sorted(edits + joined)
-        return super().stretch(start, end, edits)
+        return super().running_text(start, end, edits)
 
     def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:
         match token.lastgroup:
@@ -90,7 +90,7 @@ class RST(Scanner):
         end = self.text.find("``", start, limit)
         if end < 0:
             return (), start
-        return Rendered(self.text, start, end).mentions(), end + 2
+        return VisibleText(self.text, start, end).mentions(), end + 2
 
     def _phrase(self, token: re.Match[str], limit: int) -> Construct:
         """Return the construct of interpreted text or of a phrase reference."""
@@ -118,7 +118,7 @@ class RST(Scanner):
         return _in_link(self.text, name.end(), end), end
 
 
-def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[Mention]:
+def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[MentionSpan]:
     """Yield the mentions in a phrase: in its title and its ``<target>``, or in all of it if it has none."""
     labelled = role is not None and _DOI_ROLE.search(role) is not None
     title_end, target_start = _embedded(text, start, end)
@@ -127,7 +127,7 @@ def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[Me
         yield from _in_text(text, start, end, labelled=labelled)
         return
 
-    title = Rendered.replacing(text, (start, title_end), _ESCAPE, _unescaped)
+    title = VisibleText.replacing(text, (start, title_end), _ESCAPE, _unescaped)
     yield from title.mentions()
     if role is None:
         yield from _in_link(text, target_start, end - 1)
@@ -160,26 +160,28 @@ def _is_repeated(text: str, start: int, opening: int, end: int) -> bool:
     return text[first:opening].lower() == text[second : end - 1].lower()
 
 
-def _in_text(text: str, start: int, end: int, *, labelled: bool) -> Iterable[Mention]:
+def _in_text(text: str, start: int, end: int, *, labelled: bool) -> Iterable[MentionSpan]:
     """Return the mention that a text is as a whole, or else those in it."""
-    mention = Rendered.replacing(text, (start, end), _ESCAPE, _unescaped).whole(labelled=labelled)
+    mention = VisibleText.replacing(text, (start, end), _ESCAPE, _unescaped).whole(
+        labelled=labelled
+    )
     if mention is not None:
         return [mention]
     return _running(text, start, end)
 
 
-def _in_link(text: str, start: int, end: int) -> Iterable[Mention]:
+def _in_link(text: str, start: int, end: int) -> Iterable[MentionSpan]:
     """Return the mention that a URI is as a whole, or else those in it."""
-    uri = Rendered.replacing(text, (start, end), _ESCAPE_OR_SPACE, _unescaped)
+    uri = VisibleText.replacing(text, (start, end), _ESCAPE_OR_SPACE, _unescaped)
     mention = uri.whole(link=True)
     if mention is not None:
         return [mention]
     return _running(text, start, end)
 
 
-def _running(text: str, start: int, end: int) -> Iterator[Mention]:
-    rendered = Rendered.replacing(text, (start, end), _ESCAPE_OR_BREAK, _unescaped)
-    return rendered.mentions(_TAIL)
+def _running(text: str, start: int, end: int) -> Iterator[MentionSpan]:
+    visible = VisibleText.replacing(text, (start, end), _ESCAPE_OR_BREAK, _unescaped)
+    return visible.mentions(_TAIL)
 
 
 def _unescaped(token: re.Match[str]) -> str:

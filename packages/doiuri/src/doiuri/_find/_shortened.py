@@ -1,4 +1,7 @@
-"""Names that the text of a link shortens, such as "10.1016/j.paid.2014...": they are not DOIs."""
+"""Names that the text of a link shortens: they are not DOIs.
+
+In ``<a href="https://doi.org/10.1016/j.paid.2014.09.003">10.1016/j.paid.2014...</a>``, only the target has one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from doiuri._patterns import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from doiuri._find._plain import Mention
+    from doiuri._find._plain import MentionSpan
 
 _FAR = 300  # characters around a mention that are looked at
 _LONGEST = 1000  # characters of a target
@@ -39,8 +42,8 @@ _TARGET_BEFORE_TEXT = lazy(
 _TAG = lazy(r"<([A-Za-z][\w:.-]*)\s([^<>]*)(?:>|\Z)")
 
 
-def without_shortened(text: str, mentions: Iterable[Mention]) -> Iterator[Mention]:
-    """Yield the mentions, but for those in which dots stand for a part of a name that the target has whole."""
+def without_shortened(text: str, mentions: Iterable[MentionSpan]) -> Iterator[MentionSpan]:
+    """Yield the mentions, without those that shorten a name with dots that the target of the link has whole."""
     for mention in mentions:
         start, _, end, doi = mention
         name = doi.name
@@ -53,7 +56,10 @@ def without_shortened(text: str, mentions: Iterable[Mention]) -> Iterator[Mentio
 def _is_shortened(text: str, start: int, end: int, name: str) -> bool:
     """Return whether the target of a link has more of the name that ``text[start:end]`` shows.
 
-    It shows either the beginning and then dots, or the beginning, dots, and the end.
+    It shows either the beginning and then dots, "10.1016/j.paid.2014...", or the beginning, dots, and the end,
+    "10.1016/j.pa...09.003". In the first case the dots are after ``end``, as no name ends in them.
+
+    :param name: the name as it was read from there.
     """
     if "..." in name or "\u2026" in name:
         beginning, ending = _DOTS_IN_NAME.split(name, maxsplit=1)
@@ -71,7 +77,11 @@ def _is_shortened(text: str, start: int, end: int, name: str) -> bool:
 
 
 def _targets(text: str, start: int, end: int) -> Iterator[str]:
-    """Yield what may be the target of a link whose text has ``text[start:end]``."""
+    r"""Yield what may be the target of a link whose text has ``text[start:end]``.
+
+    It stands after the text, as in Markdown's ``[text](target)``, or before it, as in TeX's
+    ``\href{target}{text}`` and in the tag ``<a href="target">``.
+    """
     following = _TEXT_BEFORE_TARGET.match(text, end)
     if following is not None:
         yield from filter(None, following.groups())
@@ -87,7 +97,7 @@ def _targets(text: str, start: int, end: int) -> Iterator[str]:
 
 
 def _decoded(text: str) -> str:
-    """Return a part of a target or of a name without escapes, in lower case."""
+    """Return a part of a target or of a name without escapes, in lower case: "10.1000/a%2Fb" is "10.1000/a/b"."""
     from html import unescape  # both are slow to import, and rarely needed
     from urllib.parse import unquote
 

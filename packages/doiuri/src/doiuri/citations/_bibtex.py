@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import deque
 from contextlib import suppress
 from functools import cache
 from itertools import product
@@ -25,37 +26,50 @@ if TYPE_CHECKING:
 def bibtex_items(
     file: Path, text: str, language: str, report: Callable[[str], object]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the entries of a file as items of CSL-JSON, with their lines; a broken entry is left out.
+    """Yield the entries of a file as items of CSL-JSON, each with its line.
+
+    1. All entries are read first, since one may refer to another that follows it.
+    2. In the order of the file, each entry is checked, and so is the text before it. A broken entry is left out.
+    3. An entry gets the fields that it lacks from the entries that it refers to (``_with_inherited``).
+    4. The fields become members of an item, and TeX becomes CSL's rich text (``_item``). Commands of TeX that are
+       not known stay as they are written, and are reported once a file.
 
     :param language: the language of entries that do not say theirs
     :param report: called with each problem, in the order of the file
     """
     line_of = line_finder(text)
-    located_entries = list(_located_entries(file, text, line_of))
-    by_key: dict[str, _Located] = {}
-    for located in located_entries:
-        if located.entry.is_closed:
-            by_key.setdefault(located.entry.key.lower(), located)
+    located_entries: list[_LocatedEntry] = []
+    by_key: dict[str, _LocatedEntry] = {}
+    for entry in entries(text):
+        line = line_of(entry.start)
+        located = _LocatedEntry(entry, line, f"{file}:{line}: {entry.key or 'the entry'}")
+        located_entries.append(located)
+        if entry.is_closed:
+            by_key.setdefault(entry.key.lower(), located)
 
-    end = 0
-    named: set[str] = set()  # commands that are not known
+    end = 0  # of the entry before
+    reported_commands: set[str] = set()
     for located in located_entries:
         entry = located.entry
         for problem in _problems_between(file, text, (end, entry.start), line_of):
             report(problem)
         end = entry.end
         if not entry.is_closed:
-            expected = _expected(entry)
+            last_field = next(reversed(entry.fields), None)
+            expected = "expected a field or the end of the entry"
+            if last_field is not None:
+                expected += f" after the field {last_field!r}"
             report(f"{located.place}: {expected}, so it is left out; is a brace missing?")
             continue
-        field = _FIELD_AFTER_ENTRY.match(text, end)
-        if field is not None:
-            early = f"the entry ends before the field {field['name']!r}; is there a brace too many?"
-            report(f"{located.place}: {early}")
+        following_field = _FIELD_AFTER_ENTRY.match(text, end)
+        if following_field is not None:
+            early = f"the entry ends before the field {following_field['name']!r}"
+            report(f"{located.place}: {early}; is there a brace too many?")
+
         fields = _with_inherited(located, by_key, report)
         for command in _unknown_commands(fields):
-            if command not in named:
-                named.add(command)
+            if command not in reported_commands:
+                reported_commands.add(command)
                 unknown = f"the TeX command {command} is not known, so it stays as it is written"
                 report(f"{located.place}: {unknown}")
         yield located.line, _item(entry, fields, language)
@@ -63,37 +77,22 @@ def bibtex_items(
         report(problem)
 
 
-class _Located(NamedTuple):
+class _LocatedEntry(NamedTuple):
     """An entry and where it is."""
 
     entry: BibTeXEntry
     line: int
-    place: str  # for messages
-
-
-def _located_entries(file: Path, text: str, line_of: Callable[[int], int]) -> Iterator[_Located]:
-    """Yield the entries of a file, also those that are broken."""
-    for entry in entries(text):
-        line = line_of(entry.start)
-        yield _Located(entry, line, f"{file}:{line}: {entry.key or 'the entry'}")
-
-
-def _expected(entry: BibTeXEntry) -> str:
-    """Return what was expected where an entry is broken."""
-    expected = "expected a field or the end of the entry"
-    if not entry.fields:
-        return expected
-    last = [*entry.fields][-1]
-    return f"{expected} after the field {last!r}"
+    place: str  # file, line and key, with which messages begin
 
 
 def line_finder(text: str) -> Callable[[int], int]:
-    """Return a function that returns the line of a place in a text."""
+    """Return a function that returns the line of a position in a text."""
     ends = [match.start() for match in re.finditer("\n", text)]
-    return lambda place: bisect_left(ends, place) + 1
+    return lambda position: bisect_left(ends, position) + 1
 
 
 _FIELD_AFTER_ENTRY = re.compile(r"\s*,\s*(?P<name>[A-Za-z][\w-]*)\s*=")
+# A line that begins like an entry, but is none: "@book key, title = ..." or "@ book"
 _NO_ENTRY = re.compile(
     r"""
     ^ [ \t]* @
@@ -107,11 +106,12 @@ _NO_ENTRY = re.compile(
 def _problems_between(
     file: Path, text: str, span: tuple[int, int], line_of: Callable[[int], int]
 ) -> Iterator[str]:
-    """Yield what is wrong with lines between two entries that begin like one."""
-    for wrong in _NO_ENTRY.finditer(text[slice(*span)]):
-        line = line_of(span[0] + wrong.start())
-        shown = f"{wrong[0].strip()!r:.80}"
-        yield f"{file}:{line}: expected an entry such as @book{{key, …}}, not {shown}"
+    """Yield a message for each line between two entries that begins like an entry, but is none."""
+    start, end = span
+    for no_entry in _NO_ENTRY.finditer(text[start:end]):
+        line = line_of(start + no_entry.start())
+        written = f"{no_entry[0].strip()!r:.80}"
+        yield f"{file}:{line}: expected an entry such as @book{{key, …}}, not {written}"
 
 
 # A part has an address of its own
@@ -131,47 +131,56 @@ _NOT_INHERITED = frozenset(
 
 
 def _with_inherited(
-    located: _Located, by_key: Mapping[str, _Located], report: Callable[[str], object]
+    located: _LocatedEntry, by_key: Mapping[str, _LocatedEntry], report: Callable[[str], object]
 ) -> Fields:
     """Return the fields of an entry, and those that it lacks of the entries that it refers to.
 
-    The nearest entry comes first (BibLaTeX manual, section 2.4.1 and appendix B).
+    Those may refer to others in turn; the nearest entry with a field counts (BibLaTeX manual, section 2.4.1 and
+    appendix B). A field ``xdata`` hands on fields as they are. With ``crossref``, the entry is a part of a whole:
+    the ``title`` of the book is its ``booktitle``, and the book's DOI is not its own.
 
     :param report: called for each reference to an entry that the file does not have, or that is broken
     """
-    fields = dict(located.entry.fields)
-    sources = [located]
-    for source in sources:  # each adds those that it refers to
-        for reference, parent in _parents(source, by_key, report):
-            if parent in sources:
+    part = located.entry
+    fields = dict(part.fields)
+    followed = [located]
+    to_follow = deque(followed)
+    while to_follow:
+        for reference, parent in _parents(to_follow.popleft(), by_key, report):
+            if parent in followed:
                 continue
-            sources.append(parent)
+            followed.append(parent)
+            to_follow.append(parent)
             for name, value in parent.entry.fields.items():
                 if reference == "xdata":
                     fields.setdefault(name, value)
                 elif name not in _NOT_INHERITED:
-                    fields.setdefault(_name_in_part(name, located.entry, parent.entry), value)
+                    fields.setdefault(_name_in_part(name, part, parent.entry), value)
     return fields
 
 
 def _parents(
-    located: _Located, by_key: Mapping[str, _Located], report: Callable[[str], object]
-) -> Iterator[tuple[str, _Located]]:
-    """Yield the entries that an entry refers to, each with the field that does."""
+    located: _LocatedEntry, by_key: Mapping[str, _LocatedEntry], report: Callable[[str], object]
+) -> Iterator[tuple[str, _LocatedEntry]]:
+    """Yield the entries that an entry refers to, each after the name of the field: "crossref" or "xdata"."""
     for reference in ("crossref", "xdata"):
-        for key in located.entry.fields.get(reference, "").split(","):
-            if not key.strip():
+        for written_key in located.entry.fields.get(reference, "").split(","):
+            key = written_key.strip()
+            if not key:
                 continue
-            parent = by_key.get(key.strip().lower())
-            if parent is not None:
-                yield reference, parent
+            parent = by_key.get(key.lower())
+            if parent is None:
+                report(f"{located.place}: {reference} names no entry of the file: {key!r}")
                 continue
-            missing = f"{reference} names no entry of the file: {key.strip()!r}"
-            report(f"{located.place}: {missing}")
+            yield reference, parent
 
 
 def _name_in_part(name: str, part: BibTeXEntry, whole: BibTeXEntry) -> str:
-    """Return the name that a field of a whole, such as a book, has in a part of it."""
+    """Return the name that a field of a whole, such as a book, has in a part of it.
+
+    The title of a book is the ``booktitle`` of a chapter, and that of a journal's issue the ``journaltitle`` of an
+    article.
+    """
     if name not in {"title", "subtitle", "titleaddon"}:
         return name
     if whole.type.startswith("mv"):  # of several volumes
@@ -180,22 +189,23 @@ def _name_in_part(name: str, part: BibTeXEntry, whole: BibTeXEntry) -> str:
 
 
 def _table(lines: str) -> dict[str, list[str]]:
-    """Return the words after the first one of each line by the first one."""
+    """Return a table whose lines begin with a key: "volume vol" is {"volume": ["vol"]}."""
     table = {}
-    for line in filter(None, map(str.split, lines.splitlines())):
-        table[line[0]] = line[1:]
+    for line in filter(None, lines.splitlines()):
+        key, *values = line.split()
+        table[key] = values
     return table
 
 
 def _inverted_table(lines: str) -> dict[str, str]:
-    """Return the first word of each line by the others."""
+    """Return a table whose lines begin with a value: "thesis phdthesis" is {"phdthesis": "thesis"}."""
     table = {}
-    for word, others in _table(lines).items():
-        table.update(dict.fromkeys(others, word))
+    for value, keys in _table(lines).items():
+        table.update(dict.fromkeys(keys, value))
     return table
 
 
-# Those of the other entries are of the same name, if there are such types
+# CSL's types, and the types of entries that are of them; others have the same name in CSL, or are unknown to it
 _TYPES = _inverted_table("""
     article-journal article suppperiodical
     book collection manual mvbook mvcollection mvproceedings mvreference proceedings reference
@@ -214,7 +224,7 @@ _TYPES = _inverted_table("""
     treaty legal
     webpage online electronic www
 """)
-# What each member is; the first field counts that an entry has
+# CSL's members, and the fields that they come from; of several, the first one counts that an entry has
 _MEMBERS = _table("""
     container-title journaltitle journal booktitle maintitle
     container-title-short shortjournal
@@ -271,9 +281,12 @@ _DASHES = re.compile(r"\s*[-‐‑–—−]+\s*")  # hyphens, dashes, a minus s
 
 
 def _item(entry: BibTeXEntry, fields: Fields, language: str) -> dict[str, Any]:
-    """Return an entry as an item.
+    """Return an entry as an item of CSL-JSON, without empty members.
 
-    :param fields: its fields, those of the entries that it refers to among them
+    Most members are the text of a field. Then follow those that need more: for these, a later step replaces the
+    member of an earlier one, as the name of a journal replaces the macro that stands for it.
+
+    :param fields: its fields, also those that it inherits
     :param language: its language if no field says it
     """
     stated_language = _language(fields)
@@ -282,6 +295,7 @@ def _item(entry: BibTeXEntry, fields: Fields, language: str) -> dict[str, Any]:
     item: dict[str, Any] = {"id": entry.key, "type": type_}
     for member, sources in _MEMBERS.items():
         item[member] = _first_text(fields, sources)
+
     item["page"] = _DASHES.sub("-", item["page"])
     item["edition"] = _edition(item["edition"], stated_language or language)
     item["publisher"] = _publisher(fields)
@@ -300,7 +314,10 @@ def _item(entry: BibTeXEntry, fields: Fields, language: str) -> dict[str, Any]:
 
 
 def _unknown_commands(fields: Fields) -> Iterator[str]:
-    """Yield the commands of TeX that are not known, in the fields that are shown."""
+    r"""Yield the commands of TeX that are not known, in the fields that are shown.
+
+    The macro of a journal, such as ``\mnras``, is known in its own field alone.
+    """
     journal = _journal(fields)
     for name, tex in fields.items():
         is_macro = journal and name in {"journal", "journaltitle"}
@@ -310,29 +327,36 @@ def _unknown_commands(fields: Fields) -> Iterator[str]:
 
 def _first_text(fields: Fields, sources: list[str]) -> str:
     """Return the text of the first field that has any; "" if none has."""
-    texts = (_title(fields, source) for source in sources)
-    return next(filter(None, texts), "")
+    for source in sources:
+        text = _title(fields, source)
+        if text:
+            return text
+    return ""
 
 
 def _title(fields: Fields, name: str, *, sentence_case: bool = False) -> str:
-    """Return the text of a field: of a title, with its subtitle and its addition."""
+    """Return the text of a field; of a title, with its subtitle and its addition: "Ants: a study. Volume 2"."""
     title = rich_text(fields.get(name, ""), sentence_case=sentence_case)
     if not name.endswith("title"):
         return title
+
     subtitle_name = name.replace("title", "subtitle")
-    for part, mark in ((subtitle_name, ":"), (f"{name}addon", ".")):
-        text = rich_text(fields.get(part, ""), sentence_case=sentence_case)
-        if not text:
+    for part_name, mark in ((subtitle_name, ":"), (f"{name}addon", ".")):
+        part = rich_text(fields.get(part_name, ""), sentence_case=sentence_case)
+        if not part:
             continue
         separator = "" if title.endswith(("?", "!", ":", ".")) else mark
-        title = f"{title}{separator} {text}"
+        title = f"{title}{separator} {part}"
     return title
 
 
 def _titles(type_: str, fields: Fields, *, is_english: bool) -> dict[str, str]:
-    """Return the titles of works, which have sentence case: those of journals and series are names.
+    """Return the title of an entry, and that of the book that it is part of.
 
-    Of a volume, the main title is the title, and its own is CSL's ``volume-title``.
+    They get sentence case in English. Titles of journals and series stay: they are names.
+
+    A book of several volumes has a main title. An entry of a volume has that as its title, and its own title is
+    CSL's ``volume-title``; for a chapter, it is the title of the container.
     """
     title = _title(fields, "title", sentence_case=is_english)
     # the title of proceedings is the name of a conference, often with its month and its place
@@ -353,9 +377,9 @@ def _journal(fields: Fields) -> dict[str, str]:
     r"""Return the names of a journal that a macro such as ``\mnras`` stands for."""
     tex = fields.get("journaltitle") or fields.get("journal") or ""
     macro = _JOURNAL_MACRO.fullmatch(tex)
-    journal = macro and _JOURNALS.get(macro["name"])
-    if not journal:
+    if macro is None or macro["name"] not in _JOURNALS:
         return {}
+    journal = _JOURNALS[macro["name"]]
     return {"container-title": journal.name, "container-title-short": journal.short}
 
 
@@ -368,10 +392,10 @@ _EDITION = re.compile(r"\b(?:ed|éd|aufl|ausg)", re.IGNORECASE)
 
 
 def _edition(text: str, language: str) -> str:
-    """Return an edition as CSL has it: a number, or text with the word "edition".
+    """Return an edition as CSL has it: "2" for "Second", "Revised ed." for "Revised".
 
-    BibTeX adds this word to any text, and documents ordinals such as "Second" (btxdoc, section 3.2); CSL adds
-    it to numbers alone.
+    BibTeX adds the word "edition" to any text, and documents ordinals such as "Second" (btxdoc, section 3.2); CSL
+    adds it to numbers alone.
     """
     number = _ordinals(language).get(text.casefold().rstrip("."))
     if number is not None:
@@ -384,7 +408,7 @@ def _edition(text: str, language: str) -> str:
 
 @cache
 def _ordinals(language: str) -> dict[str, str]:
-    """Return the numbers of ordinals in English and another language, such as "2" of "second"."""
+    """Return the numbers of the ordinals in English and another language: {"second": "2", "zweite": "2", …}."""
     ordinals = {word: str(number) for number, word in enumerate(_LATER_ORDINALS, 11)}
     locales = [locale_of(ENGLISH)]
     with suppress(ValueError):  # a language without a locale
@@ -397,12 +421,13 @@ def _ordinals(language: str) -> dict[str, str]:
 
 
 def _publisher(fields: Fields) -> str:
+    """Return the school, institution, publisher and so on, joined by "; "; a field with a URL is none of them."""
     texts = [fields[name] for name in _PUBLISHERS if name in fields]
     return "; ".join(rich_text(text) for text in texts if not _URL.search(text))
 
 
 def _genre(entry: BibTeXEntry, fields: Fields) -> str:
-    """Return what kind of report or thesis an entry is; "" if it says no more than its type."""
+    """Return what kind of report or thesis an entry is, such as "PhD thesis"; "" if it says no more than its type."""
     genre = fields.get("type", "")
     if not genre and entry.type.endswith("thesis"):
         genre = entry.type
@@ -439,25 +464,32 @@ _MOMENT = re.compile(
 
 
 def _issued(fields: Fields) -> Any:
-    """Return the date of publication; what is neither a date nor a year, such as "in press", as it is."""
+    """Return the date of publication: ``date`` of BibLaTeX, or ``year`` and ``month`` of BibTeX.
+
+    What is neither a date nor a year, such as "in press", stays as it is.
+    """
     if fields.get("date"):
         return _date(fields["date"])
     year = plain_text(fields.get("year", ""))
-    if not re.fullmatch("[0-9]{1,4}", year) or not int(year):
+    is_year = re.fullmatch("[0-9]{1,4}", year) is not None and int(year) > 0
+    if not is_year:
         return _date(year)
     return _date_in_fields(int(year), plain_text(fields.get("month", "")), fields.get("day", ""))
 
 
 def _date_in_fields(year: int, month: str, day: str) -> dict[str, Any]:
-    """Return the date in the fields ``year``, ``month`` and ``day``; a month may have days, or be two."""
+    """Return the date in the fields ``year``, ``month`` and ``day``.
+
+    A month may be a season, hold days ("10--12 mar") or be two ("jan/feb").
+    """
     season = _SEASONS.get(month.lower())
     if season is not None:
         return {"date-parts": [[year]], "season": season}
     months = [_MONTHS.index(name.lower()) + 1 for name in _MONTH.findall(month)]
     numbers = [int(number) for number in _NUMBER.findall(f"{month} {plain_text(day)}")]
-    if not months:
+    if not months:  # "7" and perhaps a day
         return {"date-parts": [[year, *numbers[:2]]]}
-    if len(months) == 2 and len(numbers) != 2:
+    if len(months) == 2 and len(numbers) != 2:  # "jan/feb"; "30 jan--2 feb" has two days
         return {"date-parts": [[year, months[0]], [year, months[1]]]}
     first = [year, months[0], *numbers[:1]]
     last = [year, months[-1], *numbers[-1:]]
@@ -465,33 +497,38 @@ def _date_in_fields(year: int, month: str, day: str) -> dict[str, Any]:
 
 
 def _date(text: str) -> Any:
-    """Return a date or a period of BibLaTeX; any other text as it is, or "" if there is none."""
+    """Return a date of BibLaTeX ("2004-05", "2004-21" for spring, "2004~") or a period ("2004/2005").
+
+    Any other text is a literal date; without any, "" is returned.
+    """
     moments = [_MOMENT.fullmatch(moment.strip()) for moment in text.split("/")]
     known = [moment for moment in moments if moment is not None]
     if len(known) < len(moments) or len(known) > 2:
         return _literal_date(text)
-    parts = [_date_parts(moment) for moment in known]
-    date: dict[str, Any] = {"date-parts": parts}
-    if len(parts) == 1 and len(parts[0]) > 1 and parts[0][1] >= _FIRST_SEASON:
-        season = parts[0].pop() - _FIRST_SEASON + 1
-        date["season"] = season
+
+    dates = [_date_parts(moment) for moment in known]
+    date: dict[str, Any] = {"date-parts": dates}
+    first = dates[0]
+    if len(dates) == 1 and len(first) > 1 and first[1] >= _FIRST_SEASON:
+        date["season"] = first.pop() - _FIRST_SEASON + 1
     if any(moment["doubt"] for moment in known):
         date["circa"] = True
     return date
 
 
 def _literal_date(text: str) -> Any:
-    """Return text as a date; a period without an end, such as "2004/" or "2004/..", ends with a dash."""
-    shown = plain_text(text)
-    if re.search(r"\d/(?:\.\.)?$|^(?:\.\.)?/\d", shown):
-        shown = shown.replace("..", "").replace("/", "–")
-    return {"literal": shown} if shown else ""
+    """Return text as a date; a period without an end, such as "2004/" or "2004/..", becomes "2004–"."""
+    literal = plain_text(text)
+    is_open_period = re.search(r"\d/(?:\.\.)?$|^(?:\.\.)?/\d", literal) is not None
+    if is_open_period:
+        literal = literal.replace("..", "").replace("/", "–")
+    return {"literal": literal} if literal else ""
 
 
 def _date_parts(moment: re.Match[str]) -> list[int]:
     """Return the year, the month and the day, as far as they are known.
 
-    There is a year 0 in ISO 8601, and none in CSL: -1 is 1 BC in it.
+    1 BC is the year 0 in ISO 8601, and -1 in CSL.
     """
     year = int(moment["year"])
     parts = [year if year > 0 else year - 1]
@@ -507,14 +544,14 @@ _EPRINTS = {"arxiv": "https://arxiv.org/abs/", "pubmed": "https://pubmed.ncbi.nl
 
 
 def _links(fields: Fields) -> dict[str, str]:
-    """Return the DOI and the URL: that of a preprint or an abstract if there is no other."""
-    urls = [
+    """Return the DOI and the URL: the field's, one in ``howpublished``, or that of a preprint or an abstract."""
+    addresses = [
         _verbatim(fields.get("url", "")),
         *_URL.findall(_verbatim(fields.get("howpublished", ""))),
         *_eprints(fields),
     ]
-    urls = [url for url in urls if url.startswith("http")]
-    return {"DOI": _verbatim(fields.get("doi", "")), "URL": urls[0] if urls else ""}
+    urls = (address for address in addresses if address.startswith("http"))
+    return {"DOI": _verbatim(fields.get("doi", "")), "URL": next(urls, "")}
 
 
 def _eprints(fields: Fields) -> Iterator[str]:

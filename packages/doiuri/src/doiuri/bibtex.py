@@ -59,7 +59,10 @@ _OWN_FORM = re.compile(r"(?:family|given|prefix|suffix)\s*=")  # BibLaTeX manual
 
 
 def _separator(pattern: str) -> re.Pattern[str]:
-    """Return what matches a separator, a brace, or a command, whose space separates nothing."""
+    r"""Return a pattern that finds a separator, a brace, or a command with the space that ends it.
+
+    ``_split`` passes over commands, so that the space of "\o " and the comma of "\," separate nothing.
+    """
     return re.compile(rf"\\(?:[a-z]+[ \t]*|.)|[{{}}]|{pattern}", re.DOTALL | re.IGNORECASE)
 
 
@@ -163,6 +166,9 @@ def entries(text: str) -> Iterator[BibTeXEntry]:
 class EntryScanner:
     """Finds the entries of one file, and their fields.
 
+    ``entries`` yields the beginning of an entry; ``fields`` then reads its fields, and leaves ``end`` and
+    ``is_closed`` behind. What ``@string`` defines is remembered for the entries that follow.
+
     An entry ends with its brace. If that is missing, or the entry is broken in another way, it ends before
     the next line that begins with an entry, and what is left of it is read as one text.
 
@@ -174,7 +180,9 @@ class EntryScanner:
         self.end = 0
         self.is_closed = False
         self._text = text
-        self._limit = 0  # before the next line that begins with an entry
+        self._next_start = (
+            0  # of the next line that begins with an entry, as ``_next_entry`` found it last
+        )
         self._macros: dict[str, str] = {}
 
     def entries(self) -> Iterator[tuple[re.Match[str], int]]:
@@ -183,8 +191,10 @@ class EntryScanner:
         while (entry := ENTRY.search(text, self.end)) is not None:
             line = text.rfind("\n", self.end, entry.start()) + 1 or self.end
             if _COMMENTED_OUT.match(text, line):
-                self.end = self._line_end(entry.start())
+                line_end = text.find("\n", entry.start())
+                self.end = len(text) if line_end < 0 else line_end
                 continue
+
             self.end = entry.end()
             limit = self._next_entry(self.end)
             match entry["type"].lower():
@@ -196,9 +206,9 @@ class EntryScanner:
                     yield entry, limit
 
     def fields(self, limit: int) -> Iterator[Field]:
-        """Yield the fields of the entry that ``entries`` yielded last.
+        """Yield the fields of the entry that ``entries`` yielded last, up to its brace or to what is broken.
 
-        :param limit: where it ends at the latest.
+        :param limit: where it ends at the latest. If a value goes on behind that, a later line limits the entry
         """
         position = self.end
         self.end = limit
@@ -216,28 +226,25 @@ class EntryScanner:
                 return
             yield Field(name["name"].lower(), name.start("name"), value)
             position = value[-1].end
-            if position > limit:
+            if position > limit:  # the value has a line that begins like an entry
                 self.end = limit = self._next_entry(position)
 
     def text_of(self, value: list[ValuePiece]) -> str:
-        """Return the text of a value, with macros replaced; of one that is not known, its name."""
+        """Return the text of a value, with macros replaced; a macro that is not known shows its name."""
         return "".join(piece.text or self._text[slice(*piece.span)] for piece in value)
-
-    def _line_end(self, start: int) -> int:
-        end = self._text.find("\n", start)
-        return len(self._text) if end < 0 else end
 
     def _next_entry(self, start: int) -> int:
         """Return where the next line that begins with an entry starts."""
-        if self._limit < start:
+        if self._next_start < start:
             following = NEXT_ENTRY.search(self._text, start - 1)
-            self._limit = following.start() + 1 if following else len(self._text)
-        return self._limit
+            self._next_start = following.start() + 1 if following else len(self._text)
+        return self._next_start
 
     def _value(self, start: int, limit: int) -> list[ValuePiece] | None:
-        """Return the pieces of the value at ``start``, with their delimiters; None if it is broken.
+        """Return the pieces of the value at ``start``, as in {a} # jan # "b"; None if it is broken.
 
-        A line that begins with an entry is part of the value if the braces around it are balanced.
+        A line that begins with an entry is part of the value if the braces around it are balanced, so the value
+        may end behind ``limit``.
         """
         pieces: list[ValuePiece] = []
         while True:
@@ -252,16 +259,15 @@ class EntryScanner:
             start = joined.end()
 
     def _piece(self, start: int, limit: int) -> ValuePiece | None:
-        """Return the piece of a value at ``start``; None if there is none."""
+        """Return the piece of a value at ``start``: a text, a number or a macro; None if there is none."""
         end = closing(self._text, start, limit + _FURTHER)
         if end is not None:
             return ValuePiece(start, end, None)
         word = _MACRO.match(self._text, start, limit)
         if word is None:
             return None
-        if word[0].isdecimal():
-            return ValuePiece(start, word.end(), word[0])
-        return ValuePiece(start, word.end(), self._macros.get(word[0].lower(), ""))
+        text = word[0] if word[0].isdecimal() else self._macros.get(word[0].lower(), "")
+        return ValuePiece(start, word.end(), text)
 
     def _string(self, start: int, limit: int) -> int:
         """Remember the macro that ``@string`` defines, and return where it ends."""
@@ -276,7 +282,11 @@ class EntryScanner:
 
 
 def closing(text: str, start: int, limit: int) -> int | None:
-    """Return where the value ends that a brace or quotation mark opens; None if nothing closes it."""
+    """Return where the value ends that a brace or quotation mark at ``start`` opens.
+
+    None if there is neither of them, or nothing closes it before ``limit``. A quotation mark in braces closes
+    nothing, and neither does an escaped one.
+    """
     opening = text[start : start + 1]
     if opening not in {"{", '"'}:
         return None
@@ -306,19 +316,23 @@ def names(value: str) -> list[dict[str, str]]:
     return [_name(text) for text in texts if text]
 
 
-def _name(text: str) -> dict[str, str]:
-    parts = _parts_of_name(text)
+def _name(tex: str) -> dict[str, str]:
+    """Return a name as CSL-JSON; one without given names, such as "Aristotle", is a literal."""
+    parts = _parts_of_name(tex)
     if "given" in parts:
         parts["given"] = _INITIAL.sub(" ", parts["given"])
-    shown = {part: plain_text(tex) for part, tex in parts.items()}
-    name = {part: text for part, text in shown.items() if text}
-    if [*name] == ["family"]:
+    texts = {part: plain_text(tex) for part, tex in parts.items()}
+    name = {part: text for part, text in texts.items() if text}
+    if list(name) == ["family"]:
         return {"literal": name["family"]}
     return name
 
 
 def _parts_of_name(text: str) -> dict[str, str]:
-    """Return the parts of a name as CSL-JSON has them, in TeX."""
+    """Return the parts of a name as CSL-JSON has them, in TeX.
+
+    The forms of BibTeX are "Anna van der Berg", "van der Berg, Anna" and "van der Berg, Jr., Anna".
+    """
     if _is_whole(text):
         return {"literal": text}
     parts = [part.strip() for part in _split(text, _COMMA)]
@@ -326,16 +340,17 @@ def _parts_of_name(text: str) -> dict[str, str]:
         return _parts_by_their_names(parts)
     if len(parts) == 1:
         words = _words(text)
-        given = _count_given(words)
-        return {**_family_parts(words[given:]), "given": " ".join(words[:given])}
-    family = _family_parts(_words(parts[0]))
+        count = _count_given(words)
+        return {**_family_parts(words[count:]), "given": " ".join(words[:count])}
+
+    family_parts = _family_parts(_words(parts[0]))
     if len(parts) == 2:
-        return {**family, "given": parts[1]}
-    return {**family, "given": parts[-1], "suffix": parts[1]}
+        return {**family_parts, "given": parts[1]}
+    return {**family_parts, "given": parts[-1], "suffix": parts[1]}
 
 
 def _is_whole(text: str) -> bool:
-    """Return whether braces enclose a name, but not as those of an accent do."""
+    r"""Return whether braces enclose all of a name, as in "{NASA}"; those of an accent ("{\'E}") do not count."""
     return text[0] == "{" and text[1:2] != "\\" and closing(text, 0, len(text)) == len(text)
 
 
@@ -358,7 +373,10 @@ def _words(text: str) -> list[str]:
 
 
 def _count_given(words: list[str]) -> int:
-    """Return how many words of a name without commas are given names: those before a particle or the last one."""
+    """Return how many words of a name without commas are given names: 1 for "Anna van der Berg", 2 for "D. E. Li".
+
+    They end before the first particle, or before the last word.
+    """
     for count, word in enumerate(words[:-1]):
         if _is_particle(word):
             return count
@@ -366,7 +384,7 @@ def _count_given(words: list[str]) -> int:
 
 
 def _family_parts(words: list[str]) -> dict[str, str]:
-    """Return the particle and the family name, which has at least the last word."""
+    """Return the particle and the family name, as of "van der Berg"; the last word is always a family name."""
     count = 0
     while count < len(words) - 1 and _is_particle(words[count]):
         count += 1
@@ -377,7 +395,7 @@ def _family_parts(words: list[str]) -> dict[str, str]:
 
 
 def _is_particle(word: str) -> bool:
-    """Return whether a word begins with a small letter that no braces protect."""
+    """Return whether a word begins with a small letter, as "von" does, unless braces protect it, as in "{von}"."""
     return plain_text(_PROTECTED.sub(r"\1", word))[:1].islower()
 
 

@@ -427,7 +427,7 @@ def _publisher(fields: Fields) -> str:
 
 
 def _genre(entry: BibTeXEntry, fields: Fields) -> str:
-    """Return what kind of report or thesis an entry is, such as "PhD thesis"; "" if it says no more than its type."""
+    """Return the kind of a report or thesis, such as "PhD thesis"; "" if it says no more than the type of CSL."""
     genre = fields.get("type", "")
     if not genre and entry.type.endswith("thesis"):
         genre = entry.type
@@ -647,6 +647,7 @@ class _Journal(NamedTuple):
 
 
 def _journals(lines: str) -> dict[str, _Journal]:
+    """Return journals by their macros; a line is "nat | Nature | Nature": macro, name, short name."""
     journals = {}
     for line in filter(None, map(str.strip, lines.splitlines())):
         macro, name, short = line.split(" | ")

@@ -66,7 +66,7 @@ class NotesTreeprocessor(Treeprocessor):
             return
         if citing.raises_numbers:
             _Marks(root, citations, citing.stops_in_quotes).move_numbers()
-        if not citing.styles()[0].is_note:
+        if not citing.styles().citations.is_note:
             return
         footnotes = self._footnotes()
         made: dict[str, Element] = {}

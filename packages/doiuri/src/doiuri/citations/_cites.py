@@ -97,15 +97,17 @@ def parse_citation(
 def _read(
     piece: str, locale: csl.Locale | str, ids: Mapping[str, Handle | str] | None
 ) -> CitationItem:
-    """Read one work: the first word that looks like a name is one."""
-    words = list(re.finditer(r"\S+", piece))
+    """Read one work, such as "see -@knuth1984, p. 12": the first word that looks like a name is its name."""
+    words = re.finditer(r"\S+", piece)
     name = next((word for word in words if _LIKE_A_NAME.match(word[0])), None)
     if name is None:
         # nothing but a DOI with another label, or an error
         return CitationItem(DOI.parse(piece), typed=piece)
+
     written = name[0].rstrip(",;")
     typed = written.removeprefix("-")
-    where = csl.parse_locator(piece[name.start() + len(written) :], locale_of(locale))
+    rest = piece[name.start() + len(written) :]
+    where = csl.parse_locator(rest, locale_of(locale))
     return CitationItem(
         _key(typed, ids),
         piece[: name.start()].strip(),
@@ -119,9 +121,13 @@ def _read(
 
 
 def _key(typed: str, ids: Mapping[str, Handle | str] | None) -> Handle | str:
-    """Return the DOI or id that a name stands for."""
+    """Return the DOI or id that a name stands for, such as "10.1000/182", "@knuth1984" or "@{a:b}".
+
+    :raises ValueError: if there is no work with an id, with the id that was probably meant
+    """
     if typed[0] != "@":
         return DOI.parse(typed)
+
     name = typed[2:-1] if typed[1:2] == "{" else typed[1:]
     if ids is not None and name in ids:
         return ids[name]
@@ -157,7 +163,10 @@ def _most_similar(name: str, ids: Iterable[str]) -> str | None:
 
 
 def _similarity(one: str, other: str) -> float:
-    """Return how similar the letters of two ids are, from 0 to 1; 1 if one id begins with all of the other."""
+    """Return how similar the letters of two ids are, from 0 to 1; 1 if one id begins with all of the other.
+
+    Below ``_LEAST_SIMILARITY``, 0 may stand for the similarity, which takes long to compute.
+    """
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) >= _SHORTEST_NAME and longer.startswith(shorter):
         return 1
@@ -168,4 +177,5 @@ def _similarity(one: str, other: str) -> float:
 
 
 def _letters(id_: str) -> str:
+    """Return the letters of an id: "kahn" of "Kahn2006"."""
     return "".join(filter(str.isalpha, id_.casefold()))

@@ -7,7 +7,7 @@ import re
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_csl import Abbreviations, Processor
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from doiuri_csl import Locale
-
     from doiuri._doi import Handle
     from doiuri.plugins.options import Options
     from doiuri.works import Work
@@ -38,6 +36,13 @@ _BETWEEN = re.compile(  # works that are listed
     """,
     re.VERBOSE,
 )
+
+
+class _Styles(NamedTuple):
+    """The style of citations, and that of the entries to which they lead."""
+
+    citations: ReferenceStyle
+    entries: ReferenceStyle
 
 
 class Citing:
@@ -62,27 +67,33 @@ class Citing:
         self._notes = options.notes
         self._style = options.reference_style
         self._csl_path = options.csl_path
-        self.locale, self.no_language = self._locale_of(language)
-        """The language of citations, and why it is English instead of ``language``; "" if it is not."""
-        with _naming(f"{prefix}reference_locale"):
-            self.entry_locale = self.locale
-            """The language of lists."""
-            if options.reference_locale:
-                self.entry_locale = load_locale(options.reference_locale)
-        if not language or (self.no_language and options.reference_locale):
-            self.locale = self.entry_locale
-            self.no_language = ""
+
+        self.no_language = ""
+        """Why ``locale`` is English instead of ``language``; "" if it is not."""
+        try:
+            self.locale = load_locale(language or ENGLISH)
+            """The language of citations."""
+        except ValueError as error:
+            self.locale = load_locale(ENGLISH)
+            self.no_language = str(error)
+        self.entry_locale = self.locale
+        """The language of lists."""
+        works_language = language or ENGLISH
 
         self.locale_files: tuple[str, ...] = ()
         """The path of the file of ``reference_locale``, unless that is a language."""
-        locale = options.reference_locale or ""
-        if option("reference_locale").names_file(locale):
-            self.locale_files = (locale,)
+        reference_locale = options.reference_locale
+        if reference_locale:
+            with _naming(f"{prefix}reference_locale"):
+                self.entry_locale = load_locale(reference_locale)
+            works_language = self.entry_locale.lang
+            if not language or self.no_language:
+                self.locale = self.entry_locale
+                self.no_language = ""
+            if option("reference_locale").names_file(reference_locale):
+                self.locale_files = (reference_locale,)
 
         with _naming(f"{prefix}works"):
-            works_language = language or ENGLISH
-            if options.reference_locale:
-                works_language = self.entry_locale.lang
             self.library = read_works(options.works, language=works_language)
             """The works of the author's files; its ``problems`` say what is wrong with them."""
 
@@ -98,12 +109,6 @@ class Citing:
     def heading(self) -> str:
         """What lists are called in their language, such as "References"."""
         return heading_of(self.entry_locale)
-
-    def _locale_of(self, language: str) -> tuple[Locale, str]:
-        try:
-            return load_locale(language or ENGLISH), ""
-        except ValueError as error:
-            return load_locale(ENGLISH), str(error)
 
     def read_nocite(
         self, text: str, report: Callable[[str, ValueError], object]
@@ -126,6 +131,10 @@ class Citing:
         return cites
 
     def _read_listed(self, part: str) -> Iterable[CitationItem]:
+        """Return the works of one part, or all works of the files.
+
+        :raises ValueError: if there is no such work, or there are no files of works
+        """
         if part not in {"*", "@*"}:
             return parse_citation(part, self.locale, self.library.ids)
         if not self.library.files:
@@ -135,16 +144,14 @@ class Citing:
     @property
     def style_files(self) -> tuple[str, ...]:
         """The paths of the files of ``reference_style``: its own, and that of the style that it depends on."""
-        _, style = self.styles()
-        return tuple(map(str, style.files))
+        return tuple(map(str, self.styles().entries.files))
 
     def style_digest(self, name: str) -> bytes:
         """Return a digest of the style that a list has, or of what is wrong with it, as this build reads it."""
         try:
-            _, style = self.styles(name)
+            return self.styles(name).entries.digest
         except ValueError as error:
             return hashlib.blake2s(str(error).encode("utf-8", "surrogatepass")).digest()
-        return style.digest
 
     @cache  # noqa: B019 (one a build)
     def digest(self, path: str) -> bytes | None:
@@ -163,16 +170,16 @@ class Citing:
         :param works: the registered works that are known, and None for a DOI that has none
         :param style: the style of the list, if it has one of its own
         """
-        of_citations, of_entries = self.styles(style)
+        styles = self.styles(style)
         cited = list(cited)
         registered = {doi: work for doi, work in works.items() if work is not None}
         corrected = self.library.merge(registered, cited)
         return Bibliography(
             cited,
             {**works, **corrected},
-            of_citations,
+            styles.citations,
             self.locale,
-            entry_style=of_entries,
+            entry_style=styles.entries,
             entry_locale=self.entry_locale,
             abbreviations=self._abbreviations,
         )
@@ -180,21 +187,24 @@ class Citing:
     @property
     def makes_notes(self) -> bool:
         """Whether citations become footnotes: in a style of notes, unless the option ``notes`` is off."""
-        return self._notes is not False and self.styles()[0].is_note
+        return self._notes is not False and self.styles().citations.is_note
 
     @property
     def raises_numbers(self) -> bool:
         """Whether citations are raised numbers, which stand after punctuation as the marks of notes do."""
-        return self.styles()[0].is_raised
+        return self.styles().citations.is_raised
 
     @cached_property
     def stops_in_quotes(self) -> bool:
         """Whether full stops and commas stand inside quotation marks in the language of citations."""
-        return Processor(self.styles()[0].parsed, [], self.locale).punctuation_in_quote
+        return Processor(self.styles().citations.parsed, [], self.locale).punctuation_in_quote
 
     @cache  # noqa: B019 (one a build)
-    def styles(self, name: str = "") -> tuple[ReferenceStyle, ReferenceStyle]:
+    def styles(self, name: str = "") -> _Styles:
         """Return the style of citations, and that of the entries to which they lead.
+
+        They are the same one, unless the option ``citation`` wants numbers and the style has none, or names and
+        the style has numbers: then citations are in the style of ours that has what it wants.
 
         :param name: the style of a list that has one of its own, in ``folder``
         :raises ValueError: if there is no such style
@@ -204,15 +214,15 @@ class Citing:
             entries = ReferenceStyle.load(name, self._folder, self._csl_path)
         else:
             entries = ReferenceStyle.load(self._style or default, csl_path=self._csl_path)
-        is_numbered = self._kind == "number"
-        if self._kind is None or entries.numbered == is_numbered:
-            return entries, entries
-        return ReferenceStyle.load(default), entries
+        wants_numbers = self._kind == "number"
+        if self._kind is None or entries.numbered == wants_numbers:
+            return _Styles(entries, entries)
+        return _Styles(ReferenceStyle.load(default), entries)
 
 
 @contextmanager
 def _naming(name: str) -> Iterator[None]:
-    """Begin the message of a ValueError with the name of an option."""
+    """Begin the message of a ValueError with the name of the option that is read: "doi_works: …"."""
     try:
         yield
     except ValueError as error:

@@ -36,7 +36,10 @@ _LABELS = {
 
 
 def item_of(work: Work, style: ReferenceStyle) -> dict[str, Any]:
-    """Return a work as an item of CSL-JSON."""
+    """Return a work as an item of CSL-JSON, in which numbers have no labels: "12" for "p. 12".
+
+    A publisher with the name of the container is left out, in our styles.
+    """
     item = work.csl
     item["id"] = item_id(work.key)
     if work.doi is not None:
@@ -44,7 +47,7 @@ def item_of(work: Work, style: ReferenceStyle) -> dict[str, Any]:
     for variable, label in _LABELS.items():
         if variable in item:
             item[variable] = label.sub("", item[variable], count=1)
-    # bioRxiv is both
+    # "bioRxiv" is both
     if style.is_shipped and item.get("publisher", "").casefold() == work.container.casefold():
         item.pop("publisher", None)
     return item

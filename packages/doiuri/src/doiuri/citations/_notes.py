@@ -75,17 +75,21 @@ def move_mark(before: str, after: str, *, stops_in_quotes: bool = False) -> tupl
 
 
 def _end_of_punctuation(before: str, after: str) -> int:
-    """Return where the punctuation ends that stands before a mark."""
+    """Return where the punctuation ends with which a text begins after a mark, and which belongs before it.
+
+    It is 2 for ".) Then", but 0 for ")" in "([mark])", where the citation alone is in brackets.
+    """
     end = 0
     while end < len(after) and _stands_before_mark(after, end):
         is_closing = unicodedata.category(after[end]) == "Pe"
         if is_closing and end == 0 and before and unicodedata.category(before[-1]) == "Ps":
-            return 0  # the citation alone is in brackets
+            return 0
         end += 1
     return end
 
 
 def _stands_before_mark(text: str, at: int) -> bool:
+    """Return whether the mark of a note stands behind a character: "." or a closing bracket, but not "-"."""
     character = text[at]
     is_closing = unicodedata.category(character) in {"Pe", "Pf"}  # brackets, quotation marks
     if character not in _BEFORE_MARK and not is_closing:
@@ -96,7 +100,7 @@ def _stands_before_mark(text: str, at: int) -> bool:
 
 
 def _has_stop(text: str, *, stops_in_quotes: bool) -> bool:
-    """Return whether a full stop after a text would be one too many."""
+    """Return whether a text has a stop at its end already, so that a full stop after it would be one too many."""
     if stops_in_quotes:
         text = text.rstrip(_QUOTES)
     return text.endswith(_STOPS)
@@ -116,13 +120,16 @@ def ends_sentence(text: str) -> bool:
 
 
 def ends_in_title(text: str, title: str) -> bool:
-    """Return whether a text ends in a title with a full stop of its own, perhaps in quotation marks."""
-    shown = text.rstrip(_AFTER_STOP).casefold()
-    return title.endswith(".") and shown.endswith(title.casefold())
+    """Return whether a text ends in a title with a full stop of its own: "Bees, etc.", perhaps in quotes."""
+    stripped = text.rstrip(_AFTER_STOP).casefold()
+    return title.endswith(".") and stripped.endswith(title.casefold())
 
 
 def without_stop(runs: list[csl.Run]) -> list[csl.Run]:
-    """Return runs without the full stop at their end, which may stand in quotation marks."""
+    """Return runs without the full stop at their end, which may stand in quotation marks; "..." stays.
+
+    Runs at the end that hold nothing but quotation marks and brackets are passed over.
+    """
     runs = list(runs)
     for index in range(len(runs) - 1, -1, -1):
         text = runs[index].text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -45,12 +46,12 @@ def _plain(run: csl.Run) -> str:
 
 
 def spans_of(runs: Iterable[csl.Run], target_of: Callable[[csl.Run], Target]) -> tuple[Span, ...]:
-    """Return runs by where they lead; only text and formats are left of them."""
+    """Return a span for each series of runs that lead to one target; only their texts and formats are kept."""
     spans = []
-    for target, same in groupby(runs, target_of):
-        plain = csl.merge(csl.Run(run.text, run.formats) for run in same)
-        if plain:
-            spans.append(Span(plain, target))
+    for target, runs_to_target in groupby(runs, target_of):
+        merged = csl.merge(csl.Run(run.text, run.formats) for run in runs_to_target)
+        if merged:
+            spans.append(Span(merged, target))
     return tuple(spans)
 
 
@@ -61,41 +62,45 @@ def with_whole_brackets(spans: Sequence[Span]) -> tuple[Span, ...]:
     the link to another work comes before that, it ends before its bracket.
     """
     whole: list[Span] = []
-    rest = list(spans)
+    rest = deque(spans)
     while rest:
-        span = rest.pop(0)
-        place = _unclosed(span) if span.target is not None else None
-        if place is None:
+        span = rest.popleft()
+        opened = _unclosed(span) if span.target is not None else None
+        if opened is None:
             whole.append(span)
             continue
 
         text = _text(span)
-        is_followed = bool(rest) and rest[0].target is None
-        end = _end_of_bracket(text[place], _text(rest[0])) if is_followed else None
+        end = None
+        if rest and rest[0].target is None:
+            end = _end_of_bracket(text[opened], _text(rest[0]))
         if end is not None:
-            inside, after = _split(rest.pop(0), end)
-            span = Span(csl.merge((*span.runs, *inside.runs)), span.target)
-            rest.insert(0, after)
+            inside, unlinked = _split(rest.popleft(), end)
+            linked = Span(csl.merge((*span.runs, *inside.runs)), span.target)
         else:
-            span, bracket = _split(span, len(text[:place].rstrip()))
-            rest.insert(0, bracket._replace(target=None))
-        whole.append(span)
+            linked, bracket = _split(span, len(text[:opened].rstrip()))
+            unlinked = bracket._replace(target=None)
+        whole += [linked, unlinked]
     return tuple(span for span in whole if span.runs)
 
 
 def _unclosed(span: Span) -> int | None:
     """Return the place of the last bracket that a span opens and does not close; None if it closes all."""
+    text = _text(span)
     opened: list[int] = []
-    for place, character in enumerate(_text(span)):
+    for place, character in enumerate(text):
         if character in _CLOSERS:
             opened.append(place)
-        elif opened and character == _CLOSERS[_text(span)[opened[-1]]]:
+        elif opened and character == _CLOSERS[text[opened[-1]]]:
             opened.pop()
     return opened[-1] if opened else None
 
 
 def _end_of_bracket(bracket: str, text: str) -> int | None:
-    """Return where a bracket that was opened before a text ends in it; None if it does not."""
+    """Return where a text closes a bracket that was opened before it; None if it does not.
+
+    It is 10 for "(" and ", p. (12)), and".
+    """
     depth = 1
     for place, character in enumerate(text):
         if character == bracket:
@@ -116,8 +121,9 @@ def _split(span: Span, place: int) -> tuple[Span, Span]:
     before: list[csl.Run] = []
     after: list[csl.Run] = []
     for run in span.runs:
-        before.append(run._replace(text=run.text[: max(place, 0)]))
-        after.append(run._replace(text=run.text[max(place, 0) :]))
+        cut = max(place, 0)
+        before.append(run._replace(text=run.text[:cut]))
+        after.append(run._replace(text=run.text[cut:]))
         place -= len(run.text)
     return span._replace(runs=csl.merge(before)), span._replace(runs=csl.merge(after))
 
@@ -128,16 +134,18 @@ def link_of(work: Work) -> Target:
 
 
 def entry_spans(runs: Iterable[csl.Run], work: Work) -> tuple[Span, ...]:
-    """Return the text of an entry; if the style shows neither DOI nor URL, the link is at the end.
+    """Return the text of an entry, which leads to the DOI of the work, or else to its URL.
 
-    If the style shows nothing of the work, the link or else the title is the text.
+    If the style shows neither of them, the link is added at the end. If the style shows nothing of the work, the
+    link or else the title is the text.
     """
     link = link_of(work)
 
     def target_of(run: csl.Run) -> Target:
         return link if _is_doi(run, work) else run.link or None
 
-    spans = spans_of(_stripped([_shown(run, work) for run in runs]), target_of)
+    runs_of_host = _stripped([_run_of_host(run, work) for run in runs])
+    spans = spans_of(runs_of_host, target_of)
     if link is None:
         return spans or (Span((csl.Run(work.title or str(work.key)),)),)
     if any(span.target == link for span in spans):
@@ -148,7 +156,7 @@ def entry_spans(runs: Iterable[csl.Run], work: Work) -> tuple[Span, ...]:
     return (*spans, Span((csl.Run(" "),)), linked) if spans else (linked,)
 
 
-def _shown(run: csl.Run, work: Work) -> csl.Run:
+def _run_of_host(run: csl.Run, work: Work) -> csl.Run:
     """Return a run of an entry as hosts show it: a DOI as a link or a name, and everything on one line."""
     if run.text == "\n":
         return csl.Run(" ")

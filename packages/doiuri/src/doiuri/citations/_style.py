@@ -120,7 +120,7 @@ class ReferenceStyle:
 
     @cached_property
     def is_raised(self) -> bool:
-        """Whether citations are raised numbers."""
+        """Whether citations are raised numbers: a citation of any work shows it."""
         if not self.numbered:
             return False
         processor = csl.Processor(self.parsed, [{"id": "any"}], _shipped_locale(ENGLISH))
@@ -135,11 +135,11 @@ class ReferenceStyle:
 
 
 def _find(name: str, folders: list[Path]) -> Path:
-    """Return the file of a style in a folder of styles.
+    """Return the file of a style in the first folder that has it.
 
-    :raises ValueError: if there is none
+    :raises ValueError: if there is none; it names similar styles of the folders, and the closest of ours
     """
-    # Installed by Zotero; in the CSL project's repository; those that Zotero keeps for others alone
+    # Zotero's own; the CSL project keeps dependent styles apart, and Zotero those on which only others depend
     places = [folder / below for folder in folders for below in ("", "dependent", "hidden")]
     if _NAME.fullmatch(name):
         for place in places:
@@ -147,23 +147,21 @@ def _find(name: str, folders: list[Path]) -> Path:
             if file.is_file():
                 return file
 
-    closest = SHIPPED[bool(_NUMERIC.search(name))]
+    author_date, numeric = SHIPPED
+    closest = numeric if _NUMERIC.search(name) else author_date
     advice = f"write {closest!r}, the closest of ours, or the path of a .csl file"
     if not folders:
         raise ValueError(f"unknown style {name!r}: {advice}")
     known = {file.stem for place in places for file in place.glob("*.csl")}
-    near = get_close_matches(name.lower(), known, cutoff=_ALIKE)
-    looked = ", ".join(
-        str(folder) if folder.is_dir() else f"{folder} (no folder)" for folder in folders
-    )
+    similar = get_close_matches(name.lower(), known, cutoff=_ALIKE)
+    searched = []
+    for folder in folders:
+        remark = "" if folder.is_dir() else " (no folder)"
+        searched.append(f"{folder}{remark}")
+    question = f" (did you mean {' or '.join(similar)}?)" if similar else ""
     raise ValueError(
-        f"unknown style {name!r}: it is not in {looked}{_did_you_mean(near)}; {advice}"
+        f"unknown style {name!r}: it is not in {', '.join(searched)}{question}; {advice}"
     )
-
-
-def _did_you_mean(names: list[str]) -> str:
-    """Return a question that follows, with the names; "" without any."""
-    return f" (did you mean {' or '.join(names)}?)" if names else ""
 
 
 def load_locale(name: str, folder: str | os.PathLike[str] = ".") -> csl.Locale:

@@ -84,12 +84,12 @@ def read_works(
         installed
     """
     files = tuple(Path(folder, path) for path in paths)
-    reader = _Reader()
+    builder = _LibraryBuilder()
     for file in files:
-        for line, item in _read(file, language, reader.problems.append):
-            reader.add(item, f"{file}:{line}")
-    known_ids = reader.ids if files else None
-    return Library(files, known_ids, tuple(dict.fromkeys(reader.problems)), reader.items)
+        for line, item in _items_of(file, language, builder.problems.append):
+            builder.add(item, f"{file}:{line}")
+    known_ids = builder.ids if files else None
+    return Library(files, known_ids, tuple(dict.fromkeys(builder.problems)), builder.items)
 
 
 def read_bibtex(text: str, language: str = "en") -> dict[str, Work]:
@@ -106,8 +106,11 @@ def read_bibtex(text: str, language: str = "en") -> dict[str, Work]:
     return works
 
 
-class _Reader:
-    """Collects the items of files, and what is wrong with them."""
+class _LibraryBuilder:
+    """Collects the items of files, and what is wrong with them.
+
+    An item is known by its key: its DOI, or else its id. Of several items with one DOI, the first one counts.
+    """
 
     def __init__(self) -> None:
         self.ids: dict[str, Handle | str] = {}
@@ -115,7 +118,7 @@ class _Reader:
         self.problems: list[str] = []
 
     def add(self, item: Any, place: str) -> None:
-        """Add the work in an item; what is wrong with it begins with its place."""
+        """Add the work in an item, or a problem, which begins with the place: file and line."""
         if not isinstance(item, dict):
             self.problems.append(f"{place}: expected the object of a work, not {brief(item)}")
             return
@@ -130,6 +133,7 @@ class _Reader:
             return
         if id_:
             self.ids[id_] = key
+
         if key not in self.items:
             self.items[key] = item
         elif not isinstance(key, str):
@@ -138,7 +142,11 @@ class _Reader:
             self.problems.append(f"{place}: {both} {one_work}")
 
     def _key(self, item: dict[str, Any], place: str) -> Handle | str | None:
-        """Return the DOI of an item, or else its id, or None; an invalid DOI that is a URL becomes its URL."""
+        """Return the DOI of an item, or else its id; None if it has neither.
+
+        A DOI that is invalid is reported, and becomes the URL of the item. A short DOI, such as "10/abc", is a URL
+        of https://doi.org.
+        """
         name = str(item.get("DOI") or "")
         id_ = str(item.get("id") or "")
         if not name and not id_:
@@ -170,7 +178,7 @@ def _called(item: Mapping[str, Any]) -> str:
     return repr(str(item["id"]))
 
 
-def _read(file: Path, language: str, report: Callable[[str], object]) -> Items:
+def _items_of(file: Path, language: str, report: Callable[[str], object]) -> Items:
     """Return the items of a file, with their lines; ``report`` is called with each problem of BibTeX entries."""
     try:
         text = file.read_text("utf-8-sig")
@@ -210,7 +218,7 @@ def _json_items(file: Path, text: str) -> Items:
         before = _BETWEEN.match(text, end)
         start = before.end() if before else end
         yield line_of(start), item
-        _, end = decoder.raw_decode(text, start)
+        _, end = decoder.raw_decode(text, start)  # decoded a second time for its end
 
 
 def _yaml_items(file: Path, text: str) -> Items:
@@ -222,7 +230,7 @@ def _yaml_items(file: Path, text: str) -> Items:
     try:
         loader = yaml.BaseLoader(text)  # dates and numbers stay as they are written
         root = loader.get_single_node()
-        if isinstance(root, yaml.MappingNode):  # pandoc's: references: […]
+        if isinstance(root, yaml.MappingNode):  # pandoc's form, "references: […]"
             root = next((value for name, value in root.value if name.value == "references"), None)
         if not isinstance(root, yaml.SequenceNode):
             raise ValueError(f"{file}:1: expected a list of works, or one named references")  # noqa: TRY004

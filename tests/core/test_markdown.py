@@ -14,7 +14,7 @@ import markdown
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
-from doiuri.markdown import without_code
+from doiuri.plugins.markdown import without_code
 from markdown_doiuri import DOIExtension
 from myst_parser.parsers.docutils_ import Parser
 from support.cases import DATA

@@ -26,9 +26,9 @@ from support.manual.building import ROOT
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.rst"), *DOCS.rglob("*.md")])
 PUBLIC = [
-    *("dask_doiuri", "docutils_doiuri", "docutils_doiuri.nodes", "doiuri", "doiuri.markdown"),
+    *("dask_doiuri", "docutils_doiuri", "docutils_doiuri.nodes", "doiuri", "doiuri.connections"),
     *("doiuri.plugins", "doiuri.plugins.clients", "doiuri.plugins.options"),
-    *("doiuri.connections", "doiuri.plugins.display", "doiuri.plugins.sentences"),
+    *("doiuri.plugins.display", "doiuri.plugins.markdown", "doiuri.plugins.sentences"),
     *("doiuri.plugins.survey", "doiuri.records", "doiuri.resolver", "doiuri.rest"),
     *("doiuri.testing", "doiuri.testing.strategies", "doiuri.tex", "doiuri.works"),
     *(

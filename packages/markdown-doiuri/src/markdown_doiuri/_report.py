@@ -13,8 +13,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import advise, find
-from doiuri.markdown import without_code
 from doiuri.plugins import unescape_html, with_suggestion
+from doiuri.plugins.markdown import without_code
 from doiuri.plugins.sentences import dead_doi
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
-from doiuri.markdown import NO_LINKS
 from doiuri.plugins import unescape_html, whole_name
 from doiuri.plugins.display import details_of, needs_work
+from doiuri.plugins.markdown import NO_LINKS
 from doiuri.plugins.survey import Need
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, AtomicString

@@ -8,7 +8,7 @@ from heapq import merge
 from typing import TYPE_CHECKING
 
 from doiuri.bibtex import ENTRY, NEXT_ENTRY, closing
-from doiuri.markdown import without_code
+from doiuri.plugins.markdown import without_code
 
 from doiuri_cli.readers._bibtex import parts as parts_of_bibtex
 from doiuri_cli.readers._part import (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from doiuri import DOI, find
 from doiuri.citations import EntryCache
-from doiuri.markdown import without_code
 from doiuri.plugins.display import SCRIPT, STYLE_SHEET
+from doiuri.plugins.markdown import without_code
 from doiuri.plugins.options import Option, hint
 from mkdocs.config.base import BaseConfigOption, LegacyConfig, ValidationError
 from mkdocs.config.config_options import Type

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
+from doiuri._find._fences import FencedBlock, fenced_blocks
 from doiuri._find._html import (
     AMPERSAND,
     ENTITY,
@@ -34,45 +35,15 @@ _LINK_LABEL = r"\[(?!\^)[^\]\n]{1,999}\]"  # "[^" begins a footnote
 _DEFINITION = lazy(rf"{_LINK_LABEL}:[ \t]*\n?[ \t]*")
 
 _LONGEST_MARGIN = 12  # characters before the first one of a line, with the line break
-_BLANKS = lazy(r"[ >]*")
-_BLANKS_OR_MARKER = lazy(
-    r"""
-    [ >]*                     # quoted, indented
-    (?:
-        (?: [-*+]             # an item of a list
-        |   [0-9]{1,9}[.)]    # a numbered one
-        )
-        [ \t]+
-    )?
-    """,
-    re.VERBOSE,
-)
+_MARGIN = lazy(r"[ >]*")
 
 _LONGEST_DESTINATION = 2000  # characters in angle brackets
 _DEEPEST_PARENTHESES = 32  # in a destination, as in CommonMark's reference implementation
 _IN_DESTINATION = lazy(r"\\.|[()\s]")
 _IN_ANGLES = lazy(r"<[^\\<>\n]*+(?:\\.[^\\<>\n]*+)*>")
 
-_LONGEST_INFO = 200  # characters after a fence that are looked at
-_FENCE = lazy(
-    rf"""
-    (?: ```+ | ~~~+ )
-    (?! [^`\n]{{0,{_LONGEST_INFO}}} ` )  # that would be code in a line
-    """,
-    re.VERBOSE,
-)
-
-
-class _Fence(NamedTuple):
-    """A fenced code block."""
-
-    start: int
-    code_end: int  # after the line break before the closing fence
-    end: int
-
-
-_FENCE_BEFORE_ALL = _Fence(0, 0, 0)
-_FENCE_AFTER_ALL = _Fence(sys.maxsize, sys.maxsize, sys.maxsize)
+_BLOCK_BEFORE_ALL = FencedBlock(0, 0, 0)
+_BLOCK_AFTER_ALL = FencedBlock(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 class Markdown(Scanner):
@@ -108,16 +79,16 @@ class Markdown(Scanner):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self._fences = _fences(text)
-        self._fence = _FENCE_BEFORE_ALL  # the next one, or the one that was read last
+        self._fenced_blocks = fenced_blocks(text)
+        self._fenced = _BLOCK_BEFORE_ALL  # the next one, or the one that was read last
         self._unclosed: set[tuple[str, int]] = set()  # backticks that nothing closes before an end
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
-        while self._fence.end <= place:
-            begin = max(begin, self._fence.end)
-            self._fence = next(self._fences, _FENCE_AFTER_ALL)
-        if self._fence.start <= place:
-            return self._fence.start, self._fence.end
+        while self._fenced.end <= place:
+            begin = max(begin, self._fenced.end)
+            self._fenced = next(self._fenced_blocks, _BLOCK_AFTER_ALL)
+        if self._fenced.start <= place:
+            return self._fenced.start, self._fenced.end
         return super().block(begin, place)
 
     def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:
@@ -125,9 +96,9 @@ class Markdown(Scanner):
         match token.lastgroup:
             case "escape":
                 return _unescaped(token)
-            case "code" if start == self._fence.start:
-                code = VisibleText(self.text, after, self._fence.code_end)
-                return code.whole_or_mentions(), self._fence.end
+            case "code" if start == self._fenced.start:
+                code = VisibleText(self.text, after, self._fenced.code_end)
+                return code.whole_or_mentions(), self._fenced.end
             case "code":
                 return self._code_span(token, end)
             case "label":
@@ -160,7 +131,7 @@ class Markdown(Scanner):
 
     def _definition(self, start: int) -> Construct | None:
         """Return the destination of a link reference definition, ``[label]: destination``; or None."""
-        if not _begins_line(self.text, start, _BLANKS):
+        if not _begins_line(self.text, start):
             return None
         definition = _DEFINITION.match(self.text, start)
         if definition:
@@ -189,33 +160,12 @@ def _unescaped(token: re.Match[str]) -> str:
     return unescaped(token)
 
 
-def _fences(text: str) -> Iterator[_Fence]:
-    """Yield the fenced code blocks, in order."""
-    end = 0
-    while (opener := _FENCE.search(text, end)) is not None:
-        end = opener.end()
-        if not _begins_line(text, opener.start(), _BLANKS_OR_MARKER):
-            continue
-
-        closer = _closing_fence(opener[0]).search(text, end)
-        if closer is None:  # the block goes on to the end (CommonMark 0.31, Fenced code blocks)
-            yield _Fence(opener.start(), len(text), len(text))
-            return
-        end = closer.end()
-        yield _Fence(opener.start(), closer.start() + len("\n"), end)
-
-
-def _closing_fence(fence: str) -> re.Pattern[str]:
-    """Return the pattern of a line that closes a fence: at least as long, and alone in its line."""
-    return re.compile(rf"\n[ \t>]*{fence}{fence[0]}*[ \t]*\r?$", re.MULTILINE)
-
-
-def _begins_line(text: str, place: int, margin: re.Pattern[str]) -> bool:
-    """Return whether only a ``margin`` is before ``place`` in its line."""
+def _begins_line(text: str, place: int) -> bool:
+    """Return whether only the marks of quotations and few blanks are before ``place`` in its line."""
     line_break = text.rfind("\n", max(0, place - _LONGEST_MARGIN), place)
     if line_break < 0 and place >= _LONGEST_MARGIN:
         return False  # the line begins farther away
-    return margin.fullmatch(text, line_break + 1, place) is not None
+    return _MARGIN.fullmatch(text, line_break + 1, place) is not None
 
 
 def _in_destination(text: str, start: int, end: int) -> Iterator[MentionSpan]:

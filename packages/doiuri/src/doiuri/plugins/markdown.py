@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri._find._fences import fenced_block, next_fence
 from doiuri._patterns import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from doiuri._find._fences import Fence
 
 __all__ = ["NO_LINKS", "without_code"]
 
@@ -15,15 +21,6 @@ _CODE = "code|kbd|pre|samp|script|style|textarea"
 
 _TAB = 4  # columns of a level of indentation
 _QUOTED = lazy(r"(?>(?:[ ]*+>[ ]?)+)")
-_FENCE = lazy(
-    r"""
-    (?P<margin> [ \t>]*+ (?> (?: (?: [-*+] | [0-9]{1,9}[.)] ) [ \t]++ )* ) )    # in quotations and items of lists
-    (?P<run> (?P<mark> ` ) `{2,}+ | ~{3,}+ )
-    (?P<info> (?(mark) [^`\n]* | .* ) )
-    $
-    """,
-    re.VERBOSE,
-)
 # Python-Markdown: a language and options
 _INFO = lazy(
     r"""
@@ -127,7 +124,7 @@ def without_code(source: str, *, myst: bool = False) -> str:
     """
     text = source
     if "```" in text or "~~~" in text:
-        text = _without_fences(text, myst)
+        text = _without_fenced(text, myst=myst)
     if "<" in text:
         text = _RAW.sub(_without_text, text)
     if "    " in text or "\t" in text:
@@ -169,111 +166,66 @@ def _without_text(element: re.Match[str]) -> str:
     return _TEXT.sub(_blank_match, element[0])
 
 
-class _Fence(NamedTuple):
-    quotes: int  # quotations that it is in
-    blanks: int  # before it, in the innermost quotation
-    is_item: bool  # whether it is the first line of an item of a list
-    run: str
-    info: str
+class _Replacement(NamedTuple):
+    """What stands in place of a stretch of the source: as many characters."""
 
-    @property
-    def opening(self) -> tuple[int, int, bool, str]:
-        """What the fences of a block have in common in Python-Markdown."""
-        return self.quotes, self.blanks, self.is_item, self.run
-
-    def closes(self, opener: _Fence) -> bool:
-        return self.info == "" and self.opening == opener.opening
-
-    def closes_myst(self, opener: _Fence) -> bool:
-        if self.info or self.is_item or self.quotes != opener.quotes:
-            return False
-        return self.run.startswith(opener.run)
+    start: int
+    text: str
 
 
-def _fence(line: str) -> _Fence | None:
-    """Return the fence that a line is, or None."""
-    if "```" not in line and "~~~" not in line:
-        return None
-    fence = _FENCE.match(line)
-    if fence is None:
-        return None
-    margin = fence["margin"].expandtabs(_TAB)
-    quotes = margin.count(">")
-    blanks = margin.rpartition(">")[2]
-    if quotes:
-        blanks = blanks.removeprefix(" ")
-    is_item = blanks.strip() != ""
-    return _Fence(quotes, len(blanks), is_item, fence["run"], fence["info"].rstrip())
-
-
-def _without_fences(source: str, myst: bool) -> str:
+def _without_fenced(source: str, *, myst: bool) -> str:
     """Return a source without the code in fences; the backticks of MyST's directives become colons."""
-    lines = source.split("\n")
-    fences = [_fence(line) for line in lines]
-    if myst:
-        _blank_myst_fences(lines, fences)
-    else:
-        _blank_fences(lines, fences)
-    return "\n".join(lines)
+    replacements = _myst_replacements(source) if myst else _replacements(source)
+    parts = []
+    end = 0
+    for replacement in replacements:
+        parts += [source[end : replacement.start], replacement.text]
+        end = replacement.start + len(replacement.text)
+    return "".join([*parts, source[end:]])
 
 
-def _blank_myst_fences(lines: list[str], fences: list[_Fence | None]) -> None:
-    directives: list[str] = []  # the fences of the directives that are open
-    block_end = 0
-    for number, fence in enumerate(fences):
-        if fence is None or number < block_end:
-            continue
-        may_close = directives and not fence.info
-        if may_close and fence.run.startswith(directives[-1]):
-            directives.pop()
-        elif _DIRECTIVE.match(fence.info):
-            directives.append(fence.run)
-        else:
-            block_end = _myst_block_end(lines, fences, number, fence)
-            lines[number:block_end] = map(_blank, lines[number:block_end])
-            continue
-        lines[number] = lines[number].replace(fence.run, ":" * len(fence.run), 1)
-
-
-def _blank_fences(lines: list[str], fences: list[_Fence | None]) -> None:
+def _replacements(source: str) -> Iterator[_Replacement]:
+    """Yield blanks in place of the blocks that an extension of Python-Markdown reads: those that are closed."""
     unclosed = set()
-    block_end = 0
-    for number, fence in enumerate(fences):
-        if fence is None or number < block_end:
+    end = 0
+    while (opener := next_fence(source, end)) is not None:
+        end = opener.end
+        style = _style(opener)
+        if style in unclosed or opener.is_item or not _INFO.match(opener.info):
             continue
-        if fence.opening in unclosed or fence.is_item or not _INFO.match(fence.info):
-            continue
-        closer = _closer(fences, number, fence)
+
+        closer = next_fence(source, end)
+        while closer is not None and (closer.info or _style(closer) != style):
+            closer = next_fence(source, closer.end)
         if closer is None:
-            unclosed.add(fence.opening)
+            # not searched for again, or the time would be quadratic
+            unclosed.add(style)
             continue
-        block_end = closer + 1
-        lines[number:block_end] = map(_blank, lines[number:block_end])
+        end = closer.end
+        yield _Replacement(opener.line_start, _blank(source[opener.line_start : end]))
 
 
-def _closer(fences: list[_Fence | None], number: int, opener: _Fence) -> int | None:
-    """Return the number of the line that closes a fenced block of Python-Markdown; None if none does."""
-    for line_number in range(number + 1, len(fences)):
-        fence = fences[line_number]
-        if fence is not None and fence.closes(opener):
-            return line_number
-    return None
+def _style(fence: Fence) -> tuple[int, int, bool, str]:
+    """Return what the two fences of a block have in common in Python-Markdown."""
+    return fence.quotes, fence.blanks, fence.is_item, fence.run
 
 
-def _myst_block_end(
-    lines: list[str], fences: list[_Fence | None], number: int, opener: _Fence
-) -> int:
-    """Return the number of the line after a fenced block.
-
-    A block without a closing fence ends with the quotation that it is in, or else with the page.
-    """
-    for line_number in range(number + 1, len(lines)):
-        fence = fences[line_number]
-        if fence is not None and fence.closes_myst(opener):
-            return line_number + 1
-        if opener.quotes > 0 and _content(lines[line_number]).quotes < opener.quotes:
-            return line_number
-    return len(lines)
+def _myst_replacements(source: str) -> Iterator[_Replacement]:
+    """Yield blanks in place of MyST's blocks of code, and colons in place of the backticks of directives."""
+    open_directives: list[str] = []  # their fences
+    end = 0
+    while (fence := next_fence(source, end)) is not None:
+        end = fence.end
+        may_close = open_directives and not fence.info
+        if may_close and fence.run.startswith(open_directives[-1]):
+            open_directives.pop()
+        elif _DIRECTIVE.match(fence.info):
+            open_directives.append(fence.run)
+        else:
+            end = fenced_block(source, fence).end
+            yield _Replacement(fence.line_start, _blank(source[fence.line_start : end]))
+            continue
+        yield _Replacement(fence.start, ":" * len(fence.run))
 
 
 def _without_indented(text: str, source: str) -> str:

@@ -1,4 +1,15 @@
-"""Advice on valid but suspicious DOIs: what is probably wrong in the name or its spelling."""
+"""Advice on valid but suspicious DOIs: what is probably wrong in the name or its spelling.
+
+1. Nearly all names are harmless, and one pattern says so (``_is_harmless``).
+2. ``_on_writing`` looks at a text for ``DOI.parse``: at what parsing decodes, as in "10.1000/a%41", or drops, as
+   in "https://doi.org/10.1000/182#2".
+3. ``_on_name`` looks at the name. Each of its checks is a function that returns an ``Advice`` or None; the first
+   ones look for what copying, scripts and badges leave, as in "10.1000/182/abstract", the others for characters
+   that are probably wrong, as in "10.1000/a–b".
+
+An advice may suggest a repair: ``_suggested`` writes the better name so that ``DOI.parse`` reads just that.
+``suggest`` applies one repair after the other.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +57,14 @@ _TWINS = str.maketrans(
     "АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo"
 )
 _ESCAPE = lazy("%[0-9A-Fa-f]{2}")
-_ALPHANUMERIC = lazy("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
-_STRAY = lazy("%(?![0-9A-Fa-f]{2})")
+_ESCAPED_LETTER_OR_DIGIT = lazy("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
+_STRAY_PERCENT = lazy("%(?![0-9A-Fa-f]{2})")
 _TEX = lazy(
     r"""
-    \{? \\ ( [_%&\#${}~^] ) \}?
-    | \$ ( [<>] ) \$
-    | \{? \\text ( less | greater | underscore ) (?: \{\} | \} | [ ] )?
-    | \{? \$_ ( \w{1,9} ) \$ \}?
+    \{? \\ ( [_%&\#${}~^] ) \}?                                          # \_, {\_}
+    | \$ ( [<>] ) \$                                                     # $<$
+    | \{? \\text ( less | greater | underscore ) (?: \{\} | \} | [ ] )?   # \textless{}, {\textless}
+    | \{? \$_ ( \w{1,9} ) \$ \}?                                        # $_2$, {$_2$}
     """,
     re.VERBOSE,
 )
@@ -67,8 +78,9 @@ _MARKS = ".,;:!?'\"’…。、，．；：！？"
 _CLOSERS = dict(
     zip(")]}>”»›）】」』》〉\u232a\u27e9", "([{<“«‹（【「『《〈\u2329\u27e8", strict=True)
 )
-# What follows a name and white space in references: a remark or another name
-_BEYOND = lazy(
+# What follows a name and white space in references: a remark, as in "10.1000/182 (accessed 3 May 2020)", or
+# another name
+_REMARK = lazy(
     r"""
     (?<! \s ) [,;]? \s++
     (?: [(\[]
@@ -79,7 +91,7 @@ _BEYOND = lazy(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# What copying, scripts and badges leave in names
+# "10.1000/182/abstract", "10.1000/182.pdf"
 _PAGE_END = lazy(
     r"""
     (?<= . )
@@ -90,15 +102,20 @@ _PAGE_END = lazy(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# "10.1000/182?journalCode=abc"
 _QUERY = lazy(r"(?<=.)\?[A-Za-z_][\w.-]*=.*", re.DOTALL)
 _COLOUR = (
     "-(?:blue|(?:bright|yellow)?green|yellow|orange|red|(?:light)?gr[ea]y|success|[0-9a-f]{6})"
 )
+# "10.1000/182-blue.svg?style=flat", "10.1000/182/status.svg"
 _BADGE_END = lazy(rf"({_COLOUR})?(?:(/status)?\.svg(?:\?.*)?)?$", re.IGNORECASE)
+# '10.1000/182","title":"A'
 _JSON_FIELDS = lazy(r'"\s?[,:]\s?"')
 _SECOND_NAME = lazy(r"(?<![0-9.])10\.[0-9]{4,9}/(?=.)")
+# "10.1000/1https://doi.org/10.1000/2"
 _LEAD = lazy(rf"(?:{PROXY_PATTERN}/|doi:?)$", re.IGNORECASE)
 _SEPARATORS = "/,;:|+&\"'"
+# "10.1000/{{id}}", "10.1000/{}"
 _PLACEHOLDER = lazy(r"\{\{?[A-Za-z_ ][\w. ]*\}|(?<![A-Za-z])\{\}")
 _REPLACEMENT = "\ufffd"
 # No character has a number of eight digits
@@ -150,19 +167,12 @@ def suggest(text_or_doi: str | DOI) -> str | None:
     doi = text_or_doi if isinstance(text_or_doi, DOI) else DOI.parse(text_or_doi)
     repaired = None
     for _ in range(_REPAIRS):
-        suggestion = _first_suggestion(doi)
-        if suggestion is None:
+        suggestions = [advice.suggestion for advice in _on_name(doi) if advice.suggestion]
+        if not suggestions:
             break
-        repaired = suggestion
-        doi = DOI.parse(suggestion)
+        repaired = suggestions[0]
+        doi = DOI.parse(repaired)
     return repaired
-
-
-def _first_suggestion(doi: DOI) -> str | None:
-    for advice in advise(doi):
-        if advice.suggestion:
-            return advice.suggestion
-    return None
 
 
 def _is_harmless(text: str) -> bool:
@@ -175,7 +185,12 @@ def _is_harmless(text: str) -> bool:
 
 
 def _on_writing(text: str) -> tuple[Advice, ...]:
-    """Return advice on what parsing decoded or dropped."""
+    """Return advice on what parsing a text decoded or dropped.
+
+    A link or URI is meant to have escapes. In a bare name, or after "DOI ", only a program writes them: it escapes
+    no letters and digits, as "10.1000/a%41" does, and leaves no percent sign as it is. An escape that no program
+    wrote may belong to the name.
+    """
     start, end = _parse.stripped(text)
     name_start = _parse.label_end(text, start, end)
     has_label = name_start > start
@@ -185,28 +200,33 @@ def _on_writing(text: str) -> tuple[Advice, ...]:
 
     is_uri = has_label and text[name_start - 1] in ":/"
     escapes = _ESCAPE.findall(text, start, end)
-    stray_percents = _stray_percents(text[start:end])
-    # programs escape no letters and digits, and where they escape, they leave no bare percent sign
-    by_program = not stray_percents and not any(map(_ALPHANUMERIC.match, escapes))
+    on_stray_percents = _on_stray_percents(text[start:end])
+    by_program = not on_stray_percents and not any(map(_ESCAPED_LETTER_OR_DIGIT.match, escapes))
     if is_uri or not escapes or by_program:
-        return stray_percents
-    message = f"{_few(escapes)} was decoded; if it belongs to the name, escape the percent sign"
+        return on_stray_percents
+    message = (
+        f"{_first_five(escapes)} was decoded; if it belongs to the name, escape the percent sign"
+    )
     suggestion = _suggested(text[name_start:end])
-    return Advice("decoded-escape", message, suggestion), *stray_percents
+    return Advice("decoded-escape", message, suggestion), *on_stray_percents
 
 
-def _stray_percents(body: str) -> tuple[Advice, ...]:
-    if not _STRAY.search(body):
+def _on_stray_percents(spelling: str) -> tuple[Advice, ...]:
+    """Return advice on percent signs that start no escape, as in "10.1000/50%"; the suggestion escapes them."""
+    if not _STRAY_PERCENT.search(spelling):
         return ()
     message = "a percent sign that does not start an escape was taken literally; %25 is unambiguous"
-    return (Advice("stray-percent", message, _readable(_STRAY.sub("%25", body))),)
+    return (Advice("stray-percent", message, _readable(_STRAY_PERCENT.sub("%25", spelling))),)
 
 
 def _on_link(link: str) -> tuple[Advice, ...]:
-    """Return advice on the query and fragment that were dropped; the suggestion keeps them, escaped."""
+    """Return advice on the query and fragment that were dropped; the suggestion keeps them, escaped.
+
+    For "https://doi.org/10.1000/182#2" it is "https://doi.org/10.1000/182%232".
+    """
     without_fragment, hash_mark, fragment = link.partition("#")
     path, question_mark, query = without_fragment.partition("?")
-    advice = list(_stray_percents(path))
+    advice = list(_on_stray_percents(path))
 
     escaped = path + _escaped_marks(question_mark + query)
     if question_mark:
@@ -224,6 +244,7 @@ def _escaped_marks(text: str) -> str:
 
 
 def _on_name(doi: DOI) -> tuple[Advice, ...]:
+    """Return advice on a name, whatever its spelling was."""
     if _is_harmless(doi.name):
         return ()
     # First what copying, scripts and badges leave in names, then what is wrong with characters
@@ -250,6 +271,7 @@ def _on_name(doi: DOI) -> tuple[Advice, ...]:
 
 
 def _page(doi: DOI) -> Advice | None:
+    """Return advice on the end of a page's address, as in "10.1000/182/abstract" or "10.1000/182.pdf"."""
     page = _PAGE_END.search(doi.suffix)
     if page is None:
         return None
@@ -258,6 +280,7 @@ def _page(doi: DOI) -> Advice | None:
 
 
 def _query(doi: DOI) -> Advice | None:
+    """Return advice on the query of a page, as in "10.1000/182?journalCode=abc"; badges have their own check."""
     query = _QUERY.search(doi.name)
     if query is None or ".svg?" in doi.name.lower():
         return None
@@ -266,6 +289,7 @@ def _query(doi: DOI) -> Advice | None:
 
 
 def _badge(doi: DOI) -> Advice | None:
+    """Return advice on the end of a badge's address, as in "10.1000/a--b-blue.svg": the name is 10.1000/a-b."""
     name = doi.name
     end = _BADGE_END.search(name)
     if end is None or not end[0]:
@@ -283,6 +307,7 @@ def _badge(doi: DOI) -> Advice | None:
 
 
 def _fields(doi: DOI) -> Advice | None:
+    """Return advice on the next field of JSON, as in '10.1000/182","title":"A'."""
     fields = _JSON_FIELDS.search(doi.name)
     if fields is None:
         return None
@@ -291,6 +316,7 @@ def _fields(doi: DOI) -> Advice | None:
 
 
 def _second_name(doi: DOI) -> Advice | None:
+    """Return advice on a second name, as in "10.1000/1;10.1000/2"; it suggests the first that is a DOI."""
     name = doi.name
     second = _SECOND_NAME.search(name, name.find("/") + 1)
     if second is None:
@@ -304,6 +330,7 @@ def _second_name(doi: DOI) -> Advice | None:
 
 
 def _placeholder(doi: DOI) -> Advice | None:
+    """Return advice on a placeholder that was not filled in, as in "10.1000/{{id}}"."""
     placeholder = _PLACEHOLDER.search(doi.name)
     if placeholder is None:
         return None
@@ -312,6 +339,7 @@ def _placeholder(doi: DOI) -> Advice | None:
 
 
 def _lost_character(doi: DOI) -> Advice | None:
+    """Return advice on U+FFFD, which decoders write for what they cannot decode; at the end it can be left out."""
     if _REPLACEMENT not in doi.name:
         return None
     without_end = doi.name.rstrip(_REPLACEMENT)
@@ -320,7 +348,10 @@ def _lost_character(doi: DOI) -> Advice | None:
 
 
 def _look_alike(doi: DOI) -> Advice | None:
-    """Return advice on characters before the punctuation at the end, which has its own advice."""
+    """Return advice on characters such as the dash in "10.1000/a–b", without those at the end.
+
+    Punctuation at the end has its own advice.
+    """
     end = _punctuation_start(doi.name)
     name = doi.name[:end]
     better = name.translate(_LOOK_ALIKES)
@@ -338,7 +369,11 @@ def _look_alike(doi: DOI) -> Advice | None:
 
 
 def _usual(character: str) -> str:
-    """Return the usual character for one that looks the same, or only a second code point for it."""
+    """Return the usual character for one that looks the same, or that is only a second code point for it.
+
+    >>> _usual("Ａ"), _usual("\u212b"), _usual("²")
+    ('A', 'Å', '2')
+    """
     if character.isascii() or unicodedata.category(character) == "Zs":
         return character
     compatible = unicodedata.normalize("NFKC", character)
@@ -349,6 +384,7 @@ def _usual(character: str) -> str:
 
 
 def _composition(doi: DOI) -> Advice | None:
+    """Return advice on letters with combining marks, such as "e" and U+0301 for "é"."""
     if len(doi.name) > _LONG:
         return None
     composed = unicodedata.normalize("NFC", doi.name)
@@ -359,6 +395,7 @@ def _composition(doi: DOI) -> Advice | None:
 
 
 def _entity(doi: DOI) -> Advice | None:
+    """Return advice on entities of HTML, as in "10.1000/a&lt;b"."""
     if not re.search(r"&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);", doi.name):
         return None
     decoded = unescape_html(doi.name)
@@ -374,6 +411,7 @@ def _ends_in_entity(name: str) -> bool:
 
 
 def _tex_escape(doi: DOI) -> Advice | None:
+    r"""Return advice on escapes of TeX, as in "10.1000/a\_b"."""
     unescaped = _TEX.sub(_tex_shown, doi.name)
     if unescaped == doi.name:
         return None
@@ -389,17 +427,19 @@ def _tex_shown(escape: re.Match[str]) -> str:
 
 
 def _space(doi: DOI) -> Advice | None:
+    """Return advice on white space, as in "10.1000/1 82" or, before a remark, in "10.1000/182 (accessed 2020)"."""
     joined = "".join(doi.name.split())
     if joined == doi.name:
         return None
     suggestion = None
-    remark = _BEYOND.search(doi.name)
+    remark = _REMARK.search(doi.name)
     if remark is not None:
         suggestion = _suggested(doi.name[: remark.start()])
     return Advice("space", "white space in the name", suggestion or _suggested(joined))
 
 
 def _punctuation(doi: DOI) -> Advice | None:
+    """Return advice on punctuation at the end, as in "10.1000/182."."""
     name = doi.name
     end = _punctuation_start(name)
     if end == len(name) or _ends_in_entity(name):
@@ -410,7 +450,11 @@ def _punctuation(doi: DOI) -> Advice | None:
 
 
 def _punctuation_start(name: str) -> int:
-    """Return where the punctuation at the end of a name starts, which closes nothing."""
+    """Return where the punctuation at the end of a name starts, among it brackets that close nothing.
+
+    >>> _punctuation_start("10.1000/182)."), _punctuation_start("10.1000/a(b)")
+    (11, 12)
+    """
     end = len(name)
     counts = Counter(name)
     while _is_stray(name[end - 1], counts):
@@ -434,10 +478,11 @@ def _slash(doi: DOI) -> Advice | None:
 
 
 def _escape(doi: DOI) -> Advice | None:
+    """Return advice on escapes that are left in the name, as in the DOI 10.1000/a%2Fb."""
     escapes = _ESCAPE.findall(doi.name)
     if not escapes:
         return None
-    message = f"{_few(escapes)} in the name looks like an escape that was not decoded"
+    message = f"{_first_five(escapes)} in the name looks like an escape that was not decoded"
     try:
         suggestion = _suggested(DOI.parse(doi.name).name)
     except DOISyntaxError:
@@ -466,6 +511,9 @@ def _suggested(name: str) -> str | None:
     """Return the text that ``DOI.parse`` reads as ``name``, or None if that is not a DOI.
 
     A percent sign before two hexadecimal digits is escaped, and so is a final space.
+
+    >>> _suggested("10.1000/a%2Fb"), _suggested("10.1000/")
+    ('10.1000/a%252Fb', None)
     """
     try:
         text = re.sub("%(?=[0-9A-Fa-f]{2})", "%25", DOI.from_name(name).name)
@@ -486,14 +534,19 @@ def _readable(text: str) -> str | None:
 
 
 def _listed(characters: list[str]) -> str:
-    return _few([f"{_name_of(character)} (U+{ord(character):04X})" for character in characters])
+    """Return characters with their names in Unicode.
+
+    >>> _listed(["–", "’"])
+    'en dash (U+2013), right single quotation mark (U+2019)'
+    """
+    described = []
+    for character in characters:
+        name = unicodedata.name(character, "CHARACTER").lower()
+        described.append(f"{name} (U+{ord(character):04X})")
+    return _first_five(described)
 
 
-def _name_of(character: str) -> str:
-    return unicodedata.name(character, "CHARACTER").lower()
-
-
-def _few(items: list[str]) -> str:
+def _first_five(items: list[str]) -> str:
     """Return a list of the first five different items."""
     different = list(dict.fromkeys(items))
     listed = ", ".join(different[:5])

@@ -1,4 +1,14 @@
-"""The options of all packages, and the settings among them; an option wins over its environment variable."""
+"""The options of all packages, each declared once: name, type, default, environment variable, help.
+
+A host, such as Sphinx or the command, translates the table ``OPTIONS`` into its own options, collects what the
+user wrote, and gives it to ``read_options``. The value of each option is then
+
+1. what the user wrote, unless that is nothing;
+2. or the environment variable of the option, if it has one;
+3. or its default;
+
+and is read from strings, checked, and, if it is the path of a file, taken from the host's folder.
+"""
 
 from __future__ import annotations
 
@@ -92,29 +102,23 @@ class Option:
         :raises ValueError: if the value is invalid; the message begins with the option or variable.
         """
         where = prefix + self.name
-        value = self._value_given(given, where)
-        if value is None and self.variable is not None:
+        value = given.get(where, self.default)
+        if value == "" and (self.variable is not None or self.default in (None, ())):
+            value = None
+        if self.variable is not None and (value is None or where not in given):
             where = self.variable
             variables = os.environ if environ is None else environ
             value = variables.get(where) or self.default
         if value is None:
             return self.default if self.none is None else self.none
+
         try:
             return self._checked(value)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
 
-    def _value_given(self, given: Mapping[str, object], where: str) -> object:
-        """Return the value of a name; None if there is none, but the default if no variable has another."""
-        if where not in given:
-            return self.default if self.variable is None else None
-        value = given[where]
-        has_no_default = self.default in (None, ())
-        if value == "" and (self.variable is not None or has_no_default):
-            return None
-        return value
-
     def _checked(self, value: object) -> object:
+        """Return a value as the type of the option; without a reader, one whose default is a bool is a flag."""
         if self.reader is not None:
             return self.reader(value)
         if isinstance(self.default, bool):
@@ -122,7 +126,11 @@ class Option:
         return text(value)
 
     def names_file(self, value: object) -> bool:
-        """Return whether a value is the path of a file."""
+        """Return whether a value is the path of a file.
+
+        >>> option("reference_style").names_file("own.csl"), option("reference_style").names_file("numeric")
+        (True, False)
+        """
         if not isinstance(value, str) or not value or self.file_suffix is None:
             return False
         return value.lower().endswith(self.file_suffix)
@@ -142,7 +150,11 @@ class Option:
         return value
 
     def describe(self) -> str:
-        """Return what the option is for, and its default, as a line of plain text."""
+        """Return what the option is for, and its default, as a line of plain text.
+
+        >>> option("offline").describe()
+        'Send no requests; use the cache and the lock file (default: DOIURI_OFFLINE, else no)'
+        """
         defaults = []
         if self.variable is not None:
             defaults.append(self.variable)
@@ -166,7 +178,11 @@ def text(value: object) -> str:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """Return the strings in a list, or the only one; raises ValueError for anything else."""
+    """Return the strings in a list, or the only one; raises ValueError for anything else.
+
+    >>> texts("a.bib"), texts(["a.bib", "b.bib"])
+    (('a.bib',), ('a.bib', 'b.bib'))
+    """
     if isinstance(value, str):
         return (value,)
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
@@ -193,6 +209,9 @@ def flag(value: object) -> bool:
 
 def number(unit: str, *, whole: bool = False, zero: bool = False) -> Callable[[object], float]:
     """Return the reader of an option whose values are numbers above 0, or strings of such numbers.
+
+    >>> number("seconds")("2.5")
+    2.5
 
     :param unit: what is counted, such as "seconds".
     :param whole: the number is an integer.
@@ -239,7 +258,11 @@ def choice(*words: str) -> Callable[[object], str]:
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown word: the most similar known one, or all of them."""
+    """Return the end of a message about an unknown word: the most similar known one, or all of them.
+
+    >>> hint("offlin", ["offline", "cache"]), hint("x", ["offline", "cache"])
+    ('; did you mean offline?', '; known are cache, offline')
+    """
     from difflib import get_close_matches  # slow to import
 
     similar = get_close_matches(word, known, 1)
@@ -253,6 +276,10 @@ def _base(value: object) -> str:
 
 
 def _address(value: object) -> str:
+    """Return a mail address without "mailto:"; raises ValueError for anything else.
+
+    It becomes part of a comment in the User-Agent header, so it may have no blanks, brackets or separators.
+    """
     address = text(value).strip().removeprefix("mailto:")
     local, _, domain = address.rpartition("@")
     is_printable = address.isascii() and address.isprintable()
@@ -285,6 +312,7 @@ def check_display(text: str) -> str:
     except ValueError as error:
         raise ValueError(f"{no_template} ({error})") from None
 
+    # Each piece is some text and the field after it, whose name is None if none follows
     fields = [piece for piece in pieces if piece[1] is not None]
     for _, name, spec, conversion in fields:
         if name not in _FIELDS or spec or conversion:
@@ -370,7 +398,7 @@ OPTIONS = (
 )
 """The options of all plugins that show DOIs, each declared here only: hosts translate this table."""
 
-_OTHERS = (
+_OF_SOME = (
     Option("details", False, "add cards with title, authors, journal and year to links"),
     Option("bare", True, "link `doi:10.1000/182` in running text", none=False),
     Option("bare_names", False, "link `10.1000/182` in running text, without a label"),
@@ -383,11 +411,14 @@ _OTHERS = (
     Option("long_running", False, "whether the process is a server"),
 )
 
-_BY_NAME = {option.name: option for option in (*OPTIONS, *_OTHERS)}
+_BY_NAME = {option.name: option for option in (*OPTIONS, *_OF_SOME)}
 
 
 def option(name: str, /, **changes: Any) -> Option:
     """Return an option that several packages have.
+
+    >>> option("budget", default=60).read({})
+    60.0
 
     :param changes: what this host changes, such as the ``default``.
     """
@@ -422,7 +453,7 @@ def read_options(
 
 
 def with_defaults(**defaults: object) -> tuple[Option, ...]:
-    """Return ``OPTIONS``, some with other defaults."""
+    """Return ``OPTIONS``, some with other defaults: ``with_defaults(budget=60)``."""
     options = []
     for option in OPTIONS:
         default = defaults.get(option.name, option.default)
@@ -432,6 +463,9 @@ def with_defaults(**defaults: object) -> tuple[Option, ...]:
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:
     """Return the kind of store that an address names, and the store's path or URL; open nothing.
+
+    >>> [store_kind(address) for address in (":memory:", "cache.sqlite", "sqlite:///tmp/a", "doi.lock.json")]
+    [('memory', ''), ('sqlite', 'cache.sqlite'), ('sqlite', '/tmp/a'), ('lock', 'doi.lock.json')]
 
     :raises ValueError: if the address names no store, or redis-py is needed and not installed.
     """
@@ -460,6 +494,7 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
 
 
 def _redis_url(url: str) -> str:
+    """Return the URL of a Redis server; raises ValueError if it is invalid or redis-py is not installed."""
     if find_spec("redis") is None:
         raise ValueError("a store on Redis needs redis-py: pip install 'doiuri[redis]'")
     try:
@@ -488,6 +523,8 @@ def time_left(deadline: float) -> float | None:
 @cache
 def user_agent(distribution: str = "doiuri", mailto: str | None = None) -> str:
     """Return the User-Agent header for a package that uses doiuri: its name and version first, contact last.
+
+    Such as "sphinx-doiuri/1.0 doiuri/1.0 (+https://github.com/doiuri/doiuri; mailto:me@example.org)".
 
     :param distribution: the name of the installed distribution that sends the request.
     :param mailto: the user's mail address.

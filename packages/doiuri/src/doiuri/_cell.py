@@ -45,21 +45,21 @@ def find_one(text: str) -> DOI | ShortDOI:
     if _PLAIN.fullmatch(text):
         return parse_name(text)
 
-    undone = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
-    visible = _INVISIBLE.sub("", undone).strip()
-    found = list(dict.fromkeys(match.doi for match in find(visible)))
-    if len(found) > 1:
-        names = ", ".join(doi.name for doi in found)
-        raise DOISyntaxError(text, 0, f"expected one DOI, not {len(found)}: {names:.200}")
+    without_entities = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    visible = _INVISIBLE.sub("", without_entities).strip()
+    mentioned = list(dict.fromkeys(match.doi for match in find(visible)))
+    if len(mentioned) > 1:
+        names = ", ".join(doi.name for doi in mentioned)
+        raise DOISyntaxError(text, 0, f"expected one DOI, not {len(mentioned)}: {names:.200}")
 
     is_one_name = len(visible.split()) == 1 and visible.count("10.") <= 1
-    if is_one_name or not found:
+    if is_one_name or not mentioned:
         whole = _parsed(visible)
-        if whole is not None and not (found and _ends_in_marks(whole.name, found[0].name)):
+        if whole is not None and not (mentioned and _ends_in_marks(whole.name, mentioned[0].name)):
             return whole
-    if not found:
+    if not mentioned:
         return parse_name(text)  # raises the error about the text as it is
-    return found[0]
+    return mentioned[0]
 
 
 def _parsed(text: str) -> DOI | ShortDOI | None:
@@ -70,6 +70,6 @@ def _parsed(text: str) -> DOI | ShortDOI | None:
 
 
 def _ends_in_marks(name: str, shorter: str) -> bool:
-    """Return whether a name has only punctuation after a shorter one."""
+    """Return whether a name has only punctuation after a shorter one, as "10.1000/182.)" after "10.1000/182"."""
     rest = name.removeprefix(shorter)
     return rest != name and not any(map(str.isalnum, rest))

@@ -29,7 +29,7 @@ class Handle(Immutable):
     __slots__ = ("_key", "name")
     __match_args__ = ("name",)
     _kind = "handle"
-    _flaw: "Callable[[str], Flaw | None]"  # where and why a name is not valid, or None
+    _flaw: "Callable[[str], Flaw | None]"  # returns where and why a name is not valid, or None
     _key: str
 
     name: str
@@ -68,7 +68,10 @@ class Handle(Immutable):
 
     @classmethod
     def _kind_of(cls, name: str) -> "type[Self]":
-        """Return the class of a name: the one place that tells the kinds apart."""
+        """Return the class of a name, if it is asked of Handle: the one place that tells the kinds apart.
+
+        A subclass returns itself; its syntax is checked later.
+        """
         if cls is not Handle:
             return cls
         if name.startswith("10/"):
@@ -83,20 +86,21 @@ class Handle(Immutable):
 
     @classmethod
     def _unchecked(cls, name: str) -> "Self":
+        """Return the value for a name that is known to be valid."""
         self = _new(cls)
         _set_name(self, name)
         return self
 
     @classmethod
     def _not_a_name(cls, name: str, flaw: "Flaw") -> DOISyntaxError:
-        """Return the error for a literal name; it points to ``parse`` if that would read it."""
+        """Return the error for a literal name; for "doi:10.1000/182", which ``parse`` reads, it points to that."""
         place, reason = flaw
         try:
             meant = cls.parse(name).name
         except DOISyntaxError:
             return DOISyntaxError(name, place, reason, kind=cls._kind)
-        also = f"{cls.__name__}.parse also reads labels, links and white space"
-        return DOISyntaxError(name, place, f"{reason}; {also}", meant, kind=cls._kind)
+        hint = f"{cls.__name__}.parse also reads labels, links and white space"
+        return DOISyntaxError(name, place, f"{reason}; {hint}", meant, kind=cls._kind)
 
     @property
     def key(self) -> str:

@@ -62,6 +62,9 @@ def escape_dot_segments(text: str) -> str:
     """Escape the slash after each dot segment, and before a final one (DOI Handbook, note on ``/./``).
 
     HTTP clients remove dot segments and undo ``%2E``, so only the slashes can protect them.
+
+    >>> escape_dot_segments("10.1000/a/../b"), escape_dot_segments("10.1000/a/..")
+    ('10.1000/a/..%2Fb', '10.1000/a%2F..')
     """
     if "/." not in text and text[:1] != ".":
         return text
@@ -78,6 +81,7 @@ def escape_dot_segments(text: str) -> str:
 
 
 def _escape_suffix_slashes(text: str) -> str:
+    """Escape all slashes but the first one."""
     prefix, slash, suffix = text.partition("/")
     return prefix + slash + suffix.replace("/", "%2F")
 
@@ -131,7 +135,11 @@ def _not_a_profile(profile: object) -> TypeError:
 
 
 def escaped(raw: bytes, safe: bytes) -> bytes:
-    """Return ``raw`` with every byte percent-encoded that is not in ``safe``."""
+    """Return ``raw`` with every byte percent-encoded that is not in ``safe``.
+
+    >>> escaped(b"a/b c", b"abc/")
+    b'a/b%20c'
+    """
     unsafe = {*raw.translate(None, safe)}
     if _PERCENT in unsafe:  # first, so that no escape is escaped
         unsafe.remove(_PERCENT)

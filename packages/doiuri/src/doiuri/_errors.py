@@ -5,7 +5,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from doiuri._doi import Handle
 
-_SHOWN = 120  # characters of a text that a message repeats
+_LONGEST = 120  # characters of a text that a message repeats
 
 
 class DOIError(Exception):
@@ -55,13 +55,13 @@ class DOISyntaxError(DOIError, ValueError):
 
     def __str__(self) -> str:
         text = self.text
-        if len(text) > _SHOWN:
-            text = f"{text[:_SHOWN]}…"
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]}…"
         message = f"{text!r} is not a {self.kind}: {self.reason} (position {self.position})"
-        if self.suggestion is None or len(self.suggestion) > 3 * _SHOWN:
+        if self.suggestion is None or len(self.suggestion) > 3 * _LONGEST:
             return message
-        better = self.suggestion if self.suggestion.isprintable() else repr(self.suggestion)
-        return f"{message}; write {better}"
+        suggestion = self.suggestion if self.suggestion.isprintable() else repr(self.suggestion)
+        return f"{message}; write {suggestion}"
 
 
 class ResolutionError(DOIError):

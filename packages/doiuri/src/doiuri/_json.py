@@ -70,14 +70,18 @@ def read_object(value: object) -> dict[str, Any]:
 
 
 def integer(value: object) -> int | None:
-    """Return a JSON number as an int (``1.0`` is 1); None if it is not an integer."""
+    """Return a JSON number as an int (``1.0`` is 1); None for any other number or value."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
         return None
     return int(value)
 
 
 def brief(value: object) -> str:
-    """Return a short description of any JSON value for an error message."""
+    """Return a short description of any JSON value for an error message.
+
+    >>> brief("a"), brief([1, 2])
+    ("'a'", 'of type list')
+    """
     if isinstance(value, str | int | float | None):
         return f"{value!r:.60}"
     return f"of type {type(value).__name__}"
@@ -101,6 +105,7 @@ def _printable_character(character: str) -> str:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raises Malformed if a member is repeated, of which other readers may take another one."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise Malformed("a JSON object repeats a member")

@@ -1,4 +1,8 @@
-"""The base class of the values, and the syntax of DOI names, prefixes and short DOIs (Z39.84-2005 §4)."""
+"""The base class of the values, and the syntax of DOI names, prefixes and short DOIs (Z39.84-2005 §4).
+
+What is wrong with a name is its flaw: the position in the name, and the reason. The functions whose names end in
+``_flaw`` return the first one, or None if the name is valid.
+"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,7 +13,7 @@ if TYPE_CHECKING:
 # A name may have characters of Unicode's basic type Graphic. These are the other types, by general category
 # (Cc, Cs, Zl Zp, Co, noncharacters, Cf), in Unicode 4.0 to 17.0: spelled out so that the result does not
 # depend on the interpreter's version of Unicode.
-_OTHERS = {
+_NOT_GRAPHIC = {
     "line break": r"\n\r",  # control characters, but users know them by this name
     "control character": r"\x00-\x1f\x7f-\x9f",
     "surrogate": r"\ud800-\udfff",
@@ -23,16 +27,16 @@ _OTHERS = {
         r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
     ),
 }
-NOT_GRAPHIC = "".join(_OTHERS.values())
+NOT_GRAPHIC = "".join(_NOT_GRAPHIC.values())
 """The characters that no name may have, as a pattern's character class."""
 
-INVISIBLE = _OTHERS["format character"] + r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
+INVISIBLE = _NOT_GRAPHIC["format character"] + r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
 """Those of them that nobody sees, and that separate nothing."""
 
 PLAIN_REST = (
-    r"(?!1145/[0-9]+0000/)"  # not the path of a file at ACM
+    r"(?!1145/[0-9]+0000/)"  # not the path of a file at ACM: 10.1145/3290000/3290605.pdf
     r"[0-9]{4,9}+/"
-    r"(?![0-9.]++[eE][-+])"  # not a quotient of two numbers
+    r"(?![0-9.]++[eE][-+])"  # not a quotient of two numbers: 10.5000/5e-3
     r"(?>(?:"
     r"[._/-]*+[A-Za-z0-9À-ÿ]++"
     r"|\([0-9A-Z]++\)"
@@ -82,7 +86,13 @@ def exact(text: str) -> str:
 
 
 def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
-    """Return where and why ``name`` is not a DOI, or None."""
+    """Return where and why ``name`` is not a DOI, or None.
+
+    >>> doi_flaw("10.1000/182"), doi_flaw("10.1000")
+    (None, (7, 'no "/" after the prefix'))
+
+    :param strict: whether a reserved suffix is a flaw, such as that of 10.1000/a/b (Z39.84 §4.3).
+    """
     prefix, slash, suffix = name.partition("/")
     flaw = prefix_flaw(prefix)
     if flaw is not None:
@@ -100,7 +110,10 @@ def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
 
 
 def _other_beginning(name: str) -> "Flaw | None":
-    """Return what a name begins with instead of the prefix of a DOI; None if that is not known."""
+    """Return what a name begins with instead of the prefix of a DOI; None if that is not known.
+
+    It may be missing, or begin as "/10.1000/182", as the short DOI 10/abcd, or as the Handle 11681/5671.
+    """
     prefix, slash, suffix = name.partition("/")
     if not name:
         return 0, "the name is missing"
@@ -125,7 +138,10 @@ def other_handle(name: str) -> str:
 
 
 def prefix_flaw(prefix: str) -> "Flaw | None":
-    """Return where and why ``prefix`` is not the prefix of a DOI, or None (Z39.84 §4.2 and appendix A)."""
+    """Return where and why ``prefix`` is not the prefix of a DOI, or None (Z39.84 §4.2 and appendix A).
+
+    "10.1000" and "10.1000.10" are prefixes; "10.", "10.1000." and "10.a" are not.
+    """
     registrant = prefix[3:]
     if prefix[:3] != "10.":
         return 0, _NO_PREFIX
@@ -135,10 +151,10 @@ def prefix_flaw(prefix: str) -> "Flaw | None":
         return 3, 'digits must follow "10."'
     position = 3
     for group in registrant.split("."):
-        others = group.lstrip("0123456789")
-        if others or not group:
+        after_digits = group.lstrip("0123456789")
+        if after_digits or not group:
             reason = "the registrant code is numeric, in groups separated by single dots"
-            return position + len(group) - len(others), reason
+            return position + len(group) - len(after_digits), reason
         position += len(group) + 1
     return None
 
@@ -162,7 +178,7 @@ def is_handle_prefix(prefix: str) -> bool:
 
 
 def short_doi_flaw(name: str) -> "Flaw | None":
-    """Return where and why ``name`` is not a short DOI, or None."""
+    """Return where and why ``name`` is not a short DOI such as 10/abcd, or None."""
     code = name.removeprefix("10/")
     if code == name:
         return 0, 'a short DOI begins with "10/"'
@@ -184,5 +200,5 @@ def not_graphic(text: str) -> "Flaw | None":
     if match is None:
         return None
     character = match[0]
-    kinds = (kind for kind, ranges in _OTHERS.items() if re.match(f"[{ranges}]", character))
+    kinds = (kind for kind, ranges in _NOT_GRAPHIC.items() if re.match(f"[{ranges}]", character))
     return match.start(), f"a name cannot contain U+{ord(character):04X} ({next(kinds)})"

@@ -6,6 +6,7 @@ import re
 
 
 def _pairs(words: str) -> dict[str, str]:
+    """Return the second characters of words by the first: "0⁰" is "⁰" for "0"."""
     return {pair[0]: pair[1] for pair in words.split()}
 
 
@@ -47,6 +48,7 @@ def lowered(text: str) -> str:
 
 
 def _script(text: str, characters: dict[str, str], sign: str) -> str:
+    """Return text in other ``characters`` if all of it has one, or else after a ``sign``."""
     if all(character in characters for character in text):
         return "".join(map(characters.__getitem__, text))
     if not any(map(str.isalnum, text)):  # such as a trade mark

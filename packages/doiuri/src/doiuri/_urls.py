@@ -41,7 +41,11 @@ def check_base(where: str, base: str) -> str:
 def read_base(base: str) -> str:
     """Return ``base`` without outer white space and trailing slashes.
 
-    Raises ValueError for anything but a plain http or https URL in ASCII.
+    >>> read_base(" https://doi.example.org/proxy/ ")
+    'https://doi.example.org/proxy'
+
+    :raises TypeError: if it is not a string.
+    :raises ValueError: for anything but an http or https URL in ASCII, without user, query and fragment.
     """
     from urllib.parse import urlsplit  # slow to import, and not needed to read or write a DOI
 
@@ -77,7 +81,11 @@ def origin(url: str) -> "Origin":
 
 
 def server_of(url: str) -> "tuple[str | None, int | None]":
-    """Return the host and port of a URL; http and https on their default ports are one server."""
+    """Return the host and port of a URL; http and https on their default ports are one server.
+
+    >>> server_of("http://doi.org/"), server_of("https://doi.org:443/"), server_of("http://doi.org:8000/")
+    (('doi.org', None), ('doi.org', None), ('doi.org', 8000))
+    """
     scheme, host, port = origin(url)
     return host, None if port == _PORTS.get(scheme) else port
 
@@ -98,6 +106,9 @@ def query_string(query: "Iterable[tuple[object, object]]", safe: str = "") -> st
     """Return the parameters percent-encoded and joined by ``&``; characters in ``safe`` stay in values.
 
     A sequence repeats its parameter, True adds it without a value, False and None leave it out.
+
+    >>> query_string([("locatt", ["id:1", "id:2"]), ("noredirect", True), ("auth", False)], safe=":")
+    'locatt=id:1&locatt=id:2&noredirect'
     """
     fields = []
     for name, value in query:

@@ -27,19 +27,17 @@ from doiuri._json import dump, load, read_object
 from doiuri._urls import DOI_ORG
 from doiuri.records._negotiation import CSL_JSON
 from doiuri.records._record import ascii_upper
-from doiuri.resolver._questions import (
-    ExistenceQuestion,
-    RecordQuestion,
-    WorkQuestion,
-    uncontradicted,
-)
+from doiuri.resolver.questions._content import WorkQuestion
+from doiuri.resolver.questions._entries import uncontradicted
+from doiuri.resolver.questions._existence import ExistenceQuestion
+from doiuri.resolver.questions._records import RecordQuestion
 from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, ForkSafe, Key, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from doiuri.resolver._outcome import Outcome
-    from doiuri.resolver._questions import Question
+    from doiuri.resolver.questions._question import Question
     from doiuri.works._work import Work
 
 FORMAT = 1

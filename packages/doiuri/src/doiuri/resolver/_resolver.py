@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sized
-from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -15,18 +14,11 @@ from doiuri._options import DEFAULT, Default
 from doiuri.resolver import _process
 from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver._pipeline import Pipeline
-from doiuri.resolver._questions import (
-    FEW,
-    BibTeXQuestion,
-    ExistenceQuestion,
-    MetadataQuestion,
-    RecordQuestion,
-    WorkQuestion,
-    fresh_entries,
-    uncontradicted,
-)
 from doiuri.resolver._settings import Settings
-from doiuri.resolver.stores._store import RecordingStore, read
+from doiuri.resolver.questions._content import BibTeXQuestion, MetadataQuestion, WorkQuestion
+from doiuri.resolver.questions._existence import FEW, ExistenceQuestion
+from doiuri.resolver.questions._records import RecordQuestion
+from doiuri.resolver.stores._store import RecordingStore
 from doiuri.rest import agency_batches
 
 if TYPE_CHECKING:
@@ -37,8 +29,8 @@ if TYPE_CHECKING:
 
     from doiuri.records._record import Record
     from doiuri.resolver._outcome import Metadata
-    from doiuri.resolver._questions import Question
     from doiuri.resolver.http import OnReply, Transport
+    from doiuri.resolver.questions._question import Question
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
     from doiuri.works._work import Work
 
@@ -398,20 +390,8 @@ class Resolver:
         allowed = max((deadline - time.monotonic()) * rate - requests, 0)
         if len(dois) <= allowed:
             return False  # without reading the store
-        return self._count_new_works(dois) > allowed
-
-    def _count_new_works(self, dois: Sequence[Handle]) -> int:
-        """Return how many DOIs the store does not answer ``works`` about."""
-        question = WorkQuestion(self.settings.base)
-        keys = [question.keys(doi) for doi in dois]
-        entries = read(self._store, list(chain.from_iterable(keys)))
-        now = time.time()
-        new = 0
-        for doi, keys_of_doi in zip(dois, keys, strict=True):
-            stored = uncontradicted(keys_of_doi, entries)
-            if question.read(doi, fresh_entries(keys_of_doi, stored, now)) is None:
-                new += 1
-        return new
+        stored = WorkQuestion(self.settings.base).look_up(dois, self._store)
+        return sum(1 for known in stored if known.answer is None) > allowed
 
 
 def check_method(method: str, **arguments: object) -> None:

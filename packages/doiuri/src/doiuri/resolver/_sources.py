@@ -1,4 +1,4 @@
-"""Where the answers about some names come from: the server, and what the store knew before."""
+"""Where the answers about some names come from, and where new ones go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from doiuri._doi import Handle
-    from doiuri.resolver._outcome import Cause
     from doiuri.resolver.http import Reply, Request
     from doiuri.resolver.http._client import Budget, Client
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
@@ -19,14 +18,11 @@ T = TypeVar("T")
 
 
 class Sources:
-    """The sources of the answers about some names.
+    """The server, and the store: what it had about some names before, and what is new.
 
     :param known: the entries that were read from the store already, None for those that it does not have.
-    :param new_entries: where new entries go, to be stored.
+    :param new_entries: the entries that the caller's thread will store; ``keep`` adds to them.
     """
-
-    stale: Cause | None = None
-    """Why a stale record was used: there was no answer."""
 
     def __init__(
         self,
@@ -40,7 +36,7 @@ class Sources:
         self._budget = budget
         self._store = store
         self._known = known
-        self.new_entries = new_entries
+        self._new_entries = new_entries
 
     def get(self, doi: Handle, request: Request, read_reply: Callable[[Reply], T]) -> T:
         """Send a request, and return what ``read_reply`` makes of the reply; see ``Client.get``."""
@@ -51,3 +47,7 @@ class Sources:
         if key in self._known:
             return self._known[key]
         return read(self._store, [key]).get(key)
+
+    def keep(self, key: Key, entry: Entry) -> None:
+        """Have a new entry stored; ``stored`` does not see it."""
+        self._new_entries[key] = entry

@@ -17,7 +17,8 @@ from doiuri_cli.readers._keys import is_key_of_entry
 from doiuri_cli.readers._part import location_of
 from doiuri_cli.rules import LOCK_CODES, RULES, SEARCH_CODES, WORK_CODES, Finding
 from doiuri_cli.rules._ignores import apply_ignores, ignores_in, unused_ignores
-from doiuri_cli.rules._written import file_findings, part_findings, short_doi_message
+from doiuri_cli.rules._spelling import short_doi_message
+from doiuri_cli.rules._written import file_findings, part_findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -10,14 +10,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.readers._keys import is_key
-from doiuri_cli.readers._part import location_of
-from doiuri_cli.rules._keep import is_fixed_text, keeps_host, keeps_name
-
 if TYPE_CHECKING:
-    from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Location
-    from doiuri_cli.readers import Part
 
 
 class Severity(IntEnum):
@@ -75,26 +69,6 @@ class Fix(NamedTuple):
     name: str | None = None  # the name that it changes the DOI to; None if the DOI stays the same
 
 
-def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None) -> Fix | None:
-    """Return the fix that replaces a piece of a part; None if it would lose or break something.
-
-    It is safe if the DOI stays the same, and then only labels, links and escapes may change, and these only
-    where they mean nothing else.
-    """
-    if is_key(part.text, span[0], part.syntax) or is_fixed_text(part, *span):
-        return None
-    if name is None and not keeps_name(part.text[slice(*span)], text, part.syntax):
-        return None
-    try:
-        written = part.encode(text)
-    except ValueError:
-        return None
-    is_kept = keeps_host(part, span, text)
-    if name is not None and not is_kept:  # a corrected name is not worth a broken file
-        return None
-    return Fix(*part.span(*span), written, is_kept and name is None, name)
-
-
 class Finding(NamedTuple):
     """What a rule finds."""
 
@@ -109,16 +83,3 @@ class Finding(NamedTuple):
     def severity(self) -> Severity:
         """How bad it is."""
         return RULES[self.code].severity
-
-
-def finding_about(
-    mention: Mention,
-    code: str,
-    message: str,
-    fix: Fix | None = None,
-    span: tuple[int, int] | None = None,
-) -> Finding:
-    """Return what is wrong with a mention; ``span`` is for a piece other than the mention."""
-    location = location_of(mention.part, *(span or mention.span))
-    name = mention.doi.name if mention.doi else None
-    return Finding(location, code, message, name, fix)

@@ -347,35 +347,3 @@ def _labels(text: str) -> frozenset[str]:
 
 def _folded(label: str) -> str:
     return " ".join(label.casefold().split())
-
-
-_TEX_ESCAPES = str.maketrans(
-    {character: f"\\{character}" for character in "%#&_${}"}
-    | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
-)
-_MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9])")
-_MARKDOWN_MARKS = re.compile(
-    r"""
-    [\\`*\[\]<>]
-  | (?<![A-Za-z0-9]) _ | _ (?![A-Za-z0-9])    # within a word, it is no mark
-  | ~ (?=~) | (?<=~) ~                         # one is no mark
-  | ! (?=\[)                                   # of an image
-    """,
-    re.VERBOSE,
-)
-_RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
-
-
-def escape(text: str, syntax: str) -> str:
-    """Return the text as a file in a syntax has to write it."""
-    match syntax:
-        case "html" | "xml":
-            return html.escape(text, quote=False)
-        case "markdown":
-            return _MARKDOWN_ENTITY.sub("&amp;", _MARKDOWN_MARKS.sub(r"\\\g<0>", text))
-        case "rst":
-            return _RST_MARKS.sub(r"\\\g<0>", text)
-        case "tex" | "bibtex":
-            return text.translate(_TEX_ESCAPES)
-    return text

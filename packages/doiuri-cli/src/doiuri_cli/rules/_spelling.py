@@ -1,29 +1,177 @@
-"""How a mention is spelled: as a link, in a field for a DOI, and the advice on its name."""
+r"""How mentions are spelled: their flaws, and what to write instead. Pure, without the file around the part.
+
+One cause, one flaw. For the mentions of a part:
+
+1. If the visible text of a link is one DOI and its target another, that is ``text-differs``, beside all others.
+2. Then each mention by itself. Left out are the identifiers of arXiv, and in text links such as
+   ``https://doi.org/f3sz4k``: only the registry knows whether they are short DOIs.
+3. A short DOI is ``short-doi``, and a text that is no DOI ``syntax``; nothing else is said about them.
+4. Else the groups that fit. What is found first leaves out what stands below it in its group; the advice on a
+   name stands beside the flaws of the link, for it has another remedy.
+
+=================  ========================  ==============================================================
+group              flaws, first to last      remark
+=================  ========================  ==============================================================
+field for a DOI    ``trailing-punctuation``  if only that follows the name
+\                  ``field-form``            also for an http or doubled link, or one with a fragment
+\                  advice, ``tex-escape``    a bare name
+link or label      ``doubled``               takes in all labels and links before the name
+\                  ``not-https``             replaces scheme and host only
+\                  ``raw-link``              replaces the path; may stand beside ``not-https``
+name               advice                    ``dropped-query`` and ``dropped-fragment`` are ``raw-link`` here
+=================  ========================  ==============================================================
+
+Queries and fragments that links really have are left alone (``?locatt=…``, ``#page=3``), and so are links to
+the REST API. Code is left out by the readers.
+"""
 
 from __future__ import annotations
 
+import html
 import re
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import DOI, LINK, DOISyntaxError, advise, encode
+from doiuri import DOI, LINK, DOISyntaxError, ShortDOI, advise, encode
 from doiuri.plugins import PROXY_PATTERN, unescape_html
 
 from doiuri_cli._mentions import HEAD, WEB, label_of, mentions_in
 from doiuri_cli.readers import Part
-from doiuri_cli.rules import finding_about, fix_at
-from doiuri_cli.rules._keep import escape, is_usual
+from doiuri_cli.rules._keep import is_usual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from doiuri import Advice
+    from doiuri import Advice, Handle
 
     from doiuri_cli._mentions import Mention
-    from doiuri_cli.rules import Finding, Fix
 
     Span = tuple[int, int]
+
+
+class Rewrite(NamedTuple):
+    """What to write in place of a piece of a part."""
+
+    span: Span  # the offsets in the part's text of the piece's first character, and after its last one
+    text: str
+    name: str | None = None  # the name that it changes the DOI to; None if the DOI stays the same
+
+
+class Flaw(NamedTuple):
+    """What is wrong with how a mention is spelled."""
+
+    mention: Mention
+    code: str  # the code of its rule
+    message: str  # what is wrong, in words
+    rewrite: Rewrite | None = None  # what would put it right; None if nothing is known to
+    span: Span | None = None  # the piece of the part that is wrong; None: the mention
+    name: str | None = None  # the DOI that it is about; None: that of the mention
+
+
+def flaws_in(mentions: Sequence[Mention], *, tex_escape: str) -> Iterator[Flaw]:
+    """Yield what is wrong with how the mentions of a part are spelled, as the head of this file says it.
+
+    :param tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
+    """
+    yield from _title_flaws(mentions)
+    for mention in mentions:
+        may_be_page = mention.may_be_page
+        is_field = mention.part.field
+        if mention.is_eprint or (may_be_page and not is_field):
+            continue
+        short = mention.handle if mention.doi is None and not may_be_page else None
+        if isinstance(short, ShortDOI):
+            yield Flaw(mention, "short-doi", short_doi_message(short), name=short.name)
+        elif is_field:
+            yield from _field_flaws(mention, tex_escape)
+        elif mention.doi is None:
+            reason = mention.error.reason if mention.error else "not a DOI"
+            yield Flaw(mention, "syntax", reason)
+        else:
+            yield from _link_flaws(mention, mention.doi)
+            yield from _advice_flaws(mention, mention.doi)
+
+
+def short_doi_message(short: Handle) -> str:
+    """Return what is wrong with a short DOI."""
+    return f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
+
+
+# Links with a title
+_FAR = 300  # characters between two mentions, and around them, that are looked at
+_MARKUP = r"(?:[*_]|\\texttt\{|\\nolinkurl\{|<(?:span|small|b|i|em|strong|tt)\b[^<>]*>\s*){0,4}"
+_END = r"(?:[*_}]|</(?:span|small|b|i|em|strong|tt)>\s*){0,4}"
+
+
+class _TitledLink(NamedTuple):
+    """The patterns of what stands around two mentions if they are the title and the target of a link."""
+
+    before: str
+    between: str
+    after: str
+
+
+_TITLE_FIRST = {
+    "markdown": _TitledLink(
+        before=rf"(?<![\\!])\[{_MARKUP}\Z", between=rf"{_END}\]\(\s*<?\Z", after=r""
+    ),
+    "rst": _TitledLink(before=r"`\Z", between=r"\s+<\Z", after=r">`"),
+}
+_HTML = _TitledLink(
+    before=r"\bhref\s*=\s*[\"']?\Z",
+    between=rf"[\"']?[^<>]*>\s*{_MARKUP}\Z",
+    after=rf"{_END}</a\s*>",
+)
+_TEX = _TitledLink(before=r"\\href\s*\{\Z", between=rf"\}}\s*\{{{_MARKUP}\Z", after=rf"{_END}\}}")
+_ASCIIDOC = _TitledLink(
+    before="", between=r"(?:\+\+|\$\$|\])?\[[*_`+]{0,4}\Z", after=r"[*_`+]{0,4}\^?\]"
+)
+_TARGET_FIRST = {
+    "asciidoc": _ASCIIDOC,
+    "html": _HTML,
+    "xml": _HTML,
+    "markdown": _HTML,
+    "tex": _TEX,
+    "bibtex": _TEX,
+}
+
+
+def _title_flaws(mentions: Sequence[Mention]) -> Iterator[Flaw]:
+    """Yield a flaw for each link whose visible text is one DOI and whose target is another."""
+    for first, second in pairwise(mentions):
+        if first.part.field:
+            return
+        if first.doi is None or second.doi is None or first.doi == second.doi:
+            continue
+        if second.start - first.end > _FAR:
+            continue
+        syntax = first.part.syntax
+        if _fits(_TITLE_FIRST.get(syntax), first, second):
+            yield _text_differs(first, first.doi, second.doi)
+        elif _fits(_TARGET_FIRST.get(syntax), first, second):
+            yield _text_differs(second, second.doi, first.doi)
+
+
+def _fits(link: _TitledLink | None, first: Mention, second: Mention) -> bool:
+    """Return whether two mentions are the title and the target of a link of this form."""
+    if link is None:
+        return False
+    text = first.part.text
+    between = text[first.end : second.start]
+    if not re.match(link.between, between):
+        return False
+    before = text[max(0, first.start - _FAR) : first.start]
+    after = text[second.end : second.end + _FAR]
+    return re.search(link.before, before) is not None and re.match(link.after, after) is not None
+
+
+def _text_differs(title: Mention, named: DOI, target: DOI) -> Flaw:
+    message = f"the text says {named.name}, the link leads to {target.name}"
+    return Flaw(title, "text-differs", message, name=target.name)
+
+
+# Links
 
 _PROXY = "https://doi.org/"
 
@@ -80,7 +228,6 @@ _BROKEN_SCHEME = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-# Links
 _WEB = re.compile(rf"(?:https?:)?//|(?=dx|www){PROXY_PATTERN}", re.IGNORECASE)
 # With http, or with an old host
 _OLD = re.compile(
@@ -101,54 +248,20 @@ _REST = re.compile(
 )
 _PUNCTUATION = ".,;:!?"
 
-# Links with a title
-_FAR = 300  # characters between two mentions, and around them, that are looked at
-_MARKUP = r"(?:[*_]|\\texttt\{|\\nolinkurl\{|<(?:span|small|b|i|em|strong|tt)\b[^<>]*>\s*){0,4}"
-_END = r"(?:[*_}]|</(?:span|small|b|i|em|strong|tt)>\s*){0,4}"
-
-
-class _Link(NamedTuple):
-    """The patterns of what stands around two mentions if they are the title and the target of a link."""
-
-    before: str
-    between: str
-    after: str
-
-
-_TITLE_FIRST = {
-    "markdown": _Link(before=rf"(?<![\\!])\[{_MARKUP}\Z", between=rf"{_END}\]\(\s*<?\Z", after=r""),
-    "rst": _Link(before=r"`\Z", between=r"\s+<\Z", after=r">`"),
-}
-_HTML = _Link(
-    before=r"\bhref\s*=\s*[\"']?\Z",
-    between=rf"[\"']?[^<>]*>\s*{_MARKUP}\Z",
-    after=rf"{_END}</a\s*>",
-)
-_TEX = _Link(before=r"\\href\s*\{\Z", between=rf"\}}\s*\{{{_MARKUP}\Z", after=rf"{_END}\}}")
-_ASCIIDOC = _Link(before="", between=r"(?:\+\+|\$\$|\])?\[[*_`+]{0,4}\Z", after=r"[*_`+]{0,4}\^?\]")
-_TARGET_FIRST = {
-    "asciidoc": _ASCIIDOC,
-    "html": _HTML,
-    "xml": _HTML,
-    "markdown": _HTML,
-    "tex": _TEX,
-    "bibtex": _TEX,
-}
-
 
 def _has_proxy(head: str) -> bool:
     """Return whether a head is a link to the DOI proxy, and not only a label."""
     return "doi.org" in head.lower()
 
 
-def is_web_link(text: str) -> bool:
+def _is_web_link(text: str) -> bool:
     """Return whether a text begins with a link that browsers open."""
     return _WEB.match(text) is not None
 
 
-def link_findings(mention: Mention) -> Iterator[Finding]:
-    """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``."""
-    if is_embedded(mention):
+def _link_flaws(mention: Mention, doi: DOI) -> Iterator[Flaw]:
+    """Yield what is wrong with how a link or label is written: ``doubled``, or ``not-https`` and ``raw-link``."""
+    if _is_embedded(mention):
         return
 
     doubled = _doubled(mention)
@@ -156,14 +269,14 @@ def link_findings(mention: Mention) -> Iterator[Finding]:
         yield doubled
         return
 
-    for finding in (_not_https(mention), _raw_link(mention)):
-        if finding is not None:
-            yield finding
+    for flaw in (_not_https(mention), _raw_link(mention, doi)):
+        if flaw is not None:
+            yield flaw
 
 
-def is_embedded(mention: Mention) -> bool:
+def _is_embedded(mention: Mention) -> bool:
     """Return whether a mention is in a link to another site, as of a web archive, or names a namespace."""
-    start = heads_before(mention)
+    start = _start_of_heads(mention)
     before = mention.part.text[max(0, start - _FAR) : start]
     *_, beginning_of_link = _AROUND_LINK.split(before)
     if _IN_LINK.search(beginning_of_link):
@@ -171,8 +284,11 @@ def is_embedded(mention: Mention) -> bool:
     return _IDENTIFIER.search(before) is not None
 
 
-def heads_before(mention: Mention) -> int:
-    """Return where the labels and links right before a mention start; its own start if there are none."""
+def _start_of_heads(mention: Mention) -> int:
+    """Return where the labels and links right before a mention start; its own start if there are none.
+
+    In ``"see doi:https://doi.org/10.1000/182"``, with a mention that starts at ``https``, it is that of ``doi:``.
+    """
     text = mention.part.text
     start = mention.start
     if not text.endswith(("/", ":"), 0, start):
@@ -182,136 +298,109 @@ def heads_before(mention: Mention) -> int:
     return start - len(heads[1]) if heads else start
 
 
-def _doubled(mention: Mention) -> Finding | None:
-    """Return the finding on several labels or links before a name."""
+def _doubled(mention: Mention) -> Flaw | None:
+    """Return the flaw of several labels or links before a name: ``https://doi.org/doi:10.1000/182``."""
     text = mention.part.text
-    start = heads_before(mention)
+    start = _start_of_heads(mention)
     name_start = mention.start + len(mention.label)
     heads = text[start:name_start]
     if not _DOUBLED.fullmatch(heads.rstrip()):
         return None
 
     head = _PROXY if _has_proxy(heads) else "doi:"
-    fix = _link_fix(mention, (start, name_start), head)
+    rewrite = _rewrite_of_head(text, (start, name_start), head)
     message = f"one label or address before the name is enough: {text[start : mention.end]}"
-    return finding_about(mention, "doubled", message, fix, (start, mention.end))
+    return Flaw(mention, "doubled", message, rewrite, (start, mention.end))
 
 
-def _not_https(mention: Mention) -> Finding | None:
-    """Return the finding on a link with http or an old host; the fix also drops the port."""
+def _not_https(mention: Mention) -> Flaw | None:
+    """Return the flaw of a link with http or an old host; the rewrite also drops the port."""
     old = _OLD.match(mention.text)
     if old is None:
         return None
     end = mention.start + old.end()
-    fix = _link_fix(mention, (mention.start, end), _PROXY.removesuffix("/"))
-    return finding_about(mention, "not-https", mention.text, fix)
+    host = _PROXY.removesuffix("/")
+    rewrite = _rewrite_of_head(mention.part.text, (mention.start, end), host)
+    return Flaw(mention, "not-https", mention.text, rewrite)
 
 
-def _link_fix(mention: Mention, span: Span, text: str) -> Fix | None:
-    """Return the fix of a link's head; None after a broken scheme, which would be left."""
+def _rewrite_of_head(text: str, span: Span, head: str) -> Rewrite | None:
+    """Return the rewrite of a link's head; None after a broken scheme (``http: //doi.org``), which stays."""
     start, _ = span
-    if _follows_broken_scheme(mention.part.text, start):
-        return None
-    return fix_at(mention.part, span, text)
-
-
-def _follows_broken_scheme(text: str, start: int) -> bool:
-    """Return whether the scheme of a link stands apart from it, as in ``http: //doi.org``."""
     if text.startswith("http", start):
-        return False
+        return Rewrite(span, head)
     before = text[max(0, start - _LONGEST_HEADS) : start]
     if text.startswith("//", start) and before.rstrip().endswith((":", ";")):
-        return True
-    return _BROKEN_SCHEME.search(before) is not None
+        return None
+    return None if _BROKEN_SCHEME.search(before) else Rewrite(span, head)
 
 
-def _raw_link(mention: Mention) -> Finding | None:
-    """Return the finding on a link that browsers or plugins read as another DOI."""
-    if not is_web_link(mention.label):
-        rest = _after_uri(mention)
-        return _cut(mention, rest) if rest else None
+def _raw_link(mention: Mention, doi: DOI) -> Flaw | None:
+    """Return the flaw of a link that browsers or plugins read as another DOI."""
+    text = mention.part.text
+    if not _is_web_link(mention.label):
+        # A doi: URI has no query and no fragment, so plugins refuse one
+        is_uri = mention.label.lower().startswith("doi:")
+        rest = _REST.match(text, mention.end) if is_uri else None
+        return _cut(mention, doi, rest[0]) if rest else None
 
-    rest = dropped(mention)
-    if rest:
-        return _cut(mention, rest)
-    doi = mention.doi
-    if doi is None or not _has_only_url_escapes(mention) or _has_tex_escapes(doi):
+    dropped = _dropped(mention, doi)
+    if dropped:
+        return _cut(mention, doi, dropped)
+    if not _has_only_url_escapes(mention, doi) or _has_tex_escapes(doi):
         return None
 
     reason = _misread(mention, doi)
     if reason is None:
         return None
     name_start = mention.start + len(mention.label)
-    fix = fix_at(mention.part, (name_start, mention.end), doi.url.removeprefix(_PROXY))
-    return finding_about(mention, "raw-link", f"{reason}; write {doi.url}", fix)
+    rewrite = Rewrite((name_start, mention.end), doi.url.removeprefix(_PROXY))
+    return Flaw(mention, "raw-link", f"{reason}; write {doi.url}", rewrite)
 
 
-def _misread(mention: Mention, doi: DOI) -> str | None:
-    """Return why a link does not lead to its DOI, or None if it does."""
-    asked = _asked_for(mention.text)
-    if asked != doi.name:
-        return f"browsers ask for {asked}"
-    mark = _ENDS_LINK.search(mention.text)
-    if mark is not None and mention.part.syntax not in _ESCAPES_ANY_CHARACTER:
-        return f"{mark[0]!r} has to be escaped in a link"
-    return None
+def _cut(mention: Mention, doi: DOI, rest: str) -> Flaw:
+    """Return the flaw of a link that ends before its name does, if the rest belongs to the name."""
+    end = mention.end + len(rest)
+    escaped = rest.replace("#", "%23").replace("?", "%3F")
+    name = _longer_name(doi, rest)
+    rewrite = None if name is None else Rewrite((mention.end, end), escaped, name)
+    message = f"the link ends before {rest!r}; if that belongs to the name, write {escaped}"
+    return Flaw(mention, "raw-link", message, rewrite, (mention.start, end))
 
 
-def dropped(mention: Mention) -> str:
-    """Return what follows a link and may belong to its name; not a usual query or fragment."""
-    found = _REST.match(mention.part.text, mention.end)
-    if mention.doi is None or found is None:
+def _longer_name(doi: DOI, rest: str) -> str | None:
+    """Return the name with what follows the link; None if that is no name."""
+    try:
+        return DOI.from_name(doi.name + rest).name
+    except DOISyntaxError:
+        return None
+
+
+def _dropped(mention: Mention, doi: DOI) -> str:
+    """Return what browsers drop of a link but may belong to its name; "" for a usual query or fragment.
+
+    For ``https://doi.org/10.1000/x#1``, it is ``#1``; for ``https://doi.org/10.1000/x#page=3``, it is "".
+    """
+    following = _REST.match(mention.part.text, mention.end)
+    if following is None:
         return ""
-    rest = found[0]
+    rest = following[0]
     if len(rest) > _LONGEST_REST:
         return ""
 
     # The check character of a SICI ends the name, whatever follows it (ANSI/NISO Z39.56)
     first = rest[0]
-    if not is_usual(mention.doi.name, first):
+    if not is_usual(doi.name, first):
         return first
 
     rest = rest.rstrip(_PUNCTUATION)
-    if is_usual(mention.doi.name, rest):
-        return ""
-    return rest
+    return "" if is_usual(doi.name, rest) else rest
 
 
-def _after_uri(mention: Mention) -> str:
-    """Return the query or fragment of a ``doi:`` URI in a link; it can have neither, so plugins refuse it."""
-    if not mention.label.lower().startswith("doi:"):
-        return ""
-    rest = _REST.match(mention.part.text, mention.end)
-    return rest[0] if rest else ""
-
-
-def longer_name(mention: Mention, rest: str) -> str | None:
-    """Return the name with what follows the link; None if that is no name."""
-    if mention.doi is None:
-        return None
-    try:
-        return DOI.from_name(mention.doi.name + rest).name
-    except DOISyntaxError:
-        return None
-
-
-def _cut(mention: Mention, rest: str) -> Finding:
-    """Return the finding on a link that ends before its name does."""
-    end = mention.end + len(rest)
-    escaped = rest.replace("#", "%23").replace("?", "%3F")
-
-    fix = None
-    name = longer_name(mention, rest)
-    if name is not None:
-        fix = fix_at(mention.part, (mention.end, end), escaped, name)
-    message = f"the link ends before {rest!r}; if that belongs to the name, write {escaped}"
-    return finding_about(mention, "raw-link", message, fix, (mention.start, end))
-
-
-def _has_only_url_escapes(mention: Mention) -> bool:
+def _has_only_url_escapes(mention: Mention, doi: DOI) -> bool:
     """Return whether the mention has no escapes but those of URLs."""
     try:
-        return mention.doi is not None and DOI.parse(mention.text).name == mention.doi.name
+        return DOI.parse(mention.text).name == doi.name
     except DOISyntaxError:
         return False
 
@@ -321,8 +410,22 @@ def _has_tex_escapes(doi: DOI) -> bool:
     return any(advice.code == "tex-escape" for advice in advise(doi))
 
 
-def _asked_for(link: str) -> str:
-    """Return the name that browsers ask for when they follow a link."""
+def _misread(mention: Mention, doi: DOI) -> str | None:
+    """Return why a link does not lead to its DOI, or None if it does."""
+    asked = _name_asked_for(mention.text)
+    if asked != doi.name:
+        return f"browsers ask for {asked}"
+    mark = _ENDS_LINK.search(mention.text)
+    if mark is not None and mention.part.syntax not in _ESCAPES_ANY_CHARACTER:
+        return f"{mark[0]!r} has to be escaped in a link"
+    return None
+
+
+def _name_asked_for(link: str) -> str:
+    """Return the name that browsers ask for when they follow a link.
+
+    For ``https://doi.org/10.1000/a/../b``, it is ``10.1000/b``.
+    """
     authority = _AUTHORITY.match(link)
     if authority is not None:
         path = link[authority.end() :]
@@ -355,137 +458,7 @@ def _path_in_browsers(path: str) -> str:
     return "/".join(kept)
 
 
-def title_findings(mentions: Sequence[Mention]) -> Iterator[Finding]:
-    """Return a finding for each link whose visible text is one DOI and whose target is another."""
-    for first, second in pairwise(mentions):
-        if first.part.field:
-            return
-        if first.doi is None or second.doi is None or first.doi == second.doi:
-            continue
-        if second.start - first.end > _FAR:
-            continue
-        syntax = first.part.syntax
-        if _fits(_TITLE_FIRST.get(syntax), first, second):
-            yield _differs(first, first.doi, second.doi)
-        elif _fits(_TARGET_FIRST.get(syntax), first, second):
-            yield _differs(second, second.doi, first.doi)
-
-
-def _fits(link: _Link | None, first: Mention, second: Mention) -> bool:
-    """Return whether two mentions are in one link of this form."""
-    if link is None:
-        return False
-    text = first.part.text
-    between = text[first.end : second.start]
-    if not re.match(link.between, between):
-        return False
-    before = text[max(0, first.start - _FAR) : first.start]
-    after = text[second.end : second.end + _FAR]
-    return re.search(link.before, before) is not None and re.match(link.after, after) is not None
-
-
-def _differs(title: Mention, shown: DOI, target: DOI) -> Finding:
-    message = f"the text says {shown.name}, the link leads to {target.name}"
-    return finding_about(title, "text-differs", message)._replace(doi=target.name)
-
-
-# Their suggestions drop text, or guess at what is lost
-_NOT_FIXED = frozenset(
-    {"run-on", "lost-character", "placeholder", "dropped-query", "dropped-fragment"}
-)
-
-
-def advice_findings(mention: Mention) -> Iterator[Finding]:
-    """Return the advice on a mention: on its name, and on its spelling if the part has no escapes there."""
-    doi = mention.doi
-    if doi is None:
-        return
-    if _has_foreign_entity(mention, doi):
-        yield _entity(mention, doi)
-    for advice in _advice(mention, doi):
-        message = advice.message
-        # A decoded name is usually meant, and the message says what to do if not
-        if advice.suggestion and advice.code != "decoded-escape":
-            message += f"; did you mean {advice.suggestion}?"
-        yield finding_about(mention, advice.code, message, _suggested(mention, advice))
-
-
-def _has_foreign_entity(mention: Mention, doi: DOI) -> bool:
-    """Return whether the name was read without an entity of HTML that is none in this type of file."""
-    part = mention.part
-    if not part.field and part.syntax not in _ESCAPES_ANY_CHARACTER:
-        return False
-    text = mention.text.replace("\\", "")  # in BibTeX also \&\#60;
-    return unescape_html(text) != text and unescape_html(doi.name) == doi.name
-
-
-def _entity(mention: Mention, doi: DOI) -> Finding:
-    """Return the finding on the entity; the fix of a field writes the character, since no name has entities."""
-    part = mention.part
-    message = f"an HTML entity in the name; did you mean {doi.name}?"
-    written = _written(part, doi) if part.field else None
-    fix = None if written is None else fix_at(part, mention.span, written)
-    return finding_about(mention, "entity", message, fix)
-
-
-def _advice(mention: Mention, doi: DOI) -> tuple[Advice, ...]:
-    """Return the advice on a mention with escapes of URLs and no others, or else on its DOI."""
-    if "%" in mention.text and _has_only_url_escapes(mention):
-        return advise(mention.text)
-    return advise(doi)
-
-
-def _suggested(mention: Mention, advice: Advice) -> Fix | None:
-    """Return the fix that writes what the advice suggests; None if it cannot, or a person has to look."""
-    if mention.doi is None or advice.suggestion is None or advice.code in _NOT_FIXED:
-        return None
-    part = mention.part
-    if not part.field and is_embedded(mention):
-        return None
-
-    better = DOI.parse(advice.suggestion)
-    text = _rewritten(mention, mention.doi, better, advice.suggestion)
-    if text is None or text == mention.text:
-        return None
-    changed_name = better.name if better.name != mention.doi.name else None
-    return fix_at(part, mention.span, text, changed_name)
-
-
-def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | None:
-    """Return the mention with another DOI, with its label or link; None if that cannot be written there.
-
-    :param spelling: the text for ``DOI.parse`` that stands for the other DOI.
-    """
-    text = mention.text
-    part = mention.part
-
-    # Most advice leaves out the end of a name; the rest then stays as the author wrote it
-    if doi.name.startswith(better.name):
-        left_out = doi.name[len(better.name) :]
-        shorter = text.removesuffix(left_out)
-        if shorter != text and reads_as(part, shorter, better):
-            return shorter
-
-    label = mention.label
-    if _has_proxy(label):
-        name = encode(better.name, LINK)
-    else:
-        name = spelling.removeprefix(label_of(spelling))
-    for written in (label + name, label + escape(name, part.syntax)):
-        if reads_as(part, written, better):
-            return written
-    return None
-
-
-def reads_as(part: Part, text: str, doi: DOI) -> bool:
-    """Return whether a text is read as a DOI, and nothing else, in a part of this kind."""
-    mentions = list(mentions_in(Part(text, part.syntax, field=part.field)))
-    if len(mentions) != 1:
-        return False
-    (mention,) = mentions
-    is_whole = mention.span == (0, len(text))
-    return is_whole and mention.doi is not None and mention.doi.name == doi.name
-
+# A field for a DOI
 
 _WITHOUT_DIRECTORY = re.compile(
     rf"""
@@ -502,8 +475,8 @@ _BARE = re.compile(r"(?<!\\)[_#&$]")
 _LONGEST_SHOWN = 80  # characters of a value in a message
 
 
-def field_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
-    """Return the first flaw of a field, and the advice on its name if it holds nothing else."""
+def _field_flaws(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
+    """Yield the first flaw of a field, or the advice on its name if it holds nothing else."""
     part = mention.part
     doi = mention.doi
     if doi is None:
@@ -512,41 +485,40 @@ def field_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
 
     before = part.text[: mention.start].lstrip()
     after = part.text[mention.end :].rstrip()
-    if "10." in before or "10." in after:
-        # Several DOIs: if one of them is broken, the first valid one gets the finding on the whole value
-        if mention.start == _first_beside_broken(part.text, part.syntax):
-            yield _not_all(mention, doi, before, after)
-        else:
-            yield from advice_findings(mention)
+    has_several = "10." in before or "10." in after
+    if has_several and mention.start != _first_beside_broken(part.text, part.syntax):
+        yield from _advice_flaws(mention, doi)
         return
     if before or after:
-        yield _not_all(mention, doi, before, after)
+        yield _not_alone(mention, doi, before, after)
         return
-
     if mention.label:
-        what = "holds a link" if _has_proxy(mention.label) else "holds a label"
-        yield _form(mention, what, _bare(mention, doi, mention.span))
+        contents = "holds a link" if _has_proxy(mention.label) else "holds a label"
+        yield _form(mention, contents, _bare(mention, doi, mention.span))
         return
 
-    yield from advice_findings(mention)
+    yield from _advice_flaws(mention, doi)
     if part.syntax == "bibtex":
-        finding = _tex_escape(mention, doi, tex_escape)
-        if finding is not None:
-            yield finding
+        flaw = _tex_escape(mention, doi, tex_escape)
+        if flaw is not None:
+            yield flaw
 
 
 @lru_cache(maxsize=1)  # all mentions of a field ask
 def _first_beside_broken(text: str, syntax: str) -> int | None:
-    """Return where the first DOI of a field begins; None unless the field also holds a broken one."""
-    mentions = list(mentions_in(Part(text, syntax, field=True)))
-    others = []  # what is before, between and after the mentions
-    end_before = 0
-    for mention in mentions:
-        others.append(text[end_before : mention.start])
-        end_before = mention.end
-    others.append(text[end_before:])
+    """Return where the first DOI of a field with several begins; None unless it also holds a broken one.
 
-    has_broken = any("10." in other for other in others)
+    That DOI then gets the flaw of the whole field: in ``"10.1000/1, 10.1000"``, the first.
+    """
+    mentions = list(mentions_in(Part(text, syntax, field=True)))
+    unread = []  # the texts before, between and after the mentions
+    last = 0
+    for mention in mentions:
+        unread.append(text[last : mention.start])
+        last = mention.end
+    unread.append(text[last:])
+
+    has_broken = any("10." in gap for gap in unread)
     return mentions[0].start if has_broken else None
 
 
@@ -556,27 +528,28 @@ def _value_span(part: Part) -> Span:
     return start, start + len(part.text.strip())
 
 
-def _no_doi(mention: Mention) -> Finding:
-    """Return the finding on a field whose text is not a DOI."""
-    reason = mention.error.reason if mention.error else "not a DOI"
-    shown = mention.text
-    if len(shown) > _LONGEST_SHOWN:
-        shown = shown[:_LONGEST_SHOWN] + "…"
-    message = f"{shown!r} is not a DOI: {reason}"
-    return finding_about(mention, "syntax", message, _restored(mention), _value_span(mention.part))
-
-
-def _restored(mention: Mention) -> Fix | None:
-    """Return the fix that writes what the error suggests, or puts ``10.`` back."""
+def _no_doi(mention: Mention) -> Flaw:
+    """Return the flaw of a field whose text is not a DOI; the rewrite is the DOI that was probably meant."""
+    part = mention.part
+    rewrite = None
     doi = _probably_meant(mention)
-    if doi is None:
-        return None
-    written = _written(mention.part, doi)
-    return fix_at(mention.part, mention.span, written, doi.name) if written else None
+    if doi is not None:
+        spelling = _spelling_in_field(part, doi)
+        rewrite = Rewrite(mention.span, spelling, doi.name) if spelling else None
+
+    reason = mention.error.reason if mention.error else "not a DOI"
+    value = mention.text
+    if len(value) > _LONGEST_SHOWN:
+        value = value[:_LONGEST_SHOWN] + "…"
+    message = f"{value!r} is not a DOI: {reason}"
+    return Flaw(mention, "syntax", message, rewrite, _value_span(part))
 
 
 def _probably_meant(mention: Mention) -> DOI | None:
-    """Return the DOI that an invalid text was meant to be, or None if that is not known."""
+    """Return the DOI that an invalid text was meant to be, or None if that is not known.
+
+    For ``1000/182``, it is ``10.1000/182``.
+    """
     without_directory = _WITHOUT_DIRECTORY.fullmatch(mention.text)
     if mention.error is not None and mention.error.suggestion:
         text = mention.error.suggestion
@@ -592,33 +565,30 @@ def _probably_meant(mention: Mention) -> DOI | None:
         return None
 
 
-def _not_all(mention: Mention, doi: DOI, before: str, after: str) -> Finding:
-    """Return the finding on a field that holds more than the mention."""
+def _not_alone(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
+    """Return the flaw of a field that holds more than the mention."""
     part = mention.part
     span = _value_span(part)
     value = part.text.strip()
 
-    if not before:
-        rest = dropped(mention) if is_web_link(mention.label) else ""
-        if rest:
-            return _form(mention, "holds a link", _longer_fix(mention, rest))
-        if not mention.label and _NOT_OF_NAME.fullmatch(after):
-            fix = fix_at(part, span, mention.text, doi.name)
-            message = f"the name ends in {after[-9:]!r}"
-            finding = finding_about(mention, "trailing-punctuation", message, fix, span)
-            return finding._replace(doi=DOI.parse(value).name)
+    # A link, after which "#1" may belong to the name
+    rest = _dropped(mention, doi) if not before and _is_web_link(mention.label) else ""
+    if rest:
+        rewrite = None
+        name = _longer_name(doi, rest)
+        spelling = None if name is None else _spelling_in_field(part, DOI(name))
+        if spelling is not None:
+            rewrite = Rewrite(span, spelling, name)
+        return _form(mention, "holds a link", rewrite)
+
+    # "10.1000/182.": the full stop is read as a part of the name
+    if not before and not mention.label and _NOT_OF_NAME.fullmatch(after):
+        message = f"the name ends in {after[-9:]!r}"
+        rewrite = Rewrite(span, mention.text, doi.name)
+        name = DOI.parse(value).name
+        return Flaw(mention, "trailing-punctuation", message, rewrite, span, name)
+
     return _form(mention, _contents(value, before, after), _bare(mention, doi, span))
-
-
-def _longer_fix(mention: Mention, rest: str) -> Fix | None:
-    """Return the fix that writes the name with what follows the link."""
-    name = longer_name(mention, rest)
-    if name is None:
-        return None
-    written = _written(mention.part, DOI(name))
-    if written is None:
-        return None
-    return fix_at(mention.part, _value_span(mention.part), written, name)
 
 
 def _contents(value: str, before: str, after: str) -> str:
@@ -629,43 +599,40 @@ def _contents(value: str, before: str, after: str) -> str:
 
     # A link to another site, or one that goes on after the name
     is_one_word = len(value.split()) == 1
-    if is_one_word and (is_web_link(value) or _URL.match(before)):
+    if is_one_word and (_is_web_link(value) or _URL.match(before)):
         return "holds a link"
     return "holds more than a DOI"
 
 
-def _form(mention: Mention, what: str, fix: Fix | None) -> Finding:
-    return finding_about(
-        mention, "field-form", f"the DOI field {what}", fix, _value_span(mention.part)
-    )
+def _form(mention: Mention, contents: str, rewrite: Rewrite | None) -> Flaw:
+    message = f"the DOI field {contents}"
+    return Flaw(mention, "field-form", message, rewrite, _value_span(mention.part))
 
 
-def _bare(mention: Mention, doi: DOI, span: Span) -> Fix | None:
-    """Return the fix that leaves only the name, as the mention writes it or else escaped for the part.
+def _bare(mention: Mention, doi: DOI, span: Span) -> Rewrite | None:
+    """Return the rewrite that leaves only the name, as the mention writes it or else escaped for the part.
 
     None if neither would be read as the DOI.
     """
-    written: str | None = mention.name
-    if not written or "%" in written or not reads_as(mention.part, written, doi):
-        written = _written(mention.part, doi)
-    if written is None:
-        return None
-    return fix_at(mention.part, span, written)
+    spelling: str | None = mention.name
+    if not spelling or "%" in spelling or not _reads_as(mention.part, spelling, doi):
+        spelling = _spelling_in_field(mention.part, doi)
+    return None if spelling is None else Rewrite(span, spelling)
 
 
-def _written(part: Part, doi: DOI) -> str | None:
-    """Return the text for a DOI in a field: its name if that is read as it is, or else escaped."""
-    for text in (doi.name, escape(doi.name, part.syntax)):
+def _spelling_in_field(part: Part, doi: DOI) -> str | None:
+    """Return how a field writes a DOI: its name, or else with escapes; None if neither would be read as it."""
+    for text in (doi.name, _escape(doi.name, part.syntax)):
         is_balanced = text.count("{") == text.count("}")
-        if is_balanced and reads_as(part, text, doi):
+        if is_balanced and _reads_as(part, text, doi):
             return text
     return None
 
 
-def _tex_escape(mention: Mention, doi: DOI, tex_escape: str) -> Finding | None:
-    """Return the finding on escapes that the bibliography's program does not want, or wants.
+def _tex_escape(mention: Mention, doi: DOI, tex_escape: str) -> Flaw | None:
+    """Return the flaw of escapes that the bibliography's program does not want, or wants.
 
-    :param tex_escape: as for ``part_findings``.
+    :param tex_escape: as for ``flaws_in``.
     """
     text = mention.text
     if tex_escape == "any":
@@ -677,7 +644,128 @@ def _tex_escape(mention: Mention, doi: DOI, tex_escape: str) -> Finding | None:
         better = _BARE.sub(r"\\\g<0>", text)
         message = "not escaped, as BibTeX styles need it"
 
-    if better == text or not reads_as(mention.part, better, doi):
+    if better == text or not _reads_as(mention.part, better, doi):
         return None
-    fix = fix_at(mention.part, mention.span, better)
-    return finding_about(mention, "tex-escape", message, fix, _value_span(mention.part))
+    rewrite = Rewrite(mention.span, better)
+    return Flaw(mention, "tex-escape", message, rewrite, _value_span(mention.part))
+
+
+# The name
+
+# Their suggestions drop text, or guess at what is lost
+_NOT_FIXED = frozenset(
+    {"run-on", "lost-character", "placeholder", "dropped-query", "dropped-fragment"}
+)
+
+
+def _advice_flaws(mention: Mention, doi: DOI) -> Iterator[Flaw]:
+    """Yield the advice on a mention: on its name, and on its spelling if the part has no escapes there."""
+    if _has_foreign_entity(mention, doi):
+        message = f"an HTML entity in the name; did you mean {doi.name}?"
+        # No name has entities, so that a field means the character
+        spelling = _spelling_in_field(mention.part, doi) if mention.part.field else None
+        rewrite = None if spelling is None else Rewrite(mention.span, spelling)
+        yield Flaw(mention, "entity", message, rewrite)
+
+    is_url_escaped = "%" in mention.text and _has_only_url_escapes(mention, doi)
+    for advice in advise(mention.text if is_url_escaped else doi):
+        message = advice.message
+        # A decoded name is usually meant, and the message says what to do if not
+        if advice.suggestion and advice.code != "decoded-escape":
+            message += f"; did you mean {advice.suggestion}?"
+        yield Flaw(mention, advice.code, message, _suggested(mention, doi, advice))
+
+
+def _has_foreign_entity(mention: Mention, doi: DOI) -> bool:
+    """Return whether the name was read without an entity of HTML that is none in this type of file."""
+    part = mention.part
+    if not part.field and part.syntax not in _ESCAPES_ANY_CHARACTER:
+        return False
+    text = mention.text.replace("\\", "")  # in BibTeX also \&\#60;
+    return unescape_html(text) != text and unescape_html(doi.name) == doi.name
+
+
+def _suggested(mention: Mention, doi: DOI, advice: Advice) -> Rewrite | None:
+    """Return the rewrite that the advice suggests; None if it suggests none, or a person has to look."""
+    if advice.suggestion is None or advice.code in _NOT_FIXED:
+        return None
+    if not mention.part.field and _is_embedded(mention):
+        return None
+
+    better = DOI.parse(advice.suggestion)
+    text = _with_doi(mention, doi, better, advice.suggestion)
+    if text is None or text == mention.text:
+        return None
+    changed_name = better.name if better.name != doi.name else None
+    return Rewrite(mention.span, text, changed_name)
+
+
+def _with_doi(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | None:
+    """Return the mention with another DOI, with its label or link; None if that cannot be written there.
+
+    :param spelling: the text for ``DOI.parse`` that stands for the other DOI.
+    """
+    text = mention.text
+    part = mention.part
+
+    # Most advice leaves out the end of a name; the rest then stays as the author wrote it
+    if doi.name.startswith(better.name):
+        left_out = doi.name[len(better.name) :]
+        shorter = text.removesuffix(left_out)
+        if shorter != text and _reads_as(part, shorter, better):
+            return shorter
+
+    label = mention.label
+    if _has_proxy(label):
+        name = encode(better.name, LINK)
+    else:
+        name = spelling.removeprefix(label_of(spelling))
+    for candidate in (label + name, label + _escape(name, part.syntax)):
+        if _reads_as(part, candidate, better):
+            return candidate
+    return None
+
+
+# What the file would read
+
+
+def _reads_as(part: Part, text: str, doi: DOI) -> bool:
+    """Return whether a text is read as a DOI, and nothing else, in a part of this kind."""
+    mentions = list(mentions_in(Part(text, part.syntax, field=part.field)))
+    if len(mentions) != 1:
+        return False
+    (mention,) = mentions
+    is_whole = mention.span == (0, len(text))
+    return is_whole and mention.doi is not None and mention.doi.name == doi.name
+
+
+_TEX_ESCAPES = str.maketrans(
+    {character: f"\\{character}" for character in "%#&_${}"}
+    | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+    | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
+)
+_MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9])")
+_MARKDOWN_MARKS = re.compile(
+    r"""
+    [\\`*\[\]<>]
+  | (?<![A-Za-z0-9]) _ | _ (?![A-Za-z0-9])    # within a word, it is no mark
+  | ~ (?=~) | (?<=~) ~                         # one is no mark
+  | ! (?=\[)                                   # of an image
+    """,
+    re.VERBOSE,
+)
+_RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
+
+
+def _escape(text: str, syntax: str) -> str:
+    """Return the text as a file in a syntax has to write it."""
+    match syntax:
+        case "html" | "xml":
+            return html.escape(text, quote=False)
+        case "markdown":
+            return _MARKDOWN_ENTITY.sub("&amp;", _MARKDOWN_MARKS.sub(r"\\\g<0>", text))
+        case "rst":
+            return _RST_MARKS.sub(r"\\\g<0>", text)
+        case "tex" | "bibtex":
+            return text.translate(_TEX_ESCAPES)
+    return text

@@ -1,100 +1,81 @@
-r"""What the text itself shows, without the registry.
-
-One cause, one finding. What is found first leaves out what stands below it in its group; advice on the name
-stands beside the findings on the link, for it has another remedy.
-
-=================  ========================  ==============================================================
-group              findings, first to last   remark
-=================  ========================  ==============================================================
-field for a DOI    ``syntax``                nothing else
-\                  ``field-form``            also for an http or doubled link, or one with a fragment
-\                  advice, ``tex-escape``    a bare name
-link or label      ``doubled``               takes in all labels and links before the name
-\                  ``not-https``             replaces scheme and host only
-\                  ``raw-link``              replaces the path; may stand beside ``not-https``
-name               advice                    ``dropped-query`` and ``dropped-fragment`` are ``raw-link`` here
-visible text       ``text-differs``          beside all others
-entry              ``duplicate``             beside all others
-=================  ========================  ==============================================================
-
-Queries and fragments that links really have are left alone (``?locatt=…``, ``#page=3``), and so are links to
-the REST API. Code is left out by the readers.
-"""
+"""What the text itself shows, without the registry: the flaws of each mention, and DOIs of several entries."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri import ShortDOI
-
-from doiuri_cli.rules import Finding, finding_about
-from doiuri_cli.rules._spelling import (
-    advice_findings,
-    field_findings,
-    link_findings,
-    title_findings,
-)
+from doiuri_cli.readers._keys import is_key
+from doiuri_cli.readers._part import location_of
+from doiuri_cli.rules import Finding, Fix
+from doiuri_cli.rules._keep import is_fixed_text, keeps_host, keeps_name
+from doiuri_cli.rules._spelling import flaws_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from doiuri import Handle
-
     from doiuri_cli._mentions import LocatedMention, Mention
+    from doiuri_cli.readers import Part
+    from doiuri_cli.rules._spelling import Flaw, Rewrite
 
 _BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 
 
 def part_findings(mentions: Sequence[Mention], *, tex_escape: str) -> Iterator[Finding]:
-    """Return what is wrong with how the mentions of a part are written.
+    """Yield what is wrong with how the mentions of a part are written.
 
     :param tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
     """
-    yield from title_findings(mentions)
-    for mention in mentions:
-        yield from _mention_findings(mention, tex_escape)
+    for flaw in flaws_in(mentions, tex_escape=tex_escape):
+        yield _finding(flaw)
 
 
-def _mention_findings(mention: Mention, tex_escape: str) -> Iterator[Finding]:
+def _finding(flaw: Flaw) -> Finding:
+    """Return a flaw as a finding of the file, with a fix if its rewrite loses and breaks nothing."""
+    mention = flaw.mention
     part = mention.part
-    if mention.is_eprint:
-        return
-    if mention.may_be_page and not part.field:
-        return
-    short = mention.handle if mention.doi is None and not mention.may_be_page else None
-    if isinstance(short, ShortDOI):
-        message = short_doi_message(short)
-        yield finding_about(mention, "short-doi", message)._replace(doi=short.name)
-    elif part.field:
-        yield from field_findings(mention, tex_escape)
-    elif mention.doi is None:
-        reason = mention.error.reason if mention.error else "not a DOI"
-        yield finding_about(mention, "syntax", reason)
-    else:
-        yield from link_findings(mention)
-        yield from advice_findings(mention)
+    name = flaw.name
+    if name is None and mention.doi is not None:
+        name = mention.doi.name
+    fix = None if flaw.rewrite is None else _fix(part, flaw.rewrite)
+    location = location_of(part, *(flaw.span or mention.span))
+    return Finding(location, flaw.code, flaw.message, name, fix)
 
 
-def short_doi_message(short: Handle) -> str:
-    """Return what is wrong with a short DOI."""
-    return f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
+def _fix(part: Part, rewrite: Rewrite) -> Fix | None:
+    """Return the fix that does a rewrite; None if it would lose or break something.
+
+    It is safe if the DOI stays the same, and then only labels, links and escapes may change, and these only
+    where they mean nothing else.
+    """
+    span, text, name = rewrite
+    if is_key(part.text, span[0], part.syntax) or is_fixed_text(part, *span):
+        return None
+    if name is None and not keeps_name(part.text[slice(*span)], text, part.syntax):
+        return None
+    try:
+        written = part.encode(text)
+    except ValueError:
+        return None
+    is_kept = keeps_host(part, span, text)
+    if name is not None and not is_kept:  # a corrected name is not worth a broken file
+        return None
+    return Fix(*part.span(*span), written, is_kept and name is None, name)
 
 
 def file_findings(kind: str | None, mentions: Iterable[LocatedMention]) -> Iterator[Finding]:
-    """Return what is wrong with a file's fields together: one finding on each DOI of several entries."""
+    """Yield what is wrong with a file's fields together: one finding on each DOI of several entries."""
     if kind not in _BIBLIOGRAPHIES:
         return
-    entries: dict[str, dict[str, LocatedMention]] = {}
+    first_by_entry: dict[str, dict[str, LocatedMention]] = {}  # by the DOI's key, then by the entry
     for mention in mentions:
         entry = mention.location.entry
         if mention.field and entry and mention.key:
-            entries.setdefault(mention.key, {}).setdefault(entry, mention)
+            first_by_entry.setdefault(mention.key, {}).setdefault(entry, mention)
 
-    for same in entries.values():
+    for same in first_by_entry.values():
         if len(same) == 1:
             continue
-        first, second, *more = same.values()
-        places = [other.location for other in (first, *more)]
-        others = " and ".join(f"{place.entry} (line {place.line})" for place in places)
-        message = f"the same DOI as {others}"
-        yield Finding(second.location, "duplicate", message, second.name)
+        first, second, *rest = same.values()
+        places = [mention.location for mention in (first, *rest)]
+        entries = " and ".join(f"{place.entry} (line {place.line})" for place in places)
+        yield Finding(second.location, "duplicate", f"the same DOI as {entries}", second.name)

@@ -3,7 +3,7 @@
 One module or folder for each step; what stands further left never imports what stands further right::
 
     bytes of a file
-    └─ files        Source: the text, its encoding and lines; Location; which files to read
+    └─ files        Source: the text, its encoding and lines; SourceLocation; which files to read
       └─ readers      Part: a piece of text in one syntax, with the place of every character
         └─ _mentions    Mention: a DOI in a part, or what stands in the place of one
           └─ rules        Finding: what is wrong and where, with a Fix if one is known

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
-    from doiuri_cli.files import Location, Source
+    from doiuri_cli.files import Source, SourceLocation
     from doiuri_cli.readers._bibliography import CitedWork, Lacking
     from doiuri_cli.readers._without_doi import WithoutDOI
     from doiuri_cli.registry import Answers
@@ -214,7 +214,7 @@ def judge(
     config: Config,
     answers: Answers | None = None,
     works: Mapping[str, Work] = NOTHING,
-    found: Mapping[Location, Found] = NOTHING,
+    found: Mapping[SourceLocation, Found] = NOTHING,
 ) -> FileReport:
     """Return the report on a file with all findings, in order, that are not ignored.
 
@@ -445,6 +445,6 @@ def _order(finding: Finding) -> tuple[_Start, str]:
     return _start(finding.location), finding.code
 
 
-def _start(location: Location) -> _Start:
+def _start(location: SourceLocation) -> _Start:
     """Return where a finding of a file starts: cell, line and column."""
     return location.cell or 0, location.line, location.column

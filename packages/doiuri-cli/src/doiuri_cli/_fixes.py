@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
     from doiuri_cli._run import Content
-    from doiuri_cli.files import Location
+    from doiuri_cli.files import SourceLocation
     from doiuri_cli.registry import Answers
     from doiuri_cli.rules import Finding
 
@@ -207,7 +207,7 @@ def _with_dois(
 
 
 def _moved(
-    findings: Sequence[Finding], before: Source, after: Source, written: Collection[Location]
+    findings: Sequence[Finding], before: Source, after: Source, written: Collection[SourceLocation]
 ) -> Sequence[Finding]:
     """Return the findings where their entries are after DOIs were written.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from doiuri import Match
 
-    from doiuri_cli.files import Location
+    from doiuri_cli.files import SourceLocation
     from doiuri_cli.readers import Part
 
     Span = tuple[int, int]
@@ -200,7 +200,7 @@ class Mention(NamedTuple):
 class LocatedMention(NamedTuple):
     """What is kept of a mention after its file was read."""
 
-    location: Location  # where it is
+    location: SourceLocation  # where it is
     text: str  # the mention as the part has it, with its label or link
     name: str | None  # the name of the DOI or short DOI; None if it is invalid
     key: str  # the DOI's key; empty if it is invalid

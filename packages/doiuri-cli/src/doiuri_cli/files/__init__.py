@@ -20,10 +20,10 @@ from doiuri_cli.files._select import Patterns, is_pattern
 __all__ = [
     "LineColumn",
     "Lines",
-    "Location",
     "Patterns",
     "Region",
     "Source",
+    "SourceLocation",
     "is_pattern",
     "region_of",
     "replace_file",
@@ -99,7 +99,7 @@ class Lines:
         return self._text[start + first - 1 : end].rstrip("\r\n")
 
 
-class Location(NamedTuple):
+class SourceLocation(NamedTuple):
     """Where a piece of a file is. Lines and columns count characters from 1, in a notebook within the cell."""
 
     path: str  # the file, as the user gave it or as found in a folder
@@ -130,7 +130,7 @@ class Location(NamedTuple):
         cell: int | None = None,
         entry: str | None = None,
         in_file: Region | None = None,
-    ) -> Location:
+    ) -> SourceLocation:
         """Return where a piece of a text is.
 
         :param lines: the lines of the text: the file, or a notebook's cell.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import TextIO
     from xml.etree.ElementTree import Element
 
-    from doiuri_cli.files import Location
+    from doiuri_cli.files import SourceLocation
     from doiuri_cli.output._report import Report
     from doiuri_cli.rules import Finding, Fix, Rule
 
@@ -283,7 +283,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
     return result
 
 
-def _location(location: Location) -> dict[str, object]:
+def _location(location: SourceLocation) -> dict[str, object]:
     """Return a location (§3.28): in a notebook, the region is that of the file, and the cell has a name."""
     line, column, end_line, end_column = location.region
     place = {

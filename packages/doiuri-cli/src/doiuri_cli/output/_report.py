@@ -16,7 +16,7 @@ from doiuri_cli.rules import SEARCH_CODES, Finding, Severity
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from doiuri_cli.files import Location
+    from doiuri_cli.files import SourceLocation
     from doiuri_cli.readers._bibliography import Lacking
 
 _NOTHING: Mapping[str, int] = {}
@@ -363,7 +363,7 @@ def encodable(text: str) -> str:
 _MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")
 
 
-def members(location: Location, **more: object) -> dict[str, object]:
+def members(location: SourceLocation, **more: object) -> dict[str, object]:
     """Return what JSON says of a location and more, without the lone surrogates of file names and texts."""
     values = {name: getattr(location, name) for name in _MEMBERS} | more
     for name, value in values.items():
@@ -372,7 +372,7 @@ def members(location: Location, **more: object) -> dict[str, object]:
     return values
 
 
-def location_text(location: Location) -> str:
+def location_text(location: SourceLocation) -> str:
     """Return a location in words, such as ``docs/a.md:41:12`` or ``a.ipynb:cell 7:3:18``."""
     cell = "" if location.cell is None else f"cell {location.cell}:"
     return f"{visible(location.path)}:{cell}{location.line}:{location.column}"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
     from typing import TextIO
 
-    from doiuri_cli.files import Location
+    from doiuri_cli.files import SourceLocation
     from doiuri_cli.output._report import Bibliographies, ListedFinding, Report
     from doiuri_cli.readers._bibliography import Lacking
     from doiuri_cli.rules import Finding
@@ -78,7 +78,7 @@ def _is_coloured(stream: TextIO) -> bool:
     return stream.isatty() or (stream is sys.stdout and bool(os.environ.get("FORCE_COLOR")))
 
 
-def excerpt(location: Location) -> list[str]:
+def excerpt(location: SourceLocation) -> list[str]:
     """Return the line of a location, a piece of a long one, and a line of carets below its place."""
     line = location.excerpt
     start = location.column - location.excerpt_column

@@ -17,10 +17,10 @@ from doiuri_cli.readers._yaml import decoded, scalars
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri_cli.files import Location, Source
+    from doiuri_cli.files import Source, SourceLocation
     from doiuri_cli.readers._json import Keys
 
-    Values = dict[Keys, "Value"]
+    EntryValues = dict[Keys, "EntryValue"]
     RISLine = tuple[str, int, str]  # tag, offset of the value, and value
 
 
@@ -80,7 +80,7 @@ class CitedWork(NamedTuple):
     year: int | None  # the year of publication; None if it has none
     # with its particle; of an organization, the name; empty if it has no author
     first_author_family: str
-    location: Location  # where the DOI is
+    location: SourceLocation  # where the DOI is
 
 
 class Lacking(NamedTuple):
@@ -104,7 +104,7 @@ class Description(NamedTuple):
     family: str  # the family name of the first author or editor
 
 
-class Value(NamedTuple):
+class EntryValue(NamedTuple):
     """A value of a file, and where it starts and ends."""
 
     text: str
@@ -177,13 +177,13 @@ def _bibtex(source: Source) -> Iterator[Description]:
 
 def _cff(source: Source) -> Iterator[Description]:
     """Return the works; the citation key of each says where it is, such as "references[0]"."""
-    works: dict[Keys, Values] = {}
+    works: dict[Keys, EntryValues] = {}
     for scalar in scalars(source.text):
         if scalar.is_key or scalar.style == "#":
             continue
         place = _place_of_work(scalar.path)
         work = works.setdefault(place, {})
-        value = Value(decoded(source.text, scalar).text, (scalar.start, scalar.end))
+        value = EntryValue(decoded(source.text, scalar).text, (scalar.start, scalar.end))
         work.setdefault(scalar.path[len(place) :], value)
     for place, work in works.items():
         doi = work.get(("doi",)) or _identifier(work)
@@ -206,9 +206,9 @@ def _name_of_work(place: Keys) -> str:
     return "".join(map(str, place))
 
 
-def _identifier(work: Values) -> Value | None:
+def _identifier(work: EntryValues) -> EntryValue | None:
     """Return the only DOI among the identifiers of a work: several may name versions."""
-    dois: list[Value] = []
+    dois: list[EntryValue] = []
     for path, kind in work.items():
         is_doi = path[:1] == ("identifiers",) and path[-1] == "type" and kind.text == "doi"
         value = work.get((*path[:-1], "value"))
@@ -217,7 +217,7 @@ def _identifier(work: Values) -> Value | None:
     return dois[0] if len(dois) == 1 else None
 
 
-def _description(citation_key: str, doi: Value, work: Values) -> Description:
+def _description(citation_key: str, doi: EntryValue, work: EntryValues) -> Description:
     """Return what a work of a CITATION.cff says."""
 
     def text(*path: str | int) -> str:
@@ -293,9 +293,9 @@ def _ris(source: Source) -> Iterator[Description]:
     :raises ReadError: if the file has no record.
     """
     for citation_key, record in records(source):
-        values: dict[str, Value] = {}
+        values: dict[str, EntryValue] = {}
         for tag, start, text in record:
-            values.setdefault(tag, Value(text, (start, start + len(text))))
+            values.setdefault(tag, EntryValue(text, (start, start + len(text))))
         if "DO" not in values:
             continue
         yield Description(
@@ -308,6 +308,6 @@ def _ris(source: Source) -> Iterator[Description]:
         )
 
 
-def _first(values: dict[str, Value], *tags: str) -> str:
+def _first(values: dict[str, EntryValue], *tags: str) -> str:
     """Return the text of the first tag that a record has; "" if it has none of them."""
     return next((values[tag].text for tag in tags if tag in values), "")

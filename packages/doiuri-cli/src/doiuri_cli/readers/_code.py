@@ -260,7 +260,7 @@ def _part_with_strings(text: str, start: int, end: int) -> Part:
     return Part(piece, places=places, encode=unwritable)
 
 
-class _Cell:
+class _NotebookCell:
     """A cell: what it is, the strings of its source, and its tags."""
 
     def __init__(self) -> None:
@@ -301,17 +301,17 @@ def read_notebook(source: Source) -> Iterator[Part]:
             yield part._replace(cell=number, ignored=ignored)
 
 
-def _cells(source: Source) -> Iterable[_Cell]:
+def _cells(source: Source) -> Iterable[_NotebookCell]:
     if '"cells"' not in source.text and f'"{_FORMAT_3}"' not in source.text:
         raise ReadError("not a notebook: it has no cells")
     loaded(source)  # refuses what is no JSON
-    cells: dict[Keys, _Cell] = {}
+    cells: dict[Keys, _NotebookCell] = {}
     for string in strings(source, _SKIPPED):
         path = string.path
         depth = 4 if path[:1] == (_FORMAT_3,) else 2
         if string.is_key or len(path) <= depth or path[depth - 2] != "cells":
             continue
-        cell = cells.setdefault(path[:depth], _Cell())
+        cell = cells.setdefault(path[:depth], _NotebookCell())
         match path[depth:]:
             case ("cell_type",):
                 cell.kind = string.value

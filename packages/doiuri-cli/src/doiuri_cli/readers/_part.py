@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
-from doiuri_cli.files import Lines, Location, Source, region_of
+from doiuri_cli.files import Lines, Source, SourceLocation, region_of
 
 Span = tuple[int, int]
 
@@ -92,7 +92,7 @@ class Part(NamedTuple):
         return self.cell_places[start], self.cell_places[end]
 
 
-def location_of(part: Part, start: int, end: int) -> Location:
+def location_of(part: Part, start: int, end: int) -> SourceLocation:
     """Return where a piece of a part's text is.
 
     :param start: offset in the text of the piece's first character.
@@ -103,11 +103,13 @@ def location_of(part: Part, start: int, end: int) -> Location:
     entry = part.entry or None
     first, last = part.span(start, end)
     if part.cell is None:
-        return Location.in_text(lines, path, first, last, entry=entry)
+        return SourceLocation.in_text(lines, path, first, last, entry=entry)
     in_file = region_of(lines, first, last)
     first, last = part.span_in_cell(start, end)
     lines = cell_lines(part)
-    return Location.in_text(lines, path, first, last, cell=part.cell, entry=entry, in_file=in_file)
+    return SourceLocation.in_text(
+        lines, path, first, last, cell=part.cell, entry=entry, in_file=in_file
+    )
 
 
 def cell_text(part: Part) -> str:

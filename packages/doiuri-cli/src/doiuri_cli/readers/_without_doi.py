@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from doiuri.bibtex import BibTeXEntry
 
-    from doiuri_cli.files import Location, Source
+    from doiuri_cli.files import Source, SourceLocation
     from doiuri_cli.readers._bibliography import RISLine
     from doiuri_cli.readers._json import Keys
 
@@ -46,7 +46,7 @@ class WithoutDOI(NamedTuple):
     """A work of a bibliography that has no DOI."""
 
     work: Work  # as the bibliography describes it
-    location: Location  # where its entry starts
+    location: SourceLocation  # where its entry starts
     insertion: Insertion | None  # None if it is not known how to write a DOI into the entry
 
 
@@ -103,7 +103,7 @@ def _values(source: Source) -> Iterator[tuple[Any, Any]]:
                 yield from ((tag, value) for tag, _, value in record)
 
 
-def _location(source: Source, key: str, start: int, end: int) -> Location:
+def _location(source: Source, key: str, start: int, end: int) -> SourceLocation:
     return location_of(Part(source.text, source=source, entry=key), start, end)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from doiuri.resolver import LockContent
 
-from doiuri_cli.files import Lines, Location
+from doiuri_cli.files import Lines, SourceLocation
 from doiuri_cli.rules import Finding
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterat
     for key in sorted(unused):
         written = json.dumps(key, ensure_ascii=False)
         start = max(text.find(f"{written}:"), 0)
-        location = Location.in_text(lines, path, start, start + len(written))
+        location = SourceLocation.in_text(lines, path, start, start + len(written))
         if key in lock.accepted:  # --prune keeps it
             remedy = "delete its line under accepted, then run doiuri lock --prune"
         else:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from doiuri.search import Found
 
     from doiuri_cli._config import Config
-    from doiuri_cli.files import Location
+    from doiuri_cli.files import SourceLocation
     from doiuri_cli.readers._without_doi import WithoutDOI
     from doiuri_cli.registry import Progress
 
@@ -25,7 +25,7 @@ _LONG = 60.0  # seconds; a search that takes longer is announced
 class Searched(NamedTuple):
     """What a search found."""
 
-    found: Mapping[Location, Found]  # by the place of the entry
+    found: Mapping[SourceLocation, Found]  # by the place of the entry
 
     @property
     def sure(self) -> int:
@@ -78,7 +78,7 @@ def search_for(
     """
     from doiuri.search import Search
 
-    found: dict[Location, Found] = {}
+    found: dict[SourceLocation, Found] = {}
     with open_resolver(config) as resolver:
         search = Search(resolver)
         if search.rate is not None and len(works) / search.rate > _LONG and not config.offline:

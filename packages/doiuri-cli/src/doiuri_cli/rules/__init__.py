@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from doiuri_cli.files import Location
+    from doiuri_cli.files import SourceLocation
 
 
 class Severity(IntEnum):
@@ -72,7 +72,7 @@ class Fix(NamedTuple):
 class Finding(NamedTuple):
     """What a rule finds."""
 
-    location: Location  # where it is
+    location: SourceLocation  # where it is
     code: str  # the code of its rule
     message: str  # what is wrong, in words
     doi: str | None = None  # the name of the DOI; None if there is none

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
     from doiuri.search import Candidate, Found
 
-    from doiuri_cli.files import Location
+    from doiuri_cli.files import SourceLocation
     from doiuri_cli.readers._without_doi import WithoutDOI
 
 _AGREEING = frozenset({"title", "first author", "year", "volume", "page", "container"})
 
 
 def found_findings(
-    works: Iterable[WithoutDOI], found: Mapping[Location, Found]
+    works: Iterable[WithoutDOI], found: Mapping[SourceLocation, Found]
 ) -> Iterator[Finding]:
     """Yield what was found about works without a DOI, each by the place of its entry."""
     for work in works:

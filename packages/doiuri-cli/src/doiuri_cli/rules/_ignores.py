@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.files import Location, region_of
+from doiuri_cli.files import SourceLocation, region_of
 from doiuri_cli.readers._part import cell_lines, cell_text
 from doiuri_cli.rules import RULES, Finding
 
@@ -65,7 +65,7 @@ def _comments(kind: str) -> re.Pattern[str] | None:
 class Ignore(NamedTuple):
     """A comment, or a tag of a notebook's cell, that lets findings be ignored."""
 
-    location: Location  # where it is
+    location: SourceLocation  # where it is
     # the line that it is for; None: the whole file, or the whole cell if it is a tag
     target: int | None
     codes: tuple[str, ...]  # if there are none, it is for all codes
@@ -101,7 +101,7 @@ def ignores_in(source: Source, kind: str | None, parts: Iterable[Part]) -> list[
 
     if _SIGN not in source.text:
         return []
-    locate = partial(Location.in_text, source.lines, source.path)
+    locate = partial(SourceLocation.in_text, source.lines, source.path)
     return list(_comments_in(source.text, source.lines, kind, locate))
 
 
@@ -113,10 +113,10 @@ def _ignores_in_cell(parts: Sequence[Part], kind: str) -> Iterator[Ignore]:
     first = parts[0]
     lines = cell_lines(first)
 
-    def locate(start: int, end: int) -> Location:
+    def locate(start: int, end: int) -> SourceLocation:
         in_file = _in_file(parts, start, end)
         path = first.source.path
-        return Location.in_text(lines, path, start, end, cell=first.cell, in_file=in_file)
+        return SourceLocation.in_text(lines, path, start, end, cell=first.cell, in_file=in_file)
 
     if first.ignored:
         codes = () if "*" in first.ignored else tuple(sorted(first.ignored))
@@ -171,7 +171,7 @@ def _is_alone(match: re.Match[str], lines: Lines) -> bool:
 
 
 def _comments_in(
-    text: str, lines: Lines, kind: str, locate: Callable[[int, int], Location]
+    text: str, lines: Lines, kind: str, locate: Callable[[int, int], SourceLocation]
 ) -> Iterator[Ignore]:
     """Yield the comments in a text.
 

@@ -206,8 +206,7 @@ class Fixture:
         if "CITATION-ITEMS" in data:
             citations = [list(map(cite_of, cites)) for cites in data["CITATION-ITEMS"]]
         else:
-            entries = self.processor._document.ordered_entries
-            citations = [[Cite(entry.id) for entry in entries]]
+            citations = [[Cite(listed.id) for listed in self.processor.listed]]
         rendered = [self.processor.cite(cites) for cites in citations]
         return self.citations(rendered, [""] * len(citations))
 

@@ -124,7 +124,7 @@ class CitedItem:
 
     item: Item
     listed: Listed
-    names: NamesShown = field(default_factory=NamesShown)
+    names_shown: NamesShown = field(default_factory=NamesShown)
     citation_label: str = ""
 
     is_known: bool = True
@@ -235,7 +235,7 @@ class Context:
 
     style_options: StyleOptions
     terms: Terms
-    entry: CitedItem
+    cited_item: CitedItem
     cite: Cite
     area: str
     names: Mapping[str, str]
@@ -260,7 +260,7 @@ class Context:
     @property
     def item(self) -> Item:
         """The item."""
-        return self.entry.item
+        return self.cited_item.item
 
     @property
     def is_sorting(self) -> bool:
@@ -292,7 +292,7 @@ class Context:
 
     def _value_in_document(self, name: str) -> str:
         """Return the value of a variable that depends on the document, not on the item's data."""
-        listed = self.entry.listed
+        listed = self.cited_item.listed
         if name == "locator":
             return self.cite.locator
         if name == "citation-number":
@@ -302,7 +302,7 @@ class Context:
             return str(self.cite.place.first_note or "")
         if name == "year-suffix":
             return listed.year_suffix
-        return self.entry.citation_label + listed.year_suffix
+        return self.cited_item.citation_label + listed.year_suffix
 
     def _other_form(self, name: str) -> str:
         """Return the value that a variable has under its older name, or as a part of another; "" if none."""

@@ -1,7 +1,4 @@
-"""Positions: whether a cite is the first of its item, a later one, or right after another.
-
-CSL 1.0.2, Choose, "position".
-"""
+"""Places: whether a cite is the first of its item, a later one, or "ibid." (CSL 1.0.2, Choose, "position")."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ def cites_of(cites: Sequence[Cite], where: str) -> list[Cite]:
 def notes_of(
     sheet: Sheet, citations: Sequence[Sequence[Cite]], notes: Iterable[int] | None
 ) -> list[int]:
-    """Return the number of the note of each citation, 0 for the text.
+    """Return the number of the note that each citation stands in; 0 for a citation in the text.
 
     :param notes: the numbers if they are known; by default, in a style of notes, each is a note of its own
     :raises ValueError: if there are more or fewer notes than citations
@@ -66,12 +63,15 @@ def place_cites(
     :param citations: their cites in the order in which the style shows them
     :param notes: the number of the note of each citation, 0 for the text
     """
-    places = _Places(sheet.near_note_distance)
+    places = _PlaceFinder(sheet.near_note_distance)
     return [places.place(cites, note) for cites, note in zip(citations, notes, strict=True)]
 
 
 def _default_notes(sheet: Sheet, citations: Iterable[Sequence[Cite]]) -> list[int]:
-    """Return numbers of notes for citations that each, in a style of notes, have one of their own."""
+    """Return 1, 2, 3 … in a style of notes, and 0 for each citation in any other style.
+
+    Names in a sentence are in the text: a citation of nothing else has the number of the note before.
+    """
     notes = []
     last = 0
     for cites in citations:
@@ -82,50 +82,73 @@ def _default_notes(sheet: Sheet, citations: Iterable[Sequence[Cite]]) -> list[in
     return notes
 
 
-class _Places:
-    """Goes through the citations of a document; those in notes and in the text are two sequences."""
+class _PlaceFinder:
+    """Finds the places of cites, citation by citation; those in notes and in the text are two sequences.
+
+    For each citation, in the order of the document:
+
+    1. The cite before, which "ibid." would mean: the last one in the same note, or the only one of the citation
+       before in its sequence. For the second cite of a citation, it is the first, and so on.
+    2. The position of each cite is worked out from that, and the rest of its place from the notes that cited its
+       item before.
+    3. The citation is kept as the one before the next.
+    """
 
     def __init__(self, near_note_distance: int) -> None:
-        self._distance = near_note_distance
+        self._near_note_distance = near_note_distance
+
+        # By the ids of items: the number of the note that cited it first, or last; 0 for the text
         self._first_note_of: dict[str, int] = {}
         self._last_note_of: dict[str, int] = {}
-        self._previous_note = 0
-        self._previous: dict[bool, list[Cite]] = {True: [], False: []}
+
+        # The cites before, of the last note and of the last citation in the text
+        self._last_note = 0
+        self._cites_of_last_note: list[Cite] = []
+        self._cites_of_last_in_text: list[Cite] = []
 
     def place(self, cites: Sequence[Cite], note: int) -> list[Cite]:
-        """Return the cites of the next citation at their places.
+        """Return the cites of the next citation with their places.
 
         :param note: the number of the note that it stands in; 0 in the text
         """
-        in_note = note > 0
-        previous = self._previous[in_note]
-        in_same_note = in_note and bool(previous) and note == self._previous_note
-        is_next = not in_note or note == self._previous_note + 1
-        earlier = None
-        if in_same_note or is_next:
-            earlier = _meant_by_ibid(previous, in_same_note=in_same_note)
-
+        before = self._cite_before(note)
         placed: list[Cite] = []
         for cite in cites:
             # Names in a sentence are no reference: what follows them is.
             if cite.author_only:
                 placed.append(cite)
                 continue
-            earlier = cite._replace(place=self._place(cite, note, earlier))
-            placed.append(earlier)
+            before = cite._replace(place=self._place_after(before, cite, note))
+            placed.append(before)
 
         references = [cite for cite in placed if not cite.author_only]
-        if references:
-            self._previous[in_note] = [*previous, *references] if in_same_note else references
-        if references and in_note:
-            self._previous_note = note
+        if not references:
+            return placed
+        if note <= 0:
+            self._cites_of_last_in_text = references
+        elif note == self._last_note:
+            self._cites_of_last_note = [*self._cites_of_last_note, *references]
+        else:
+            self._last_note = note
+            self._cites_of_last_note = references
         return placed
 
-    def _place(self, cite: Cite, note: int, earlier: Cite | None) -> Place:
-        position = _position(cite, earlier, is_seen=cite.id in self._last_note_of)
+    def _cite_before(self, note: int) -> Cite | None:
+        """Return the cite that "ibid." at the start of a citation would mean; None if that is not clear."""
+        in_text = note <= 0
+        cites = self._cites_of_last_in_text if in_text else self._cites_of_last_note
+        if cites and not in_text and note == self._last_note:
+            return cites[-1]
+        is_next = in_text or note == self._last_note + 1
+        return cites[0] if is_next and len(cites) == 1 else None
+
+    def _place_after(self, before: Cite | None, cite: Cite, note: int) -> Place:
+        """Return the place of a cite, and remember the note, or 0 for the text, as one that cites its item."""
         last_note = self._last_note_of.get(cite.id, 0)
         are_in_notes = last_note > 0 and note > 0
-        is_near = are_in_notes and note - last_note <= self._distance
+        is_near = are_in_notes and note - last_note <= self._near_note_distance
+        position = _position(cite, before, is_seen=cite.id in self._last_note_of)
+
         self._last_note_of[cite.id] = note
         first_note = self._first_note_of.setdefault(cite.id, note)
         if first_note == note:
@@ -133,24 +156,17 @@ class _Places:
         return Place(position, is_near, first_note)
 
 
-def _meant_by_ibid(previous: list[Cite], *, in_same_note: bool) -> Cite | None:
-    """Return the cite that "ibid." would mean, or None if there is none.
+def _position(cite: Cite, before: Cite | None, *, is_seen: bool) -> Position:
+    """Return the position of a cite whose item was cited before or not (``is_seen``).
 
-    The one before in this note, or the only one of the note before.
+    After a cite of the same item, "ibid." stands for both the item and the locator, "ibid., p. 5" for the item.
     """
-    if in_same_note:
-        return previous[-1]
-    return previous[0] if len(previous) == 1 else None
-
-
-def _position(cite: Cite, earlier: Cite | None, *, is_seen: bool) -> Position:
-    """Return the position of a cite after another."""
     if not is_seen:
         return Position.FIRST
-    if earlier is None or earlier.id != cite.id:
+    if before is None or before.id != cite.id:
         return Position.SUBSEQUENT
-    if cite.locator == earlier.locator and cite.label == earlier.label:
+    if cite.locator == before.locator and cite.label == before.label:
         return Position.IBID
     if cite.locator:
         return Position.IBID_WITH_LOCATOR
-    return Position.SUBSEQUENT
+    return Position.SUBSEQUENT  # "ibid." would mean the locator before

@@ -1,4 +1,17 @@
-"""The processor: items, citations and the list of references of one document."""
+"""The processor: items, citations and the list of references of one document.
+
+From cites to text, in ``Processor.set_citations``:
+
+1. The document numbers the items that are cited, in the order of its list (``Document.set_items``).
+2. ``disambiguate`` finds out what each item needs to be told from others: more names, a letter after the year.
+3. ``sort_citation`` puts the cites of each citation in the order of the style.
+4. ``place_cites`` finds the place of each cite: the first of its item, a later one, "ibid.".
+5. What the text of a citation depends on is compared with the call before: what has not changed stays.
+
+A citation is rendered when it is asked for, or if its text has to be compared: ``render_citation`` yields pieces,
+``finish`` merges the punctuation where they meet and draws quotation marks, ``runs_of`` makes them runs. An entry
+goes the same way from ``render_bibliography``.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +71,7 @@ class _DocumentCitation:
     """A citation of the document."""
 
     cites: list[Cite]
-    """Its cites at their places, in the order of the style."""
+    """Its cites with their places, in the order of the style."""
 
     inputs: Hashable
     """What its text depends on."""
@@ -113,16 +126,18 @@ class Processor:
         self._locale = locale
         self._document = Document(sheet, locale.in_style(sheet.own_locales), self._items)
         self._citations: list[_DocumentCitation] = []
-        self._by_name: dict[Hashable, _DocumentCitation] = {}
+        self._citation_of: dict[Hashable, _DocumentCitation] = {}
+        """The citations by the names that callers give them."""
+
         self._label_problems: dict[str, list[str]] = {}
         self._rendered = Memo[tuple[Run, ...]]()
 
     def _add(
         self, number: int, given: Mapping[str, Any], abbreviations: Abbreviations | None
     ) -> None:
-        """Add an item to those that may be cited, with what cannot be read of it.
+        """Add an item to those that may be cited, and what cannot be read of it to the problems.
 
-        :param number: its number, for errors
+        :param number: the place of the item among those that the caller gave, from 1, for errors
         :raises TypeError: if it is no mapping
         :raises ValueError: if it has no id
         """
@@ -191,27 +206,29 @@ class Processor:
         groups = [cites_of(cites, f"citation {index}") for index, cites in enumerate(citations)]
         keys = _names_of(groups, names)
         sheet = self._document.sheet
-        numbers = notes_of(sheet, groups, notes)
+        note_numbers = notes_of(sheet, groups, notes)
         cites = list(chain.from_iterable(groups))
         self._label_problems = _label_problems(cites)
+
         self._document.set_items([*(cite.id for cite in cites), *uncited])
         self._rendered.start()
-
-        disambiguate(self._document, first_notes(groups, numbers))
+        disambiguate(self._document, first_notes(groups, note_numbers))
         ordered = [sort_citation(self._document, group) for group in groups]
         self._citations = []
-        for placed in place_cites(sheet, ordered, numbers):
+        for placed in place_cites(sheet, ordered, note_numbers):
             inputs = tuple(self._document.inputs(cite) for cite in placed)
             self._citations.append(_DocumentCitation(placed, inputs))
 
-        before = self._by_name
-        self._by_name = dict(zip(keys, self._citations, strict=True))
+        before = self._citation_of
+        self._citation_of = dict(zip(keys, self._citations, strict=True))
         changed = []
-        for index, (key, citation) in enumerate(self._by_name.items()):
+        for index, (key, citation) in enumerate(self._citation_of.items()):
             earlier = before.get(key)
-            if earlier is not None and earlier.inputs == citation.inputs:
+            if earlier is None:
+                changed.append(index)
+            elif earlier.inputs == citation.inputs:
                 citation.runs = earlier.runs
-            elif earlier is None or earlier.runs is None or self._text(citation) != earlier.runs:
+            elif earlier.runs is None or self._text(citation) != earlier.runs:
                 changed.append(index)
         return changed
 
@@ -258,7 +275,7 @@ class Processor:
     @property
     def listed(self) -> tuple[Listed, ...]:
         """The items of the document, in the order of the list of references."""
-        return tuple(entry.listed for entry in self._document.ordered_entries)
+        return tuple(cited_item.listed for cited_item in self._document.listed_items)
 
     def set_entries(self, listed: Iterable[Listed]) -> None:
         """Set the list of another processor, in place of ``set_citations``.
@@ -268,7 +285,7 @@ class Processor:
         :param listed: the items, in the order of the list
         """
         self._document.set_entries(listed)
-        self._by_name = {}
+        self._citation_of = {}
 
     def bibliography(self) -> tuple[BibliographyEntry, ...]:
         """Return the list of references, in its order; nothing if the style has none."""
@@ -276,7 +293,12 @@ class Processor:
         return tuple(self._entry(key, pieces) for key, pieces in entries)
 
     def _entry(self, key: str, pieces: list[Piece]) -> BibliographyEntry:
-        """Return an entry; its label is what the style sets in the left margin."""
+        """Return an entry of the list.
+
+        Its label is what the style sets in the left margin, such as "[1]".
+
+        :param key: the id of its item
+        """
         finished = self._finish(pieces)
         margin = finished[0].wrap("display") if finished else None
         label: list[Piece] = []
@@ -287,7 +309,7 @@ class Processor:
         return BibliographyEntry(key, runs_of(label), runs_of(rest), problem)
 
     def _finish(self, pieces: list[Piece]) -> list[Piece]:
-        """Return a whole citation or entry with its punctuation merged, and with quotation marks."""
+        """Return a whole citation or entry with its punctuation merged, and with the locale's quotation marks."""
         terms = self._document.terms
         into_quotes = terms.option("punctuation-in-quote")
         return finish(pieces, terms.quote_marks, into_quotes=into_quotes)
@@ -296,7 +318,7 @@ class Processor:
 def _names_of(
     citations: Sequence[Sequence[Cite]], names: Iterable[Hashable] | None
 ) -> list[Hashable]:
-    """Return a name for each citation.
+    """Return the names that the caller gave, or the indices of the citations.
 
     :raises ValueError: if there are more or fewer than citations, or if one is repeated
     """
@@ -312,7 +334,7 @@ def _names_of(
 
 
 def _label_problems(cites: Iterable[Cite]) -> dict[str, list[str]]:
-    """Return what is wrong with the labels of locators, by the ids of items."""
+    """Return the labels that CSL does not have, by the ids of items: "locator: CSL has no label 'folder'"."""
     problems: dict[str, list[str]] = {}
     for cite in cites:
         if cite.locator and locator_term(cite.label) not in LOCATORS:
@@ -324,7 +346,7 @@ def _label_problems(cites: Iterable[Cite]) -> dict[str, list[str]]:
 
 
 def _locale_of(style: Style) -> Locale:
-    """Return the locale of a style; English, with a warning, if its language is not there."""
+    """Return the locale of a style; English, with a warning, if its language does not come with this package."""
     lang = style.default_locale or ENGLISH
     locale = find_shipped(lang)
     if locale is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,12 +23,17 @@ _NUMERIC = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 
 @dataclass(frozen=True)
 class Moment:
-    """A year, perhaps with a month or season and a day; zero for what is not known."""
+    """A year, perhaps with a month or season and a day; zero for what is not known.
+
+    A year before Christ is negative.
+    """
 
     year: int = 0
     month: int = 0
     day: int = 0
+
     season: int = 0
+    """From 1 for spring to 4 for winter."""
 
     def key(self) -> tuple[int, int, int]:
         return (self.year, self.month or self.season * 3, self.day)
@@ -39,13 +44,21 @@ class DateValue:
     """A date of an item: one moment, two for a range, or words."""
 
     start: Moment | None = None
+    """The moment, or the first of the range; None if the date is words."""
+
     end: Moment | None = None
+    """The last moment of a range; None if there is no range, or no end."""
+
     literal: str = ""
+    """The words, such as "in press"; "" for any other date."""
+
     circa: bool = False
     open_end: bool = False
+    """Whether it is a range without an end: "1999–"."""
 
 
 def _to_int(value: Any) -> int:
+    """Return the whole number of a value, such as 5, 5.0, "5" or "-44"; 0 if it is none."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value).strip()
@@ -56,7 +69,12 @@ def _to_int(value: Any) -> int:
 
 
 def _read_moment(parts: list[Any], season: int = 0) -> Moment:
-    """Return a moment from date-parts; months from 13 on are seasons."""
+    """Return a moment from date-parts: [2001, 5, 3], ["2001", "05"], [2001, 13] for spring 2001.
+
+    A month or a day that does not exist is left out.
+
+    :param season: the season that is given apart from the parts, 0 for none
+    """
     numbers = [_to_int(part) for part in parts[:3]]
     year, month, day = numbers + [0] * (3 - len(numbers))
     if 13 <= month <= _LAST["month"]:
@@ -70,7 +88,7 @@ def _read_moment(parts: list[Any], season: int = 0) -> Moment:
 
 
 def _read_season(value: Any) -> int:
-    """Return the number of a season, given as a number or as its English name."""
+    """Return the number of a season: 2 for 2, "2" or "Summer"; 0 for anything else."""
     text = str(value or "").strip().lower()
     if text in _SEASONS:
         return _SEASONS.index(text) + 1
@@ -79,10 +97,20 @@ def _read_season(value: Any) -> int:
 
 
 def read_date(value: Mapping[str, Any]) -> DateValue | None:
-    """Return the date of a CSL-JSON value, or None if it says nothing."""
+    """Return the date of a CSL-JSON value, or None if it says nothing.
+
+    A value may say the same in several ways; the first of these counts:
+
+    1. ``literal``: words.
+    2. ``date-parts``: one moment or two, ``[[1999], [2001, 5]]``; with a ``season`` if they have no month.
+    3. ``season`` alone.
+    4. ``raw``: text that may be a date, such as "May 2001".
+    5. Words in the place of a year in ``date-parts``, such as "in press".
+    """
     circa = str(value.get("circa", "")).lower() not in ("", "0", "false")
     if value.get("literal"):
         return DateValue(literal=str(value["literal"]), circa=circa)
+
     parts = value.get("date-parts")
     if not isinstance(parts, list):
         parts = []
@@ -94,13 +122,16 @@ def read_date(value: Mapping[str, Any]) -> DateValue | None:
         end = later[0] if later and later[0].year else None
         is_open = len(parts) > 1 and end is None
         return DateValue(start, end, circa=circa, open_end=is_open)
+
     if season:
         return DateValue(Moment(season=season), circa=circa)
     if value.get("season"):
         return DateValue(literal=str(value["season"]), circa=circa)
     if value.get("raw"):
         return _parse_raw(str(value["raw"]), circa)
-    words = " ".join(str(part) for part in _first_date(parts)).strip()
+
+    first_parts = parts[0] if parts and isinstance(parts[0], list) else []
+    words = " ".join(str(part) for part in first_parts if part).strip()
     if any(character.isalpha() for character in words):
         # "in press" in the place of a year: shown as it is, rather than "n.d."
         return DateValue(literal=words, circa=circa)
@@ -108,7 +139,10 @@ def read_date(value: Mapping[str, Any]) -> DateValue | None:
 
 
 def wrong_parts(value: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with the months and days of a CSL-JSON value, which are then left out."""
+    """Return what is wrong with the months and days of a CSL-JSON value, which are then left out.
+
+    For ``[[2001, 13, 32]]``: "32 is not a day"; 13 is a season.
+    """
     problems = []
     parts = value.get("date-parts")
     moments = parts if isinstance(parts, list) else []
@@ -122,46 +156,43 @@ def wrong_parts(value: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _first_date(parts: list[Any]) -> list[Any]:
-    """Return what the first of date-parts has for year, month and day, without what is empty."""
-    first = parts[0] if parts else []
-    if not isinstance(first, list):
-        return []
-    return [part for part in first if part]
-
-
 def _parse_raw(text: str, circa: bool = False) -> DateValue:
-    """Return a date from words: ISO 8601, or a month's name with a year; else the words themselves."""
+    """Return the date that a text says, or else the text itself as a literal date.
+
+    "2001-05-03", "2001-05/2002", "3 May 2001", "May - June 2001", "summer 2001", "5/31/2001".
+    """
     text = text.strip()
     if len(text) > _LONGEST_RAW:
         return DateValue(literal=text, circa=circa)
+
+    # A range of EDTF
     start_text, slash, end_text = text.partition("/")
     if slash and start_text[:4].isdecimal() and end_text[:4].isdecimal():
         start = _parse_moment(start_text)
         end = _parse_moment(end_text)
         if start and end:
             return DateValue(start, end, circa=circa)
+
     moment = _parse_moment(text)
     if moment:
         return DateValue(moment, circa=circa)
+
     halves = re.split("[-–]", text)
     if len(halves) == 2:
         start = _parse_moment(halves[0])
         end = _parse_moment(halves[1])
         if start and end and end.year:
-            return DateValue(_with_year(start, end), end, circa=circa)
+            if not start.year:  # "May - June 2001"
+                start = replace(start, year=end.year)
+            return DateValue(start, end, circa=circa)
     return DateValue(literal=text, circa=circa)
 
 
-def _with_year(start: Moment, end: Moment) -> Moment:
-    """Return the start of a range that has its year from the end."""
-    if start.year:
-        return start
-    return Moment(end.year, start.month, start.day, start.season)
-
-
 def _parse_moment(text: str) -> Moment | None:
-    """Return one moment from words."""
+    """Return the moment that a text says, or None: "2001-05", "5/31/2001", "May 3, 2001", "Summer 2001".
+
+    In the last two forms, words are read one by one: a number of three digits or more is the year.
+    """
     text = text.strip()
     iso = _ISO.fullmatch(text)
     if iso:
@@ -188,7 +219,10 @@ def _parse_moment(text: str) -> Moment | None:
 
 
 def sort_text(value: DateValue, parts: tuple[str, ...] = PARTS) -> str:
-    """Return a date as text that sorts: years before Christ count downwards."""
+    """Return a date as text that sorts in the order of time: "1020010503" for 3 May 2001, a range with its end.
+
+    :param parts: the parts that count; the year always does
+    """
     if value.literal:
         return value.literal
     if value.start is None:
@@ -200,7 +234,10 @@ def sort_text(value: DateValue, parts: tuple[str, ...] = PARTS) -> str:
 
 
 def _moment_sort_text(moment: Moment, parts: tuple[str, ...]) -> str:
-    """Return a moment as text: "1" and the year; before Christ "0" and the years since 99999 BC."""
+    """Return a moment as text: "1" and the year; before Christ "0" and the years since 99999 BC.
+
+    "102001" for 2001, "099955" for 44 BC.
+    """
     year, month, day = moment.key()
     if year >= 0:
         text = f"1{year:05d}"

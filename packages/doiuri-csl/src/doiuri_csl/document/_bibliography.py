@@ -39,13 +39,13 @@ def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
     entry_of = _aligned_entry if document.sheet.list_format.second_field_align else _entry
     entries = []
     before: list[str] = []
-    for entry in document.ordered_entries:
-        pieces = entry_of(document.context(Cite(entry.id), area), area)
+    for cited_item in document.listed_items:
+        pieces = entry_of(document.context(Cite(cited_item.id), area), area)
         if "subsequent-author-substitute" in area.attributes:
             names = _first_names(pieces)
             pieces = _with_substitute(pieces, names, before, area)
             before = names
-        entries.append((entry.id, pieces))
+        entries.append((cited_item.id, pieces))
     return entries
 
 

@@ -1,13 +1,23 @@
-"""Citations: cites in order, grouped, collapsed, with their affixes (CSL 1.0.2, Citation-specific Options)."""
+"""Citations: from the cites of one citation to its text (CSL 1.0.2, Citation-specific Options).
+
+Rendering one cite is the business of the style's elements; here cites become a citation:
+
+1. ``sort_citation`` puts them in the order of the style.
+2. ``render_citation`` parts names in a sentence, "Doe and Bo", from cites in the style's layout.
+3. Each of these is rendered by itself, "Doe 2001a", and knows its names and the delimiter that follows it.
+4. ``_collapsed`` groups cites of the same names, and shortens them as the style wants: "Doe 2001a, b"
+   (``_collapse_group``), "1–3" (``_with_ranges``).
+5. ``_joined`` adds the delimiters, and the prefixes and suffixes of the author: "see Doe 2001a, b; Roe 1999".
+6. The layout adds its brackets and formats: "(see Doe 2001a, b; Roe 1999)".
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from doiuri_csl._context import Cite, CitedItem, Context
-from doiuri_csl.data._items import Item
 from doiuri_csl.elements._elements import render_sequence
 from doiuri_csl.elements._namelist import NameList
 from doiuri_csl.elements._nameoptions import NameStyle
@@ -29,6 +39,8 @@ if TYPE_CHECKING:
     from doiuri_csl.document._document import Document
 
 _SHORTEST_RANGE = 3  # "[1, 2]", but "[1–3]"
+
+# After these, and before these, text of the author's stands without a space
 _OPENING = "([-–—/‘“’'\"\u00a0"
 _CLOSING = ".,;:!?)]’”\u00a0"
 
@@ -41,14 +53,14 @@ _FIRST_ROLES = ("author", "editor", "translator", "director", "compiler", "conta
 
 @dataclass
 class _RenderedCite:
-    """A cite, what it renders to, and the delimiter that follows it."""
+    """A cite, what it renders to, and the delimiter that follows it. Collapsing changes the last two."""
 
     cite: Cite
-    entry: CitedItem
+    cited_item: CitedItem
     pieces: list[Piece]
 
     names: str
-    """The text of its first names: cites with the same text form a group."""
+    """The text of its first names, even if they are not shown: cites with the same text form a group."""
 
     delimiter: str
 
@@ -58,7 +70,7 @@ class _RenderedCite:
         cite = self.cite
         # Many numeric styles show no locators: "1–3", not "1,2,3"
         shows_locator = cite.locator and any(piece.has("role", "locator") for piece in self.pieces)
-        return self.entry.is_known and not (shows_locator or cite.prefix or cite.suffix)
+        return self.cited_item.is_known and not (shows_locator or cite.prefix or cite.suffix)
 
 
 def sort_citation(document: Document, cites: Sequence[Cite]) -> list[Cite]:
@@ -73,16 +85,16 @@ def sort_citation(document: Document, cites: Sequence[Cite]) -> list[Cite]:
 
 
 def render_citation(document: Document, cites: Sequence[Cite]) -> list[Piece]:
-    """Return a citation: names in a sentence, and the other cites in the style's layout.
+    """Return a citation: "(Doe 2001; Roe 1999)", or with names in a sentence, "Doe (2001)".
 
     :param cites: the cites in their order, as ``sort_citation`` returns them
     """
     # Superscripts follow a word without a space
     is_raised = ("vertical-align", "sup") in document.sheet.citation.appearance.formats
     pieces: list[Piece] = []
-    for is_name, group in groupby(cites, lambda cite: cite.author_only):
-        write = _names_in_sentence if is_name else _in_layout
-        part = write(document, list(group))
+    for is_in_sentence, group in groupby(cites, lambda cite: cite.author_only):
+        render = _names_in_sentence if is_in_sentence else _in_layout
+        part = render(document, list(group))
         if pieces and part and not is_raised:
             pieces.append(Piece(" "))
         pieces += part
@@ -90,7 +102,7 @@ def render_citation(document: Document, cites: Sequence[Cite]) -> list[Piece]:
 
 
 def _names_in_sentence(document: Document, cites: list[Cite]) -> list[Piece]:
-    """Return the names of cites, without the affixes of the layout."""
+    """Return the names of cites, "Doe and Roe", without the affixes of the layout."""
     area = document.sheet.citation
     rendered = []
     for cite in cites:
@@ -104,7 +116,7 @@ def _names_in_sentence(document: Document, cites: list[Cite]) -> list[Piece]:
 
 
 def _default_names(document: Document, cite: Cite) -> list[Piece]:
-    """Return names for a style whose citations have none, or else the title."""
+    """Return names for a style whose citations have none, as numeric ones; without names, the title."""
     context = document.context(cite, document.sheet.citation)
     context.in_sentence = True
     item = context.item
@@ -113,28 +125,26 @@ def _default_names(document: Document, cite: Cite) -> list[Piece]:
             options = _IN_SENTENCE.options(context)
             names = NameList(_IN_SENTENCE, options, context, variable, item[variable])
             return wrap_pieces(names.write(), "role", variable)
-    return _title(item)
 
-
-def _title(item: Item) -> list[Piece]:
-    """Return a title: in quotes if the item is part of another, otherwise in italics."""
     title = parse(item.get("title", ""))
     if not title:
         return [Piece(str(item["id"]))]
     if "container-title" in item:
-        return wrap_pieces(quote_pieces(title), "role", "title")
-    return wrap_pieces(wrap_pieces(title, "font-style", "italic"), "role", "title")
+        title = quote_pieces(title)  # it is part of another work, as a chapter or an article
+    else:
+        title = wrap_pieces(title, "font-style", "italic")
+    return wrap_pieces(title, "role", "title")
 
 
 def render_elements(document: Document, context: Context) -> list[Piece]:
-    """Return what the citation's elements render to in a context; of an unknown item, its id."""
-    if not context.entry.is_known:
-        return [Piece(context.entry.id)]
+    """Return what the elements of ``<citation>`` render to in a context; of an unknown item, its id."""
+    if not context.cited_item.is_known:
+        return [Piece(context.cited_item.id)]
     return render_sequence(document.sheet.citation.elements, context).pieces
 
 
 def _render_cite(document: Document, cite: Cite, *, suppress_author: bool = False) -> list[Piece]:
-    """Return a cite without its affixes."""
+    """Return a cite without the author's prefix and suffix: "Doe 2001, p. 5", or "2001, p. 5" without names."""
     context = document.context(cite, document.sheet.citation)
     context.suppress_author = suppress_author
     return render_elements(document, context)
@@ -149,7 +159,7 @@ def _is_year_suffix(piece: Piece) -> bool:
 
 
 def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
-    """Return cites in the style's layout."""
+    """Return cites as the style's ``<layout>`` has them: "(Doe 2001; Roe 1999)", "[1–3]"; "Ibid." in notes."""
     area = document.sheet.citation
     rendered = []
     for index, cite in enumerate(cites):
@@ -157,13 +167,25 @@ def _in_layout(document: Document, cites: list[Cite]) -> list[Piece]:
         if document.sheet.is_note and _starts_sentence(cite, is_first=index == 0):
             pieces = capitalize_term(pieces, document.terms.lang)
         rendered.append(_with_group_names(document, cite, pieces))
-    joined = _collapsed(document, rendered)
+
+    joined = _joined(_collapsed(document, rendered))
     if not joined:
         return []
     # The formats of a layout include its affixes: the brackets of a raised number are raised too.
     appearance = area.appearance
     with_affixes = appearance.affix(joined)
     return appearance.without_affixes.apply(with_affixes, document.context(cites[0], area))
+
+
+def _starts_sentence(cite: Cite, *, is_first: bool) -> bool:
+    """Return whether a cite begins a sentence of its note, so that "ibid." becomes "Ibid.".
+
+    The first cite does if it has no prefix; any cite does after a prefix that is a sentence: "As is well known."
+    """
+    prefix = cite.prefix.strip().rstrip("\"'”’")
+    if not prefix:
+        return is_first
+    return " " in prefix and prefix[-1] in ".!?"
 
 
 def _with_group_names(document: Document, cite: Cite, pieces: list[Piece]) -> _RenderedCite:
@@ -174,100 +196,119 @@ def _with_group_names(document: Document, cite: Cite, pieces: list[Piece]) -> _R
         with_names = _render_cite(document, cite)
     names = plain_text(_with_part(with_names, "first-names"))
     delimiter = document.sheet.citation.delimiter
-    return _RenderedCite(cite, document.entry(cite.id), pieces, names, delimiter)
-
-
-def _collapsed(document: Document, cites: list[_RenderedCite]) -> list[Piece]:
-    """Return the cites with delimiters, collapsed as the style wants (CSL 1.0.2, Cite Collapsing)."""
-    area = document.sheet.citation
-    collapse = area.get("collapse")
-    if collapse == "citation-number":
-        return _joined(_with_ranges(cites, _has_next_number))
-    if collapse or "cite-group-delimiter" in area.attributes:
-        # As citeproc-js does: cites that the author has put in order stay there.
-        if area.sort_keys:
-            cites = _with_same_names_together(cites)
-        collapsed: list[_RenderedCite] = []
-        for group in _split(cites, _has_same_names):
-            collapsed += _collapse_group(document, group)
-        cites = collapsed
-    return _joined(cites)
+    return _RenderedCite(cite, document.cited_item(cite.id), pieces, names, delimiter)
 
 
 def _joined(cites: list[_RenderedCite]) -> list[Piece]:
-    """Return the cites with their affixes, and the delimiters between them."""
+    """Return the cites with the prefixes and suffixes of the author, and the delimiters between them.
+
+    "see Doe 2001; Roe 1999, passim": the author's own punctuation beside a cite takes the delimiter's place.
+    """
     joined: list[Piece] = []
     delimiter = ""
-    for cite in cites:
-        pieces = _with_affixes(cite)
+    for rendered in cites:
+        pieces = _with_affixes(rendered)
         if not pieces:
             continue
-        if joined:
-            joined.extend(text_pieces(_delimiter_before(cite.cite, delimiter)))
+        prefix = rendered.cite.prefix
+        if joined and not prefix.startswith((",", ".", ";", ":")):
+            joined.extend(text_pieces(delimiter))
         joined.extend(pieces)
-        delimiter = _delimiter_after(cite.cite, cite.delimiter)
+
+        suffix = rendered.cite.suffix.rstrip()
+        delimiter = " " if suffix.endswith((",", ";", ":")) else rendered.delimiter
     return joined
 
 
-def _delimiter_before(cite: Cite, delimiter: str) -> str:
-    """Return the delimiter before a cite, none if its own prefix begins with punctuation."""
-    return "" if cite.prefix.startswith((",", ".", ";", ":")) else delimiter
+def _with_affixes(rendered: _RenderedCite) -> list[Piece]:
+    """Return a cite with the prefix and the suffix of the author, even if the style shows nothing else.
 
-
-def _delimiter_after(cite: Cite, delimiter: str) -> str:
-    """Return the delimiter after a cite, a space if its own suffix ends in punctuation."""
-    return " " if cite.suffix.rstrip().endswith((",", ";", ":")) else delimiter
-
-
-def _starts_sentence(cite: Cite, *, is_first: bool) -> bool:
-    """Return whether what the style writes begins a sentence.
-
-    If nothing stands before it, or a sentence of the author's.
+    A space stands between them and the cite if the author wrote none: "see Doe 2001 and others", but "(Doe 2001)".
     """
-    prefix = cite.prefix.strip().rstrip("\"'”’")
-    if not prefix:
-        return is_first
-    return " " in prefix and prefix[-1] in ".!?"
-
-
-def _with_affixes(cite: _RenderedCite) -> list[Piece]:
-    """Return a cite with the prefix and the suffix that the author wrote, even if the style shows nothing."""
-    prefix = cite.cite.prefix
+    prefix = rendered.cite.prefix
     if prefix and not prefix[-1].isspace() and prefix[-1] not in _OPENING:
         prefix += " "
-    suffix = cite.cite.suffix
+    suffix = rendered.cite.suffix
     if suffix and not suffix[0].isspace() and suffix[0] not in _CLOSING:
         suffix = f" {suffix}"
-    return [*parse(prefix), *wrap_pieces(cite.pieces, "item", cite.cite.id), *parse(suffix)]
+    cite_pieces = wrap_pieces(rendered.pieces, "item", rendered.cite.id)
+    return [*parse(prefix), *cite_pieces, *parse(suffix)]
+
+
+# Collapsing and grouping (CSL 1.0.2, Cite Grouping, Cite Collapsing)
+
+
+def _collapsed(document: Document, cites: list[_RenderedCite]) -> list[_RenderedCite]:
+    """Return the cites to show: those of a group together, and shortened as ``collapse`` says.
+
+    "citation-number": "1–3, 5". "year": "Doe 2000, 2001". "year-suffix": "Doe 2000a, b".
+    "year-suffix-ranged": "Doe 2000a–c". A style without ``collapse`` may still group cites by their names.
+    """
+    area = document.sheet.citation
+    collapse = area.get("collapse")
+    if collapse == "citation-number":
+        return _with_ranges(cites, _has_next_number)
+    if not collapse and "cite-group-delimiter" not in area.attributes:
+        return cites
+
+    # As citeproc-js does: cites that the author has put in order stay there.
+    if area.sort_keys:
+        cites = _with_same_names_together(cites)
+    collapsed: list[_RenderedCite] = []
+    for group in _split(cites, _has_same_names):
+        collapsed += _collapse_group(document, group)
+    return collapsed
 
 
 def _with_same_names_together(cites: list[_RenderedCite]) -> list[_RenderedCite]:
-    """Return cites of the same names side by side, where the first of them stands."""
+    """Return the cites of the same names side by side: Doe, Roe, Doe becomes Doe, Doe, Roe."""
     by_names: dict[str, list[_RenderedCite]] = {}
     for cite in cites:
         by_names.setdefault(cite.names or cite.cite.id, []).append(cite)
-    ordered: list[_RenderedCite] = []
-    for group in by_names.values():
-        ordered += group
-    return ordered
+    return list(chain.from_iterable(by_names.values()))
 
 
 def _split(
     cites: Iterable[_RenderedCite], continues: Callable[[_RenderedCite, _RenderedCite], bool]
 ) -> list[list[_RenderedCite]]:
-    """Return the cites in parts; a part ends before a cite that does not continue the one before it."""
-    parts: list[list[_RenderedCite]] = []
+    """Return the cites in groups of neighbours.
+
+    :param continues: whether the second of two neighbours belongs to the group of the first
+    """
+    groups: list[list[_RenderedCite]] = []
     for cite in cites:
-        if parts and continues(parts[-1][-1], cite):
-            parts[-1].append(cite)
+        if groups and continues(groups[-1][-1], cite):
+            groups[-1].append(cite)
         else:
-            parts.append([cite])
-    return parts
+            groups.append([cite])
+    return groups
 
 
 def _has_same_names(before: _RenderedCite, cite: _RenderedCite) -> bool:
-    are_known = before.entry.is_known and cite.entry.is_known
+    are_known = before.cited_item.is_known and cite.cited_item.is_known
     return are_known and folded(before.names) == folded(cite.names)
+
+
+def _collapse_group(document: Document, group: list[_RenderedCite]) -> list[_RenderedCite]:
+    """Return the cites of the same names to show, with the delimiters of a group between them.
+
+    If the style collapses, all but the first lose their names: "Doe 2000, 2001" of "Doe 2000" and "Doe 2001".
+    """
+    if len(group) == 1:
+        return group
+    area = document.sheet.citation
+    delimiter = _group_delimiter(document)
+    for cite in group[:-1]:
+        cite.delimiter = delimiter
+
+    collapse = area.get("collapse")
+    if collapse:
+        group[-1].delimiter = area.get("after-collapse-delimiter", area.delimiter)
+        for cite in group[1:]:
+            cite.pieces = _render_cite(document, cite.cite, suppress_author=True)
+    if collapse.startswith("year-suffix"):
+        return _collapse_years(group, area, in_ranges=collapse == "year-suffix-ranged")
+    return group
 
 
 def _group_delimiter(document: Document) -> str:
@@ -283,48 +324,37 @@ def _group_delimiter(document: Document) -> str:
     return area.get("cite-group-delimiter", default)
 
 
-def _collapse_group(document: Document, group: list[_RenderedCite]) -> list[_RenderedCite]:
-    """Return cites of the same names with their own delimiter, and collapsed as far as the style wants.
-
-    Collapsed cites show their names once, and their years once with ``year-suffix``.
-    """
-    if len(group) == 1:
-        return group
-    area = document.sheet.citation
-    between = _group_delimiter(document)
-    for cite in group[:-1]:
-        cite.delimiter = between
-
-    collapse = area.get("collapse")
-    if collapse:
-        group[-1].delimiter = area.get("after-collapse-delimiter", area.delimiter)
-        for cite in group[1:]:
-            cite.pieces = _render_cite(document, cite.cite, suppress_author=True)
-    if collapse.startswith("year-suffix"):
-        return _collapse_years(group, area, in_ranges=collapse == "year-suffix-ranged")
-    return group
-
-
 def _collapse_years(
     group: list[_RenderedCite], area: Area, *, in_ranges: bool
 ) -> list[_RenderedCite]:
-    """Return cites of the same year as one year with several suffixes."""
+    """Return the cites of a group to show: of those of one year, all but the first only with their letters.
+
+    :param in_ranges: whether three letters or more become a range: "2000a–c" in place of "2000a, b, c"
+    """
     default = area.get("cite-group-delimiter", area.delimiter)
     delimiter = area.get("year-suffix-delimiter", default)
     collapsed: list[_RenderedCite] = []
     for of_year in _split(group, _only_suffix_differs):
-        last_delimiter = of_year[-1].delimiter
+        delimiter_after_year = of_year[-1].delimiter
         for cite in of_year[1:]:
             cite.pieces = [piece for piece in cite.pieces if _is_year_suffix(piece)]
         for cite in of_year[:-1]:
             cite.delimiter = delimiter
         collapsed += _with_ranges(of_year, _has_next_suffix) if in_ranges else of_year
-        collapsed[-1].delimiter = last_delimiter
+        collapsed[-1].delimiter = delimiter_after_year
     return collapsed
 
 
+def _only_suffix_differs(before: _RenderedCite, cite: _RenderedCite) -> bool:
+    """Return whether two cites of a group are alike but for their letters, as "Doe 2000a" and "2000b" are."""
+    if not (before.is_bare and cite.is_bare):
+        return False
+    suffixes = (before.cited_item.listed.year_suffix, cite.cited_item.listed.year_suffix)
+    return all(suffixes) and _year_text(before) == _year_text(cite)
+
+
 def _year_text(cite: _RenderedCite) -> str:
-    """Return what two cites share that differ in their year suffix alone."""
+    """Return a cite without its names and its letter: "2000" of "Doe 2000a"."""
     rest = []
     for piece in cite.pieces:
         if not piece.has("part", "first-names") and not _is_year_suffix(piece):
@@ -332,11 +362,29 @@ def _year_text(cite: _RenderedCite) -> str:
     return plain_text(rest).strip(" ,.;:()")
 
 
-def _only_suffix_differs(before: _RenderedCite, cite: _RenderedCite) -> bool:
-    if not (before.is_bare and cite.is_bare):
-        return False
-    suffixes = (before.entry.listed.year_suffix, cite.entry.listed.year_suffix)
-    return all(suffixes) and _year_text(before) == _year_text(cite)
+def _with_ranges(
+    cites: list[_RenderedCite], continues: Callable[[_RenderedCite, _RenderedCite], bool]
+) -> list[_RenderedCite]:
+    """Return the cites to show: "1–3, 5, 6" of 1, 2, 3, 5 and 6.
+
+    :param continues: whether the number or letter of the second of two neighbours is the next one
+    """
+    kept: list[_RenderedCite] = []
+    for run in _split(cites, continues):
+        if len(run) < _SHORTEST_RANGE:
+            kept += run
+        else:
+            run[0].delimiter = "–"
+            kept += [run[0], run[-1]]
+    return kept
+
+
+def _has_next_number(before: _RenderedCite, cite: _RenderedCite) -> bool:
+    """Return whether the number of a cite is the one after that of the cite before."""
+    shows_number = any(piece.has("role", "citation-number") for piece in before.pieces)
+    are_bare = before.is_bare and cite.is_bare
+    is_next = cite.cited_item.listed.number == before.cited_item.listed.number + 1
+    return shows_number and are_bare and is_next
 
 
 def _has_next_suffix(before: _RenderedCite, cite: _RenderedCite) -> bool:
@@ -345,30 +393,8 @@ def _has_next_suffix(before: _RenderedCite, cite: _RenderedCite) -> bool:
 
 
 def _rank(cite: _RenderedCite) -> int:
-    """Return the number of a year suffix, from 1: a to z, then aa and so on."""
+    """Return the number of a year suffix, from 1: a to z, then aa, ab and so on."""
     rank = 0
-    for letter in cite.entry.listed.year_suffix:
+    for letter in cite.cited_item.listed.year_suffix:
         rank = rank * 26 + ord(letter) - ord("a") + 1
     return rank
-
-
-def _with_ranges(
-    cites: list[_RenderedCite], continues: Callable[[_RenderedCite, _RenderedCite], bool]
-) -> list[_RenderedCite]:
-    """Return the cites; of three or more that continue one another the first and the last, with a dash."""
-    shown: list[_RenderedCite] = []
-    for part in _split(cites, continues):
-        if len(part) < _SHORTEST_RANGE:
-            shown += part
-        else:
-            part[0].delimiter = "–"
-            shown += [part[0], part[-1]]
-    return shown
-
-
-def _has_next_number(before: _RenderedCite, cite: _RenderedCite) -> bool:
-    """Return whether the number of a cite is the one after that of the cite before."""
-    shows_number = any(piece.has("role", "citation-number") for piece in before.pieces)
-    are_bare = before.is_bare and cite.is_bare
-    is_next = cite.entry.listed.number == before.entry.listed.number + 1
-    return shows_number and are_bare and is_next

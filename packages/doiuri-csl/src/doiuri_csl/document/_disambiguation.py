@@ -25,7 +25,16 @@ _Group: TypeAlias = list[CitedItem]
 
 
 def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
-    """Find out what every entry needs to be unlike the others.
+    """Find out what each cited item needs so that its cites look unlike those of other items.
+
+    CSL 1.0.2, Disambiguation. The results are in ``document.given_names`` and in the cited items. In order:
+
+    1. Names of the whole document (any rule but "by-cite"): all cites of two people named Doe show "A. Doe"
+       and "B. Doe".
+    2. Names of single cites, for items that still look the same: two cites "Doe et al. 2001" become
+       "Doe, Li, et al. 2001" and "Doe, Roe, et al. 2001" or, with given names, "A. Doe et al. 2001" and so on.
+    3. What the style shows ``<if disambiguate="true">``, such as the title.
+    4. Letters: "Doe 2001a", "Doe 2001b".
 
     :param first_notes: the number of the note in which each item is cited first; later cites may show it
     """
@@ -34,23 +43,23 @@ def disambiguate(document: Document, first_notes: Mapping[str, int]) -> None:
     adds_names = area.flag("disambiguate-add-names")
     adds_given = area.flag("disambiguate-add-givenname")
     adds_suffix = area.flag("disambiguate-add-year-suffix")
-    entries = document.entries
 
     solver = _Solver(document, first_notes)
     if adds_given and not solver.is_by_cite:
-        solver.expand_all_names(entries)
+        solver.expand_names_of_document()
     if not (adds_names or adds_given or adds_suffix or conditions):
         return
-    groups = solver.ambiguous(entries)
+
+    groups = solver.ambiguous(document.cited_items)
     groups = solver.show_more_names(groups)
     if conditions:
         groups = solver.try_conditions(groups, conditions)
     if adds_suffix:
-        solver.add_suffixes(groups)
+        _add_suffixes(groups)
 
 
 class _Solver:
-    """Works on groups of entries whose cites look the same."""
+    """Makes cites of different items unlike, in groups of items whose cites look the same."""
 
     def __init__(self, document: Document, first_notes: Mapping[str, int]) -> None:
         self._document = document
@@ -60,19 +69,20 @@ class _Solver:
         self._adds_names = self._area.flag("disambiguate-add-names")
         self._rule = self._area.get("givenname-disambiguation-rule", "by-cite")
         self._lists: dict[str, list[ListedNames]] = {}
+        """The lists of names in the cite of each item, as it was rendered last."""
 
     @property
     def is_by_cite(self) -> bool:
         """Whether given names are added only to cites that need them, not to each name in the document."""
         return self._rule == "by-cite"
 
-    def _look(self, entry: CitedItem) -> Look:
-        """Return what has to be unlike: later cites, if they are shorter than the first one."""
+    def _look(self, cited_item: CitedItem) -> Look:
+        """Return what cites of an item look like: the later ones, if the style makes them shorter."""
         place = Place()
         if self._compares_later:
-            first_note = self._first_notes.get(entry.id, 0)
+            first_note = self._first_notes.get(cited_item.id, 0)
             place = Place(Position.SUBSEQUENT, is_near_note=True, first_note=first_note)
-        cite = Cite(entry.id, place=place)
+        cite = Cite(cited_item.id, place=place)
 
         def render() -> Look:
             context = self._document.context(cite, self._area)
@@ -82,17 +92,12 @@ class _Solver:
             return Look(folded(text), context.progress.listed)
 
         look = self._document.looks.get(self._document.inputs(cite), render)
-        self._lists[entry.id] = look.lists
+        self._lists[cited_item.id] = look.lists
         return look
 
-    def ambiguous(self, entries: _Group) -> list[_Group]:
-        """Return the groups of entries whose cites look the same."""
-        return _alike(entries, lambda entry: self._look(entry).text)
-
-    def _most_names(self, group: _Group) -> int:
-        """Return the length of the longest list that the cites of a group begin with."""
-        firsts = chain.from_iterable(self._lists[entry.id][:1] for entry in group)
-        return max((len(names.people) for names in firsts), default=0)
+    def ambiguous(self, cited_items: _Group) -> list[_Group]:
+        """Return the groups of items whose cites look the same."""
+        return _alike(cited_items, lambda cited_item: self._look(cited_item).text)
 
     def show_more_names(self, groups: list[_Group]) -> list[_Group]:
         """Show more names, and more of each, wherever it splits a group; return the groups still alike.
@@ -116,78 +121,85 @@ class _Solver:
             index += 1
         return alike
 
-    def _with_more_names(self, group: _Group, wanted: int) -> list[_Group]:
-        """Return the groups that are alike even if they show so many names."""
-        groups = _alike(group, lambda entry: self._added_by(entry, wanted))
-        if _is_split(group, groups):
-            for entry in group:
-                entry.names.count = wanted
-        return groups
+    def _most_names(self, group: _Group) -> int:
+        """Return the length of the longest list of names that a cite of the group begins with."""
+        first_lists = chain.from_iterable(self._lists[cited_item.id][:1] for cited_item in group)
+        return max((len(names.people) for names in first_lists), default=0)
 
-    def _added_by(self, entry: CitedItem, wanted: int) -> object:
-        """Return what one name more adds to a cite: cites that were alike stay so if this is equal."""
-        added = [names.added_by(wanted) for names in self._lists[entry.id]]
-        return tuple((number, more) for number, more in enumerate(added) if more is not None)
+    def _with_more_names(self, group: _Group, count: int) -> list[_Group]:
+        """Let the cites of a group show so many names if that splits it; return the groups still alike."""
+
+        def added_to(cited_item: CitedItem) -> object:
+            """Return what the last of these names adds to each list of the cite."""
+            added = [names.added_by(count) for names in self._lists[cited_item.id]]
+            return tuple((number, more) for number, more in enumerate(added) if more is not None)
+
+        groups = _alike(group, added_to)
+        if _is_split(group, groups):
+            for cited_item in group:
+                cited_item.names_shown.count = count
+        return groups
 
     def _with_given_name(self, group: _Group, index: int, given_name: GivenName) -> list[_Group]:
-        """Return the groups that are alike even if they show so much of the given name with an index."""
-        groups = _alike(group, lambda entry: self._changed_by(entry, index, given_name))
+        """Let the cites of a group show so much of one given name if that splits it.
+
+        :param index: which name of the list it is
+        :return: the groups still alike
+        """
+
+        def changed_in(cited_item: CitedItem) -> object:
+            """Return the name as it becomes, in each list of the cite that it changes."""
+            count = self._count_with(cited_item, index)
+            lists = self._lists[cited_item.id]
+            changed = []
+            for number, names in enumerate(lists):
+                name = names.changed_by(index, given_name, count)
+                if name is not None and names.variable == lists[0].variable:
+                    changed.append((number, name))
+            return tuple(changed)
+
+        groups = _alike(group, changed_in)
         if _is_split(group, groups):
-            for entry in group:
-                for names in self._lists[entry.id][:1]:
-                    entry.names.given_names[names.variable, index] = given_name
-                entry.names.count = self._wanted(entry, index)
+            for cited_item in group:
+                for names in self._lists[cited_item.id][:1]:
+                    cited_item.names_shown.given_names[names.variable, index] = given_name
+                cited_item.names_shown.count = self._count_with(cited_item, index)
         return groups
 
-    def _wanted(self, entry: CitedItem, index: int) -> int:
-        """Return how many names a cite needs to show the one with an index, if names may be added."""
-        if self._adds_names:
-            return max(index + 1, entry.names.count)
-        return entry.names.count
-
-    def _changed_by(self, entry: CitedItem, index: int, given_name: GivenName) -> object:
-        """Return what more of a given name changes: cites that were alike stay so if this is equal."""
-        wanted = self._wanted(entry, index)
-        changed = []
-        lists = self._lists[entry.id]
-        for number, names in enumerate(lists):
-            name = names.changed_by(index, given_name, wanted)
-            if name is not None and names.variable == lists[0].variable:
-                changed.append((number, name))
-        return tuple(changed)
+    def _count_with(self, cited_item: CitedItem, index: int) -> int:
+        """Return how many names a cite shows if it has to show the one with an index, if that is allowed."""
+        count = cited_item.names_shown.count
+        return max(index + 1, count) if self._adds_names else count
 
     def try_conditions(self, groups: list[_Group], conditions: int) -> list[_Group]:
-        """Let the style's conditions hold, one after the other, for entries that are still alike."""
+        """Make the style's tests for ``disambiguate`` true, one after the other, for items still alike.
+
+        :return: the groups that are alike when all tests are true
+        """
         for number in range(1, conditions + 1):
             left: list[_Group] = []
             for group in groups:
-                for entry in group:
-                    entry.listed = entry.listed._replace(conditions=number)
+                for cited_item in group:
+                    cited_item.listed = cited_item.listed._replace(conditions=number)
                 left += self.ambiguous(group)
             groups = left
         return groups
 
-    def add_suffixes(self, groups: list[_Group]) -> None:
-        """Add letters in the order of the list of references."""
-        for group in groups:
-            ordered = sorted(group, key=lambda entry: entry.listed.number)
-            for rank, entry in enumerate(ordered, 1):
-                entry.listed = entry.listed._replace(year_suffix=_letters(rank))
-
-    def expand_all_names(self, entries: _Group) -> None:
-        """Give every person a form of the name that nobody else has, in each citation of the document."""
+    def expand_names_of_document(self) -> None:
+        """Give people of one family name as much of their given names as tells them apart, in all cites."""
         is_primary = self._rule.startswith("primary")
         families: dict[str, dict[str, Person]] = defaultdict(dict)
         mark = None
-        for entry in entries:
-            for names in self._look(entry).lists[:1]:
+        for cited_item in self._document.cited_items:
+            for names in self._look(cited_item).lists[:1]:
                 mark = names.initial_mark
                 people = names.people[:1] if is_primary else names.people
                 for person in people:
                     family_key = person.family_key(is_demoted=names.is_demoted)
                     families[family_key][person.key] = person
+
         if mark is None and self._has_only_initials:
-            return  # without initials, there is nothing to try
+            return  # the style has no initials, and full names are not allowed
         for family in families.values():
             if len(family) > 1:
                 self._expand_family(list(family.values()), mark)
@@ -198,7 +210,12 @@ class _Solver:
         return self._rule.endswith("-with-initials")
 
     def _expand_family(self, family: list[Person], mark: str | None) -> None:
-        """Show initials if they tell people of one family name apart, else given names."""
+        """Show the initials of people of one family name, and the given names of those who share initials.
+
+        "A. Doe" for Ann Doe, but "Bea Doe" and "Bob Doe".
+
+        :param mark: what follows an initial; None if the style has no initials
+        """
         by_initials: dict[str, list[Person]] = defaultdict(list)
         for person in family:
             short = person.given
@@ -206,12 +223,21 @@ class _Solver:
                 short = initials(person.given, mark, hyphen=True)
             by_initials[short].append(person)
         if len(by_initials) == 1 and self._has_only_initials:
-            return
+            return  # initials tell nobody apart
+
         for people in by_initials.values():
             needs_full_name = len(people) > 1 and not self._has_only_initials
             given_name = GivenName.FULL if needs_full_name else GivenName.INITIALS
             for person in people:
                 self._document.given_names[person.key] = given_name
+
+
+def _add_suffixes(groups: list[_Group]) -> None:
+    """Give letters to the items of each group, in the order of the list of references."""
+    for group in groups:
+        ordered = sorted(group, key=lambda cited_item: cited_item.listed.number)
+        for rank, cited_item in enumerate(ordered, 1):
+            cited_item.listed = cited_item.listed._replace(year_suffix=_letters(rank))
 
 
 def _shortens_later(area: Area) -> bool:
@@ -221,21 +247,21 @@ def _shortens_later(area: Area) -> bool:
     return later is not None and (first is None or int(later) < int(first))
 
 
-def _alike(entries: _Group, look: Callable[[CitedItem], object]) -> list[_Group]:
-    """Return the groups of two or more entries that look the same."""
+def _alike(cited_items: _Group, look_of: Callable[[CitedItem], object]) -> list[_Group]:
+    """Return the groups of two or more items that look the same; items that look like no other are left out."""
     by_look: dict[object, _Group] = defaultdict(list)
-    for entry in entries:
-        by_look[look(entry)].append(entry)
+    for cited_item in cited_items:
+        by_look[look_of(cited_item)].append(cited_item)
     return [group for group in by_look.values() if len(group) > 1]
 
 
-def _is_split(group: _Group, groups: list[_Group]) -> bool:
-    """Return whether the entries of a group look less alike than before."""
-    return [len(group)] != [len(part) for part in groups]
+def _is_split(group: _Group, alike: list[_Group]) -> bool:
+    """Return whether not all items of a group are alike any more."""
+    return [len(group)] != [len(part) for part in alike]
 
 
 def _letters(rank: int) -> str:
-    """Return the year suffix with a number from 1: a to z, then aa and so on."""
+    """Return the year suffix with a number from 1: a to z, then aa, ab and so on."""
     letters = ""
     while rank:
         rank, remainder = divmod(rank - 1, 26)

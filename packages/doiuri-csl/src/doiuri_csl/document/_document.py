@@ -28,7 +28,10 @@ class Look(NamedTuple):
     """What disambiguation compares of a cite."""
 
     text: str
+    """Its text without formats, such as "(Doe et al., 2001)"."""
+
     lists: list[ListedNames]
+    """Its lists of names."""
 
 
 class Document:
@@ -41,72 +44,86 @@ class Document:
         self.sheet = sheet
         self.terms = terms
         self._items = items
-        self._made: dict[str, CitedItem] = {}
-        """The entries of all registrations, as making one takes time."""
+        self._ever_cited: dict[str, CitedItem] = {}
+        """All items that were ever cited, since reading their labels and names takes time."""
 
-        self._entries: dict[str, CitedItem] = {}
-        self._order: list[CitedItem] = []
+        self._cited_items: dict[str, CitedItem] = {}
+        """The items that are cited now, by their ids, in the order of citing."""
+
+        self._listed_items: list[CitedItem] = []
+        """The same in the order of the list of references."""
+
         rule = sheet.citation.get("givenname-disambiguation-rule")
         self._only_first_names = rule.startswith("primary")
         self.given_names = {}
         self._areas_sorted_by_number: set[str] = set()
+        """The areas with a sort key that shows an item's number, which changes when others are added."""
+
         self._sort_texts = Memo[list[str]]()
         self.looks = Memo[Look]()
 
     def set_items(self, ids: Iterable[str]) -> None:
-        """Set the items that the document cites, in the order in which it does, and number them."""
+        """Set the items that the document cites, and number them in the order of the list of references.
+
+        What told items apart before is forgotten. An id without an item is left out.
+
+        :param ids: in the order in which the document cites them; may be repeated
+        """
         self.given_names = {}
         self._sort_texts.start()
         self.looks.start()
-        self._entries = {}
+
+        self._cited_items = {}
         for number, key in enumerate(dict.fromkeys(ids), 1):
             item = self._items.get(key)
             if item is None:
                 continue
-            if key not in self._made:
-                self._made[key] = _entry_of(item, Listed(key))
-            entry = self._entries[key] = self._made[key]
-            entry.listed = Listed(key, number)
-            entry.names = NamesShown()
-        self._order = list(self._entries.values())
+            if key not in self._ever_cited:
+                self._ever_cited[key] = _cited_item_of(item, Listed(key))
+            cited_item = self._ever_cited[key]
+            cited_item.listed = Listed(key, number)
+            cited_item.names_shown = NamesShown()
+            self._cited_items[key] = cited_item
+
+        self._listed_items = list(self._cited_items.values())
         if self.sheet.bibliography is not None:
-            # A key that shows the number of an item sorts by the order of citing
-            cites = [Cite(key) for key in self._entries]
+            # Until here, numbers are in the order of citing: a sort key that shows them sorts by it
+            cites = [Cite(key) for key in self._cited_items]
             in_order = self.sort(cites, self.sheet.bibliography)
-            self._order = [self._entries[cite.id] for cite in in_order]
-        for number, entry in enumerate(self._order, 1):
-            entry.listed = entry.listed._replace(number=number)
+            self._listed_items = [self._cited_items[cite.id] for cite in in_order]
+        for number, cited_item in enumerate(self._listed_items, 1):
+            cited_item.listed = cited_item.listed._replace(number=number)
 
     def set_entries(self, listed: Iterable[Listed]) -> None:
         """Set the list of another document: its items, with their numbers and what tells them apart."""
-        self._order = [_entry_of(self._items[item.id], item) for item in listed]
-        self._entries = {entry.id: entry for entry in self._order}
+        self._listed_items = [_cited_item_of(self._items[item.id], item) for item in listed]
+        self._cited_items = {cited_item.id: cited_item for cited_item in self._listed_items}
 
     @property
-    def entries(self) -> list[CitedItem]:
-        """The items in the order of citing."""
-        return list(self._entries.values())
+    def cited_items(self) -> list[CitedItem]:
+        """The items that the document cites, in the order of citing."""
+        return list(self._cited_items.values())
 
     @property
-    def ordered_entries(self) -> list[CitedItem]:
+    def listed_items(self) -> list[CitedItem]:
         """The items in the order of the list of references."""
-        return self._order
+        return self._listed_items
 
-    def entry(self, key: str) -> CitedItem:
-        """Return the entry of an item; if there is no such item, one that has only its id."""
-        entry = self._entries.get(key)
-        if entry is None:
+    def cited_item(self, key: str) -> CitedItem:
+        """Return what the document knows of an item; if there is no such item, only its id."""
+        cited_item = self._cited_items.get(key)
+        if cited_item is None:
             return CitedItem({"id": key}, Listed(key), is_known=False)
-        return entry
+        return cited_item
 
     def context(self, cite: Cite, area: Area) -> Context:
-        """Return the context of a cite or an entry."""
+        """Return what the rendering of a cite knows, or of an entry, which is a cite in "bibliography"."""
         # Given names are added to make citations unambiguous; the list of references shows them as the style does.
         given_names = self.given_names if area.name == "citation" else {}
         return Context(
             style_options=self.sheet.style_options,
             terms=self.terms,
-            entry=self.entry(cite.id),
+            cited_item=self.cited_item(cite.id),
             cite=cite,
             area=area.name,
             names=area.names,
@@ -115,19 +132,19 @@ class Document:
         )
 
     def sort(self, cites: Sequence[Cite], area: Area) -> list[Cite]:
-        """Return cites in the order of an area's keys."""
+        """Return cites in the order of an area's sort keys (CSL 1.0.2, Sorting)."""
 
         def texts_of(cite: Cite) -> list[str]:
             number = 0
             if area.name in self._areas_sorted_by_number:
-                number = self.entry(cite.id).listed.number
+                number = self.cited_item(cite.id).listed.number
             inputs = (area.name, number, self.inputs(cite))
-            return self._sort_texts.get(inputs, lambda: self._texts_of(cite, area))
+            return self._sort_texts.get(inputs, lambda: self._render_sort_texts(cite, area))
 
         return sort_by_keys(cites, area.sort_keys, texts_of)
 
-    def _texts_of(self, cite: Cite, area: Area) -> list[str]:
-        """Return the texts that an area's keys sort a cite by."""
+    def _render_sort_texts(self, cite: Cite, area: Area) -> list[str]:
+        """Return the text of each sort key of an area for a cite; "" for a key without a value."""
         texts = []
         for key in area.sort_keys:
             context = self.context(cite, area)
@@ -138,18 +155,28 @@ class Document:
         return texts
 
     def inputs(self, cite: Cite) -> Hashable:
-        """Return what the text of a cite depends on; it is the same text if this is equal."""
-        entry = self.entry(cite.id)
-        listed = entry.listed
+        """Return all that the text of a cite depends on: if this is equal, the text is the same."""
+        cited_item = self.cited_item(cite.id)
+        listed = cited_item.listed
         if not self.sheet.is_numeric:
-            listed = listed._replace(number=0)
-        given_names = tuple(entry.names.given_names.items())
-        of_people: list[GivenName] = []
+            listed = listed._replace(number=0)  # not shown, so a new number needs no new text
+
+        names_shown = cited_item.names_shown
+        given_names_in_cite = tuple(names_shown.given_names.items())
+        given_names_in_document: list[GivenName] = []
         if self.given_names:
-            for person in entry.people:
-                of_people.append(self.given_names.get(person.key, GivenName.AS_STYLED))
-        return cite, entry.is_known, listed, entry.names.count, given_names, tuple(of_people)
+            for person in cited_item.people:
+                given_name = self.given_names.get(person.key, GivenName.AS_STYLED)
+                given_names_in_document.append(given_name)
+        return (
+            cite,
+            cited_item.is_known,
+            listed,
+            names_shown.count,
+            given_names_in_cite,
+            tuple(given_names_in_document),
+        )
 
 
-def _entry_of(item: Item, listed: Listed) -> CitedItem:
+def _cited_item_of(item: Item, listed: Listed) -> CitedItem:
     return CitedItem(item, listed, citation_label=citation_label(item))

@@ -11,14 +11,17 @@ _Value = TypeVar("_Value")
 
 
 class Memo(Generic[_Value]):
-    """Values by what they depend on: those that were used since the last registration or the one before."""
+    """Rendered values by what they depend on.
+
+    A value that neither the last call of ``set_citations`` nor the one before it needed is forgotten.
+    """
 
     def __init__(self) -> None:
         self._used: dict[Hashable, _Value] = {}
         self._before: dict[Hashable, _Value] = {}
 
     def start(self) -> None:
-        """Begin a registration: forget what the last one did not use."""
+        """Begin a call of ``set_citations``: forget what the last one did not use."""
         self._before = self._used
         self._used = {}
 

@@ -98,7 +98,7 @@ def _has_locator(label: str, context: Context) -> bool:
 def _is_ambiguous(_value: str, context: Context) -> bool:
     """Return whether the next of the style's tests for ``disambiguate`` is true here."""
     context.progress.conditions_tested += 1
-    return context.progress.conditions_tested <= context.entry.listed.conditions
+    return context.progress.conditions_tested <= context.cited_item.listed.conditions
 
 
 def _is_in_position(value: str, context: Context) -> bool:

@@ -188,7 +188,7 @@ class Date:
 
     def _year_suffix(self, context: Context) -> list[Piece]:
         """Return the year suffix for the first year that is rendered; a date of access gets none."""
-        suffix = context.entry.listed.year_suffix
+        suffix = context.cited_item.listed.year_suffix
         # CSL 1.0.2, Disambiguation: dates add the suffix, unless the style shows it somewhere itself.
         is_explicit = context.area in context.style_options.areas_with_year_suffix
         if not suffix or is_explicit or self.variable == "accessed":

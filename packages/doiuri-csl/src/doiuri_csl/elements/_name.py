@@ -70,7 +70,7 @@ class NameWriter:
     def _given_name_of(self, person: Person, index: int) -> GivenName:
         """Return how much of the given name disambiguation asks for, in this cite or in the document."""
         key = (self._variable, index)
-        in_cite = self._context.entry.names.given_names.get(key, GivenName.AS_STYLED)
+        in_cite = self._context.cited_item.names_shown.given_names.get(key, GivenName.AS_STYLED)
         if self._context.only_first_names and index > 0:
             return in_cite
         in_document = self._context.given_names.get(person.key, GivenName.AS_STYLED)

@@ -35,9 +35,11 @@ def _is_arabic(character: str) -> bool:
 
 
 def _wants_delimiter(rule: str, *, is_several: bool, is_inverted: bool) -> bool:
-    """Return whether the delimiter stands before "and" or "et al.".
+    """Return whether the delimiter stands before "and" or "et al.": the comma of "Doe, Roe, and Li".
 
-    :param is_several: what the contextual rule goes by
+    :param rule: the value of ``delimiter-precedes-last`` or ``delimiter-precedes-et-al``
+    :param is_several: whether there are enough names for it by the rule "contextual"
+    :param is_inverted: whether the name before is in the order "Doe, Ann"
     """
     if rule == "contextual":
         return is_several
@@ -47,12 +49,12 @@ def _wants_delimiter(rule: str, *, is_several: bool, is_inverted: bool) -> bool:
 
 
 def _compared(pieces: list[Piece]) -> str:
-    """Return a name as what tells it from others."""
+    """Return a name to compare it with others, without formats."""
     return folded(plain_text(pieces))
 
 
 class _Ending(Enum):
-    """How a list ends after the names that stand in front."""
+    """How a list ends after its first names."""
 
     ALL = "there are no others"
     ET_AL = "et al."
@@ -61,10 +63,10 @@ class _Ending(Enum):
 
 
 class _Extent(NamedTuple):
-    """How much of a list is shown."""
+    """How much of a list is shown, as in "Doe, Roe, et al." or "Doe, Roe, … Li"."""
 
-    shown: int
-    """How many names stand in front."""
+    first: int
+    """How many of the first names: 2 in both examples."""
 
     ending: _Ending
 
@@ -87,21 +89,20 @@ class NameList:
         self._context = context
         self._name_writer = NameWriter(style, options, context, variable)
         self._has_others = len(people) > 1 and people[-1].literal == _OTHERS
-        self._length = len(people) - self._has_others
+        self._length = len(people) - 1 if self._has_others else len(people)
 
     def write(self) -> list[Piece]:
-        """Return the names with their delimiters, "and" or "et al."."""
-        extent = self._extent(self._context.entry.names.count)
+        """Return the list: "Doe, Roe, and Li", "Doe et al.", "Doe, Roe, … Li", or a number in the form "count"."""
+        extent = self._extent(self._context.cited_item.names_shown.count)
         if self._options.is_count:
-            return text_pieces(str(extent.shown))
-        if extent.shown == 0:
+            return text_pieces(str(extent.first))
+        if extent.first == 0:
             # et-al-use-first="0": neither citeproc-js nor pandoc shows an "et al." alone
             return []
-        names = [self._name(index) for index in range(extent.shown)]
+        names = [self._name(index) for index in range(extent.first)]
         if extent.ending in (_Ending.LAST, _Ending.LAST_OF_MORE):
             names.append(self._name(self._length - 1))
 
-        delimiter = self._options.delimiter
         if self._context.is_sorting:
             # "Sorting": neither "and" nor "et al." counts.
             return join_pieces(names, NAME_BREAK)
@@ -109,12 +110,14 @@ class NameList:
             return self._join_all(names)
         if extent.ending is _Ending.ET_AL:
             return self._join_with_et_al(names)
+        delimiter = self._options.delimiter
         if extent.ending is _Ending.LAST:
             return join_pieces(names, delimiter)
         # "et-al-use-last": an ellipsis for those between
         return [*join_pieces(names[:-1], delimiter), Piece(f"{delimiter}… "), *names[-1]]
 
     def _name(self, index: int) -> list[Piece]:
+        """Return one name, marked with the person that it means."""
         written = self._name_writer.write(self.people[index], index)
         name = self._style.appearance.apply(written, self._context)
         person = self.people[index].key.strip("|")  # a family name alone is a literal name
@@ -123,30 +126,30 @@ class NameList:
 
     def shown_count(self) -> int:
         """Return how many names are written before "et al."; all of them if there is no "et al."."""
-        return self._count_before_et_al(self._context.entry.names.count)
+        return self._count_before_et_al(self._context.cited_item.names_shown.count)
 
     def _count_before_et_al(self, wanted: int) -> int:
-        """Return how many names are written before "et al." if disambiguation wants so many."""
+        """Return how many names are written before "et al.", and at least so many if disambiguation wants them."""
         count = len(self.people)
         if not self._options.shortens(count):
             return count
-        shown = self._options.et_al_use_first
+        first = self._options.et_al_use_first
         if not self._context.is_sorting:
-            shown = max(shown, wanted)
-        return min(shown, count)
+            first = max(first, wanted)
+        return min(first, count)
 
     def _extent(self, wanted: int) -> _Extent:
-        """Return how much is shown if disambiguation wants so many names."""
-        shown = min(self._count_before_et_al(wanted), self._length)
+        """Return how much is shown if disambiguation wants so many names; 0 if it wants none."""
+        first = min(self._count_before_et_al(wanted), self._length)
         if self._has_others:
-            return _Extent(shown, _Ending.ET_AL)
-        if shown == self._length:
-            return _Extent(shown, _Ending.ALL)
+            return _Extent(first, _Ending.ET_AL)
+        if first == self._length:
+            return _Extent(first, _Ending.ALL)
         if not self._options.et_al_use_last:
-            return _Extent(shown, _Ending.ET_AL)
-        if shown == self._length - 1:
-            return _Extent(shown, _Ending.LAST)
-        return _Extent(shown, _Ending.LAST_OF_MORE)
+            return _Extent(first, _Ending.ET_AL)
+        if first == self._length - 1:
+            return _Extent(first, _Ending.LAST)
+        return _Extent(first, _Ending.LAST_OF_MORE)
 
     @property
     def initial_mark(self) -> str | None:
@@ -159,27 +162,30 @@ class NameList:
         return self._options.demote == "display-and-sort"
 
     def added_by(self, wanted: int) -> object:
-        """Return what one name more adds if disambiguation wants so many, None if it adds nothing.
+        """Return what the list shows in addition if disambiguation wants so many names, not one fewer.
 
-        Lists that were alike before are alike with it if this is equal.
+        Lists that were alike stay so if this is equal. None if the list shows as much with one name fewer.
         """
         extent = self._extent(wanted)
         if extent == self._extent(wanted - 1):
             return None
         if self._options.is_count:
-            return extent.shown
-        index = extent.shown - 1
+            return extent.first
+        index = extent.first - 1
         name = self._name_writer.write(self.people[index], index)
         return _compared(name), extent.ending
 
     def changed_by(self, index: int, given_name: GivenName, wanted: int) -> str | None:
-        """Return the name with an index if it shows so much of its given name, None if that changes nothing.
+        """Return the name with an index as it becomes if it shows so much of its given name: "A. Doe" for "Doe".
+
+        None if that changes nothing, or if the name is not shown.
 
         :param wanted: how many names disambiguation wants
         """
         extent = self._extent(wanted)
         ends_in_last = extent.ending in (_Ending.LAST, _Ending.LAST_OF_MORE)
-        is_shown = index < extent.shown or (ends_in_last and index == self._length - 1)
+        is_shown_last = ends_in_last and index == self._length - 1
+        is_shown = index < extent.first or is_shown_last
         if not is_shown or self._options.is_count:
             return None
         person = self.people[index]
@@ -188,7 +194,7 @@ class NameList:
         return None if name == before else name
 
     def _join_all(self, names: list[list[Piece]]) -> list[Piece]:
-        """Return all names, with "and" before the last."""
+        """Return all names, with "and" before the last: "Doe and Roe", "Doe, Roe, and Li"."""
         delimiter = self._options.delimiter
         if len(names) == 1 or not self._options.conjunction:
             return join_pieces(names, delimiter)
@@ -203,7 +209,10 @@ class NameList:
         return [*head, *self._conjunction(delimiter), *names[-1]]
 
     def _conjunction(self, delimiter: str) -> list[Piece]:
-        """Return the delimiter, if any, and the word between the last two names."""
+        """Return what stands between the last two names: the delimiter, if it stands there, and the word.
+
+        " and ", ", & "; in Chinese, "和" without spaces.
+        """
         word = self._context.terms.term("and")
         if self._options.conjunction == "symbol" and not self._context.in_sentence:
             word = "&"
@@ -218,7 +227,7 @@ class NameList:
         return [*text_pieces(delimiter), *text_pieces(word)]
 
     def _join_with_et_al(self, names: list[list[Piece]]) -> list[Piece]:
-        """Return the first names and "et al."."""
+        """Return the first names and "et al.": "Doe et al.", "Doe, Roe, et al."."""
         delimiter = self._options.delimiter
         head = join_pieces(names, delimiter)
         term = parse(self._context.terms.term(self._style.et_al_term))

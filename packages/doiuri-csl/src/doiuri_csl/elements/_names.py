@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from doiuri_csl._context import Context
+from doiuri_csl._context import Context, NamesElement
 from doiuri_csl.data._people import Person
 from doiuri_csl.elements._appearance import Appearance, read_appearance
 from doiuri_csl.elements._choose import Content, rendering_elements
@@ -31,7 +31,7 @@ _PARTS = ("name", "et-al", "label", "substitute")
 
 
 def _sort_count(count: int) -> str:
-    """Return a count as text that sorts as a number."""
+    """Return a count as text that sorts as a number: 12 as "00000012"."""
     return f"{count:08d}"
 
 
@@ -51,37 +51,41 @@ class Names:
     appearance: Appearance
 
     inherits: bool
-    """Whether it has no form of its own, so that a substitute takes that of its ``<names>``."""
+    """Whether it has no child element, so that as a substitute it has the form of the ``<names>`` around it."""
 
     def render(self, context: Context) -> RenderedElement:
-        """Return the names, or what stands for them; the first names of a cite are marked, or suppressed."""
+        """Return the names, "A. Doe and B. Roe, eds.", or the first substitute that shows something.
+
+        The first names of a cite are marked as such, since cites are grouped by them; if the author of the text
+        has named them already, they are left out.
+        """
         progress = context.progress
         if progress.substituting is not None:
-            # This element stands in <substitute>
-            if self.inherits:
-                return progress.substituting.render_others(self.variables, context)
-            return self._render_as_substitute(context)
+            return self._render_as_substitute(progress.substituting, context)
 
         rendered = self._render_or_substitute(context)
-        if not rendered.pieces and context.is_sorting and self.style.options(context).is_count:
-            # Without names the count is 0, which sorts first, as in citeproc-js and pandoc
-            return RenderedElement(text_pieces(_sort_count(0)), State.SHOWN)
         if not rendered.pieces:
+            if context.is_sorting and self.style.options(context).is_count:
+                # Without names the count is 0, which sorts first, as in citeproc-js and pandoc
+                return RenderedElement(text_pieces(_sort_count(0)), State.SHOWN)
             return EMPTY
-        are_first_names = not progress.has_names
-        if context.is_sorting or not are_first_names:
+        if context.is_sorting or progress.has_names:
             return rendered
+
         progress.has_names = True
         if context.suppress_author:
             return RenderedElement([], State.SHOWN)  # the group around them still shows its terms
-        return RenderedElement(wrap_pieces(rendered.pieces, "part", "first-names"), State.SHOWN)
+        first_names = wrap_pieces(rendered.pieces, "part", "first-names")
+        return RenderedElement(first_names, State.SHOWN)
 
     def render_others(self, variables: list[str], context: Context) -> RenderedElement:
         """Return the names of other variables in the form of this element."""
         return replace(self, variables=variables, substitutes=[])._render_lists(context)
 
-    def _render_as_substitute(self, context: Context) -> RenderedElement:
-        """Return the names in a form of their own, in place of those of another element."""
+    def _render_as_substitute(self, outer: NamesElement, context: Context) -> RenderedElement:
+        """Return the names in the ``<substitute>`` of another ``<names>``, whose form is the default for them."""
+        if self.inherits:
+            return outer.render_others(self.variables, context)
         rendered = self._render_or_substitute(context)
         if rendered.pieces:
             context.progress.substituted.update(self.variables)
@@ -93,14 +97,8 @@ class Names:
             rendered = self._substitute(context)
         return rendered
 
-    def _people(self, variable: str, context: Context) -> list[Person]:
-        value = context.item.get(variable)
-        if context.progress.is_substituted(variable) or not isinstance(value, list):
-            return []
-        return value
-
     def _render_lists(self, context: Context) -> RenderedElement:
-        """Return the lists of all variables that have names."""
+        """Return the lists of all variables that have names: "A. Doe and B. Roe, eds.; C. Li, trans."."""
         options = self.style.options(context)
         lists = []
         total = 0
@@ -115,6 +113,7 @@ class Names:
             pieces = wrap_pieces(names.write(), "part", "names")
             pieces = self._with_label(pieces, role, len(people), context)
             lists.append(wrap_pieces(pieces, "role", variable))
+
         if options.is_count and lists:
             count = _sort_count(total) if context.is_sorting else str(total)
             return RenderedElement(text_pieces(count), State.SHOWN)
@@ -126,10 +125,18 @@ class Names:
         joined = join_pieces(lists, delimiter)
         return RenderedElement(self.appearance.apply(joined, context), State.SHOWN)
 
-    def _roles(self, context: Context) -> list[tuple[str, str]]:
-        """Return the variables with the term of their label.
+    def _people(self, variable: str, context: Context) -> list[Person]:
+        """Return the people of a variable; nobody if a substitution has shown them already."""
+        value = context.item.get(variable)
+        if context.progress.is_substituted(variable) or not isinstance(value, list):
+            return []
+        return value
 
-        Editors who are the translators too stand once, under a term for both (CSL 1.0.2, Names).
+    def _roles(self, context: Context) -> list[tuple[str, str]]:
+        """Return each variable with the term of its label, which has the same name.
+
+        Editors who are the translators too stand once, "A. Doe, ed. & trans.", under the term "editortranslator"
+        (CSL 1.0.2, Names).
         """
         pairs = [(variable, variable) for variable in self.variables]
         if sorted(self.variables) != ["editor", "translator"]:
@@ -146,6 +153,7 @@ class Names:
     def _with_label(
         self, pieces: list[Piece], role: str, count: int, context: Context
     ) -> list[Piece]:
+        """Return the names of a variable with its label: "A. Doe, ed.", or "eds." for several people."""
         if self.label is None or context.is_sorting or not pieces:
             return pieces
         label = self.label.for_role(role, context, several=count > 1)
@@ -154,21 +162,22 @@ class Names:
         return [*pieces, *label]
 
     def _substitute(self, context: Context) -> RenderedElement:
-        """Return the first substitute that shows something; its variables are not shown again.
+        """Return the first substitute that shows something, such as the title; EMPTY if none does.
 
-        CSL 1.0.2, Substitute.
+        The rest of the cite does not show its variables again (CSL 1.0.2, Substitute).
         """
         progress = context.progress
         outer = progress.substituting
         outer_start = progress.substitution_start
         progress.substituting = self
-        progress.substitution_start = before = len(progress.rendered)
+        progress.substitution_start = len(progress.rendered)
+        rendered_before = len(progress.rendered)
         try:
             for element in rendering_elements(self.substitutes, context):
                 rendered = element.render(context)
                 # An empty term stands for the names too: the style wants nothing there
                 if rendered.pieces or rendered.state is State.BLANK:
-                    progress.substituted.update(progress.rendered[before:])
+                    progress.substituted.update(progress.rendered[rendered_before:])
                     return RenderedElement(rendered.pieces, State.SHOWN)
         finally:
             progress.substituting = outer
@@ -177,7 +186,10 @@ class Names:
 
 
 def read_names(node: Node, read_element: Callable[[Node], Content]) -> Names:
-    """Return the ``<names>`` of an element; ``read_element`` reads what stands in ``<substitute>``."""
+    """Return the ``<names>`` of an element.
+
+    :param read_element: reads an element that stands in ``<substitute>``
+    """
     substitutes = []
     for substitute in node.children("substitute"):
         substitutes += [read_element(child) for child in substitute]

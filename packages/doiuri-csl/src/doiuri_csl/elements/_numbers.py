@@ -43,11 +43,12 @@ _MIXED_RANGE = re.compile(
 
 
 def is_numeric(value: str) -> bool:
-    """Return whether a value holds nothing but numbers, their letters, and what stands between them."""
-    pieces = _SEPARATOR.split(value)
-    if len(pieces) > 1 and pieces[-2] == "," and not pieces[-1].strip():
-        del pieces[-2:]
-    return all(_NUMBER.fullmatch(piece.strip()) for piece in pieces[::2])
+    """Return whether a value is nothing but numbers: "12", "2a", "1-3, 5" and "12,", but not "12th ed."."""
+    parts = _SEPARATOR.split(value)  # numbers, and at odd indices what stands between them
+    ends_in_comma = len(parts) > 1 and parts[-2] == "," and not parts[-1].strip()
+    if ends_in_comma:
+        del parts[-2:]
+    return all(_NUMBER.fullmatch(part.strip()) for part in parts[::2])
 
 
 def is_count(text: str) -> bool:
@@ -56,7 +57,7 @@ def is_count(text: str) -> bool:
 
 
 def is_plural(value: str) -> bool:
-    """Return whether a number stands for more than one thing."""
+    """Return whether a number stands for more than one thing: "3-5" and "iv, vi", but not "12"."""
     numbers = re.findall(r"\d+|\b[ivxlcdm]+\b", value)
     return len(numbers) > 1 and _SEVERAL.search(value) is not None
 
@@ -71,7 +72,10 @@ def _roman(number: int) -> str:
 
 
 def _ordinal_suffix(number: int, gender: str, terms: Terms) -> str:
-    """Return the suffix of an ordinal number, by the most special term that matches."""
+    """Return the suffix of an ordinal number, such as "nd" of 22 (CSL 1.0.2, Ordinal Suffixes).
+
+    The most special term wins, "ordinal-12" before "ordinal-02" before "ordinal", each first in the gender.
+    """
     genders = (gender, "") if gender else ("",)
     # ordinal-10 to ordinal-99 look at two digits, ordinal-00 to ordinal-09 at one.
     for digits in (100, 10):
@@ -95,7 +99,7 @@ def ordinal(number: int, gender: str, terms: Terms) -> str:
 
 
 def _long_ordinal(number: int, gender: str, terms: Terms) -> str:
-    """Return the ordinal as a word up to ten, above that with a suffix."""
+    """Return the ordinal as a word up to ten, "third", above that with a suffix, "12th"."""
     if 1 <= number <= 10:
         name = f"long-ordinal-{number:02d}"
         word = terms.term(f"{name}/{gender}") or terms.term(name)
@@ -105,7 +109,7 @@ def _long_ordinal(number: int, gender: str, terms: Terms) -> str:
 
 
 def _format_one(text: str, form: str, gender: str, terms: Terms) -> str:
-    """Return one number in a form; a number with letters stays as it is."""
+    """Return one number in a form: "2nd", "second" or "ii" for "2"; a number with letters stays as it is."""
     if not is_count(text):
         return text
     number = int(text)
@@ -121,6 +125,8 @@ def _format_one(text: str, form: str, gender: str, terms: Terms) -> str:
 def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
     """Return a value with each of its numbers in a form, or as it is if it holds anything but numbers.
 
+    In the form "ordinal", "2-3" is "2nd–3rd".
+
     Between two numbers, a hyphen becomes the dash of page ranges, and "&" stands between spaces. CSL 1.0.2,
     Number, has a space after each comma too; citeproc-js and pandoc have none in "2,3", nor in "1,234".
     """
@@ -135,7 +141,8 @@ def format_number(value: str, form: str, gender: str, terms: Terms) -> str:
         return value
     formatted = []
     for index, part in enumerate(parts):
-        if index % 2 == 0:
+        is_number = index % 2 == 0
+        if is_number:
             formatted.append(_format_one(part, form, gender, terms))
         elif part.strip() in ("-", "--"):
             formatted.append(dash)
@@ -154,7 +161,7 @@ class LabelledNumbers(NamedTuple):
 
 
 def read_label(value: str, terms: Terms) -> LabelledNumbers | None:
-    """Return the label that a value begins with, and its numbers; None if it begins with none."""
+    """Return the label that a value begins with, and its numbers; None if it begins with none, as "12" does."""
     labelled = _LABELLED.match(value)
     term = terms.find(labelled["label"], LOCATORS) if labelled else None
     if not labelled or term is None:
@@ -163,7 +170,7 @@ def read_label(value: str, terms: Terms) -> LabelledNumbers | None:
 
 
 def _with_label(labelled: LabelledNumbers, terms: Terms) -> str:
-    """Return numbers with their label, which is plural if they are several."""
+    """Return numbers with their label, which is plural if they are several: "fols. 186–188"."""
     term, numbers = labelled
     label = term.multiple if is_plural(numbers) else term.single
     return f"{label} {format_number(numbers, 'numeric', '', terms)}"
@@ -174,22 +181,29 @@ def _is_number(text: str) -> bool:
 
 
 def format_pages(value: str, style: str, terms: Terms) -> str:
-    """Return the page ranges of a value in the style's format, with the terms's delimiter."""
+    """Return the page ranges of a value in the style's format: "101-107, 110" as "101–7, 110".
+
+    :param style: the value of ``page-range-format``; "" leaves the digits as they are
+    """
     delimiter = terms.term("page-range-delimiter") or "–"
     symbol = terms.term("and", "symbol") or "&"
     formatted = []
-    for index, piece in enumerate(re.split("([,&;])", value)):
-        if index % 2 == 0:
-            formatted.append(_format_range(piece.strip(), style, delimiter))
-        elif piece == "&":
+    for index, part in enumerate(re.split("([,&;])", value)):
+        is_range = index % 2 == 0
+        if is_range:
+            formatted.append(_format_range(part.strip(), style, delimiter))
+        elif part == "&":
             formatted.append(f" {symbol} ")
         else:
-            formatted.append(f"{piece} ")
+            formatted.append(f"{part} ")
     return "".join(formatted)
 
 
 def _format_range(text: str, style: str, delimiter: str) -> str:
-    """Return one range of pages; anything else stays, with a dash between its numbers."""
+    """Return one range of pages in the style's format; text that is no range stays.
+
+    "e101-e107" in the format "minimal" is "e101–7", in "expanded" "e101–e107"; "xi-12" is "xi–12" in any.
+    """
     if len(text) > _LONGEST_RANGE:
         return text
     # A hyphen behind a backslash is part of a page number, as in 3\-B.
@@ -212,20 +226,24 @@ def _format_range(text: str, style: str, delimiter: str) -> str:
 
 
 def _expand(first: str, last: str) -> str:
-    """Return the last page with the digits that it shares with the first."""
+    """Return the last page with all its digits: 107 of 101 and 7."""
     if len(last) < len(first):
         return first[: len(first) - len(last)] + last
     return last
 
 
 def _shorten(first: str, last: str, style: str) -> str:
-    """Return the last page without digits that it shares with the first (CSL 1.0.2, Appendix V)."""
+    """Return the last page without digits that it shares with the first (CSL 1.0.2, Appendix V).
+
+    107 after 101 as "7" in the format "minimal", as "07" in "minimal-two", and as "7" in "chicago".
+    """
     if len(first) != len(last):
         return last
     if style == "minimal":
         return _changed_digits(first, last, 1)
     if style == "minimal-two":
         return _changed_digits(first, last, 2)
+    # What follows is "chicago"
     number = int(first)
     if number < 100 or number % 100 == 0:
         return last
@@ -238,7 +256,7 @@ def _shorten(first: str, last: str, style: str) -> str:
 
 
 def _changed_digits(first: str, last: str, least: int) -> str:
-    """Return the digits of ``last`` from the first that differs, at least so many."""
+    """Return the digits of ``last`` from the first that differs, and at least so many: "7" of 101 and 107."""
     same = 0
     while same < len(last) - least and first[same] == last[same]:
         same += 1

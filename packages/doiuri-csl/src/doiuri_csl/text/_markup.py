@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from doiuri_csl.text._pieces import Kind, Piece, Wrap, text_pieces
 
@@ -52,7 +53,10 @@ _DEEPEST = 20
 
 
 def parse(text: str) -> list[Piece]:
-    """Return the pieces of a field: its markup as wraps, its quotation marks as pieces of their own."""
+    """Return the pieces of a field: its markup as wraps, its quotation marks as pieces of their own.
+
+    'On <i>Bees</i>' is "On " and, in italics, "Bees"; tags and quotation marks without a partner are text.
+    """
     if not _SPECIAL.search(text):
         return [Piece(text)] if text else []
     # The space that French has before these marks may not end a line; so do citeproc-js and pandoc
@@ -98,20 +102,24 @@ def _format_of(name: str, attributes: str) -> tuple[str, str] | None:
 
 
 def _tags_with_partner(text: str) -> list[re.Match[str]]:
-    """Return the start tags and end tags that belong together; others are text."""
-    waiting: list[re.Match[str]] = []
-    names: Counter[str] = Counter()
+    """Return the start tags and end tags that belong together, in the order of the text.
+
+    An end tag belongs to the last start tag of its name that is open; tags that were opened after that are text,
+    as the ``<b>`` of "<i>On <b>Bees</i>".
+    """
+    opened: list[re.Match[str]] = []
+    count_of_opened: Counter[str] = Counter()
     matched: list[re.Match[str]] = []
     for tag in islice(_TAG.finditer(text), _MOST):
         name = tag["name"]
         if not tag["slash"]:
-            if len(waiting) < _DEEPEST:
-                waiting.append(tag)
-                names[name] += 1
+            if len(opened) < _DEEPEST:
+                opened.append(tag)
+                count_of_opened[name] += 1
             continue
-        while names[name]:
-            start = waiting.pop()
-            names[start["name"]] -= 1
+        while count_of_opened[name]:
+            start = opened.pop()
+            count_of_opened[start["name"]] -= 1
             if start["name"] == name:
                 matched += [start, tag]
                 break
@@ -121,7 +129,9 @@ def _tags_with_partner(text: str) -> list[re.Match[str]]:
 def _parse_tags(text: str) -> list[Piece]:
     """Return a field as pieces, each in the formats of the tags around it."""
     pieces: list[Piece] = []
-    wraps: list[Wrap | None] = []
+    wraps: list[
+        Wrap | None
+    ] = []  # of the tags that are open; None for one without a meaning, as a plain <span>
     position = 0
     for tag in _tags_with_partner(text):
         pieces += _tagged_piece(text[position : tag.start()], wraps)
@@ -129,8 +139,8 @@ def _parse_tags(text: str) -> list[Piece]:
         if tag["slash"]:
             wraps.pop()
             continue
-        wanted = _format_of(tag["name"], tag["attributes"])
-        wrap = Wrap(*wanted, toggle=True) if wanted else None
+        tag_format = _format_of(tag["name"], tag["attributes"])
+        wrap = Wrap(*tag_format, toggle=True) if tag_format else None
         wraps.append(wrap)
     return pieces + _tagged_piece(text[position:], wraps)
 
@@ -143,7 +153,7 @@ def _tagged_piece(text: str, wraps: list[Wrap | None]) -> list[Piece]:
 
 
 def _opens_quote(mark: str, before: str, after: str) -> bool:
-    """Return whether a mark may open a quotation between two characters."""
+    """Return whether a mark may open a quotation between two characters, such as a space and a letter."""
     if mark in "“„":
         return True
     if not after.strip():
@@ -152,9 +162,12 @@ def _opens_quote(mark: str, before: str, after: str) -> bool:
 
 
 def _matching_marks(text: str) -> dict[int, Kind]:
-    """Return the kinds of the quotation marks that have a partner, by their positions."""
-    pairs: dict[int, Kind] = {}
-    waiting: list[tuple[int, str]] = []
+    """Return the kinds of the quotation marks that have a partner, by their positions.
+
+    In “The 'Bees' of '68”, the first two single marks are a quotation; the third one is an apostrophe.
+    """
+    kinds: dict[int, Kind] = {}
+    opened: list[_OpenedQuote] = []
     for match in islice(_MARKS.finditer(text), _MOST):
         position = match.start()
         mark = match[0]
@@ -163,50 +176,58 @@ def _matching_marks(text: str) -> dict[int, Kind]:
         is_apostrophe = mark in _APOSTROPHES and before.isalnum() and after.isalnum()
         if is_apostrophe:
             continue
-        closes = bool(waiting) and mark == waiting[-1][1]
-        goes_on = mark in "'\"’" and after.isalnum()
-        if closes and before.strip() and not goes_on:
-            opened, _ = waiting.pop()
-            pairs[opened] = Kind.OPEN_QUOTE
-            pairs[position] = Kind.CLOSE_QUOTE
+
+        is_expected = bool(opened) and mark == opened[-1].closing
+        continues_word = mark in "'\"’" and after.isalnum()
+        if is_expected and before.strip() and not continues_word:
+            kinds[opened.pop().position] = Kind.OPEN_QUOTE
+            kinds[position] = Kind.CLOSE_QUOTE
         elif mark in _OPENING and _opens_quote(mark, before, after):
-            waiting.append((position, _OPENING[mark]))
-            del waiting[:-_DEEPEST]
+            opened.append(_OpenedQuote(position, _OPENING[mark]))
+            del opened[:-_DEEPEST]
         elif mark not in _APOSTROPHES and before.strip():
-            _close_earlier(waiting, mark, position, pairs)
-    return pairs
+            # It may close a quotation below unfinished ones, which then were apostrophes
+            for index in reversed(range(len(opened))):
+                if opened[index].closing == mark:
+                    kinds[opened[index].position] = Kind.OPEN_QUOTE
+                    kinds[position] = Kind.CLOSE_QUOTE
+                    del opened[index:]
+                    break
+    return kinds
 
 
-def _close_earlier(
-    waiting: list[tuple[int, str]], mark: str, position: int, pairs: dict[int, Kind]
-) -> None:
-    """Close a quotation below unfinished ones, which then were apostrophes."""
-    for index in reversed(range(len(waiting))):
-        if waiting[index][1] == mark:
-            pairs[waiting[index][0]] = Kind.OPEN_QUOTE
-            pairs[position] = Kind.CLOSE_QUOTE
-            del waiting[index:]
-            return
+class _OpenedQuote(NamedTuple):
+    """A mark that may begin a quotation."""
+
+    position: int
+    """Where it stands in the field."""
+
+    closing: str
+    """The mark that would close the quotation."""
 
 
 def _mark_quotes(pieces: list[Piece]) -> list[Piece]:
     """Return pieces split at quotation marks that have a partner; other single marks become apostrophes."""
     text = "".join(piece.text for piece in pieces)
-    pairs = _matching_marks(text)
+    kinds = _matching_marks(text)
     marked: list[Piece] = []
     start = 0
     for piece in pieces:
-        marked.extend(_split_at_quotes(piece, start, pairs))
+        marked.extend(_split_at_quotes(piece, start, kinds))
         start += len(piece.text)
     return marked
 
 
-def _split_at_quotes(piece: Piece, start: int, pairs: dict[int, Kind]) -> list[Piece]:
-    """Return the parts of a piece that begins at ``start`` of the field."""
+def _split_at_quotes(piece: Piece, start: int, kinds: dict[int, Kind]) -> list[Piece]:
+    """Return a piece as text and quotation marks.
+
+    :param start: where the piece begins in the field
+    :param kinds: the kinds of the marks that have a partner, by their positions in the field
+    """
     parts: list[Piece] = []
     pending: list[str] = []
     for index, character in enumerate(piece.text):
-        kind = pairs.get(start + index)
+        kind = kinds.get(start + index)
         if kind is None:
             pending.append(character)
             continue

@@ -43,7 +43,10 @@ class State(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wrap:
-    """A format, a link or a meaning around pieces; those in the same wrap share the same object."""
+    """A format, a link or a meaning around pieces.
+
+    Wraps are compared by identity: pieces with the same object stand in one and the same name, block or link.
+    """
 
     kind: str
     value: str
@@ -60,7 +63,7 @@ class Piece(NamedTuple):
     kind: Kind = Kind.TEXT
 
     inner: bool = False
-    """Whether the piece before it is of the same field, so that no punctuation merges there."""
+    """Whether it goes on in the field of the piece before, as in "Who<i>?</i>": no punctuation merges there."""
 
     def with_text(self, text: str) -> Piece:
         """Return the piece with another text."""
@@ -99,7 +102,7 @@ def text_pieces(text: str) -> list[Piece]:
 
 
 def wrap_pieces(pieces: list[Piece], kind: str, value: str) -> list[Piece]:
-    """Return the pieces inside of one new wrap."""
+    """Return the pieces inside of one new wrap, such as ("font-style", "italic") or ("role", "author")."""
     wrap = Wrap(kind, value)
     return [Piece(text, (wrap, *wraps), mark, inner) for text, wraps, mark, inner in pieces]
 
@@ -122,7 +125,7 @@ def join_pieces(parts: Iterable[list[Piece]], delimiter: str) -> list[Piece]:
 
 
 def plain_text(pieces: Iterable[Piece]) -> str:
-    """Return the text alone, with straight quotation marks."""
+    """Return the text without formats, all quotation marks as straight double ones."""
     texts = []
     for piece in pieces:
         text = piece.text if piece.kind is Kind.TEXT else '"'
@@ -131,12 +134,12 @@ def plain_text(pieces: Iterable[Piece]) -> str:
 
 
 def folded(text: str) -> str:
-    """Return what tells cites apart: the encoding of accents and apostrophes does not."""
+    """Return a text to compare cites by: "O’Brien" and "O'Brien", é as one or as two characters are the same."""
     return unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
 
 
 def shared_length(first: Sequence[object], second: Sequence[object]) -> int:
-    """Return how many items two sequences share, from the first on."""
+    """Return how many items two sequences have in common at their start: 2 for "abc" and "abx"."""
     length = 0
     for item, other in zip(first, second, strict=False):
         if item != other:

@@ -25,10 +25,22 @@ _SPACES = " \u00a0\u202f\u2009"
 def finish(pieces: list[Piece], marks: QuoteMarks, *, into_quotes: bool) -> list[Piece]:
     """Return the pieces of a whole citation or entry, joined, and with quotation marks.
 
-    :param into_quotes: whether full stops and commas move into quotation marks (CSL 1.0.2, Locale Options)
+    1. Where two pieces meet, spaces become one, and so do marks: "Who?" and "." are "Who?".
+    2. Full stops and commas move into quotation marks if the language has them there: “Bees,”.
+    3. Quotation marks get their shapes: “…” outside, ‘…’ inside.
+
+    :param into_quotes: whether 2 is done (CSL 1.0.2, Locale Options, ``punctuation-in-quote``)
     """
-    shown = [piece for piece in pieces if piece.text or piece.kind is not Kind.TEXT]
-    return _draw_quotes(_merge_joints(shown, into_quotes), marks)
+    joined: list[Piece] = []
+    for piece in pieces:
+        is_text = piece.kind is Kind.TEXT
+        if is_text and not piece.text:
+            continue
+        if is_text and not piece.inner:
+            _append_merged(joined, piece, into_quotes)
+        else:
+            joined.append(piece)
+    return _draw_quotes(joined, marks)
 
 
 class QuoteMarks(NamedTuple):
@@ -39,7 +51,7 @@ class QuoteMarks(NamedTuple):
 
 
 def _last_text(pieces: list[Piece]) -> int:
-    """Return the index of the last piece that shows text, or -1."""
+    """Return the index of the last piece that shows text; -1 if there is none, or a quotation begins after it."""
     for index in range(len(pieces) - 1, -1, -1):
         if pieces[index].kind is Kind.TEXT and pieces[index].text:
             return index
@@ -48,68 +60,67 @@ def _last_text(pieces: list[Piece]) -> int:
     return -1
 
 
-def _merge_joints(pieces: list[Piece], into_quotes: bool) -> list[Piece]:
-    """Merge marks and drop doubled spaces where two pieces meet."""
-    done: list[Piece] = []
-    for piece in pieces:
-        if piece.kind is not Kind.TEXT or piece.inner:
-            done.append(piece)
+def _append_merged(done: list[Piece], piece: Piece, into_quotes: bool) -> None:
+    """Append a piece of text; its start and the end of what is done become one where they are spaces or marks.
+
+    After "Who?", ". In" is appended as " In"; after "Bees:", "? In" as it is, and the colon goes.
+    """
+    text = piece.text
+    while text:
+        index = _last_text(done)
+        if index < 0:
+            break
+        if index < len(done) - 1:  # closing quotation marks stand between
+            text = _merge_at_quote(done, index, piece, into_quotes, text)
+            break
+        last = done[index].text[-1]
+        if text[0] in _SPACES and last in _SPACES:
+            text = text.lstrip(_SPACES)
             continue
-        text = _merge_into(done, piece, piece.text, into_quotes)
-        if text == piece.text:
-            done.append(piece)
-        elif text:
-            done.append(piece.with_text(text))
-    return done
 
+        merged = _MERGED.get(last + text[0])
+        if merged is None:
+            break
+        if merged == last:
+            text = text[1:]
+            break
+        # The first character of the text stands for both
+        shortened = done[index].text[:-1]
+        if shortened:
+            done[index] = done[index].with_text(shortened)
+            break
+        del done[index]
 
-def _merge_into(done: list[Piece], piece: Piece, text: str, into_quotes: bool) -> str:
-    """Merge the start of a piece's text with the end of what is done, and return the rest of the text."""
-    index = _last_text(done)
-    if index < 0:
-        return text
-    crosses_quote = index < len(done) - 1
-    last = done[index].text[-1]
-    first = text[0]
-    if first in _SPACES and last in _SPACES and not crosses_quote:
-        rest = text.lstrip(_SPACES)
-        return _merge_into(done, piece, rest, into_quotes) if rest else ""
-    merged = _MERGED.get(last + first)
-    if crosses_quote:
-        return _merge_at_quote(done, index, piece, text, into_quotes)
-    if merged is None:
-        return text
-    if merged == last:
-        return text[1:]
-    shortened = done[index].text[:-1]
-    if shortened:
-        done[index] = done[index].with_text(shortened)
-        return text
-    del done[index]
-    return _merge_into(done, piece, text, into_quotes)
+    if text:
+        done.append(piece if text == piece.text else piece.with_text(text))
 
 
 def _merge_at_quote(
-    done: list[Piece], index: int, piece: Piece, text: str, into_quotes: bool
+    done: list[Piece], index: int, piece: Piece, into_quotes: bool, text: str
 ) -> str:
-    """Merge a mark with the end of the text at ``index``, which closing quotation marks follow.
+    """Merge a mark at the start of a text with what closing quotation marks end, and return the rest of the text.
 
-    Return the rest of the text.
+    “Who?” and ". In": nothing is left of the full stop. “Bees” and ". In": it moves into the quotation marks, or
+    stays in the text, as the language has it.
+
+    :param done: what stands before; changed if the mark moves into it
+    :param index: which piece of it is the last text, before the closing marks
+    :param piece: the piece of the text
     """
     mark = text[0]
     if mark not in _MARKS:
         return text
-    if not into_quotes or mark in _STAYS_OUT_OF_QUOTE:
-        return _without_merged(done[index].text[-1], text)
-
     last = done[index].text[-1]
+    if not into_quotes or mark in _STAYS_OUT_OF_QUOTE:
+        return _without_merged(last, text)
+
     merged = _MERGED.get(last + mark)
-    place = _place_in_quotes(done, index, piece)
-    is_behind_some = place > index + 1
+    position = _position_in_quotes(done, index, piece)
+    is_behind_some = position > index + 1
     if is_behind_some and merged != last:
-        if place == len(done):
+        if position == len(done):
             return text
-        done.insert(place, Piece(mark, done[place].wraps, inner=True))
+        done.insert(position, Piece(mark, done[position].wraps, inner=True))
         return _without_merged(mark, text[1:])
     if merged is not None:
         done[index] = done[index].with_text(done[index].text[:-1] + merged)
@@ -120,15 +131,17 @@ def _merge_at_quote(
     return _without_merged(mark, text[1:])
 
 
-def _place_in_quotes(done: list[Piece], index: int, piece: Piece) -> int:
-    """Return where a mark of a piece goes: before the closing marks at the end that look like the piece.
+def _position_in_quotes(done: list[Piece], index: int, piece: Piece) -> int:
+    """Return the index at which a mark of a piece goes in: before the closing marks at the end.
 
     Not into a quotation inside of a title in italics: neither citeproc-js nor pandoc moves a mark there.
+
+    :param index: that of the text before the closing marks
     """
-    place = len(done)
-    while place > index + 1 and _is_around(done[place - 1], piece):
-        place -= 1
-    return place
+    position = len(done)
+    while position > index + 1 and _is_around(done[position - 1], piece):
+        position -= 1
+    return position
 
 
 def _is_around(quote: Piece, piece: Piece) -> bool:
@@ -140,7 +153,7 @@ def _is_around(quote: Piece, piece: Piece) -> bool:
 
 
 def _without_merged(last: str, text: str) -> str:
-    """Return text without the marks at its start that a mark before them stands for."""
+    """Return text without the marks at its start that a mark before it stands for: ". In" after "?" is " In"."""
     start = 0
     while start < len(text) and _MERGED.get(last + text[start]) == last:
         start += 1
@@ -148,7 +161,7 @@ def _without_merged(last: str, text: str) -> str:
 
 
 def _draw_quotes(pieces: list[Piece], marks: QuoteMarks) -> list[Piece]:
-    """Give every quotation mark the shape of its depth.
+    """Return the pieces with quotation marks in the shapes of their depths: “…”, in these ‘…’, then “…” again.
 
     Marks that were typed in the shape of another language stay.
     """
@@ -159,7 +172,8 @@ def _draw_quotes(pieces: list[Piece], marks: QuoteMarks) -> list[Piece]:
             drawn.append(Piece(piece.text, piece.wraps))
         elif piece.kind is Kind.OPEN_QUOTE:
             # Outside of others, single marks stay single if they were typed so
-            outermost = int(piece.text == "‘" == marks.opening[1])
+            is_single = piece.text == "‘" and marks.opening[1] == "‘"
+            outermost = 1 if is_single else 0
             depth = depths[-1] + 1 if depths else outermost
             depths.append(depth)
             drawn.append(Piece(marks.opening[depth % 2], piece.wraps))
@@ -175,5 +189,5 @@ def _is_of_other_language(piece: Piece, marks: QuoteMarks) -> bool:
     """Return whether a quotation mark was typed in a shape that the language does not have."""
     if piece.kind is Kind.TEXT or not piece.text:
         return False
-    own = marks.opening if piece.kind is Kind.OPEN_QUOTE else marks.closing
-    return piece.text not in own
+    marks_of_language = marks.opening if piece.kind is Kind.OPEN_QUOTE else marks.closing
+    return piece.text not in marks_of_language

@@ -41,7 +41,7 @@ _TURKISH = {"i": "İ", "ı": "I"}
 
 
 def _is_fixed(piece: Piece) -> bool:
-    """Return whether the case of a piece may not change."""
+    """Return whether the case of a piece may not change, as in "nocase", or in small capitals of the data."""
     for wrap in piece.wraps:
         if wrap.kind in ("nocase", "nodecor"):
             return True
@@ -58,7 +58,7 @@ def _upper(text: str, lang: str) -> str:
 
 
 def _capitalize(word: str, lang: str = "") -> str:
-    """Return a word with its first letter in upper case."""
+    """Return a word with its first letter or digit in upper case: "(bees" as "(Bees"."""
     for index, character in enumerate(word):
         if character.isalnum():
             return word[:index] + _upper(character, lang) + word[index + 1 :]
@@ -66,7 +66,7 @@ def _capitalize(word: str, lang: str = "") -> str:
 
 
 def _begins_small(word: str) -> bool:
-    """Return whether the first letters of a word have no capital."""
+    """Return whether the letters that a word begins with, as far as a mark, have no capital."""
     beginning = _BEGINNING.match(word)
     return beginning is not None and beginning[0] == beginning[0].lower()
 
@@ -81,7 +81,10 @@ class Language(NamedTuple):
 
 
 def apply_case(pieces: list[Piece], case: str, language: Language) -> list[Piece]:
-    """Return the pieces in a text case."""
+    """Return the pieces in a text case (CSL 1.0.2, Text-case).
+
+    :param case: such as "capitalize-first"; pieces stay as they are in any other
+    """
     lang = language.tag
     if case == "uppercase":
         return _change_text(pieces, lambda text: _upper(text, lang))
@@ -99,7 +102,7 @@ def apply_case(pieces: list[Piece], case: str, language: Language) -> list[Piece
 
 
 def _capitalize_first(pieces: list[Piece], lang: str) -> list[Piece]:
-    """Return the pieces; the first word begins with a capital if it is in lower case."""
+    """Return the pieces; the first word begins with a capital if it is in lower case: "On bees"."""
     for index, piece in enumerate(pieces):
         if piece.kind is not Kind.TEXT:
             continue
@@ -117,7 +120,7 @@ def _capitalize_first(pieces: list[Piece], lang: str) -> list[Piece]:
 
 
 def _capitalize_all(pieces: list[Piece], lang: str) -> list[Piece]:
-    """Return the pieces; every word in lower case begins with a capital."""
+    """Return the pieces; every word in lower case begins with a capital: "On The Bees"."""
 
     def change(match: re.Match[str]) -> str:
         word = match[0]
@@ -137,7 +140,7 @@ def _change_text(pieces: list[Piece], change: Callable[[str], str]) -> list[Piec
 
 
 def _title_case(pieces: list[Piece]) -> list[Piece]:
-    """Return the pieces; words in lower case begin with a capital, but for stop words inside the title."""
+    """Return the pieces in title case: "On the Origin of Wasps: A History"."""
     title = _Title("".join(piece.text for piece in pieces))
     changed: list[Piece] = []
     offset = 0
@@ -151,7 +154,7 @@ def _title_case(pieces: list[Piece]) -> list[Piece]:
 
 
 class _Title:
-    """A whole title, whose words are changed one by one."""
+    """A whole title, whose words are changed one by one, since markup may divide it into pieces."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -164,7 +167,10 @@ class _Title:
                 self._last_start = word.start()
 
     def part(self, text: str, offset: int) -> str:
-        """Return a part of the title, which begins at ``offset``, in title case."""
+        """Return a part of the title in title case.
+
+        :param offset: where it begins in the title
+        """
 
         def change(word: re.Match[str]) -> str:
             return self._word(word[0], offset + word.start())
@@ -172,31 +178,40 @@ class _Title:
         return _WORD.sub(change, text)
 
     def _word(self, word: str, start: int) -> str:
-        """Return a word of the title; if it has a capital already, it keeps its case.
+        """Return a word of the title in title case (CSL 1.0.2, Title Case Conversion).
 
-        So do titles in capitals, and "A" and "De" where the author wrote them: CSL 1.0.2 lowers these,
+        It gets a capital, but not if it has one already, as "iPhone", or is a stop word inside the title, as "of".
+
+        Titles in capitals keep them, and so do "A" and "De" where the author wrote them: CSL 1.0.2 lowers these,
         but neither citeproc-js nor pandoc does, since the A may be that of "Physics A".
+
+        :param start: where the word begins in the title
         """
-        runs = [*_LETTERS.finditer(word)]
         head = _HEAD.match(word)
         is_inside_word = self._text[max(0, start - 1) : start].isalnum()
         if head is None or is_inside_word:
             return word
         if self._begins_sentence(start):
             return _capitalize(word) if _begins_small(word) else word
-        if head[0] != head[0].lower():
-            return word
+
+        has_capital = head[0] != head[0].lower()
         # A letter alone is a name or an abbreviation: "the p-value", "at 5 p.m.", "l’oiseau"
-        if len(runs[0][0]) == 1:
+        letters = [*_LETTERS.finditer(word)]
+        is_single_letter = len(letters[0][0]) == 1
+        if has_capital or is_single_letter:
             return word
-        bare = word[runs[0].start() : runs[-1].end()]
+
+        without_marks = word[letters[0].start() : letters[-1].end()]
         is_last = start >= self._last_start
-        if not is_last and self._is_stop_word(bare, start, start + len(word)):
+        if not is_last and self._is_stop_word(without_marks, start, start + len(word)):
             return word
         return _capitalize(word)
 
     def _begins_sentence(self, start: int) -> bool:
-        """Return whether a word is the first of the title, or follows a colon, "?" or "!"."""
+        """Return whether a word is the first of the title, or follows a colon, "?" or "!": "Bees: A History".
+
+        :param start: where the word begins in the title
+        """
         if start <= self._first_letter:
             return True
         end = start
@@ -204,19 +219,23 @@ class _Title:
             end -= 1
         return self._text[max(0, end - 1) : end] in _MARKS_OF_END
 
-    def _is_stop_word(self, bare: str, start: int, end: int) -> bool:
-        """Return whether a word is a stop word where it stands; ``bare`` is without brackets and marks."""
-        if bare == "al":  # "et al." stays as it is in citeproc-js
+    def _is_stop_word(self, word: str, start: int, end: int) -> bool:
+        """Return whether a word stays small here: "of", the "in" of "in-Depth", not "Pro" of "Pro-Choice".
+
+        :param word: the word without brackets and marks
+        :param start: where it begins in the title with these, and ``end`` where it ends
+        """
+        if word == "al":  # "et al." stays as it is in citeproc-js
             return self._text[max(0, start - 3) : start] == "et "
         begins_compound = self._text[end : end + 1] in _HYPHENS
         continues_compound = self._text[max(0, start - 1) : start] in _HYPHENS
         if begins_compound and not continues_compound:
-            return bare in _SHORT_STOP_WORDS
-        return bare in _STOP_WORDS
+            return word in _SHORT_STOP_WORDS
+        return word in _STOP_WORDS
 
 
 def capitalize_term(pieces: list[Piece], lang: str) -> list[Piece]:
-    """Return the pieces; a term at the start, as "ibid.", begins with a capital."""
+    """Return the pieces; a term at their start begins with a capital: "ibid." becomes "Ibid."."""
     if not pieces or not pieces[0].has("part", "term"):
         return pieces
     return _capitalize_first(pieces[:1], lang) + pieces[1:]

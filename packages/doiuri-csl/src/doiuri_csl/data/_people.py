@@ -51,12 +51,16 @@ class Person:
     """The whole name, of an institution or as the author wrote it; the parts are empty then."""
 
     @cached_property
-    def latin(self) -> bool:
-        """Whether the parts of the name stand apart, as in most scripts but those of East Asia."""
+    def is_east_asian(self) -> bool:
+        """Whether the given name follows the family name without a space, as in "山田太郎".
+
+        The scripts are those whose letters are wide (Unicode Standard Annex 11). ``doiuri.works`` decides in the
+        same way, but may be installed without this package; a test compares the two.
+        """
         for character in self.family or self.given:
             if character.isalpha() and unicodedata.east_asian_width(character) in "WF":
-                return False
-        return True
+                return True
+        return False
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -86,7 +90,10 @@ class Person:
 
 
 def read_person(value: Mapping[str, Any]) -> Person:
-    """Return the person of a CSL-JSON name, with particles found in the family and given name."""
+    """Return the person of a CSL-JSON name, with the particles and the suffix that are part of other fields.
+
+    {"family": "van der Berg", "given": "Ann, Jr."} has the particle "van der" and the suffix "Jr.".
+    """
     if value.get("literal"):
         return Person(literal=str(value["literal"]))
     if not value.get("family") and value.get("name"):
@@ -106,7 +113,10 @@ def read_person(value: Mapping[str, Any]) -> Person:
 
 
 def _parse_suffix(person: Person) -> Person:
-    """Take a suffix from the end of the given name, behind a comma."""
+    """Return a person with the suffix that the given name ends in, after a comma: "Ann, Jr.", "Ann, III".
+
+    After ",!" anything is a suffix, and a comma stands before it (citeproc-js, Names).
+    """
     given, comma, rest = person.given.partition(",")
     if not comma or person.suffix or person.dropping:
         return person
@@ -119,18 +129,23 @@ def _parse_suffix(person: Person) -> Person:
 
 
 def _parse_particles(person: Person) -> Person:
-    """Take particles in lower case from the front of the family and the end of the given name."""
+    """Return a person with the particles that the names have: the family name at its start, the given at its end.
+
+    "van der Berg" has the non-dropping particle "van der", "Ludwig van" the dropping particle "van".
+    """
     family = person.family
     if len(family) > _LONGEST_NAME or len(person.given) > _LONGEST_NAME:
         return person
     # A family name in quotation marks is whole, whatever it begins with.
     if family.startswith('"') and family.endswith('"') and len(family) > 1:
         return replace(person, family=family[1:-1])
+
     if not person.non_dropping:
         particles = _LEADING_PARTICLES.match(family)
         if particles and particles.end() < len(family):
             rest = family[particles.end() :]
             person = replace(person, non_dropping=particles[0].strip(), family=rest)
+
     if not person.dropping and not person.given.islower():
         words = person.given.split()
         start = len(words)
@@ -143,7 +158,7 @@ def _parse_particles(person: Person) -> Person:
 
 
 def glue(*parts: str) -> str:
-    """Return parts of a name with spaces between them, none behind an apostrophe or a hyphen."""
+    """Return parts of a name with spaces between them if the first needs one: "de Gaulle", "d'Arcy", "al-Din"."""
     glued = ""
     for part in parts:
         if not part:
@@ -168,8 +183,9 @@ def _has_no_space(particle: str) -> bool:
 
 
 def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = False) -> str:
-    """Return given names as initials (CSL 1.0.2, Name, "initialize-with").
+    """Return given names as initials (CSL 1.0.2, Name, "initialize-with"): "Jean-Paul M." as "J.-P. M.".
 
+    :param mark: what follows an initial, such as ". "
     :param hyphen: whether the hyphens of the names stay between the initials
     :param only_normalizes: whether names stay as they are, but for those that are initials already
     """
@@ -205,7 +221,7 @@ class _Word(NamedTuple):
 
 
 def _words(given: str) -> list[_Word]:
-    """Return the words of a given name; a period ends a word, as in "J.R.R."."""
+    """Return the words of a given name: three of "J.R.R.", two of "Jean-Paul", the second after a hyphen."""
     text = _PERIOD_IN_WORD.sub(". ", given.replace("\u00a0", " "))
     words = []
     for chunk in text.split():
@@ -220,7 +236,7 @@ def _words(given: str) -> list[_Word]:
 
 
 def _initial_of(word: str, *, only_normalizes: bool) -> str:
-    """Return the letters of a word's initial; "" if it stays whole, as a particle does."""
+    """Return the letters of a word's initial, "A" of "Ann"; "" if the word stays whole, as the particle "de"."""
     bare = word.rstrip(".")
     is_initial = len(bare) == 1 and bare.isalpha() and bare.isupper()
     if is_initial:

@@ -31,7 +31,7 @@ class Appearance:
     display: str = ""
 
     def _format(self, pieces: list[Piece], context: Context, origin: TextOrigin) -> list[Piece]:
-        """Return the pieces with everything but affixes and display."""
+        """Return the pieces in their case and formats, and around them quotation marks."""
         if self.strip_periods:
             pieces = _strip_periods(pieces)
         if self.text_case:
@@ -53,7 +53,10 @@ class Appearance:
     def apply(
         self, pieces: list[Piece], context: Context, origin: TextOrigin = TextOrigin.ITEM
     ) -> list[Piece]:
-        """Return the pieces with formats, affixes and display; nothing stays nothing."""
+        """Return the pieces with formats, affixes and display; nothing stays nothing.
+
+        A sort key has affixes, but no formats. ``origin`` decides on the language of the text's case.
+        """
         if not pieces or context.is_sorting:
             return self.affix(pieces)
         pieces = self.affix(self._format(pieces, context, origin))

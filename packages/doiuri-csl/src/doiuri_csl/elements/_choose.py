@@ -44,7 +44,10 @@ class _Test:
 
 
 def read_tests(node: Node) -> list[_Test]:
-    """Return the tests of ``<if>``: one for each variable, but one for all the types or locators."""
+    """Return the tests of ``<if>``: one for each variable, but one for all the types or locators.
+
+    ``<if variable="DOI URL" type="book chapter">`` has three.
+    """
     tests = []
     for kind, text in node.attributes.items():
         values = text.split()
@@ -65,7 +68,7 @@ class Condition:
     elements: list[Content]
 
     def holds(self, context: Context) -> bool:
-        """Return whether the tests hold together."""
+        """Return whether the tests hold together: all, any or none of them, as ``match`` says."""
         # "all" is decided by the first test that fails, "any" and "none" by the first that holds.
         decides = self.match != "all"
         for test in self.tests:
@@ -102,6 +105,7 @@ def _is_ambiguous(_value: str, context: Context) -> bool:
 
 
 def _is_in_position(value: str, context: Context) -> bool:
+    """Return whether a cite is in a position, such as "subsequent" or "near-note"; an entry is in none."""
     if context.area != "citation":
         return False
     if value == "near-note":
@@ -140,10 +144,9 @@ class Choose:
 
 
 def rendering_elements(elements: Iterable[Content], context: Context) -> Iterator[Element]:
-    """Yield elements; in place of ``<choose>``, which renders nothing itself, what it chooses.
+    """Yield the elements; in place of each ``<choose>``, those that it chooses, as if they stood there themselves.
 
-    So what stands in it takes the delimiters of the group around it, and each element of it
-    is a substitute of its own.
+    So they take the delimiters of the group around it, and in ``<substitute>`` each is a substitute of its own.
     """
     for element in elements:
         if isinstance(element, Choose):

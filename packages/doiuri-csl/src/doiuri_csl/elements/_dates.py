@@ -51,6 +51,7 @@ class _DatePart:
         return self._day(moment, context)
 
     def _year(self, moment: Moment, context: Context) -> str:
+        """Return the year: "2001", "01" in the form "short", "79AD", "44BC"; "" if it is not known."""
         # CSL 1.0.2, AD and BC: years have an era up to 999.
         year = moment.year
         if year == 0:
@@ -63,6 +64,7 @@ class _DatePart:
         return text
 
     def _month(self, moment: Moment, context: Context) -> str:
+        """Return the month or the season: "May", "5", "05" or "Summer"; "" if neither is known."""
         if moment.month == 0 and moment.season == 0:
             return ""
         if moment.month == 0:
@@ -74,6 +76,7 @@ class _DatePart:
         return context.terms.term(f"month-{moment.month:02d}", self.form or "long")
 
     def _day(self, moment: Moment, context: Context) -> str:
+        """Return the day: "3", "03" or "3rd"; "" if it is not known."""
         if moment.day == 0:
             return ""
         if self.form == "numeric-leading-zeros":
@@ -81,14 +84,14 @@ class _DatePart:
         if self.form == "ordinal":
             only_first = context.terms.option("limit-day-ordinals-to-day-1")
             if moment.day > 1 and only_first:
-                return str(moment.day)
+                return str(moment.day)  # in French, "1er" but "2"
             gender = context.terms.gender(f"month-{moment.month:02d}")
             return ordinal(moment.day, gender, context.terms)
         return str(moment.day)
 
 
 class _DateFormat(NamedTuple):
-    """How a date is written."""
+    """How a date is written: its parts in their order, and what stands between them."""
 
     parts: list[_DatePart]
     delimiter: str
@@ -107,6 +110,7 @@ class Date:
 
     @classmethod
     def read(cls, node: Node) -> Date:
+        """Return the date of an element."""
         return cls(
             variable=node.get("variable"),
             form=node.get("form"),
@@ -117,6 +121,7 @@ class Date:
         )
 
     def render(self, context: Context) -> RenderedElement:
+        """Return the date, such as "May 3, 2001" or "2001a"; in a sort key, as text in the order of time."""
         if self.variable in context.progress.substituted:
             return EMPTY
         value = context.date(self.variable)
@@ -134,6 +139,7 @@ class Date:
         return RenderedElement(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
     def _render_value(self, value: DateValue, context: Context) -> list[Piece]:
+        """Return the date without the affixes of the element: "2001", "1999–2001", "1999–", "in press"."""
         parts, delimiter = self._format(context)
         if value.literal:
             return self._render_literal(value.literal, parts, context)
@@ -141,10 +147,12 @@ class Date:
             return []
         if value.end is not None:
             return self._render_range(parts, delimiter, value.start, value.end, context)
-        if value.open_end:
-            parts = _without_last_suffix(parts, value.start, context)
+        if not value.open_end:
+            return self._render_moment(parts, delimiter, value.start, context)
+
+        parts = _without_last_suffix(parts, value.start, context)
         pieces = self._render_moment(parts, delimiter, value.start, context)
-        if value.open_end and pieces:
+        if pieces:
             pieces.append(Piece("–"))
         return pieces
 
@@ -157,37 +165,36 @@ class Date:
         return pieces
 
     def _format(self, context: Context) -> _DateFormat:
-        """Return the style's own format, or that of the locale with the style's changes (CSL 1.0.2, Date)."""
-        node = context.terms.dates.get(self.form) if self.form else None
-        if node is None:
+        """Return the style's own format; if it asks for a ``form``, that of the locale with the style's changes.
+
+        CSL 1.0.2, Date.
+        """
+        localized = context.terms.dates.get(self.form) if self.form else None
+        if localized is None:
             return _DateFormat(self.parts, self.delimiter)
         changes = {part.name: part for part in self.parts}
-        wanted = _PARTS_OF.get(self.date_parts, PARTS)
+        names = _PARTS_OF.get(self.date_parts, PARTS)
         parts = []
-        for part_node in node.children("date-part"):
+        for part_node in localized.children("date-part"):
             part = _DatePart.read(part_node)
-            if part.name in wanted:
+            if part.name in names:
                 parts.append(_merge_part(part, changes.get(part.name)))
-        return _DateFormat(parts, node.get("delimiter"))
+        return _DateFormat(parts, localized.get("delimiter"))
 
     def _render_moment(
         self, parts: list[_DatePart], delimiter: str, moment: Moment, context: Context
     ) -> list[Piece]:
-        """Return the parts of one moment."""
+        """Return one moment, "May 3, 2001", with the letter of a year that needs one, "2001a"."""
         rendered = []
         for part in parts:
-            pieces = self._render_part(part, moment, context)
+            pieces = parse(part.value(moment, context))
+            if part.name == "year":
+                pieces += self._year_suffix(context)
             rendered.append(part.appearance.apply(pieces, context, TextOrigin.PART))
         return join_pieces(rendered, delimiter)
 
-    def _render_part(self, part: _DatePart, moment: Moment, context: Context) -> list[Piece]:
-        pieces = parse(part.value(moment, context))
-        if part.name == "year":
-            pieces += self._year_suffix(context)
-        return pieces
-
     def _year_suffix(self, context: Context) -> list[Piece]:
-        """Return the year suffix for the first year that is rendered; a date of access gets none."""
+        """Return the letter after a year, if this is the first year of the cite; a date of access gets none."""
         suffix = context.cited_item.listed.year_suffix
         # CSL 1.0.2, Disambiguation: dates add the suffix, unless the style shows it somewhere itself.
         is_explicit = context.area in context.style_options.areas_with_year_suffix
@@ -201,13 +208,14 @@ class Date:
     def _render_range(
         self, parts: list[_DatePart], delimiter: str, start: Moment, end: Moment, context: Context
     ) -> list[Piece]:
-        """Return a range; a dash stands between the parts that differ, and the others stand once.
+        """Return a range: "3–5 May 2001", "May–June 2001", "3 May 2001–5 June 2002".
 
-        CSL 1.0.2, Date Ranges: of parts that differ, and are smaller than one that does, both sides are shown.
+        The largest part that differs and all smaller ones stand on both sides (CSL 1.0.2, Date Ranges).
         """
         largest = _largest_difference(parts, start, end, context)
         if largest is None:
             return self._render_moment(parts, delimiter, start, context)
+
         twice = _repeated_parts(parts, largest)
         first = parts.index(twice[0])
         last = parts.index(twice[-1])
@@ -227,7 +235,7 @@ class Date:
 def _largest_difference(
     parts: list[_DatePart], start: Moment, end: Moment, context: Context
 ) -> _DatePart | None:
-    """Return the largest part in which two moments differ."""
+    """Return the largest part in which two moments differ, as they are written; None if they look the same."""
     for name in PARTS:
         for part in parts:
             if part.name == name and part.value(start, context) != part.value(end, context):
@@ -236,7 +244,7 @@ def _largest_difference(
 
 
 def _repeated_parts(parts: list[_DatePart], largest: _DatePart) -> list[_DatePart]:
-    """Return the parts that stand on both sides of the dash."""
+    """Return the parts that stand on both sides of the dash: all if the year differs, else those up to a part."""
     if largest.name == "year":
         return parts
     least = PARTS.index(largest.name)
@@ -246,7 +254,7 @@ def _repeated_parts(parts: list[_DatePart], largest: _DatePart) -> list[_DatePar
 def _without_last_suffix(
     parts: list[_DatePart], moment: Moment, context: Context
 ) -> list[_DatePart]:
-    """Return the parts of the start of a range, the last without its suffix, as the dash follows."""
+    """Return the parts that the start of a range has, the last one without its suffix, as the dash follows."""
     written = [part for part in parts if part.value(moment, context)]
     if written:
         last = written.pop()
@@ -257,7 +265,7 @@ def _without_last_suffix(
 def _without_first_prefix(
     parts: list[_DatePart], moment: Moment, context: Context
 ) -> list[_DatePart]:
-    """Return the parts of the end of a range, the first without its prefix."""
+    """Return the parts that the end of a range has, the first one without its prefix, as it follows the dash."""
     written = [part for part in parts if part.value(moment, context)]
     if written:
         first = written[0]

@@ -45,7 +45,7 @@ _SCHEMES = ("https://", "http://", "ftp://")
 
 
 def render_parts(elements: Sequence[Content], context: Context) -> list[RenderedElement]:
-    """Return what each element renders to."""
+    """Return what each element renders to, one by one; ``<choose>`` counts as the elements that it chooses."""
     return [element.render(context) for element in rendering_elements(elements, context)]
 
 
@@ -67,10 +67,10 @@ def render_sequence(
 def _render_group(
     elements: Sequence[Content], delimiter: str, appearance: Appearance, context: Context
 ) -> RenderedElement:
-    """Return the elements, or nothing if variables were tried and none had a value.
+    """Return the elements, or nothing if variables were tried and none had a value (CSL 1.0.2, Group).
 
-    To the group around it, a group that shows something counts as a variable with a value, even if
-    it has none (CSL 1.0.2, Group).
+    "vol. 3", but no "vol." alone. To the group around it, a group that shows something counts as a variable with a
+    value, even if it has none.
     """
     rendered = render_sequence(elements, context, delimiter)
     if rendered.state is State.EMPTY:
@@ -94,8 +94,11 @@ class _TextVariable:
     appearance: Appearance
 
     def render(self, context: Context) -> RenderedElement:
-        """Return the value of the variable."""
-        value = self._value(context)
+        """Return the value of the variable as the style has it: pages as a range, a DOI as a link."""
+        is_short = self.form == "short"
+        value = (
+            context.short_variable(self.variable) if is_short else context.variable(self.variable)
+        )
         if not value:
             # The group of "n.d." and a year suffix does not depend on the suffix.
             return NOTHING if self.variable == "year-suffix" else EMPTY
@@ -106,7 +109,9 @@ class _TextVariable:
             # Letters follow from the order of the list; cites of a year stay as the author has them.
             if self.variable == "year-suffix":
                 return NOTHING
-            return RenderedElement(self._sort_pieces(value, context), State.SHOWN)
+            if self.variable == "citation-number":
+                value = _sort_number(value)
+            return RenderedElement(self.appearance.apply(parse(value), context), State.SHOWN)
 
         pieces = self.appearance.apply(parse(self._formatted(value, context)), context)
         address = _address(self.variable, value)
@@ -114,25 +119,15 @@ class _TextVariable:
             pieces = self._linked(pieces, address)
         return RenderedElement(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
-    def _value(self, context: Context) -> str:
-        if self.form == "short":
-            return context.short_variable(self.variable)
-        return context.variable(self.variable)
-
-    def _sort_pieces(self, value: str, context: Context) -> list[Piece]:
-        if self.variable == "citation-number":
-            value = _sort_number(value)
-        return self.appearance.apply(parse(value), context)
-
     def _linked(self, pieces: list[Piece], address: str) -> list[Piece]:
-        """Return the pieces; all but the affixes lead to an address."""
+        """Return the pieces as a link to an address, but not the prefix and the suffix of the element."""
         start = 1 if self.appearance.prefix else 0
         end = len(pieces) - 1 if self.appearance.suffix else len(pieces)
         linked = wrap_pieces(pieces[start:end], "link", address)
         return [*pieces[:start], *linked, *pieces[end:]]
 
     def _formatted(self, value: str, context: Context) -> str:
-        """Return the value with the ranges of pages in the style's format."""
+        """Return the value; pages, locators and numbers with the dashes of ranges: "101–7"."""
         page_format = context.style_options.page_range_format
         is_locator = self.variable == "locator"
         if self.variable == "page" or (is_locator and context.cite.label in _PAGE_LABELS):
@@ -145,9 +140,10 @@ class _TextVariable:
 
 
 def _address(variable: str, value: str) -> str:
-    """Return the address that a variable leads to; "" if it leads nowhere.
+    """Return the address that a variable leads to; "" if it leads nowhere, as a title does.
 
-    Only addresses of the web: a "javascript:" from the data is no link.
+    The DOI "10.1000/182" leads to "https://doi.org/10.1000/182". A URL leads to itself if it is an address of the
+    web: a "javascript:" from the data is no link.
     """
     if variable != "URL" and variable not in _ADDRESSES:
         return ""
@@ -168,7 +164,7 @@ class _TextTerm:
     appearance: Appearance
 
     def render(self, context: Context) -> RenderedElement:
-        """Return the term."""
+        """Return the term, such as "in" or "et al."; an empty one counts as ``State.BLANK``."""
         text = context.terms.term(self.term, self.form, plural=self.plural)
         if not text:
             return RenderedElement([], State.BLANK)
@@ -234,6 +230,7 @@ class _Number:
         return RenderedElement(wrap_pieces(pieces, "role", self.variable), State.SHOWN)
 
     def _formatted(self, value: str, context: Context) -> str:
+        """Return the number in the form of the element, "2nd", or a range of pages."""
         is_page = self.variable == "locator" and context.cite.label == "page"
         if self.variable in _PAGES or is_page:
             return format_pages(value, context.style_options.page_range_format, context.terms)
@@ -255,7 +252,7 @@ class _Group:
 
 
 class ElementParser:
-    """Reads rendering elements, which share the style's macros."""
+    """Makes rendering elements of XML; those that call a macro share the style's macros."""
 
     def __init__(self, macros: Macros) -> None:
         self._macros = macros
@@ -288,6 +285,10 @@ class ElementParser:
         raise node.error("is not a rendering element")
 
     def _text(self, node: Node) -> Element:
+        """Return the ``<text>`` of a node: a macro, a term, a text of the style or a variable.
+
+        :raises CSLError: if it is none of these
+        """
         appearance = read_appearance(node)
         form = node.get("form", "long")
         if "macro" in node:
@@ -299,6 +300,10 @@ class ElementParser:
         return _TextVariable(_variable(node), form, appearance)
 
     def _choose(self, node: Node) -> Choose:
+        """Return the ``<choose>`` of a node.
+
+        :raises CSLError: if it has an element other than ``<if>``, ``<else-if>`` and ``<else>``
+        """
         conditions = []
         for child in node:
             if child.name not in ("if", "else-if", "else"):

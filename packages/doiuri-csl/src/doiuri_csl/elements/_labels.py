@@ -35,7 +35,10 @@ class Label:
         return cls(node.get("variable"), form, plural, read_appearance(node))
 
     def render(self, context: Context) -> RenderedElement:
-        """Return the term of the variable, if it has a value."""
+        """Return the term of the variable, "pp." for the pages 3–5, if the variable has a value.
+
+        A locator that has a label of its own, such as "fol. 3", gets no other.
+        """
         # In a substitution, the label of a number may follow it
         is_substituted = self.variable in context.progress.substituted
         value = context.value(self.variable)
@@ -53,6 +56,7 @@ class Label:
         )
 
     def _is_plural(self, value: str, context: Context) -> bool:
+        """Return whether the term is plural: for "3–5", for 2 volumes, or because the author wrote "pp."."""
         if self.plural != "contextual":
             return self.plural == "always"
         if self.variable == "locator" and context.cite.plural:
@@ -62,7 +66,7 @@ class Label:
         return is_plural(value)
 
     def for_role(self, role: str, context: Context, *, several: bool) -> list[Piece]:
-        """Return the label of a list of names."""
+        """Return the label of a list of names, such as "eds."; ``several`` says whether it has two or more."""
         is_plural = several if self.plural == "contextual" else self.plural == "always"
         text = context.terms.term(role, self.form, plural=is_plural)
         return self.appearance.apply(text_pieces(text), context, TextOrigin.PART)

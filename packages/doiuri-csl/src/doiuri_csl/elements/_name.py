@@ -41,13 +41,16 @@ class NameWriter:
         return self.write_with(self._given_name_of(person, index), person, index)
 
     def write_with(self, given_name: GivenName, person: Person, index: int) -> list[Piece]:
-        """Return the name as it is if disambiguation asks for so much of the given name."""
+        """Return the name as it is if disambiguation asks for so much of the given name.
+
+        "Ann van der Berg", "van der Berg, A." in sort order, "van der Berg" in the short form, "山田太郎".
+        """
         if person.literal:
             return self._affixed(parse(person.literal), self._style.family)
         is_sorting = self._context.is_sorting
-        is_told_apart = given_name > GivenName.AS_STYLED and not is_sorting
-        is_long = self._options.form == "long" or is_told_apart
-        if not person.latin:
+        needs_given_name = given_name > GivenName.AS_STYLED and not is_sorting
+        is_long = self._options.form == "long" or needs_given_name
+        if person.is_east_asian:
             return self._family_first(person, person.given, is_long=is_long)
         given = self._given(person, given_name) if is_long else ""
         if person.static:
@@ -68,7 +71,10 @@ class NameWriter:
         return order == "all" or (order == "first" and index == 0)
 
     def _given_name_of(self, person: Person, index: int) -> GivenName:
-        """Return how much of the given name disambiguation asks for, in this cite or in the document."""
+        """Return how much of the given name disambiguation asks for, in this cite or in all cites of the document.
+
+        By the rules "primary-name…", all cites need only that of the first name in a list.
+        """
         key = (self._variable, index)
         in_cite = self._context.cited_item.names_shown.given_names.get(key, GivenName.AS_STYLED)
         if self._context.only_first_names and index > 0:
@@ -77,7 +83,7 @@ class NameWriter:
         return max(in_cite, in_document)
 
     def _given(self, person: Person, given_name: GivenName) -> str:
-        """Return the given names in full, or as initials."""
+        """Return the given names in full, "Ann Mary", or as initials, "A. M."."""
         options = self._options
         if options.initialize_with is None or given_name is GivenName.FULL:
             return person.given
@@ -92,6 +98,7 @@ class NameWriter:
         return appearance.apply(pieces, self._context, TextOrigin.PART)
 
     def _family(self, person: Person, *, with_particle: bool) -> list[Piece]:
+        """Return the family name, "van der Berg", or "Berg" without its particle."""
         family = self._style.family
         parts = [_NamePart(person.family, family)]
         if with_particle:
@@ -99,16 +106,16 @@ class NameWriter:
         return family.affix(self._glued(parts))
 
     def _family_first(self, person: Person, given: str, *, is_long: bool) -> list[Piece]:
-        """Return the family name first, with nothing after it if the script has no spaces."""
+        """Return a name whose family name always stands first: "山田太郎", or "Nagy Anna" in Hungarian."""
         family = self._affixed(parse(person.family), self._style.family)
         if not is_long:
             return family
         first = self._affixed(parse(given), self._style.given)
-        delimiter = " " if person.latin else ""
+        delimiter = "" if person.is_east_asian else " "
         return join_pieces([family, first], delimiter)
 
     def _glued(self, parts: list[_NamePart]) -> list[Piece]:
-        """Return parts of a name side by side, each in its formats, without affixes."""
+        """Return parts of a name side by side, each in its formats, without affixes: "van der Berg", "d'Arcy"."""
         pieces: list[Piece] = []
         before = ""
         for part in parts:
@@ -122,7 +129,7 @@ class NameWriter:
         return pieces
 
     def _in_order(self, person: Person, given: str) -> list[Piece]:
-        """Return given name, particles, family name, suffix."""
+        """Return given name, particles, family name, suffix: "Ann van der Berg Jr."."""
         style = self._style
         family = self._glued(
             [
@@ -145,7 +152,10 @@ class NameWriter:
         return person.suffix
 
     def _inverted(self, person: Person, given: str) -> list[Piece]:
-        """Return family name, given name, particles, suffix (``demote-non-dropping-particle``)."""
+        """Return family name, given name, particles, suffix: "Berg, Ann van der, Jr.".
+
+        Where ``demote-non-dropping-particle`` is "never" or "sort-only", "van der Berg, Ann, Jr.".
+        """
         style = self._style
         is_demoted = self._options.demote == "display-and-sort"
         parts = [_NamePart(given, style.given), _NamePart(person.dropping, style.given)]
@@ -158,7 +168,10 @@ class NameWriter:
         return join_pieces(pieces, self._options.sort_separator)
 
     def _sort_name(self, person: Person, given: str) -> str:
-        """Return the name as a sort key."""
+        """Return the name as a sort key: "Berg", a break, and "van der Ann" (CSL 1.0.2, Sorting).
+
+        With ``demote-non-dropping-particle="never"``, "van der Berg" and "Ann".
+        """
         family = person.family
         particles = glue(person.dropping, person.non_dropping)
         if self._options.demote == "never":

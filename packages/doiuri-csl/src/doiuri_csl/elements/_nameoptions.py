@@ -72,21 +72,24 @@ class NameOptions:
 
 
 def _build_options(attributes: Mapping[str, str], *, is_subsequent: bool) -> NameOptions:
-    """Return the options that attributes ask for, at the first cite or at a later one."""
+    """Return the options that attributes ask for; those that are missing have CSL's defaults.
+
+    :param is_subsequent: whether the cite is a later one of its item, for which "et al." has options of its own
+    """
     get = attributes.get
-    least = get("et-al-min", "0")
-    shown = get("et-al-use-first", _ALL_NAMES)
+    et_al_min = get("et-al-min", "0")
+    et_al_use_first = get("et-al-use-first", _ALL_NAMES)
     if is_subsequent:
-        least = get("et-al-subsequent-min", least)
-        shown = get("et-al-subsequent-use-first", shown)
+        et_al_min = get("et-al-subsequent-min", et_al_min)
+        et_al_use_first = get("et-al-subsequent-use-first", et_al_use_first)
     return NameOptions(
         form=get("name-form", "long"),
         conjunction=get("and", ""),
         delimiter=get("name-delimiter", ", "),
         precedes_et_al=get("delimiter-precedes-et-al", "contextual"),
         precedes_last=get("delimiter-precedes-last", "contextual"),
-        et_al_min=int(least),
-        et_al_use_first=int(shown),
+        et_al_min=int(et_al_min),
+        et_al_use_first=int(et_al_use_first),
         et_al_use_last=get("et-al-use-last") == "true",
         initialize=get("initialize") != "false",
         initialize_with=get("initialize-with"),
@@ -134,7 +137,7 @@ class NameStyle:
 
     @classmethod
     def read(cls, node: Node) -> NameStyle:
-        """Return the style of a ``<names>`` element."""
+        """Return how a ``<names>`` element writes its names, from its children ``<name>`` and ``<et-al>``."""
         style = cls()
         name = node.child("name")
         if name is not None:
@@ -152,7 +155,10 @@ class NameStyle:
         return style
 
     def options(self, context: Context) -> NameOptions:
-        """Return the options here: of the style, then the area, then ``<name>``, then a sort key."""
+        """Return the options in a context.
+
+        Those of ``<name>`` win over those of the area and the style, and those of a sort key over all.
+        """
         attributes = {**context.names, **self.attributes}
         if context.sort_names is not None:
             attributes.update(context.sort_names)

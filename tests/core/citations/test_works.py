@@ -15,7 +15,8 @@ import pytest
 from doiuri import DOI
 from doiuri.citations import Bibliography, ReferenceStyle, parse_citation, read_works, text_of
 from doiuri.tex import plain_text, rich_text
-from doiuri.works import Work
+from doiuri.works import Name, Work
+from doiuri_csl import Cite, Processor, Style, to_text
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import table
@@ -445,3 +446,33 @@ def test_a_long_file_of_bibtex_takes_linear_time(tmp_path: Path) -> None:
         assert len(read_works(["a.bib"], tmp_path).problems) == times
 
     assert is_linear(read, 500, 8_000)
+
+
+NAMES = """
+<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0">
+  <citation><layout><names variable="author"/></layout></citation>
+</style>"""
+
+
+@pytest.mark.parametrize(
+    ("family", "given", "whole"),
+    [
+        ("山田", "太郎", "山田太郎"),
+        ("김", "철수", "김철수"),
+        ("山田", "Taro", "山田Taro"),
+        ("Smith", "太郎", "太郎 Smith"),
+        ("Иванов", "Иван", "Иван Иванов"),
+        ("Berg", "Ann", "Ann Berg"),
+    ],
+)
+def test_names_have_the_same_order_in_entries_and_as_text(
+    family: str, given: str, whole: str
+) -> None:
+    processor = Processor(
+        Style.parse(NAMES), [{"id": "a", "author": [{"family": family, "given": given}]}]
+    )
+    processor.set_citations([[Cite("a")]])
+
+    in_entry = to_text(processor.citation(0))
+
+    assert in_entry == str(Name(family, given)) == whole

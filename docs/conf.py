@@ -6,8 +6,10 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
+from support.manual.public import public_classes
 
 project = "doiuri"
 author = "The doiuri developers"
@@ -67,8 +69,32 @@ nitpick_ignore = [
 
 
 def setup(app: Sphinx) -> None:
+    _add_definitions()
     app.connect("autodoc-process-signature", _tidy_signature)
     app.connect("doctree-read", _link_pages)
+
+
+def _add_definitions() -> None:
+    """Let autodoc find the attributes of a public class, and their order, where the class is defined.
+
+    It looks in the module that the class says it is from, which only imports the class.
+    """
+    for public in public_classes():
+        if public.defined_in == public.value.__module__:
+            continue
+        shown = ModuleAnalyzer.for_module(public.value.__module__)
+        definition = ModuleAnalyzer.for_module(public.defined_in)
+        shown.analyze()
+        definition.analyze()
+        for (owner, attribute), text in definition.attr_docs.items():
+            if owner == public.name:
+                shown.attr_docs[owner, attribute] = text
+        for (owner, attribute), annotation in definition.annotations.items():
+            if owner == public.name:
+                shown.annotations[owner, attribute] = annotation
+        for name, position in definition.tagorder.items():
+            if name.partition(".")[0] == public.name:
+                shown.tagorder[name] = position
 
 
 def _link_pages(_app: Sphinx, doctree: nodes.document) -> None:

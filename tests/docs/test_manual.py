@@ -22,25 +22,10 @@ from doiuri_proxy import running
 from sphinx.util.inventory import InventoryFile
 from support.cli.command import doiuri
 from support.manual.building import ROOT
+from support.manual.public import listed_names
 
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.rst"), *DOCS.rglob("*.md")])
-PUBLIC = [
-    *("dask_doiuri", "docutils_doiuri", "docutils_doiuri.nodes", "doiuri", "doiuri.connections"),
-    *("doiuri.plugins", "doiuri.plugins.clients", "doiuri.plugins.options"),
-    *("doiuri.plugins.display", "doiuri.plugins.markdown", "doiuri.plugins.sentences"),
-    *("doiuri.plugins.survey", "doiuri.records", "doiuri.resolver", "doiuri.rest"),
-    *("doiuri.testing", "doiuri.testing.strategies", "doiuri.tex", "doiuri.works"),
-    *(
-        "doiuri_cli",
-        "doiuri_csl",
-        "doiuri_proxy",
-        "fsspec_doiuri",
-        "httpx_doiuri",
-        "httpx_doiuri.httpx2",
-    ),
-    *("markdown_doiuri", "requests_doiuri", "sphinx_doiuri", "urllib_doiuri"),
-]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -177,7 +162,7 @@ OURS = ("doiuri", "doiuri_cli", "doiuri_proxy")
 
 def test_every_public_name_is_in_the_reference(manual: Path) -> None:
     public: set[str] = set()
-    for module in PUBLIC:
+    for module in listed_names():
         public |= public_members(module)
 
     assert public - described(manual) == set()
@@ -291,7 +276,7 @@ def test_the_glossary_has_few_concepts_with_a_sentence_each() -> None:
 def test_every_public_class_is_named_under_one_concept() -> None:
     named = re.findall(r"``([A-Za-z]+)``[,)]", GLOSSARY)
     classes = set()
-    for module in map(importlib.import_module, [*PUBLIC, "doiuri.bibtex", "doiuri.citations"]):
+    for module in map(importlib.import_module, listed_names()):
         classes |= {name for name in module.__all__ if inspect.isclass(getattr(module, name))}
 
     assert sorted(named) == sorted(classes)

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, cast
 import doiuri
 import pytest
 from doiuri._patterns import LazyPattern
+from support.manual.public import SOURCES, module_of, public_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-FILES = sorted(Path(__file__).parents[2].glob("packages/*/src/**/*.py"))
 
 
 def name_in_package(file: Path) -> str:
@@ -31,12 +30,7 @@ def name_in_package(file: Path) -> str:
     return file.as_posix().rpartition("/src/")[2]
 
 
-def module_of(file: Path) -> str:
-    name = name_in_package(file).removesuffix(".py").removesuffix("/__init__")
-    return name.replace("/", ".")
-
-
-MODULES = [module_of(file) for file in FILES if file.stem != "__main__"]
+MODULES = [module_of(file.as_posix()) for file in SOURCES if file.stem != "__main__"]
 # Not the signs ")*+" in a set of characters, where they follow "("
 POSSESSIVE_GROUP = re.compile(r"(?<![\\(])\)(?:[*+?]|\{+[^{}\s]*(?:\{\w+\})?\}+)\+")
 
@@ -80,7 +74,7 @@ def test_a_possessive_character_and_an_atomic_group_are_not_one(pattern: str) ->
 
 
 def test_no_source_repeats_a_group_possessively() -> None:
-    files = [file for file in FILES if POSSESSIVE_GROUP.search(file.read_text(encoding="utf-8"))]
+    files = [file for file in SOURCES if POSSESSIVE_GROUP.search(file.read_text(encoding="utf-8"))]
     assert [name_in_package(file) for file in files] == []
 
 
@@ -97,9 +91,17 @@ def test_no_compiled_pattern_repeats_a_group_possessively() -> None:
 def test_the_examples_in_docstrings_are_true() -> None:
     public = {name: getattr(doiuri, name) for name in doiuri.__all__}
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    finder = doctest.DocTestFinder(exclude_empty=True)
     for module in map(importlib.import_module, MODULES):
         if ">>> " in inspect.getsource(module):
-            for test in doctest.DocTestFinder().find(module, extraglobs=public | vars(module)):
+            for test in finder.find(module, extraglobs=public | vars(module)):
+                runner.run(test)
+    for cls in public_classes():
+        module = importlib.import_module(cls.defined_in)
+        if (
+            module.__name__ != cls.value.__module__
+        ):  # not found there: it says that it is from elsewhere
+            for test in finder.find(cls.value, module=False, globs=public | vars(module)):
                 runner.run(test)
     failed, attempted = runner.summarize(verbose=False)
     assert failed == 0
@@ -109,5 +111,5 @@ def test_the_examples_in_docstrings_are_true() -> None:
 def test_patterns_take_the_hosts_of_the_proxy_from_one_file() -> None:
     """All others are made from ``PROXY_PATTERN``, so that they know the same hosts."""
     escaped_host = re.compile(r"doi\\{1,2}\.org")
-    files = [file for file in FILES if escaped_host.search(file.read_text("utf-8"))]
+    files = [file for file in SOURCES if escaped_host.search(file.read_text("utf-8"))]
     assert {name_in_package(file) for file in files} <= {"doiuri/_urls.py"}

@@ -7,3 +7,5 @@ URIs and command line options: ``docutils --parser=docutils_doiuri page.rst page
 from docutils_doiuri._parser import Parser, doi_role, register
 
 __all__ = ["Parser", "doi_role", "register"]
+
+Parser.__module__ = __name__  # for tracebacks and pickles

@@ -23,3 +23,6 @@ from doiuri_cli.files import LineColumn, Lines, Source
 from doiuri_cli.readers import Part, Reader, ReadError
 
 __all__ = ["LineColumn", "Lines", "Part", "ReadError", "Reader", "Source"]
+
+for _public in (LineColumn, Lines, Part, ReadError, Reader, Source):
+    _public.__module__ = __name__  # for tracebacks and pickles

@@ -40,3 +40,19 @@ __all__ = [
     "to_markdown",
     "to_text",
 ]
+
+for _public in (
+    Abbreviations,
+    BibliographyEntry,
+    CSLError,
+    Cite,
+    Listed,
+    Locale,
+    Locator,
+    Place,
+    Position,
+    Processor,
+    Run,
+    Style,
+):
+    _public.__module__ = __name__  # for tracebacks and pickles

@@ -58,9 +58,6 @@ class CSLError(ValueError):
         return type(self), (self.reason,), state
 
 
-CSLError.__module__ = "doiuri_csl"
-
-
 @contextmanager
 def naming_file(path: str | os.PathLike[str]) -> Iterator[None]:
     """Let errors say the file that they are about, unless they name another one."""

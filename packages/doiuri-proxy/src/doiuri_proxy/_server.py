@@ -227,3 +227,6 @@ def running(
         if not thread.is_alive():  # a thread that still runs would fail when it closes the socket
             listener.close()  # uvicorn leaves it open if it has not begun to serve
         app.source.close()
+
+
+Running.__module__ = "doiuri_proxy"  # for tracebacks and pickles

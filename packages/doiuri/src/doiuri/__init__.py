@@ -58,6 +58,22 @@ __all__ = [
     "suggest",
 ]
 
+for _public in (
+    BadRecord,
+    DOI,
+    DOIError,
+    DOINotFound,
+    DOISyntaxError,
+    Handle,
+    NoValues,
+    Prefix,
+    Profile,
+    ResolutionError,
+    ResolverUnavailable,
+    ShortDOI,
+):
+    _public.__module__ = __name__  # for tracebacks and pickles
+
 # Loaded on first use, so that "from doiuri import DOI" stays fast: these need re, unicodedata, json.
 _LAZY = {
     "Advice": "doiuri._advice",

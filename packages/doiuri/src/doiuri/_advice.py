@@ -567,3 +567,6 @@ def unescape_html(text: str) -> str:
     if "&" not in text:
         return text
     return html.unescape(_DECIMAL.sub(r"&#\1", text))
+
+
+Advice.__module__ = "doiuri"  # for tracebacks and pickles

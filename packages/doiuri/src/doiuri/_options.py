@@ -545,3 +545,6 @@ def _product(distribution: str) -> str:
         return f"{distribution}/{version(distribution)}"
     except PackageNotFoundError:  # run from a source tree that is not installed
         return distribution
+
+
+Option.__module__ = "doiuri.plugins.options"  # for tracebacks and pickles

@@ -119,3 +119,6 @@ def _error(position: int, reason: str, suggestion: str | None) -> PydanticCustom
     return PydanticCustomError(
         "doi_syntax", "not a DOI: {reason} (position {position})" + better, context
     )
+
+
+DOIForm.__module__ = "doiuri"  # for tracebacks and pickles

@@ -135,7 +135,7 @@ class TargetCheck:
     >>> check.check_url("http://127%2e0.0.1/")
     Traceback (most recent call last):
         ...
-    doiuri._targets.TargetError: redirected to 127.0.0.1, in a private network; private=True allows it
+    doiuri.plugins.clients.TargetError: redirected to 127.0.0.1, in a private network; private=True allows it
     """
 
     base: str
@@ -222,3 +222,7 @@ class TargetCheck:
 def _private(place: str) -> TargetError:
     """Return the error for a place in a private network."""
     return TargetError(f"redirected to {place:.300}, in a private network; private=True allows it")
+
+
+for _public in (TargetCheck, TargetError):
+    _public.__module__ = "doiuri.plugins.clients"  # for tracebacks and pickles

@@ -9,3 +9,5 @@
 from fsspec_doiuri._filesystem import DOIFileSystem, lock
 
 __all__ = ["DOIFileSystem", "lock"]
+
+DOIFileSystem.__module__ = __name__  # for tracebacks and pickles

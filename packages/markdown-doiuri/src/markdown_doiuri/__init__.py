@@ -13,3 +13,6 @@ from markdown_doiuri._report import Problem
 from markdown_doiuri._verification import forget
 
 __all__ = ["DOIExtension", "Problem", "forget", "makeExtension", "register"]
+
+for _public in (DOIExtension, Problem):
+    _public.__module__ = __name__  # for tracebacks and pickles

@@ -13,3 +13,5 @@ from urllib_doiuri._handler import DOIHandler
 from urllib_doiuri._install import install, record_request, uninstall, urlopen
 
 __all__ = ["DOIHandler", "install", "record_request", "uninstall", "urlopen"]
+
+DOIHandler.__module__ = __name__  # for tracebacks and pickles

@@ -108,3 +108,7 @@ def unescape(raw: bytes) -> str:
         return unquote_to_bytes(raw).decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadRequestError(f"not UTF-8: byte {error.start} after decoding escapes") from None
+
+
+for _public in (Request, Response):
+    _public.__module__ = "doiuri_proxy"  # for tracebacks and pickles

@@ -252,3 +252,6 @@ def _utc(text: str) -> str:
     except OverflowError:
         raise ValueError(f"ttl {text!r} is outside the years 1 to 9999") from None
     return in_utc.isoformat().replace("+00:00", "Z")
+
+
+RecordsError.__module__ = "doiuri_proxy"  # for tracebacks and pickles

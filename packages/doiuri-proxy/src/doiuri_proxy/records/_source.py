@@ -204,3 +204,6 @@ def _prefixes(name: str) -> list[str]:
     """Return the prefixes that a name or a prefix belongs to, the longest first."""
     parts = name.partition("/")[0].split(".")
     return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+Records.__module__ = "doiuri_proxy"  # for tracebacks and pickles

@@ -99,3 +99,6 @@ def _mentions(text: str, syntax: str) -> Iterator[MentionSpan]:
             return BibTeX(text).mentions()
         case _:
             raise ValueError(f"unknown syntax {syntax!r} (known are {', '.join(_SYNTAXES)})")
+
+
+Match.__module__ = "doiuri"  # for tracebacks and pickles

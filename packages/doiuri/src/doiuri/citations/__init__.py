@@ -43,3 +43,17 @@ __all__ = [
     "read_works",
     "text_of",
 ]
+
+for _public in (
+    Around,
+    Bibliography,
+    CitationItem,
+    Citing,
+    EntryCache,
+    Library,
+    ListEntry,
+    Reference,
+    ReferenceStyle,
+    Span,
+):
+    _public.__module__ = __name__  # for tracebacks and pickles

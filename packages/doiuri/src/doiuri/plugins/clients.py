@@ -175,7 +175,7 @@ def check_record(
     >>> check_record(DOI("10.1000/182"), url="http://portal.example/", method="GET", **page)
     Traceback (most recent call last):
         ...
-    doiuri._errors.BadRecord: 10.1000/182: portal.example sent a web page instead of a DOI record (HTTP status 200)
+    doiuri.BadRecord: 10.1000/182: portal.example sent a web page instead of a DOI record (HTTP status 200)
 
     :param doi: the DOI asked for.
     :param url: the URL that answered, after redirects.

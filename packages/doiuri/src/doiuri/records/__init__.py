@@ -15,3 +15,6 @@ __all__ = [
     "parse_locations",
     "select",
 ]
+
+for _public in (Data, Location, Locations, Record, Value):
+    _public.__module__ = __name__  # for tracebacks and pickles

@@ -484,3 +484,7 @@ def _described(key: Key, entry: Entry) -> Any:
             value.pop("ttl", None)
             value.pop("timestamp", None)
     return {"json": content}
+
+
+for _public in (LockContent, LockFile):
+    _public.__module__ = "doiuri.resolver"  # for tracebacks and pickles

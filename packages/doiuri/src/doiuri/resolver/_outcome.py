@@ -240,7 +240,7 @@ class Outcome(NamedTuple):
         >>> Outcome(None, "invalid", text="10", cause=Cause("invalid", detail="no slash")).raise_for_status()
         Traceback (most recent call last):
           ...
-        doiuri._errors.DOISyntaxError: '10' is not a DOI: no slash (position 0)
+        doiuri.DOISyntaxError: '10' is not a DOI: no slash (position 0)
 
         :raises DOINotFound: if the status is ``"not-found"``.
         :raises NoValues: if it is ``"no-values"``.
@@ -294,3 +294,7 @@ def _syntax_error(text: str, reason: str) -> DOISyntaxError:
         if error.reason == reason:
             return error
     return DOISyntaxError(text, 0, reason)
+
+
+for _public in (Cause, Metadata, Outcome):
+    _public.__module__ = "doiuri.resolver"  # for tracebacks and pickles

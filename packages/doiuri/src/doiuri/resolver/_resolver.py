@@ -72,7 +72,7 @@ class Resolver:
     >>> Resolver(store=None, offline=True).resolve("10.1000/182")
     Traceback (most recent call last):
       ...
-    doiuri._errors.ResolverUnavailable: 10.1000/182: offline: request not sent
+    doiuri.ResolverUnavailable: 10.1000/182: offline: request not sent
     """
 
     settings: Settings
@@ -439,3 +439,6 @@ def as_handles(dois: Iterable[object]) -> Iterator[Handle | Outcome]:
 def _invalid(text: str, reason: str) -> Outcome:
     """Return the outcome for an item that is not a DOI."""
     return Outcome(None, "invalid", text=text, cause=Cause("invalid", detail=reason))
+
+
+Resolver.__module__ = "doiuri.resolver"  # for tracebacks and pickles

@@ -84,3 +84,6 @@ class Settings:
             return self.budget
         seconds: float | None = _BUDGET.read({"budget": budget})
         return seconds
+
+
+Settings.__module__ = "doiuri.resolver"  # for tracebacks and pickles

@@ -9,3 +9,6 @@ from doiuri.works._notices import Notice
 from doiuri.works._work import Work
 
 __all__ = ["Name", "Notice", "Work", "same_author", "same_title"]
+
+for _public in (Name, Notice, Work):
+    _public.__module__ = __name__  # for tracebacks and pickles

@@ -147,3 +147,7 @@ class Transport(Protocol):
         :raises TransportError: if there is no usable reply.
         :raises TimeoutError: if there is no reply in time.
         """
+
+
+for _public in (Reply, Request, Transport, TransportError):
+    _public.__module__ = "doiuri.resolver"  # for tracebacks and pickles

@@ -185,3 +185,6 @@ def _unpack(stored: object) -> Entry | None:
     if not isinstance(media_type, str):
         return None
     return Entry(body, media_type, expires)
+
+
+RedisStore.__module__ = "doiuri.resolver"  # for tracebacks and pickles

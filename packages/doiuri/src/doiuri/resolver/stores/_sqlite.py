@@ -353,3 +353,6 @@ def _is_no_database(path: Path) -> bool:
     except sqlite3.Error as error:
         return _code(error) == sqlite3.SQLITE_NOTADB
     return False
+
+
+SQLiteStore.__module__ = "doiuri.resolver"  # for tracebacks and pickles

@@ -282,3 +282,7 @@ class RecordingStore:
 
 def _size(key: Key, entry: Entry) -> int:
     return _OVERHEAD + len(key.doi) + len(entry.body)
+
+
+for _public in (Entry, Key, MemoryStore, Store, StoreWarning):
+    _public.__module__ = "doiuri.resolver"  # for tracebacks and pickles

@@ -1,0 +1,67 @@
+"""The public names: those that the page ``docs/reference/api/index.rst`` lists."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from typing import NamedTuple
+
+from support.manual.building import ROOT
+
+PAGE = ROOT / "docs" / "reference" / "api" / "index.rst"
+SOURCES = sorted(ROOT.glob("packages/*/src/**/*.py"))
+_MODULE = re.compile(
+    r"""
+    ^ ``(?P<module> \w+ (?: \. \w+ )* )`` \n       # the term of a list of definitions
+    (?P<names> (?: [ ]{3} .* \n )+ )               # the names, each in double backquotes
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def listed_names() -> dict[str, list[str]]:
+    """Return the names that the page lists, by module."""
+    page = PAGE.read_text("utf-8")
+    return {
+        entry["module"]: re.findall(r"``(\w+)``", entry["names"])
+        for entry in _MODULE.finditer(page)
+    }
+
+
+def module_of(file_name: str) -> str:
+    """Return the module of a source file: ``doiuri.works`` for ``…/src/doiuri/works/__init__.py``."""
+    name = file_name.rpartition("/src/")[2].removesuffix(".py").removesuffix("/__init__")
+    return name.replace("/", ".")
+
+
+class PublicClass(NamedTuple):
+    """A public class, the modules in which it is public, and the module that defines it."""
+
+    name: str
+    value: type
+    modules: tuple[str, ...]
+    defined_in: str
+
+
+def public_classes() -> list[PublicClass]:
+    """Return the public classes of all packages, each once."""
+    modules: dict[type, list[str]] = {}
+    for module, names in listed_names().items():
+        for name in names:
+            value: object = getattr(importlib.import_module(module), name)
+            if isinstance(value, type):
+                modules.setdefault(value, []).append(module)
+
+    definitions: dict[str, list[str]] = {}
+    for file in SOURCES:
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                definitions.setdefault(node.name, []).append(module_of(file.as_posix()))
+
+    classes = []
+    for cls, public in modules.items():
+        for candidate in definitions.get(cls.__name__, []):
+            if getattr(importlib.import_module(candidate), cls.__name__, None) is cls:
+                classes.append(PublicClass(cls.__name__, cls, tuple(public), candidate))
+    return classes

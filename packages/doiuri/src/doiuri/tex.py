@@ -172,7 +172,7 @@ def plain_text(tex: str) -> str:
     >>> plain_text(r"{\"U}ber {\emph{Drosophila}} -- \'etude, $10^5$ \unknown{cells}")
     'Über Drosophila – étude, 10⁵ \\unknown{cells}'
     """
-    return _finished(_without_tags(_shown(tex)))
+    return _finished(_without_tags(_pieces_of(tex)))
 
 
 def rich_text(tex: str, *, sentence_case: bool = False) -> str:
@@ -187,7 +187,7 @@ def rich_text(tex: str, *, sentence_case: bool = False) -> str:
     >>> rich_text("Lehrbuch der Softwaretechnik", sentence_case=True)
     'Lehrbuch der Softwaretechnik'
     """
-    pieces = _shown(tex)
+    pieces = _pieces_of(tex)
     text = "".join(piece.text for piece in pieces)
     if sentence_case:
         text = _in_sentence_case(text, pieces)
@@ -202,28 +202,33 @@ def unknown_commands(tex: str) -> list[str]:
     """
     if "\\" not in tex:
         return []
-    reader = _Reader(tex)
-    reader.read(_Context())
-    return [*dict.fromkeys(reader.unknown)]
+    interpreter = _Interpreter(tex)
+    interpreter.read(_Mode())
+    return list(dict.fromkeys(interpreter.unknown))
 
 
 def _finished(text: str) -> str:
+    """Return text with single spaces, and with a closing mark in place of the apostrophe in "‘so'"."""
     return _SINGLE_QUOTED.sub(r"\1’", " ".join(text.split()))
 
 
-class _Piece(NamedTuple):
-    """A piece of the text that TeX shows."""
+class _TextPiece(NamedTuple):
+    """A piece of the text that TeX shows, or a tag of CSL's rich text around it."""
 
     text: str
     is_tag: bool = False
     keeps_case: bool = False
 
 
-_APART = _Piece("\0")  # where a word and what is beside it do not run together
+# Stands before and after a function or a fraction, where `_separated` puts a space if a word is beside it
+_APART = _TextPiece("\0")
 
 
-def _in_sentence_case(text: str, pieces: Iterable[_Piece]) -> str:
-    """Return a text whose words in title case have no capitals, but for protected ones and beginnings."""
+def _in_sentence_case(text: str, pieces: Iterable[_TextPiece]) -> str:
+    """Return a text in title case with lower initials: "Ants of France: A Study" as "Ants of france: A study".
+
+    Braces protect words, as "{France}"; text that is in sentence case already stays.
+    """
     words = _words_to_lower(text, pieces)
     if any(_is_in_sentence_case(text, word) for word in words):
         return text
@@ -234,17 +239,17 @@ def _in_sentence_case(text: str, pieces: Iterable[_Piece]) -> str:
     return "".join(characters)
 
 
-def _words_to_lower(text: str, pieces: Iterable[_Piece]) -> list[re.Match[str]]:
+def _words_to_lower(text: str, pieces: Iterable[_TextPiece]) -> list[re.Match[str]]:
     """Return the words that are neither part of a tag nor protected by braces."""
-    kept = bytearray()
+    kept = bytearray()  # for each character of the text, whether it stays: 1 or 0
     for piece in pieces:
-        mark = b"x" if piece.is_tag or piece.keeps_case else b" "
-        kept += mark * len(piece.text)
-    return [word for word in _WORD.finditer(text) if b"x" not in kept[slice(*word.span())]]
+        stays = piece.is_tag or piece.keeps_case
+        kept += bytes([stays]) * len(piece.text)
+    return [word for word in _WORD.finditer(text) if not any(kept[word.start() : word.end()])]
 
 
 def _is_in_sentence_case(text: str, word: re.Match[str]) -> bool:
-    """Return whether a word lacks the capital that it would have in English title case."""
+    """Return whether a word lacks the capital that it would have in English title case, as "ants" but not "of"."""
     if not word[0].islower() or len(word[0]) == 1 or word[0] in _SMALL_WORDS:
         return False
     previous = text[word.start() - 1 : word.start()]
@@ -261,36 +266,42 @@ def _is_capitalized(word: str) -> bool:
 def _keeps_capital(text: str, word: re.Match[str]) -> bool:
     """Return whether a word is an abbreviation, such as "Conf." or that of "E.coli", or begins a sentence."""
     rest = text[word.end() :]
-    if rest[:1] == "." and rest[1:].strip():
+    has_stop_inside = rest[:1] == "." and rest[1:].strip() != ""
+    if has_stop_inside:
         is_short = len(word[0]) <= _LONGEST_ABBREVIATION
         if is_short or not rest[1].isspace():
             return True
     return _SENTENCE_START.search(text, max(0, word.start() - 99), word.start()) is not None
 
 
-class _Context(NamedTuple):
+class _Mode(NamedTuple):
     """How the text at a place is shown."""
 
-    keeps_case: bool = False
+    keeps_case: bool = False  # it stands in braces
     is_math: bool = False
     is_quoted: bool = False
-    is_in_group: bool = False
-    depth: int = 0
+    is_in_group: bool = False  # which a brace ends
+    depth: int = 0  # of groups, arguments and formats in each other
 
-    def deeper(self, **changes: bool) -> _Context:
-        """Return the context of what is in this one."""
+    def deeper(self, **changes: bool) -> _Mode:
+        """Return the mode of a group, an argument or a format in text of this mode."""
         return self._replace(depth=self.depth + 1, **changes)
 
 
-def _shown(tex: str) -> list[_Piece]:
+def _pieces_of(tex: str) -> list[_TextPiece]:
     """Return the pieces of the text that TeX shows."""
     if not _MARKS.search(tex):  # most fields; twice as fast
-        return [_Piece(tex)]
-    return _separated(_Reader(tex).read(_Context()))
+        return [_TextPiece(tex)]
+    return _separated(_Interpreter(tex).read(_Mode()))
 
 
-class _Reader:
+class _Interpreter:
     """Reads TeX token by token.
+
+    1. ``read`` reads a group, or all of the text, in a mode, such as that of formulas or of quotations.
+    2. ``_token`` returns what a token shows. Accents and commands take their arguments from the text that follows.
+    3. ``_command`` knows commands of text, ``_formula`` those of formulas. Any other stays as it is written, with
+       its arguments, and is remembered.
 
     :ivar unknown: the commands so far that are not known, with their backslashes.
     """
@@ -300,27 +311,27 @@ class _Reader:
         self._tex = tex
         self._place = 0  # of the next token
 
-    def read(self, context: _Context, ends: tuple[str, ...] = ()) -> list[_Piece]:
+    def read(self, mode: _Mode, ends: tuple[str, ...] = ()) -> list[_TextPiece]:
         """Read up to the brace that closes the group, up to a command in ``ends``, or up to the end."""
-        if context.depth > _DEEPEST:
+        if mode.depth > _DEEPEST:
             return self._as_text(self._place, len(self._tex))
-        pieces: list[_Piece] = []
+        pieces: list[_TextPiece] = []
         while (token := self._next()) is not None:
-            if token["name"] in ends or (token["close"] and context.is_in_group):
+            if token["name"] in ends or (token["close"] and mode.is_in_group):
                 break
             self._place = token.end()
-            if token["close"]:  # which closes nothing
+            if token["close"]:  # it closes nothing, and is dropped
                 continue
             if token["math"]:
-                context = context._replace(is_math=not context.is_math)
+                mode = mode._replace(is_math=not mode.is_math)
             elif token["name"] in _FORMATS and not self._has_argument():
-                # up to the end of the group, as in {\em …}
-                rest = self.read(context.deeper(), ends)
-                if context.is_in_group:  # else all of the text has the format
+                # up to the end of the group, as in {\em …}; outside of groups, it would be all of the text
+                rest = self.read(mode.deeper(), ends)
+                if mode.is_in_group:
                     rest = _formatted(_FORMATS[token["name"]], rest)
                 pieces += rest
             else:
-                pieces += self._read(token, context)
+                pieces += self._token(token, mode)
         return pieces
 
     def _next(self) -> re.Match[str] | None:
@@ -329,34 +340,34 @@ class _Reader:
     def _has_argument(self) -> bool:
         return self._tex.startswith("{", self._place)
 
-    def _read(self, token: re.Match[str], context: _Context) -> list[_Piece]:
+    def _token(self, token: re.Match[str], mode: _Mode) -> list[_TextPiece]:
         """Return what a token shows, with its arguments."""
         if token["open"]:
-            return self._group(context._replace(keeps_case=True))
-        if token["script"] and context.is_math:
-            argument = self._argument(context)
-            is_high = [piece.text for piece in argument] in (["°"], ["′"])
-            return argument if is_high else _formatted(_FORMATS[token["script"]], argument)
+            return self._group(mode._replace(keeps_case=True))
+        if token["script"] and mode.is_math:
+            argument = self._argument(mode)
+            is_high_already = [piece.text for piece in argument] in (["°"], ["′"])
+            return argument if is_high_already else _formatted(_FORMATS[token["script"]], argument)
         if token["accent"]:
-            base = self._argument(context)
-            is_character = not base and token["accent"] in "~^"  # on nothing, as in a URL
+            base = self._argument(mode)
+            is_character = not base and token["accent"] in "~^"  # on nothing, as in a URL: \~{}
             if is_character:
-                return _text(token["accent"], context)
+                return _text(token["accent"], mode)
             return self._accented(token, _ACCENT_MARKS[token["accent"]], base)
         if token["name"]:
-            return self._command(token, context)
+            return self._command(token, mode)
         if token["other"]:
             self.unknown.append(token[0])
-        return _text(_meaning(token), context)
+        return _text(_meaning(token), mode)
 
-    def _group(self, context: _Context) -> list[_Piece]:
+    def _group(self, mode: _Mode) -> list[_TextPiece]:
         """Read a group after its brace."""
-        pieces = self.read(context.deeper(is_in_group=True))
+        pieces = self.read(mode.deeper(is_in_group=True))
         self._place += 1  # the closing brace
         return pieces
 
-    def _argument(self, context: _Context) -> list[_Piece]:
-        """Read an argument: a group, a command, or a character; nothing where a group or a formula ends."""
+    def _argument(self, mode: _Mode) -> list[_TextPiece]:
+        """Read the next argument: a group, a token, or a character; nothing where a group or a formula ends."""
         while self._tex[self._place : self._place + 1].isspace():
             self._place += 1
         token = self._next()
@@ -365,85 +376,87 @@ class _Reader:
         if token["text"]:
             character = _first_character(token["text"])
             self._place += len(character)
-            return _text(character, context)
-        if context.depth > _DEEPEST:
+            return _text(character, mode)
+        if mode.depth > _DEEPEST:
             return self._as_text(self._place, len(self._tex))
         self._place = token.end()
         if token["open"]:
-            return self._group(context)
-        return self._read(token, context.deeper())
+            return self._group(mode)
+        return self._token(token, mode.deeper())
 
-    def _command(self, token: re.Match[str], context: _Context) -> list[_Piece]:
+    def _command(self, token: re.Match[str], mode: _Mode) -> list[_TextPiece]:
+        """Return what a command shows, with its arguments."""
         name = token["name"]
         if name in _IN_TITLES:
-            return _text(_IN_TITLES[name], context)
+            return _text(_IN_TITLES[name], mode)
         if name in _FORMATS:
-            return _formatted(_FORMATS[name], self._argument(context))
+            return _formatted(_FORMATS[name], self._argument(mode))
         if name in _QUOTING and self._has_argument():
-            marks = _INNER_QUOTES if context.is_quoted else _OUTER_QUOTES
-            quoted = self._argument(context._replace(is_quoted=True))
-            return [_Piece(marks[0]), *quoted, _Piece(marks[1])]
+            marks = _INNER_QUOTES if mode.is_quoted else _OUTER_QUOTES
+            quoted = self._argument(mode._replace(is_quoted=True))
+            return [_TextPiece(marks[0]), *quoted, _TextPiece(marks[1])]
         if name in _FORMULA_ACCENTS:
-            base = self._argument(context)
+            base = self._argument(mode)
             letters = "".join(piece.text for piece in base if not piece.is_tag)
-            if letters and letters == _first_character(letters):
-                return self._accented(token, _FORMULA_ACCENTS[name], base)
-            # over several letters
-            return self._unknown(token)
+            is_over_one_letter = letters != "" and letters == _first_character(letters)
+            if not is_over_one_letter:
+                return self._unknown(token)
+            return self._accented(token, _FORMULA_ACCENTS[name], base)
         if name in _WRAPPERS:
-            return self._argument(context) if self._has_argument() else []
+            return self._argument(mode) if self._has_argument() else []
         if name in _LAST_ARGUMENTS:
             self._place = self._end_of_options(self._place)
-            self._argument(context)
-            return self._argument(context)
+            self._argument(mode)
+            return self._argument(mode)
         if name.lower() in _NOT_SHOWN:
-            self._argument(context)
+            self._argument(mode)
             return []
         if name in _INVISIBLE:
             return []
-        return self._formula(token, context)
+        return self._formula(token, mode)
 
-    def _formula(self, token: re.Match[str], context: _Context) -> list[_Piece]:
+    def _formula(self, token: re.Match[str], mode: _Mode) -> list[_TextPiece]:
         """Return what a command of formulas shows; one that is not known stays as it is written."""
         name = token["name"]
         if name in _SPACES:
-            return [_Piece(" ")]
+            return [_TextPiece(" ")]
         if name in FUNCTIONS:
-            return [_APART, *_text(name, context), _APART]
+            return [_APART, *_text(name, mode), _APART]
         if name == "sqrt":
-            return self._root(context)
+            return self._root(mode)
         if name == "ifmmode":
-            return self._by_mode(token, context)
+            return self._by_mode(token, mode)
         if name in _FRACTIONS:
-            upper = _in_brackets(self._argument(context))
-            lower = _in_brackets(self._argument(context))
+            upper = _in_brackets(self._argument(mode))
+            lower = _in_brackets(self._argument(mode))
             if upper and lower:
-                return [_APART, *upper, *_text("/", context), *lower, _APART]
+                return [_APART, *upper, *_text("/", mode), *lower, _APART]
         return self._unknown(token)
 
-    def _unknown(self, token: re.Match[str]) -> list[_Piece]:
+    def _unknown(self, token: re.Match[str]) -> list[_TextPiece]:
         """Return a command that is not known as it is written, with its arguments."""
         self.unknown.append(f"\\{token['name']}")
         end = max(self._place, self._end_of_arguments(token.end()))
         return self._as_text(token.start(), end)
 
-    def _root(self, context: _Context) -> list[_Piece]:
+    def _root(self, mode: _Mode) -> list[_TextPiece]:
+        r"""Read the degree and the argument of ``\sqrt[3]{a+b}``, and return "³√(a+b)"."""
         option = _OPTION.match(self._tex, self._place)
-        degree: list[_Piece] = []
+        degree: list[_TextPiece] = []
         if option is not None:
             self._place = option.end()
-            degree = _formatted("sup", _text(option[1], context))
-        return [*degree, *_text("√", context), *_in_brackets(self._argument(context)), _APART]
+            degree = _formatted("sup", _text(option[1], mode))
+        return [*degree, *_text("√", mode), *_in_brackets(self._argument(mode)), _APART]
 
-    def _by_mode(self, token: re.Match[str], context: _Context) -> list[_Piece]:
+    def _by_mode(self, token: re.Match[str], mode: _Mode) -> list[_TextPiece]:
         r"""Read ``\ifmmode … \else … \fi``, with which the American Physical Society exports accents."""
-        in_math = self.read(context.deeper(), ("else", "fi"))
-        in_text: list[_Piece] = []
+        in_math = self.read(mode.deeper(), ("else", "fi"))
+        in_text: list[_TextPiece] = []
         if self._skip("else"):
-            in_text = self.read(context.deeper(), ("fi",))
+            in_text = self.read(mode.deeper(), ("fi",))
         if not self._skip("fi"):
             return self._unknown(token)
-        return in_math if context.is_math else in_text
+        return in_math if mode.is_math else in_text
 
     def _skip(self, name: str) -> bool:
         """Go on behind a command if it is next, and return whether it is."""
@@ -453,13 +466,18 @@ class _Reader:
         self._place = token.end()
         return True
 
-    def _accented(self, token: re.Match[str], mark: str, base: list[_Piece]) -> list[_Piece]:
-        """Return the argument of an accent with the accent on its first character."""
+    def _accented(
+        self, token: re.Match[str], mark: str, base: list[_TextPiece]
+    ) -> list[_TextPiece]:
+        """Return the argument of an accent with the accent on its first character.
+
+        That may stand in a format, between tags. If it is no letter, the accent stays as it is written.
+        """
         for index, piece in enumerate(base):
             text = piece.text.lstrip()
             if text[:1].isalnum():
                 accented = piece._replace(text=_with_mark(text, mark))
-                tags = [before for before in base[:index] if before.is_tag]
+                tags = [tag for tag in base[:index] if tag.is_tag]
                 return [*tags, accented, *base[index + 1 :]]
             if text and not piece.is_tag:
                 break
@@ -475,12 +493,14 @@ class _Reader:
         return end
 
     def _end_of_options(self, start: int) -> int:
+        """Return where the options in square brackets end that begin at ``start``."""
         end = start
         while (option := _OPTION.match(self._tex, end)) is not None:
             end = option.end()
         return end
 
     def _end_of_group(self, start: int) -> int:
+        """Return where the group ends whose brace is at ``start``: behind its other brace, or with the text."""
         depth = 0
         for brace in _BRACE.finditer(self._tex, start):
             if brace[0] == "{":
@@ -491,35 +511,36 @@ class _Reader:
                 return brace.end()
         return len(self._tex)
 
-    def _as_text(self, start: int, end: int) -> list[_Piece]:
-        """Return TeX as it is written, which no style changes to title case, and go on behind it."""
+    def _as_text(self, start: int, end: int) -> list[_TextPiece]:
+        """Return TeX as it is written, and go on behind it; no style changes its case."""
         self._place = end
-        return _formatted(_NO_CASE, [_Piece(self._tex[start:end], keeps_case=True)])
+        return _formatted(_NO_CASE, [_TextPiece(self._tex[start:end], keeps_case=True)])
 
 
-def _text(text: str, context: _Context) -> list[_Piece]:
-    keeps_case = context.keeps_case or context.is_math
-    return [_Piece(text, keeps_case=keeps_case)] if text else []
+def _text(text: str, mode: _Mode) -> list[_TextPiece]:
+    """Return a text as a piece; nothing if it is empty."""
+    keeps_case = mode.keeps_case or mode.is_math
+    return [_TextPiece(text, keeps_case=keeps_case)] if text else []
 
 
-def _formatted(tag: str, pieces: list[_Piece]) -> list[_Piece]:
-    """Return pieces in a format; nothing if they are empty."""
+def _formatted(tag: str, pieces: list[_TextPiece]) -> list[_TextPiece]:
+    """Return pieces between two tags, such as ``<i>`` and ``</i>``; nothing if there are none."""
     if not pieces:
         return []
     name = tag.partition(" ")[0]
-    return [_Piece(f"<{tag}>", is_tag=True), *pieces, _Piece(f"</{name}>", is_tag=True)]
+    return [_TextPiece(f"<{tag}>", is_tag=True), *pieces, _TextPiece(f"</{name}>", is_tag=True)]
 
 
-def _in_brackets(pieces: list[_Piece]) -> list[_Piece]:
+def _in_brackets(pieces: list[_TextPiece]) -> list[_TextPiece]:
     """Return a part of a fraction or of a root, in brackets if it is more than one term."""
     terms = [piece.text for piece in pieces if not piece.is_tag and piece != _APART]
     if not needs_brackets("".join(terms)):
         return pieces
-    return [_Piece("("), *pieces, _Piece(")")]
+    return [_TextPiece("("), *pieces, _TextPiece(")")]
 
 
 def _with_mark(text: str, mark: str) -> str:
-    """Return text with an accent on its first character, above or below those that it has already."""
+    """Return text with an accent on its first character, which may have others already: "ế" of "ê" and "́"."""
     character = _first_character(text)
     letter = _DOTLESS.get(character[0], character[0])
     accented = unicodedata.normalize("NFC", f"{letter}{character[1:]}{mark}")
@@ -534,33 +555,36 @@ def _first_character(text: str) -> str:
     return text[:end]
 
 
-def _separated(pieces: Iterable[_Piece]) -> list[_Piece]:
-    """Return pieces with spaces where fractions and functions would run together with words and numbers."""
-    separated: list[_Piece] = []
+def _separated(pieces: Iterable[_TextPiece]) -> list[_TextPiece]:
+    r"""Return pieces with spaces where fractions and functions would run together with words and numbers.
+
+    "2\sin x" is "2 sin x", but "(\\sin x)" needs no space.
+    """
+    separated: list[_TextPiece] = []
     is_apart = False
     for piece in pieces:
         if piece == _APART:
             is_apart = True
             continue
         if is_apart and separated and _ends_word(separated[-1]) and _begins_word(piece):
-            separated.append(_Piece(" "))
+            separated.append(_TextPiece(" "))
         is_apart = False
         separated.append(piece)
     return separated
 
 
-def _ends_word(piece: _Piece) -> bool:
+def _ends_word(piece: _TextPiece) -> bool:
     return piece.text.startswith("</") if piece.is_tag else piece.text[-1].isalnum()
 
 
-def _begins_word(piece: _Piece) -> bool:
+def _begins_word(piece: _TextPiece) -> bool:
     return piece.text in {"<i>", "<b>"} if piece.is_tag else piece.text[0].isalnum()
 
 
-def _without_tags(pieces: Iterable[_Piece]) -> str:
-    """Return the text of pieces, with characters that are raised and lowered."""
+def _without_tags(pieces: Iterable[_TextPiece]) -> str:
+    """Return the text of pieces, with raised and lowered characters in place of tags, such as "10⁵"."""
     texts: list[str] = []
-    starts: list[int] = []  # of the scripts that are open
+    starts: list[int] = []  # where the texts of the scripts begin that are open
     for piece in pieces:
         if not piece.is_tag:
             texts.append(piece.text)
@@ -574,7 +598,7 @@ def _without_tags(pieces: Iterable[_Piece]) -> str:
 
 
 def _meaning(token: re.Match[str]) -> str:
-    """Return what a token shows that is neither a command nor a brace."""
+    """Return what a token shows that is neither a command nor a brace: "–" for "--", "" for a soft hyphen."""
     if token["dash"]:
         return "–" if token["dash"] == "--" else "—"
     if token["quote"]:

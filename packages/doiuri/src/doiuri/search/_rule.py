@@ -48,34 +48,45 @@ class Candidate(NamedTuple):
     """What agrees, of title, first author, year, volume, page and container, in this order."""
 
 
-def choose(
-    wanted: Work, found: Iterable[Mapping[str, Any]]
-) -> tuple[Candidate | None, tuple[Candidate, ...]]:
-    """Return the candidate that is sure, or None and those that are likely.
+class Verdict(NamedTuple):
+    """What the works that a search returned prove."""
 
-    :param wanted: the work that was searched for
-    :param found: what the search returned, as CSL-JSON with the members that Crossref adds
+    sure: Candidate | None
+    """The work that was searched for, or None if no candidate is proved."""
+
+    likely: tuple[Candidate, ...]
+    """If none is sure, all candidates."""
+
+
+def choose(work: Work, items: Iterable[Mapping[str, Any]]) -> Verdict:
+    """Return the candidate that is sure, or else those that are likely.
+
+    :param work: the work that was searched for
+    :param items: what the search returned, as CSL-JSON with the members that Crossref adds
     """
-    own = Traits.of(wanted, wanted.csl)
-    agreeing: dict[str, Candidate] = {}
-    for item in found:
-        candidate = compare(own, item)
+    wanted = Traits.of(work)
+    by_doi: dict[str, Candidate] = {}
+    for item in items:
+        candidate = compare(wanted, item)
         if candidate is not None:
-            agreeing.setdefault(candidate.doi.key, candidate)
+            by_doi.setdefault(candidate.doi.key, candidate)
 
-    candidates = tuple(agreeing.values())
+    candidates = tuple(by_doi.values())
     for candidate in candidates:
-        others = [other for other in candidates if other is not candidate]
-        if _is_proved(own, candidate) and all(_agrees_better(candidate, other) for other in others):
-            return candidate, ()
-    return None, candidates
+        rivals = [rival for rival in candidates if rival is not candidate]
+        agrees_best = all(_agrees_better(candidate, rival) for rival in rivals)
+        if agrees_best and _is_proved(wanted, candidate):
+            return Verdict(candidate, ())
+    return Verdict(None, candidates)
 
 
-def compare(own: Traits, item: Mapping[str, Any], *, same_year: bool = True) -> Candidate | None:
-    """Return what agrees of a work that was found; None if it is another one.
+def compare(wanted: Traits, item: Mapping[str, Any], *, same_year: bool = True) -> Candidate | None:
+    """Return a work that a search returned, with what agrees; None if it is not the one that is wanted.
 
-    :param own: the traits of the work that was searched for
-    :param item: the work that was found, with its DOI
+    Title and first author have to agree, and nothing may contradict.
+
+    :param wanted: the traits of the work that was searched for
+    :param item: the work that the search returned, with its DOI
     :param same_year: whether the years have to be the same, or next to each other
     """
     try:
@@ -83,18 +94,18 @@ def compare(own: Traits, item: Mapping[str, Any], *, same_year: bool = True) -> 
     except DOISyntaxError:
         return None
     work = Work(doi, item)
-    other = Traits.of(work, item)
-    if not equal_titles(own.title, other.title) or own.contradicts(other):
+    traits = Traits.of_item(work, item)
+    if not equal_titles(wanted.title, traits.title) or wanted.contradicts(traits):
         return None
-    if own.first_name is None or other.first_name is None:
+    if wanted.first_name is None or traits.first_name is None:
         return None
-    if not equal_authors(own.first_name.family, other.first_name):
+    if not equal_authors(wanted.first_name.family, traits.first_name):
         return None
 
-    evidence = list(own.agreements(other))
-    if own.years & other.years:
+    evidence = list(wanted.agreements(traits))
+    if wanted.years & traits.years:
         evidence.insert(0, "year")
-    elif same_year and not _are_next_to(own.years, other.years):
+    elif same_year and not _are_next_to(wanted.years, traits.years):
         return None
     return Candidate(doi, work.year, work.container, ("title", "first author", *evidence))
 
@@ -103,18 +114,22 @@ def _are_next_to(years: Iterable[int], others: Iterable[int]) -> bool:
     return any(abs(year - other) <= 1 for year in years for other in others)
 
 
-def _is_proved(own: Traits, candidate: Candidate) -> bool:
-    """Return whether enough agrees for a work that no other competes with."""
+def _is_proved(wanted: Traits, candidate: Candidate) -> bool:
+    """Return whether so much agrees that a candidate is the wanted work, unless another one agrees as well.
+
+    Title and first author agree. A title that many works share needs a page, one of a correction too; without the
+    year, volume or page are needed. Otherwise the container is enough.
+    """
     evidence = candidate.evidence
-    if _is_common(own.title):
+    if _is_common(wanted.title):
         # A page of a conference is enough, but each issue has its editorial on page 1
-        begins_anywhere = "container" in evidence and not own.begins_on_page_one
-        return "page" in evidence and ("volume" in evidence or begins_anywhere)
-    if own.about:
+        is_page_of_container = "container" in evidence and not wanted.begins_on_page_one
+        return "page" in evidence and ("volume" in evidence or is_page_of_container)
+    if wanted.about:
         return "page" in evidence  # a journal may have several errata of one article
     if "year" not in evidence:
         return "volume" in evidence or "page" in evidence
-    return evidence[-1] in {"volume", "page", "container"}
+    return not {"volume", "page", "container"}.isdisjoint(evidence)
 
 
 def _is_common(title: str) -> bool:
@@ -122,6 +137,6 @@ def _is_common(title: str) -> bool:
     return count_words(title) <= _FEW_WORDS or _COMMON_WORDS.issuperset(folded(title).split())
 
 
-def _agrees_better(candidate: Candidate, other: Candidate) -> bool:
-    """Return whether all that agrees of another candidate agrees of this one, and more."""
-    return set(other.evidence) < set(candidate.evidence)
+def _agrees_better(candidate: Candidate, rival: Candidate) -> bool:
+    """Return whether all that agrees of a rival agrees of this candidate, and more."""
+    return set(rival.evidence) < set(candidate.evidence)

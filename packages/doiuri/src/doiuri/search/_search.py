@@ -164,37 +164,40 @@ class Search:
             running.end()
 
     def _find_together(self, works: Sequence[Work], budget: Budget) -> list[Found]:
-        """Return what is found about some works: what they name themselves, or what the servers answer."""
-        named = self._named(works, budget)
-        with ThreadPoolExecutor(self._crossref.concurrency) as pool:
-            try:
-                found = list(
-                    pool.map(lambda work, own: own or self._search(work, budget), works, named)
-                )
-            except BaseException:
-                budget.end()  # leaving the pool waits for its threads
-                raise
-        return self._confirmed(found, budget)
+        """Return what is found about some works.
 
-    def _named(self, works: Sequence[Work], budget: Budget) -> list[Found | None]:
-        """Return for each work the DOI that it names itself, if the registry's title and author agree."""
-        wanted = [work for work in works if work.doi is None]
-        names = {id(work): list(named_dois(work)) for work in wanted}
-        dois = dict.fromkeys(name.doi for named in names.values() for name in named)
+        1. A work may name its DOI itself, as in its URL. The metadata of all such DOIs is fetched together, and a
+           DOI counts if title and author agree.
+        2. The other works are searched for, several at once.
+        3. DOIs that are sure are confirmed together, as a search server may name one that is not registered.
+        """
+        named = [[] if work.doi is not None else list(named_dois(work)) for work in works]
+        dois = dict.fromkeys(name.doi for names in named for name in names)
         registered: dict[DOI, Work] = {}
         for outcome in self._resolver.works(dois, budget=time_left(budget.deadline)):
             if outcome.work is not None and isinstance(outcome.doi, DOI):
                 registered[outcome.doi] = outcome.work
 
-        found: list[Found | None] = []
-        for work in works:
-            candidates = (_agreeing(work, name, registered) for name in names.get(id(work), ()))
-            sure = next(filter(None, candidates), None)
-            found.append(None if sure is None else Found(work, sure))
-        return found
+        def find_one(work: Work, names: list[Named]) -> Found:
+            for name in names:
+                candidate = _agreeing(work, name, registered)
+                if candidate is not None:
+                    return Found(work, candidate)
+            return self._search(work, budget)
+
+        with ThreadPoolExecutor(self._crossref.concurrency) as pool:
+            try:
+                results = list(pool.map(find_one, works, named))
+            except BaseException:
+                budget.end()  # leaving the pool waits for its threads
+                raise
+        return self._confirmed(results, budget)
 
     def _search(self, work: Work, budget: Budget) -> Found:
-        """Return what the servers answer about a work, if it may be sent to them."""
+        """Return what the servers answer about a work, if it may be sent to them.
+
+        The second server is asked only if the first one does not have the work.
+        """
         if work.doi is not None or not count_words(work.title) or says_unpublished(work):
             return Found(work, searched=False)
         sources = [self._crossref]
@@ -204,52 +207,56 @@ class Search:
             sources.reverse()
 
         items: list[Item] = []
-        found = Found(work)
+        likely: tuple[Candidate, ...] = ()
+        sent_to: list[str] = []
+        cause: Cause | None = None
         for source in sources:
             answer = source.ask(work, budget)
             items += answer.items
+            if answer.sent:
+                sent_to.append(source.name)
             sure, likely = choose(work, items)
-            sent_to = (*found.sent_to, source.name) if answer.sent else found.sent_to
             if sure is not None:
-                return Found(work, sure, sent_to=sent_to)  # whether or not another server failed
-            found = Found(work, None, likely, sent_to, cause=found.cause or answer.cause)
-        return found
+                # whether or not another server failed
+                return Found(work, sure, sent_to=tuple(sent_to))
+            cause = cause or answer.cause
+        return Found(work, None, likely, tuple(sent_to), cause=cause)
 
-    def _confirmed(self, found: Sequence[Found], budget: Budget) -> list[Found]:
-        """Return what was found with those DOIs as sure that the registry has."""
-        dois = [each.doi for each in found if each.doi is not None]
+    def _confirmed(self, results: Sequence[Found], budget: Budget) -> list[Found]:
+        """Return the results; a DOI is still sure if it is registered, and likely if that is not known."""
+        dois = [result.doi for result in results if result.doi is not None]
         outcomes = self._resolver.check(dois, batch=True, budget=time_left(budget.deadline))
         confirmed = []
-        for each in found:
-            if each.sure is None:
-                confirmed.append(each)
+        for result in results:
+            if result.sure is None:
+                confirmed.append(result)
                 continue
             outcome = next(outcomes)
             if outcome.status == "found":
-                confirmed.append(each)
+                confirmed.append(result)
             elif outcome.status == "unknown":
-                unconfirmed = each._replace(sure=None, likely=(each.sure,), cause=outcome.cause)
-                confirmed.append(unconfirmed)
+                likely = (result.sure,)
+                confirmed.append(result._replace(sure=None, likely=likely, cause=outcome.cause))
             else:
-                confirmed.append(each._replace(sure=None))
+                confirmed.append(result._replace(sure=None))
         return confirmed
 
 
 def _is_preprint(work: Work) -> bool:
-    return bool(work.container) and Traits.of(work, work.csl).names_preprint_server
+    return bool(work.container) and Traits.of(work).names_preprint_server
 
 
 def _agreeing(work: Work, name: Named, registered: Mapping[DOI, Work]) -> Candidate | None:
-    """Return a DOI that a description names if it is that of the work, and not of one that it builds upon."""
-    other = registered.get(name.doi)
-    if other is None:
+    """Return a DOI that a description names if it is the work's own, and not that of one that it builds upon."""
+    registered_work = registered.get(name.doi)
+    if registered_work is None:
         return None
-    own = Traits.of(work, work.csl)
+    wanted = Traits.of(work)
     is_deposit = name.doi.key.startswith(_DEPOSITS)
-    if is_deposit and not own.names_preprint_server:
+    if is_deposit and not wanted.names_preprint_server:
         return None  # a published work, of which arXiv or Zenodo has another version
-    item = {**other.csl, "DOI": name.doi.name}
-    candidate = compare(own, item, same_year=not name.is_identifier)
+    item = {**registered_work.csl, "DOI": name.doi.name}
+    candidate = compare(wanted, item, same_year=not name.is_identifier)
     if candidate is None:
         return None
     return candidate._replace(evidence=(name.where, *candidate.evidence))

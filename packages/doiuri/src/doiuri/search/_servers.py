@@ -58,7 +58,7 @@ _COMPARISONS = str.maketrans("<>", "  ")  # cannot be escaped
 _OPERATORS = lazy(r"\b(?:AND|OR|NOT|TO)\b")
 
 
-class Server(NamedTuple):
+class SearchServer(NamedTuple):
     """A search server: how to ask it about a work, and how to read its answer."""
 
     name: str
@@ -80,6 +80,7 @@ class Server(NamedTuple):
 
 
 def _crossref_path(work: Work) -> str:
+    """Return the path of a search for everything that is told of a work."""
     query = {
         "query.bibliographic": " ".join(filter(None, _words(work))),
         "rows": ROWS,
@@ -108,6 +109,7 @@ def _read_crossref(answer: object) -> list[Item]:
 
 
 def _datacite_path(work: Work) -> str:
+    """Return the path of a search for the title alone, in which no character means anything to Lucene."""
     title = work.title[:_LONGEST].translate(_COMPARISONS)
     title = _OPERATORS.sub(lambda word: word[0].lower(), title)
     escaped = _LUCENE.sub(lambda character: f"\\{character[0]}", title)
@@ -142,6 +144,7 @@ def _csl_of(attributes: object) -> Item:
 
 
 def _name(creator: Mapping[str, Any]) -> Item:
+    """Return the name of a creator; one without divided names is divided at its comma, as in "Kahn, Robert"."""
     family = creator.get("familyName")
     if isinstance(family, str) and family:
         return {"family": family, "given": creator.get("givenName")}
@@ -170,13 +173,14 @@ def _dicts(value: object) -> list[Item]:
 
 
 def _reduced(item: Item) -> Item:
-    """Return what is compared of a work, which is what is kept of it."""
-    kept = {member: item[member] for member in _MEMBERS if item.get(member)}
+    """Return the members of a work that are compared; of its names, only the first one is."""
+    reduced = {member: item[member] for member in _MEMBERS if item.get(member)}
     for member in _NAMES:
-        if member in kept:
-            kept[member] = kept[member][:1] if isinstance(kept[member], list) else []
-    return kept
+        if member in reduced:
+            names = reduced[member]
+            reduced[member] = names[:1] if isinstance(names, list) else []
+    return reduced
 
 
-CROSSREF = Server("Crossref", _crossref_path, _read_crossref)
-DATACITE = Server("DataCite", _datacite_path, _read_datacite)
+CROSSREF = SearchServer("Crossref", _crossref_path, _read_crossref)
+DATACITE = SearchServer("DataCite", _datacite_path, _read_datacite)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from doiuri.resolver import TransportError
     from doiuri.resolver._resolver import Resolver
     from doiuri.resolver.http._client import Budget
-    from doiuri.search._servers import Item, Server
+    from doiuri.search._servers import Item, SearchServer
     from doiuri.works._work import Work
 
 # Requests a second, and at once; the polite pool is for those who say whom to write to (Crossref, REST API,
@@ -43,7 +43,7 @@ _KEPT = 30 * _DAY
 _KEPT_WITHOUT = 7 * _DAY  # if the work is not in the answer: it may be registered soon
 
 
-class Answer(NamedTuple):
+class SearchAnswer(NamedTuple):
     """What a server answered about a work."""
 
     items: Sequence[Item] = ()
@@ -58,7 +58,7 @@ class Source:
     :param resolver: whose settings and store are used
     """
 
-    def __init__(self, server: Server, base: str, resolver: Resolver) -> None:
+    def __init__(self, server: SearchServer, base: str, resolver: Resolver) -> None:
         settings = resolver.settings
         rate, concurrency = _PUBLIC if settings.mailto is None else _POLITE
         if is_loopback(urlsplit(base).hostname or ""):
@@ -86,16 +86,19 @@ class Source:
         """Requests at once."""
         return self._client.concurrency
 
-    def ask(self, work: Work, budget: Budget) -> Answer:
-        """Return the answer about a work: a stored one, or that of the server."""
+    def ask(self, work: Work, budget: Budget) -> SearchAnswer:
+        """Return the answer about a work: a stored one, or that of the server, which is stored.
+
+        A server that failed several times in a row is not asked again.
+        """
         path = self._server.path(work)
         digest = blake2b(path.encode(), digest_size=16).hexdigest()
         key = Key("search", self._base, digest)
         stored = self._stored(key)
         if stored is not None:
-            return Answer(stored)
+            return SearchAnswer(stored)
         if self._given_up is not None:
-            return Answer(cause=self._given_up)
+            return SearchAnswer(cause=self._given_up)
 
         request = Request(self._base + path, JSON, MAX_SIZE, redirects=False)
         before = self.requests
@@ -106,13 +109,14 @@ class Source:
             self._failures += 1
             if self._failures >= _FAILURES:
                 self._given_up = cause
-            return Answer(sent=self.requests > before, cause=cause)
+            return SearchAnswer(sent=self.requests > before, cause=cause)
+
         self._failures = 0
-        own = Traits.of(work, work.csl)
-        is_there = any(compare(own, item) for item in items)
+        wanted = Traits.of(work)
+        is_there = any(compare(wanted, item) for item in items)
         lifetime = _KEPT if is_there else _KEPT_WITHOUT
         write(self._store, {key: new_entry(dump(items).encode(), JSON, lifetime)})
-        return Answer(items, sent=True)
+        return SearchAnswer(items, sent=True)
 
     def _stored(self, key: Key) -> list[Item] | None:
         """Return a stored answer that is not stale, or None."""
@@ -140,6 +144,7 @@ class Source:
 
 
 def _number(text: str | None) -> float | None:
+    """Return the number in a header; None if it is missing, or anything but a few digits."""
     if text is None or not text.isascii() or not text.isdigit() or len(text) > 9:
         return None
     return float(text)

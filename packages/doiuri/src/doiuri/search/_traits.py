@@ -73,10 +73,15 @@ class Traits(NamedTuple):
     article: str  # the number of an article without pages of the volume; "" if there is none
 
     @classmethod
-    def of(cls, work: Work, item: Mapping[str, Any]) -> Traits:
-        """Return the traits of a work.
+    def of(cls, work: Work) -> Traits:
+        """Return the traits of a work."""
+        return cls.of_item(work, work.csl)
 
-        :param item: its CSL-JSON, perhaps with the members that Crossref adds
+    @classmethod
+    def of_item(cls, work: Work, item: Mapping[str, Any]) -> Traits:
+        """Return the traits of a work that a search returned.
+
+        :param item: its CSL-JSON with the members that Crossref adds
         """
         names = work.authors or work.editors
         dates = (read_date(item.get(member)) for member in _DATES)

@@ -1,4 +1,15 @@
-"""Citations in a text, and the order, numbers and letters of the list of references."""
+"""Citations in a text, and the order, numbers and letters of the list of references.
+
+1. The works that are known become the items of a CSL processor, which takes each as cited once, in the order of
+   the first citations. It sorts and numbers them, and tells apart those that look alike; the result is
+   ``references``.
+2. A citation of the form "p" is what this processor returns. The other forms are put together from the parts of
+   such citations: the names, the rest without them, the year.
+3. Works that are not known have no item. The processor shows the id of such a cite, which the text for it replaces
+   (``_with_texts``).
+4. Entries may have another style and language, so another processor formats them. It takes from the first one
+   what tells works apart, such as letters.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +44,13 @@ if TYPE_CHECKING:
 Form = Literal["p", "t", "year", "author"]
 """A citation in brackets, as part of the sentence, or only the year or author of it."""
 
+# Of "12-14" and "3 & 5", and also of "A-3", which is one number for styles
 _SEVERAL_LOCATORS = re.compile(r"[-–,&]")
 _HYPHEN_IN_RANGE = re.compile(r"(?<=\d)-(?=\d)|(?<=[ivxlcdm])-(?=[ivxlcdm]+\b)")  # also of "vi-xi"
-# Begins the id of a cite whose year is shown alone: the processor has no item with it, and shows the id itself
+# Begins the id of a cite whose year is shown alone: the processor has no item with it, and shows the id itself,
+# which the year then replaces
 _YEAR = "year of "
-# Stands for the word before a citation, so that the style does not begin a sentence
+# A prefix that stands for the word before a citation, so that the style does not begin a sentence; it is taken out
 _WORD = "\ue000"
 
 
@@ -243,7 +256,7 @@ class Bibliography:
         unique = [self._with_author_if_empty(cite) for cite in dict.fromkeys(cites)]
         runs = self._runs(unique, "p", display)
         prefix = unique[0].prefix if unique else ""
-        if runs and prefix:  # the author's "see"; the style has seen to its own words
+        if runs and prefix:  # the author's "see" becomes "See"; the style has seen to its own words
             first = runs[0].text
             runs[0] = runs[0]._replace(text=first[:1].upper() + first[1:])
         if not ends_sentence(csl.to_text(runs)):
@@ -251,6 +264,7 @@ class Bibliography:
         return self._spans(runs, unique)
 
     def _spans(self, runs: Iterable[csl.Run], cites: list[CitationItem]) -> Spans:
+        """Return a citation as texts that lead to the works that they cite."""
         keys = {self._id(cite.key): cite.key for cite in cites}
         return with_whole_brackets(spans_of(runs, lambda run: keys.get(run.item)))
 
@@ -268,7 +282,7 @@ class Bibliography:
     def _among_words(
         self, cites: list[CitationItem], form: Form, display: Display, around: Around
     ) -> list[csl.Run]:
-        """Return a citation of a style of notes in a text."""
+        """Return a citation of a style of notes as the text around it needs: "Kahn, Ants" in a sentence."""
         if form == "t" and around.in_note:
             return self._names_and_rest(cites, display, around)
         if form != "p":
@@ -280,16 +294,17 @@ class Bibliography:
     def _without_doubled_stop(
         self, runs: list[csl.Run], cites: list[CitationItem], around: Around
     ) -> list[csl.Run]:
-        """Return a citation without its full stop if the sentence goes on; one of an abbreviation stays.
+        """Return a citation without the full stop of the style at its end, if the author's sentence goes on.
 
-        If the author's follows, it stays only in quotation marks: ‘Bees, etc.’.
+        The stop of an abbreviation, as in "Bees, etc.", stays before other words. Before the author's own full
+        stop, it stays only in quotation marks: ‘Bees, etc.’.
         """
         text = csl.to_text(runs)
-        is_doubled = around.after.startswith(".")
-        if bool(cites) and self._ends_in_abbreviation(cites[-1], text):
-            is_one_too_many = is_doubled and text.endswith(".")
+        precedes_stop = around.after.startswith(".")
+        if cites and self._ends_in_abbreviation(cites[-1], text):
+            is_one_too_many = precedes_stop and text.endswith(".")
         else:
-            is_one_too_many = is_doubled or around.continues
+            is_one_too_many = precedes_stop or around.continues
         return without_stop(runs) if is_one_too_many else runs
 
     def _ends_in_abbreviation(self, cite: CitationItem, text: str) -> bool:
@@ -303,7 +318,7 @@ class Bibliography:
     def _names_and_rest(
         self, cites: list[CitationItem], display: Display, around: Around
     ) -> list[csl.Run]:
-        """Return works in a note, such as "Kahn, Ants, 12"."""
+        """Return works as part of a sentence of a note, the names first, such as "Kahn, Ants, 12"."""
         runs: list[csl.Run] = []
         for number, cite in enumerate(cites, 1):
             if runs:
@@ -311,23 +326,26 @@ class Bibliography:
             if cite.key not in self._by_key:
                 runs += self._in_sentence(cite, "t", display)
                 continue
+
             prefix = [csl.Run(f"{cite.prefix} ")] if cite.prefix else []
-            without_author = replace(cite, prefix="", no_author=True)
-            rest = self._with_texts(
-                self._in_brackets([without_author], follows_word=True), [cite], display
-            )
             runs += [*prefix, *self._author(cite)]
+            without_author = replace(cite, prefix="", no_author=True)
+            rest_runs = self._in_brackets([without_author], follows_word=True)
+            rest = self._with_texts(rest_runs, [cite], display)
             if rest:
-                after = around if number == len(cites) else Around(after=";")
-                runs += [csl.Run(", "), *self._without_doubled_stop(rest, [cite], after)]
+                is_last = number == len(cites)
+                around_rest = around if is_last else Around(after=";")
+                runs += [csl.Run(", "), *self._without_doubled_stop(rest, [cite], around_rest)]
         return runs
 
     def _with_author_if_empty(self, cite: CitationItem) -> CitationItem:
-        """Return a cite with its author if the style shows nothing without."""
+        """Return a cite with its author if the style shows nothing without, as of a work without a title."""
         if not cite.no_author or cite.key not in self._by_key:
             return cite
         csl_cite = self._csl_cite(replace(cite, prefix="", suffix=""))
-        return cite if self._processor.cite([csl_cite]) else replace(cite, no_author=False)
+        if self._processor.cite([csl_cite]):
+            return cite
+        return replace(cite, no_author=False)
 
     def placed(
         self,
@@ -350,23 +368,23 @@ class Bibliography:
             if form == "p":
                 csl_cites = self._processor.sort(csl_cites)
             csl_citations.append(csl_cites)
+        placed_citations = self._style.parsed.place(csl_citations, notes)
 
-        are_numbered = notes is not None
+        # The processor sorts the cites of a citation, so each is found by what it was before it had a place
         placed = []
-        csl_placed = self._style.parsed.place(csl_citations, notes)
-        for (form, cites), csl_cites in zip(unique, csl_placed, strict=True):
-            places = {cite._replace(place=csl.Place()): cite.place for cite in csl_cites}
+        for (form, cites), placed_cites in zip(unique, placed_citations, strict=True):
+            places = {cite._replace(place=csl.Place()): cite.place for cite in placed_cites}
             with_places = []
             for cite in cites:
                 place = places[self._unplaced(cite, form)]
-                if not are_numbered:
+                if notes is None:
                     place = place._replace(first_note=0)
                 with_places.append(replace(cite, place=place))
             placed.append(tuple(with_places))
         return placed
 
     def _unplaced(self, cite: CitationItem, form: Form) -> csl.Cite:
-        """Return a cite of a citation of a form, before it has a place; names alone are no reference."""
+        """Return a cite before it has a place; in the form "author", it is names alone, which refer to no work."""
         is_name = form == "author"
         return self._csl_cite(cite)._replace(author_only=is_name, place=csl.Place())
 
@@ -415,12 +433,12 @@ class Bibliography:
             self.problems.append(problem)
 
     def _entry_texts(self, references: list[Reference], cache: EntryCache) -> list[_EntryText]:
-        """Return the texts of entries, without their numbers."""
+        """Return the texts of entries, without their numbers; those that the cache lacks are formatted."""
         keys = self._entry_keys(references)
-        pairs = list(zip(keys, references, strict=True))
-        to_format = [(key, reference) for key, reference in pairs if key not in cache]
+        keyed = list(zip(keys, references, strict=True))
+        to_format = [(key, reference) for key, reference in keyed if key not in cache]
         if to_format and self._entry_style.replaces_names:
-            to_format = pairs  # as an entry depends on the one before it
+            to_format = keyed  # as an entry depends on the one before it
 
         formatted = self._format([reference for _, reference in to_format])
         for (key, reference), entry in zip(to_format, formatted, strict=True):
@@ -457,25 +475,27 @@ class Bibliography:
     def _in_brackets(
         self, cites: list[CitationItem], *, follows_word: bool = False
     ) -> tuple[csl.Run, ...]:
-        """Return a citation of the form "p".
+        """Return a citation of the form "p", such as "(Kahn, 2001; Li, 2002)".
 
         :param follows_word: whether it stands in a sentence, so that a style of notes does not begin one
         """
-        csl_cites = [self._csl_cite(cite) for cite in cites]
         processor = self._processor
         is_numeric_of_ours = self._style.is_shipped and self._style.numbered
         if is_numeric_of_ours and not all(self._is_bare(cite) for cite in cites):
             processor = self._with_semicolons
 
+        csl_cites = [self._csl_cite(cite) for cite in cites]
         if follows_word and not csl_cites[0].prefix:
             csl_cites[0] = csl_cites[0]._replace(prefix=_WORD)
         runs = processor.cite(csl_cites)
-        shown = {run.item for run in runs}
-        hidden = [cite for cite in csl_cites if cite.id not in shown and not processor.cite([cite])]
-        if hidden:
-            # Of a work without author and date, a .csl style may show nothing
+
+        # Of a work without author and date, a .csl style may show nothing: its year ("n.d.") is shown instead
+        visible_ids = {run.item for run in runs}
+        absent = [cite for cite in csl_cites if cite.id not in visible_ids]
+        empty = [cite for cite in absent if not processor.cite([cite])]
+        if empty:
             for place, cite in enumerate(csl_cites):
-                if cite in hidden:
+                if cite in empty:
                     csl_cites[place] = cite._replace(id=f"{_YEAR}{cite.id}")
             runs = processor.cite(csl_cites)
         return tuple(run._replace(text=run.text.replace(f"{_WORD} ", "")) for run in runs)
@@ -483,9 +503,9 @@ class Bibliography:
     def _with_texts(
         self, runs: Iterable[csl.Run], cites: list[CitationItem], display: Display
     ) -> list[csl.Run]:
-        """Return runs, with the text of works that are not in the list, or are shown as their year alone."""
+        """Return runs with texts in place of ids: of works that are not listed, or whose year is shown alone."""
         keys = {self._id(cite.key): cite.key for cite in cites}
-        shown = []
+        with_texts = []
         for run in runs:
             id_ = run.item.removeprefix(_YEAR)
             key = keys.get(id_)
@@ -494,8 +514,8 @@ class Bibliography:
                 text = _unknown_work(key, display)
             elif key is not None and run.item.startswith(_YEAR):
                 text = self._year(self._by_key[key])
-            shown.append(run._replace(text=text, item=id_))
-        return shown
+            with_texts.append(run._replace(text=text, item=id_))
+        return with_texts
 
     def _is_bare(self, cite: CitationItem) -> bool:
         """Return whether the author of the text added nothing to a work that is known."""
@@ -510,7 +530,11 @@ class Bibliography:
         return processor
 
     def _csl_cite(self, cite: CitationItem) -> csl.Cite:
-        """Return a cite as the processor takes it; in our styles, locators are no part of links."""
+        """Return a cite as the processor takes it.
+
+        In our styles, the locator is part of the suffix, and so of no link. Without an item, the processor would
+        show no locator at all.
+        """
         locator = cite.locator
         suffix = cite.suffix
         if self._style.is_shipped or cite.key not in self._by_key:
@@ -549,7 +573,7 @@ class Bibliography:
         return [*prefix, *self._author_and_rest(cite)]
 
     def _author_and_rest(self, cite: CitationItem) -> list[csl.Run]:
-        """Return an author and in brackets the rest, such as "Kahn (2001, p. 12)"."""
+        """Return an author and the rest in brackets, such as "Kahn (2001, p. 12)" or "Kahn [1]"."""
         csl_cite = self._csl_cite(cite)._replace(prefix="", suppress_author=True)
         rest = self._processor.cite([csl_cite])
         if not rest:  # the style shows neither a year nor a number
@@ -562,22 +586,24 @@ class Bibliography:
         if author and "superscript" not in rest[0].formats:
             author.append(csl.Run(" "))
 
-        runs = [*author, *rest]
-        if not csl_cite.suffix:
-            return [run._replace(item=csl_cite.id) for run in runs]
-        *linked, last = runs
-        return [*(run._replace(item=csl_cite.id) for run in linked), last]
+        # All of it links to the work, but for a suffix and the bracket behind it
+        linked = [*author, *rest]
+        unlinked = [linked.pop()] if csl_cite.suffix else []
+        return [*(run._replace(item=csl_cite.id) for run in linked), *unlinked]
 
     def _year_alone(self, cite: CitationItem) -> list[csl.Run]:
-        """Return the year of a work, with the locator and the suffix."""
+        """Return the year of a work, with the locator and the suffix.
+
+        In an author-date style, it is what the style shows without the author.
+        """
         csl_cite = self._csl_cite(cite)
-        runs = self._processor.cite([csl_cite._replace(prefix="", suffix="", suppress_author=True)])
-        shown = [run for run in runs if run.item]
-        # Without its author, a citation of an author-date style alone is a year
-        if self._style.numbered or self._style.is_note or not shown:
-            year = self._year(self._by_key[cite.key])
-            return [csl.Run(year, item=csl_cite.id), csl.Run(self._locator(cite) + cite.suffix)]
-        return [*shown, csl.Run(csl_cite.suffix)]
+        without_author = csl_cite._replace(prefix="", suffix="", suppress_author=True)
+        year_runs = [run for run in self._processor.cite([without_author]) if run.item]
+        is_author_date = not (self._style.numbered or self._style.is_note)
+        if is_author_date and year_runs:
+            return [*year_runs, csl.Run(csl_cite.suffix)]
+        year = self._year(self._by_key[cite.key])
+        return [csl.Run(year, item=csl_cite.id), csl.Run(self._locator(cite) + cite.suffix)]
 
     def _author(self, cite: CitationItem) -> list[csl.Run]:
         """Return the names that the style shows in a citation, or else the title, for a sentence."""
@@ -586,7 +612,7 @@ class Bibliography:
         return [run._replace(item=id_) for run in self._processor.cite([names])]
 
     def _locator(self, cite: CitationItem) -> str:
-        """Return what follows a label, such as ", pp. 12–14"; "" without a locator."""
+        """Return the locator with its label, such as ", pp. 12–14"; "" without a locator."""
         if not cite.locator:
             return ""
         is_plural = cite.plural or _SEVERAL_LOCATORS.search(cite.locator) is not None

@@ -82,6 +82,9 @@ def plain_text(value: object, limit: int) -> str:
     characters, bidi marks and other invisible characters are dropped, and so are lone surrogates. The function
     is idempotent.
 
+    >>> plain_text("H<sub>2</sub>O &amp;amp; <em>Vec</em>&lt;T&gt;", 100)
+    'H₂O & Vec<T>'
+
     :param limit: the most characters; a longer text is cut and ends in "…".
     """
     number = integer(value)
@@ -114,22 +117,26 @@ def rich_text(value: object, limit: int) -> str:
 
 
 def _without_lone_tags(text: str) -> str:
-    """Return rich text without the tags that close nothing, or are not closed."""
-    kept: list[str] = []
-    opened: list[int] = []  # the places in kept of the tags that are open
+    """Return rich text without the tags that close nothing, or are not closed.
+
+    >>> _without_lone_tags("<i>a</b></i> <sub>b")
+    '<i>a</i> b'
+    """
+    parts: list[str] = []
+    opened: list[int] = []  # the numbers of the parts that are open tags
     for token in _RICH_TAG.split(text):
         if _RICH_TAG.fullmatch(token):
             is_closing = token.startswith("</")
             if not is_closing:
-                opened.append(len(kept))
-            elif opened and _closing(kept[opened[-1]]) == token:
+                opened.append(len(parts))
+            elif opened and _closing(parts[opened[-1]]) == token:
                 opened.pop()
             else:
                 continue
-        kept.append(token)
-    for place in opened:
-        kept[place] = ""
-    return "".join(kept)
+        parts.append(token)
+    for number in opened:
+        parts[number] = ""
+    return "".join(parts)
 
 
 def _closing(tag: str) -> str:
@@ -140,7 +147,7 @@ def _closing(tag: str) -> str:
 
 
 def _without_markup(source: str, *, rich: bool) -> str:
-    """Return visible text, one level of markup removed after the other."""
+    """Return visible text, one level of markup removed after the other: "&amp;lt;i&amp;gt;a" is "a"."""
     text = _visible(with_windows_characters(source))
     for _ in range(_MAX_ROUNDS):
         if "<" not in text and "&" not in text:
@@ -188,93 +195,105 @@ def _visible(text: str) -> str:
 def _decoded(text: str, *, rich: bool) -> str:
     """Return a text without one level of markup and escapes."""
     if "<" in text:
-        text = _OTHER_MARKUP.sub("", _without_tags(text, rich=rich))
+        text = _OTHER_MARKUP.sub("", _TagRemover(rich=rich).text(text))
     text = _AMPERSANDS.sub("&", text)
     return _ENTITY.sub(lambda entity: unescape(entity[0]), text)
 
 
-def _without_tags(text: str, *, rich: bool) -> str:
-    """Return a text without tags. White space in formulas is dropped, and added between them and words.
+class _TagRemover:
+    """Reads a text, and returns it without its tags.
 
-    :param rich: keep the tags of CSL's rich text, and write similar ones like these.
+    - An element of HTML or JATS in running text, such as ``<em>``, leaves its text; a block, such as ``<p>``,
+      becomes a space. The name of no such element, as in "Vec<T>", is text.
+    - ``<sup>`` and ``<sub>`` are replaced where they end: "10<sup>-5</sup>" is "10⁻⁵".
+    - A formula, ``<math>``, becomes its text, apart from words beside it.
+    - In rich text, the tags of CSL's stay, and similar ones are written like these: ``<em>`` is ``<i>``.
     """
-    kept = [""]
-    spans: list[str] = []
-    scripts: list[int] = []  # where those that are open start in kept
-    is_after_formula = False
-    tokens = iter(_TOKENS.split(text))
-    for token in tokens:
-        tag = _TAG.fullmatch(token)
-        if tag is None:
-            if is_after_formula and token[:1].isalpha():
-                kept.append(" ")
-            kept.append(token)
-            is_after_formula = False
-            continue
 
+    def __init__(self, *, rich: bool) -> None:
+        self._rich = rich
+        self._parts = [""]  # of the text that is returned
+        self._scripts: list[int] = []  # the number of the first part of each open <sup> or <sub>
+        self._spans: list[str] = []  # the rich tag for each open <span>, "" for most
+        self._is_after_formula = False
+
+    def text(self, source: str) -> str:
+        """Return the text without its tags."""
+        tokens = iter(_TOKENS.split(source))
+        for token in tokens:
+            tag = _TAG.fullmatch(token)
+            if tag is None:
+                self._add_text(token)
+            elif tag[3].lower() != "math":
+                self._add_tag(tag)
+            elif tag[1] == "":  # else it closes no formula
+                self._add_formula(tokens)
+        return separated("".join(self._parts))
+
+    def _add_text(self, text: str) -> None:
+        if self._is_after_formula and text[:1].isalpha():
+            self._parts.append(" ")
+        self._parts.append(text)
+        self._is_after_formula = False
+
+    def _add_formula(self, tokens: Iterator[str]) -> None:
+        """Add the text of a formula, and go on in the tokens to its end."""
+        formula = Formula(rich=self._rich)
+        for token in tokens:
+            tag = _TAG.fullmatch(token)
+            if tag is None:
+                formula.add(token)
+                continue
+            is_closing = tag[1] != ""
+            name = tag[3].lower()
+            if name == "math" and is_closing:
+                break
+            formula.read(name, is_closing=is_closing, is_empty=token.endswith("/>"))
+
+        if self._parts[-1][-1:].isalpha():
+            self._parts.append(" ")
+        self._parts.append(formula.text())
+        self._is_after_formula = True
+
+    def _add_tag(self, tag: re.Match[str]) -> None:
+        """Add what remains of a tag, or nothing."""
         is_closing = tag[1] != ""
         prefix = (tag[2] or "").lower()
         name = tag[3].lower()
-        if name == "math":
-            if is_closing:  # without a formula
-                continue
-            if kept[-1][-1:].isalpha():
-                kept.append(" ")
-            kept.append(_formula(tokens, rich=rich))
-            is_after_formula = True
-        elif name in _BLOCKS and prefix in {"", "jats"}:
-            kept.append(" ")
-        elif name in _SHIFTS and not rich:
-            _shift(kept, scripts, name, is_closing=is_closing)
+        if name in _BLOCKS and prefix in {"", "jats"}:
+            self._parts.append(" ")
+            return
+        if name in _SHIFTS and not self._rich:
+            self._shift(name, is_closing=is_closing)
+            return
+
+        rich_tag = self._rich_tag(tag[0], name, is_closing=is_closing) if self._rich else ""
+        if rich_tag:
+            self._parts.append(rich_tag)
+        elif name not in _INLINE and prefix not in _PREFIXES:
+            self._parts.append(tag[0])
+
+    def _shift(self, name: str, *, is_closing: bool) -> None:
+        """Begin what is raised or lowered, or replace it where it ends."""
+        if not is_closing:
+            self._scripts.append(len(self._parts))
+        elif self._scripts:
+            start = self._scripts.pop()
+            script = "".join(self._parts[start:])
+            self._parts[start:] = [_SHIFTS[name](script)]
+
+    def _rich_tag(self, tag: str, name: str, *, is_closing: bool) -> str:
+        """Return the tag of CSL's rich text for a tag, or "" if there is none."""
+        if name != "span":
+            opening = _RICH.get(name, "")
+        elif not is_closing:
+            opening = _SMALL_CAPS if "small-caps" in tag else ""
+            self._spans.append(opening)
         else:
-            rich_tag = _rich_tag(token, name, spans, is_closing=is_closing) if rich else ""
-            if rich_tag:
-                kept.append(rich_tag)
-            elif name not in _INLINE and prefix not in _PREFIXES:
-                kept.append(token)
-    return separated("".join(kept))
-
-
-def _formula(tokens: Iterator[str], *, rich: bool) -> str:
-    """Return the text of a formula, and go on in the tokens to its end."""
-    formula = Formula(rich=rich)
-    for token in tokens:
-        tag = _TAG.fullmatch(token)
-        if tag is None:
-            formula.add(token)
-            continue
-        is_closing = tag[1] != ""
-        name = tag[3].lower()
-        if name == "math" and is_closing:
-            break
-        formula.read(name, is_closing=is_closing, is_empty=token.endswith("/>"))
-    return formula.text()
-
-
-def _shift(kept: list[str], scripts: list[int], name: str, *, is_closing: bool) -> None:
-    """Begin what is raised or lowered, or replace it where it ends."""
-    if not is_closing:
-        scripts.append(len(kept))
-    elif scripts:
-        start = scripts.pop()
-        kept[start:] = [_SHIFTS[name]("".join(kept[start:]))]
-
-
-def _rich_tag(token: str, name: str, spans: list[str], *, is_closing: bool) -> str:
-    """Return the tag of CSL's rich text for a tag, "" if there is none.
-
-    :param spans: the tags for the open elements ``span``, most of which mean nothing here
-    """
-    if name != "span":
-        opening = _RICH.get(name, "")
-    elif not is_closing:
-        opening = _SMALL_CAPS if "small-caps" in token else ""
-        spans.append(opening)
-    else:
-        opening = spans.pop() if spans else ""
-    if opening and is_closing:
-        return _closing(opening)
-    return opening
+            opening = self._spans.pop() if self._spans else ""
+        if opening and is_closing:
+            return _closing(opening)
+        return opening
 
 
 def is_web(url: str) -> bool:

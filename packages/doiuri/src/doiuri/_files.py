@@ -82,6 +82,7 @@ def _is_writable(path: str | os.PathLike[str], status: os.stat_result) -> bool:
 
 
 def _create(draft: Path, mode: int, path: str | os.PathLike[str]) -> None:
+    """Create an empty draft of the file at ``path``, which an error names."""
     try:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     except OSError as error:  # users do not know the name of the draft
@@ -140,6 +141,10 @@ def _locked(folder: Path, timeout: float) -> Iterator[None]:
 
 
 def _lock(descriptor: int, folder: Path, timeout: float) -> None:
+    """Wait for the lock of a folder that is open as ``descriptor``; return without it if there are no locks.
+
+    :raises TimeoutError: if another process holds it longer than ``timeout`` seconds.
+    """
     import fcntl
 
     deadline = time.monotonic() + timeout

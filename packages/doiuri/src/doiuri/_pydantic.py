@@ -89,7 +89,10 @@ def json_schema(form: str = "name") -> dict[str, Any]:
 
 
 def _readable(doi: DOI) -> str:
-    """Return the name or, if ``DOI.parse`` would not read this name, the URI."""
+    """Return the name or, if ``DOI.parse`` would not read this name, the URI.
+
+    "10.1000/50%25" is a name that it reads as another one.
+    """
     try:
         parsed = doi.parse(doi.name)
     except DOISyntaxError:  # such as a suffix of blanks
@@ -98,6 +101,8 @@ def _readable(doi: DOI) -> str:
 
 
 def _validator(doi: type[DOI], read: Callable[[str], DOI]) -> Callable[[object], DOI]:
+    """Return the function that pydantic calls with a value: it lets DOIs pass, and reads text with ``read``."""
+
     def validate(value: object) -> DOI:
         if isinstance(value, doi):
             return value
@@ -112,12 +117,13 @@ def _validator(doi: type[DOI], read: Callable[[str], DOI]) -> Callable[[object],
 
 
 def _error(position: int, reason: str, suggestion: str | None) -> PydanticCustomError:
+    """Return the error that pydantic reports, with position, reason and suggestion as data, too."""
     from pydantic_core import PydanticCustomError
 
-    better = "" if suggestion is None else "; write {suggestion}"
+    advice = "" if suggestion is None else "; write {suggestion}"
     context = {"position": position, "reason": reason, "suggestion": suggestion}
     return PydanticCustomError(
-        "doi_syntax", "not a DOI: {reason} (position {position})" + better, context
+        "doi_syntax", "not a DOI: {reason} (position {position})" + advice, context
     )
 
 

@@ -41,6 +41,9 @@ _DROPPED = re.compile("[\u034f\u1806\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\
 def decoded_host(host: str | None) -> str:
     """Return the host that a URL's host means: clients decode escapes, and IDNA maps characters to ASCII.
 
+    >>> decoded_host("127%2E0.0.1"), decoded_host("EXAMPLE．org")
+    ('127.0.0.1', 'example.org')
+
     Returns "%", which is no host, if the result has a character that no host has. Clients and proxies
     disagree about such hosts: after ``127.0.0.1%3A80`` is decoded, it has a port.
     """
@@ -62,7 +65,11 @@ def is_loopback(host: str) -> bool:
 
 
 def is_private(host: str) -> bool:
-    """Return whether a host is this machine or in a private network, judged by its name or address alone."""
+    """Return whether a host is this machine or in a private network, judged by its name or address alone.
+
+    >>> [is_private(host) for host in ("127.1", "10.0.0.1", "nas.local", "doi.org")]
+    [True, True, True, False]
+    """
     name = host.rstrip(".")  # some clients and proxies also read an address with a final dot
     address = _address(name)
     if address is not None:
@@ -80,7 +87,10 @@ def addresses_of(host: str, port: int | None) -> list[str]:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that a host is, as the system reads it; an IPv4 one if it reaches that."""
+    """Return the address that a host is, as the system reads it; None if it is a name.
+
+    An IPv6 address that reaches an IPv4 one, such as ::ffff:127.0.0.1, is returned as that.
+    """
     if " " in host:
         return None  # inet_aton ignores what follows
     try:

@@ -68,12 +68,14 @@ def find(text: str, syntax: str = "text") -> Iterator[Match]:
 
 
 def _matches(text: str, mentions: Iterable[MentionSpan]) -> Iterator[Match]:
+    """Yield the mentions as matches, with their texts and labels."""
     new = tuple.__new__  # takes half the time of Match(…)
     for start, name, end, doi in mentions:
         yield new(Match, (start, end, text[start:end], text[start:name], doi))
 
 
 def _mentions(text: str, syntax: str) -> Iterator[MentionSpan]:
+    """Return the mentions in a text; raises ValueError if the syntax is unknown."""
     match syntax:
         case "text":
             return _plain.mentions(text, lambda place: label_nearby(text, place))

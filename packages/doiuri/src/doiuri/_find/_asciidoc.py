@@ -39,6 +39,7 @@ _ESCAPE = rf"""
 _ESCAPES = lazy(_ESCAPE, re.IGNORECASE | re.VERBOSE)
 _LONGEST_URL = 1000  # characters
 _NOT_BEFORE_MARK = frozenset(";:}/\\")  # nor a letter or a digit
+# A mark such as "*" that closes formatted text: neither white space nor another one before it, no word after it
 _ENDS_WORD = r"(?<! \s | {0} ) {0} (?! [^\W_] | {0} )"
 _PASSTHROUGHS = frozenset(["pass", "+", "++", "+++", "$$"])  # what is in them is shown as it is
 # What closes the text that a mark or a passthrough opens
@@ -103,7 +104,11 @@ class AsciiDoc(Scanner):
                 return (), token.end()
 
     def _enclosed(self, token: re.Match[str], end: int) -> Construct | None:
-        """Return the construct of a passthrough or a mark; None if it is part of a name, or nothing closes it."""
+        """Return the construct of a passthrough or a mark; None if it is part of a name, or nothing closes it.
+
+        A passthrough, ``+10.1000/a_b_+``, is read as it is. Of formatted text, ``_10.1000/182_``, only the opening
+        mark is the construct: the text goes on as running text, and its closing mark is remembered.
+        """
         is_mark = token.lastgroup == "mark"
         if is_mark and not self._may_open(token):
             return None
@@ -114,9 +119,8 @@ class AsciiDoc(Scanner):
 
         if opener in _PASSTHROUGHS:
             content = VisibleText(self.text, token.end(), closer.start())
-            if (
-                "[" not in content.text
-            ):  # else it is the source of a link, as documentation shows it
+            is_link_shown = "[" in content.text  # the source of a link, in documentation
+            if not is_link_shown:
                 return content.whole_or_mentions(), closer.end()
         self._closing.add(closer.start())
         return (), token.end()

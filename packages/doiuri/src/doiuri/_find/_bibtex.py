@@ -84,7 +84,11 @@ _NOTHING = r"(?>(?:[{}]|[ \t]*[\r\n]\s*+)+)"
 
 
 class BibTeX(Scanner):
-    """BibTeX or LaTeX."""
+    r"""BibTeX or LaTeX.
+
+    The value of a field or a command that is one DOI is a construct: ``doi = {10.1000/a\_b}``. Any other value is
+    read as running text, in which braces may protect a part of a name: ``10.1000/{ABC}``.
+    """
 
     names = (
         lazy(
@@ -138,7 +142,9 @@ class BibTeX(Scanner):
     def _value(self, start: int, *, labelled: bool) -> Construct:
         """Return the construct of the value whose delimiter is just before ``start``.
 
-        If the value is not one DOI, it is running text.
+        If the value is not one DOI, it is running text: the construct is empty.
+
+        :param labelled: whether the field or command is for DOIs.
         """
         text = self.text
         running_text = (), start
@@ -171,7 +177,7 @@ class BibTeX(Scanner):
         return quoted.end()
 
     def _is_protective(self, place: int) -> bool:
-        """Return whether TeX shows nothing for the brace, as in ``10.1000/{ABC}``.
+        """Return whether the brace only protects a part of a name, as in ``10.1000/{ABC}``.
 
         A closing brace is known to be protective once its opening brace has been asked about.
         """
@@ -186,7 +192,7 @@ class BibTeX(Scanner):
         return True
 
     def _is_in_name(self, place: int) -> bool:
-        """Return whether a name may go on behind the opening brace at ``place``."""
+        """Return whether a name may go on after the opening brace at ``place``, as in ``10.1000/{ABC}``."""
         if self.text[place - 1 : place] in _NOT_IN_NAMES:
             return False
         start = self.text.rfind("10.", max(0, place - _NAME_LENGTH), place)
@@ -200,7 +206,10 @@ class BibTeX(Scanner):
 
 
 def _without_entity(token: re.Match[str]) -> str:
-    """Return the character that an entity stands for, and what TeX shows for any other token."""
+    """Return the character that an entity stands for, and what TeX shows for any other token.
+
+    The entity may have been escaped again: "&amp;lt;" is "<", too.
+    """
     if token["entity"] is None:
         return _unescaped(token)
     from html import unescape  # slow to import, and rarely needed
@@ -228,7 +237,7 @@ def _unescaped(token: re.Match[str]) -> str:
 
 
 def _field(text: str, place: int) -> str | None:
-    """Return the name of the field whose "=" is at ``place``, if it is one that holds DOIs."""
+    """Return the name of the field whose "=" is at ``place``; None if it is not one that holds DOIs or links."""
     before_sign = text[max(0, place - _FIELD_LENGTH) : place].rstrip()
     field = _FIELD.search(before_sign, max(0, len(before_sign) - len("link")))
     if field is None:
@@ -237,7 +246,7 @@ def _field(text: str, place: int) -> str | None:
 
 
 def _without_braces(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return start and end of ``text[start:end]`` without the braces around all of it."""
+    """Return start and end of ``text[start:end]`` without the braces around all of it: ``{10.1000/182}``."""
     while start < end and text[start] == "{" and _closer(text, start) == end - 1:
         start += 1
         end -= 1

@@ -28,15 +28,15 @@ INVISIBLE_ONE = r"\xad|[\u200b\u2060]|\ufeff"
 _BREAK = lazy(r"</?[wW][bB][rR]\b")
 # May begin an entity for a character that a name continues with
 AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot);)"
-_LONGEST_SPACE = 40  # before such a beginning
-# In TEI: where a line, a page or a column of the source begins, also inside a name
-_BEGINNING = lazy(r"<[lpc]b\b")
+# A milestone of TEI: where a line, a page or a column of the source begins, also inside a name
+_MILESTONE = lazy(r"<[lpc]b\b")
+_LONGEST_SPACE = 40  # before a milestone
 _IN_WORD = lazy(r"""<[^<>]*\sbreak\s*=\s*["']no["']""")
-# What may go on with a name after such a beginning, and is neither prose nor the number of the next reference
+# What may go on with a name after a milestone, and is neither prose nor the number of the next reference
 _REST_OF_NAME = lazy(r"(?!10\.)(?![0-9]+[.)\]]?(?:[\s<]|\Z))[a-z0-9._/()-]*[0-9]")
 _IN_NAME = lazy(r"10\.?(?>(?:[^\s<>]+|\s*<[lpc]b\b[^<>]*>\s*)*)\s*\Z")
-_BEGINNINGS = lazy(r"(?:\s*<[lpc]b\b[^<>]*>)+\s*\Z")
-_NAME_LENGTH = 200  # how far before a beginning the start of the name is looked for
+_MILESTONES = lazy(r"(?:\s*<[lpc]b\b[^<>]*>)+\s*\Z")
+_NAME_LENGTH = 200  # how far before a milestone the start of the name is looked for
 _NUMBER = lazy(r"[0-9]+(?:[\s<]|\Z)")
 _SPACE_BEFORE = lazy(r"\s+")
 _NAME = lazy(name_start(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr|<[lpc]b)"))
@@ -106,52 +106,66 @@ class HTML(Scanner):
     delimiters: ClassVar = {'"': ('="',), "'": ("='",)}
 
     def mentions(self) -> Iterator[MentionSpan]:
+        """Yield the mentions, without those that break after a hyphen, as in "10.1000/a-<lb/>b".
+
+        The hyphen may belong to the name, or only to the line.
+        """
         for mention in super().mentions():
             _, _, end, _ = mention
-            # A hyphen before the break may belong to the name or only to the line
-            is_broken = self.text[end - 1] == "-" and _BEGINNING.match(
+            is_broken = self.text[end - 1] == "-" and _MILESTONE.match(
                 self.text, self._after_space(end)
             )
             if not is_broken:
                 yield mention
 
     def _after_space(self, place: int) -> int:
+        """Return where the white space at ``place`` ends; ``place`` if there is none."""
         space = _SPACE_BEFORE.match(self.text, place)
         return space.end() if space else place
 
     def running_text(self, start: int, end: int, edits: list[Stretch]) -> VisibleText:
-        """Return running text; a beginning inside a name has no white space around it either."""
-        begin_of_stretch = start
-        with_space: list[Stretch] = []
+        """Return running text.
+
+        Readers see no white space around a milestone inside a name, either: "10.1000/a <lb/> b" is 10.1000/ab.
+        """
+        text_start = start
+        without_space: list[Stretch] = []
         for edit in edits:
-            if _BEGINNING.match(self.text, edit.start):
+            if _MILESTONE.match(self.text, edit.start):
                 before = self.text[max(start, edit.start - _LONGEST_SPACE) : edit.start]
-                begin = edit.start - len(before) + len(before.rstrip())
-                edit = Stretch(max(start, begin), self._after_space(edit.end), "")  # noqa: PLW2901
-            with_space.append(edit)
+                space_start = edit.start - len(before) + len(before.rstrip())
+                edit = Stretch(max(start, space_start), self._after_space(edit.end), "")  # noqa: PLW2901
+            without_space.append(edit)
             start = edit.end
-        return super().running_text(begin_of_stretch, end, with_space)
+        return super().running_text(text_start, end, without_space)
 
     def _is_in_name(self, start: int, end: int) -> bool:
-        """Return whether the beginning of a line ``text[start:end]`` stands inside a name."""
+        """Return whether the milestone ``text[start:end]`` stands inside a name, as in "10.1000/ab<lb/>cd12".
+
+        After a slash, or marked with break="no", it does. Otherwise no white space may be around it, and what
+        follows must look like the rest of a name, and not like a number of its own.
+        """
         before = self.text[max(0, start - _NAME_LENGTH) : start]
         if not _IN_NAME.search(before):
             return False
-        last = _BEGINNINGS.sub("", before).rstrip()[-1:]
+        last = _MILESTONES.sub("", before).rstrip()[-1:]
         if last == "-":
             return False
         if last == "/" or _IN_WORD.match(self.text, start):
             return True
-        has_space = before[-1:].isspace() or self.text[end : end + 1].isspace()
-        if has_space or not last.isalnum():
-            return not has_space and last in "._" and self._goes_on(end)
-        return self._goes_on(end) and not _NUMBER.match(self.text, end)
 
-    def _goes_on(self, end: int) -> bool:
-        return _REST_OF_NAME.match(self.text, end) is not None
+        has_space = before[-1:].isspace() or self.text[end : end + 1].isspace()
+        if has_space or not _REST_OF_NAME.match(self.text, end):
+            return False
+        if last.isalnum():
+            return not _NUMBER.match(self.text, end)
+        return last in "._"
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
-        # Tags hold no "<", so the one that a name is in or follows is found from the name backwards
+        """Return the start of the tag that ``place`` is in, or the end of the tag before; and the text's end.
+
+        Tags hold no "<", so they are found from ``place`` backwards.
+        """
         stop = len(self.text)
         start = place
         while (start := self.text.rfind("<", begin, start)) >= 0:
@@ -162,12 +176,16 @@ class HTML(Scanner):
         return begin, stop
 
     def meaning(self, token: re.Match[str], end: int) -> str | Construct:  # noqa: ARG002 - the text is one block
+        """Return what readers see for an entity, ``<wbr>`` or a milestone in a name, or else a tag as a construct.
+
+        A ``<script>`` and CDATA are constructs with what they contain.
+        """
         start, tag_end = token.span()
         if self.text[start] != "<":
             return unescaped(token)
         if _BREAK.match(self.text, start):
             return ""
-        if _BEGINNING.match(self.text, start) and self._is_in_name(start, tag_end):
+        if _MILESTONE.match(self.text, start) and self._is_in_name(start, tag_end):
             return ""
         if not _UNUSUAL.match(self.text, start):
             return in_tag(self.text, start, tag_end), tag_end
@@ -194,7 +212,10 @@ class HTML(Scanner):
 
 
 def _broken_name(text: str, token: re.Match[str]) -> MentionSpan | None:
-    """Return the mention in an element of JATS for a DOI in whose name a typesetter left a blank."""
+    """Return the mention in an element of JATS for a DOI in whose name a typesetter left a blank; else None.
+
+    Such as ``<pub-id pub-id-type="doi">10.1000/ abc</pub-id>``.
+    """
     if not _JATS_DOI.match(token[0]):
         return None
     name = _BROKEN_NAME.match(text, token.end())
@@ -211,6 +232,7 @@ def in_tag(text: str, start: int, end: int) -> Iterable[MentionSpan]:
 
 
 def _in_attributes(text: str, start: int, end: int) -> Iterator[MentionSpan]:
+    """Yield the mentions in the attributes of a tag: a URL is read as a whole, any other value as text."""
     for attribute in _ATTRIBUTE.finditer(text, start, end):
         if attribute.lastindex == 1:
             continue  # no value
@@ -225,7 +247,10 @@ def _in_attributes(text: str, start: int, end: int) -> Iterator[MentionSpan]:
 
 
 def unescaped(token: re.Match[str]) -> str:
-    """Return what readers see for an entity, an invisible character, or white space in a URL."""
+    """Return what readers see for an entity, an invisible character, or white space in a URL.
+
+    That is "<" for "&lt;", and nothing for "&shy;", a zero-width space and a tab.
+    """
     character = html.unescape(token[0])
     is_seen = character not in INVISIBLE and character not in "\t\n\r"
     return character if is_seen else ""

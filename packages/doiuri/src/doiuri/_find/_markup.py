@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from doiuri._find._plain import MentionSpan
 
-    # What a link, a code span or the like mentions, and where it ends
+    # What a link, a code span or the like mentions, and where it ends. A tuple, for the time it takes
     Construct = tuple[Iterable[MentionSpan], int]
 
 _REGISTRANT = "[0-9.]{0,15}+"  # what follows "10." in a prefix
@@ -224,11 +224,17 @@ def _rest_of_prefix(end: str) -> str:
 class Scanner(ABC):
     """Finds the mentions in one ``text``; a subclass knows the tokens of one syntax.
 
-    The text consists of running text and of parts that interrupt it: links, code, tags, values. A token is an
-    escape in running text (also an entity), or the start of a construct, or ordinary text.
+    The text consists of running text and of parts that interrupt it, the constructs: links, code, tags, values. A
+    token is an escape in running text (also an entity), or the start of a construct, or ordinary text.
 
-    Most of a text is far from any name and is not read: for each place where a name may begin, reading starts
-    again at the nearest place before it that is in no construct.
+    1. ``mentions`` goes from one place where a name may begin to the next; what is between them is not read.
+    2. A name that stands between delimiters, as in ``href="https://doi.org/10.1000/182"``, reads the same in every
+       construct, and is taken at once.
+    3. Otherwise ``block`` returns the nearest place before the name that is in no construct, and where the block
+       ends.
+    4. From there ``_read`` reads token by token, and asks for the ``meaning`` of each, up to the end of the
+       construct that the name is in; or, if the name is in running text, of the next one.
+    5. ``running_text`` is what readers see between constructs; the names in it are found as in plain text.
 
     :cvar names: the patterns of places where a name may begin.
     :cvar boundary: a line break where a block begins or ends, such as a paragraph: no construct goes on behind it.
@@ -253,7 +259,10 @@ class Scanner(ABC):
         self._block_end = 0  # of the block that was read last
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
-        """Return where to start reading for ``place``, in no construct and after ``begin``, and where to stop."""
+        """Return where to start reading for ``place``, and where to stop: around the paragraph or the like.
+
+        The start is in no construct, and not before ``begin``.
+        """
         if place >= self._block_end:
             begin = max(begin, self._line_after_boundary(begin, place))
             following = self.boundary.search(self.text, place)
@@ -306,6 +315,8 @@ class Scanner(ABC):
     def _read(self, begin: int, place: int, end: int) -> Construct:
         """Return what is mentioned up to the end of the first construct that ends after ``place``, or to ``end``.
 
+        In Markdown's "10.1000/1, [a](10.1000/2), 10.1000/3", with the first name at ``place``, these are the first
+        two, and the place where the destination ends.
         Reads token by token, from ``begin`` on. Before ``place`` nothing is mentioned.
         """
         text = self.text

@@ -33,7 +33,7 @@ _TARGET_NAME = lazy(
 _EMBEDDED_URI = lazy(r"(?:^|(?<=\s))<")
 _PHRASE_END = lazy(r"[^`\\]*+(?:\\.[^`\\]*+)*`", re.DOTALL)
 _ESCAPE = lazy(r"\\(.)", re.DOTALL)
-# Inside the angle brackets of a SICI, a line is broken behind a dash or colon
+# Inside the angle brackets of a SICI, as in "<693::AID-ASI4>3.0.CO;2-O", a line is broken after a dash or colon
 _BREAK = r"\n(?<=[-:]\n)[ \t]*(?=[^\s<>`]{1,40}>[0-9]\.[0-9]\.(?:CO|TX);)"
 _ESCAPE_OR_BREAK = lazy(rf"\\(.)|{_BREAK}", re.DOTALL)
 _SICI_BREAK = lazy(_BREAK)
@@ -67,6 +67,7 @@ class RST(Scanner):
     tail = _TAIL
 
     def running_text(self, start: int, end: int, edits: list[Stretch]) -> VisibleText:
+        """Return running text, without line breaks inside a SICI."""
         if self.text.find("<", start, end) >= 0:
             line_breaks = _SICI_BREAK.finditer(self.text, start, end)
             joined = [Stretch(line.start(), line.end(), "") for line in line_breaks]
@@ -87,13 +88,17 @@ class RST(Scanner):
                 return (), token.end()  # escaped white space: nothing is seen, but names end there
 
     def _literal(self, start: int, limit: int) -> Construct:
+        """Return the construct of an inline literal; it is empty if nothing closes it before ``limit``."""
         end = self.text.find("``", start, limit)
         if end < 0:
             return (), start
         return VisibleText(self.text, start, end).mentions(), end + 2
 
     def _phrase(self, token: re.Match[str], limit: int) -> Construct:
-        """Return the construct of interpreted text or of a phrase reference."""
+        """Return the construct of interpreted text or of a phrase reference; it is empty if nothing closes it.
+
+        :doi:`10.1000/182` is interpreted text, `Handbook <https://doi.org/10.1000/182>`_ a phrase reference.
+        """
         start, text_start = token.span()
         phrase = _PHRASE_END.match(self.text, text_start, limit)
         if phrase is None:
@@ -103,7 +108,10 @@ class RST(Scanner):
         return _in_phrase(self.text, text_start, phrase.end() - 1, role_name), phrase.end()
 
     def _target(self, start: int) -> Construct | None:
-        """Return the construct of an explicit target whose underscore ends at ``start``, or None."""
+        """Return the construct of an explicit target whose underscore ends at ``start``; None if it is none.
+
+        Such as ".. _handbook: https://doi.org/10.1000/182", or "__ https://doi.org/10.1000/182".
+        """
         margin = _MARGIN.search(self.text, max(0, start - _NEARBY), start)
         if margin is None:
             return None
@@ -121,7 +129,7 @@ class RST(Scanner):
 def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[MentionSpan]:
     """Yield the mentions in a phrase: in its title and its ``<target>``, or in all of it if it has none."""
     labelled = role is not None and _DOI_ROLE.search(role) is not None
-    title_end, target_start = _embedded(text, start, end)
+    title_end, target_start = _target_opening(text, start, end)
     has_target = title_end < end
     if not has_target:
         yield from _in_text(text, start, end, labelled=labelled)
@@ -135,8 +143,11 @@ def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[Me
         yield from _in_text(text, target_start, end - 1, labelled=labelled)
 
 
-def _embedded(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span of the "<" of a target in a phrase; if it has none, the ``end``, empty."""
+def _target_opening(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of the "<" that begins the target in a phrase, as in "Handbook <10.1000/182>".
+
+    If the phrase has no target, the span is empty, at ``end``.
+    """
     no_target = end, end
     if text[end - 1] != ">":
         return no_target
@@ -152,7 +163,7 @@ def _embedded(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_repeated(text: str, start: int, opening: int, end: int) -> bool:
-    """Return whether a phrase is ``NAME<NAME>``, with the same name twice."""
+    """Return whether a phrase is the same name twice, as in "10.1000/182<10.1000/182>"."""
     first = text.find("10.", start, opening)
     second = text.find("10.", opening, end)
     if first < start or second < 0:
@@ -161,7 +172,10 @@ def _is_repeated(text: str, start: int, opening: int, end: int) -> bool:
 
 
 def _in_text(text: str, start: int, end: int, *, labelled: bool) -> Iterable[MentionSpan]:
-    """Return the mention that a text is as a whole, or else those in it."""
+    """Return the mention that a text is as a whole, or else those in it.
+
+    :param labelled: whether the text has a role for DOIs, so that any name counts.
+    """
     mention = VisibleText.replacing(text, (start, end), _ESCAPE, _unescaped).whole(
         labelled=labelled
     )
@@ -180,11 +194,13 @@ def _in_link(text: str, start: int, end: int) -> Iterable[MentionSpan]:
 
 
 def _running(text: str, start: int, end: int) -> Iterator[MentionSpan]:
+    """Yield the mentions in ``text[start:end]``, read as running text."""
     visible = VisibleText.replacing(text, (start, end), _ESCAPE_OR_BREAK, _unescaped)
     return visible.mentions(_TAIL)
 
 
 def _unescaped(token: re.Match[str]) -> str:
+    """Return what readers see for an escape, and nothing for white space or a line break."""
     return token[1] or ""
 
 

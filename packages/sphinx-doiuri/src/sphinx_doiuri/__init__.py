@@ -26,6 +26,7 @@ from sphinx_doiuri._compat import (
     report_two_numberings,
 )
 from sphinx_doiuri._config import PRODUCT, add_options, check_options
+from sphinx_doiuri._contents import contents_of
 from sphinx_doiuri._environment import VERSION, DOICollector, doi_data, shows_pages
 from sphinx_doiuri._lists import compute_lists, documents_to_write
 from sphinx_doiuri._locale import CATALOG
@@ -43,7 +44,8 @@ from sphinx_doiuri._pages import (
 )
 from sphinx_doiuri._read import DOIRole, FindKept, LinkMentions, ReadDOIs, RestoreContents
 from sphinx_doiuri._references import NameWorks, ResolveCitations
-from sphinx_doiuri._verify import report_works, verify
+from sphinx_doiuri._report import report_works
+from sphinx_doiuri._verify import verify
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -73,13 +75,13 @@ def _finish_reading(app: Sphinx, env: BuildEnvironment) -> list[str]:
     collect_bibtex_uses(env)
     data = doi_data(env)
     last_answers = (data.source, data.day)
-    verify(app, env)
-    compute_lists(app, env)
+    contents = verify(app, env, contents_of(app))
+    lists = compute_lists(app, env, contents)
     changed = []
     if shows_pages(app):
-        changed = documents_to_write(app, env)
-        report_works(app, env)
-        report_two_numberings(app, env)
+        changed = documents_to_write(env, lists)
+        report_works(env, contents)
+        report_two_numberings(env, lists)
     copy_style(app, env)
     if (data.source, data.day) != last_answers:
         # Sphinx keeps the environment, with the answers, only if a page is written

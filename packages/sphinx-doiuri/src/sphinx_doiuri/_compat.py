@@ -23,10 +23,11 @@ from sphinx.util.docutils import is_role_registered
 
 from sphinx_doiuri._citations import domain_of
 from sphinx_doiuri._config import options, switch
-from sphinx_doiuri._environment import Use, doi_data, location_in_file
+from sphinx_doiuri._environment import Use, doi_data
 from sphinx_doiuri._lists import lists_of
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._read import ArXivRole, DOIRole, is_doi_uri
+from sphinx_doiuri._report import location_in_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from sphinx.builders.linkcheck import CheckResult
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
+
+    from sphinx_doiuri._lists import Lists
 
 _SCHEMES = {"doi": None, "DOI": None}  # MyST compares case-sensitively
 _RAW = "https://doi.org/"  # what pybtex puts before the field "doi"
@@ -236,13 +239,12 @@ def _doi_in(field: str) -> DOI:
     return DOI.parse(field)
 
 
-def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
+def report_two_numberings(env: BuildEnvironment, lists: Lists) -> None:
     """Warn if sphinxcontrib-bibtex shows numbers from [1], too."""
     labels = {citation.formatted_entry.label for citation in _bibtex_citations(env)}
-    if "1" not in labels or app.config.bibtex_reference_style != "label":
+    if "1" not in labels or env.config.bibtex_reference_style != "label":
         return
-    lists = lists_of(env)
-    if lists is not None and lists.are_numbered:
+    if lists.are_numbered:
         message = __(
             "sphinx_doiuri and sphinxcontrib-bibtex both number from [1]; set doi_citation or"
             " bibtex_reference_style to authors and years"

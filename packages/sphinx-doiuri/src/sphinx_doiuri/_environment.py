@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -21,7 +20,6 @@ from sphinx.util.logging import get_node_location
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
-    from pathlib import Path
 
     from doiuri import Handle
     from doiuri.works import Work
@@ -51,6 +49,11 @@ class Use(NamedTuple):
     longer: tuple[DOI, ...] = ()
     """The names that it may mean if the DOI does not exist; see ``doiuri.plugins.untrimmed``."""
 
+    def meant(self, statuses: Mapping[DOI, str]) -> Use:
+        """Return the use of the name that it means, as far as that is known."""
+        doi = whole_name(self.doi, self.longer, statuses)
+        return self if doi == self.doi else self._replace(doi=doi, typed=None)
+
 
 @dataclass(slots=True)
 class DOIData:
@@ -79,15 +82,11 @@ class DOIData:
 
     def all_uses(self) -> list[Use]:
         """Return all uses, sorted by document name."""
-        return [self._meant(use) for use in in_documents(self.uses)]
+        return [use.meant(self.statuses) for use in in_documents(self.uses)]
 
     def uses_in(self, docname: str) -> list[Use]:
         """Return the uses in a document, each of the DOI that is meant, as far as it is known."""
-        return [self._meant(use) for use in self.uses.get(docname, ())]
-
-    def _meant(self, use: Use) -> Use:
-        meant = whole_name(use.doi, use.longer, self.statuses)
-        return use if meant == use.doi else use._replace(doi=meant, typed=None)
+        return [use.meant(self.statuses) for use in self.uses.get(docname, ())]
 
     def dois(self) -> list[DOI]:
         """Return each DOI once, in the order of ``all_uses``."""
@@ -239,12 +238,6 @@ def is_shown(app: Sphinx, conditions: Conditions) -> bool:
     return all(_holds(app, directive, expression) for directive, expression in conditions)
 
 
-def links_in(app: Sphinx, docname: str) -> list[Use]:
-    """Return the uses of DOIs in a document that this build shows; not those of sphinxcontrib-bibtex."""
-    uses = doi_data(app.env).uses_in(docname)
-    return [use for use in uses if not use.entry and is_shown(app, use.conditions)]
-
-
 def shows_pages(app: Sphinx) -> bool:
     """Whether this build writes pages with links: not if it checks links or extracts messages."""
     return app.builder.name not in {"linkcheck", "gettext"}
@@ -281,12 +274,3 @@ def hardcoded_links(document: nodes.document) -> Iterator[tuple[nodes.reference,
         doi = hardcoded_doi(link)
         if doi is not None and not isinstance(link.parent, nodes.substitution_definition):
             yield link, doi
-
-
-def location_in_file(path: Path, text: str) -> str:
-    """Return the location of a text in a file for a warning, as ``file:line``; ``file:`` if there is none."""
-    with suppress(OSError, UnicodeDecodeError):
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-            if text in line:
-                return f"{path}:{number}"
-    return f"{path}:"

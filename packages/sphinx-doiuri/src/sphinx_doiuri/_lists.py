@@ -15,7 +15,7 @@ from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri._citations import citations_in, domain_of
 from sphinx_doiuri._config import citing, options
-from sphinx_doiuri._environment import doi_data, in_documents, is_shown, links_in
+from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._citations import Citation, Key, Part, Place, Scope
+    from sphinx_doiuri._contents import Contents
 
     IndexEntry = tuple[Any, ...]  # its type, text and id, and what else Sphinx knows of it
 
@@ -61,12 +62,12 @@ class CopiedTitle(NamedTuple):
 class Lists:
     """What the citations and lists of a build show."""
 
-    def __init__(self, app: Sphinx, env: BuildEnvironment) -> None:
+    def __init__(self, app: Sphinx, env: BuildEnvironment, contents: Contents) -> None:
         self.builder = app.builder
-        shared = options(app.config)
-        self.base = shared.link
-        self._display = shared.display
-        self._citing = citing(app.config)
+        settings = options(env.config)
+        self.base = settings.link
+        self._display = settings.display
+        self._citing = citing(env.config)
         self._data = doi_data(env)
         self.works = self._data.shown_works
         self._answered = self._data.answered_works()
@@ -77,20 +78,19 @@ class Lists:
 
         domain = domain_of(env)
         self._order = _reading_order(app, env)
-        self.citations = _without_hidden(app, domain.citations, self._order)
-        self.places = _without_hidden(app, domain.places, self._order)
+        self.citations = _ordered(contents.citations, self._order)
+        self.places = _ordered(contents.places, self._order)
         self._all_citations = domain.citations
         self._insertions = domain.insertions
         self._with_hidden: dict[tuple[Key, ...], Bibliography] = {}
-        self._links = {name: links_in(app, name) for name in self._order}
+        self._links = {name: contents.links_in(name) for name in self._order}
         self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
         self._cites: dict[str, dict[str, tuple[CitationItem, ...]]] = {}
         self._copied_titles = domain.titles
         self._shown_titles: dict[str, dict[str, str]] = {}
         self._entries = EntryCache(self._data.entries)
-        places = in_documents(self.places)
-        of_project = [place.docname for place in places if place.scope == "project"]
-        self._project_docname = of_project[0] if of_project else ""
+        with_list_of_project = sorted(name for name in self._order if self._places(name, "project"))
+        self._project_docname = next(iter(with_list_of_project), "")
 
     def title(self, docname: str) -> str:
         """Return the title of a document; its name if it has none."""
@@ -353,15 +353,11 @@ def _reading_order(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return list(order)
 
 
-def _without_hidden(
-    app: Sphinx, contents: Mapping[str, Iterable[_Content]], names: Iterable[str]
+def _ordered(
+    contents: Mapping[str, list[_Content]], docnames: Iterable[str]
 ) -> dict[str, list[_Content]]:
-    """Return what documents contain, in the order of their names, without what this build leaves out."""
-    shown = {}
-    for name in names:
-        if name in contents:
-            shown[name] = [item for item in contents[name] if is_shown(app, item.conditions)]
-    return shown
+    """Return what these documents contain, in this order."""
+    return {name: contents[name] for name in docnames if name in contents}
 
 
 def lists_of(env: BuildEnvironment) -> Lists | None:
@@ -369,42 +365,43 @@ def lists_of(env: BuildEnvironment) -> Lists | None:
     return _lists_by_env.get(env)
 
 
-def documents_to_write(app: Sphinx, env: BuildEnvironment) -> list[str]:
+def compute_lists(app: Sphinx, env: BuildEnvironment, contents: Contents) -> Lists:
+    """Correct the works by the files of works, and compute the lists of this build, also for ``lists_of``."""
+    data = doi_data(env)
+    of_project = citing(env.config)
+    known = {doi: work for doi, work in data.works.items() if work}
+    data.shown_works = of_project.library.merge(known)
+    lists = Lists(app, env, contents)
+    _lists_by_env[env] = lists
+
+    why_english = of_project.no_language
+    if lists.citations and why_english:
+        message = __("citations are in English: %s")
+        logger.warning(message, why_english, type="doi", subtype="locale")
+    return lists
+
+
+def documents_to_write(env: BuildEnvironment, lists: Lists) -> list[str]:
     """Show citations in titles, and return the documents that look different than after the last build."""
-    lists = _lists_by_env[env]
     titles_and_contents = (*env.titles.values(), *env.tocs.values())
     for element in titles_and_contents:
         for citation in citations_in(element):
             show_text(citation, lists)
     titles = _update_copies(env, lists)
-    changed = _changed_documents(app, lists, titles)
-    for problem in (*citing(app.config).library.problems, *lists.problems):
+    changed = _changed_documents(env, lists, titles)
+    for problem in (*citing(env.config).library.problems, *lists.problems):
         logger.warning("%s", problem, type="doi", subtype="works")
     lists.keep_entries()
     return changed
 
 
-def compute_lists(app: Sphinx, env: BuildEnvironment) -> None:
-    """Correct the works by the files of works, and compute the lists of this build for ``lists_of``."""
-    data = doi_data(env)
-    known = {doi: work for doi, work in data.works.items() if work}
-    data.shown_works = citing(app.config).library.merge(known)
-    lists = Lists(app, env)
-    _lists_by_env[env] = lists
-
-    why_english = citing(app.config).no_language
-    if lists.citations and why_english:
-        message = __("citations are in English: %s")
-        logger.warning(message, why_english, type="doi", subtype="locale")
-
-
-def _changed_documents(app: Sphinx, lists: Lists, titles: Mapping[str, str]) -> list[str]:
+def _changed_documents(env: BuildEnvironment, lists: Lists, titles: Mapping[str, str]) -> list[str]:
     """Return the documents that look different than in the last build with this builder.
 
     :param titles: the texts of the titles with citations, by label or document.
     """
-    domain = domain_of(app.env)
-    uses = doi_data(app.env).uses
+    domain = domain_of(env)
+    uses = doi_data(env).uses
     changed = []
     contents = (domain.citations, domain.places, uses, domain.targets, domain.insertions)
     for docname in sorted({name for content in contents for name in content}):
@@ -412,8 +409,8 @@ def _changed_documents(app: Sphinx, lists: Lists, titles: Mapping[str, str]) -> 
         shown_titles = [(target, titles[target]) for target in sorted(targets)]
         digest = lists.digest(docname, shown_titles)
         digest_by_builder = domain.rendered.setdefault(docname, {})
-        if digest_by_builder.get(app.builder.name) != digest:
-            digest_by_builder[app.builder.name] = digest
+        if digest_by_builder.get(lists.builder.name) != digest:
+            digest_by_builder[lists.builder.name] = digest
             changed.append(docname)
     return changed
 

@@ -11,7 +11,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri.citations import CitationItem
 from markdown.inlinepatterns import InlineProcessor, Pattern
 
-from markdown_doiuri._mentions import BareMention, Citation, CitationReader, Mentions
+from markdown_doiuri._mentions import BareMention, CitationReader, InlineCitation, MentionFinder
 from markdown_doiuri._stash import RAW_HTML, Stash, literal
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class AutolinkProcessor(InlineProcessor):
         if not m[1]:
             return None, None, None
         start, end = m.span()
-        source = self._stash.source(m[1])
+        source = self._stash.written(m[1])
         text = source.text
         if not source.is_whole:
             self._report.bad(text, DOISyntaxError(text, len(text), "other markup inside"))
@@ -124,7 +124,7 @@ class MentionPattern(_AllAtOncePattern):
     ) -> None:
         super().__init__(md)
         self._links = links
-        self._mentions = Mentions(self._stash, options, report)
+        self._mentions = MentionFinder(self._stash, options, report)
         self._reader = CitationReader(self._stash, options.citing, report)
 
     def links(self, text: str) -> list[PlacedLink]:
@@ -138,7 +138,7 @@ class MentionPattern(_AllAtOncePattern):
             return PlacedLink(mention.start, mention.end, link)
 
         cite, end = self._reader.with_locator(text, mention.end, CitationItem(mention.doi))
-        citation = Citation((cite,), form="t")
+        citation = InlineCitation((cite,), form="t")
         link = self._links.cite(citation, mention.text)
         return PlacedLink(mention.start, end, link)
 

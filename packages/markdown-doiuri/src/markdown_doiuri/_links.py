@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from doiuri.plugins.display import Details
     from markdown import Markdown
 
-    from markdown_doiuri._mentions import Citation
+    from markdown_doiuri._mentions import InlineCitation
     from markdown_doiuri._options import MarkdownOptions
 
 _PROXY = re.compile(rf"(?=https?:|//){PROXY_PATTERN}/", re.IGNORECASE)
@@ -39,12 +39,12 @@ _ANCHOR = re.compile(
 )
 
 
-class Made(NamedTuple):
+class MadeLinks(NamedTuple):
     """Links that the extension has made."""
 
     links: dict[Element, DOI]
     """The links to DOIs."""
-    citations: dict[Element, Citation]
+    citations: dict[Element, InlineCitation]
     """What stands for citations."""
     longer: dict[Element, tuple[DOI, ...]]
     """The names that links may mean if their DOIs do not exist."""
@@ -57,7 +57,7 @@ class Links:
         self._base = options.shared.link + "/"
         self._class = options.css_class
         self._made: dict[Element, DOI] = {}
-        self._cited: dict[Element, Citation] = {}
+        self._cited: dict[Element, InlineCitation] = {}
         self._longer: dict[Element, tuple[DOI, ...]] = {}
         self.cards: dict[Element, Details] = {}
         """The links with cards."""
@@ -81,16 +81,16 @@ class Links:
             link.set("class", self._class)
         link.set("href", literal(self._base + encode(doi.name, LINK)))
 
-    def cite(self, citation: Citation, text: str) -> Element:
+    def cite(self, citation: InlineCitation, text: str) -> Element:
         """Return an element that stands for a citation until the works are known; ``text`` is as written."""
         element = Element("a")
         element.text = AtomicString(literal(text))
         self._cited[element] = citation
         return element
 
-    def take(self) -> Made:
+    def take(self) -> MadeLinks:
         """Return the links and the citations made since the last call."""
-        taken = Made(self._made, self._cited, self._longer)
+        taken = MadeLinks(self._made, self._cited, self._longer)
         self._made = {}
         self._cited = {}
         self._longer = {}

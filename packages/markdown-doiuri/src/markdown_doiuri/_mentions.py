@@ -48,7 +48,7 @@ _AMBIGUOUS = "_=+"
 _MAX_DELIMITER = 4
 
 
-class Citation(NamedTuple):
+class InlineCitation(NamedTuple):
     """What an author cites in one place."""
 
     cites: tuple[CitationItem, ...]
@@ -66,7 +66,7 @@ class WrittenCitation(NamedTuple):
 
     start: int
     end: int
-    citation: Citation
+    citation: InlineCitation
     text: str
     """The text as written, without a locator in brackets."""
 
@@ -95,8 +95,8 @@ class CitationReader:
         cites = self._cites(match[1])
         if not cites:
             return None
-        text = self._stash.source(match[0]).text
-        return WrittenCitation(match.start(), match.end(), Citation(cites, "p"), text)
+        text = self._stash.written(match[0]).text
+        return WrittenCitation(match.start(), match.end(), InlineCitation(cites, "p"), text)
 
     def _in_sentence(self, match: re.Match[str]) -> WrittenCitation | None:
         """Return the citation, such as ``@kahn [p. 12]``, or None if it is a mail address or another name."""
@@ -107,8 +107,8 @@ class CitationReader:
         if not cites:
             return None
         cite, end = self.with_locator(data, match.end(), cites[0])
-        text = self._stash.source(match[0]).text
-        return WrittenCitation(match.start(), end, Citation((cite,), "t"), text)
+        text = self._stash.written(match[0]).text
+        return WrittenCitation(match.start(), end, InlineCitation((cite,), "t"), text)
 
     def _is_work(self, name: str) -> bool:
         """Return whether the name after an "@" is in braces, or an id of the author's files of works."""
@@ -123,7 +123,7 @@ class CitationReader:
         brackets = _LOCATOR.match(data, end)
         if brackets is None:
             return cite, end
-        source = self._stash.source(brackets[1])
+        source = self._stash.written(brackets[1])
         where = parse_locator(source.text, self._citing.locale)
         if not where.label or not source.is_whole or _MARKUP.search(where.suffix):
             return cite, end
@@ -131,7 +131,7 @@ class CitationReader:
 
     def _cites(self, written: str) -> tuple[CitationItem, ...]:
         """Return what a citation cites, or nothing if it is not a citation."""
-        source = self._stash.source(written)
+        source = self._stash.written(written)
         if not source.is_whole or "@" not in source.text:
             return ()
         words = _SEPARATOR.sub("; ", source.text).split()
@@ -204,7 +204,7 @@ class BareMention(NamedTuple):
     """The names that it may mean if the DOI does not exist."""
 
 
-class Mentions:
+class MentionFinder:
     """Finds the mentions in a text, and reports labelled ones that are not DOIs."""
 
     def __init__(self, stash: Stash, options: MarkdownOptions, report: Problems) -> None:

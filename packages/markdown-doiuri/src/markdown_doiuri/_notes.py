@@ -17,7 +17,7 @@ from markdown.extensions.footnotes import (
 from markdown.treeprocessors import Treeprocessor
 
 from markdown_doiuri._links import with_parents
-from markdown_doiuri._references import Noted
+from markdown_doiuri._references import CitationNote
 from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import unescaped
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from markdown import Markdown
 
-    from markdown_doiuri._mentions import Citation
+    from markdown_doiuri._mentions import InlineCitation
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._references import Citations
     from markdown_doiuri._report import Problems
@@ -126,7 +126,7 @@ class _Marks:
                 self._citations.raised.add(element)
                 self._move(element)
 
-    def _with_following(self, mark: Element, citation: Citation) -> Citation:
+    def _with_following(self, mark: Element, citation: InlineCitation) -> InlineCitation:
         """Return a citation with those in brackets that follow its mark at once, which are removed."""
         cited = self._citations.cited
         parent = self._parents[mark]
@@ -232,7 +232,7 @@ class _NoteMaker(_Marks):
             parent.insert(index + 1, mark)
             names = [replace(c, label="", locator="", suffix="") for c in citation.cites]
             cited[element] = citation._replace(form="author", cites=tuple(names))
-            self._citations.notes[element] = Noted(part="name")
+            self._citations.notes[element] = CitationNote(part="name")
             rest = [replace(c, prefix="", no_author=True) for c in citation.cites]
             note = Element(element.tag, dict(element.attrib))
             citation = citation._replace(form="p", cites=tuple(rest))
@@ -240,7 +240,7 @@ class _NoteMaker(_Marks):
             parent[index] = mark
         self._parents[mark] = parent
         cited[note] = self._with_following(mark, citation)
-        self._citations.notes[note] = Noted(part="note")
+        self._citations.notes[note] = CitationNote(part="note")
         self._move(mark)
         return note
 
@@ -297,13 +297,13 @@ class _Order:
         if self._made:
             self._number(numbers)
 
-        cited: dict[Element, Citation] = {}
-        notes: dict[Element, Noted] = {}
+        cited: dict[Element, InlineCitation] = {}
+        notes: dict[Element, CitationNote] = {}
         parents = {child: parent for parent, child in with_parents(self._root)}
         for element, number in self._in_order(numbers):
             cited[element] = self._citations.cited[element]
             around = _text_around(element, parents, in_note=number > 0)
-            noted = self._citations.notes.get(element, Noted())
+            noted = self._citations.notes.get(element, CitationNote())
             notes[element] = noted._replace(around=around, number=number)
         if not self._made:  # without marks of ours, the order is that of the source
             cited = {element: cited[element] for element in self._citations.cited}

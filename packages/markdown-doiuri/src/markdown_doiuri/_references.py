@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from markdown.blockparser import BlockParser
 
     from markdown_doiuri._links import Links
-    from markdown_doiuri._mentions import Citation
+    from markdown_doiuri._mentions import InlineCitation
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._report import Problems
 
@@ -78,7 +78,7 @@ def marked_places(root: Element) -> list[tuple[Element, Element]]:
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
 
 
-class Noted(NamedTuple):
+class CitationNote(NamedTuple):
     """What the note of a citation has to do with it."""
 
     around: Around = Around()
@@ -96,7 +96,7 @@ class Citations:
     links: Links
     page: bool = True
     """Whether the text is a page; the citations of other texts link to the DOIs."""
-    cited: dict[Element, Citation] = field(default_factory=dict)
+    cited: dict[Element, InlineCitation] = field(default_factory=dict)
     raised: set[Element] = field(default_factory=set)
     """The citations that are raised numbers and nothing else."""
     unlinked: Container[Element] = ()
@@ -108,7 +108,7 @@ class Citations:
     untitled: dict[Element, DOI] = field(default_factory=dict)
     """The links without a text of their own that show metadata."""
     answers: dict[DOI, Answer] = field(default_factory=dict)
-    notes: dict[Element, Noted] = field(default_factory=dict)
+    notes: dict[Element, CitationNote] = field(default_factory=dict)
     """In a style of notes, what the notes of citations have to do with them."""
     entries: EntryCache | None = None
     """The texts of the entries of other pages and builds; those of this page are added."""

@@ -73,7 +73,7 @@ class Problem:
         return f"{self.doi}: {self.reason}{advice}"
 
 
-class _Report(NamedTuple):
+class _PendingProblem(NamedTuple):
     """A problem that is still to be reported, and what to call with it."""
 
     problem: Problem
@@ -94,7 +94,7 @@ class Scope:
     have no list of references, no ids and no cards, and their problems have no line."""
     file: str | None = None
     """The file that is converted, if it is known."""
-    pending: list[_Report] = field(default_factory=list)
+    pending: list[_PendingProblem] = field(default_factory=list)
     """The problems that are still to be reported."""
     reported: set[tuple[str, str]] = field(default_factory=set)
     """What was reported: ``doi`` and ``reason`` of the problems."""
@@ -193,7 +193,7 @@ class Problems:
 
     def of_list(self, problems: Iterable[Problem]) -> None:
         """Note what is wrong with the list of references."""
-        self._scope.pending += [_Report(problem, self._warn) for problem in problems]
+        self._scope.pending += [_PendingProblem(problem, self._warn) for problem in problems]
 
     def add_first(self, doi: DOI, reason: str) -> None:
         """Note what is wrong with a DOI, in the first line that has it; on a site, on the first page."""

@@ -84,7 +84,7 @@ def is_caseless(character: str) -> bool:
     return not character.isascii() and character.lower() == character.upper()
 
 
-class Source(NamedTuple):
+class WrittenText(NamedTuple):
     """What an author wrote, with escapes and entities decoded, up to other markup."""
 
     text: str
@@ -133,10 +133,10 @@ class Stash:
         """Return whether the extension attr_list, which reads ``{: .class }``, is in use."""
         return "attr_list" in self._md.treeprocessors
 
-    def source(self, data: str) -> Source:
+    def written(self, data: str) -> WrittenText:
         """Return what the author wrote for ``data``, up to the first markup that is not an escape."""
         if STX not in data and "&" not in data:
-            return Source(data, len(data), is_whole=True)
+            return WrittenText(data, len(data), is_whole=True)
 
         parts: list[str] = []
         end = 0
@@ -144,11 +144,11 @@ class Stash:
             parts.append(data[end : special.start()])
             character = self._character(special)
             if character in {"", STX}:
-                return Source("".join(parts), special.start(), is_whole=False)
+                return WrittenText("".join(parts), special.start(), is_whole=False)
             parts.append(character)
             end = special.end()
         parts.append(data[end:])
-        return Source("".join(parts), len(data), is_whole=True)
+        return WrittenText("".join(parts), len(data), is_whole=True)
 
     def _character(self, special: re.Match[str]) -> str:
         """Return what an entity or the placeholder of an escape stands for; "" for other placeholders."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from markdown.util import HtmlStash
 
     from markdown_doiuri._links import Links
-    from markdown_doiuri._mentions import Citation
+    from markdown_doiuri._mentions import InlineCitation
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._references import Key
     from markdown_doiuri._report import Problems
@@ -353,7 +353,7 @@ class LinkTreeprocessor(Treeprocessor):
                     page.add(doi)
         return page
 
-    def _read_citation(self, page: _Page, element: Element, citation: Citation) -> None:
+    def _read_citation(self, page: _Page, element: Element, citation: InlineCitation) -> None:
         self.citations.cited[element] = citation
         page.cited += [cite.key for cite in citation.cites]
         for doi in citation.dois:

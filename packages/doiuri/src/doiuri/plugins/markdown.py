@@ -166,7 +166,7 @@ def _without_text(element: re.Match[str]) -> str:
     return _TEXT.sub(_blank_match, element[0])
 
 
-class _Replacement(NamedTuple):
+class _Substitute(NamedTuple):
     """What stands in place of a stretch of the source: as many characters."""
 
     start: int
@@ -184,7 +184,7 @@ def _without_fenced(source: str, *, myst: bool) -> str:
     return "".join([*parts, source[end:]])
 
 
-def _replacements(source: str) -> Iterator[_Replacement]:
+def _replacements(source: str) -> Iterator[_Substitute]:
     """Yield blanks in place of the blocks that an extension of Python-Markdown reads: those that are closed."""
     unclosed = set()
     end = 0
@@ -202,7 +202,7 @@ def _replacements(source: str) -> Iterator[_Replacement]:
             unclosed.add(style)
             continue
         end = closer.end
-        yield _Replacement(opener.line_start, _blank(source[opener.line_start : end]))
+        yield _Substitute(opener.line_start, _blank(source[opener.line_start : end]))
 
 
 def _style(fence: Fence) -> tuple[int, int, bool, str]:
@@ -210,7 +210,7 @@ def _style(fence: Fence) -> tuple[int, int, bool, str]:
     return fence.quotes, fence.blanks, fence.is_item, fence.run
 
 
-def _myst_replacements(source: str) -> Iterator[_Replacement]:
+def _myst_replacements(source: str) -> Iterator[_Substitute]:
     """Yield blanks in place of MyST's blocks of code, and colons in place of the backticks of directives."""
     open_directives: list[str] = []  # their fences
     end = 0
@@ -223,9 +223,9 @@ def _myst_replacements(source: str) -> Iterator[_Replacement]:
             open_directives.append(fence.run)
         else:
             end = fenced_block(source, fence).end
-            yield _Replacement(fence.line_start, _blank(source[fence.line_start : end]))
+            yield _Substitute(fence.line_start, _blank(source[fence.line_start : end]))
             continue
-        yield _Replacement(fence.start, ":" * len(fence.run))
+        yield _Substitute(fence.start, ":" * len(fence.run))
 
 
 def _without_indented(text: str, source: str) -> str:
@@ -263,23 +263,23 @@ def _without_indented(text: str, source: str) -> str:
     return "\n".join(lines)
 
 
-class _Content(NamedTuple):
+class _LineContent(NamedTuple):
     text: str
     level: int  # of its indentation
     quotes: int  # quotations that it is in
     margin: int  # level of the indentation outside of them
 
 
-def _content(line: str) -> _Content:
+def _content(line: str) -> _LineContent:
     """Return the content of a line in quotations, and how deep it is."""
     expanded = line.expandtabs(_TAB)
     text = expanded.lstrip()
     margin = (len(expanded) - len(text)) // _TAB
     quoted = _QUOTED.match(expanded)
     if quoted is None:
-        return _Content(text, margin, 0, margin)
+        return _LineContent(text, margin, 0, margin)
 
     in_quotation = expanded[quoted.end() :]
     text = in_quotation.lstrip()
     level = (len(in_quotation) - len(text)) // _TAB
-    return _Content(text, level, quoted[0].count(">"), margin)
+    return _LineContent(text, level, quoted[0].count(">"), margin)

@@ -7,6 +7,7 @@ import logging
 import re
 from pathlib import Path
 
+import markdown
 import markdown_doiuri
 import pytest
 from support.references import RECORDS, RETRACTED
@@ -97,6 +98,19 @@ def test_what_nocite_misspells_is_a_problem_and_the_others_are_listed(
     ]
     without_list = render("x", works=works, nocite=nocite)
     assert without_list.told == []
+
+
+def test_what_the_metadata_misspell_is_a_problem_of_each_document() -> None:
+    told: list[str] = []
+    doiuri = markdown_doiuri.DOIExtension(
+        resolve=False, warn=lambda problem: told.append(str(problem))
+    )
+    md = markdown.Markdown(extensions=["meta", doiuri])
+
+    for _ in range(2):
+        md.convert("nocite: 10.1000\n\nText")
+
+    assert told == ['nocite: 10.1000: no "/" after the prefix'] * 2
 
 
 def test_nocite_can_be_all_works_of_the_files(works: str, render: Render) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from markdown_doiuri._references import Citations, Key
     from markdown_doiuri._report import Scope
-    from markdown_doiuri._verification import Mentions
+    from markdown_doiuri._verification import LongerNames
 
 _logger = logging.getLogger("doiuri")
 
@@ -83,10 +83,16 @@ class DOIExtension(Extension):
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
 
         # After inline (20), before attr_list (8), which may add attributes to the links.
-        processor = LinkTreeprocessor(md, options, links, report, self._look_up)
+        processor = LinkTreeprocessor(
+            md,
+            options,
+            links,
+            report,
+            self._look_up,
+            self._nocite_of_all,
+            partial(self._metadata_nocite, md),
+        )
         md.treeprocessors.register(processor, "doiuri-links", 19)
-        processor.metadata_nocite = partial(self._metadata_nocite, md)
-        processor.nocite = self._nocite_of_all
         # After attr_list (8), abbr (7) and smarty (6), which change text; before citations are written (5.5).
         headings = HeadingTreeprocessor(md, processor.citations, options.shared.display)
         md.treeprocessors.register(headings, "doiuri-headings", 5.6)
@@ -107,9 +113,9 @@ class DOIExtension(Extension):
         md.treeprocessors.register(LooksTreeprocessor(md, links, options), "doiuri-looks", 4)
         report.follow(md)
 
-    def _look_up(self, needs: Mapping[DOI, Need], mentions: Mentions) -> dict[DOI, Answer]:
+    def _look_up(self, needs: Mapping[DOI, Need], longer_names: LongerNames) -> dict[DOI, Answer]:
         """Return what is known about the DOIs of a document; log how many could not be checked."""
-        answers = verifier(self.options.shared).look_up(needs, self.options.shared, mentions)
+        answers = verifier(self.options.shared).look_up(needs, self.options.shared, longer_names)
         # The author made no mistake, so this is not passed to ``warn``, and no build fails.
         unknown = sentence(needs, answers)
         if unknown:

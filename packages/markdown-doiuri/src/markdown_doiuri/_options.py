@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOISyntaxError
 from doiuri.citations import Citing
@@ -16,7 +16,7 @@ from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from doiuri import Handle
 
@@ -120,16 +120,9 @@ class MarkdownOptions:
         mentions = MentionRule.read(values)
         own = {option.name: option.read(values) for option in OWN if option not in MENTION_OPTIONS}
         citing = Citing(shared)
-        nocite: list[Handle | str] = []
-        misspelt: list[Problem] = []
-
-        def report(part: str, error: ValueError) -> None:
-            misspelt.append(_problem_of(part, error))
-
-        for works in own["nocite"]:
-            nocite += [cite.key for cite in citing.read_nocite(works, report)]
-        own["nocite"] = tuple(nocite)
-        own["misspelt"] = tuple(misspelt)
+        nocite = read_nocite(citing, own["nocite"])
+        own["nocite"] = tuple(nocite.keys)
+        own["misspelt"] = tuple(nocite.problems)
 
         own["list_links"] = own["list_links"] and own["citations"]
         if own["locked"]:
@@ -139,8 +132,24 @@ class MarkdownOptions:
         return cls(shared, citing, mentions, **own)
 
 
-def _problem_of(part: str, error: ValueError) -> Problem:
-    """Return what is wrong with a part of ``nocite``."""
-    if isinstance(error, DOISyntaxError):
-        return Problem(part, error.reason, error.suggestion, file="nocite")
-    return Problem(part, str(error), file="nocite")
+class _Nocite(NamedTuple):
+    """Works that are listed, though nothing cites them, and what is wrong with their texts."""
+
+    keys: list[Handle | str]
+    problems: list[Problem]
+
+
+def read_nocite(citing: Citing, lists: Iterable[str]) -> _Nocite:
+    """Return the works in lists such as ``10.1000/182; @kahn``."""
+    nocite = _Nocite([], [])
+
+    def report(part: str, error: ValueError) -> None:
+        if isinstance(error, DOISyntaxError):
+            problem = Problem(part, error.reason, error.suggestion, file="nocite")
+        else:
+            problem = Problem(part, str(error), file="nocite")
+        nocite.problems.append(problem)
+
+    for works in lists:
+        nocite.keys.extend(cite.key for cite in citing.read_nocite(works, report))
+    return nocite

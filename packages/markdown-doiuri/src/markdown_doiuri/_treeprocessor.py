@@ -15,8 +15,8 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, AtomicString
 
 from markdown_doiuri._links import mark_missing, proxy_doi, proxy_dois, tidy, unlink, with_parents
+from markdown_doiuri._options import read_nocite
 from markdown_doiuri._references import HEADINGS, Citations, add_text, toc_of, works_of
-from markdown_doiuri._report import Problem
 from markdown_doiuri._stash import literal, unescaped
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._references import Key
     from markdown_doiuri._report import Problems
-    from markdown_doiuri._verification import Mentions
+    from markdown_doiuri._verification import LongerNames
 
 _NOT_LISTED = "not in the list of references: its agency has no metadata"
 _NO_METADATA = "cited without its author and year: its agency has no metadata"
@@ -137,26 +137,31 @@ def _append_text(parent: Element, text: str) -> None:
 
 @dataclass(slots=True)
 class _Page:
-    """What a page links to and cites."""
+    """What a page links to, cites and lists."""
 
     links: dict[DOI, list[Element]] = field(default_factory=dict)
-    """The page's DOIs, in order, each with the links to mark if it does not exist: not the author's own."""
+    """The DOIs of the page, in order, each with the links that are changed if it does not exist."""
     cited: list[Key] = field(default_factory=list)
     """The works of the citations, in order."""
-    bad: set[Element] = field(default_factory=set)
-    """The links that become text again."""
+    nocite: list[Key] = field(default_factory=list)
+    """The works that the metadata of the page list, though nothing cites them."""
     in_headings: set[Element] = field(default_factory=set)
+    """The links in headings."""
     longer: dict[Element, tuple[DOI, ...]] = field(default_factory=dict)
     """The names that links may mean if their DOIs do not exist."""
-    _others: set[DOI] = field(default_factory=set)
-    """The DOIs of the author's own links."""
+    _without_link: set[DOI] = field(default_factory=set)
+    """The DOIs that the page has in other places than these links, such as citations and the author's links."""
 
-    def add(self, doi: DOI, *ours: Element) -> None:
-        self.links.setdefault(doi, []).extend(ours)
-        if not ours:
-            self._others.add(doi)
+    def add_link(self, link: Element, doi: DOI) -> None:
+        """Add a link that is changed if the DOI does not exist."""
+        self.links.setdefault(doi, []).append(link)
 
-    def mentions(self) -> Mentions:
+    def add(self, doi: DOI) -> None:
+        """Add a DOI in a place that stays as it is."""
+        self.links.setdefault(doi, [])
+        self._without_link.add(doi)
+
+    def longer_names(self) -> LongerNames:
         """Return the DOIs of mentions with the longer names that these may mean."""
         return [
             (doi, self.longer[link])
@@ -166,18 +171,18 @@ class _Page:
         ]
 
     def follow_longer_names(self, statuses: Mapping[DOI, str]) -> dict[Element, DOI]:
-        """Note the names that mentions mean; return the links that are to lead elsewhere."""
+        """Note the names that mentions mean; return the links that have to lead elsewhere, and where."""
         followed: dict[Element, DOI] = {}
         links_by_doi = self.links
         self.links = {}
         for doi, links in links_by_doi.items():
-            if doi in self._others:
+            if doi in self._without_link:
                 self.add(doi)
             for link in links:
-                whole = whole_name(doi, self.longer.get(link, ()), statuses)
-                self.add(whole, link)
-                if whole != doi:
-                    followed[link] = whole
+                name = whole_name(doi, self.longer.get(link, ()), statuses)
+                self.add_link(link, name)
+                if name != doi:
+                    followed[link] = name
         return followed
 
 
@@ -186,7 +191,17 @@ def _is_missing(doi: DOI, answers: Mapping[DOI, Answer]) -> bool:
 
 
 class LinkTreeprocessor(Treeprocessor):
-    """Finishes a page's links when the inline patterns are done."""
+    """Finishes a page's links when the inline patterns are done.
+
+    1. Collect what the page links to, cites and lists; finish the links that need no answer.
+    2. Ask the registry or the lock file about it. Where the answers say that mentions mean longer names, make
+       their links lead there, and ask about these names, too.
+    3. Draw what the answers say: marks of missing DOIs, texts of cards. Later processors write the citations.
+    4. Report what is wrong.
+
+    :param nocite: the works that each list has, though nothing cites them.
+    :param metadata_nocite: returns those that the metadata of a page name, for its own list.
+    """
 
     def __init__(
         self,
@@ -194,47 +209,150 @@ class LinkTreeprocessor(Treeprocessor):
         options: MarkdownOptions,
         links: Links,
         report: Problems,
-        look_up: Callable[[Mapping[DOI, Need], Mentions], dict[DOI, Answer]],
+        look_up: Callable[[Mapping[DOI, Need], LongerNames], dict[DOI, Answer]],
+        nocite: tuple[Key, ...],
+        metadata_nocite: Callable[[], str],
     ) -> None:
         super().__init__(md)
         self._options = options
         self._links = links
         self._report = report
         self._look_up = look_up
+        self._nocite = nocite
+        self._metadata_nocite = metadata_nocite
         self._needs_works = needs_work(options.shared.text)
         self.citations = Citations(links)
-        self.nocite = options.nocite
-        """The works that each list has, though nothing cites them."""
-        self.metadata_nocite: Callable[[], str] = lambda: ""
-        """Returns those of the page's own list, as its metadata name them."""
-        self._read_nocite: tuple[str, list[Key]] = ("", [])
 
     def run(self, root: Element) -> None:
         """Finish the links in ``root``, in place."""
-        page = self._read(root)
-        if page.bad:
-            dissolve(root, page.bad)
-
-        answers = self._answers(page)
-        if self._follow_longer_names(page, answers):
-            answers = self._answers(page)
+        page = self._collect(root)
 
         needs = self._needs(page)
-        without_link = needs.keys() - page.links.keys()
-        self._report.nocite = {f"doi:{doi.name}" for doi in without_link}
-        self._report_missing(page, needs, answers)
-        self._report_works(page, needs, answers)
-        self._report.finish()
+        answers = self._ask(page, needs)
+        if self._follow_longer_names(page, answers):
+            needs = self._needs(page)
+            answers = self._ask(page, needs)
 
+        self._mark_missing(page, answers)
         self._links.cards = self._cards(page, answers)
         self.citations.listed = tuple(self._listed(page))
         self.citations.answers = answers
 
-    def _answers(self, page: _Page) -> dict[DOI, Answer]:
-        """Look up what is needed about the DOIs of a page."""
-        needs = self._needs(page)
-        mentions = page.mentions() if self._options.shared.resolve else []
-        return self._look_up(needs, mentions) if needs else {}
+        without_link = needs.keys() - page.links.keys()
+        self._report.nocite = {f"doi:{doi.name}" for doi in without_link}
+        missing = [doi for doi in {**page.links, **needs} if _is_missing(doi, answers)]
+        self._report.missing({doi: answers[doi].meant for doi in missing})
+        self._report_works(page, needs, answers)
+        self._report.finish()
+
+    # Collect
+
+    def _collect(self, root: Element) -> _Page:
+        """Return what the page links to, cites and lists.
+
+        Links that need no answer are finished here: those that the author wrote, those that are text again
+        because they are no DOIs, and those in raw HTML or a label, where nothing is linked.
+        """
+        page = _Page(in_headings=_links_in(root, HEADINGS))
+        unlinked = _links_in(root, _CLICKED)
+        toc = toc_of(self.md)
+        if toc is not None and toc.use_anchors:
+            unlinked |= page.in_headings
+        self.citations.begin(self._report.page, unlinked, page.in_headings)
+
+        made, cited, page.longer = self._links.take()
+        in_html = in_raw_html(root, self.md.htmlStash)
+        texts: set[Element] = set()  # the links that become text again
+        for link in list(root.iter("a")):
+            is_ours = link in made or link in cited
+            if is_ours and link in in_html:
+                texts.add(link)  # no link inside a raw <a> or <code>
+            elif link in cited:
+                self._collect_citation(page, link, cited[link])
+            elif link in made and link in unlinked:
+                page.add(made[link])
+                unlink(link)
+            elif link in made:
+                page.add_link(link, made[link])
+            elif _DOI_URI.match(link.get("href") or ""):
+                is_link = self._finish_uri(page, link)
+                if not is_link:
+                    texts.add(link)
+            else:
+                self._collect_proxy_link(page, link)
+        for raw in self.md.htmlStash.rawHtmlBlocks:
+            if isinstance(raw, str):
+                for doi in proxy_dois(raw):
+                    page.add(doi)
+        if texts:
+            dissolve(root, texts)
+
+        of_page = read_nocite(self._options.citing, [self._metadata_nocite()])
+        page.nocite = of_page.keys
+        self._report.of_list(of_page.problems)
+        return page
+
+    def _collect_citation(self, page: _Page, element: Element, citation: InlineCitation) -> None:
+        self.citations.cited[element] = citation
+        page.cited += [cite.key for cite in citation.cites]
+        for doi in citation.dois:
+            page.add(doi)
+
+    def _finish_uri(self, page: _Page, link: Element) -> bool:
+        """Make a link to a ``doi:`` URI one that browsers can follow; return whether it is a DOI.
+
+        If it is not, the source of the link is put around its text.
+        """
+        href = link.get("href") or ""
+        text = unescape_html(unescaped(_ESCAPE.sub(r"\1", href)))
+        try:
+            doi = DOI.parse(text)
+        except DOISyntaxError as error:
+            self._report.bad(text.strip(), error, link=True)
+            title = link.get("title")
+            destination = f'{href} "{title}"' if title else href
+            link.text = f"[{link.text or ''}"
+            add_text(link, f"]({destination})")
+            return False
+        self._links.set_target(link, doi)
+        self._set_text(link, doi)
+        page.add_link(link, doi)
+        return True
+
+    def _collect_proxy_link(self, page: _Page, link: Element) -> None:
+        """Add the DOI of an author's link to doi.org, and tidy the link if that is wanted."""
+        href = link.get("href") or ""
+        doi = proxy_doi(href)
+        if doi is None:
+            return
+        page.add(doi)
+        if self._options.tidy_links:
+            tidied = tidy(href)
+            link.set("href", tidied)
+            if link.text == href and href != tidied:
+                link.text = AtomicString(tidied)
+        self._set_text(link, doi)
+
+    def _set_text(self, link: Element, doi: DOI) -> None:
+        """Give a link without text the text that the options say; later, if that needs the work."""
+        if len(link) or (link.text or "").strip():
+            return
+        if self._needs_works:
+            self.citations.untitled[link] = doi
+            text = f"doi:{doi.name}"
+        else:
+            text = self._options.shared.display(doi)
+        link.text = AtomicString(literal(text))
+
+    def _listed(self, page: _Page) -> list[Key]:
+        """Return the works of the list of references, some of them more than once; of other texts the cited."""
+        linked = page.links if self._options.list_links else {}
+        has_list = page.cited or linked or page.nocite or self._report.markers
+        if not self._report.page or not has_list:
+            return page.cited
+        return [*page.cited, *page.nocite, *self._nocite, *linked]
+
+    # Ask
 
     def _needs(self, page: _Page) -> dict[DOI, Need]:
         """Return what is needed about the DOIs of a page; works may come from the lock file alone."""
@@ -249,26 +367,12 @@ class LinkTreeprocessor(Treeprocessor):
             needs |= dict.fromkeys([*self.citations.untitled.values(), *dois], Need.WORK)
         return needs
 
-    def _listed(self, page: _Page) -> list[Key]:
-        """Return the works of the list of references, some of them more than once; of other texts the cited."""
-        linked = page.links if self._options.list_links else {}
-        of_page = self._nocite_of_page()
-        has_list = page.cited or linked or of_page or self._report.markers
-        if not self._report.page or not has_list:
-            return page.cited
-        return [*page.cited, *of_page, *self.nocite, *linked]
-
-    def _nocite_of_page(self) -> list[Key]:
-        """Return the works that the page's metadata list, though nothing cites them."""
-        text = self.metadata_nocite()
-        if text != self._read_nocite[0]:
-
-            def report(part: str, error: ValueError) -> None:
-                self._report.of_list([Problem(part, str(error), file="nocite")])
-
-            cites = self._options.citing.read_nocite(text, report)
-            self._read_nocite = (text, [cite.key for cite in cites])
-        return self._read_nocite[1]
+    def _ask(self, page: _Page, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
+        """Return the answers about the DOIs in ``needs``, and about the longer names that mentions may mean."""
+        if not needs:
+            return {}
+        longer_names = page.longer_names() if self._options.shared.resolve else []
+        return self._look_up(needs, longer_names)
 
     def _follow_longer_names(self, page: _Page, answers: Mapping[DOI, Answer]) -> bool:
         """Make links lead to the names that their mentions mean; return whether any leads elsewhere now."""
@@ -278,40 +382,21 @@ class LinkTreeprocessor(Treeprocessor):
             self._links.set_target(link, doi)
         return bool(followed)
 
-    def _report_missing(
-        self, page: _Page, needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]
-    ) -> None:
-        """Mark the links to DOIs that do not exist, and report these."""
-        missing = [doi for doi in {**page.links, **needs} if _is_missing(doi, answers)]
-        for doi in missing:
-            for link in page.links.get(doi, ()):
-                mark_missing(link)
-        self._report.missing({doi: answers[doi].meant for doi in missing})
+    # Draw
 
-    def _report_works(
-        self, page: _Page, needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]
-    ) -> None:
-        """Report works without metadata, retracted works, and DOIs that the lock file lacks."""
-        listed = self._listed(page)
-        in_files = self._options.citing.library.merge({}, listed)
-        needs_metadata = set(listed).difference(in_files)
-        for doi in needs:
-            answer = answers[doi]
-            if doi in needs_metadata and answer.lacks_metadata:
-                is_cited = doi in page.cited or doi in self.nocite
-                reason = _NO_METADATA if is_cited else _NOT_LISTED
-                self._report.add_first(doi, reason)
-            if answer.work is not None and answer.work.retraction is not None:
-                self._report.add_first(doi, str(answer.work.retraction))
-            if self._options.locked and answer.cause:
-                self._report.add_first(doi, _NOT_LOCKED)
+    def _mark_missing(self, page: _Page, answers: Mapping[DOI, Answer]) -> None:
+        """Mark the links to DOIs that do not exist."""
+        for doi, links in page.links.items():
+            if _is_missing(doi, answers):
+                for link in links:
+                    mark_missing(link)
 
     def _cards(self, page: _Page, answers: Mapping[DOI, Answer]) -> dict[Element, Details]:
         """Return the texts of the cards by link; images have a name, and headings become titles."""
-        cards: dict[Element, Details] = {}
         if not self._options.details or not self._report.page:
-            return cards
+            return {}
 
+        cards: dict[Element, Details] = {}
         works = self._options.citing.library.merge(works_of(answers), page.links)
         for doi, links in page.links.items():
             details = details_of(works[doi]) if doi in works else None
@@ -323,91 +408,22 @@ class LinkTreeprocessor(Treeprocessor):
                     cards[link] = details
         return cards
 
-    def _read(self, root: Element) -> _Page:
-        """Return the page's links; those that need no other element are finished here."""
-        page = _Page(in_headings=_links_in(root, HEADINGS))
-        unlinked = _links_in(root, _CLICKED)
-        toc = toc_of(self.md)
-        if toc is not None and toc.use_anchors:
-            unlinked |= page.in_headings
-        self.citations.begin(self._report.page, unlinked, page.in_headings)
+    # Report
 
-        made, cited, page.longer = self._links.take()
-        enclosed = in_raw_html(root, self.md.htmlStash)
-        for link in list(root.iter("a")):
-            is_ours = link in made or link in cited
-            if is_ours and link in enclosed:
-                page.bad.add(link)  # no link inside a raw <a> or <code>
-            elif link in cited:
-                self._read_citation(page, link, cited[link])
-            elif link in made and link in unlinked:
-                page.add(made[link])
-                unlink(link)
-            elif link in made:
-                page.add(made[link], link)
-            else:
-                self._read_other(page, link)
-        for raw in self.md.htmlStash.rawHtmlBlocks:
-            if isinstance(raw, str):
-                for doi in proxy_dois(raw):
-                    page.add(doi)
-        return page
-
-    def _read_citation(self, page: _Page, element: Element, citation: InlineCitation) -> None:
-        self.citations.cited[element] = citation
-        page.cited += [cite.key for cite in citation.cites]
-        for doi in citation.dois:
-            page.add(doi)
-
-    def _read_other(self, page: _Page, link: Element) -> None:
-        """Read a link that Markdown or the author made."""
-        href = link.get("href") or ""
-        if _DOI_URI.match(href):
-            self._finish(page, link, href)
-            return
-        doi = proxy_doi(href)
-        if doi is not None:
-            page.add(doi)
-            self._tidy(link, href)
-            self._set_text(link, doi)
-
-    def _finish(self, page: _Page, link: Element, href: str) -> None:
-        """Make a link to a ``doi:`` URI one that browsers can follow, or text again if it is not a DOI."""
-        text = unescape_html(unescaped(_ESCAPE.sub(r"\1", href)))
-        try:
-            doi = DOI.parse(text)
-        except DOISyntaxError as error:
-            self._report.bad(text.strip(), error, link=True)
-            self._restore(link, href)
-            page.bad.add(link)
-            return
-        self._links.set_target(link, doi)
-        self._set_text(link, doi)
-        page.add(doi, link)
-
-    def _restore(self, link: Element, href: str) -> None:
-        """Put the source of a link around its text."""
-        title = link.get("title")
-        destination = f'{href} "{title}"' if title else href
-        link.text = f"[{link.text or ''}"
-        add_text(link, f"]({destination})")
-
-    def _set_text(self, link: Element, doi: DOI) -> None:
-        """Give a link without text the text that the options say; later, if that needs the work."""
-        if len(link) or (link.text or "").strip():
-            return
-        if self._needs_works:
-            self.citations.untitled[link] = doi
-            text = f"doi:{doi.name}"
-        else:
-            text = self._options.shared.display(doi)
-        link.text = AtomicString(literal(text))
-
-    def _tidy(self, link: Element, href: str) -> None:
-        """Tidy the author's own link if that is wanted, and its text if that is the URL."""
-        if not self._options.tidy_links:
-            return
-        tidied = tidy(href)
-        link.set("href", tidied)
-        if link.text == href and href != tidied:
-            link.text = AtomicString(tidied)
+    def _report_works(
+        self, page: _Page, needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]
+    ) -> None:
+        """Report works without metadata, retracted works, and DOIs that the lock file lacks."""
+        listed = self._listed(page)
+        in_files = self._options.citing.library.merge({}, listed)
+        needs_metadata = set(listed).difference(in_files)
+        for doi in needs:
+            answer = answers[doi]
+            if doi in needs_metadata and answer.lacks_metadata:
+                is_cited = doi in page.cited or doi in self._nocite
+                reason = _NO_METADATA if is_cited else _NOT_LISTED
+                self._report.add_first(doi, reason)
+            if answer.work is not None and answer.work.retraction is not None:
+                self._report.add_first(doi, str(answer.work.retraction))
+            if self._options.locked and answer.cause:
+                self._report.add_first(doi, _NOT_LOCKED)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from doiuri import DOI
     from doiuri.plugins.options import Options
 
-    Mentions = Sequence[tuple[DOI, Sequence[DOI]]]  # DOIs, with the longer names that may be meant
+    LongerNames = Sequence[
+        tuple[DOI, Sequence[DOI]]
+    ]  # DOIs, with the longer names that may be meant
 
 _TTL = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
@@ -60,7 +62,9 @@ def sentence(needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]) -> str:
     return unchecked(causes, len(needs))
 
 
-class _Known(NamedTuple):
+class _KnownAnswer(NamedTuple):
+    """An answer that is kept."""
+
     answer: Answer
     need: Need  # what was requested
     expires: float  # on the clock of time.monotonic
@@ -73,13 +77,13 @@ class Verifier:
         self._lock_file = LockFile(options.lock) if options.lock else None
         self._locked = LockContent()  # what the lock file said when it was last read
         # Replaced as a whole: what another thread adds meanwhile may get lost, and is requested again.
-        self._known: dict[DOI, _Known] = {}
+        self._known: dict[DOI, _KnownAnswer] = {}
 
     def look_up(
         self,
         needs: Mapping[DOI, Need],
         options: Options,
-        mentions: Mentions = (),
+        longer_names: LongerNames = (),
         deadline: float | None = None,
     ) -> dict[DOI, Answer]:
         """Return what is known about DOIs, in order, and about longer names.
@@ -87,67 +91,66 @@ class Verifier:
         New ones are requested in one batch, within the budget; what is unknown then is tried again with a
         later document.
 
-        :param mentions: as ``longer`` of ``Survey.ask``.
+        :param longer_names: as ``longer`` of ``Survey.ask``.
         :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
         """
-        self._notice_changes()
+        if self._lock_file and any(self._locked.differences(self._lock_file.read())):
+            self._known = {}  # another program, or a person, has changed the lock file
         now = time.monotonic()
         known = {doi: entry for doi, entry in self._known.items() if entry.expires > now}
+
         new = {
             doi: need for doi, need in needs.items() if doi not in known or known[doi].need < need
         }
-        for doi, longer in mentions:
+        for doi, longer in longer_names:
             is_dead = doi in known and known[doi].answer.status == "not-found"
             if is_dead and any(name not in known for name in longer):
                 new[doi] = needs[doi]
         if new:
             if deadline is None:
                 deadline = now + options.budget
-            known |= self._request(new, known, mentions, options, deadline)
+            known |= self._request(new, known, longer_names, options, deadline)
             self._known = known
 
         if self._lock_file:
             self._locked = self._lock_file.read()
-        accepted = self._locked.accepted
         answers = {}
-        longer_names = dict.fromkeys(name for _, longer in mentions for name in longer)
-        for doi in [*needs, *(known.keys() & longer_names)]:
+        meant = {name for _, longer in longer_names for name in longer}
+        for doi in [*needs, *(known.keys() & meant)]:
             answer = known[doi].answer
-            if answer.status == "not-found" and doi.key in accepted:
+            if answer.status == "not-found" and doi.key in self._locked.accepted:
                 answer = answer._replace(status="accepted")
             answers[doi] = answer
         return answers
 
-    def _notice_changes(self) -> None:
-        """Drop the answers if another program, or a person, has changed the lock file."""
-        if self._lock_file and any(self._locked.differences(self._lock_file.read())):
-            self._known = {}
-
     def _request(
         self,
         needs: Mapping[DOI, Need],
-        known: Mapping[DOI, _Known],
-        mentions: Mentions,
+        known: Mapping[DOI, _KnownAnswer],
+        longer_names: LongerNames,
         options: Options,
         deadline: float,
-    ) -> dict[DOI, _Known]:
-        """Return new answers about DOIs and longer names, each with the time when it expires."""
-        store: LockFile | None = self._lock_file
-        to_look_up = needs
-        if not options.resolve:
+    ) -> dict[DOI, _KnownAnswer]:
+        """Return new answers about the DOIs, and about the longer names that were asked for too.
+
+        :param known: the answers so far; names of mentions that are known to be dead are not asked again.
+        """
+        if options.resolve:
+            store: LockFile | None = self._lock_file
+            to_ask = needs
+        else:
             # No requests: open_resolver opens the lock file, which is read for works only
             store = None
-            to_look_up = {doi: need for doi, need in needs.items() if need == Need.WORK}
+            to_ask = {doi: need for doi, need in needs.items() if need == Need.WORK}
         with open_resolver(options, "markdown-doiuri", store) as resolver:
             survey = Survey(resolver, deadline - time.monotonic())
-            statuses = {doi: entry.answer.status for doi, entry in known.items()}
-            dead = [doi for doi, status in statuses.items() if status == "not-found"]
+            dead = [doi for doi, entry in known.items() if entry.answer.status == "not-found"]
             survey.statuses = dict.fromkeys(dead, "not-found")
-            survey.ask(to_look_up, longer=mentions)
+            survey.ask(to_ask, longer=longer_names)
 
         needs_of_longer = {
             name: needs[doi]
-            for doi, longer in mentions
+            for doi, longer in longer_names
             if doi in needs
             for name in longer
             if name in survey.statuses and name not in known
@@ -157,5 +160,5 @@ class Verifier:
         for doi, need in {**needs_of_longer, **needs}.items():
             answer = survey.answer(doi)
             lifetime = _UNKNOWN_TTL if answer.cause else _TTL
-            new[doi] = _Known(answer, need, now + lifetime)
+            new[doi] = _KnownAnswer(answer, need, now + lifetime)
         return new

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from markdown_doiuri._options import MarkdownOptions
     from markdown_doiuri._references import Backlink, Citations, Key
-    from markdown_doiuri._verification import Mentions
+    from markdown_doiuri._verification import LongerNames
 
 
 class SiteLookups:
@@ -52,15 +52,17 @@ class SiteLookups:
             needs |= dict.fromkeys(cited, Need.WORK)
         self._request(needs)
 
-    def look_up(self, needs: Mapping[DOI, Need], mentions: Mentions) -> dict[DOI, Answer]:
+    def look_up(self, needs: Mapping[DOI, Need], longer_names: LongerNames) -> dict[DOI, Answer]:
         """Return what is known about the DOIs of a page, and the longer names that mentions mean."""
         for doi, need in needs.items():
             self._linked[doi] = max(need, self._linked.get(doi, need))
-        return self._request(needs, mentions)
+        return self._request(needs, longer_names)
 
-    def _request(self, needs: Mapping[DOI, Need], mentions: Mentions = ()) -> dict[DOI, Answer]:
+    def _request(
+        self, needs: Mapping[DOI, Need], longer_names: LongerNames = ()
+    ) -> dict[DOI, Answer]:
         deadline = self._start + self._options.budget
-        answers = self._verifier.look_up(needs, self._options, mentions, deadline)
+        answers = self._verifier.look_up(needs, self._options, longer_names, deadline)
         self.known |= answers
         return answers
 
@@ -264,8 +266,8 @@ class SiteExtension(DOIExtension):
     def _metadata_nocite(self, md: Markdown) -> str:  # noqa: ARG002 - MkDocs has read the metadata
         return self._nocite
 
-    def _look_up(self, needs: Mapping[DOI, Need], mentions: Mentions) -> dict[DOI, Answer]:
-        return self.site.look_up(needs, mentions)
+    def _look_up(self, needs: Mapping[DOI, Need], longer_names: LongerNames) -> dict[DOI, Answer]:
+        return self.site.look_up(needs, longer_names)
 
     def _inform(self, message: str) -> None:
         self.information[message] = None

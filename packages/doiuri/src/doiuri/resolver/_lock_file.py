@@ -27,6 +27,7 @@ from doiuri._json import dump, load, read_object
 from doiuri._urls import DOI_ORG
 from doiuri.records._negotiation import CSL_JSON
 from doiuri.records._record import ascii_upper
+from doiuri.resolver._breaker import Breaker
 from doiuri.resolver.questions._content import WorkQuestion
 from doiuri.resolver.questions._entries import uncontradicted
 from doiuri.resolver.questions._existence import ExistenceQuestion
@@ -311,7 +312,7 @@ class LockFile(ForkSafe):
         self._stamp: tuple[int, ...] | None = None
         self._content = LockContent()
         self._postponed: dict[Key, Entry] = {}  # entries that were put while the file was edited
-        self._paused_until = -math.inf
+        self._breaker = Breaker(PAUSE)
         super().__init__()
         self._refresh()
 
@@ -327,7 +328,7 @@ class LockFile(ForkSafe):
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
         with self._mutex:
-            if entries and time.monotonic() >= self._paused_until:
+            if entries and not self._breaker.is_open:
                 self._put(entries)
 
     def _put(self, entries: Mapping[Key, Entry]) -> None:
@@ -339,7 +340,7 @@ class LockFile(ForkSafe):
                 self._postponed.update(entries)
                 return
             if isinstance(error, TimeoutError):
-                self._paused_until = time.monotonic() + PAUSE
+                self._breaker.trip()
             warn(f"the lock file {self.path} cannot be written ({error}); new answers are not kept")
 
     def read(self) -> LockContent:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from doiuri._errors import BadRecord, ResolverUnavailable
 from doiuri._json import load
 from doiuri._urls import host_of
+from doiuri.resolver._breaker import Breaker
 from doiuri.resolver._outcome import BUDGET, Cause, Unanswered
 from doiuri.resolver.http import TransportError, is_elsewhere
 from doiuri.rest import retry_after
@@ -108,8 +109,7 @@ class Limiter:
         self._in_flight = 0
         self._last_sent = -inf
         self._held_until = -inf
-        self._paused_until = -inf
-        self._next_pause = PAUSE
+        self._breaker = Breaker(PAUSE, MAX_PAUSE)
         self._cause = Cause("connection")  # of the last pause
         self._was_paused = False  # at some time since the last answer
         self._failures = 0  # the weight of those in a row
@@ -135,12 +135,16 @@ class Limiter:
                 self._changed.notify_all()
 
     def _acquire(self, interval: float, concurrency: int, deadline: Callable[[], float]) -> None:
+        """Wait until a request may be sent, and count it as sent.
+
+        What it waits for may change at any time: the deadline, a pause, a Retry-After, the requests in flight.
+        """
         with self._changed:
             while True:
+                if self._breaker.is_open:
+                    raise Paused(self._breaker.left, self._cause)
                 now = time.monotonic()
                 end = deadline()
-                if now < self._paused_until:
-                    raise Paused(self._paused_until - now, self._cause)
                 wait = max(self._last_sent + interval, self._held_until) - now
                 if now + max(wait, 0) >= end:
                     raise TimeoutError
@@ -180,7 +184,7 @@ class Limiter:
             self._was_paused = False
             self._failures = 0
             self._blocks = 0
-            self._next_pause = PAUSE
+            self._breaker.forget()
             return was_paused
 
     def failed(
@@ -200,38 +204,35 @@ class Limiter:
         :returns: the pause that begins, if any.
         """
         with self._changed:
-            begins = time.monotonic() >= self._paused_until  # if there is a pause after this
+            left_before = self._breaker.left
             self._failures += weight
             is_answer = cause.status is not None
             if is_answer:
                 self._blocks = self._blocks + 1 if blocks else 0
-
             is_blocked = blocks and self._blocks >= MAX_BLOCKS
-            if is_blocked and not long_running:
-                begins = self._paused_until < inf  # instead of another pause, which would end
-                self._pause(inf, cause)
-            elif is_blocked and begins:
-                self._next_pause = max(self._next_pause, BLOCK_PAUSE)
-                self._pause_longer(cause)
+            never_again = is_blocked and not long_running
+
+            if never_again:
+                self._breaker.open(inf)
+                self._note_pause(cause)
+            elif is_blocked and left_before == 0:
+                self._breaker.trip(at_least=BLOCK_PAUSE)
+                self._note_pause(cause)
             if requested_wait is not None:
-                self._pause(min(requested_wait, MAX_RETRY_AFTER), cause)
-            if self._failures >= MAX_FAILURES and time.monotonic() >= self._paused_until:
-                self._pause_longer(cause)
+                self._breaker.open(min(requested_wait, MAX_RETRY_AFTER))
+                self._note_pause(cause)
+            if self._failures >= MAX_FAILURES and not self._breaker.is_open:
+                self._breaker.trip()
+                self._note_pause(cause)
                 self._failures = MAX_FAILURES - REFUSED  # one more failure starts the next pause
 
-            left = self._paused_until - time.monotonic()
-            if begins and left > 0:
-                return Paused(left, cause)
-            return None
+            # one without end begins even during another
+            begins = left_before == 0 or (never_again and left_before < inf)
+            left = self._breaker.left
+            return Paused(left, cause) if begins and left > 0 else None
 
-    def _pause_longer(self, cause: Cause) -> None:
-        """Refuse requests for a while, and for twice as long the next time."""
-        self._pause(self._next_pause, cause)
-        self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
-
-    def _pause(self, seconds: float, cause: Cause) -> None:
-        """Refuse requests for some seconds; a pause that lasts longer is kept."""
-        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+    def _note_pause(self, cause: Cause) -> None:
+        """Note why there is a pause, and tell the threads that wait."""
         self._was_paused = True
         self._cause = cause
         self._changed.notify_all()

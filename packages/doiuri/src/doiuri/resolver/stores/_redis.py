@@ -8,6 +8,7 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from doiuri.resolver._breaker import Breaker
 from doiuri.resolver.stores._store import MAX_AGE, Entry, Usage, warn
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class RedisStore:
             pool.connection_class(**pool.connection_kwargs)  # refuses options that it does not know
         except (ValueError, TypeError, AttributeError):  # its text may quote the password
             raise ValueError(f"not a URL of a Redis server: {self.address}") from None
-        self._paused_until = {"read": 0.0, "written": 0.0}
+        self._breakers = {"read": Breaker(PAUSE), "written": Breaker(PAUSE)}
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that exist for these keys, stale ones included."""
@@ -98,15 +99,19 @@ class RedisStore:
         self._client.connection_pool.disconnect(inuse_connections=False)
 
     def _try(self, what: str, names: Collection[str], command: Command) -> dict[str, object]:
-        """Return the replies; none if the server fails, and for a while after that."""
-        if time.monotonic() < self._paused_until[what]:
+        """Return the replies; none if the server fails, with a StoreWarning, and for a while after that.
+
+        :param what: "read" or "written", for the message, too.
+        """
+        if self._breakers[what].is_open:
             return {}
         try:
             return _within(self._timeout, lambda: self._send(names, command))
         except Exception as error:  # noqa: BLE001 - what redis-py raises for answers that are not Redis'
             # a server that is full or read-only still answers reads
-            paused = [what] if isinstance(error, self._refusal) else ["read", "written"]
-            self._paused_until |= dict.fromkeys(paused, time.monotonic() + PAUSE)
+            failed = [what] if isinstance(error, self._refusal) else ["read", "written"]
+            for access in failed:
+                self._breakers[access].trip()
             warn(
                 f"the DOI store at {self.address} cannot be {what} ({error}); not used for {PAUSE:g} s"
             )

@@ -7,10 +7,10 @@ import sqlite3
 import time
 from contextlib import closing, suppress
 from hashlib import blake2b
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from doiuri.resolver._breaker import Breaker
 from doiuri.resolver.stores._store import Entry, ForkSafe, Key, Usage, warn
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class SQLiteStore(ForkSafe):
         self._timeout = timeout
         self._limit = limit
         self._inode: int | None = None  # of the open file
-        self._paused_until = {"read": -inf, "written": -inf}
+        self._breakers = {"read": Breaker(PAUSE), "written": Breaker(PAUSE)}
         self._warned: set[str] = set()
         super().__init__()
 
@@ -138,14 +138,17 @@ class SQLiteStore(ForkSafe):
     __del__ = _disconnect  # or the interpreter warns of an unclosed database when it exits
 
     def _try(self, what: str, query: Callable[[Connection], T]) -> T | None:
-        """Run a query; None if that is impossible, with a StoreWarning, and for a while after that."""
+        """Run a query; None if that is impossible, with a StoreWarning, and for a while after that.
+
+        :param what: "read" or "written", for the message, too.
+        """
         with self._mutex:
-            if time.monotonic() < self._paused_until[what] or self._is_writing():
+            if self._breakers[what].is_open or self._is_writing():
                 return None
             try:
                 return query(self._connection())
             except _FAILURES as error:
-                self._paused_until[what] = time.monotonic() + PAUSE
+                self._breakers[what].trip()
                 self._warn_once(what, error)
                 return None
 

@@ -90,21 +90,25 @@ class LockContent:
         content = cls()
         for section, lines in _read_file(path).items():
             where = section
-            seen: dict[str, Any] = {}
+            values: dict[str, Any] = {}  # by the keys of DOIs, which may be spelled in several ways
             try:
                 for doi, value in lines.items():
                     where = f"{section}, {doi}"
-                    name = Handle.from_name(doi).key
-                    if seen.setdefault(name, value) != value:
+                    doi_key = Handle.from_name(doi).key
+                    if doi_key in values and values[doi_key] != value:
                         raise ValueError("another line of this DOI says otherwise")  # noqa: TRY301
-                    content._read_line(section, name, value)
+                    values[doi_key] = value
+                    content._read_line(section, doi_key, value)
             except (ValueError, TypeError, KeyError, AttributeError) as error:
-                what = f"contains an invalid entry ({where!r:.100}: {error!r})"
-                raise ValueError(f"{path} {what}; correct or delete its line") from None
+                problem = f"contains an invalid entry ({where!r:.100}: {error!r})"
+                raise ValueError(f"{path} {problem}; correct or delete its line") from None
         return content
 
     def render(self) -> bytes:
-        """Return the content of the file."""
+        """Return the content of the file.
+
+        In the object of its kind, each entry has a line, such as ``"10.1000/182": {"json":{"responseCode":1}}``.
+        """
         sections: dict[str, list[str]] = {}
         for doi, reason in sorted(self.accepted.items()):
             sections.setdefault(_ACCEPTED, []).append(f"{dump(doi)}: {dump(reason)}")
@@ -148,7 +152,7 @@ class LockContent:
         return _entry_of(key, self._values[key])
 
     def add(self, entries: Mapping[Key, Entry]) -> None:
-        """Add or replace the entries that it ``takes``; one that contradicts its key is left out, too."""
+        """Add or replace the entries that it ``takes``; one that cannot be read is left out, too."""
         # The records last: one may say that the DOI does not exist any more
         for key in sorted(entries, key=lambda key: key.kind == "record"):
             entry = entries[key]
@@ -157,6 +161,10 @@ class LockContent:
                     self._add(key, entry)
 
     def _add(self, key: Key, entry: Entry) -> None:
+        """Add an entry; if it shows that the DOI exists, it replaces the record that said otherwise.
+
+        :raises ValueError: TypeError or AttributeError, if the entry cannot be read.
+        """
         self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
         if key.kind == "record" or entry.says_none:
             return
@@ -229,12 +237,12 @@ class LockContent:
         A data set whose files are listed is used: by programs that open them.
         """
         unused = self.dois()
-        reached = {key.doi for key in self._values if key.kind == "files"}
-        reached.update(used)
-        while reached:
-            unused -= reached
-            targets = {self._alias(doi) for doi in reached}
-            reached = unused & targets
+        newly_used = {key.doi for key in self._values if key.kind == "files"}
+        newly_used.update(used)
+        while newly_used:
+            unused -= newly_used
+            targets = {self._alias(doi) for doi in newly_used}
+            newly_used = unused & targets
         return unused
 
     def prune(self, used: Iterable[str]) -> None:
@@ -297,6 +305,10 @@ class LockContent:
 class LockFile(ForkSafe):
     """A store in a lock file.
 
+    1. Reading: the file is read again whenever it has changed.
+    2. Editing: ``edit`` locks the folder, changes a copy of the content, and replaces the file if they differ.
+    3. Writing: ``put_many`` is an edit. During another one of this thread, its entries wait until that ends.
+
     Its entries never expire; delete a line to have that DOI resolved again. They are found for every
     resolver, whichever answered; ``LockContent.takes`` says which are not kept. If the file cannot be written, a
     StoreWarning is issued and new entries are dropped.
@@ -311,13 +323,13 @@ class LockFile(ForkSafe):
         self._timeout = timeout
         self._stamp: tuple[int, ...] | None = None
         self._content = LockContent()
-        self._postponed: dict[Key, Entry] = {}  # entries that were put while the file was edited
+        self._put_during_edit: dict[Key, Entry] = {}
         self._breaker = Breaker(PAUSE)
         super().__init__()
         self._refresh()
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
-        """Return the entries that exist for these keys."""
+        """Return the entries that exist for these keys; if the file cannot be read, those that it had before."""
         with self._mutex:
             try:
                 self._refresh()
@@ -328,20 +340,19 @@ class LockFile(ForkSafe):
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
         with self._mutex:
-            if entries and not self._breaker.is_open:
-                self._put(entries)
-
-    def _put(self, entries: Mapping[Key, Entry]) -> None:
-        try:
-            self.edit(lambda content: content.add(entries))
-        except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno == errno.EDEADLK:
-                # in the thread that edits, the garbage collector closes a batch, which stores its answers
-                self._postponed.update(entries)
+            if not entries or self._breaker.is_open:
                 return
-            if isinstance(error, TimeoutError):
-                self._breaker.trip()
-            warn(f"the lock file {self.path} cannot be written ({error}); new answers are not kept")
+            try:
+                self.edit(lambda content: content.add(entries))
+            except (OSError, ValueError) as error:
+                if isinstance(error, OSError) and error.errno == errno.EDEADLK:
+                    # in the thread that edits, the garbage collector closes a batch, which stores its answers
+                    self._put_during_edit.update(entries)
+                    return
+                if isinstance(error, TimeoutError):
+                    self._breaker.trip()
+                consequence = "new answers are not kept"
+                warn(f"the lock file {self.path} cannot be written ({error}); {consequence}")
 
     def read(self) -> LockContent:
         """Return a copy of what the file says.
@@ -366,29 +377,28 @@ class LockFile(ForkSafe):
         """
         with self._mutex:
             with locked_folder(self.path.resolve().parent, self._timeout):
-                differences = self._rewrite(change)
-            postponed = self._postponed
-            self._postponed = {}
-            self.put_many(postponed)
-            return differences
+                on_disk = self.path.read_bytes() if self.path.is_file() else None
+                old = self.read()
+                new = old.copy()
+                change(new)
+                differences = old.differences(new)
+                if any(differences) or new.retrieved != old.retrieved:
+                    with replacing(self.path, expected=on_disk) as draft:
+                        draft.write_bytes(new.render())
 
-    def _rewrite(self, change: Callable[[LockContent], None]) -> Differences:
-        """Change the file, whose folder is locked; return what changed."""
-        known = self.path.read_bytes() if self.path.is_file() else None
-        old = self.read()
-        new = old.copy()
-        change(new)
-        differences = old.differences(new)
-        if any(differences) or new.retrieved != old.retrieved:
-            with replacing(self.path, expected=known) as draft:
-                draft.write_bytes(new.render())
-        return differences
+            entries = self._put_during_edit
+            self._put_during_edit = {}
+            self.put_many(entries)
+            return differences
 
     def close(self) -> None:
         """Do nothing: the file is not kept open."""
 
     def _refresh(self) -> None:
-        """Read the file again if it changed since it was read last."""
+        """Read the file again if it changed since it was read last.
+
+        :raises ValueError: if it cannot be read as a lock file; then the content is the last one.
+        """
         stamp = _stamp(self.path)
         if stamp == self._stamp:
             return
@@ -404,7 +414,7 @@ class LockFile(ForkSafe):
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return what changes when a file is written; None if there is no file."""
+    """Return the number, size and time of a file, which show that it was written; None if there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -452,7 +462,10 @@ def _section(key: Key) -> str:
 
 
 def _entry_of(key: Key, value: Any) -> Entry:
-    """Return the entry that a value in the file stands for; raise an error if it stands for none."""
+    """Return the entry that a value in the file stands for: what ``_described`` returned.
+
+    :raises ValueError: TypeError, KeyError or AttributeError, if it stands for none.
+    """
     if key.kind == "work":
         if value is None:
             return Entry(NOTHING, JSON, math.inf)
@@ -468,7 +481,10 @@ def _entry_of(key: Key, value: Any) -> Entry:
 
 
 def _described(key: Key, entry: Entry) -> Any:
-    """Return an entry as the file has it: as JSON, so that a reviewer sees what changed, or as text."""
+    """Return an entry as the file has it: as JSON, so that a reviewer sees what changed, or as text.
+
+    :raises ValueError: TypeError or AttributeError, if it cannot be read as what its key says.
+    """
     if key.kind == "work":
         if entry.says_none:
             return None

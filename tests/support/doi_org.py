@@ -20,7 +20,7 @@ def doi_org(url: str) -> Iterator[None]:
 
     def get_locally(self: HTTPTransport, request: Request) -> Reply:
         if request.url.startswith(f"{DOI_ORG}/"):
-            request.url = request._current_url = url + request.url.removeprefix(DOI_ORG)
+            request.url = request._sending.url = url + request.url.removeprefix(DOI_ORG)
         return get(self, request)
 
     with (

@@ -59,6 +59,23 @@ class TransportError(Exception):
         self.host = host
 
 
+@dataclass
+class Sending:
+    """Where a request has got to."""
+
+    url: str
+    """The URL that it is sent to, after the redirects so far."""
+
+    proxy: str = ""
+    """The host of the HTTP proxy that it goes through, if any."""
+
+    left_host: bool = False
+    """Whether a redirect has led to another host; a later one may have led back."""
+
+    guard: Guard | None = None
+    """The guard of the connection that carries it."""
+
+
 @dataclass(eq=False)
 class Request:
     """One GET request."""
@@ -83,11 +100,7 @@ class Request:
 
     def __post_init__(self) -> None:
         self._deadline = time.monotonic() + min(self.timeout, MAX_TIMEOUT)
-        self._guard: Guard | None = None  # of the connection that carries it
-        self._current_url = self.url  # after the redirects so far
-        self._proxy = ""  # the host of the HTTP proxy that it goes through, if any
-        # Whether a redirect has led to another host; a later one may have led back
-        self._left_host = False
+        self._sending = Sending(self.url)
 
     def remaining(self) -> float:
         """Return the seconds that are left.
@@ -102,21 +115,21 @@ class Request:
     def _end(self) -> None:
         """End the request now; called from another thread."""
         self._deadline = -inf
-        if self._guard is not None:
-            self._guard.close()
+        if self._sending.guard is not None:
+            self._sending.guard.close()
 
     @property
     def timeout_reason(self) -> str:
         """What to say when no time is left."""
-        server = host_of(self._current_url)
-        if self._proxy:
-            server = f"{server} through the proxy {self._proxy}"
+        server = host_of(self._sending.url)
+        if self._sending.proxy:
+            server = f"{server} through the proxy {self._sending.proxy}"
         return f"no answer from {server} within {self.timeout:.3g} s"
 
     @property
     def _elsewhere(self) -> bool:
         """Whether a redirect led to another server, whose behaviour says nothing about the first one."""
-        return is_elsewhere(self._current_url, self.url)
+        return is_elsewhere(self._sending.url, self.url)
 
 
 def is_elsewhere(url: str, first: str) -> bool:

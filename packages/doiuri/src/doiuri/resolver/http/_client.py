@@ -413,7 +413,7 @@ class Client:
         had_time = attempt.timeout >= min(self._settings.timeout, MIN_TIMEOUT)
         counts = had_time and not attempt._elsewhere
         return _NoReplyError(
-            attempt.timeout_reason, counts=counts, host=host_of(attempt._current_url)
+            attempt.timeout_reason, counts=counts, host=host_of(attempt._sending.url)
         )
 
     def _pause_cause(self, pause: Paused) -> Cause:

@@ -59,67 +59,75 @@ class HTTPTransport:
 
     def get(self, request: Request) -> Reply:
         """Send the request and follow its redirects; see ``Transport.get``."""
-        url = request.url
-        check = TargetCheck(url, self._private)
+        sending = request._sending
+        check = TargetCheck(request.url, self._private)
         try:
             for _ in range(MAX_REDIRECTS + 1):
-                request._current_url = url
-                if origin(url) != origin(request.url):
-                    request._left_host = True
-                reply, location = self._reply_at(url, request, check)
+                reply, location = self._reply(request, check)
                 if location is None or not request.redirects:
                     return reply
+
                 anywhere = request.any_host
-                url = check.redirect_target(
-                    url, location, same_host=not anywhere, downgrade=anywhere
+                sending.url = check.redirect_target(
+                    sending.url, location, same_host=not anywhere, downgrade=anywhere
                 )
+                if origin(sending.url) != origin(request.url):
+                    sending.left_host = True
         except (HTTPError, OSError, ValueError) as error:
             raise _failure(error, request) from error
         # an address in a record may loop: then the server is not to blame
         raise TransportError(f"more than {MAX_REDIRECTS} redirects", counts=not request.any_host)
 
-    def _reply_at(self, url: str, request: Request, check: TargetCheck) -> tuple[Reply, str | None]:
-        """Return the reply at a URL, and its Location if it is a redirect."""
-        response = self._sent(url, request, check)
+    def _reply(self, request: Request, check: TargetCheck) -> tuple[Reply, str | None]:
+        """Return the reply at the URL that a request has got to, and its Location if it is a redirect."""
+        sending = request._sending
+        response = self._response(request, check)
         try:
-            if response.status_code == _PROXY_WANTS_CREDENTIALS and request._proxy:
-                raise TransportError("proxy: HTTP status 407", host=request._proxy)
+            if response.status_code == _PROXY_WANTS_CREDENTIALS and sending.proxy:
+                raise TransportError("proxy: HTTP status 407", host=sending.proxy)
             if response.is_redirect:
                 location = response.headers["Location"]
-                return Reply(response.status_code, response.headers, b"", url), location
+                return Reply(response.status_code, response.headers, b"", sending.url), location
             body = b"".join(pieces(response.raw, request.max_size))
-            return Reply(response.status_code, response.headers, body, url), None
+            return Reply(response.status_code, response.headers, body, sending.url), None
         finally:
             response.close()
 
-    def _sent(self, url: str, request: Request, check: TargetCheck) -> requests.Response:
-        """Send one request; again at once if the server had closed a kept connection (RFC 9112 §9.3.1)."""
+    def _response(self, request: Request, check: TargetCheck) -> requests.Response:
+        """Return the response at the URL that a request has got to, through a proxy if there is one for it.
+
+        If the server had closed a kept connection, the request is sent again at once (RFC 9112 §9.3.1).
+        """
+        sending = request._sending
+        url = sending.url
         session = self._users_session or self._own_session()
         adapter = session.get_adapter(url)
         if not isinstance(adapter, HTTPAdapter):  # it has to keep to the timeout itself
-            return self._send(url, request, adapter)
+            return self._send(request, adapter)
 
         manager = adapter.poolmanager
-        request._proxy = ""  # a redirect may lead past the proxy
+        sending.proxy = ""  # a redirect may lead past the proxy
         proxy = select_proxy(url, self._settings_for(url)["proxies"])
         if proxy:
             proxy = checked_proxy(proxy)
-            request._proxy = host_of(proxy)
+            sending.proxy = host_of(proxy)
             manager = adapter.proxy_manager_for(proxy)
+
         while True:
             with guarding(manager, url, check, request.remaining) as guard:
-                request._guard = guard
+                sending.guard = guard
                 try:
-                    return self._send(url, request, adapter)
+                    return self._send(request, adapter)
                 except requests.ConnectionError:
                     if not guard.reused:
                         raise
 
-    def _send(self, url: str, request: Request, adapter: BaseAdapter) -> requests.Response:
+    def _send(self, request: Request, adapter: BaseAdapter) -> requests.Response:
         """Send one request and read the headers of the reply.
 
         Session.send is bypassed: it keeps cookies, and reads the body of a redirect without a limit.
         """
+        url = request._sending.url
         headers = {
             "User-Agent": self._user_agent,
             "Accept": request.accept,
@@ -127,7 +135,7 @@ class HTTPTransport:
         }
         plain = requests.Request("GET", url, headers)
         settings = self._settings_for(url)
-        if self._users_session is None or request._left_host:
+        if self._users_session is None or request._sending.left_host:
             prepared = plain.prepare()
             settings = {**settings, "cert": None}
         else:
@@ -135,7 +143,10 @@ class HTTPTransport:
         return adapter.send(prepared, timeout=request.remaining(), **settings)
 
     def _settings_for(self, url: str) -> Mapping[str, Any]:
-        """Return proxies and CA bundles for a URL, from the environment and the user's session."""
+        """Return the arguments of an adapter for a URL, such as proxies and CA bundles.
+
+        They come from the environment and the user's session, once for each server.
+        """
         address = origin(url)
         settings = self._settings.get(address)
         if settings is None:
@@ -146,7 +157,11 @@ class HTTPTransport:
 
 
 def _failure(error: BaseException, request: Request) -> TransportError | TimeoutError:
-    """Return what to raise for an error of requests or urllib3."""
+    """Return what to raise for an error of requests or urllib3.
+
+    It counts as a failure of the server unless another one, or the record, is to blame.
+    """
+    sending = request._sending
     chain = chain_of(error)
     if any(isinstance(each, TargetError) for each in chain):
         # a redirect that may lead anywhere was chosen by the record, not by the server
@@ -158,7 +173,7 @@ def _failure(error: BaseException, request: Request) -> TransportError | Timeout
         return TimeoutError()
     broken = (ProtocolError, ConnectionResetError, BrokenPipeError)
     transient = any(isinstance(each, broken) for each in chain)
-    host = request._proxy if is_of_proxy(error) else host_of(request._current_url)
+    host = sending.proxy if is_of_proxy(error) else host_of(sending.url)
     return TransportError(
         sentence(error), transient=transient, counts=not request._elsewhere, host=host
     )

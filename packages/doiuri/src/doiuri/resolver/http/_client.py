@@ -245,7 +245,10 @@ def _logger() -> Logger:
 
 
 class Budget:
-    """The time of one call, until a deadline that may be put off, and its requests in flight."""
+    """The time of one call, until a deadline that may be put off, and its requests in flight.
+
+    At the deadline, requests end by themselves. If the caller is done before that, ``end`` ends them.
+    """
 
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
@@ -339,7 +342,13 @@ class Client:
             self._note(result, request, _requested_wait(result), usable=usable)
 
     def _send(self, doi: Handle | None, request: Request, budget: Budget) -> Reply | TransportError:
-        """Return the reply, or the error of the last attempt."""
+        """Return the reply, or the error of the last attempt.
+
+        Between attempts, the limiter holds back all requests if the server itself asked for it with a
+        Retry-After; otherwise only this one waits.
+
+        :raises ResolverUnavailable: if the request is not sent, or the call has ended.
+        """
         attempts = 0
         while True:
             result = self._attempt(doi, request, budget)
@@ -361,6 +370,7 @@ class Client:
                 time.sleep(delay)
 
     def _cause(self, result: Reply | TransportError) -> Cause:
+        """Return the cause of an unknown that a result is: "doi.org: HTTP status 503"."""
         if isinstance(result, TransportError):
             kind = "timeout" if isinstance(result, _NoReplyError) else "connection"
             return Cause(kind, result.host or self._host, detail=str(result))
@@ -393,23 +403,20 @@ class Client:
             raise Unanswered(doi, cause) from None
 
         # not above: a TimeoutError that it raises is the caller's
-        self._report(result)
+        if self._on_reply is not None:
+            try:
+                self._on_reply(result)
+            except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
+                raise CallbackError(error) from None
         if isinstance(result, TimeoutError):
             return self._no_reply(attempt)
         return result
 
-    def _report(self, result: Reply | TransportError | TimeoutError) -> None:
-        """Call ``on_reply``."""
-        if self._on_reply is None:
-            return
-        try:
-            self._on_reply(result)
-        except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
-            raise CallbackError(error) from None
-
     def _no_reply(self, attempt: Request) -> _NoReplyError:
-        """Return the error for a request without a reply in time."""
-        # a server that had less time than usual did not fail
+        """Return the error for a request without a reply in time.
+
+        It counts as a failure unless the server had less time than usual, or another one was asked last.
+        """
         had_time = attempt.timeout >= min(self._settings.timeout, MIN_TIMEOUT)
         counts = had_time and not attempt._elsewhere
         return _NoReplyError(
@@ -417,7 +424,10 @@ class Client:
         )
 
     def _pause_cause(self, pause: Paused) -> Cause:
-        """Return why a request is not sent during a pause."""
+        """Return why a request is not sent during a pause: what caused it, and how long it lasts.
+
+        For example, "doi.org: Connection refused; not asked again for 5 s".
+        """
         if pause.seconds == inf:
             detail = "not asked again for as long as this process runs"
             wait = None
@@ -438,7 +448,12 @@ class Client:
         usable: bool = True,
         retried: bool = False,
     ) -> None:
-        """Tell the limiter what a result says about the server, which may have asked to be left alone."""
+        """Tell the limiter what a result says about the server, which may have asked to be left alone.
+
+        :param requested_wait: the seconds of a Retry-After that nobody waits for.
+        :param usable: whether the body of a reply could be read.
+        :param retried: whether the request is sent again.
+        """
         weight = failure_weight(result, request, usable=usable)
         if weight is None:
             return
@@ -480,6 +495,8 @@ def retry_delay(
 ) -> float | None:
     """Return the seconds before the next attempt, or None to give up.
 
+    Without a Retry-After they are at most 0.5 after the first attempt, and 1 after the second.
+
     :param attempts: how often the request was sent.
     :param requested_wait: the seconds of a Retry-After, if there is one.
     """
@@ -503,7 +520,11 @@ def _is_transient(result: Reply | TransportError) -> bool:
 def failure_weight(
     result: Reply | TransportError, request: Request, *, usable: bool = True
 ) -> int | None:
-    """Return the weight of a result, or None if it says nothing about the server."""
+    """Return the weight of a result, or None if it says nothing about the server.
+
+    :param request: the request as it was sent first, to the server in question.
+    :param usable: whether the body of a reply could be read.
+    """
     if isinstance(result, TransportError):
         return REFUSED if result.counts else None
     if is_elsewhere(result.url, request.url):

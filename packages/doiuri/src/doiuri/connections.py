@@ -70,7 +70,18 @@ _REFUSED_TUNNEL = re.compile("Tunnel connection failed: ([0-9]{3})")
 
 
 class Guard:
-    """The connection that carries a request, and where it may lead."""
+    """The connection that carries a request, and where it may lead.
+
+    ``guarding`` makes one for each request, and the connections that it uses ask it on their way:
+
+    1. Before a connection looks up its host, all addresses of that are checked (``_check_host``).
+    2. Looking up and connecting end at the deadline, though no timeout of a socket applies (``_in_time``).
+    3. Once it is connected, before anything is sent, the address of the peer is checked (``_check_peer``); again
+       when a connection that was kept open is used.
+    4. Each piece of the answer is read within the time that is left (``_Timed``).
+
+    Connections to a proxy are not checked. Another thread may ``close`` the guard at any time.
+    """
 
     reused: bool = False
     """Whether the connection was open before the request."""
@@ -84,10 +95,12 @@ class Guard:
         self._url = url
         self._check = check
         self._remaining = remaining
-        # the last one in use, from before it connects
-        self._connection: HTTPConnection | None = None
+        self._connection: HTTPConnection | None = (
+            None  # the last one in use, from before it connects
+        )
         self._looked_up = False
-        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()  # of _in_time
+        # Errors of what _in_time calls, and None when it has returned
+        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def close(self) -> None:
         """Abort the request, from another thread; its deadline must have passed, or been set to now."""
@@ -124,14 +137,23 @@ class Guard:
             raise error
 
     def _check_host(self, connection: HTTPConnection) -> None:
-        """Check the addresses of the host, once, before anything is sent, a TLS handshake included."""
+        """Check the addresses of the host, once, before anything is sent, a TLS handshake included.
+
+        :raises TargetError: if the request may not lead to one of them.
+        """
         self._connection = connection
         if self._check is not None and connection.proxy is None and not self._looked_up:
             self._looked_up = True
             self._check.check_addresses(self._url)
 
     def _check_peer(self, connection: HTTPConnection) -> None:
-        """Check the peer, once it is connected; the socket of a recorder has none."""
+        """Check the peer, once it is connected, and close the connection to a wrong one.
+
+        The socket of a recorder has no peer.
+
+        :raises TargetError: if the request may not lead there.
+        :raises TimeoutError: if it is connected too late.
+        """
         peer = getattr(connection.sock, "getpeername", None)
         try:
             if self._remaining is not None:
@@ -213,7 +235,8 @@ class _GuardedConnection(_Connection):
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         guard = self._guard = _current.get() or Guard()
-        guard.reused = self.sock is not None and guard._connection is not self
+        was_opened_for_it = guard._connection is self  # urllib3 may call connect() before
+        guard.reused = self.sock is not None and not was_opened_for_it
         if self.sock is None:
             # here, too: a recorder may call connect() when it is too late
             guard._in_time(partial(guard._check_host, self))
@@ -293,22 +316,23 @@ def _read(raw: BaseHTTPResponse) -> Iterator[bytes]:
 
 def _inflated(sent: Iterator[bytes]) -> Iterator[bytes]:
     """Yield what gzip, zlib or deflate compressed; gzip may have several members (RFC 1952 section 2.2)."""
-    inflating = None
+    member = None  # the one that is being read
     for piece in sent:
-        rest = piece
-        while rest:
-            if inflating is None:
-                inflating = zlib.decompressobj(_window_bits(rest))
+        compressed = piece
+        while compressed:
+            if member is None:
+                member = zlib.decompressobj(_window_bits(compressed))
             try:
-                yield inflating.decompress(rest, CHUNK)
+                yield member.decompress(compressed, CHUNK)
             except zlib.error as error:
                 raise CodingError(f"the answer is damaged: {error}") from None
-            if inflating.eof:
-                rest = inflating.unused_data
-                inflating = None
+
+            if member.eof:
+                compressed = member.unused_data
+                member = None
             else:
-                rest = inflating.unconsumed_tail
-    if inflating is not None:
+                compressed = member.unconsumed_tail
+    if member is not None:
         raise CodingError("the answer was cut off")
 
 
@@ -350,26 +374,30 @@ def sentence(error: BaseException) -> str:
     'Connection refused'
     """
     chain = chain_of(error)
-    for each in chain:
-        if isinstance(each, TargetError | TooLongError | CodingError | ProxyURLError):
-            return str(each)
+    for cause in chain:
+        if isinstance(cause, TargetError | TooLongError | CodingError | ProxyURLError):
+            return str(cause)
+
     proxy = "proxy: " if is_of_proxy(error) else ""
-    words = [each.strerror for each in chain if isinstance(each, OSError) and each.strerror]
-    if words:
-        return f"{proxy}{words[-1]}"
-    if any(isinstance(each, IncompleteRead) for each in chain):
+    reasons = [cause.strerror for cause in chain if isinstance(cause, OSError) and cause.strerror]
+    if reasons:
+        return f"{proxy}{reasons[-1]}"
+    if any(isinstance(cause, IncompleteRead) for cause in chain):
         return f"{proxy}the answer was cut off"
-    if isinstance(chain[-1], TimeoutError):
+
+    root = chain[-1]
+    if isinstance(root, TimeoutError):
         return f"{proxy}no answer in time"
-    refusal = _REFUSED_TUNNEL.match(str(chain[-1]))
+    refusal = _REFUSED_TUNNEL.match(str(root))
     if refusal is not None:
         return f"{proxy}HTTP status {refusal[1]}"
-    if isinstance(chain[-1], BadStatusLine):
-        return f"{proxy}the answer is not HTTP: {str(chain[-1]).strip()!a:.200}"
-    if any(isinstance(each, LocationValueError | UnicodeError) for each in chain):
+    if isinstance(root, BadStatusLine):
+        return f"{proxy}the answer is not HTTP: {str(root).strip()!a:.200}"
+    if any(isinstance(cause, LocationValueError | UnicodeError) for cause in chain):
         return f"{proxy}the URL is invalid"
-    kind = type(chain[-1]).__name__
-    text = " ".join(str(chain[-1]).split())
+
+    kind = type(root).__name__
+    text = " ".join(str(root).split())
     if text == "" or "//" in text or "@" in text:
         return f"{proxy}{kind}"
     return f"{proxy}{kind}: {printable(text):.200}"
@@ -382,9 +410,12 @@ def checked_proxy(url: str) -> str:
     """
     if "://" not in url:
         url = f"http://{url}"
-    rest = url.partition("://")[2]
-    host = re.split(r"[/?#\\]", rest, maxsplit=1)[0]  # urllib3 also ends it at a backslash
-    if "@" in rest[len(host) :]:
+    without_scheme = url.partition("://")[2]
+    host = re.split(r"[/?#\\]", without_scheme, maxsplit=1)[
+        0
+    ]  # urllib3 also ends it at a backslash
+    after_host = without_scheme[len(host) :]
+    if "@" in after_host:  # "user:pass/word@proxy.example", whose host would be "user"
         raise ProxyURLError
     try:
         parts = parse_url(url)

@@ -91,7 +91,8 @@ class ResponseCode(IntEnum):
     """The handle has no values, or none of those asked for."""
 
 
-_OF_HTTP_STATUS = {
+# The response codes that an answer with an HTTP status may have
+_CODES = {
     200: {
         ResponseCode.SUCCESS,
         ResponseCode.ERROR,
@@ -162,6 +163,7 @@ def record_url(
 
 
 def _indexes(index: int | Sequence[int]) -> Sequence[int]:
+    """Return one or several indices as a sequence; raise TypeError if they are none."""
     indexes = (index,) if isinstance(index, int) else index
     are_bytes = isinstance(indexes, bytes | bytearray)
     if are_bytes or not all(isinstance(number, int) for number in indexes):
@@ -188,7 +190,7 @@ def read_record(
     try:
         answer = read_object(load(body))
         code = integer(answer.get("responseCode"))
-        if code not in _OF_HTTP_STATUS[status]:
+        if code not in _CODES[status]:
             given = brief(answer.get("responseCode"))
             raise Malformed(f"responseCode is {given} with HTTP status {status}")
         if code == ResponseCode.SUCCESS:
@@ -232,12 +234,12 @@ def agency_batches(
     :param limit: longest URL in characters; a DOI that exceeds it alone gets a request of its own
     :returns: for each request its DOIs and its URL
     """
-    room = limit - len(agency_url((), base=base))
+    room = limit - len(agency_url((), base=base)) + 1  # the first name has no comma before it
     batch: list[Handle] = []
     left = room
     for doi in dois:
-        length = len(encode(doi.name, PATH)) + 1  # with a comma, which the first one does not need
-        if batch and length > left + 1:
+        length = len(",") + len(encode(doi.name, PATH))
+        if batch and length > left:
             yield batch, agency_url(batch, base=base)
             batch = []
             left = room
@@ -286,8 +288,10 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
         if name.lower() == "retry-after":
             text = value.strip()
             break
+
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return min(float(text), MAX_TTL)
+
     try:
         date = parsedate_to_datetime(text)
         if date.tzinfo is None:
@@ -295,6 +299,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
         moment = date.timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
+
     if now is None:
         now = time.time()
     return min(max(moment - now, 0.0), MAX_TTL)
@@ -317,6 +322,7 @@ def _items_by_name(answer: object) -> dict[str, list[dict[str, Any]]]:
     """
     if not isinstance(answer, list):
         raise Malformed(f"the answer of Which RA is {brief(answer)}, expected a list")
+
     items: dict[str, list[dict[str, Any]]] = {}
     for item in answer:
         name = item.get("DOI") if isinstance(item, dict) else None
@@ -336,7 +342,10 @@ def _agreed(doi: Handle, items: list[dict[str, Any]]) -> Agency:
 
 
 def _agency(doi: Handle, name: object, status: object) -> Agency:
-    """Return what an item says by its members ``RA`` and ``status``, of which it should have one."""
+    """Return what an item says by its members ``RA`` and ``status``, of which it should have one.
+
+    Such as ``"RA": "Crossref"`` or ``"status": "DOI does not exist"``.
+    """
     if name is None and isinstance(status, str):
         return Agency(doi, None, _STATUSES.get(status.strip().lower(), "unknown"))
     if status is not None or not isinstance(name, str):

@@ -195,11 +195,11 @@ class Survey:
         self._look_up_works(dict.fromkeys(dois), [], show or _show_nothing)
 
     def answer(self, doi: DOI) -> Answer:
-        """Return what is known about a DOI now."""
+        """Return what is known about a DOI now; an answer about its work alone shows that it exists."""
         work = self.works.get(doi)
-        status = "found" if doi in self.works else "unknown"
+        default = "found" if doi in self.works else "unknown"
         return Answer(
-            self.statuses.get(doi, status),
+            self.statuses.get(doi, default),
             cause=self.incomplete.get(doi) or self.unknown.get(doi),
             work=work,
             meant=self.meant.get(doi),
@@ -245,9 +245,11 @@ class Survey:
         self._note_existence(dois, outcomes)
 
     def _note_existence(self, dois: Sequence[DOI], outcomes: Iterable[Outcome]) -> None:
+        """Note the answers about the existence of DOIs; one without values exists."""
         answers = self._answered(dois, outcomes, self.unknown, self._stale_existence)
         for doi, outcome in answers:
-            self._note_status(doi, "not-found" if outcome.status == "not-found" else "found")
+            status = "not-found" if outcome.status == "not-found" else "found"
+            self._note_status(doi, status)
 
     def _note_status(self, doi: DOI, status: str) -> None:
         """Note whether a DOI exists; earlier answers about the work of one that does not are void."""
@@ -258,13 +260,18 @@ class Survey:
     def _look_up_longer(
         self, needs: Mapping[DOI, Need], longer: Iterable[tuple[DOI, Sequence[DOI]]]
     ) -> dict[DOI, Need]:
-        """Ask about the longer names of DOIs that do not exist; return those that do, with what is needed."""
+        """Ask about the longer names of DOIs that do not exist; return those that do, with what is needed.
+
+        If "10.1000/a" does not exist, its mention in "see 10.1000/a." may mean "10.1000/a.". If that one exists,
+        it is noted as meant, and what is needed of the shorter name is needed of it.
+        """
         # Offline, the store may be a lock file, which has the longer name only
         absent = {"not-found", None} if self._resolver.settings.offline else {"not-found"}
         longer_of: dict[DOI, dict[DOI, None]] = {}
         for doi, names in longer:
             if names and doi in needs and self.statuses.get(doi) in absent:
                 longer_of.setdefault(doi, {}).update(dict.fromkeys(names))
+
         candidates = dict.fromkeys(chain.from_iterable(longer_of.values()))
         self._longer.update(candidates.keys() - needs.keys())
         self._look_up_existence(self._without_status(candidates), _show_nothing)
@@ -272,14 +279,15 @@ class Survey:
             self.unknown.pop(doi, None)  # which says nothing of the document
 
         registered: dict[DOI, Need] = {}
-        for doi, its_names in longer_of.items():
-            existing = self._with_status("found", its_names)
+        for doi, longer_names in longer_of.items():
+            existing = self._with_status("found", longer_names)
             if not existing:
                 continue
             self.meant[doi] = existing[0]
             self.unknown.pop(doi, None)
             self._shortened.add(doi)
             for name in existing:
+                # several shorter names may lead to one
                 registered[name] = max(needs[doi], registered.get(name, needs[doi]))
         return registered
 
@@ -306,6 +314,7 @@ class Survey:
             self._note_works(new, outcomes)
 
     def _note_works(self, dois: Sequence[DOI], outcomes: Iterable[Outcome]) -> None:
+        """Note the answers about works; the DOI of one that has no metadata may exist or not."""
         for doi, outcome in self._answered(dois, outcomes, self.incomplete, self._stale_works):
             self.unknown.pop(doi, None)
             if outcome.status == "no-values":
@@ -316,7 +325,10 @@ class Survey:
                 self.works[doi] = None if outcome.work.is_empty else outcome.work
 
     def _look_for_meant(self, dead: Sequence[DOI]) -> None:
-        """Look for the registered DOIs that were probably meant by DOIs that do not exist."""
+        """Look for the registered DOIs that were probably meant by DOIs that do not exist.
+
+        By "10.1000/l82" it is 10.1000/182.
+        """
         new = [doi for doi in dead if doi not in self.meant]
         pairs = list(islice(_guesses_of_each(new), _MOST_GUESSES))
         if not pairs:
@@ -331,9 +343,11 @@ class Survey:
     def renew(self, content: LockContent, dois: Iterable[DOI]) -> None:
         """Bring the content of a lock file up to date.
 
-        New answers replace those in the file, if ``LockContent.takes`` them. A stale one only fills a gap,
-        and what is unknown stays as it is. A DOI that does not exist has no work, and one that exists is no
-        longer accepted.
+        1. Of the entries that this survey read and wrote, those that answer what was asked for count, if
+           ``LockContent.takes`` them: new ones, and stale ones that fill a gap.
+        2. New ones about existence replace all of the file about that. What is unknown stays as it is.
+        3. Of a DOI that does not exist, only the record that says so stays.
+        4. A DOI that exists is no longer accepted as missing.
 
         :param dois: the DOIs of the document whose existence was asked for; of longer names those that are meant.
         """
@@ -358,8 +372,9 @@ class Survey:
 
         dead = {doi for doi in answered if content.status(doi) == "not-found"}
         content.remove(dead)
-        # but keep the records that say so
-        content.add({key: new[key] for key in new if key.kind == "record" and key.doi in dead})
+        records = {key: new[key] for key in new if key.kind == "record" and key.doi in dead}
+        content.add(records)
+
         for doi in answered - dead:
             content.accepted.pop(doi, None)
 
@@ -452,9 +467,9 @@ def _guesses_of_each(dead: Iterable[DOI]) -> Iterator[tuple[DOI, DOI]]:
 def _guesses(doi: DOI) -> list[DOI]:
     """Return what may have been meant by a DOI that does not exist, the most probable first."""
     prefix, _, suffix = doi.name.partition("/")
-    without_page = _END_OF_PAGE_ADDRESS.sub("", suffix)
-    with_digits = _MISTYPED_DIGIT.sub(lambda letter: _DIGITS[letter[0]], suffix)
-    without_last_segment = suffix.rpartition("/")[0]
+    without_page = _END_OF_PAGE_ADDRESS.sub("", suffix)  # "182/full.pdf"
+    with_digits = _MISTYPED_DIGIT.sub(lambda letter: _DIGITS[letter[0]], suffix)  # "l82"
+    without_last_segment = suffix.rpartition("/")[0]  # "182/figure-1"
 
     suffixes = dict.fromkeys([without_page, with_digits, without_last_segment])
     guesses = [guess for guess in suffixes if guess not in {"", suffix}]

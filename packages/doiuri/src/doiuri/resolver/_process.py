@@ -67,7 +67,11 @@ def new_client(
     transport: Transport | None,
     on_reply: OnReply | None,
 ) -> Client:
-    """Return a client; with a transport of the user's it has a limiter of its own, too."""
+    """Return a client for the server of a Resolver.
+
+    Limiter and transport are looked up for each request: the child of a fork has its own. All clients of a server
+    share its limiter, but with a transport of the user's a client has a limiter of its own.
+    """
     limiters: dict[int, Limiter] = {}  # by process: the child of a fork has no requests in flight
     made_in = os.getpid()
 
@@ -80,16 +84,18 @@ def new_client(
         return limiters[process]
 
     def usable_transport() -> Transport:
+        """Return the transport; RuntimeError if it has a session that belongs to another process."""
         if session is not None and os.getpid() != made_in:
             # its connections belong to both processes, and each would read the other's answers
             raise RuntimeError(
                 "the session of this Resolver belongs to the parent process;"
                 " make the session and the Resolver after the fork"
             )
-        return first_transport()
+        return the_transport()
 
     @cache
-    def first_transport() -> Transport:
+    def the_transport() -> Transport:
+        """Return the user's transport, or else one for HTTP, which is made when the first request is due."""
         if transport is not None:
             return transport
         # imports requests, which takes long

@@ -103,6 +103,7 @@ class Resolver:
         is_address = store is DEFAULT or isinstance(store, (str, os.PathLike))
         if is_address:
             given["store"] = None if store is DEFAULT else store
+
         self.settings = Settings.of_resolver(
             base=base,
             offline=offline,
@@ -362,6 +363,10 @@ class Resolver:
         budget: float | Default | None,
         progress: Progress | None,
     ) -> Iterator[Outcome]:
+        """Return the outcomes for several DOIs; arguments are checked now, and requests sent when it is read.
+
+        :raises TypeError: if a single DOI is given, or a progress that cannot be called.
+        """
         check_batch(dois)
         pipeline = self._pipeline(question, budget)
         check_callable(progress=progress)
@@ -379,15 +384,18 @@ class Resolver:
     def _too_many_works(
         self, dois: Sequence[Handle], others: Collection[Handle], deadline: float
     ) -> bool:
-        """Return whether the metadata of DOIs, and checking others, take too many requests."""
+        """Return whether the metadata of DOIs, and checking others, take more requests than the rate allows.
+
+        :param deadline: when the requests have to be sent, as ``time.monotonic`` counts.
+        """
         rate = self.settings.rate
         if rate is None or deadline == inf or self.settings.offline:
             return False
 
-        requests = len(others)
-        if requests > FEW:
-            requests = sum(1 for _ in agency_batches(others, base=self.settings.base))
-        allowed = max((deadline - time.monotonic()) * rate - requests, 0)
+        checks = len(others)
+        if checks > FEW:
+            checks = sum(1 for _ in agency_batches(others, base=self.settings.base))
+        allowed = max((deadline - time.monotonic()) * rate - checks, 0)
         if len(dois) <= allowed:
             return False  # without reading the store
         stored = WorkQuestion(self.settings.base).look_up(dois, self._store)

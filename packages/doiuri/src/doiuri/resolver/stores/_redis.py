@@ -118,7 +118,11 @@ class RedisStore:
             return {}
 
     def _visit(self, what: str, *, remove: bool) -> Usage:
-        """Count our entries, and delete them if that is wanted."""
+        """Count our entries, and delete them if that is wanted.
+
+        :param what: "read" or "clear", for the message.
+        :raises OSError: if the server does not answer, or refuses.
+        """
         try:
             names = set(self._client.scan_iter(match=f"{_PREFIX}*", count=1000))
             sizes = self._send(names, lambda pipe, name: pipe.strlen(name))
@@ -127,11 +131,14 @@ class RedisStore:
         except Exception as error:  # noqa: BLE001 - as in _try
             raise OSError(f"cannot {what} the store at {self.address}: {error}") from None
         lengths = [size for size in sizes.values() if isinstance(size, int)]
-        lengths = [length for length in lengths if length > 0]  # 0: deleted meanwhile
-        return Usage(len(lengths), sum(lengths))
+        present = [length for length in lengths if length > 0]  # 0: deleted meanwhile
+        return Usage(len(present), sum(present))
 
     def _send(self, names: Collection[str], command: Command) -> dict[str, object]:
-        """Return the reply to a command for each name: an exception if the key is another program's."""
+        """Return the reply to a command for each name: an exception if the key is another program's.
+
+        :raises Exception: of redis-py, if the server does not answer, or refuses.
+        """
         pipe = self._client.pipeline(transaction=False)
         for name in names:
             command(pipe, name)
@@ -165,7 +172,10 @@ def _within(seconds: float, work: Callable[[], T]) -> T:
 
 
 def _public(url: str) -> str:
-    """Return the URL without user, password and query; a password may have any character, if not escaped."""
+    """Return the URL without user, password and query, for messages.
+
+    A password may have any character that somebody forgot to escape: after "@" in the query, nothing is shown.
+    """
     scheme, _, rest = url.partition("://")
     server, _, query = rest.partition("?")
     if "@" in query:
@@ -174,11 +184,15 @@ def _public(url: str) -> str:
 
 
 def _name(key: Key) -> str:
+    """Return the name of a key on the server: ``doiuri:2:["record", "https://doi.org", "10.1000/182", ""]``."""
     return _PREFIX + json.dumps(key, ensure_ascii=False)
 
 
 def _unpack(stored: object) -> Entry | None:
-    """Return the entry in a value; None if there is no value or it is another program's."""
+    """Return the entry in a value; None if there is no value or it is another program's.
+
+    The value is a line of JSON with the media type and the expiry, and then the body.
+    """
     if not isinstance(stored, bytes):
         return None
     head, _, body = stored.partition(b"\n")

@@ -153,12 +153,13 @@ class SQLiteStore(ForkSafe):
                 return None
 
     def _warn_once(self, what: str, error: Exception) -> None:
+        """Warn that the store cannot be "read" or "written"; once for each message."""
         if str(error) in self._warned:
             return
         self._warned.add(str(error))
         is_damaged = isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGED
         consequence = "does not keep answers"
-        if is_damaged:  # or another program's, with a person's data
+        if is_damaged:  # or another program's, with a person's data: we delete nothing
             consequence = "is damaged: delete it if doiuri made it, or choose another path"
         warn(f"the DOI store {self.path} cannot be {what} ({error}); it {consequence}")
 
@@ -173,7 +174,10 @@ class SQLiteStore(ForkSafe):
                 raise OSError(f"cannot {what} the store {self.path}: {error}") from error
 
     def _is_writing(self) -> bool:
-        # The lock is re-entrant: the garbage collector may close an iteration in the thread that is writing
+        """Return whether this thread is writing; the mutex, which it holds, is re-entrant.
+
+        The garbage collector may close an iteration, which stores its answers, in the thread that is writing.
+        """
         return self._db is not None and self._db.in_transaction
 
     def _connection(self) -> Connection:
@@ -184,6 +188,10 @@ class SQLiteStore(ForkSafe):
         return self._db
 
     def _open(self) -> Connection:
+        """Return a connection to the file, which is created unless it is there.
+
+        :raises sqlite3.Error: or OSError, if it is not a store of this format, or cannot be opened.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._check_owner()
         db = sqlite3.connect(
@@ -211,9 +219,10 @@ class SQLiteStore(ForkSafe):
                 _check_header(db)
 
     def _write(self, db: Connection, entries: Mapping[Key, Entry]) -> None:
+        """Write entries; delete those that are too old and, if the store is full, more than these take."""
         now = time.time()
         rows = []
-        added = 0
+        added = 0  # bytes, approximately
         for key, entry in entries.items():
             rows.append((_id(key), *key, *entry, now))
             added += _OVERHEAD + len(key.doi) + len(entry.body)
@@ -249,21 +258,25 @@ def _default_path() -> Path:
 
 
 def _id(key: Key) -> int:
-    # Of two keys with one id, the later one wins; in a million entries the chance of that is 1 in 37 million
+    """Return the id of a key: 64 bits of its hash.
+
+    Of two keys with one id, the later one wins; in a million entries the chance of that is 1 in 37 million.
+    """
     return int.from_bytes(blake2b("\n".join(key).encode(), digest_size=8).digest(), signed=True)
 
 
 def _read(db: Connection, keys: Sequence[Key]) -> dict[Key, Entry]:
+    """Return the entries that exist for these keys, without those that another program has written."""
     entries = {}
     for start in range(0, len(keys), BATCH):
-        batch = {_id(key): key for key in keys[start : start + BATCH]}
-        query = _SELECT.format(",".join("?" * len(batch)))
-        for number, *columns in db.execute(query, tuple(batch)):
+        keys_by_id = {_id(key): key for key in keys[start : start + BATCH]}
+        query = _SELECT.format(",".join("?" * len(keys_by_id)))
+        for row_id, *columns in db.execute(query, tuple(keys_by_id)):
             key = Key(*columns[:4])
             entry = Entry(*columns[4:])
             # SQLite does not enforce the types
             is_ours = [*map(type, entry)] == [bytes, str, float]
-            if is_ours and key == batch[number]:
+            if is_ours and key == keys_by_id[row_id]:
                 entries[key] = entry
     return entries
 
@@ -274,22 +287,26 @@ def _count(db: Connection) -> int:
 
 
 def _delete_oldest(db: Connection, before: float, octets: float) -> None:
-    """Delete the oldest entries: all that were stored before a time, and others to free some bytes."""
-    # The file's size would not tell when to stop: ids are hashes, so that entries leave gaps in all pages
-    gone = []
-    for number, stored, size in db.execute(_OLDEST, (DELETED,)):
-        if stored >= before and octets <= 0:
+    """Delete the oldest entries: all that were stored before a time, and others to free some bytes.
+
+    The file's size would not tell when to stop: ids are hashes, so that entries leave gaps in all pages.
+    """
+    deleted = []
+    left_to_free = octets
+    for row_id, stored, size in db.execute(_OLDEST, (DELETED,)):
+        if stored >= before and left_to_free <= 0:
             break
-        gone.append((number,))
-        octets -= _OVERHEAD + size
-    db.executemany("DELETE FROM entries WHERE id = ?", gone)
+        deleted.append((row_id,))
+        left_to_free -= _OVERHEAD + size
+    db.executemany("DELETE FROM entries WHERE id = ?", deleted)
 
 
 def _delete_all(db: Connection) -> int:
+    """Delete all entries, and shrink the file if no other process reads it; return how many there were."""
     with db:
         db.execute("BEGIN IMMEDIATE")
         count = db.execute("DELETE FROM entries").rowcount
-    with suppress(sqlite3.OperationalError):  # another process is reading: the file keeps its size
+    with suppress(sqlite3.OperationalError):
         db.execute("VACUUM")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return count
@@ -342,14 +359,17 @@ def _check_kind(path: Path) -> None:
         size = path.stat().st_size
         # SQLite takes a small file for empty; it is asked about others, as our closing them would release its
         # locks (sqlite.org, How To Corrupt An SQLite Database File, 2.2)
-        if 0 < size < 512 or (size and _is_no_database(path)):
-            with path.open("rb") as file:
-                is_other = file.read(16) != b"SQLite format 3\0"
-            if is_other:
-                raise ValueError(f"{path} is not a store but some other file; choose another path")
+        may_be_opened = 0 < size < 512 or (size and _is_no_database(path))
+        if not may_be_opened:
+            return
+        with path.open("rb") as file:
+            is_database = file.read(16) == b"SQLite format 3\0"
+        if not is_database:
+            raise ValueError(f"{path} is not a store but some other file; choose another path")
 
 
 def _is_no_database(path: Path) -> bool:
+    """Return whether SQLite says that a file is not a database; it does not if it cannot read the file."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0)) as db:
             db.execute("PRAGMA schema_version").fetchone()

@@ -150,6 +150,7 @@ def write(store: Store | ReadStore | None, entries: Mapping[Key, Entry]) -> None
 
 
 def _warn_of_failure(store: object, what: str, error: Exception) -> None:
+    """Warn that a store cannot be "read" or "written"."""
     cause = f"{type(error).__name__}: {error}".removesuffix(": ")
     warn(f"the store {type(store).__name__} cannot be {what} ({cause:.200})")
 
@@ -181,6 +182,7 @@ _registration = threading.RLock()  # held during a fork, too
 
 
 def _before_fork() -> None:
+    """Wait for the threads that use a store, so that no store is half changed in the child, and disconnect all."""
     _registration.acquire()
     for instance in tuple(_instances):
         instance._mutex.acquire()
@@ -189,6 +191,7 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
+    """Release, in the parent and in the child, what ``_before_fork`` holds."""
     while _held:
         _held.pop()._mutex.release()
     _registration.release()

@@ -63,7 +63,7 @@ nitpick_ignore = [
     ("py:class", "doiuri_csl._sheet.Sheet"),
     ("py:class", "doiuri_csl._xml.Node"),
     ("py:class", "doiuri_proxy.http._app.App"),
-    ("py:class", "doiuri_proxy.records._metadata.Content"),
+    ("py:class", "doiuri_proxy.records._metadata.MetadataAnswer"),
     ("py:class", "doiuri_proxy.records._source.PublicValues"),
 ]
 

@@ -12,10 +12,10 @@ from doiuri_proxy.records._source import Records
 if TYPE_CHECKING:
     from doiuri.resolver import Request
 
-    from doiuri_proxy.records._files import RecordsInput
+    from doiuri_proxy.records._files import PathOrData
 
 
-def resolver_for(records: RecordsInput, **options: Any) -> Resolver:
+def resolver_for(records: PathOrData, **options: Any) -> Resolver:
     """Return a Resolver that knows only the given records: other names are not found.
 
     It answers as a ``doiuri-proxy`` does, also with registration agencies and the metadata in the records'

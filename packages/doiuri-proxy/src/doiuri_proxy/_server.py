@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from doiuri_proxy.http._http import Request
-    from doiuri_proxy.records._files import RecordsInput
+    from doiuri_proxy.records._files import PathOrData
 
 _MAX_CONNECTIONS = 10_000  # further ones get status 503
 _MAX_HEAD = 32_768  # bytes of a request line with its headers; longer ones get status 400
@@ -113,7 +113,7 @@ async def reload_at_hang_ups(reload: Callable[[], None]) -> None:
         await asyncio.to_thread(reload)
 
 
-def reload(app: App, records: RecordsInput | None) -> None:
+def reload(app: App, records: PathOrData | None) -> None:
     """Read records files again; if that fails, log why and keep the old ones. A cache needs no reload."""
     if records is None:
         records = []
@@ -166,7 +166,7 @@ class Running:
         self._app = app
         app.on_answer = self.log.append
 
-    def load(self, records: RecordsInput) -> None:
+    def load(self, records: PathOrData) -> None:
         """Serve other records from the next request on.
 
         :param records: as for `running`
@@ -177,7 +177,7 @@ class Running:
 
 @contextlib.contextmanager
 def running(
-    records: RecordsInput | None = None,
+    records: PathOrData | None = None,
     *,
     host: str = "127.0.0.1",
     port: int = 0,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from doiuri_proxy import Request, Running
-    from doiuri_proxy.records._files import RecordsInput
+    from doiuri_proxy.records._files import PathOrData
 
 
 class Proxies:
@@ -26,13 +26,13 @@ class Proxies:
     ends.
     """
 
-    def __init__(self, stack: contextlib.ExitStack, records: RecordsInput) -> None:
+    def __init__(self, stack: contextlib.ExitStack, records: PathOrData) -> None:
         """Stop the proxies with ``stack``; ``records`` are those of the default proxy."""
         self._stack = stack
         self._records = records
         self._default: Running | None = None
 
-    def __call__(self, records: RecordsInput | None = None, **options: Any) -> Running:
+    def __call__(self, records: PathOrData | None = None, **options: Any) -> Running:
         """Start another proxy and return it.
 
         :param records: as for `doiuri_proxy.running`
@@ -59,7 +59,7 @@ class Proxies:
         """The requests that the default proxy has answered, in order."""
         return self.default.log
 
-    def load(self, records: RecordsInput) -> None:
+    def load(self, records: PathOrData) -> None:
         """Let the default proxy serve other records; see `Running.load`."""
         self.default.load(records)
 

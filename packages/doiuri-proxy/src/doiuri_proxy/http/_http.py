@@ -22,7 +22,7 @@ class BadRequestError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request that a proxy received; `Running.log` lists them.
+    """An HTTP request that a proxy received; `Running.log` lists them.
 
     >>> Request("GET", b"/10.1000/182", b"noredirect").target
     '/10.1000/182?noredirect'

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from doiuri.records import Location, Locations, Value
 
     from doiuri_proxy.http._http import Params, Request
-    from doiuri_proxy.records._metadata import Content
+    from doiuri_proxy.records._metadata import MetadataAnswer
     from doiuri_proxy.records._open import Source
 
 MAX_ALIASES = 20  # followed in a chain
@@ -132,7 +132,7 @@ async def _without_record(
     return _with_content(content, ())
 
 
-def _with_content(content: Content, values: Iterable[Value]) -> Response:
+def _with_content(content: MetadataAnswer, values: Iterable[Value]) -> Response:
     """Return metadata, which expires with the values of the record."""
     content_type = _NOT_PRINTABLE.sub("?", content.content_type)
     response = Response(200, content.body, content_type, (*_pages.CONTENT_HEADERS, _VARY))

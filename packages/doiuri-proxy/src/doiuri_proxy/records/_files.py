@@ -21,7 +21,9 @@ from doiuri_proxy.records._metadata import read_metadata
 
 DEFAULT_TTL = 86400  # seconds: how long the DOI proxy caches a value that states no TTL
 
-RecordsInput = str | os.PathLike[str] | Iterable[Mapping[str, Any] | Record] | Mapping[str, Any]
+# The path of a file or a folder of records; or Python data in the form of such a file, with records as
+# values of ``Record``, too
+PathOrData = str | os.PathLike[str] | Iterable[Mapping[str, Any] | Record] | Mapping[str, Any]
 _log = logging.getLogger("doiuri_proxy")
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _EXTENSIONS = _JSON_LINES | {".json"}
@@ -50,7 +52,7 @@ class RecordsError(ValueError):
         return f"{self.source}:{self.line}: {self.reason}"
 
 
-class Origin(NamedTuple):
+class ItemLocation(NamedTuple):
     """Where an item stands: on a line of a file, or at a number in a list; 0 if that does not apply."""
 
     source: str
@@ -58,13 +60,13 @@ class Origin(NamedTuple):
     number: int = 0
 
     def error(self, reason: str) -> RecordsError:
-        """Return the error that names this origin."""
+        """Return the error that names this location."""
         if self.number:
             reason = f"record {self.number}: {reason}"
         return RecordsError(self.source, self.line, reason)
 
 
-def read_items(records: RecordsInput) -> Iterator[tuple[Origin, object]]:
+def read_items(records: PathOrData) -> Iterator[tuple[ItemLocation, object]]:
     """Yield what a file, a folder or Python data contains: records, and objects with ``agencies`` alone.
 
     They are not validated. Raises RecordsError.
@@ -73,7 +75,7 @@ def read_items(records: RecordsInput) -> Iterator[tuple[Origin, object]]:
         document: object = records
         if not isinstance(records, Mapping) and hasattr(records, "__iter__"):
             document = list(records)
-        yield from _items(document, Origin("records"))
+        yield from _items(document, ItemLocation("records"))
         return
     path = Path(records)
     files = _files(path) if path.is_dir() else [path]
@@ -106,38 +108,38 @@ def _files(folder: Path) -> list[Path]:
     return sorted(files)
 
 
-def _from_file(path: Path) -> Iterator[tuple[Origin, object]]:
+def _from_file(path: Path) -> Iterator[tuple[ItemLocation, object]]:
     if path.exists() and not path.is_file():  # to open a pipe blocks, and it cannot be read twice
         raise RecordsError(str(path), 0, "neither a file nor a folder")
     try:
         if path.suffix not in _JSON_LINES:
             document = _parse(path.read_bytes(), str(path))
-            yield from _items(document, Origin(str(path)))
+            yield from _items(document, ItemLocation(str(path)))
             return
         with path.open("rb") as lines:
             for number, raw in enumerate(lines, 1):
                 if raw.strip():
-                    yield Origin(str(path), number), _parse(raw, str(path), number)
+                    yield ItemLocation(str(path), number), _parse(raw, str(path), number)
     except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _items(document: object, origin: Origin) -> Iterator[tuple[Origin, object]]:
+def _items(document: object, location: ItemLocation) -> Iterator[tuple[ItemLocation, object]]:
     """Yield the items of a whole document: a record, a list of them, or such a list beside agencies."""
     if isinstance(document, Mapping):
         if "handle" in document:
-            yield origin, document
+            yield location, document
             return
         records = document.get("records")
         if "agencies" in document:
-            yield origin, {"agencies": document["agencies"]}
+            yield location, {"agencies": document["agencies"]}
             records = document.get("records", [])
     else:
         records = document
     if not isinstance(records, list | tuple):
-        raise origin.error('neither a list of records nor an object with "records"')
+        raise location.error('neither a list of records nor an object with "records"')
     for number, item in enumerate(records, 1):
-        yield origin._replace(number=number), item
+        yield location._replace(number=number), item
 
 
 def check_agencies(names: object) -> dict[str, str]:

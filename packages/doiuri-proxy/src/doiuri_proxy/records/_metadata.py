@@ -22,7 +22,7 @@ _PAGE_RANGES = frozenset({"*/*", "text/*", "application/*"})
 _CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
 
 
-class Content(NamedTuple):
+class MetadataAnswer(NamedTuple):
     """The answer to a request for metadata."""
 
     #: 200; 406 if no metadata is of a type in the Accept header; 302 if the header accepts the web page
@@ -59,7 +59,7 @@ def _body(content: object) -> bytes:
     return write_json(content)
 
 
-def write_metadata(metadata: Mapping[str, bytes], accept: str) -> Content:
+def write_metadata(metadata: Mapping[str, bytes], accept: str) -> MetadataAnswer:
     """Return the answer to a request for metadata.
 
     A media type in the Accept header selects one in ``metadata`` whose parameters do not contradict its own:
@@ -85,10 +85,10 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> Content:
         for name, (media_type, parameters, _) in available.items():
             if _selects(media_range, media_type, parameters):
                 charset = ";charset=utf-8" if media_type.startswith("text/") else ""
-                return Content(200, media_type + charset, metadata[name])
+                return MetadataAnswer(200, media_type + charset, metadata[name])
     if html or wildcard or not ranges:
-        return Content(302)
-    return Content(406, available=tuple(metadata))
+        return MetadataAnswer(302)
+    return MetadataAnswer(406, available=tuple(metadata))
 
 
 def _quality(media_range: MediaRange) -> float:

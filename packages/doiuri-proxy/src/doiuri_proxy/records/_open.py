@@ -15,14 +15,14 @@ from doiuri_proxy.records._files import RecordsError
 from doiuri_proxy.records._source import Records
 
 if TYPE_CHECKING:
-    from doiuri_proxy.records._files import RecordsInput
+    from doiuri_proxy.records._files import PathOrData
     from doiuri_proxy.records._upstream import UpstreamSource
 
     Source = Records | UpstreamSource
 
 
 def open_source(
-    records: RecordsInput | None,
+    records: PathOrData | None,
     *,
     base: str = DOI_ORG,
     upstream: str | None = None,

@@ -12,12 +12,12 @@ from doiuri.records import Value, ascii_upper
 from doiuri.rest import write_json
 
 from doiuri_proxy.records._files import check_agencies, check_record, read_items
-from doiuri_proxy.records._metadata import Content, write_metadata
+from doiuri_proxy.records._metadata import MetadataAnswer, write_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from doiuri_proxy.records._files import RecordsInput
+    from doiuri_proxy.records._files import PathOrData
 
 MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
 WAIT_TIME = 8  # seconds that a request may wait for upstream: clients have a timeout of 10
@@ -86,18 +86,18 @@ class Registration(NamedTuple):
 
 
 class Records:
-    """Records that were all read at the start. Look-ups ignore the case of ASCII letters (Z39.84 §4)."""
+    """Records in memory, all read at the start. Look-ups ignore the case of ASCII letters (Z39.84 §4)."""
 
-    def __init__(self, records: RecordsInput) -> None:
+    def __init__(self, records: PathOrData) -> None:
         """Read all records. Raises RecordsError if one is invalid, or two names differ in ASCII case only."""
         self._records: dict[str, PublicValues] = {}
         self._metadata: dict[str, Mapping[str, bytes]] = {}
         self._agencies: dict[str, str] = {}
-        for origin, item in read_items(records):
+        for location, item in read_items(records):
             try:
                 self._add(item)
             except (TypeError, ValueError, RecursionError) as error:
-                raise origin.error(str(error)) from None
+                raise location.error(str(error)) from None
         self._prefixes = {key.partition("/")[0] for key in self._records}
         self.refusal = ""  # as UpstreamSource has it; there is no upstream
 
@@ -135,7 +135,7 @@ class Records:
         """
         return self._records.get(ascii_upper(handle))
 
-    async def metadata(self, handle: str, accept: str) -> Content:
+    async def metadata(self, handle: str, accept: str) -> MetadataAnswer:
         """Return the metadata of a handle that an Accept header asks for."""
         return write_metadata(self._metadata.get(ascii_upper(handle), {}), accept)
 

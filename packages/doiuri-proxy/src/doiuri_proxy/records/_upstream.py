@@ -25,7 +25,7 @@ from doiuri.records import ascii_upper
 from doiuri.resolver import Outcome, Resolver, open_store
 
 from doiuri_proxy.records._files import is_handle
-from doiuri_proxy.records._metadata import Content, accepts_page, is_page
+from doiuri_proxy.records._metadata import MetadataAnswer, accepts_page, is_page
 from doiuri_proxy.records._source import (
     RETRY_AFTER,
     WAIT_TIME,
@@ -121,7 +121,7 @@ class UpstreamSource:
         key = (ascii_upper(handle), auth, cert)
         return await self._answer(key, partial(_resolve, doi, auth, cert))
 
-    async def metadata(self, handle: str, accept: str) -> Content:
+    async def metadata(self, handle: str, accept: str) -> MetadataAnswer:
         """Return the metadata of a local record, or what upstream sends, whatever its media type."""
         doi = _resolvable(handle)
         if doi is None or await self.local.lookup(handle) is not None:
@@ -266,7 +266,7 @@ def _resolve(doi: Handle, auth: bool, cert: bool, resolver: Resolver) -> PublicV
         raise _failure(Outcome.from_error(doi, error), resolver) from error
 
 
-def _negotiate(doi: Handle, accept: str, resolver: Resolver) -> Content:
+def _negotiate(doi: Handle, accept: str, resolver: Resolver) -> MetadataAnswer:
     """Return what upstream sends for an Accept header, whatever its media type."""
     try:
         outcomes = resolver.metadata_many([doi], accept, budget=LOOKUP_TIME)
@@ -279,10 +279,10 @@ def _negotiate(doi: Handle, accept: str, resolver: Resolver) -> Content:
         raise _failure(outcome, resolver)
     has_no_metadata = metadata is None or is_page(metadata.content_type)
     if has_no_metadata and accepts_page(accept):
-        return Content(302)
+        return MetadataAnswer(302)
     if metadata is None:
-        return Content(406)
-    return Content(200, metadata.content_type, metadata.content)
+        return MetadataAnswer(406)
+    return MetadataAnswer(200, metadata.content_type, metadata.content)
 
 
 def _agencies(names: Sequence[str], resolver: Resolver) -> list[Registration]:

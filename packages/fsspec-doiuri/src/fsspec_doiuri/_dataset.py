@@ -62,7 +62,7 @@ class Dataset:
     :raises ValueError: if there are too many files, or the URL of one is not an http or https URL.
     """
 
-    repository: str  # "inveniordm", "figshare" or "dataverse"
+    kind: str  # of the repository: "inveniordm", "figshare" or "dataverse"
     version: str  # the DOI of the version; for Dataverse its number, such as "1.0"
     files: list[File]  # refused ones, too
     # the URLs of their listings, by the names of the folders that are data sets themselves
@@ -73,8 +73,8 @@ class Dataset:
     _paths: list[str] = field(init=False, repr=False)  # of the listed files, sorted
 
     def __post_init__(self) -> None:
-        if self.repository not in TOKENS or not isinstance(self.version, str):
-            raise ValueError(f"unknown repository {self.repository!r} or version {self.version!r}")
+        if self.kind not in TOKENS or not isinstance(self.version, str):
+            raise ValueError(f"unknown repository {self.kind!r} or version {self.version!r}")
         if len(self.files) > MAX_FILES:
             raise ValueError(f"more than {MAX_FILES:,} files")
         for file in self.files:
@@ -181,7 +181,7 @@ def write_locked(path: str | os.PathLike[str], doi: DOI, dataset: Dataset) -> No
     """Write a listing into a lock file. Raises OSError, and ValueError if it is not a lock file."""
     ordered = sorted(dataset.files, key=attrgetter("path"))
     files = [_stated(file) for file in ordered]
-    listing = {"repository": dataset.repository, "version": dataset.version, "files": files}
+    listing = {"repository": dataset.kind, "version": dataset.version, "files": files}
     entry = Entry(json.dumps(listing).encode(), "application/json", inf)
     entries = {Key(_KIND, DOI_ORG, doi.key): entry}
     LockFile(path).edit(lambda content: content.add(entries))

@@ -164,7 +164,7 @@ class DOIFileSystem(AbstractFileSystem):
         for folder, url in dataset.parts.items():
             for file in self._listed(doi, url).files:
                 files.append(replace(file, path=f"{folder}/{file.path}"))
-        return doi, Dataset(dataset.repository, dataset.version, files)
+        return doi, Dataset(dataset.kind, dataset.version, files)
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """Return what is in a folder, or the file at a path.

@@ -49,16 +49,16 @@ _COLLECTION = re.compile(r"figshare\.c\.")
 _VERSION = re.compile(r"\.v([0-9]+)$", re.IGNORECASE)
 
 
-class Place(NamedTuple):
-    """Where the listing of a DOI is requested."""
+class Repository(NamedTuple):
+    """The repository that has the files of a DOI."""
 
-    repository: str  # what runs there: "inveniordm", "figshare" or "dataverse"
+    kind: str  # what runs there: "inveniordm", "figshare" or "dataverse"
     api: str  # base URL of its API
     landing: str  # the URL that the DOI leads to
 
 
-def find_place(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Place:
-    """Return where the files of a DOI are listed.
+def find_repository(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Repository:
+    """Return the repository that lists the files of a DOI.
 
     :param landing: the URL of its landing page.
     :param kinds: kinds of repositories by host, with a port or without.
@@ -73,13 +73,13 @@ def find_place(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Place:
     if kind is not None:
         folder = "v2" if kind == "figshare" else "api"
         api = f"{parts.scheme}://{server}/{folder}"
-        return Place(kind, api, landing)
+        return Repository(kind, api, landing)
     if "persistentId" in parse_qs(parts.query):
-        return Place("dataverse", f"https://{server}/api", landing)
+        return Repository("dataverse", f"https://{server}/api", landing)
     if domain.endswith(".figshare.com") or _ARTICLE.fullmatch(parts.path):
-        return Place("figshare", FIGSHARE, landing)
+        return Repository("figshare", FIGSHARE, landing)
     if domain.endswith(".zenodo.org") or _is_invenio(doi, parts.path):
-        return Place("inveniordm", f"https://{server}/api", landing)
+        return Repository("inveniordm", f"https://{server}/api", landing)
     raise OSError(
         f"{doi.name}: its files cannot be listed: {host or 'its URL'} is not known as a repository of "
         f'InvenioRDM, figshare or Dataverse; if it is one, set repositories={{"{host}": "inveniordm"}}, '
@@ -107,35 +107,35 @@ def list_files(
     :param part: the URL of a data set in it, to list in its place.
     :raises OSError: if there is no listing, or it cannot be used.
     """
-    place = find_place(doi, landing, kinds)
-    get = web.listing(place.repository)
+    repository = find_repository(doi, landing, kinds)
+    get = web.listing(repository.kind)
     try:
         if part:
-            return _article(get, place.api, part)
-        if place.repository == "inveniordm":
-            return _invenio(doi, place, get)
-        if place.repository == "figshare":
-            return _figshare(doi, place, get)
-        return _dataverse(doi, place, get)
+            return _article(get, repository.api, part)
+        if repository.kind == "inveniordm":
+            return _invenio(doi, repository, get)
+        if repository.kind == "figshare":
+            return _figshare(doi, repository, get)
+        return _dataverse(doi, repository, get)
     except OSError as error:
-        message = f"{doi.name}: {error}; its landing page is {place.landing:.500}"
+        message = f"{doi.name}: {error}; its landing page is {repository.landing:.500}"
         raise type(error)(message) from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         reason = f"its form is unexpected ({error!r:.200})"
         if type(error) is ValueError:  # one of ours
             reason = str(error)
-        host = urlsplit(place.api).netloc
+        host = urlsplit(repository.api).netloc
         raise OSError(f"{doi.name}: the listing of {host} is refused: {reason}") from error
 
 
-def _invenio(doi: DOI, place: Place, get: Get) -> Dataset:
-    path = urlsplit(place.landing).path
+def _invenio(doi: DOI, repository: Repository, get: Get) -> Dataset:
+    path = urlsplit(repository.landing).path
     match = _RECORD.fullmatch(path) or _ID.search(doi.suffix)
     if match is None:
         raise ValueError("no id of a record is in the DOI or its URL")
     record_id = match[1]
     # The id of a concept, which stands for all versions, redirects to the latest version.
-    record = get(f"{place.api}/records/{record_id}")
+    record = get(f"{repository.api}/records/{record_id}")
     version = record.get("doi") or _pid(record) or doi.name
     parent = record.get("parent", {})
     parent_pid = _pid(parent)
@@ -145,7 +145,7 @@ def _invenio(doi: DOI, place: Place, get: Get) -> Dataset:
         raise ValueError(f"the record {record_id} is that of {version}")
 
     latest_id = quote(str(record["id"]), safe="")
-    url = f"{place.api}/records/{latest_id}/files"
+    url = f"{repository.api}/records/{latest_id}/files"
     entries = get(url).get("entries", [])  # missing if the record has metadata only
     if isinstance(entries, dict):
         entries = entries.values()
@@ -174,25 +174,25 @@ def _invenio_file(files_url: str, entry: dict[str, Any]) -> File:
     return File(path, url, size, checksum, mimetype, error=error)
 
 
-def _figshare(doi: DOI, place: Place, get: Get) -> Dataset:
-    if "/collections/" in place.landing or _COLLECTION.search(doi.suffix):
-        return _collection(doi, place, get)
-    number = _figshare_number(doi, place, get, "articles")
-    url = f"{place.api}/articles/{number}"
-    return _article(get, place.api, _at_version(url, doi.name), doi)
+def _figshare(doi: DOI, repository: Repository, get: Get) -> Dataset:
+    if "/collections/" in repository.landing or _COLLECTION.search(doi.suffix):
+        return _collection(doi, repository, get)
+    number = _figshare_number(doi, repository, get, "articles")
+    url = f"{repository.api}/articles/{number}"
+    return _article(get, repository.api, _at_version(url, doi.name), doi)
 
 
-def _collection(doi: DOI, place: Place, get: Get) -> Dataset:
+def _collection(doi: DOI, repository: Repository, get: Get) -> Dataset:
     """Return the listing of a collection of figshare, whose articles are data sets."""
-    number = _figshare_number(doi, place, get, "collections")
-    url = f"{place.api}/collections/{number}"
+    number = _figshare_number(doi, repository, get, "collections")
+    url = f"{repository.api}/collections/{number}"
     collection = get(_at_version(url, doi.name))
     name = _identity(collection, doi)
     parts = {}
     for article in _pages(get, f"{url}/articles"):
         article_doi = article.get("doi") or ""
         article_number = int(article["id"])
-        article_url = f"{place.api}/articles/{article_number}"
+        article_url = f"{repository.api}/articles/{article_number}"
         parts[str(article_number)] = _at_version(article_url, article_doi)
     return Dataset("figshare", name, [], parts)
 
@@ -205,18 +205,20 @@ def _at_version(url: str, doi: str) -> str:
     return f"{url}/versions/{version[1]}"
 
 
-def _figshare_number(doi: DOI, place: Place, get: Get, kind: str) -> int | str:
+def _figshare_number(doi: DOI, repository: Repository, get: Get, resource: str) -> int | str:
     """Return the number of an article or a collection: that of its DOI in the API, else that in its URL.
 
     The API may know the DOI of the latest version only.
+
+    :param resource: "articles" or "collections", as the API's paths have it.
     """
     query = "doi=" + quote(doi.name, safe="/")
-    for item in get(f"{place.api}/{kind}?{query}"):
+    for item in get(f"{repository.api}/{resource}?{query}"):
         if _same(item["doi"], doi):
             return int(item["id"])
-    landing = _ARTICLE.fullmatch(urlsplit(place.landing).path)
+    landing = _ARTICLE.fullmatch(urlsplit(repository.landing).path)
     if landing is None:
-        host = urlsplit(place.api).netloc
+        host = urlsplit(repository.api).netloc
         raise MissingError(f"{host} has no article with this DOI")
     return landing[1]
 
@@ -290,27 +292,27 @@ def _pages(get: Get, url: str) -> Iterator[Any]:
             return
 
 
-def _dataverse(doi: DOI, place: Place, get: Get) -> Dataset:
-    query = "persistentId=" + quote(_persistent_id(doi, place), safe=":/")
-    latest = f"{place.api}/datasets/:persistentId/versions/:latest-published"
+def _dataverse(doi: DOI, repository: Repository, get: Get) -> Dataset:
+    query = "persistentId=" + quote(_persistent_id(doi, repository), safe=":/")
+    latest = f"{repository.api}/datasets/:persistentId/versions/:latest-published"
     try:
         data = get(f"{latest}?{query}")["data"]
     except MissingError:
-        entry = _dataverse_file(place, get, query)
+        entry = _dataverse_file(repository, get, query)
         data = {**entry.get("datasetVersion", {}), "files": [entry]}
 
     version = ""
     if "versionNumber" in data:
         minor = data["versionMinorNumber"]
         version = f"{data['versionNumber']}.{minor}"
-    files = [_dataverse_entry(place, entry) for entry in data["files"]]
+    files = [_dataverse_entry(repository, entry) for entry in data["files"]]
     return Dataset("dataverse", version, _without_collisions(files))
 
 
-def _persistent_id(doi: DOI, place: Place) -> str:
+def _persistent_id(doi: DOI, repository: Repository) -> str:
     """Return the DOI as the landing page's URL has it: before version 6.5, Dataverse compares case-sensitively."""
     name = f"doi:{doi.name}"
-    parameters = parse_qs(urlsplit(place.landing).query)
+    parameters = parse_qs(urlsplit(repository.landing).query)
     in_url = parameters.get("persistentId", [name])[0]
     return in_url if in_url.lower() == name.lower() else name
 
@@ -327,23 +329,23 @@ def _without_collisions(files: list[File]) -> list[File]:
     return result
 
 
-def _dataverse_file(place: Place, get: Get, query: str) -> Any:
+def _dataverse_file(repository: Repository, get: Get, query: str) -> Any:
     """Return the entry of a file with a DOI of its own; before Dataverse 6.2 without the data set's version."""
-    url = f"{place.api}/files/:persistentId"
+    url = f"{repository.api}/files/:persistentId"
     try:
         return get(f"{url}/versions/:latest-published?{query}&returnDatasetVersion=true")["data"]
     except MissingError:
         return get(f"{url}?{query}")["data"]
 
 
-def _dataverse_entry(place: Place, entry: dict[str, Any]) -> File:
+def _dataverse_entry(repository: Repository, entry: dict[str, Any]) -> File:
     """Return a file. A table is listed as it was uploaded, because the checksum is that of the original."""
     data = entry["dataFile"]
     folder = (entry.get("directoryLabel") or "").strip("/")
     label = entry.get("label") or data["filename"]
     path = _joined(folder, label)
     number = int(data["id"])
-    url = f"{place.api}/access/datafile/{number}"
+    url = f"{repository.api}/access/datafile/{number}"
     checksum = _dataverse_checksum(data)
     is_table = data.get("tabularData") or data.get("originalFileFormat")
     if not is_table:

@@ -95,7 +95,7 @@ class Web:
     # by process: connections do not survive a fork
     adapters: dict[int, HTTPAdapter] = field(default_factory=dict, repr=False)
 
-    def listing(self, repository: str) -> Callable[[str], Any]:
+    def listing(self, kind: str) -> Callable[[str], Any]:
         """Return a function that gets JSON from the URLs of one listing, with limits on all answers together.
 
         It raises MissingError for 404 and 410, and OSError for any other answer that is not JSON.
@@ -106,7 +106,7 @@ class Web:
         def get(url: str) -> Any:
             nonlocal remaining
             headers = {"Accept": "application/json"}
-            with self._answer(url, repository, headers, 200, clock=clock) as response:
+            with self._answer(url, kind, headers, 200, clock=clock) as response:
                 body = b"".join(pieces(response.raw, remaining))
             remaining -= len(body)
             try:
@@ -129,7 +129,7 @@ class Web:
         """
         digest = new_digest(file)
         size = 0
-        with self._answer(file.url, dataset.repository, {}, 200, file=file) as response:
+        with self._answer(file.url, dataset.kind, {}, 200, file=file) as response:
             stated_size = file.size
             if stated_size is None:
                 stated_size = response.raw.length_remaining
@@ -160,7 +160,7 @@ class Web:
     def read(self, file: File, dataset: Dataset, start: int, end: int) -> bytes | None:
         """Return the bytes from ``start`` to ``end`` of a file; None if the repository sends no ranges of it."""
         headers = {"Range": f"bytes={start}-{end - 1}"}
-        with self._answer(file.url, dataset.repository, headers, 200, 206, file=file) as response:
+        with self._answer(file.url, dataset.kind, headers, 200, 206, file=file) as response:
             if response.headers.get("Content-Range") != f"bytes {start}-{end - 1}/{file.size}":
                 return None
             size = end - start
@@ -185,7 +185,7 @@ class Web:
     def _answer(
         self,
         url: str,
-        repository: str,
+        kind: str,
         headers: Mapping[str, str],
         *expected: int,
         file: File | None = None,
@@ -193,6 +193,7 @@ class Web:
     ) -> Iterator[requests.Response]:
         """Yield the answer at the end of the redirects.
 
+        :param kind: the kind of repository, which decides how a token is sent.
         :param expected: the statuses that it may have.
         :param file: the file that is requested; None for a listing.
         :param clock: the time that is left; None for the usual time.
@@ -201,7 +202,7 @@ class Web:
         path = "" if file is None else f"{file.path}: "
         if self.offline:
             raise OSError(f"{path}{host_of(url)}: offline: request not sent")
-        secret = self._secret(url, repository)
+        secret = self._secret(url, kind)
         if clock is None:
             clock = _Clock()
         try:
@@ -221,7 +222,7 @@ class Web:
             reason = f"no complete answer within {TIME} s" if clock.ended else sentence(error)
             raise OSError(f"{path}{host_of(failed_url)}: {reason}") from error
 
-    def _secret(self, url: str, repository: str) -> dict[str, str]:
+    def _secret(self, url: str, kind: str) -> dict[str, str]:
         """Return the header with the token for the host of a URL; none if there is no token for it."""
         token = of_host(self.tokens, url)
         if not token:
@@ -229,7 +230,7 @@ class Web:
         if not url.startswith("https:") and not self.check.private:
             reason = "is not sent over http; private=True allows it"
             raise OSError(f"the token for {host_of(url)} {reason}")
-        name, scheme = TOKENS[repository]
+        name, scheme = TOKENS[kind]
         return {name: scheme + token}
 
     def _followed(

@@ -8,9 +8,9 @@ One module or folder for each step; what stands further left never imports what 
         └─ _mentions    Mention: a DOI in a part, or what stands in the place of one
           └─ rules        Finding: what is wrong and where, with a Fix if one is known
             └─ _examine     FileReport: all of this for one file; pure
-              └─ _run         Result: all files in several processes; their DOIs, each once,
+              └─ _run         CheckResult: all files in several processes; their DOIs, each once,
                 │           go to registry (lock file, then cache, then the resolver)
-                ├─ output       Report: the formats and the summary
+                ├─ output       FindingsReport: the formats and the summary
                 └─ _fixes       each fix is proved before the file is replaced
 
 ``commands`` has a module for each subcommand, which reads its options and calls these steps.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
-    from doiuri_cli._run import Content
+    from doiuri_cli._run import InputFile
     from doiuri_cli.files import SourceLocation
     from doiuri_cli.registry import Answers
     from doiuri_cli.rules import Finding
@@ -117,15 +117,15 @@ def fix_content(
     answers: Answers | None,
     policy: FixPolicy,
     searched: Mapping[str, Sequence[Finding]],
-    content: Content,
+    file: InputFile,
 ) -> Fixed | FileReport:
     """Return a file with its fixes, or a report that says why it cannot be read; no file is changed.
 
     :param answers: what is known about the DOIs; None if the registry was not asked.
     :param searched: what a search found about the works in each file, by its path.
     """
-    found = searched.get(content.path, ())
-    return attempt(content, lambda source: mend(source, config, answers, policy, found))
+    found = searched.get(file.path, ())
+    return attempt(file, lambda source: mend(source, config, answers, policy, found))
 
 
 def write_fixes(fixed: Fixed) -> Fixed:

@@ -28,14 +28,13 @@ from doiuri_cli.readers import ReadError, configure, type_of
 from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from typing import TypeVar
 
     from doiuri.resolver import LockContent
-    from doiuri.works import Work
 
     from doiuri_cli._config import Config
-    from doiuri_cli.registry import Answers
+    from doiuri_cli.registry import Answers, LookupCounts, WorksLookup
     from doiuri_cli.registry._missing import Searched
     from doiuri_cli.rules import Finding
 
@@ -54,8 +53,8 @@ class Skipped(Exception):  # noqa: N818 - not an error
     """A file is passed over; the text says why."""
 
 
-class Content(NamedTuple):
-    """Standard input or a pipe, which is read once, or a file that is still to be read."""
+class InputFile(NamedTuple):
+    """A file that is still to be read; or standard input or a pipe, which was read already."""
 
     path: str  # the path; for standard input, the name that it is given
     content: bytes | None = None  # the bytes of standard input or a pipe; None for a file
@@ -81,73 +80,82 @@ class Content(NamedTuple):
         return Source.from_bytes(self.path, content)
 
 
-class Result(NamedTuple):
-    """What a run has found."""
+class CheckResult(NamedTuple):
+    """What a check has found."""
 
     reports: list[FileReport]  # one for each file
-    answers: Answers  # what is known about the DOIs, or only the figures if files were judged apart
+    counts: LookupCounts  # how the DOIs were looked up
+    answers: Answers | None  # what is known about each DOI; None if batches of files were judged
     locked: set[str]  # the DOIs that the lock file has, by their keys
     recorded: int  # how many names are only in recorded HTTP
     searched: Searched | None  # what a search found; None if there was none
 
 
-class Run(NamedTuple):
-    """How to examine files."""
+class Runner(NamedTuple):
+    """Examines files: it reads them in several processes, and looks their DOIs up together.
+
+    ``check`` takes batches of files, so that the reports on a large tree need not fit into memory:
+
+    1. read the files, in processes that know nothing of the registry;
+    2. ask about the DOIs that are new in the batch;
+    3. look up the works and search for DOIs, if the configuration says so;
+    4. judge each file by the answers, and keep its findings only.
+    """
 
     config: Config
-    jobs: int | None = None  # the number of processes; None: as many as are of use
+    jobs: int | None = None  # how many processes; None: as many as are of use
     # called with what is being done, the number done, and that of all
     progress: ShowProgress = lambda _what, _done, _total: None
     say: Callable[[str], object] = lambda _text: None  # called with what people are told meanwhile
 
     def check(
-        self, contents: Sequence[Content], lock: LockContent | None = None, *, at_once: bool = False
-    ) -> Result:
+        self, inputs: Sequence[InputFile], lock: LockContent | None = None, *, at_once: bool = False
+    ) -> CheckResult:
         """Return what is found in some files, in their order.
 
-        :param at_once: whether the result has the answers about all DOIs, for which the memory may be too
-            small, and not only their figures.
+        :param at_once: whether all files are one batch, so that the result has the answers about each DOI.
         :raises ValueError: if the resolver or the cache is misconfigured, or a column is missing.
         """
-        from doiuri_cli.registry import Answers, Inquiry
+        from doiuri_cli.registry import Inquiry, LookupCounts
 
         # A missing column is reported before anybody is asked, and works are fetched within one budget
         at_once = at_once or self.config.compare or self.config.search or bool(self.config.columns)
-        figures = Answers()
+        counts = LookupCounts()
         judged: list[FileReport] = []
         recorded: dict[str, None] = {}
-        searched = None
         with Inquiry(self.config, lock, partial(self.progress, "Checking DOIs")) as inquiry:
-            for reports in self._batches(contents, at_once=at_once):
+            for reports in self._batches(inputs, at_once=at_once):
                 names = [*names_to_ask(reports), *_short_names(reports)]
                 answers = inquiry.ask(names, longer_names(reports))
-                works = self._works(reports, answers)
-                searched = self._searched(reports)
-                found = NOTHING if searched is None else searched.found
+                counts.add(answers.counts)
+                lookup = self._look_up_works(reports, answers)
+                counts.requests += lookup.requests
+                counts.old += lookup.old
+                searched = self._search(reports)
+                search_results = NOTHING if searched is None else searched.found
                 for report in reports:
                     if report.recorded:
                         recorded |= dict.fromkeys(report.names)
-                    final = judge(report, self.config, answers, works, found)
+                    final = judge(report, self.config, answers, lookup.works, search_results)
                     judged.append(final._replace(names=(), short=(), without_doi=()))
-                figures.count(answers)
-            others = inquiry.count_others(recorded)
+            recorded_only = inquiry.count_others(recorded)
             locked = inquiry.locked
-        if at_once:  # there was one batch
-            figures = answers
-        return Result(_test_prefix_once(judged), figures, locked, others, searched)
+        all_answers = answers if at_once else None
+        reports = _test_prefix_once(judged)
+        return CheckResult(reports, counts, all_answers, locked, recorded_only, searched)
 
-    def _batches(self, contents: Sequence[Content], *, at_once: bool) -> Iterator[list[FileReport]]:
+    def _batches(self, inputs: Sequence[InputFile], *, at_once: bool) -> Iterator[list[FileReport]]:
         """Yield what the texts of some files show, in their order, so many files that they fit into memory.
 
         :param at_once: whether to yield the reports on all files together.
         :raises ValueError: as ``read``.
         """
         if at_once:
-            yield self.read(contents)
+            yield self.read(inputs)
             return
         batch: list[FileReport] = []
         mentions = 0
-        for report in self.map(partial(examined, self.config), contents, "Reading files"):
+        for report in self.map(partial(examined, self.config), inputs, "Reading files"):
             batch.append(report)
             mentions += len(report.mentions)
             if mentions >= _BATCH:
@@ -156,17 +164,18 @@ class Run(NamedTuple):
                 mentions = 0
         yield batch
 
-    def _works(self, reports: Iterable[FileReport], answers: Answers) -> Mapping[str, Work]:
+    def _look_up_works(self, reports: Iterable[FileReport], answers: Answers) -> WorksLookup:
+        """Look up the works that the entries in files cite; none if entries are not compared."""
+        from doiuri_cli.registry import WorksLookup, look_up_works
+
         entries = chain.from_iterable(report.entries for report in reports)
         names = dict.fromkeys(entry.doi.name for entry in entries)
         if not names:
-            return NOTHING
-        from doiuri_cli.registry import look_up_works
-
+            return WorksLookup({})
         progress = partial(self.progress, "Fetching metadata")
-        return look_up_works(names, answers, self.config, progress)
+        return look_up_works(names, answers.statuses, self.config, progress)
 
-    def _searched(self, reports: Iterable[FileReport]) -> Searched | None:
+    def _search(self, reports: Iterable[FileReport]) -> Searched | None:
         """Return what a search finds about the works without a DOI; None if none is wanted."""
         if not self.config.search:
             return None
@@ -175,12 +184,12 @@ class Run(NamedTuple):
         works = list(chain.from_iterable(report.without_doi for report in reports))
         return search_for(works, self.config, self.say, partial(self.progress, "Searching"))
 
-    def read(self, contents: Sequence[Content]) -> list[FileReport]:
+    def read(self, inputs: Sequence[InputFile]) -> list[FileReport]:
         """Return what the texts of some files show, in their order.
 
         :raises ValueError: if there are files, and none of them has a column that is to be read.
         """
-        reports = list(self.map(partial(examined, self.config), contents, "Reading files"))
+        reports = list(self.map(partial(examined, self.config), inputs, "Reading files"))
         if reports and all(report.problem is None for report in reports):
             self._check_columns(reports)
         return reports
@@ -197,7 +206,7 @@ class Run(NamedTuple):
                 raise ValueError(f"no file has the column {name!r}; known are {words}")
 
     def map(
-        self, function: Callable[[Content], R], contents: Iterable[Content], what: str
+        self, function: Callable[[InputFile], R], inputs: Iterable[InputFile], what: str
     ) -> Iterator[R | FileReport]:
         """Yield what a function returns for each file, in order.
 
@@ -205,35 +214,35 @@ class Run(NamedTuple):
 
         :param function: the function; it must not raise an error, nor change anything outside of its process.
         """
-        files = list(contents)
+        files = list(inputs)
         jobs = self.jobs or _useful_processes(files)
         for done, result in enumerate(self._map(function, files, jobs), 1):
             yield result
             self.progress(what, done, len(files))
 
     def _map(
-        self, function: Callable[[Content], R], contents: list[Content], jobs: int
+        self, function: Callable[[InputFile], R], inputs: list[InputFile], jobs: int
     ) -> Iterator[R | FileReport]:
-        if jobs <= 1 or len(contents) <= 1:
-            yield from map(function, contents)
+        if jobs <= 1 or len(inputs) <= 1:
+            yield from map(function, inputs)
             return
         from concurrent.futures.process import BrokenProcessPool  # slow to import
 
         done = 0
-        while done < len(contents):
+        while done < len(inputs):
             try:
-                for result in self._in_processes(function, contents[done:], jobs):
+                for result in self._in_processes(function, inputs[done:], jobs):
                     yield result
                     done += 1
             except BrokenProcessPool:
                 # Nobody knows what each of several processes was reading. One has more memory, too
                 if jobs == 1:
-                    yield FileReport(contents[done].path, problem=_KILLED)
+                    yield FileReport(inputs[done].path, problem=_KILLED)
                     done += 1
                 jobs = 1
 
     def _in_processes(
-        self, function: Callable[[Content], R], contents: list[Content], jobs: int
+        self, function: Callable[[InputFile], R], inputs: list[InputFile], jobs: int
     ) -> Iterator[R]:
         """Yield what a function returns for each file, in order, from some processes.
 
@@ -242,7 +251,7 @@ class Run(NamedTuple):
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import active_children
 
-        size = max(1, min(10, len(contents) // (4 * jobs)))  # of what a process is given at once
+        size = max(1, min(10, len(inputs) // (4 * jobs)))  # of what a process is given at once
         ahead = jobs + 1  # how many of these wait for a process
         if jobs == 1:
             size = ahead = 1  # so that the file is known that a killed process was reading
@@ -250,7 +259,7 @@ class Run(NamedTuple):
         with ProcessPoolExecutor(jobs, None, _prepare_worker, settings) as pool:
             try:
                 # Not pool.map, which would go on reading while the registry is asked, and keep the results
-                pieces = (contents[start : start + size] for start in range(0, len(contents), size))
+                pieces = (inputs[start : start + size] for start in range(0, len(inputs), size))
                 given = (pool.submit(_apply, function, piece) for piece in pieces)
                 waiting = deque(islice(given, ahead))
                 while waiting:
@@ -263,11 +272,11 @@ class Run(NamedTuple):
                 raise
 
 
-def _apply(function: Callable[[Content], R], contents: Iterable[Content]) -> list[R]:
-    return [function(content) for content in contents]
+def _apply(function: Callable[[InputFile], R], inputs: Iterable[InputFile]) -> list[R]:
+    return [function(file) for file in inputs]
 
 
-def _useful_processes(files: Iterable[Content]) -> int:
+def _useful_processes(files: Iterable[InputFile]) -> int:
     """Return how many processes to use: starting several takes longer than reading a few small files."""
     is_little = sum(map(_size, files)) < _SMALL
     return 1 if is_little else _processors()
@@ -297,7 +306,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _size(file: Content) -> int:
+def _size(file: InputFile) -> int:
     if file.content is not None:
         return len(file.content)
     try:
@@ -373,21 +382,21 @@ def only_recorded(reports: Iterable[FileReport]) -> int:
     return len(recorded.difference(names_to_ask(reports)))
 
 
-def examined(config: Config, content: Content) -> FileReport:
+def examined(config: Config, file: InputFile) -> FileReport:
     """Return what a file mentions and what its text shows, or why it cannot be read."""
 
     def examine_whole(source: Source) -> FileReport:
         report = with_entries(examine(source, config), source, config)
         return with_works_to_search(report, source, config)
 
-    return attempt(content, examine_whole)._replace(parts=())
+    return attempt(file, examine_whole)._replace(parts=())
 
 
-def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:
+def attempt(file: InputFile, work: Callable[[Source], R]) -> R | FileReport:
     """Return the function's result for a file, or a report that says why the file cannot be read."""
-    path = content.path
+    path = file.path
     try:
-        return work(content.read())
+        return work(file.read())
     except Skipped as reason:
         return FileReport(path, skipped=str(reason))
     except ReadError as error:
@@ -403,34 +412,34 @@ def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:
     return FileReport(path, problem=problem)
 
 
-def contents_of(
+def inputs_of(
     paths: Iterable[str], stdin_filename: str | None = None, named: Container[str] = ()
-) -> list[Content]:
+) -> list[InputFile]:
     """Return the files to read; standard input and what the shell opened are read at once.
 
     :param stdin_filename: the name of standard input, which decides how it is read.
     :param named: the paths that were named, and not found in folders.
     """
-    contents = []
+    inputs = []
     for path in paths:
         if path == STDIN:
-            contents.append(Content(stdin_filename or STDIN, sys.stdin.buffer.read()))
+            inputs.append(InputFile(stdin_filename or STDIN, sys.stdin.buffer.read()))
         elif OPENED.fullmatch(path):
-            contents.append(Content(path, _opened(path)))
+            inputs.append(InputFile(path, _opened(path)))
         else:
-            contents.append(Content(path, named=path in named))
-    return contents
+            inputs.append(InputFile(path, named=path in named))
+    return inputs
 
 
-def with_entry_keys(config: Config, contents: Iterable[Content]) -> Config:
+def with_entry_keys(config: Config, inputs: Iterable[InputFile]) -> Config:
     """Return the configuration with the keys of BibTeX entries in these files that hold names."""
     keys: set[str] = set()
-    for content in contents:
-        if type_of(content.path) != "bibtex":
+    for file in inputs:
+        if type_of(file.path) != "bibtex":
             continue
         # What cannot be read is reported when the file is examined
         with suppress(Skipped, OSError, UnicodeDecodeError):
-            text = content.read().text
+            text = file.read().text
             keys.update(entry["key"] for entry in ENTRY.finditer(text) if "10." in entry["key"])
     return config._replace(entry_keys=frozenset(keys))
 

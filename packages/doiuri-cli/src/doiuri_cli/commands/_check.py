@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from doiuri import DOI
 
-from doiuri_cli._run import Run, contents_of, with_entry_keys
+from doiuri_cli._run import Runner, inputs_of, with_entry_keys
 from doiuri_cli.commands import (
     PROBLEM,
     Command,
@@ -31,20 +31,21 @@ from doiuri_cli.commands._options import (
     registry_options,
 )
 from doiuri_cli.output import all_option, check_outputs, has_marks, output_option, write_report
-from doiuri_cli.output._report import Bibliographies, Counts, Report, summary_lines
+from doiuri_cli.output._report import Bibliographies, Counts, FindingsReport, summary_lines
 from doiuri_cli.readers import reads_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from doiuri.resolver import Cause, LockContent
 
     from doiuri_cli._config import Config
     from doiuri_cli._examine import FileReport
-    from doiuri_cli._run import Result
+    from doiuri_cli._run import CheckResult
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files._select import Selection
     from doiuri_cli.output import Output
+    from doiuri_cli.registry import Answers
     from doiuri_cli.rules import Finding
 
 
@@ -82,10 +83,10 @@ def check(
     selection = files.select(config)
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
-    contents = contents_of(selection.paths, files.stdin_filename, selection.named)
-    config = with_entry_keys(config, contents)
+    inputs = inputs_of(selection.paths, files.stdin_filename, selection.named)
+    config = with_entry_keys(config, inputs)
     with show_progress(hidden=quiet) as progress:
-        result = Run(config, files.jobs, progress, _sayer(quiet=quiet)).check(contents, lock)
+        result = Runner(config, files.jobs, progress, _sayer(quiet=quiet)).check(inputs, lock)
     is_broken = bool(problems_in(selection, result.reports))
     unused = () if is_broken else _unused(selection, result, config, lock)
     report = make_report(selection, result, unused, shows_all=shows_all)
@@ -101,7 +102,7 @@ def check(
 
 
 def _unused(
-    selection: Selection, result: Result, config: Config, lock: LockContent | None
+    selection: Selection, result: CheckResult, config: Config, lock: LockContent | None
 ) -> Sequence[Finding]:
     """Return what is only in the lock file; only if all files beside and below it were read."""
     if lock is None or config.lock is None or "lock-unused" not in config.codes_for(config.lock):
@@ -118,8 +119,8 @@ def _unused(
 
 
 def make_report(
-    selection: Selection, result: Result, unused: Sequence[Finding], *, shows_all: bool
-) -> Report:
+    selection: Selection, result: CheckResult, unused: Sequence[Finding], *, shows_all: bool
+) -> FindingsReport:
     """Return the report on a run.
 
     :param unused: the findings on the lock file.
@@ -130,24 +131,24 @@ def make_report(
     skipped = selection.skipped.copy()
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
     unread = [] if reads_columns() else selection.unread.types_with_dois()
-    answers = result.answers
     read = sum(report.skipped is None and report.problem is None for report in result.reports)
+    lookups = result.counts
     counts = Counts(
         files=read,
-        dois=answers.dois,
-        known=answers.known,
-        asked=answers.asked,
-        requests=answers.requests,
-        unknown=_tallied(answers.unknown),
-        old=_tallied(answers.old),
+        dois=lookups.dois,
+        known=lookups.known,
+        asked=lookups.asked,
+        requests=lookups.requests,
+        unknown=_tallied(lookups.unknown),
+        old=_tallied(lookups.old),
         skipped=skipped,
         recorded=result.recorded,
         unread=unread,
     )
     listed = [report for report in result.reports if shows_all or not report.in_test_data]
-    references = _references(listed, answers.statuses)
+    references = _references(listed, result.answers)
     searched = None if result.searched is None else result.searched.line()
-    return Report(findings, counts, references, shows_all, searched)
+    return FindingsReport(findings, counts, references, shows_all, searched)
 
 
 def _sayer(*, quiet: bool) -> Callable[[str], object]:
@@ -163,14 +164,11 @@ def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
     return {str(cause): count for cause, count in tally(causes).items()}
 
 
-def _references(
-    reports: Sequence[FileReport], statuses: Mapping[str, str]
-) -> Bibliographies | None:
+def _references(reports: Sequence[FileReport], answers: Answers | None) -> Bibliographies | None:
     """Return the entries of bibliographies; None if there are none, or they were not compared."""
-    entries = chain.from_iterable(report.entries for report in reports)
-    names = dict.fromkeys(entry.doi.name for entry in entries)
+    names = dict.fromkeys(entry.doi.name for report in reports for entry in report.entries)
     lacking = list(chain.from_iterable(report.lacking for report in reports))
-    if not (names or lacking):
+    if answers is None or not (names or lacking):
         return None
-    registered = [name for name in names if statuses.get(DOI(name).key) == "found"]
+    registered = [name for name in names if answers.statuses.get(DOI(name).key) == "found"]
     return Bibliographies(registered, lacking)

@@ -10,7 +10,7 @@ import click
 from doiuri import Handle
 
 from doiuri_cli._examine import FileReport
-from doiuri_cli._run import Run, contents_of, examined, with_entry_keys
+from doiuri_cli._run import Runner, examined, inputs_of, with_entry_keys
 from doiuri_cli.commands import PROBLEM, Command, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
 from doiuri_cli.output._report import indented, location_text, members, to_json, write_json_list
@@ -45,9 +45,9 @@ def find(files: FileOptions, output: str, *, unique: bool, **options: object) ->
     """
     config = make_config(**options)  # type: ignore[arg-type]
     selection = files.select(config)
-    contents = contents_of(selection.paths, files.stdin_filename, selection.named)
-    config = with_entry_keys(config, contents)
-    reports = Run(config, files.jobs).map(partial(examined, config), contents, "Reading files")
+    inputs = inputs_of(selection.paths, files.stdin_filename, selection.named)
+    config = with_entry_keys(config, inputs)
+    reports = Runner(config, files.jobs).map(partial(examined, config), inputs, "Reading files")
     read: list[FileReport] = []
     mentions = _mentions(reports, read)
     if unique:

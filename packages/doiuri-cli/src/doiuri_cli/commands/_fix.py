@@ -14,7 +14,7 @@ import click
 
 from doiuri_cli._examine import FileReport
 from doiuri_cli._fixes import Fixed, FixPolicy, fix_content, write_fixes
-from doiuri_cli._run import Run, contents_of, with_entry_keys
+from doiuri_cli._run import Runner, inputs_of, with_entry_keys
 from doiuri_cli.commands import PROBLEM, Command, exit_code, write_message, write_problems
 from doiuri_cli.commands._options import (
     code_options,
@@ -29,7 +29,7 @@ from doiuri_cli.output import all_option, check_outputs, output_option, write_re
 from doiuri_cli.output._report import (
     IF_CONFIRMED,
     Counts,
-    Report,
+    FindingsReport,
     count_corrections,
     number,
     outside_test_data,
@@ -41,7 +41,7 @@ from doiuri_cli.rules import SEARCH_CODES, WORK_CODES
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
-    from doiuri_cli._run import Content
+    from doiuri_cli._run import InputFile
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
     from doiuri_cli.output import Output
@@ -104,19 +104,21 @@ def fix(
     selection = files.select(config)
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
-    contents = contents_of(selection.paths, files.stdin_filename, selection.named)
-    config = with_entry_keys(config, contents)
-    uses_output = writes_diff or any(content.content is not None for content in contents)
+    inputs = inputs_of(selection.paths, files.stdin_filename, selection.named)
+    config = with_entry_keys(config, inputs)
+    uses_output = writes_diff or any(file.content is not None for file in inputs)
     results: list[Fixed] = []
     summary: list[str] = []  # of the search
-    run = Run(config, files.jobs, say=lambda text: None if quiet else click.echo(text, err=True))
-    with contextlib.closing(_fixed(run, contents, unsafe, summary)) as all_fixed:
-        for content, fixed in zip(contents, all_fixed, strict=True):
+    runner = Runner(
+        config, files.jobs, say=lambda text: None if quiet else click.echo(text, err=True)
+    )
+    with contextlib.closing(_fixed(runner, inputs, unsafe, summary)) as all_fixed:
+        for file, fixed in zip(inputs, all_fixed, strict=True):
             result = fixed
             if writes_diff:
                 _write_diff(fixed)
-            elif content.content is not None and not dry:
-                _write_text(content.content, fixed)
+            elif file.content is not None and not dry:
+                _write_text(file.content, fixed)
             elif not dry:
                 result = write_fixes(fixed)
             results.append(result._replace(before=None, after=None))
@@ -167,20 +169,20 @@ def _findings(reports: Iterable[FileReport]) -> list[Finding]:
 
 
 def _fixed(
-    run: Run, contents: Sequence[Content], unsafe: bool, summary: list[str]
+    runner: Runner, inputs: Sequence[InputFile], unsafe: bool, summary: list[str]
 ) -> Generator[Fixed, None, None]:
     """Yield each file with its fixes, in order; for unsafe fixes, the registry is asked about all at once.
 
     :param summary: a list to which the line on the search is added, if there is one.
     """
-    config = run.config
+    config = runner.config
     answers = None
     policy = FixPolicy()
     found: dict[str, list[Finding]] = {}
     if unsafe:
         from doiuri_cli.registry import check_names
 
-        result = run.check(contents, at_once=True)
+        result = runner.check(inputs, at_once=True)
         answers = result.answers
         policy = FixPolicy(lambda names: check_names(names, config).statuses)
         policy.look_up(_findings(result.reports))
@@ -188,12 +190,12 @@ def _fixed(
             summary.append(result.searched.line())
         for report in result.reports:
             found[report.path] = [each for each in report.findings if each.code in SEARCH_CODES]
-        run = run._replace(jobs=1)  # all ask through one policy
+        runner = runner._replace(jobs=1)  # all ask through one policy
     elif config.columns:
         # before any file is changed: raises an error for a column that no file has
-        run.read(contents)
+        runner.read(inputs)
     fix_one = partial(fix_content, config, answers, policy, found)
-    for fixed in run.map(fix_one, contents, "Fixing files"):
+    for fixed in runner.map(fix_one, inputs, "Fixing files"):
         if isinstance(fixed, FileReport):
             yield Fixed(fixed, fixed)
         else:
@@ -251,9 +253,9 @@ def _octet(octet: int) -> bytes:
     return character if is_plain else b"\\%03o" % octet
 
 
-def _report(reports: Sequence[FileReport]) -> Report:
+def _report(reports: Sequence[FileReport]) -> FindingsReport:
     names = set(chain.from_iterable(report.names for report in reports))
-    return Report(_findings(reports), Counts(files=len(reports), dois=len(names)))
+    return FindingsReport(_findings(reports), Counts(files=len(reports), dois=len(names)))
 
 
 def _summary(results: Sequence[Fixed], *, dry: bool, unsafe: bool) -> list[str]:

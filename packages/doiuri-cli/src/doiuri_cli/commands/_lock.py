@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,36 +11,23 @@ from doiuri import DOISyntaxError
 from doiuri.plugins import parse_name
 
 from doiuri_cli._config import default_lock
-from doiuri_cli._run import Run, contents_of, mentioned, only_recorded, with_entry_keys
+from doiuri_cli._run import Runner, inputs_of, mentioned, only_recorded, with_entry_keys
 from doiuri_cli.commands import PROBLEM, Command, show_progress, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config, registry_options
 from doiuri_cli.output._report import recorded_line, visible
 from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Mapping
 
     from doiuri import DOI
-    from doiuri.resolver import LockContent, LockFile
+    from doiuri.resolver import LockFile
 
     from doiuri_cli._config import Config
-    from doiuri_cli._run import ShowProgress
     from doiuri_cli.commands._options import FileOptions
-    from doiuri_cli.registry._lock_draft import Draft, Mention, Wanted
+    from doiuri_cli.registry._lock_draft import Changes, LockDraft
 
 _DUE = 1  # the exit code of ``--check`` if the file would change
-
-
-@dataclass(slots=True)
-class Locking:
-    """One run of the command; ``dois`` has the DOIs that the mentions in files mean, by their keys."""
-
-    config: Config
-    file: LockFile
-    wanted: Wanted
-    mentions: Sequence[Mention]
-    dois: dict[str, DOI]
-    progress: ShowProgress
 
 
 @click.command(cls=Command)
@@ -88,35 +74,19 @@ def lock(
         raise click.UsageError("--prune needs all files; leave out --changed")
     accepted = _accepted(accept, reason)
     config = make_config(locked=False, **options)  # type: ignore[arg-type]
-    if config.resolver and not (options.get("resolver") or os.environ.get("DOIURI_RESOLVER")):
-        raise click.ClickException(
-            f"only a configuration file names {config.resolver}, and the answers in a lock file count for "
-            "every resolver; name the resolver with --resolver or DOIURI_RESOLVER"
-        )
-    path = config.lock or default_lock(options["config_file"], isolated=options["isolated"])  # type: ignore[arg-type]
-    if options["lock"] is None and os.path.islink(path):  # noqa: PTH114 - a stranger may have made it
-        raise click.ClickException(f"{path} is a symbolic link; name its target with --lock")
-    from doiuri.resolver import LockFile  # imports requests
-
-    from doiuri_cli.registry._lock_draft import Wanted
-    from doiuri_cli.registry._locked import read_lock
-
-    if os.path.exists(path):  # noqa: PTH110
-        read_lock(path)  # if it is none, the message says what to do
-    file = LockFile(path)
+    file = _lock_file(config, options)
     if bib is not None:
         _check_bib(bib, file)
-    wanted = Wanted(not existence, works, refresh)
+
     selection = files.select(config)
     config = files.located(config, selection)
     paths = selection.paths
     if bib is not None:  # it is written below
         paths = [path for path in paths if os.path.abspath(path) != os.path.abspath(bib)]  # noqa: PTH100
-    contents = contents_of(paths, files.stdin_filename, selection.named)
-    config = with_entry_keys(config, contents)
+    inputs = inputs_of(paths, files.stdin_filename, selection.named)
+    config = with_entry_keys(config, inputs)
     with show_progress(hidden=quiet) as progress:
-        reports = Run(config, files.jobs, progress).read(contents)
-        locking = Locking(config, file, wanted, mentioned(reports), {}, progress)
+        reports = Runner(config, files.jobs, progress).read(inputs)
         is_broken = write_problems(selection, reports)
         is_plain = write_notes(reports)
         if prune and is_plain:
@@ -125,16 +95,57 @@ def lock(
         recorded = only_recorded(reports)
         if recorded and not quiet:
             click.echo(recorded_line(recorded), err=True)
-        due = _update(locking, accepted, check=check, prune=prune, quiet=quiet)
+
+        from doiuri_cli.registry._lock_draft import LockDraft, Wanted  # slow to import
+
+        draft = LockDraft(file, mentioned(reports), Wanted(not existence, works, refresh), config)
+        if accepted is not None:
+            draft.accept(*accepted)
+        missing = draft.missing()
+        if not check or refresh:
+            draft.look_up(partial(progress, "Looking up DOIs"))
+        if prune:
+            draft.prune()
+        if check:
+            is_due = _write_due(draft, missing)
+        else:
+            is_due = False
+            changes = draft.write()
+            if not quiet:
+                click.echo(_summary(draft, changes), err=True)
         if bib is not None:
-            due |= _update_bib(locking, bib, check=check, prune=prune)
+            is_due |= _update_bib(draft, bib, check=check, prune=prune)
     if is_broken:
         return PROBLEM
-    return _DUE if due else 0
+    return _DUE if is_due else 0
+
+
+def _lock_file(config: Config, options: Mapping[str, object]) -> LockFile:
+    """Return the lock file to write.
+
+    :raises click.ClickException: if only a configuration file names the resolver or a link to the lock file:
+        a stranger may have written either.
+    :raises ValueError: if the file is there and is no lock file; the message says what to do.
+    """
+    if config.resolver and not (options["resolver"] or os.environ.get("DOIURI_RESOLVER")):
+        raise click.ClickException(
+            f"only a configuration file names {config.resolver}, and the answers in a lock file count for "
+            "every resolver; name the resolver with --resolver or DOIURI_RESOLVER"
+        )
+    path = config.lock or default_lock(options["config_file"], isolated=options["isolated"])  # type: ignore[arg-type]
+    if options["lock"] is None and os.path.islink(path):  # noqa: PTH114
+        raise click.ClickException(f"{path} is a symbolic link; name its target with --lock")
+    from doiuri.resolver import LockFile  # imports requests
+
+    from doiuri_cli.registry._locked import read_lock
+
+    if os.path.exists(path):  # noqa: PTH110
+        read_lock(path)
+    return LockFile(path)
 
 
 def _accepted(name: str | None, reason: str | None) -> tuple[DOI, str] | None:
-    """Return the DOI to accept and the reason."""
+    """Return the DOI to accept and the reason; None if the options name none."""
     if (name is None) != (reason is None):
         raise click.UsageError("--accept and --reason go together")
     if name is None or reason is None:
@@ -156,75 +167,36 @@ def _check_bib(path: str, file: LockFile) -> None:
     read_bib(path)
 
 
-def _update(
-    locking: Locking, accepted: tuple[DOI, str] | None, *, check: bool, prune: bool, quiet: bool
-) -> bool:
-    """Update the lock file, or say how it would change; return whether a change is due.
+def _write_due(draft: LockDraft, missing: Iterable[DOI]) -> bool:
+    """Write a line for each DOI whose entry in the lock file would change; return whether there are any.
 
-    :raises ValueError: if the resolver or the cache is misconfigured.
+    :param missing: the DOIs that were not in the lock file before anything was looked up.
     """
-    from doiuri_cli.registry._lock_draft import Draft
-
-    draft = Draft(locking.file.read())
-    if accepted is not None:
-        _accept(draft, locking, *accepted)
-    locking.dois = draft.meant(locking.mentions)
-    missing = draft.missing(locking.dois.values(), locking.wanted)
-    if not check or locking.wanted.refresh:
-        progress = partial(locking.progress, "Looking up DOIs")
-        draft.look_up(locking.mentions, locking.wanted, locking.config, progress)
-        locking.dois = draft.meant(locking.mentions)
-    if prune:
-        draft.prune(locking.dois.keys())
-    if check:
-        lines = _due_lines(locking, draft, missing)
-        for line in lines:
-            click.echo(visible(line))
-        return bool(lines)
-    differences = locking.file.edit(draft.redo)
-    if not quiet:
-        click.echo(_summary(locking, draft, differences), err=True)
-    return False
-
-
-def _due_lines(locking: Locking, draft: Draft, missing: Iterable[DOI]) -> list[str]:
-    """Return a line for each DOI whose entry in the lock file would change, sorted by DOI."""
-    differences = locking.file.read().differences(draft.content)
+    differences = draft.file.read().differences(draft.content)
     lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
     for key in differences.added | differences.changed:
         lines[key] = f"{key} changes"
     for key in differences.removed:
         lines[key] = f"{key} is in the lock file, but no file mentions it"
-    return [lines[key] for key in sorted(lines)]
+    for key in sorted(lines):
+        click.echo(visible(lines[key]))
+    return bool(lines)
 
 
-def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
-    """Accept that a DOI does not exist.
-
-    :raises click.ClickException: if it does.
-    """
-    if draft.content.status(doi.key) is None or locking.wanted.refresh:
-        draft.look_up([(doi, ())], locking.wanted, locking.config, None)
-        draft.unknown.clear()
-    if draft.content.status(doi.key) == "found":
-        raise click.ClickException(f"{doi.name} is registered, so there is nothing to accept")
-    draft.accept(doi, reason)
-
-
-def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[str]]) -> str:
+def _summary(draft: LockDraft, changes: Changes) -> str:
+    """Return what was written, and which DOIs have no answer in the file."""
     from doiuri.plugins.survey import common_cause
 
-    name = visible(locking.file.path.name)
-    if locking.file.path.exists():
-        count = len(locking.file.read().dois())
+    name = visible(draft.file.path.name)
+    if draft.file.path.exists():
+        count = len(draft.file.read().dois())
         noun = "DOI" if count == 1 else "DOIs"
-        added, changed, removed = map(len, differences)
-        text = f"{count:,} {noun} in {name}: "
-        text += f"{added:,} added, {changed:,} changed, {removed:,} removed."
+        text = f"{count:,} {noun} in {name}: {changes.added:,} added, "
+        text += f"{changes.changed:,} changed, {changes.removed:,} removed."
     else:
         text = f"{name} was not written: it would be empty."
 
-    dead = _count_dead(locking, draft.content)
+    dead = _count_dead(draft)
     if dead:
         verb = "is" if dead == 1 else "are"
         text += f" {dead:,} {verb} not registered."
@@ -235,13 +207,13 @@ def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[st
     return text
 
 
-def _count_dead(locking: Locking, content: LockContent) -> int:
+def _count_dead(draft: LockDraft) -> int:
     """Return how many of the DOIs in the files do not exist, without those that are accepted."""
-    keys = (key for key in locking.dois if key not in content.accepted)
-    return sum(content.status(key) == "not-found" for key in keys)
+    keys = (key for key in draft.dois if key not in draft.content.accepted)
+    return sum(draft.content.status(key) == "not-found" for key in keys)
 
 
-def _not_kept(draft: Draft) -> str:
+def _not_kept(draft: LockDraft) -> str:
     """Return sentences about the answers that the lock file does not keep."""
     text = ""
     if draft.unlockable:
@@ -255,27 +227,28 @@ def _not_kept(draft: Draft) -> str:
     return text
 
 
-def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> bool:
+def _update_bib(draft: LockDraft, path: str, *, check: bool, prune: bool) -> bool:
     """Update the BibTeX file, or say that it would change; return whether a change is due.
 
     :raises ValueError: if it has other entries in it.
     """
     from doiuri_cli.registry._bib import edit_bib, look_up_entries, read_bib
 
-    locked = locking.file.read()
+    locked = draft.file.read()
     old = read_bib(path)
-    dois = [doi for doi in locking.dois.values() if locked.status(doi.key) != "not-found"]
-    wanted = [doi for doi in dois if locking.wanted.refresh or doi.key not in old]
+    refresh = draft.wanted.refresh
+    existing = [doi for doi in draft.dois.values() if locked.status(doi.key) != "not-found"]
+    due = [doi for doi in existing if refresh or doi.key not in old]
     answers: dict[str, str] = {}
-    for problem in look_up_entries(wanted, answers, locking.config):
+    for problem in look_up_entries(due, answers, draft.config):
         click.echo(f"doiuri: {visible(problem)}", err=True)
 
     def change(entries: dict[str, str]) -> None:
         if prune:
-            for key in entries.keys() - locking.dois.keys():
+            for key in entries.keys() - draft.dois.keys():
                 del entries[key]
         for key, entry in answers.items():
-            if locking.wanted.refresh or key not in entries:
+            if refresh or key not in entries:
                 entries[key] = entry
 
     new = old.copy()

@@ -64,8 +64,8 @@ def resolve(names: tuple[str, ...], form: str, style: str, locale: str, **option
 
     formatter = _formatter(style, locale) if form == "citation" else None
     with open_resolver(make_config(**options)) as resolver:  # type: ignore[arg-type]
-        found = _answers(resolver, _names(names), form, formatter)
-        return _write(found, form)
+        results = _look_up(resolver, _names(names), form, formatter)
+        return _write(results, form)
 
 
 def _names(names: Sequence[str]) -> Iterator[str]:
@@ -84,13 +84,13 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
             yield name
 
 
-class Answer(NamedTuple):
-    """What the registry says about a name: the name as it was given, the text, and why there is none."""
+class LookupResult(NamedTuple):
+    """What was looked up about a name."""
 
-    name: str
-    status: str
-    text: str = ""
-    reason: str = ""
+    name: str  # as it was given
+    status: str  # as an Outcome has it
+    text: str = ""  # what is written; "" if there is none
+    reason: str = ""  # why there is none
 
 
 Formatter: TypeAlias = "Callable[[Work], str]"
@@ -116,10 +116,10 @@ def _formatter(style_name: str, language: str) -> Formatter:
     return formatted
 
 
-def _answers(
+def _look_up(
     resolver: Resolver, names: Iterable[str], form: str, formatter: Formatter | None
-) -> Iterator[Answer]:
-    """Return an answer for each name, in order; names are read as they are needed."""
+) -> Iterator[LookupResult]:
+    """Return a result for each name, in order; names are read as they are needed."""
     given, asked = tee(names)
     match form:
         case "url" | "json":
@@ -133,21 +133,21 @@ def _answers(
         case _:
             outcomes = resolver.metadata_many(asked, RIS)
     return (
-        _answer(name, outcome, form, formatter)
+        _result(name, outcome, form, formatter)
         for name, outcome in zip(given, outcomes, strict=True)
     )
 
 
-def _answer(name: str, outcome: Outcome, form: str, formatter: Formatter | None) -> Answer:
+def _result(name: str, outcome: Outcome, form: str, formatter: Formatter | None) -> LookupResult:
     if outcome.status != "found":
-        return Answer(name, outcome.status, reason=outcome.reason)
+        return LookupResult(name, outcome.status, reason=outcome.reason)
     if formatter and outcome.work:
-        return Answer(name, "found", formatter(outcome.work))
+        return LookupResult(name, "found", formatter(outcome.work))
     try:
         text = _text(outcome, form)
     except _NoTextError as error:
-        return Answer(name, "no-values", reason=str(error))
-    return Answer(name, "found", text)
+        return LookupResult(name, "no-values", reason=str(error))
+    return LookupResult(name, "found", text)
 
 
 class _NoTextError(Exception):
@@ -207,40 +207,40 @@ def _ris(answer: str) -> str:
     return text
 
 
-def _write(found: Iterable[Answer], form: str) -> int:
+def _write(results: Iterable[LookupResult], form: str) -> int:
     """Write the answers; return the exit code."""
     statuses = set()
     separator = ""
-    for answer in found:
-        statuses.add(answer.status)
-        if answer.status != "found":
-            click.echo(f"doiuri: {visible(_problem(answer))}", err=True)
+    for result in results:
+        statuses.add(result.status)
+        if result.status != "found":
+            click.echo(f"doiuri: {visible(_problem(result))}", err=True)
         if form in SPARSE:
-            if answer.text:
-                sys.stdout.write(f"{separator}{answer.text}\n")
+            if result.text:
+                sys.stdout.write(f"{separator}{result.text}\n")
                 separator = "" if form == "json" else "\n"
         elif form == "csl":
-            sys.stdout.write(f"{answer.text or 'null'}\n")
+            sys.stdout.write(f"{result.text or 'null'}\n")
         else:
-            sys.stdout.write(f"{visible(answer.text)}\n")
+            sys.stdout.write(f"{visible(result.text)}\n")
         sys.stdout.flush()
     if statuses & {"not-found", "no-values", "invalid"}:
         return _NOT_FOUND
     return _UNKNOWN if "unknown" in statuses else 0
 
 
-def _problem(answer: Answer) -> str:
+def _problem(result: LookupResult) -> str:
     """Return what to say about a name without an answer."""
-    name = answer.name
+    name = result.name
     if len(name) > _LONGEST:
         name = f"{name[:_LONGEST]}…"
     if not name.strip():
         name = repr(name)
-    match answer.status:
+    match result.status:
         case "not-found":
             return f"{name}: not found"
         case "invalid":
-            return f"{name}: not a DOI: {answer.reason}"
+            return f"{name}: not a DOI: {result.reason}"
         case "unknown":
-            return f"{name}: unknown: {answer.reason}"
-    return f"{name}: {answer.reason}"
+            return f"{name}: unknown: {result.reason}"
+    return f"{name}: {result.reason}"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TextIO
 
-    from doiuri_cli.output._report import Report
+    from doiuri_cli.output._report import FindingsReport
 
-    Writer = Callable[[Report, TextIO], None]
+    Writer = Callable[[FindingsReport, TextIO], None]
 
 _WITH_MARKS = frozenset({"full", "concise", "markdown"})  # of findings that have a safe fix
 FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit", "markdown")
@@ -110,7 +110,7 @@ all_option = click.option(
 )
 
 
-def write_report(report: Report, outputs: Sequence[Output]) -> None:
+def write_report(report: FindingsReport, outputs: Sequence[Output]) -> None:
     """Write a report in each format; ``full`` on standard output if no other format goes there.
 
     :raises click.ClickException: if a file cannot be written.
@@ -142,7 +142,7 @@ def _writer(name: str) -> Writer:
     return write
 
 
-def _write_file(report: Report, write: Writer, path: str) -> None:
+def _write_file(report: FindingsReport, write: Writer, path: str) -> None:
     text = StringIO(newline="\n")
     try:
         write(report, text)

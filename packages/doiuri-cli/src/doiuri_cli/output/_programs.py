@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from doiuri_cli.output._report import (
+    abridged,
     encodable,
     indented,
     label,
@@ -19,7 +20,6 @@ from doiuri_cli.output._report import (
     message,
     printable,
     relative,
-    shown_findings,
     to_json,
     uri,
     visible,
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from doiuri_cli.files import SourceLocation
-    from doiuri_cli.output._report import Report
+    from doiuri_cli.output._report import FindingsReport
     from doiuri_cli.rules import Finding, Fix, Rule
 
 
-def write_json(report: Report, stream: TextIO) -> None:
+def write_json(report: FindingsReport, stream: TextIO) -> None:
     """Write a list of the findings."""
     write_json_list(map(_line, report.findings), stream)
 
 
-def write_jsonl(report: Report, stream: TextIO) -> None:
+def write_jsonl(report: FindingsReport, stream: TextIO) -> None:
     """Write an object a line."""
     stream.writelines(f"{_line(finding)}\n" for finding in report.findings)
 
@@ -71,7 +71,7 @@ def _line(finding: Finding) -> str:
 _ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
-def write_junit(report: Report, stream: TextIO) -> None:
+def write_junit(report: FindingsReport, stream: TextIO) -> None:
     """Write a test report; without findings, one with a test that passed, for some programs want one.
 
     Each finding is a test that failed, or that was skipped if the severity is "info".
@@ -152,12 +152,12 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"{digest}:{seen[digest]}"
 
 
-def write_github(report: Report, stream: TextIO) -> None:
+def write_github(report: FindingsReport, stream: TextIO) -> None:
     """Write a workflow command for each finding that is shown; how many are left out is no command.
 
     GitHub shows ten commands of a step at most, so many of one code would hide the others.
     """
-    for entry in shown_findings(report.findings):
+    for entry in abridged(report.findings):
         stream.write(_command(entry.finding))
         if entry.left_out:
             stream.write(f"{left_out_line(entry)}\n")
@@ -191,7 +191,7 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def write_gitlab(report: Report, stream: TextIO) -> None:
+def write_gitlab(report: FindingsReport, stream: TextIO) -> None:
     """Write the findings as GitLab's Code Quality wants them."""
     pairs = zip(report.findings, fingerprints(report.findings), strict=True)
     issues = (_issue(finding, fingerprint) for finding, fingerprint in pairs)
@@ -218,7 +218,7 @@ _SCHEMA = (
 _INDEX = {code: index for index, code in enumerate(RULES)}
 
 
-def write_sarif(report: Report, stream: TextIO) -> None:
+def write_sarif(report: FindingsReport, stream: TextIO) -> None:
     """Write a log with one run."""
     pairs = zip(report.findings, fingerprints(report.findings), strict=True)
     run = {

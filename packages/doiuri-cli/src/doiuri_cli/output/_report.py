@@ -47,7 +47,7 @@ class Bibliographies(NamedTuple):
     lacking: Sequence[Lacking]  # the entries without a DOI
 
 
-class Report(NamedTuple):
+class FindingsReport(NamedTuple):
     """The findings of a run, in the order in which they are shown, its figures, and what it compared."""
 
     findings: Sequence[Finding] = ()
@@ -67,7 +67,7 @@ def outside_test_data(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if not finding.in_test_data]
 
 
-def test_data_lines(report: Report) -> list[str]:
+def test_data_lines(report: FindingsReport) -> list[str]:
     """Return the line that people see in place of the findings in test data, or after them."""
     inside = [finding for finding in report.findings if finding.in_test_data]
     if not inside:
@@ -81,7 +81,7 @@ def test_data_lines(report: Report) -> list[str]:
     return [f"{line}."]
 
 
-def summary_lines(report: Report, *, has_marks: bool) -> list[str]:
+def summary_lines(report: FindingsReport, *, has_marks: bool) -> list[str]:
     """Return the lines of the summary.
 
     :param has_marks: whether the format of the findings marks those that ``doiuri fix`` corrects.
@@ -199,7 +199,7 @@ def _checked(counts: Counts) -> str:
     return f"{text}."
 
 
-def _findings_line(report: Report, *, has_marks: bool) -> str:
+def _findings_line(report: FindingsReport, *, has_marks: bool) -> str:
     """Return the sentences on how many findings there are, and what puts them right."""
     findings = outside_test_data(report.findings)
     if not findings:
@@ -223,7 +223,7 @@ def _findings_line(report: Report, *, has_marks: bool) -> str:
     return " ".join(sentences)
 
 
-def _no_findings(report: Report) -> str:
+def _no_findings(report: FindingsReport) -> str:
     where = " outside of test data" if report.findings else ""
     checked = " in what was checked" if report.counts.unknown else ""
     return f"No findings{where}{checked}."
@@ -241,7 +241,7 @@ class ListedFinding(NamedTuple):
     left_out: int = 0  # how many findings of its code in its file follow that are not shown
 
 
-def shown_findings(findings: Sequence[Finding]) -> Iterator[ListedFinding]:
+def abridged(findings: Sequence[Finding]) -> Iterator[ListedFinding]:
     """Yield the findings to show to people: of many with one code in one file, the first five.
 
     Errors are all shown, for each has to be looked at.
@@ -261,10 +261,10 @@ def _code_in_file(finding: Finding) -> tuple[str, str]:
     return finding.location.path, finding.code
 
 
-def left_out_line(shown: ListedFinding) -> str:
+def left_out_line(listed: ListedFinding) -> str:
     """Return the line on the findings that are not shown after one."""
-    path, code = _code_in_file(shown.finding)
-    return f"{visible(path)}: {shown.left_out} more {code}; -o concise lists them all"
+    path, code = _code_in_file(listed.finding)
+    return f"{visible(path)}: {listed.left_out} more {code}; -o concise lists them all"
 
 
 def severities(findings: Sequence[Finding]) -> str:
@@ -310,7 +310,7 @@ def printable(text: str, kept: str = "") -> str:
     characters = list(text)
     for place, character in enumerate(characters):
         if character not in kept:
-            characters[place] = shown(character)
+            characters[place] = escaped_character(character)
     return "".join(characters)
 
 
@@ -344,7 +344,7 @@ def indented(value: object, margin: str = "  ") -> str:
     return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
 
 
-def shown(character: str) -> str:
+def escaped_character(character: str) -> str:
     r"""Return a character as a terminal may show it: ``\x1b`` for ESC, ``\x80`` for a byte of a file name."""
     if "\udc80" <= character <= "\udcff":  # a byte of a file name, as os.fsdecode has it
         return f"\\x{ord(character) - 0xDC00:02x}"
@@ -357,7 +357,7 @@ def shown(character: str) -> str:
 
 def encodable(text: str) -> str:
     """Return a text in which lone surrogates, which no encoding has, are shown as escapes."""
-    return _SURROGATE.sub(lambda match: shown(match[0]), text)
+    return _SURROGATE.sub(lambda match: escaped_character(match[0]), text)
 
 
 _MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")

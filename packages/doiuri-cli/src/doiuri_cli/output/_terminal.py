@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from doiuri_cli.output._report import (
+    abridged,
+    escaped_character,
     inert,
     label,
     left_out_line,
     location_text,
     message,
-    shown,
-    shown_findings,
     summary_lines,
     test_data_lines,
     visible,
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from doiuri_cli.files import SourceLocation
-    from doiuri_cli.output._report import Bibliographies, ListedFinding, Report
+    from doiuri_cli.output._report import Bibliographies, FindingsReport, ListedFinding
     from doiuri_cli.readers._bibliography import Lacking
     from doiuri_cli.rules import Finding
 
 
-def write_concise(report: Report, stream: TextIO) -> None:
+def write_concise(report: FindingsReport, stream: TextIO) -> None:
     """Write a line for each finding: place, severity, code and message."""
     stream.writelines(
         f"{location_text(finding.location)}: {label(finding)} {message(finding)}{mark(finding)}\n"
@@ -53,10 +53,10 @@ _CUT = "\u2026"
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 
 
-def write_full(report: Report, stream: TextIO) -> None:
+def write_full(report: FindingsReport, stream: TextIO) -> None:
     """Write the findings for people: with colours on a terminal."""
     coloured = _is_coloured(stream)
-    for entry in shown_findings(report.listed):
+    for entry in abridged(report.listed):
         finding = entry.finding
         where = location_text(finding.location)
         what = label(finding)
@@ -86,48 +86,48 @@ def excerpt(location: SourceLocation) -> list[str]:
     end = location.end_column - location.excerpt_column if is_in_line else len(line)
     first = max(0, start - _BEFORE) if len(line) > _WIDTH else 0
     last = first + _WIDTH
-    cells = [_cell(character) for character in line[first:last]]
+    glyphs = [_glyph(character) for character in line[first:last]]
     if first:
-        cells.insert(0, _Cell(_CUT, 1))
+        glyphs.insert(0, _Glyph(_CUT, 1))
         first -= 1
-    text = "".join(cell.text for cell in cells)
+    text = "".join(glyph.text for glyph in glyphs)
     if len(line) > last:
         text += _CUT
     if not text.strip():
         return []
 
-    before = cells[: start - first]
-    place = cells[start - first : max(end, start + 1) - first]
+    before = glyphs[: start - first]
+    place = glyphs[start - first : max(end, start + 1) - first]
     carets = _line(" ", before) + (_line("^", place) or "^")
     return [f"{location.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"]
 
 
-class _Cell(NamedTuple):
+class _Glyph(NamedTuple):
     """A character of a line on a terminal."""
 
     text: str  # the character as it is shown
     columns: int  # how many columns it takes
 
 
-def _line(mark: str, cells: Iterable[_Cell]) -> str:
+def _line(mark: str, glyphs: Iterable[_Glyph]) -> str:
     """Return a line of marks below characters; tabs stay, so that any tab width lines up."""
     line = ""
-    for cell in cells:
-        line += "\t" if cell.text == "\t" else mark * cell.columns
+    for glyph in glyphs:
+        line += "\t" if glyph.text == "\t" else mark * glyph.columns
     return line
 
 
-def _cell(character: str) -> _Cell:
+def _glyph(character: str) -> _Glyph:
     """Return a character as it is shown."""
     import unicodedata  # rarely needed
 
-    text = character if character == "\t" else shown(character)
+    text = character if character == "\t" else escaped_character(character)
     # Vowels and finals of Hangul join the character before them, too
     if unicodedata.category(character) in {"Mn", "Me"} or "\u1160" <= character <= "\u11ff":
-        return _Cell(text, 0)
+        return _Glyph(text, 0)
     if unicodedata.east_asian_width(character) in {"W", "F"}:
-        return _Cell(text, len(text) + 1)
-    return _Cell(text, len(text))
+        return _Glyph(text, len(text) + 1)
+    return _Glyph(text, len(text))
 
 
 # GitHub shows no summary above 1 MiB
@@ -136,9 +136,9 @@ _CHARACTERS = 200
 _SIGNS = re.compile(r"[\\`*_{}\[\]<>|~$&]")
 
 
-def write_markdown(report: Report, stream: TextIO) -> None:
+def write_markdown(report: FindingsReport, stream: TextIO) -> None:
     """Write a table of the findings, the entries of bibliographies if they were compared, and the figures."""
-    entries = list(shown_findings(report.listed))
+    entries = list(abridged(report.listed))
     rows = [_row(entry) for entry in entries[:_ROWS]]
     if rows:
         stream.write("| Place | Severity | Code | Message |\n| --- | --- | --- | --- |\n")
@@ -154,7 +154,7 @@ def write_markdown(report: Report, stream: TextIO) -> None:
     stream.writelines(f"{_escaped(line)}\n\n" for line in lines)
 
 
-def _references(report: Report, references: Bibliographies) -> Iterator[str]:
+def _references(report: FindingsReport, references: Bibliographies) -> Iterator[str]:
     """Yield the lists that the editorial bot of JOSS prints, and the titles that differ."""
     lists = {
         "OK DOIs": [f"{name} is OK" for name in references.valid],
@@ -168,7 +168,7 @@ def _references(report: Report, references: Bibliographies) -> Iterator[str]:
         yield "\n"
 
 
-def _messages(report: Report, codes: Container[str]) -> Iterator[str]:
+def _messages(report: FindingsReport, codes: Container[str]) -> Iterator[str]:
     """Yield what the findings with one of the codes say."""
     for finding in report.listed:
         if finding.code in codes:

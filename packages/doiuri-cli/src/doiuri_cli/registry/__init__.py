@@ -7,7 +7,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 from sys import intern
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from doiuri import Handle
 from doiuri.plugins import whole_name
@@ -37,13 +37,10 @@ def handle(name: str) -> DOI:
 
 
 @dataclass(slots=True)
-class Answers:
-    """What is known about the DOIs of a run. The keys are those of the DOIs."""
+class LookupCounts:
+    """How DOIs got their answers, in figures, and why some have none."""
 
     dois: int = 0  # how many there are
-    statuses: dict[str, str] = field(default_factory=dict)
-    # those that are not in the lock file; empty if it need not have them
-    missing: frozenset[str] = frozenset()
     known: int = 0  # how many answers are from the lock file and the store
     asked: int = 0  # for how many DOIs the registry was asked
     requests: int = 0  # how many were sent
@@ -51,16 +48,26 @@ class Answers:
     unknown: list[Cause] = field(default_factory=list)
     # for each outdated work that could not be renewed, why
     old: list[Cause] = field(default_factory=list)
-    meant: dict[str, str] = field(default_factory=dict)  # registered names that were probably meant
 
-    def count(self, others: Answers) -> None:
-        """Add the figures of others, but not what is known about each DOI."""
-        self.dois += others.dois
-        self.known += others.known
-        self.asked += others.asked
-        self.requests += others.requests
-        self.unknown += others.unknown
-        self.old += others.old
+    def add(self, counts: LookupCounts) -> None:
+        """Add the figures of further DOIs."""
+        self.dois += counts.dois
+        self.known += counts.known
+        self.asked += counts.asked
+        self.requests += counts.requests
+        self.unknown += counts.unknown
+        self.old += counts.old
+
+
+@dataclass(slots=True)
+class Answers:
+    """What is known about the DOIs of a batch. The keys are those of the DOIs."""
+
+    statuses: dict[str, str] = field(default_factory=dict)
+    # those that are not in the lock file; empty if it need not have them
+    missing: frozenset[str] = frozenset()
+    meant: dict[str, str] = field(default_factory=dict)  # registered names that were probably meant
+    counts: LookupCounts = field(default_factory=LookupCounts)  # of those that are new in the batch
 
 
 def check_names(names: Iterable[str], config: Config) -> Answers:
@@ -73,9 +80,16 @@ def check_names(names: Iterable[str], config: Config) -> Answers:
 
 
 class Inquiry:
-    """Asks about the DOIs of a run, a batch after the other: one resolver, and one budget for all.
+    """Asks about the DOIs of a run, one batch after the other: one resolver, and one budget for all.
 
-    :param lock: the content of the lock file, whose answers come first; None if there is none.
+    The answer about a DOI comes from the first of these that has one:
+
+    1. earlier batches, whose answers are kept in a temporary file;
+    2. the lock file, if there is one; with ``--locked``, nothing else is asked;
+    3. the store, also with a stale answer if no request may be sent;
+    4. the registry.
+
+    :param lock: the content of the lock file; None if there is none.
     :param progress: called with how many DOIs of a batch are done, and how many there are.
     """
 
@@ -94,7 +108,7 @@ class Inquiry:
         self._last: dict[str, str] = {}  # of the last batch, which may be the only one
         self._meant: dict[str, str] = {}
         self._causes: dict[tuple[object, ...], Cause] = {}
-        self._left = config.budget  # seconds; None: no limit
+        self._seconds_left = config.budget  # None: no limit
         self._replies = 0
         self._opened = ExitStack()
         self._store: Resolver | None = None
@@ -110,7 +124,7 @@ class Inquiry:
     def ask(
         self, names: Iterable[str], longer: Mapping[str, Sequence[DOI]] = _NO_LONGER
     ) -> Answers:
-        """Return what is known about the DOIs of a batch, each by its name; the figures are those of new ones.
+        """Return what is known about the DOIs of a batch, each by its name.
 
         :param longer: longer names that mentions may mean, by the keys of their DOIs. Those that are meant
             have an answer, too.
@@ -118,20 +132,22 @@ class Inquiry:
         """
         dois = {doi.key: doi for doi in map(handle, names)}
         self._earlier.add(self._last)
-        known = self._earlier.statuses(dois)
+        earlier = self._earlier.statuses(dois)
         for key in longer:
-            if known.get(key, "found") != "found":
-                del known[key]  # in this batch, it may be another name
-        new = {key: doi for key, doi in dois.items() if key not in known}
+            if earlier.get(key, "found") != "found":
+                del earlier[key]  # in this batch, it may be another name
+        new = {key: doi for key, doi in dois.items() if key not in earlier}
+
         answers = self._look_up(new, longer)
-        self._last = dict.fromkeys(dois, "unknown") | known | answers.statuses
-        answers.statuses |= known
-        if self._lock is not None and self._config.needs_lock:
-            asked = {*dois, *answers.statuses}
-            answers.missing = frozenset(asked - _locked_statuses(asked, self._lock).keys())
+        self._last = dict.fromkeys(dois, "unknown") | earlier | answers.statuses
+        answers.statuses |= earlier
         self._meant |= answers.meant
         answers.meant = self._meant
-        self.locked |= self._in_lock.intersection({*dois, *answers.statuses})
+
+        answered = {*dois, *answers.statuses}
+        if self._lock is not None and self._config.needs_lock:
+            answers.missing = frozenset(answered - _locked_statuses(answered, self._lock).keys())
+        self.locked |= self._in_lock.intersection(answered)
         return answers
 
     def count_others(self, names: Collection[str]) -> int:
@@ -143,30 +159,32 @@ class Inquiry:
         return len(keys) - len(self._earlier.statuses(keys))
 
     def _look_up(self, dois: Mapping[str, DOI], longer: Mapping[str, Sequence[DOI]]) -> Answers:
-        """Return what is known about DOIs of which nothing is known yet, and the longer names that are meant."""
-        answers = Answers(dois=len(dois))
+        """Return what is known about DOIs that are new, and about the longer names that are meant."""
+        locked: dict[str, str] = {}
         left = list(dois.values())
         if self._lock is not None:
             longer_keys = {key: [doi.key for doi in longer.get(key, ())] for key in dois}
             locked = _locked_statuses([*dois, *chain(*longer_keys.values())], self._lock)
-            answers.statuses = locked
-            unlocked = [
-                key for key in dois if whole_name(key, longer_keys[key], locked) not in locked
+            left = [
+                doi
+                for key, doi in dois.items()
+                if whole_name(key, longer_keys[key], locked) not in locked
             ]
-            left = [dois[key] for key in unlocked]
-            answers.known = len(dois) - len(left)
+
+        answers = Answers()
         if self._config.locked:
             from doiuri.resolver import Cause
 
-            answers.unknown = [Cause("lock", detail="not in the lock file")] * len(left)
+            answers.counts.unknown = [Cause("lock", detail="not in the lock file")] * len(left)
         elif left:
-            self._ask(left, longer, answers)
+            answers = self._ask(left, longer)
+        answers.statuses = locked | answers.statuses
+        answers.counts.dois = len(dois)
+        answers.counts.known += len(dois) - len(left)
         return answers
 
-    def _ask(
-        self, dois: Sequence[DOI], longer: Mapping[str, Sequence[DOI]], answers: Answers
-    ) -> None:
-        """Add what the store knows, and what the registry answers for the others."""
+    def _ask(self, dois: Sequence[DOI], longer: Mapping[str, Sequence[DOI]]) -> Answers:
+        """Return what the store knows about DOIs, and what the registry answers about the others."""
         from doiuri.plugins.survey import Need, Survey
 
         needs = dict.fromkeys(dois, Need.EXISTENCE)
@@ -175,30 +193,31 @@ class Inquiry:
             self._store = self._opened.enter_context(open_resolver(self._config, offline=True))
         stored = Survey(self._store, None)
         stored.ask(needs, longer=mentions)
-        answers.statuses |= _statuses(dois, stored)
-        known = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
-        left = [doi for doi in dois if doi not in known]
+        fresh = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
+        left = [doi for doi in dois if doi not in fresh]
         if self._config.offline or not (left or stored.missing):
-            answers.known += len(dois) - len(stored.unknown)
-            answers.unknown += map(self._shared, stored.unknown.values())
-            return
+            counts = LookupCounts(known=len(dois) - len(stored.unknown))
+            counts.unknown += map(self._shared, stored.unknown.values())
+            return Answers(_statuses(dois, stored), counts=counts)
 
-        answers.known += len(dois) - len(left)
         if self._resolver is None:
             resolver = open_resolver(self._config, on_reply=self._count_reply)
             self._resolver = self._opened.enter_context(resolver)
         replies = self._replies
         started = time.monotonic()
-        survey = Survey(self._resolver, self._left)
-        survey.statuses = known
+        survey = Survey(self._resolver, self._seconds_left)
+        survey.statuses = fresh
         survey.ask(needs, longer=mentions, show=showing(self._progress))
-        if self._left is not None:
-            self._left = max(0.0, self._left - (time.monotonic() - started))
-        answers.statuses |= _statuses(left, survey)
-        answers.unknown += map(self._shared, survey.unknown.values())
-        answers.asked = len(left)
-        answers.requests = self._replies - replies
-        answers.meant = {doi.key: meant.name for doi, meant in survey.meant.items()}
+        if self._seconds_left is not None:
+            elapsed = time.monotonic() - started
+            self._seconds_left = max(0.0, self._seconds_left - elapsed)
+
+        counts = LookupCounts(known=len(dois) - len(left), asked=len(left))
+        counts.requests = self._replies - replies
+        counts.unknown += map(self._shared, survey.unknown.values())
+        meant = {doi.key: registered.name for doi, registered in survey.meant.items()}
+        statuses = _statuses(dois, stored) | _statuses(left, survey)
+        return Answers(statuses, meant=meant, counts=counts)
 
     def _shared(self, cause: Cause) -> Cause:
         """Return the first cause of its kind, as ``tally`` does, so that not each DOI has one of its own."""
@@ -210,8 +229,8 @@ class Inquiry:
 
 def _statuses(dois: Iterable[DOI], survey: Survey) -> dict[str, str]:
     """Return the statuses of DOIs by their keys, and those of longer names that exist."""
-    found = {doi.key: status for doi, status in survey.statuses.items() if status == "found"}
-    return found | {doi.key: survey.answer(doi).status for doi in dois}
+    existing = {doi.key: status for doi, status in survey.statuses.items() if status == "found"}
+    return existing | {doi.key: survey.answer(doi).status for doi in dois}
 
 
 class _Statuses:
@@ -275,13 +294,23 @@ def _is_fresh(entry: Entry | None, retrieved: str, max_age: int) -> bool:
     return retrieved >= time.strftime("%Y-%m-%d", time.gmtime(oldest))
 
 
-def look_up_works(
-    names: Iterable[str], answers: Answers, config: Config, progress: Progress | None = None
-) -> dict[str, Work]:
-    """Return what is known of the works with these names, by the DOI's key.
+class WorksLookup(NamedTuple):
+    """The works that DOIs name, and what it took to learn of them."""
 
-    :param answers: what is known about the DOIs; those that do not exist name no work. Requests and the works
-        in the lock file that could not be renewed are added.
+    works: dict[str, Work]  # by the DOI's key; without those of which nothing is known
+    requests: int = 0  # how many were sent
+    old: Sequence[Cause] = ()  # for each work in the lock file that could not be renewed, why
+
+
+def look_up_works(
+    names: Iterable[str],
+    statuses: Mapping[str, str],
+    config: Config,
+    progress: Progress | None = None,
+) -> WorksLookup:
+    """Look up the works with these names: in the lock file, and at the registry those that are too old there.
+
+    :param statuses: what is known about the DOIs; those that do not exist name no work.
     :raises ValueError: if the resolver or the cache is misconfigured.
     """
     from doiuri.plugins import DOI_ORG
@@ -293,39 +322,40 @@ def look_up_works(
 
     lock = LockContent() if config.lock is None else read_lock(config.lock)
     works: dict[str, Work] = {}
-    left: dict[str, DOI] = {}
-    for doi in map(handle, names):
-        if answers.statuses.get(doi.key) in {"not-found", "accepted"}:
+    due: list[DOI] = []
+    for doi in {doi.key: doi for doi in map(handle, names)}.values():
+        if statuses.get(doi.key) in {"not-found", "accepted"}:
             continue
         entry = lock.get(Key("work", DOI_ORG, doi.key))
         if entry is not None and not entry.says_none:
             works[doi.key] = Work.from_json(entry.body, doi=doi)
         if not _is_fresh(entry, lock.retrieved.get(doi.key, ""), config.max_age):
-            left[doi.key] = doi
-    if not left:
-        return works
-    old = [doi for key, doi in left.items() if key in works]
+            due.append(doi)
+    if not due:
+        return WorksLookup(works)
+
+    outdated = [doi for doi in due if doi.key in works]
     if config.locked:
-        answers.old = [Cause("lock", detail="--locked sends no requests")] * len(old)
-        return works
+        cause = Cause("lock", detail="--locked sends no requests")
+        return WorksLookup(works, old=[cause] * len(outdated))
+
     replies: list[None] = []  # one for each request
     # The cache keeps works for DEFAULT_MAX_AGE days
     store = MemoryStore() if config.max_age < DEFAULT_MAX_AGE and not config.offline else None
     with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
-        survey.look_up_works(left.values(), show=showing(progress))
-    new: set[DOI] = set()
+        survey.look_up_works(due, show=showing(progress))
+    renewed: set[DOI] = set()
     for doi, work in survey.works.items():
         if doi in survey.stale and doi.key in works:
             continue  # the work in the lock file is as good
-        new.add(doi)
+        renewed.add(doi)
         if work is not None:
             works[doi.key] = work
     causes = survey.stale | survey.incomplete
     unanswered = Cause("unknown", detail="no answer")
-    answers.old = [causes.get(doi) or unanswered for doi in old if doi not in new]
-    answers.requests += len(replies)
-    return works
+    old = [causes.get(doi) or unanswered for doi in outdated if doi not in renewed]
+    return WorksLookup(works, len(replies), old)
 
 
 def open_resolver(config: Config, **arguments: Any) -> Resolver:

@@ -84,16 +84,16 @@ class Abbreviations:
         :param jurisdiction: of Juris-M, such as "us:fl"; its parts, then "default", follow in their order
         """
         parts = jurisdiction.lower().split(":")
-        names = [":".join(parts[:count]) for count in range(len(parts), 0, -1)]
-        compared = _compared(long)
-        for name in (*names, _DEFAULT):
-            short = self._lists.get((name, field), {}).get(compared)
+        jurisdictions = [":".join(parts[:count]) for count in range(len(parts), 0, -1)]
+        key = _compared(long)
+        for name in (*jurisdictions, _DEFAULT):
+            short = self._lists.get((name, field), {}).get(key)
             if short is not None:
                 return short
         return ""
 
     def short_forms(self, item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the variables of an item's short forms, such as "container-title-short", and the forms."""
+        """Yield the short forms of an item: ("container-title-short", "J. R. Soc. Interface")."""
         jurisdiction = item.get("jurisdiction", "")
         for field, variables in _VARIABLES.items():
             for variable in variables:
@@ -120,7 +120,7 @@ def _read_json(encoded: bytes) -> dict[str, Any]:
 
 
 def _read_entries(field: str, entries: object) -> dict[str, str]:
-    """Return the abbreviations of a field by what is compared of their long forms.
+    """Return the abbreviations of a field, by what ``_compared`` returns for their long forms.
 
     :raises CSLError: if the field has something else
     """
@@ -137,4 +137,5 @@ def _read_entries(field: str, entries: object) -> dict[str, str]:
 
 
 def _compared(long: str) -> str:
+    """Return a long form without case, punctuation, articles and "and", to compare it with others."""
     return " ".join(_NOT_COMPARED.sub("", long.casefold()).split())

@@ -109,7 +109,7 @@ class GivenName(IntEnum):
 
 @dataclass
 class NamesShown:
-    """How much of its names a citation shows to be unlike another (CSL 1.0.2, Disambiguation)."""
+    """How much of an item's names its cites show to be unlike others (CSL 1.0.2, Disambiguation)."""
 
     count: int = 0
     """How many names, if the style would show fewer."""
@@ -164,7 +164,7 @@ class NamesElement(Protocol):
         """Return the names of other variables in the form of this element."""
 
 
-class ListedNames(Protocol):
+class ComparedNames(Protocol):
     """A list of names in a cite, as disambiguation sees it: names are compared as values."""
 
     variable: str
@@ -179,10 +179,10 @@ class ListedNames(Protocol):
         """Whether particles are no part of family names (``demote-non-dropping-particle``)."""
 
     def added_by(self, wanted: int) -> object:
-        """Return what the list shows in addition if disambiguation wants one name more."""
+        """Return what the list shows in addition if disambiguation wants so many names, not one fewer."""
 
     def changed_by(self, index: int, given_name: GivenName, wanted: int) -> object:
-        """Return the name with an index as it becomes if it shows so much of its given name."""
+        """Return the name with an index if it shows so much of its given name, None if that changes nothing."""
 
 
 @dataclass
@@ -202,16 +202,22 @@ class Progress:
     """How many variables were shown before that."""
 
     has_names: bool = False
+    """Whether names were shown: the first names of a cite are its author."""
+
     has_year_suffix: bool = False
+    """Whether the letter of a year was shown, which a cite has once."""
 
     has_number: bool = False
     """Whether the number of the item was asked for, which changes when others are added."""
 
     conditions_tested: int = 0
-    listed: list[ListedNames] = field(default_factory=list)
+    """How many tests for ``disambiguate`` came up."""
+
+    name_lists: list[ComparedNames] = field(default_factory=list)
+    """The lists of names that were shown."""
 
     def is_substituted(self, variable: str) -> bool:
-        """Return whether a variable stands for names, or is shown already in this substitution."""
+        """Return whether a variable is not to be shown: it stands for names, or was shown in this substitution."""
         if variable in self.substituted:
             return True
         return (
@@ -268,7 +274,7 @@ class Context:
         return self.sort_names is not None
 
     def language(self, origin: TextOrigin) -> Language:
-        """Return the language that decides on the case of a text."""
+        """Return the language that decides on the case of a text: that of the item, or that of the locale."""
         tag = self.terms.lang
         if origin is TextOrigin.ITEM:
             tag = str(self.item.get("language") or tag)
@@ -284,14 +290,14 @@ class Context:
         return self.value(name)
 
     def value(self, name: str) -> str:
-        """Return the value of an ordinary variable, which conditions test even after a substitution."""
+        """Return the value of an ordinary variable, even if a substitution used it; "" if it has none."""
         if name in _OF_CITES:
             return self._value_in_document(name)
         value = self.item.get(name)
         return value if isinstance(value, str) else self._other_form(name)
 
     def _value_in_document(self, name: str) -> str:
-        """Return the value of a variable that depends on the document, not on the item's data."""
+        """Return the value of a variable that depends on the document, such as "citation-number", as text."""
         listed = self.cited_item.listed
         if name == "locator":
             return self.cite.locator
@@ -302,10 +308,13 @@ class Context:
             return str(self.cite.place.first_note or "")
         if name == "year-suffix":
             return listed.year_suffix
-        return self.cited_item.citation_label + listed.year_suffix
+        return self.cited_item.citation_label + listed.year_suffix  # "Knut84a"
 
     def _other_form(self, name: str) -> str:
-        """Return the value that a variable has under its older name, or as a part of another; "" if none."""
+        """Return the value that a variable has under another name: "page-first" as a part of "page".
+
+        Short forms have older names, "shortTitle" and "journalAbbreviation". "" if there is no value.
+        """
         if name in ("title-short", "container-title-short"):
             older_name = SHORT_FORMS[name.removesuffix("-short")]
             return str(self.item.get(older_name, ""))
@@ -336,7 +345,7 @@ class Context:
 
 
 def _first_page(pages: str) -> str:
-    """Return the first of the pages."""
+    """Return the first of the pages: "101" of "101–107, 110"."""
     for separator in ("-", "–", ",", "&"):
         pages = pages.partition(separator)[0]
     return pages.strip()

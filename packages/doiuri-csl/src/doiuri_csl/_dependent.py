@@ -65,7 +65,7 @@ def find_parent(link: Node, folder: Path) -> Path:
 
 
 def _parent_folders(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the folders in which a parent may be, each with the one that its file must not leave."""
+    """Yield the folders in which a parent may be, each with the one that its file must not leave by a link."""
     yield folder, folder
     # Zotero keeps styles there that only other styles need
     yield folder / "hidden", folder

@@ -64,12 +64,12 @@ def list_to_html(entries: Iterable[BibliographyEntry], style: Style) -> str:
 
 
 def _label_width(runs: list[Run]) -> int:
-    """Return the width of the left margin of an entry, in characters."""
+    """Return the width of an entry's label in characters: 3 for "[1]", 0 if it has none."""
     return len(to_text(run for run in runs if run.display == "left-margin").strip())
 
 
 def _blocks_of(label_width: int) -> dict[Display, str]:
-    """Return the start tags of blocks (CSL 1.0.2, Display)."""
+    """Return the start tags of blocks; those beside a label leave room for the widest (CSL 1.0.2, Display)."""
     beside_label = f"margin-left: calc({label_width}ch + {_GAP})"
     return {
         "block": _start_tag("csl-block", []),
@@ -86,7 +86,10 @@ def _start_tag(classes: str, properties: list[str]) -> str:
 
 
 def _entry(runs: list[Run], blocks: dict[Display, str]) -> str:
-    """Return the content of an entry."""
+    """Return the content of an entry as HTML, each block as an element.
+
+    :param blocks: the start tags, as ``_blocks_of`` returns them
+    """
     parts = []
     for display, group in groupby(runs, lambda run: run.display):
         content = list(group)

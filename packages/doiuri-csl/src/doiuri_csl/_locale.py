@@ -49,12 +49,21 @@ class Terms:
 
     lang: str
     terms: dict[tuple[str, str], Term] = field(default_factory=dict)
+    """By name and form: ("editor", "short"); in a gender, ("long-ordinal-01/feminine", "long")."""
+
     ordinals: dict[tuple[str, str], Term] = field(default_factory=dict)
+    """The suffixes of ordinal numbers by name and gender: ("ordinal-01", "feminine"), ("ordinal-01", "")."""
+
     dates: dict[str, Node] = field(default_factory=dict)
+    """The formats of dates, by form: "text" or "numeric"."""
+
     options: dict[str, str] = field(default_factory=dict)
 
     def term(self, name: str, form: str = "long", *, plural: bool = False) -> str:
-        """Return the text of a term, in the next form if it lacks this one; "" if there is none."""
+        """Return the text of a term, in the next form if it lacks this one; "" if there is none.
+
+        "symbol" is followed by "short", and that by "long" (CSL 1.0.2, Terms).
+        """
         term = self.terms.get((name, form))
         while term is None and form in _NEXT_FORM:
             form = _NEXT_FORM[form]
@@ -97,6 +106,7 @@ class Terms:
             self._overlay_terms(terms.children("term"))
 
     def _overlay_terms(self, nodes: list[Node]) -> None:
+        """Lay the ``<term>`` elements of a locale over these terms."""
         # "Ordinal Suffixes": a locale that has some replaces all of the one below.
         if any(node.get("name") == "ordinal" for node in nodes):
             self.ordinals.clear()
@@ -113,7 +123,7 @@ class Terms:
 
 
 def _read_term(node: Node) -> Term:
-    """Return the term of an element, with or without ``<single>`` and ``<multiple>``."""
+    """Return the term of an element, whose text stands in it, or in its ``<single>`` and ``<multiple>``."""
     single = node.text
     if single.isspace() and "\n" in single:
         # An empty term whose end tag stands on a line of its own
@@ -193,15 +203,17 @@ class Locale:
         return self.in_style(())
 
     def in_style(self, style_locales: Iterable[Node]) -> Terms:
-        """Return what holds in a style that has these ``<locale>`` elements."""
+        """Return the terms that hold in a style that has these ``<locale>`` elements of its own.
+
+        Each layer wins over those before it: English, this locale, then the style's elements, from those for all
+        languages to those for this dialect (CSL 1.0.2, Locale Fallback).
+        """
         terms = Terms(self.lang)
         for node in self._layers:
             terms.overlay(node)
-        # From the most general: for all languages, for the language, for the dialect
         language = self.lang.partition("-")[0]
-        wanted = dict.fromkeys(["", language, self.lang])
         nodes = list(style_locales)
-        for lang in wanted:
+        for lang in dict.fromkeys(["", language, self.lang]):
             for node in nodes:
                 if node.get(LANG) == lang:
                     terms.overlay(node)
@@ -227,7 +239,7 @@ def _normal(lang: str) -> str:
 
 
 def _shipped_name(tag: str) -> str | None:
-    """Return the name of the file for a tag, or None if there is none."""
+    """Return the tag of the locale file for a language: "de-DE" for "de" and "de-XX"; None if there is none."""
     names = _available()
     if tag in names:
         return tag

@@ -79,25 +79,30 @@ def parse_locator(text: str, locale: Locale | str = ENGLISH) -> Locator:
         if value is not None:
             suffix = words[value.end() :].rstrip()
             return Locator(term.label, _with_dashes(value[1]), suffix, term.plural)
-    return _read_number_first(words, language) or Locator(suffix=text.rstrip())
+
+    number_first = _read_number_first(words, language)
+    return number_first or Locator(suffix=text.rstrip())
 
 
 def _read_braces(words: str, suffix: str, locale: Locale) -> Locator:
-    """Return the locator in braces; without a term, it is a page (pandoc's manual, "Citations")."""
+    """Return the locator in braces; without a term, it is a page (pandoc's manual, "Citations").
+
+    :param words: what stands between the braces, such as "pp. iv, vi-xi", and ``suffix`` what follows them
+    """
     if not words:
         return Locator(suffix=suffix)
     for term in _beginning_terms(words, locale):
         rest = words[len(term.text) :]
         if rest and not _is_in_word(term, rest):
             return Locator(term.label, _with_dashes(rest.strip()), suffix, term.plural)
-    first = _read_number_first(words, locale)
-    if first is not None and not first.suffix:
-        return first._replace(suffix=suffix)
+    number_first = _read_number_first(words, locale)
+    if number_first is not None and not number_first.suffix:
+        return number_first._replace(suffix=suffix)
     return Locator("page", _with_dashes(words), suffix)
 
 
 def _read_number_first(words: str, locale: Locale) -> Locator | None:
-    """Return a locator whose term follows the number; None if there is none, or the language has none."""
+    """Return a locator whose term follows the number, as in "12ページ"; None if there is none, as in English."""
     if locale.lang.partition("-")[0] not in _NUMBER_FIRST:
         return None
     value = _FIRST_VALUE.match(words)
@@ -141,14 +146,21 @@ def _beginning_terms(words: str, locale: Locale) -> Iterator[_LocatorTerm]:
 
 @cache
 def _terms(locale: Locale) -> tuple[_LocatorTerm, ...]:
-    """Return the terms of locators in a language and in English, the longest first."""
+    """Return the terms of locators in a language and in English, the longest first: "chapters", "chap.", "§".
+
+    A spelling that is the term of several labels stands for the last in the order of ``_BY_PRECEDENCE``; the
+    language's own terms win over those of English, and these over aliases.
+    """
     aliases = [_LocatorTerm(text, label, plural=False) for text, label in _ALIASES.items()]
     aliases += (_LocatorTerm(text, label, plural=True) for text, label in _PLURAL_ALIASES.items())
     terms = {term.text: term for term in aliases}
     for language in (Locale.load(ENGLISH), locale):
         for label in _BY_PRECEDENCE:
             for form in _FORMS:
-                for plural in (True, False):  # a term that is both, such as "S.", is no plural
+                for plural in (
+                    True,
+                    False,
+                ):  # a term that is both, such as "S.", is taken as no plural
                     text = language.term(label, form, plural=plural).lower()
                     without_raised_letters = unicodedata.normalize("NFKC", text)
                     for spelling in (text, without_raised_letters):

@@ -103,13 +103,20 @@ class Sheet:
     """A style as the processor needs it."""
 
     title: str
+
     is_note: bool
+    """Whether its citations stand in notes."""
+
     is_numeric: bool
+    """Whether its citations are numbers."""
+
     default_locale: str
     areas: dict[str, Area]
     macros: dict[str, list[Content]]
     style_options: StyleOptions
+
     own_locales: list[Node]
+    """Its ``<locale>`` elements, with terms that win over those of the language."""
 
     conditions: int
     """How many tests for ``disambiguate`` it has."""
@@ -129,7 +136,7 @@ class Sheet:
 
 
 def read_sheet(root: Node) -> Sheet:
-    """Return the style of a root element.
+    """Return the style of a root element: its macros, then its areas, then what the whole style says.
 
     :raises CSLError: if it is not an independent style
     """
@@ -140,7 +147,7 @@ def read_sheet(root: Node) -> Sheet:
         macros[name] = parser.elements(macro)
 
     areas = {}
-    named_suffix = set()
+    areas_with_year_suffix = set()
     list_format = ListFormat()
     for name in _AREAS:
         node = root.child(name)
@@ -149,7 +156,7 @@ def read_sheet(root: Node) -> Sheet:
         areas[name] = _read_area(node, inherited_attributes(root), parser)
         elements = check_macros(node, macro_nodes)
         if any(_shows(element, "year-suffix") for element in elements):
-            named_suffix.add(name)
+            areas_with_year_suffix.add(name)
         if name == "bibliography":
             list_format = ListFormat.read(node)
         if name == "citation":
@@ -168,7 +175,9 @@ def read_sheet(root: Node) -> Sheet:
         default_locale=root.get("default-locale"),
         areas=areas,
         macros=macros,
-        style_options=StyleOptions(root.get("page-range-format"), frozenset(named_suffix)),
+        style_options=StyleOptions(
+            root.get("page-range-format"), frozenset(areas_with_year_suffix)
+        ),
         own_locales=root.children("locale"),
         conditions=sum("disambiguate" in node for node in root.all()),
         near_note_distance=distance,
@@ -184,8 +193,9 @@ def title_of(root: Node) -> str:
 
 
 def _read_area(node: Node, names: dict[str, str], parser: ElementParser) -> Area:
-    """Return an area with the options of names that it inherits.
+    """Return an area.
 
+    :param names: the options of names that it inherits from the style
     :raises CSLError: if it has no layout
     """
     layout = node.child("layout")

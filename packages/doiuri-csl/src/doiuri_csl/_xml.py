@@ -87,9 +87,16 @@ class _XMLParser:
         # No file of CSL needs a document type, which could define entities that grow without bounds.
         self._parser.StartDoctypeDeclHandler = self._doctype
         self._top = Node("", {}, 0)
+        """Stands above the root element."""
+
         self._open = [self._top]
+        """The elements around the place that is read."""
 
     def read(self, content: bytes) -> Node:
+        """Return the root element.
+
+        :raises CSLError: if the content is not XML, is too large, or has what CSL does not need
+        """
         if len(content) > _LARGEST:
             raise CSLError(f"is larger than {_LARGEST // 1_000_000} MB")
         try:
@@ -100,6 +107,7 @@ class _XMLParser:
         return self._top.nodes[0]
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        """Open an element; expat calls this with names such as "http://purl.org/net/xbiblio/csl style"."""
         line = self._parser.CurrentLineNumber
         namespace, _, local_name = name.rpartition(" ")
         node = Node(local_name, {_attribute(key): value for key, value in attributes.items()}, line)

@@ -75,7 +75,10 @@ class ReadItem(NamedTuple):
 
 
 def read_item(given: Mapping[str, Any]) -> ReadItem:
-    """Return an item whose values have the types of their variables; the others are left out, and problems."""
+    """Return an item whose values have the types of their variables: names, dates or text.
+
+    Values that cannot be read are left out, and are the problems: "issued: cannot be read: []".
+    """
     item: Item = {}
     problems: list[str] = []
     for key, value in given.items():
@@ -110,7 +113,7 @@ def _shortened(value: object) -> str:
 
 
 def _value(key: str, value: object) -> Any:
-    """Return the value of a variable, or None if there is none."""
+    """Return the value of a variable, or None if it cannot be read: people, a date, or text."""
     if key in NAMES:
         return _names(value)
     if key in DATES:
@@ -128,7 +131,7 @@ def _value(key: str, value: object) -> Any:
 
 
 def _names(value: object) -> list[Person] | None:
-    """Return the names of a value, or None if there are none."""
+    """Return the people of a list, of a single name, or of a text; None if there is nobody."""
     if isinstance(value, str | Mapping):
         value = [value]
     if not isinstance(value, list):
@@ -145,7 +148,7 @@ def _names(value: object) -> list[Person] | None:
 
 
 def _date(value: object) -> DateValue | None:
-    """Return the date of a value, or None if it says nothing."""
+    """Return the date of an object, of a text such as "2001-05", or of a year; None if it says nothing."""
     if isinstance(value, str):
         value = {"raw": value}
     if isinstance(value, int) and not isinstance(value, bool):
@@ -157,22 +160,33 @@ def _with_note(item: Item) -> Item:
     """Return an item with the variables in its note, where Zotero's users write them.
 
     A variable is a line, ``genre: Preprint``, or stands in braces, ``{:genre: Preprint}``. The rest stays the
-    note.
+    note. Dates and the type win over those of the item; other variables are only added.
     """
     note = item.get("note", "")
     if ":" not in note:
         return item
-    added: Item = {}
+
+    variables: list[tuple[str, str]] = []
     rest = []
     for line in note.splitlines():
         name, colon, value = line.partition(":")
         if colon and value.strip() and _VARIABLE.fullmatch(name.strip()):
-            _add_variable(added, name.strip(), value.strip())
+            variables.append((name.strip(), value.strip()))
         else:
             rest.append(line)
     for name, value in _IN_BRACES.findall(note):
-        _add_variable(added, name, value.strip())
+        variables.append((name, value.strip()))
     item["note"] = _IN_BRACES.sub("", "\n".join(rest)).strip()
+
+    added: Item = {}
+    for name, value in variables:
+        key = name.lower()
+        if key in NAMES:
+            added.setdefault(key, []).append(_person_in_note(value))
+        elif key in DATES:
+            added[key] = read_date({"raw": value})
+        else:
+            added[name if name.isupper() else key] = value
     for key, value in added.items():
         overrides = key in DATES or key == "type"
         if overrides or key not in item:
@@ -180,23 +194,19 @@ def _with_note(item: Item) -> Item:
     return item
 
 
-def _add_variable(added: Item, name: str, value: str) -> None:
-    """Add a variable of a note, by its kind."""
-    key = name.lower()
-    if key in NAMES:
-        family, _, given = value.partition("||")
-        person = {"literal": value}
-        if given:
-            person = {"family": family.strip(), "given": given.strip()}
-        added.setdefault(key, []).append(read_person(person))
-    elif key in DATES:
-        added[key] = read_date({"raw": value})
-    else:
-        added[name if name.isupper() else key] = value
+def _person_in_note(value: str) -> Person:
+    """Return the person of "Doe || Ann", or of a whole name such as "World Health Organization"."""
+    family, _, given = value.partition("||")
+    if given:
+        return read_person({"family": family.strip(), "given": given.strip()})
+    return read_person({"literal": value})
 
 
 def citation_label(item: Item) -> str:
-    """Return the label of an item: what the data say, or letters of names or the title, and the year."""
+    """Return the label of an item: what the data say, or letters of names or the title, and the year.
+
+    "Knut84" for one author, "KaWi06" for two.
+    """
     if item.get("citation-label"):
         return str(item["citation-label"])
     people = _creators(item)

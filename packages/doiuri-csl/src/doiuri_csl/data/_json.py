@@ -42,12 +42,13 @@ def read_items(encoded: bytes) -> list[LocatedItem]:
     except (ValueError, RecursionError) as error:  # a number or a depth beyond Python's limits
         raise CSLError(f"not JSON that can be read: {error}") from None
 
-    before = _ITEMS.match(source)
-    if before is not None:
+    # The values, and where the first of them begins in the source
+    if _ITEMS.match(source):
         content = content["items"]
     is_list = isinstance(content, list)
     values = content if is_list else [content]
     position = source.index("[") + 1 if is_list else 0
+
     items = []
     for number, (value, line) in enumerate(zip(values, _lines(source, position), strict=False), 1):
         if not isinstance(value, dict):
@@ -60,12 +61,12 @@ def read_items(encoded: bytes) -> list[LocatedItem]:
 
 
 def _lines(source: str, position: int) -> Iterator[int]:
-    """Yield the line of each value from a position on; only commas stand between them."""
+    """Yield the line of each value from a position on, from 1; only commas stand between the values."""
     decoder = json.JSONDecoder()
     line = 1
-    counted = 0
-    while (start := _VALUE.search(source, position)) is not None:
-        line += source.count("\n", counted, start.start())
-        counted = start.start()
+    counted_to = 0
+    while (value := _VALUE.search(source, position)) is not None:
+        line += source.count("\n", counted_to, value.start())
+        counted_to = value.start()
         yield line
-        _, position = decoder.raw_decode(source, counted)
+        _, position = decoder.raw_decode(source, value.start())

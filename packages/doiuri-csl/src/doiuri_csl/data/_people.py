@@ -175,7 +175,7 @@ def space_after(particle: str) -> str:
 
 
 def _has_no_space(particle: str) -> bool:
-    """Return whether a particle has no space behind it: al-, d', but not de'."""
+    """Return whether a particle has no space after it: "al-" and "d'" have none, "van" and "de'" have one."""
     if particle.endswith(("-", "\u2010")):
         return True
     last_word = particle.rsplit(maxsplit=1)[-1]
@@ -189,20 +189,22 @@ def initials(given: str, mark: str, *, hyphen: bool, only_normalizes: bool = Fal
     :param hyphen: whether the hyphens of the names stay between the initials
     :param only_normalizes: whether names stay as they are, but for those that are initials already
     """
-    pieces: list[str] = []
     has_no_capital = given.islower()
-    space = mark[len(mark.rstrip()) :]
+    mark_itself = mark.rstrip()
+    space = mark[len(mark_itself) :]
+    written: list[str] = []
     for word in _words(given):
         letters = _initial_of(word.text, only_normalizes=only_normalizes)
-        is_lower_after_hyphen = word.after_hyphen and word.text[:1].islower()
         if letters:
             hyphen_before = "-" if word.after_hyphen and hyphen else ""
-            initial = f"{word.tags_before}{letters}{mark.rstrip()}{word.tags_after}"
-            pieces.append(f"{hyphen_before}{initial}{space}")
-        elif only_normalizes or has_no_capital or not is_lower_after_hyphen:
-            # "Guo-ping" becomes "G."; a name without capitals, as of bell hooks, stays as it is written
-            pieces.append(_in_full(word, pieces))
-    joined = "".join(pieces)
+            initial = f"{word.tags_before}{letters}{mark_itself}{word.tags_after}"
+            written.append(f"{hyphen_before}{initial}{space}")
+            continue
+        # "Guo-ping" becomes "G."; a name without capitals, as of bell hooks, stays as it is written
+        is_lower_after_hyphen = word.after_hyphen and word.text[:1].islower()
+        if only_normalizes or has_no_capital or not is_lower_after_hyphen:
+            written.append(_in_full(word, written))
+    joined = "".join(written)
     while " -" in joined:
         joined = joined.replace(" -", "-")
     return joined.strip()
@@ -254,7 +256,10 @@ def _initial_of(word: str, *, only_normalizes: bool) -> str:
 
 
 def _in_full(word: _Word, before: list[str]) -> str:
-    """Return a word that stays whole, with spaces around it."""
+    """Return a word that stays whole, such as "de", with spaces between it and its neighbours.
+
+    :param before: what is written of the words before it
+    """
     text = f"{word.tags_before}{word.text}{word.tags_after}"
     if word.after_hyphen:
         return f"-{text} "

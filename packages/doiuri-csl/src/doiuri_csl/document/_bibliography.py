@@ -32,25 +32,28 @@ _NUMBERS = ("citation-number", "citation-label", "year-suffix")
 
 
 def render_bibliography(document: Document) -> list[tuple[str, list[Piece]]]:
-    """Return the entries, each with the id of its item; none if the style has no list."""
+    """Return the entries, each with the id of its item; none if the style has no list.
+
+    With ``subsequent-author-substitute``, "———. 2002. Bees." follows "Doe, Ann. 2001. Ants.".
+    """
     area = document.sheet.bibliography
     if area is None:
         return []
-    entry_of = _aligned_entry if document.sheet.list_format.second_field_align else _entry
+    render_entry = _aligned_entry if document.sheet.list_format.second_field_align else _entry
     entries = []
-    before: list[str] = []
+    names_before: list[str] = []
     for cited_item in document.listed_items:
-        pieces = entry_of(document.context(Cite(cited_item.id), area), area)
+        pieces = render_entry(document.context(Cite(cited_item.id), area), area)
         if "subsequent-author-substitute" in area.attributes:
             names = _first_names(pieces)
-            pieces = _with_substitute(pieces, names, before, area)
-            before = names
+            pieces = _with_substitute(pieces, names, names_before, area)
+            names_before = names
         entries.append((cited_item.id, pieces))
     return entries
 
 
 def _entry(context: Context, area: Area) -> list[Piece]:
-    """Return an entry."""
+    """Return an entry in the affixes and formats of the layout; nothing if the style shows nothing of the item."""
     appearance = area.appearance
     rendered = render_sequence(area.elements, context)
     pieces = capitalize_term(rendered.pieces, context.terms.lang)
@@ -61,13 +64,13 @@ def _entry(context: Context, area: Area) -> list[Piece]:
 
 
 def _suffix(suffix: str, pieces: list[Piece]) -> list[Piece]:
-    """Return the suffix of an entry, in the same block as the end of the entry."""
+    """Return the suffix of an entry, such as ".", in the block that the entry ends in (CSL 1.0.2, Display)."""
     blocks = tuple(wrap for wrap in pieces[-1].wraps if wrap.kind == "display")
     return [Piece(suffix, blocks)] if suffix else []
 
 
 def _aligned_entry(context: Context, area: Area) -> list[Piece]:
-    """Return an entry with its first field in the margin (``second-field-align``)."""
+    """Return an entry with its first field, such as "[1]", as a block in the margin (``second-field-align``)."""
     parts = [part.pieces for part in render_parts(area.elements, context) if part.pieces]
     if not parts:
         return []
@@ -110,7 +113,10 @@ def _begins_with_names(pieces: list[Piece]) -> bool:
 
 
 def _first_names(pieces: list[Piece]) -> list[str]:
-    """Return the people whose names an entry begins with, or what stands for the names; [] if it has none."""
+    """Return the people whose names an entry begins with, by ``Person.key``, or else what stands for the names.
+
+    That is one text, such as a title; [] if the entry begins with neither.
+    """
     if not _begins_with_names(pieces):
         return []
     people: dict[Wrap, str] = {}
@@ -126,34 +132,44 @@ def _first_names(pieces: list[Piece]) -> list[str]:
 
 
 def _with_substitute(
-    pieces: list[Piece], names: list[str], before: list[str], area: Area
+    pieces: list[Piece], names: list[str], names_before: list[str], area: Area
 ) -> list[Piece]:
-    """Return an entry; names that the entry before has too are replaced.
+    """Return an entry; names that the entry before has too are replaced by a mark such as "———".
 
-    CSL 1.0.2, ``subsequent-author-substitute-rule``, compares rendered names. As in citeproc-js and pandoc,
-    those who are meant are compared: "J. Doe" and "Doe, John, ed." are the same, John and Jack Doe are not.
+    After "Doe, Roe. Ants.", "Doe, Roe. Bees." becomes, by ``subsequent-author-substitute-rule``, "———. Bees."
+    ("complete-all") or "———, ———. Bees." ("complete-each" and "partial-each"), and "Doe, Li. Bees." becomes
+    "———, Li. Bees." ("partial-each" and "partial-first").
+
+    CSL 1.0.2 compares rendered names. As in citeproc-js and pandoc, those who are meant are compared: "J. Doe"
+    and "Doe, John, ed." are the same, John and Jack Doe are not.
+
+    :param names: those of the entry, and ``names_before`` those of the entry before, as of ``_first_names``
     """
     mark = area.get("subsequent-author-substitute")
     rule = area.get("subsequent-author-substitute-rule", "complete-all")
     has_people = any(_name_of(piece) for piece in pieces)
     if rule == "complete-all" or not has_people:
-        if names and names == before:
+        if names and names == names_before:
             return _replace_all(pieces, mark)
         return pieces
+
     if rule == "complete-each":
-        same = len(names) if names == before else 0
+        count = len(names) if names == names_before else 0
     else:
-        same = shared_length(names, before)
+        count = shared_length(names, names_before)
     if rule == "partial-first":
-        same = min(same, 1)
-    return _replace_names(pieces, mark, same)
+        count = min(count, 1)
+    return _replace_names(pieces, mark, count)
 
 
 def _replace_all(pieces: list[Piece], mark: str) -> list[Piece]:
-    """Return the entry with its whole first list of names as one mark; labels stay."""
-    first = [piece for piece in pieces if _is_first_name(piece)]
-    has_list = any(piece.has("part", "names") for piece in first)
-    part = "names" if has_list else "first-names"
+    """Return the entry with all its first names as one mark; labels stay, as in "———, ed. Bees.".
+
+    If the mark is empty, the delimiter after the names goes too.
+    """
+    first_names = [piece for piece in pieces if _is_first_name(piece)]
+    has_list = any(piece.has("part", "names") for piece in first_names)
+    part = "names" if has_list else "first-names"  # a title in place of names is no list
     replaced: list[Piece] = []
     is_done = False
     for piece in pieces:
@@ -162,17 +178,13 @@ def _replace_all(pieces: list[Piece], mark: str) -> list[Piece]:
         elif not is_done:
             replaced += parse(mark)
             is_done = True
-    if not mark:
-        return _without_delimiter(replaced)
-    return replaced
+    if mark:
+        return replaced
 
-
-def _without_delimiter(pieces: list[Piece]) -> list[Piece]:
-    """Return the entry without the delimiter that it begins with, as nothing stands for its names."""
     start = 0
-    while start < len(pieces) and _is_delimiter(pieces[start]):
+    while start < len(replaced) and _is_delimiter(replaced[start]):
         start += 1
-    return pieces[start:]
+    return replaced[start:]
 
 
 def _is_delimiter(piece: Piece) -> bool:
@@ -180,7 +192,7 @@ def _is_delimiter(piece: Piece) -> bool:
 
 
 def _replace_names(pieces: list[Piece], mark: str, count: int) -> list[Piece]:
-    """Return the entry with the first ``count`` names of its list as one mark each."""
+    """Return the entry with the first names of its list as one mark each: "———, Li. Bees." if the count is 1."""
     replaced: list[Piece] = []
     marked: set[Wrap] = set()
     for piece in pieces:

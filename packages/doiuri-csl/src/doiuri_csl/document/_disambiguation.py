@@ -9,7 +9,7 @@ from collections import defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from doiuri_csl._context import Cite, CitedItem, GivenName, ListedNames, Place, Position
+from doiuri_csl._context import Cite, CitedItem, ComparedNames, GivenName, Place, Position
 from doiuri_csl.data._people import Person, initials
 from doiuri_csl.document._citations import render_elements
 from doiuri_csl.document._document import Look
@@ -68,7 +68,7 @@ class _Solver:
         self._compares_later = document.sheet.is_note or _shortens_later(self._area)
         self._adds_names = self._area.flag("disambiguate-add-names")
         self._rule = self._area.get("givenname-disambiguation-rule", "by-cite")
-        self._lists: dict[str, list[ListedNames]] = {}
+        self._lists: dict[str, list[ComparedNames]] = {}
         """The lists of names in the cite of each item, as it was rendered last."""
 
     @property
@@ -89,7 +89,7 @@ class _Solver:
             # Two cites that differ in the day of access alone are still alike.
             context.progress.substituted.add("accessed")
             text = plain_text(render_elements(self._document, context))
-            return Look(folded(text), context.progress.listed)
+            return Look(folded(text), context.progress.name_lists)
 
         look = self._document.looks.get(self._document.inputs(cite), render)
         self._lists[cited_item.id] = look.lists

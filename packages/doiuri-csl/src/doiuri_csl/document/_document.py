@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri_csl._context import (
     Cite,
     CitedItem,
+    ComparedNames,
     Context,
     GivenName,
     Listed,
-    ListedNames,
     NamesShown,
 )
 from doiuri_csl.data._items import Item, citation_label
@@ -30,7 +30,7 @@ class Look(NamedTuple):
     text: str
     """Its text without formats, such as "(Doe et al., 2001)"."""
 
-    lists: list[ListedNames]
+    lists: list[ComparedNames]
     """Its lists of names."""
 
 

@@ -52,14 +52,18 @@ _APOSTROPHE = "\x03"
 
 
 class _Collated(NamedTuple):
-    """Text in an order for readers: letters and digits first, accents and punctuation then."""
+    """Text to sort by, in an order for readers: "Äbel" stands beside "Abel"."""
 
     base: str
+    """Its letters and digits without accents and case: these count first."""
+
     text: str
+    """The text itself, without case, which decides between equals."""
 
 
 @lru_cache(maxsize=20_000)
 def _collate(text: str) -> _Collated:
+    """Return what a text is sorted by: of "Müller-Lüdenscheidt", "muller ludenscheidt" and then itself."""
     decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
     base = []
     for index, character in enumerate(decomposed):
@@ -73,13 +77,16 @@ def _collate(text: str) -> _Collated:
 
 
 def _ends_particle(text: str, index: int) -> bool:
-    """Return whether an apostrophe stands between a particle and a name: in d’Arcy, but not in O’Neill."""
+    """Return whether the apostrophe at an index follows a particle: in "d’Arcy", but not in "O’Neill"."""
     around = text[index - 1 : index + 2 : 2]
     return around.isalpha() and around[0].islower()
 
 
 def key_text(key: SortKey, context: Context, macros: Macros) -> str:
-    """Return the text that a key sorts an entry by; "" if it has no value."""
+    """Return the text that a key sorts an entry by; "" if it has no value (CSL 1.0.2, Sorting).
+
+    A name as "Doe", a break and "Ann", a date as "1020010503", the number 12 as "0000000012".
+    """
     if key.macro:
         # "Sorting Macros"
         return plain_text(render_sequence(macros[key.macro], context).pieces)

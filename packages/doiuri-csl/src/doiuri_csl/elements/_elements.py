@@ -95,10 +95,10 @@ class _TextVariable:
 
     def render(self, context: Context) -> RenderedElement:
         """Return the value of the variable as the style has it: pages as a range, a DOI as a link."""
-        is_short = self.form == "short"
-        value = (
-            context.short_variable(self.variable) if is_short else context.variable(self.variable)
-        )
+        if self.form == "short":
+            value = context.short_variable(self.variable)
+        else:
+            value = context.variable(self.variable)
         if not value:
             # The group of "n.d." and a year suffix does not depend on the suffix.
             return NOTHING if self.variable == "year-suffix" else EMPTY

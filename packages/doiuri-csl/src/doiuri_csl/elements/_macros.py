@@ -65,35 +65,36 @@ class _Sizes:
             )
 
     def _size(self, node: Node, depth: int) -> _Size:
-        """Return the size of an element that stands at a depth.
+        """Return the size of an element with all that it contains and calls.
 
+        :param depth: how deep it stands in the layout, with the macros around it
         :raises CSLError: if something in it is too deep
         """
         if depth > _DEEPEST:  # ends the recursion
             raise _too_deep(node)
 
         sizes = [self._size(child, depth + 1) for child in node]
-        called = self._called(node)
-        if called:
-            sizes.append(self._size_of_macro(called, node, depth + 1))
+        macro = self._called(node)
+        if macro:
+            sizes.append(self._size_of_macro(macro, node, depth + 1))
         deepest = max((size.depth for size in sizes), default=0)
         # A macro of known size was measured at another depth
         if depth + deepest > _DEEPEST:
             raise _too_deep(node)
-        return _Size(1 + self._sum(node, sizes), 1 + deepest)
 
-    def _sum(self, node: Node, sizes: list[_Size]) -> int:
-        """Return how many elements the children of an element draw; ``<choose>`` draws one child."""
         counts = [size.elements for size in sizes]
-        return max(counts, default=0) if node.name == "choose" else sum(counts)
+        if node.name == "choose":  # draws one child
+            return _Size(1 + max(counts, default=0), 1 + deepest)
+        return _Size(1 + sum(counts), 1 + deepest)
 
     def _called(self, node: Node) -> str:
         """Return the macro that an element calls; "" if it calls none."""
         return node.get("macro") if node.name in ("text", "key") else ""
 
     def _size_of_macro(self, name: str, caller: Node, depth: int) -> _Size:
-        """Return the size of a macro, which is worked out at the first call.
+        """Return the size of a macro, which is worked out when it is called first.
 
+        :param caller: the element that calls it, for the error
         :raises CSLError: if there is no such macro, or if it calls itself
         """
         if name in self._known:
@@ -115,7 +116,7 @@ class _Sizes:
         for layout in area.children("layout"):
             elements += layout.all()
         called = set[str]()
-        for element in elements:  # grows
+        for element in elements:  # which grows while macros are found
             name = self._called(element)
             if name and name not in called:
                 called.add(name)

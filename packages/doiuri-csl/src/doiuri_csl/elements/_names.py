@@ -108,7 +108,7 @@ class Names:
                 continue
             context.progress.rendered.append(variable)
             names = NameList(self.style, options, context, variable, people)
-            context.progress.listed.append(names)
+            context.progress.name_lists.append(names)
             total += names.shown_count()
             pieces = wrap_pieces(names.write(), "part", "names")
             pieces = self._with_label(pieces, role, len(people), context)

@@ -36,13 +36,13 @@ def to_html(runs: Iterable[Run]) -> str:
 
 
 def _html(runs: Iterable[Run]) -> Iterator[str]:
-    """Yield text and tags; elements that the next run has too stay open."""
+    """Yield text and tags; elements that the next run has too stay open: "<i>On <b>Bees</b></i>"."""
     opened: list[tuple[str, str]] = []
     for run in runs:
-        wanted = _tags(run)
-        kept = shared_length(opened, wanted)
+        tags = _tags(run)
+        kept = shared_length(opened, tags)
         yield from _closed(opened, kept)
-        for start_tag, end_tag in wanted[kept:]:
+        for start_tag, end_tag in tags[kept:]:
             opened.append((start_tag, end_tag))
             yield start_tag
         yield escape(run.text, quote=False).replace("\n", "<br>\n")

@@ -73,7 +73,7 @@ def to_latex(runs: Iterable[Run]) -> str:
 
 
 def _written(run: Run) -> str:
-    """Return a run in the commands of its formats."""
+    r"""Return a run as LaTeX, in the commands of its formats: ``\textbf{\textit{Bees}}``."""
     if run.text == run.link and _ADDRESS.fullmatch(run.text):
         latex = rf"\url{{{run.text}}}"
     else:

@@ -56,7 +56,10 @@ def to_markdown(runs: Iterable[Run]) -> str:
 
 
 def _line(runs: list[Run]) -> str:
-    """Return a line; spaces at the edge of a format stand outside of it."""
+    """Return a line; spaces at the edge of a format stand outside of it: "On *Bees* and", not "On *Bees *and".
+
+    Asterisks are marks only beside some characters: each run is written with the characters before and after it.
+    """
     before_each = [" ", *map(_last_character, runs[:-1])]
     after_each = [*map(_first_character, runs[1:]), " "]
     line = ""
@@ -66,11 +69,11 @@ def _line(runs: list[Run]) -> str:
             line += _escaped(run.text) if line else _escaped_start(run.text)
             continue
 
-        margin, _, end = run.text.partition(core)
-        follows_mark = line.endswith("*") and not margin
-        may_mark = not follows_mark and _may_mark(core, margin or before, end or after)
-        formatted = _formatted(core, run, may_mark=may_mark)
-        line += f"{margin}{formatted}{end}"
+        space_before, _, space_after = run.text.partition(core)
+        follows_mark = line.endswith("*") and not space_before
+        are_marks = _may_mark(core, space_before or before, space_after or after)
+        formatted = _formatted(core, run, may_mark=are_marks and not follows_mark)
+        line += f"{space_before}{formatted}{space_after}"
     return line.strip()
 
 
@@ -114,7 +117,10 @@ def _is_boundary(characters: str) -> bool:
 
 
 def _formatted(text: str, run: Run, *, may_mark: bool) -> str:
-    """Return a text in the formats of a run, and as its link."""
+    """Return a text in the formats of a run, and as its link: "[*Bees*](<https://example.org>)".
+
+    :param may_mark: whether asterisks would be read as marks; otherwise tags stand in their place
+    """
     if text == run.link and not run.formats and _BARE_ADDRESS.fullmatch(text):
         return f"<{text}>"
 
@@ -149,6 +155,7 @@ def _escaped_start(text: str) -> str:
 
 
 def _escaped_special(special: re.Match[str]) -> str:
+    r"""Return what stands for special characters: "\*", "&lt;", or "1\" before the period of a list."""
     groups = special.groupdict()
     if groups["slashed"]:
         return f"\\{special[0]}"

@@ -70,27 +70,31 @@ class Run(NamedTuple):
 
 
 def runs_of(pieces: Iterable[Piece]) -> tuple[Run, ...]:
-    """Return pieces as runs; neighbours that differ in nothing but their text are one run."""
+    """Return pieces as runs; neighbours that differ in nothing but their text are one run.
+
+    Between two blocks of an entry stands a line break, or a space.
+    """
     runs: list[Run] = []
-    block: Wrap | None = None
+    block_before: Wrap | None = None
     for piece in pieces:
-        display = piece.wrap("display")
-        if runs and display is not block:
-            runs.append(Run(_between(block, display, runs[-1].text)))
-        block = display
+        block = piece.wrap("display")
+        if runs and block is not block_before:
+            runs.append(Run(_between(block_before, block, runs[-1].text)))
+        block_before = block
         runs.append(_run_of(piece))
     return tuple(run for run in _with_addresses(merge(runs)) if run.text)
 
 
-def _between(block: Wrap | None, display: Wrap | None, before: str) -> str:
-    """Return what stands between two blocks (CSL 1.0.2, Display).
+def _between(block_before: Wrap | None, block: Wrap | None, text_before: str) -> str:
+    """Return what stands between two blocks: a line break (CSL 1.0.2, Display).
 
-    What is in the right column goes on in the line of the left margin, after a space.
+    What follows the left margin or is in the right column goes on in the same line, after a space.
     """
-    is_in_line = block is not None and block.value == "left-margin"
-    if not is_in_line and not (display is not None and display.value == "right-inline"):
+    follows_margin = block_before is not None and block_before.value == "left-margin"
+    is_right_column = block is not None and block.value == "right-inline"
+    if not follows_margin and not is_right_column:
         return "\n"
-    return "" if before[-1:].isspace() else " "
+    return "" if text_before[-1:].isspace() else " "
 
 
 def merge(runs: Iterable[Run]) -> tuple[Run, ...]:
@@ -104,17 +108,17 @@ def merge(runs: Iterable[Run]) -> tuple[Run, ...]:
     ['On Bees, 12']
     """
     merged: list[Run] = []
-    shown = (run for run in runs if run.text)
-    for _, same in groupby(shown, _look):
-        first, *others = same
-        if others:
-            first = first._replace(text="".join(run.text for run in (first, *others)))
+    runs_with_text = (run for run in runs if run.text)
+    for _, group in groupby(runs_with_text, _all_but_text):
+        first, *rest = group
+        if rest:
+            first = first._replace(text="".join(run.text for run in (first, *rest)))
         merged.append(first)
     return tuple(merged)
 
 
-def _look(run: Run) -> object:
-    """Return what neighbours share that are one run; a line break shares nothing."""
+def _all_but_text(run: Run) -> object:
+    """Return a run without its text, to compare it with its neighbour; a line break is equal to no other run."""
     if run.text == "\n":
         return object()
     return run[1:]
@@ -125,18 +129,18 @@ def _with_addresses(runs: Iterable[Run]) -> list[Run]:
 
     As in "Available at https://doi.org/" before a DOI (CSL 1.0.2, Appendix VI).
     """
-    shown: list[Run] = []
+    done: list[Run] = []
     for run in runs:
-        before = shown[-1].text if shown and not shown[-1].link else ""
-        address = _address_at_end(before) if run.link else ""
+        text_before = done[-1].text if done and not done[-1].link else ""
+        address = _address_at_end(text_before) if run.link else ""
         if address:
-            shown[-1] = shown[-1]._replace(text=before[: -len(address)])
-        shown.append(run._replace(text=address + run.text))
-    return shown
+            done[-1] = done[-1]._replace(text=text_before[: -len(address)])
+        done.append(run._replace(text=address + run.text))
+    return done
 
 
 def _address_at_end(text: str) -> str:
-    """Return the address of the web that a text ends in; "" if there is none."""
+    """Return the address of the web that a text ends in: "https://doi.org/" of "At https://doi.org/"; else ""."""
     start = max(text.rfind("https://"), text.rfind("http://"))
     address = text[start:] if start >= 0 else ""
     if any(character.isspace() for character in address):
@@ -145,8 +149,11 @@ def _address_at_end(text: str) -> str:
 
 
 def _run_of(piece: Piece) -> Run:
-    """Return a piece as a run, its formats worked out from those around it."""
-    values: dict[str, str] = {}
+    """Return a piece as a run.
+
+    Its wraps are read from the outermost to the innermost, which wins: italics, and in them "normal", are upright.
+    """
+    values: dict[str, str] = {}  # the format of each kind, such as "font-style"
     other = {"link": "", "role": "", "item": ""}
     display: Display = ""
     for wrap in piece.wraps:

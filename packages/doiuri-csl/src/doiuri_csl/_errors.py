@@ -60,7 +60,7 @@ class CSLError(ValueError):
 
 @contextmanager
 def naming_file(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let errors say the file that they are about, unless they name another one."""
+    """Turn errors of the block into a ``CSLError`` that says the file, unless it names another one already."""
     try:
         yield
     except OSError as error:

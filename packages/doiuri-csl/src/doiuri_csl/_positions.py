@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 def cites_of(cites: Sequence[Cite], where: str) -> list[Cite]:
-    """Return the cites of a citation.
+    """Return the cites of a citation that a caller gave, as a list.
 
-    :param where: which citation it is, for the error
-    :raises TypeError: if it is not a list of cites
+    :param where: which citation it is, for the error, such as "citation 3"
+    :raises TypeError: if it is a cite, or contains something else than cites
     """
     if isinstance(cites, Cite):
         raise TypeError(f"{where} is a Cite, not a list of cites; pass [Cite({cites.id!r})]")
-    listed = list(cites)
-    for cite in listed:
+    checked = list(cites)
+    for cite in checked:
         if not isinstance(cite, Cite):
             raise TypeError(
                 f"{where} contains {cite!r}; expected a list of cites, such as [Cite('a')]"
             )
-    return listed
+    return checked
 
 
 def notes_of(

@@ -41,12 +41,12 @@ class SortKey:
         """
         if "variable" not in node and "macro" not in node:
             raise node.error("has neither a variable nor a macro")
-        names = {"name-as-sort-order": "all"}
+        names = {"name-as-sort-order": "all"}  # "Doe, Ann" sorts under D
         for attribute, option in _SORT_OPTIONS.items():
             if attribute in node:
                 names[option] = node.get(attribute)
         for attribute in ("names-min", "names-use-first"):
-            node.number(attribute)
+            node.number(attribute)  # raises
         descending = node.get("sort") == "descending"
         return cls(node.get("variable"), node.get("macro"), descending, names)
 
@@ -86,16 +86,14 @@ class ListFormat(NamedTuple):
 
         :raises CSLError: if a distance is not a number
         """
-        given = {}
-        for attribute, name in {
-            "line-spacing": "line_spacing",
-            "entry-spacing": "entry_spacing",
-        }.items():
-            distance = node.number(attribute)
-            if distance is not None:
-                given[name] = distance
-        align = node.get("second-field-align")
-        return cls(node.get("hanging-indent") == "true", _ALIGNMENTS.get(align, ""), **given)
+        line_spacing = node.number("line-spacing")
+        entry_spacing = node.number("entry-spacing")
+        return cls(
+            hanging_indent=node.get("hanging-indent") == "true",
+            second_field_align=_ALIGNMENTS.get(node.get("second-field-align"), ""),
+            line_spacing=1 if line_spacing is None else line_spacing,
+            entry_spacing=1 if entry_spacing is None else entry_spacing,
+        )
 
 
 @dataclass

@@ -62,6 +62,7 @@ class Style:
         if parent is not None:
             return cls._dependent(root, link, parent)
 
+        # The caller does not know the parent, so it is a file near this one
         with naming_file(file):
             parent_file = find_parent(link, file.parent)
         parent_root = read_file(parent_file, "style")

@@ -158,9 +158,9 @@ def read_file(path: str | os.PathLike[str], name: str) -> Node:
 
 
 def check_root(node: Node, name: str) -> Node:
-    """Return a root element.
+    """Return a root element if it has the name, "style" or "locale".
 
-    :raises CSLError: if it has another name
+    :raises CSLError: if it has another one
     """
     if node.name != name:
         raise node.error(f"is not a {name} of CSL")

@@ -80,7 +80,7 @@ def sort_citation(document: Document, cites: Sequence[Cite]) -> list[Cite]:
         return list(cites)
     ordered: list[Cite] = []
     for _, group in groupby(cites, lambda cite: cite.author_only):
-        ordered += document.sort(list(group), area)
+        ordered += document.sort(list(group), area)  # each group by itself
     return ordered
 
 
@@ -189,7 +189,7 @@ def _starts_sentence(cite: Cite, *, is_first: bool) -> bool:
 
 
 def _with_group_names(document: Document, cite: Cite, pieces: list[Piece]) -> _RenderedCite:
-    """Return a cite that renders to these pieces, with the names that it is grouped by."""
+    """Return a cite that renders to these pieces, with the names that it is grouped by: "Doe and Roe"."""
     with_names = pieces
     if cite.suppress_author:
         # Names group cites even where they are not shown.

@@ -102,13 +102,15 @@ class _Solver:
     def show_more_names(self, groups: list[_Group]) -> list[_Group]:
         """Show more names, and more of each, wherever it splits a group; return the groups still alike.
 
-        As citeproc-js and pandoc do, a name is shown in full before another one is added; the
-        specification has it that all names come first.
+        "Doe et al." is first "A. Doe et al.", then "Ann Doe et al.", then "Doe, Li, et al.", and so on to the last
+        name. As citeproc-js and pandoc do, a name is shown in full before another one is added; the specification
+        has it that all names come first.
         """
         adds_given = self._area.flag("disambiguate-add-givenname") and self.is_by_cite
         alike: list[_Group] = []
         index = 0
         while groups:
+            # Groups that have no name with this index stay as they are
             alike += [group for group in groups if self._most_names(group) <= index]
             groups = [group for group in groups if self._most_names(group) > index]
             if self._adds_names and index > 0:

@@ -70,7 +70,7 @@ class Appearance:
         return replace(self, prefix="", suffix="")
 
     def changed_by(self, other: Appearance) -> Appearance:
-        """Return this appearance with the formats and the case of another, if that has them."""
+        """Return this appearance, in which the formats and the case of another win; affixes stay."""
         formats = {**dict(self.formats), **dict(other.formats)}
         return replace(
             self,
@@ -98,7 +98,7 @@ def read_appearance(node: Node) -> Appearance:
 
 
 def _strip_periods(pieces: list[Piece]) -> list[Piece]:
-    """Return the pieces without periods (CSL 1.0.2, Strip-periods)."""
+    """Return the pieces without periods: "ed." as "ed" (CSL 1.0.2, Strip-periods)."""
     stripped = []
     for piece in pieces:
         text = piece.text.replace(".", "")

@@ -199,7 +199,7 @@ class _TextMacro:
     appearance: Appearance
 
     def render(self, context: Context) -> RenderedElement:
-        """Return what the macro renders to."""
+        """Return the elements of the macro in the appearance of this call."""
         rendered = _render_group(self.macros[self.name], "", self.appearance, context)
         if rendered.state is State.ABSENT:
             # CSL 1.0.2, Group, does not count a macro that calls no variable; citeproc-js and pandoc take it
@@ -217,7 +217,7 @@ class _Number:
     appearance: Appearance
 
     def render(self, context: Context) -> RenderedElement:
-        """Return the number in its form; text that is not numeric stays as it is."""
+        """Return the number in its form, such as "2nd"; text that is not numeric stays as it is."""
         value = context.variable(self.variable)
         if not value:
             return EMPTY

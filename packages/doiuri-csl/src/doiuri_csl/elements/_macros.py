@@ -36,7 +36,7 @@ def macros_of(root: Node) -> dict[str, Node]:
 def check_macros(area: Node, macros: dict[str, Node]) -> list[Node]:
     """Return the elements of an area and of all macros that its layout calls, each once.
 
-    :raises CSLError: if a macro is missing or calls itself, or if the layout draws too much
+    :raises CSLError: if a macro is missing or calls itself, or if the layout or a sort key draws too much
     """
     sizes = _Sizes(macros)
     for node in area.all():
@@ -54,7 +54,7 @@ class _Sizes:
         self._open: list[str] = []
 
     def check(self, node: Node) -> None:
-        """Work out what an element draws.
+        """Check that an element does not draw too much.
 
         :raises CSLError: if it is too much, or if a macro is missing or calls itself
         """

@@ -111,7 +111,7 @@ def inherited_attributes(node: Node) -> dict[str, str]:
     :raises CSLError: if a count is not a number
     """
     for key in _COUNTS:
-        node.number(key)
+        node.number(key)  # raises
     return {key: node.get(key) for key in _INHERITED if key in node}
 
 

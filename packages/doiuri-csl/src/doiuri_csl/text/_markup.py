@@ -89,7 +89,7 @@ def _raised(superscript: re.Match[str]) -> str:
 
 
 def _format_of(name: str, attributes: str) -> tuple[str, str] | None:
-    """Return the format that a start tag asks for, or None if it asks for none."""
+    """Return the format of a start tag, such as ("font-style", "italic") of "<i>"; None if it has no meaning."""
     if name != "span":
         return _FORMATS[name]
     if "nocase" in attributes:

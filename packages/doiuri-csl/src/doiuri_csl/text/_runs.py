@@ -176,7 +176,7 @@ def _run_of(piece: Piece) -> Run:
 
 
 def lines_of(runs: Iterable[Run]) -> list[list[Run]]:
-    """Return the lines that are not empty, each as runs that differ in their formats or links.
+    """Return runs for a writer: the lines that are not empty, each as runs that differ in formats or links.
 
     Control characters become spaces, because hosts could read them as markup. Only links to the web are kept.
     """

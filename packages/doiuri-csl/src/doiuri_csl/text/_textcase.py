@@ -159,9 +159,9 @@ class _Title:
     def __init__(self, text: str) -> None:
         self._text = text
         # Marks alone are a word, too: "… and Then There Were None"
-        first = _FIRST_WORD.match(text)
-        self._first_letter = first.end() if first else 0
-        self._last_start = 0
+        before_first_letter = _FIRST_WORD.match(text)
+        self._first_letter = before_first_letter.end() if before_first_letter else 0
+        self._last_start = 0  # where the last word with letters begins
         for word in _WORD.finditer(text):
             if _LETTERS.search(word[0]):
                 self._last_start = word.start()

@@ -182,11 +182,12 @@ def _entries_in_columns(mentions: Iterable[LocatedMention]) -> Iterator[CitedWor
     from doiuri_cli.readers._bibliography import CitedWork  # rarely needed
 
     for mention in mentions:
-        is_short = mention.key.startswith("10/")
-        if mention.field and mention.name and not is_short:
-            doi = DOI(mention.name)
+        if not mention.field or mention.name is None:
+            continue
+        handle = Handle.from_name(mention.name)
+        if isinstance(handle, DOI):
             yield CitedWork(
-                doi, title="", year=None, first_author_family="", location=mention.location
+                handle, title="", year=None, first_author_family="", location=mention.location
             )
 
 

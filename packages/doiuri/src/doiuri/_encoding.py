@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 _UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"  # RFC 3986 §2.3
 _SUB_DELIMS = b"!$&'()*+,;="  # RFC 3986 §2.2
-_ESCAPES = [(bytes((byte,)), b"%%%02X" % byte) for byte in range(256)]
+_ESCAPES = [(bytes((byte,)), b"%%%02X" % byte) for byte in range(256)]  # each byte and its escape
 _PERCENT = 0x25
 _DOTS = (".", "..")
 _CHUNK = 1024  # names that encode_many joins into one text
@@ -118,7 +118,7 @@ def encode(name: str, profile: Profile = URI) -> str:
         changes_unsafe = profile._changes_unsafe
     except UnicodeEncodeError as error:
         raise DOISyntaxError(name, error.start, "a lone surrogate cannot be encoded") from None
-    except AttributeError:
+    except AttributeError:  # the types are not checked before: that would take time in each call
         if isinstance(name, str):
             raise _not_a_profile(profile) from None
         raise TypeError(f"expected str, not {type(name).__name__}") from None

@@ -108,6 +108,7 @@ def rich_text(value: object, limit: int) -> str:
         return plain
 
     text = _without_markup(value[:_MAX_SOURCE], rich=True)
+    # Where a tag is dropped, the text around it may form another one, as in "<<i>i>"
     for _ in range(_MAX_ROUNDS):
         with_pairs = " ".join(_without_lone_tags(text).split())
         if with_pairs == text:

@@ -92,10 +92,11 @@ class AsciiDoc(Scanner):
         self._closing: set[int] = set()  # where marks stand that close
 
     def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:
+        """Return what readers see for an escape, or the construct of a link, a passthrough or a mark."""
         match token.lastgroup:
             case "escape":
                 return _unescaped(token)
-            case "link":
+            case "link":  # https://doi.org/10.1000/182[the handbook]
                 url = VisibleText.replacing(self.text, token.span(), _ESCAPES, _unescaped)
                 return url.whole_or_mentions(link=True), token.end()
             case "pass" | "mark" if token.start() not in self._closing:
@@ -126,7 +127,10 @@ class AsciiDoc(Scanner):
         return (), token.end()
 
     def _may_open(self, token: re.Match[str]) -> bool:
-        """Return whether a mark stands where marked text may begin, so that it is not part of a name."""
+        """Return whether a mark stands where marked text may begin, so that it is not part of a name.
+
+        The first mark in "*10.1000/182*" does, but not the one in "10.1000/a*b".
+        """
         if self.text.endswith("link:", 0, token.start()):
             return True
         before = self.text[token.start() - 1 : token.start()]
@@ -149,7 +153,7 @@ class AsciiDoc(Scanner):
 
 
 def _unescaped(token: re.Match[str]) -> str:
-    """Return what readers see for an escape, an attribute or an entity."""
+    """Return what readers see for an escape, an attribute or an entity: "<" for ``{lt}`` and ``&lt;``."""
     text = token[0]
     match text[0]:
         case "\\":

@@ -109,9 +109,9 @@ class BibTeX(Scanner):
             \s* [{{"]
         )
         | (?P<escape> {_ESCAPE} )
-        | (?P<brace> \{{ (?<! [ ={{,\n"]\{{ ) | \}} )
+        | (?P<brace> \{{ (?<! [ ={{,\n"]\{{ ) | \}} )         # in a word, as in 10.1000/{{ABC}}
         | (?P<tie> ~+ )
-        | (?P<stop> \\ (?: [A-Za-z]+ \*? \{{? | . ) )
+        | (?P<stop> \\ (?: [A-Za-z]+ \*? \{{? | . ) )        # any other command, where a name ends
         """,
         re.DOTALL | re.VERBOSE,
     )
@@ -122,6 +122,7 @@ class BibTeX(Scanner):
         self._protective: set[int] = set()  # closing braces that only protect a part of a name
 
     def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:  # noqa: ARG002 - values go on
+        """Return what readers see for an escape or a brace, or the construct of a command or a field."""
         match token.lastgroup:
             case "escape":
                 return _unescaped(token)
@@ -129,9 +130,9 @@ class BibTeX(Scanner):
                 return " "  # in prose; in a value or a URL it is itself
             case "brace":
                 return "" if self._is_protective(token.start()) else None
-            case "command":
+            case "command":  # \url{https://doi.org/10.1000/182}
                 return self._value(token.end(), labelled=token["name"] == "doi")
-            case "field":
+            case "field":  # doi = {10.1000/182}
                 field = _field(self.text, token.start())
                 if field:
                     return self._value(token.end(), labelled=field == "doi")
@@ -153,15 +154,17 @@ class BibTeX(Scanner):
             return running_text
 
         name_start, end = _without_braces(text, start, value_end)
-        remains = _REMAINS.search(text, name_start, end)
         name_end = end
+        remains = _REMAINS.search(text, name_start, end)
         if remains is not None:
             name_end = remains.start()
         name_span = name_start, name_end
+
         if text.find("&", *name_span) < 0:
             value = VisibleText.replacing(text, name_span, _IN_VALUE, _unescaped)
         else:  # the pattern is slower
             value = VisibleText.replacing(text, name_span, _IN_VALUE_WITH_ENTITIES, _without_entity)
+
         mention = value.whole(labelled=labelled)
         if mention is None:
             return running_text
@@ -224,13 +227,13 @@ def _unescaped(token: re.Match[str]) -> str:
     Not ``doiuri.tex.plain_text``: it strips the blank of ``\,``, where a name ends, and drops the mark of
     ``$_2$``, which programs write for "_2".
     """
-    if token["accent"]:
+    if token["accent"]:  # \"a, \c{c}
         letter = token["letter"] or token["bare"]
         return unicodedata.normalize("NFC", letter + ACCENTS[token["accent"]])
-    if token["symbol"]:
+    if token["symbol"]:  # \textless{}
         return SYMBOLS[token["symbol"]]
     characters: str = token["escaped"] or token["math"] or ""
-    is_subscript = len(characters) > 1 and characters.startswith("_")
+    is_subscript = len(characters) > 1 and characters.startswith("_")  # $_2$, $_{12}$
     if is_subscript:
         return characters.translate(_NO_BRACES)
     return _CHARACTERS.get(characters, characters)

@@ -98,11 +98,9 @@ _FOLLOWING = r"(?:10\.[0-9]{4,}|https?(?::|%3A)|doi(?::|%3A)|%22|%20|\+)"
 _ANYWHERE = (
     ("$$", lazy(r"\$\$[A-Z]")),  # subfields of library systems
     ("%5Cn", lazy(r"%5Cn(?=https?:|10\.)")),  # Mendeley's line break between two links
-    ("__;", lazy(r"__;[\w*+-]*!!")),  # what Proofpoint puts around a link
-    (
-        ";!!",
-        lazy(r";!![\w!*+-]+\$"),
-    ),  # the same without the underscores, which mark emphasis in Markdown
+    # What Proofpoint puts around a link; then the same without the underscores, which mark emphasis in Markdown
+    ("__;", lazy(r"__;[\w*+-]*!!")),
+    (";!!", lazy(r";!![\w!*+-]+\$")),
 )
 _OR = ("+", lazy(r"\+(?:OR|AND)\+"))  # between two names in the query of a search
 _LISTED = rf"(?:2C|3B)(?={_FOLLOWING})"
@@ -158,7 +156,8 @@ class NameEnds:
         while (stop := _STOP.search(text, end, limit)) is not None:
             end = stop.start()
             opener = _OPENER_OF.get(stop[0])
-            if opener is not None:
+            is_closing_bracket = opener is not None
+            if is_closing_bracket:
                 if not opened or text[opened[-1]] != opener:
                     break
                 opened.pop()
@@ -173,9 +172,36 @@ class NameEnds:
 
         if not opened:
             return end
+        # The first bracket that nothing closes ends the name
         barriers.append(end)
         barriers.extend(reversed(opened))
         return opened[0]
+
+
+def _notation_end(text: str, start: int, notation: Notation) -> int:
+    """Return where a notation ends a name; if it does not, the end of the text.
+
+    In ``?q=10.1000/1%20OR%2010.1000/2`` that is at the "%20", and in the badge ``DOI-10.1000/a--b-blue.svg`` at
+    the single dash.
+
+    :param start: a place in the name, from which the end is searched.
+    """
+    end = len(text)
+    if notation == "badge":
+        badge = _BADGE_TEXT.match(text, start)
+        if badge is not None:
+            end = badge.end()
+
+    window_end = text.find(" ", start, start + _WINDOW)
+    if window_end < 0:
+        window_end = start + _WINDOW
+    for literal, pattern in _NOTATION_ENDS.get(notation, _ANYWHERE):
+        if text.find(literal, start, window_end) < 0:
+            continue
+        stop = pattern.search(text, start, window_end)
+        if stop is not None:
+            end = min(end, stop.start())
+    return end
 
 
 def _ends(text: str, place: int, lead: Lead, *, in_brackets: bool) -> bool:
@@ -194,30 +220,33 @@ def _ends(text: str, place: int, lead: Lead, *, in_brackets: bool) -> bool:
             if before_mention == '"' or lead.notation != "text":
                 return True
             return not _AFTER_QUOTE.match(text, place)
-        case "'":
+        case "'":  # '10.1000/182', or the possessive in "10.1000/182's title"
             return before_mention == "'" or _POSSESSIVE.match(text, place) is not None
-        case "*":
+        case "*":  # *10.1000/182*
             return before_mention == "*"
         case "\\" if lead.notation == "json":
             return not JSON_ESCAPE.match(text, place)
-        case "\\":
+        case "\\":  # in TeX, 10.1000/a\_b goes on
             return text[place + 1 : place + 2] not in _TEX_ESCAPED
         case "&":
             return _ampersand_ends(text, place, lead)
-        case ":":
+        case ":":  # 10.1000/182https://example.org, of which the scheme is trimmed
             return text.startswith("://", place)
-        case "\u2013":
+        case "\u2013":  # a dash between two names
             return _next_follows(text, place)
         case "?" | "#":
             return _is_in_url(text, lead) and not _ENTITY_NUMBER.match(text, place + 1)
         case _ if character in _ANGLES:
             return _angle_ends(text, place + 1)
-        case _:
+        case _:  # no name has it, or it is of a script without spaces between words
             return not _IS_SOFT.match(character) or _word_begins(text, place)
 
 
 def _is_in_url(text: str, lead: Lead) -> bool:
-    """Return whether the name is in a URL, in which ``?`` and ``#`` end it."""
+    r"""Return whether the name is in a URL, in which ``?`` and ``#`` end it.
+
+    In JSON, only what is before it tells: ``"https:\/\/doi.org\/10.1000\/182?x"``.
+    """
     if lead.notation != "json":
         return lead.notation != "text"
     is_link = text[lead.start : lead.start + 4].lower() == "http"
@@ -227,7 +256,7 @@ def _is_in_url(text: str, lead: Lead) -> bool:
 def _opener_ends(text: str, place: int, lead: Lead) -> bool:
     """Return whether the bracket that opens at ``place`` is markup, or another name follows it.
 
-    Markup is ``[^1]``, ``</b>``, or the text of a link. Names: ``10.1000/1(10.1000/2)``.
+    Markup is ``[^1]``, ``</b>``, or the text of a link. Another name: ``10.1000/1(10.1000/2)``.
     """
     if text.startswith("[^", place):  # a footnote in Markdown
         return True
@@ -325,32 +354,6 @@ def _in_table(text: str, start: int, place: int) -> bool:
     line_above = preceding.rpartition("\n")[2]
     separator = _COLUMNS[text[place]]
     return any(separator.search(line) for line in (rest_of_line, line_below, line_above))
-
-
-def _notation_end(text: str, start: int, notation: Notation) -> int:
-    """Return where a notation ends a name; if it does not, the end of the text.
-
-    In ``?q=10.1000/1%20OR%2010.1000/2`` that is at the "%20", and in the badge ``DOI-10.1000/a--b-blue.svg`` at
-    the single dash.
-
-    :param start: a place in the name, from which the end is searched.
-    """
-    end = len(text)
-    if notation == "badge":
-        badge = _BADGE_TEXT.match(text, start)
-        if badge is not None:
-            end = badge.end()
-
-    window_end = text.find(" ", start, start + _WINDOW)
-    if window_end < 0:
-        window_end = start + _WINDOW
-    for literal, pattern in _NOTATION_ENDS.get(notation, _ANYWHERE):
-        if text.find(literal, start, window_end) < 0:
-            continue
-        stop = pattern.search(text, start, window_end)
-        if stop is not None:
-            end = min(end, stop.start())
-    return end
 
 
 # Punctuation; then a dash, signs, full stops of other scripts, and the numbers of notes

@@ -126,6 +126,7 @@ def frequent_lead(text: str, start: int, previous_end: int) -> int | None:
     previous = text[start - 1 : start]
     if previous in _STARTS:
         return start
+    # a blank after a word, and not after a label as in "DOI: "
     if previous == " " and text[start - 2 : start - 1] not in _LAST_OF_LABELS:
         return start
     for label in _FREQUENT.get(previous, ()):

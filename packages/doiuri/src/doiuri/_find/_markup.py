@@ -301,7 +301,7 @@ class Scanner(ABC):
             start, end = self.block(read_to, place)
             mentions, read_to = self._read(start, place, end)
             for mention in mentions:
-                if mention[0] >= last_end:
+                if mention[0] >= last_end:  # those before were read between delimiters
                     yield mention
 
     def _next_name(self, start: int) -> int:

@@ -119,7 +119,7 @@ def mentions(
                 yield mention_start, start, end, unchecked(candidate[0])
                 previous_end = end
                 continue
-            end = text.index("/", start) + 1
+            end = text.index("/", start) + 1  # another name may begin after the slash
 
         lead = lead_before(text, start, previous_end)
         if lead is None:

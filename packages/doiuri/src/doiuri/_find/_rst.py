@@ -25,7 +25,7 @@ _TARGET_NAME = lazy(
         _? (?: `[^`\n]*` | [^\\:\n`]*+ (?: \\. [^\\:\n`]*+ )* ) :
     |   (?<= __ )             # an anonymous target
     )
-    ( [ \t]+ | [ \t]*\n[ \t]+ )
+    ( [ \t]+ | [ \t]*\n[ \t]+ )    # the URI may stand on the next line
     (?= \S )
     """,
     re.DOTALL | re.VERBOSE,
@@ -75,14 +75,15 @@ class RST(Scanner):
         return super().running_text(start, end, edits)
 
     def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:
+        """Return what readers see for an escape, or the construct of a literal, a phrase or a target."""
         match token.lastgroup:
             case "escape" if not token[0][1].isspace():
                 return token[0][1]
-            case "literal":
+            case "literal":  # in double backticks
                 return self._literal(token.end(), end)
-            case "phrase":
+            case "phrase":  # in backticks, perhaps with a role before it
                 return self._phrase(token, end)
-            case "target":
+            case "target":  # .. _handbook: https://doi.org/10.1000/182
                 return self._target(token.end())
             case _:
                 return (), token.end()  # escaped white space: nothing is seen, but names end there
@@ -118,12 +119,13 @@ class RST(Scanner):
         name = _TARGET_NAME.match(self.text, start)
         if name is None:
             return None
-        _, line_end, blanks = name[1].rpartition("\n")
-        if line_end and len(blanks) <= len(margin[1]):
+        uri_start = name.end()
+        _, line_break, indentation = name[1].rpartition("\n")
+        if line_break and len(indentation) <= len(margin[1]):
             return None  # an internal target, and the next line is another block
 
-        end = _block_end(self.text, name.end(), margin[1])
-        return _in_link(self.text, name.end(), end), end
+        end = _block_end(self.text, uri_start, margin[1])
+        return _in_link(self.text, uri_start, end), end
 
 
 def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[MentionSpan]:

@@ -72,6 +72,7 @@ def _is_shortened(text: str, start: int, end: int, name: str) -> bool:
 
     beginning = _STRAY_PERCENT.sub("", beginning).lower()
     ending = ending.lower()
+    # The target has at least one more character of a name where the dots are
     longer = re.compile(rf"{re.escape(beginning)}[\w(/<:;.-].*?{re.escape(ending)}", re.DOTALL)
     return any(longer.search(_decoded(target)) for target in _targets(text, start, end))
 

@@ -234,6 +234,7 @@ class _GuardedConnection(_Connection):
         guard._check_peer(self)
 
     def request(self, *args: Any, **kwargs: Any) -> None:
+        """Send a request over this connection, which may be a kept one, or not open yet."""
         guard = self._guard = _current.get() or Guard()
         was_opened_for_it = guard._connection is self  # urllib3 may call connect() before
         guard.reused = self.sock is not None and not was_opened_for_it

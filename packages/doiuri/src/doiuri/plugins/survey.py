@@ -93,7 +93,7 @@ class Survey:
     >>> [survey.statuses[doi] for doi in dois], survey.sentence(dois)
     (['found', 'not-found'], '')
 
-    :param resolver: whom to ask.
+    :param resolver: the Resolver that is asked.
     :param budget: seconds for all questions, from now; None: no limit.
     :param lock: what a lock file is to keep of each DOI: its ``"record"``, or only that it ``"exists"``. Then
         the entries that the answers come from are recorded, and nothing is guessed. None: there is no lock

@@ -5,7 +5,7 @@ for each DOI; all are sorted. Only works have a date: ``work`` has CSL-JSON with
 retrieved, or ``null`` if the agency has none. ``accepted`` has the DOIs that are known not to exist, each with
 the reason. The same answers give the same bytes.
 
-An answer counts for every resolver, whichever gave it, so the file does not name the resolver. The exception
+An answer counts for every server, whichever gave it, so the file does not name the server. The exception
 is the answer that a DOI does not exist: it is kept only from https://doi.org.
 """
 
@@ -67,7 +67,7 @@ class Differences(NamedTuple):
 
 
 class LockContent:
-    """What a lock file says, for every resolver."""
+    """What a lock file says, for every server."""
 
     accepted: dict[str, str]
     """The DOIs that are known not to exist, by their keys, each with the reason for keeping it."""
@@ -145,7 +145,7 @@ class LockContent:
         return sorted(self._values, key=lambda key: (_section(key), key.doi))
 
     def get(self, key: Key) -> Entry | None:
-        """Return the entry for a key of any resolver; None if there is none."""
+        """Return the entry for a key with any base; None if there is none."""
         key = key._replace(base=DOI_ORG)
         if key not in self._values:
             return None
@@ -310,7 +310,7 @@ class LockFile(ForkSafe):
     3. Writing: ``put_many`` is an edit. During another one of this thread, its entries wait until that ends.
 
     Its entries never expire; delete a line to have that DOI resolved again. They are found for every
-    resolver, whichever answered; ``LockContent.takes`` says which are not kept. If the file cannot be written, a
+    server, whichever answered; ``LockContent.takes`` says which are not kept. If the file cannot be written, a
     StoreWarning is issued and new entries are dropped.
 
     :param path: the file; it need not exist.

@@ -133,6 +133,7 @@ class Metadata:
         return with_windows_characters(self._decoded())
 
     def _decoded(self) -> str:
+        """Return the content as UTF-8, or else in the declared character set, or else as Latin-1."""
         from email.message import Message  # slow to import, and rarely needed
 
         with suppress(UnicodeDecodeError):

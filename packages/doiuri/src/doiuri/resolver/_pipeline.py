@@ -267,6 +267,8 @@ class Pipeline:
         assert pending.outcome is not None  # noqa: S101 - it is settled
         if time.monotonic() - self._flushed > FLUSH_INTERVAL:
             self._flush()
+        if pending.outcome.doi is item.doi:  # the usual case
+            return pending.outcome
         return pending.outcome._replace(doi=item.doi)
 
     def _settle(self, job: _Job) -> None:

@@ -53,7 +53,7 @@ _stores: dict[str, AnyStore] = {}
 
 
 def server(base: str) -> Server:
-    """Return the server of a resolver, one per process."""
+    """Return the server at a base URL, one per process."""
     address = origin(base)
     with _mutex:
         if address not in _servers:

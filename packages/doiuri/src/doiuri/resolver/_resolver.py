@@ -53,7 +53,7 @@ class Resolver:
     :param rate: requests per second; None: no limit. By default 10, and no limit for a proxy on this machine.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
     :param private: whether the redirects that records choose, for metadata and references, may lead to this
-        machine or into a private network; by default False. The resolver itself may always be there.
+        machine or into a private network; by default False. The DOI proxy itself may always be there.
     :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
         goes to no other host; its response hooks, such as that of Digest authentication, are not called. An
         adapter that is not an ``HTTPAdapter`` has to observe the timeout itself. In the child of a fork, a
@@ -63,9 +63,9 @@ class Resolver:
     :param transport: sends the requests instead of HTTP; see ``Transport``.
     :param on_reply: called after each request, in the thread that sent it, with its ``Reply``, or with the
         TransportError or TimeoutError that it ended with. What it raises ends the call.
-    :param long_running: whether this process is a server. If the resolver blocks it, with three answers in a row
+    :param long_running: whether this process is a server. If the DOI proxy blocks it, with three answers in a row
         that have status 403 and are not the API's, it asks again after 5, 10 and then every 15 minutes; by
-        default it does not. The pauses, and that the resolver answers again, are logged.
+        default it does not. The pauses, and that the DOI proxy answers again, are logged.
     :raises ValueError: if an argument or variable is invalid; the message begins with its name.
     :raises TypeError: if ``store``, ``session`` or a callback has the wrong type.
 
@@ -299,7 +299,7 @@ class Resolver:
         :param budget: seconds for this call; by default that of the Resolver.
         :raises DOINotFound: if the DOI does not exist.
         :raises NoValues: if its agency has no metadata (it answers 204, 404 or 406, or sends a web page) and
-            the resolver, which is then asked for the record, says that the DOI exists.
+            the DOI proxy, which is then asked for the record, says that the DOI exists.
         :raises BadRecord: if the answer is unusable, or about another DOI that is no alias of this one, or does
             not show that it is CSL-JSON: by its media type, a DOI or a type of CSL.
         :raises ResolverUnavailable: if there is no answer.

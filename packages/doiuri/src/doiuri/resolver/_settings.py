@@ -30,7 +30,7 @@ class Settings:
     """How a Resolver asks: its arguments, and the defaults of those that were left out."""
 
     base: str = DOI_ORG
-    """The URL of the resolver, without a slash at the end."""
+    """The URL of the DOI proxy, without a slash at the end."""
 
     offline: bool = False
     """Send no requests."""

@@ -94,11 +94,15 @@ def _read(item: Any) -> _Item:
 def _missing(
     dois: list[DOI], lock: str | os.PathLike[str] | None, resolver: Resolver | None
 ) -> dict[DOI, DOI | None]:
-    """Return the DOIs that are not registered, with what was meant; log how many could not be checked."""
-    meant: dict[DOI, DOI] = {}
+    """Return the DOIs that are not registered, with what was meant; log how many could not be checked.
+
+    Those that the lock file accepts as missing are left out.
+    """
     locked = LockContent() if lock is None else LockContent.read(Path(lock))
     statuses = {doi: locked.status(doi.key) for doi in dois if doi.key not in locked.accepted}
     not_locked = [doi for doi, status in statuses.items() if status is None]
+
+    meant: dict[DOI, DOI] = {}
     if not_locked:
         with warnings.catch_warnings():
             # where warnings are errors, a cache that cannot be written is none
@@ -108,14 +112,15 @@ def _missing(
         meant = survey.meant
         if survey.unknown:
             _logger.warning("%s", unchecked([*survey.unknown.values()], len(dois)))
+
     return {doi: meant.get(doi) for doi, status in statuses.items() if status == "not-found"}
 
 
 def _survey(dois: list[DOI], resolver: Resolver | None) -> Survey:
     """Return what a resolver, by default that of the environment, answers about the existence of DOIs."""
     context = Resolver() if resolver is None else nullcontext(resolver)
-    with context as asked:
-        survey = Survey(asked, asked.settings.budget)
+    with context as open_resolver:
+        survey = Survey(open_resolver, open_resolver.settings.budget)
         survey.ask(dict.fromkeys(dois, Need.EXISTENCE))
         return survey
 

@@ -1,4 +1,4 @@
-"""HTTP for the resolver; here the interface of transports: a request, its reply, an error."""
+"""HTTP for the Resolver; here the interface of transports: a request, its reply, an error."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class TransportError(Exception):
 
     :param reason: what went wrong; the reason of the ResolverUnavailable that the user gets.
     :param transient: whether the same request may succeed when it is repeated.
-    :param counts: whether this is a failure of the resolver; after several in a row it gets no requests for
+    :param counts: whether this is a failure of the server; after several in a row it gets no requests for
         a while.
-    :param host: the host that failed, if it is not the resolver.
+    :param host: the host that failed, if it is not the server.
     """
 
     def __init__(

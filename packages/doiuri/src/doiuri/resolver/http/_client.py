@@ -145,15 +145,17 @@ class Limiter:
                     raise Paused(self._breaker.left, self._cause)
                 now = time.monotonic()
                 end = deadline()
-                wait = max(self._last_sent + interval, self._held_until) - now
-                if now + max(wait, 0) >= end:
+                earliest = max(now, self._last_sent + interval, self._held_until)
+                if earliest >= end:
                     raise TimeoutError
 
-                if wait <= 0 and self._in_flight < self._allowed(concurrency):
+                if earliest > now:
+                    wait = earliest - now
+                elif self._in_flight < self._allowed(concurrency):
                     self._in_flight += 1
                     self._last_sent = now
                     return
-                if wait <= 0:
+                else:
                     wait = end - now  # or until a slot is free, which is notified
                 self._changed.wait(min(wait, threading.TIMEOUT_MAX))
 
@@ -548,7 +550,10 @@ def _is_servers_fault(reply: Reply, request: Request) -> bool:
 
 
 def is_blocking(result: Reply | TransportError) -> bool:
-    """Return whether a result is a refusal by what guards the server, and not by its API."""
+    """Return whether a result is a refusal by what guards the server, and not by its API.
+
+    The API's own 403 is JSON with a ``responseCode``.
+    """
     if isinstance(result, TransportError) or result.status != 403:
         return False
     try:

@@ -206,6 +206,7 @@ class WorkQuestion(ContentQuestion):
     accept = CSL_JSON
 
     def entry(self, doi: Handle, reply: Reply) -> Entry:
+        """Return the CSL-JSON of a reply, with the members that we use."""
         self.refuse_web_page(doi, reply)
         if not _shows_csl(reply):
             raise _OtherMediaTypeError(doi, reply, self.accept)
@@ -225,6 +226,7 @@ class BibTeXQuestion(ContentQuestion):
     accept = BIBTEX
 
     def entry(self, doi: Handle, reply: Reply) -> Entry:
+        """Return the BibTeX of a reply as UTF-8, without control characters."""
         self.refuse_web_page(doi, reply)
         text = _CONTROLS.sub("", _metadata(reply).text).strip()
         if not text.startswith("@") or len(text) > MAX_BIBTEX:

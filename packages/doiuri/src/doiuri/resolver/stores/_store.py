@@ -32,7 +32,7 @@ class Key(NamedTuple):
     ``"metadata"`` or, in a lock file, ``"files"``, the listing of a data set."""
 
     base: str
-    """The base URL of the resolver that answered."""
+    """The base URL of the server that answered."""
 
     doi: str
     """The DOI, by its key: ``DOI.key``."""

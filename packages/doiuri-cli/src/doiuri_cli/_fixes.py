@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
     from doiuri_cli._run import InputFile
-    from doiuri_cli.files import SourceLocation
     from doiuri_cli.registry import Answers
     from doiuri_cli.rules import Finding
 
@@ -67,7 +66,7 @@ class FixPolicy:
         self._statuses: dict[str, str] = {}
 
     def look_up(self, findings: Iterable[Finding]) -> None:
-        """Ask about the names of all unsafe fixes, together."""
+        """Ask about the names of all unsafe fixes, together; about none twice."""
         if self._ask is None:
             return
         new: list[str] = []
@@ -75,7 +74,7 @@ class FixPolicy:
             for name in _names_to_compare(finding):
                 key = DOI(name).key
                 if key not in self._statuses:
-                    self._statuses[key] = "unknown"
+                    self._statuses[key] = "unknown"  # if there is no answer
                     new.append(name)
         if new:
             self._statuses.update(self._ask(new))
@@ -83,8 +82,8 @@ class FixPolicy:
     def allows(self, finding: Finding) -> bool:
         """Return whether to apply a finding's fix.
 
-        A safe one always; one that changes a name only if the old name is definitely not registered and the
-        new one is.
+        A safe one always; an unsafe one if they are wanted, and one that changes a name only if the old name is
+        definitely not registered, or none, and the new one is registered.
         """
         fix = finding.fix
         if fix is None:
@@ -122,10 +121,10 @@ def fix_content(
     """Return a file with its fixes, or a report that says why it cannot be read; no file is changed.
 
     :param answers: what is known about the DOIs; None if the registry was not asked.
-    :param searched: what a search found about the works in each file, by its path.
+    :param searched: the findings of a search about the works in each file, by its path.
     """
-    found = searched.get(file.path, ())
-    return attempt(file, lambda source: mend(source, config, answers, policy, found))
+    of_search = searched.get(file.path, ())
+    return attempt(file, lambda source: mend(source, config, answers, policy, of_search))
 
 
 def write_fixes(fixed: Fixed) -> Fixed:
@@ -154,82 +153,77 @@ def mend(
     config: Config,
     answers: Answers | None,
     policy: FixPolicy,
-    found: Sequence[Finding] = (),
+    of_search: Sequence[Finding] = (),
 ) -> Fixed:
     """Return a file with its fixes, as far as they can be proved.
 
-    :param found: what a search found about the works in the file.
+    1. The file is read, and judged.
+    2. The DOIs that a search found are written into their entries.
+    3. In rounds, the fixes that the policy allows are applied, and the result is judged: a fix may make way for
+       another one. They end when no fix is left that can be proved.
+    4. What is left is reported, without the fixes that cannot be proved.
+
+    :param of_search: the findings of a search about the works in the file.
     """
     version = Version(source, examine(source, config))
     first = report = judge(version.report, config, answers)
-    first = first._replace(findings=(*first.findings, *found))
+    first = first._replace(findings=(*first.findings, *of_search))
     count = 0
-    left = found
-    if found:
-        version, left, count = _with_dois(version, config, found, policy)
+    if of_search:
+        with_dois = _proved(version, _allowed(of_search, policy), config, prove_dois)
+        of_search = _left_of_search(of_search, version.source, with_dois)
+        version = with_dois.version
+        count = len(with_dois.fixes)
         report = judge(version.report, config, answers)
+
     for number_of_round in range(_MOST_ROUNDS):
-        allowed = _allowed(report.findings, policy)
-        refused: dict[Fix, str] = {}
-        fixes, proven = _proved(version, compatible(allowed), config, refused)
+        proved = _proved(version, _allowed(report.findings, policy), config, prove_corrections)
         if number_of_round == 0:
-            first = _without_fixes(first, refused)
-        if not fixes:
+            first = _without_fixes(first, proved.refused)
+        if not proved.fixes:
             break
-        version = proven
-        count += len(fixes)
+        version = proved.version
+        count += len(proved.fixes)
         report = judge(version.report, config, answers)
-    report = _without_fixes(report, refused)
-    report = report._replace(findings=(*report.findings, *left))
-    reason = next(reversed(refused.values()), None)
+
+    report = _without_fixes(report, proved.refused)
+    report = report._replace(findings=(*report.findings, *of_search))
+    reason = next(reversed(proved.refused.values()), None)
     fixed = Fixed(first, report, applied=count, refused=reason)
     if count:  # copies, without the lines that were counted: another process has no use for them
         fixed = fixed._replace(before=replace(source), after=replace(version.source))
     return fixed
 
 
-def _with_dois(
-    version: Version, config: Config, found: Sequence[Finding], policy: FixPolicy
-) -> tuple[Version, Sequence[Finding], int]:
-    """Return the file with the DOIs that a search found, the findings that are left, and the number of DOIs."""
-    refused: dict[Fix, str] = {}
-    allowed = compatible(_allowed(found, policy))
-    fixes, proven = _proved(version, allowed, config, refused, prove=prove_dois)
-
-    left = []
-    for finding in found:
-        if finding.fix in refused:
-            left.append(finding._replace(fix=None))
-        elif finding.fix not in fixes:
-            left.append(finding)
-    written = {finding.location for finding in found if finding.fix in fixes}
-    return proven, _moved(left, version.source, proven.source, written), len(fixes)
-
-
-def _moved(
-    findings: Sequence[Finding], before: Source, after: Source, written: Collection[SourceLocation]
-) -> Sequence[Finding]:
-    """Return the findings where their entries are after DOIs were written.
-
-    :param written: where the entries that got one were.
-    """
+def _left_of_search(
+    findings: Sequence[Finding], before: Source, with_dois: _Proved
+) -> list[Finding]:
+    """Return the findings of a search whose DOI was not written, each where its entry is by now."""
     from doiuri_cli.readers._without_doi import works_without_doi  # rarely needed
 
-    old = (work.location for work in works_without_doi(before))
-    left = [location for location in old if location not in written]
-    new = [work.location for work in works_without_doi(after)]
-    places = dict(zip(left, new, strict=True))
-    return [finding._replace(location=places[finding.location]) for finding in findings]
+    written = {finding.location for finding in findings if finding.fix in with_dois.fixes}
+    all_old = (work.location for work in works_without_doi(before))
+    old = [location for location in all_old if location not in written]
+    new = [work.location for work in works_without_doi(with_dois.version.source)]
+    places = dict(zip(old, new, strict=True))
+
+    left = []
+    for finding in findings:
+        if finding.fix in with_dois.fixes:
+            continue
+        fix = None if finding.fix in with_dois.refused else finding.fix
+        left.append(finding._replace(location=places[finding.location], fix=fix))
+    return left
 
 
 def _allowed(findings: Sequence[Finding], policy: FixPolicy) -> list[Fix]:
-    """Return the fixes that may be applied."""
+    """Return the fixes that the policy allows and that can be applied together."""
     policy.look_up(findings)
     fixes = []
     for finding in findings:
         if finding.fix is not None and policy.allows(finding):
             fixes.append(finding.fix)
-    return fixes
+    return compatible(fixes)
 
 
 def _without_fixes(report: FileReport, refused: Collection[Fix]) -> FileReport:
@@ -243,40 +237,39 @@ def _without_fixes(report: FileReport, refused: Collection[Fix]) -> FileReport:
     return report._replace(findings=tuple(findings))
 
 
-def _proved(
-    version: Version,
-    fixes: Sequence[Fix],
-    config: Config,
-    refused: dict[Fix, str],
-    kept: Sequence[Fix] = (),
-    proven: Version | None = None,
-    *,
-    prove: Prove | None = None,
-) -> tuple[Sequence[Fix], Version]:
-    """Return ``kept`` and each fix that can be proved with those before it, and the file with them.
+class _Proved(NamedTuple):
+    """Which of some fixes can be proved together."""
 
-    :param refused: a dictionary to which each other fix is added, with the reason.
-    :param kept: fixes that are already proved together.
-    :param proven: the file with these; None if there are none.
-    :param prove: proves fixes; by default, those of DOIs that are in the file.
+    version: Version  # the file with them
+    fixes: Sequence[Fix]  # these fixes
+    refused: dict[Fix, str]  # the other ones, each with the reason
+
+
+def _proved(version: Version, fixes: Sequence[Fix], config: Config, prove: Prove) -> _Proved:
+    """Return the file with each fix that can be proved with those before it.
+
+    They are tried together, and then by halves: one by one would take quadratic time.
     """
-    prove = prove or prove_corrections
-    proven = proven or version
-    if not fixes:
-        return kept, proven
-
-    together = [*kept, *fixes]
-    try:
-        return together, prove(version, together, config)
-    except ProofError as error:
-        if len(fixes) == 1:
-            refused[fixes[0]] = str(error)
-            return kept, proven
-
-    # Half of them at a time: one by one would take quadratic time
-    middle = len(fixes) // 2
-    kept, proven = _proved(version, fixes[:middle], config, refused, kept, proven, prove=prove)
-    return _proved(version, fixes[middle:], config, refused, kept, proven, prove=prove)
+    proved: Sequence[Fix] = ()
+    proven = version
+    refused: dict[Fix, str] = {}
+    waiting = [fixes]  # the last is tried next
+    while waiting:
+        tried = waiting.pop()
+        if not tried:
+            continue
+        together = [*proved, *tried]
+        try:
+            proven = prove(version, together, config)
+        except ProofError as error:
+            if len(tried) == 1:
+                refused[tried[0]] = str(error)
+                continue
+            middle = len(tried) // 2
+            waiting += tried[middle:], tried[:middle]
+        else:
+            proved = together
+    return _Proved(proven, proved, refused)
 
 
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:
@@ -337,6 +330,10 @@ def prove_dois(version: Version, fixes: Sequence[Fix], config: Config) -> Versio
 
 
 def _applied(source: Source, fixes: Sequence[Fix]) -> Source:
+    """Return the file with the fixes.
+
+    :raises ProofError: if its encoding cannot represent the text, or would not be recognized any more.
+    """
     text = apply(source.text, fixes)
     try:
         fixed = Source.from_bytes(source.path, source.to_bytes(text))
@@ -350,6 +347,10 @@ def _applied(source: Source, fixes: Sequence[Fix]) -> Source:
 
 
 def _examine_again(version: Version, fixed: Source, config: Config) -> FileReport:
+    """Return what the fixed file mentions and shows.
+
+    :raises ProofError: if it cannot be read, or is not read as the version before it was.
+    """
     try:
         report = examine(fixed, config)
     except Exception as error:  # noqa: BLE001 - readers may be others'
@@ -362,7 +363,10 @@ def _examine_again(version: Version, fixed: Source, config: Config) -> FileRepor
 
 
 def _difference(expected: Sequence[str | None], names: Sequence[str | None]) -> str:
-    """Return the first difference in words; "" if one is only longer than the other."""
+    """Return the first difference in words, such as ": 10.1000/2 instead of 10.1000/1".
+
+    It is "" if one is only longer than the other.
+    """
     for wanted, name in zip(expected, names, strict=False):
         if wanted != name:
             return f": {name or 'none'} instead of {wanted or 'none'}"
@@ -375,7 +379,10 @@ def _outline(source: Source) -> list[tuple[object, ...]]:
 
 
 def _expected(mentions: Sequence[LocatedMention], fixes: Sequence[Fix]) -> list[str | None]:
-    """Return the names that the fixed text must have: the old ones, except those that a fix changes on purpose."""
+    """Return the names that the fixed text must have: the old ones, but for those that a fix changes on purpose.
+
+    Such a fix touches the mention whose name it changes.
+    """
     names = [mention.name for mention in mentions]
     for fix in fixes:
         if fix.name is None:

@@ -12,7 +12,7 @@ from doiuri.plugins import whole_name
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files._generated import is_generated
 from doiuri_cli.files._test_data import is_recorded, is_test_data
-from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
+from doiuri_cli.readers import ReadError, read_parts, type_of
 from doiuri_cli.readers._keys import is_key_of_entry
 from doiuri_cli.readers._part import location_of
 from doiuri_cli.rules import LOCK_CODES, RULES, SEARCH_CODES, WORK_CODES, Finding
@@ -41,9 +41,9 @@ _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 _CellAndLine = tuple[int | None, int | None]  # a cell and a line; None: all of them
 _WHOLE_FILE: _CellAndLine = (None, None)
 _Start = tuple[int, int, int]  # a cell, or 0 if there are none, a line and a column
-_FORMS = frozenset(
-    {"field-form", "not-https"}
-)  # findings on how a DOI that may be right is written
+# Of findings on how a DOI that may be right is written
+_FORMS = frozenset({"field-form", "not-https"})
+# The codes that every check has
 _USUAL = frozenset(RULES) - LOCK_CODES - WORK_CODES - SEARCH_CODES
 
 
@@ -68,21 +68,14 @@ class FileReport(NamedTuple):
     in_test_data: bool = False  # whether it is test data, such as recorded HTTP
 
 
-def read_parts(source: Source) -> tuple[list[Part], ReadError | None]:
-    """Return the parts of a file, and why it was read as plain text if it is not what its name says.
-
-    :raises ReadError: if only some columns are read: a plain text has none.
-    """
-    try:
-        return list(parts_of(source)), None
-    except ReadError as error:
-        if reads_columns():
-            raise
-        return [Part(source.text, source=source)], error
-
-
 def examine(source: Source, config: Config) -> FileReport:
     """Return what a file mentions and what its text shows, without what only the registry knows.
+
+    1. Its reader returns the parts; if the file is not what its name says, it is one part of plain text, and
+       that is a finding.
+    2. Each part is searched for mentions, and these for what is wrong with how they are written.
+    3. Fixes that could not be proved are left out, and those of test data, programs and generated files are
+       made unsafe.
 
     :raises ReadError: if only some columns are read, and the file is not what its name says.
     """
@@ -98,12 +91,12 @@ def examine(source: Source, config: Config) -> FileReport:
     columns = tuple({part.entry for part in parts if part.entry}) if config.columns else ()
 
     located: list[LocatedMention] = []
-    kinds: list[tuple[object, ...]] = []
+    outline: list[tuple[object, ...]] = []
     parts.reverse()
     # Each part is dropped once it is read: with all mentions, those of a large file would not fit into memory
     while parts:
         part = parts.pop()
-        kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
+        outline.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
         mentions = [
             mention
             for mention in mentions_in(part)
@@ -127,13 +120,14 @@ def examine(source: Source, config: Config) -> FileReport:
             has_safe_fixes = False
     if not has_safe_fixes:
         findings = [_without_safe_fix(finding) for finding in findings]
+
     return FileReport(
         source.path,
         _names(mention for mention in located if not mention.may_be_page),
         tuple(findings),
         note=note,
         mentions=tuple(located),
-        parts=tuple(kinds),
+        parts=tuple(outline),
         ignores=ignores,
         columns=columns,
         short=_names(mention for mention in located if mention.may_be_page),
@@ -215,21 +209,27 @@ def judge(
     config: Config,
     answers: Answers | None = None,
     works: Mapping[str, Work] = NOTHING,
-    found: Mapping[SourceLocation, Found] = NOTHING,
+    results: Mapping[SourceLocation, Found] = NOTHING,
 ) -> FileReport:
     """Return the report on a file with all findings, in order, that are not ignored.
 
+    1. To the findings of the text come those of the answers and of a search, as far as their codes are wanted.
+    2. Comments in the file, the registry and the configuration take some away; a comment that takes none away
+       is a finding.
+    3. The findings on one DOI are joined: one that is not registered, its correction and its form.
+
     :param answers: what is known about the DOIs; None if the registry was not asked.
-    :param found: what a search found about works without a DOI, by the places of their entries.
+    :param works: what the DOIs name, by their keys, if it is compared.
+    :param results: what a search found about works without a DOI, by the places of their entries.
     """
     codes = config.codes_for(report.path)
     findings = list(report.findings)
     if answers is not None:
         findings = _with_answers(report, config, answers, works)
-    if found and report.without_doi:
-        from doiuri_cli.rules._found import found_findings  # rarely needed
+    if results and report.without_doi:
+        from doiuri_cli.rules._search import search_findings  # rarely needed
 
-        findings += found_findings(report.without_doi, found)
+        findings += search_findings(report.without_doi, results)
     findings = [finding for finding in findings if finding.code in codes]
 
     kept, used = apply_ignores(report.ignores, findings)
@@ -254,14 +254,13 @@ def judge(
 
 def _without_form_of_dead(findings: list[Finding]) -> Iterator[Finding]:
     """Yield the findings without those on how a dead DOI is written: it has to be replaced anyway."""
-    dead = {
-        (finding.location.cell, finding.location.line, finding.doi)
-        for finding in findings
-        if finding.code == "not-found"
-    }
+
+    def doi_on_line(finding: Finding) -> tuple[int | None, int, str | None]:
+        return finding.location.cell, finding.location.line, finding.doi
+
+    dead = {doi_on_line(finding) for finding in findings if finding.code == "not-found"}
     for finding in findings:
-        place = (finding.location.cell, finding.location.line, finding.doi)
-        if finding.code not in _FORMS or place not in dead:
+        if finding.code not in _FORMS or doi_on_line(finding) not in dead:
             yield finding
 
 
@@ -289,7 +288,10 @@ def _is_known_short(mention: LocatedMention, answers: Answers) -> bool:
 def _with_short_dois(
     findings: Iterable[Finding], known_short: Iterable[LocatedMention]
 ) -> list[Finding]:
-    """Return the findings, with ``short-doi`` in place of ``syntax`` for short DOIs that are registered."""
+    """Return the findings, with ``short-doi`` for short DOIs that are registered.
+
+    In a field, ``syntax`` makes way for it: the text is a DOI after all.
+    """
     by_location = {mention.location: mention for mention in known_short}
     kept: list[Finding] = []
     for finding in findings:
@@ -302,7 +304,10 @@ def _with_short_dois(
 
 
 def _is_refuted(finding: Finding, statuses: Mapping[str, str]) -> bool:
-    """Return whether a finding is advice on the name of a DOI that exists, so that nothing is wrong with it."""
+    """Return whether a finding is advice on the name of a DOI that exists, so that nothing is wrong with it.
+
+    Advice on the spelling of a mention stays: it has a code that the name alone does not get.
+    """
     if finding.doi is None or not finding.doi.startswith("10."):
         return False
     doi = DOI(finding.doi)
@@ -348,7 +353,9 @@ def _corrects(finding: Finding) -> bool:
 
 
 def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the findings, with one for a DOI that is not registered and its correction at the same place.
+    """Yield the findings, of which those on a DOI that is not registered and on its correction are joined.
+
+    "10.1000/x. is not registered" and "the name ends in '.'" become one finding with the fix.
 
     :param meant: registered names that were probably meant, by the DOI's key.
     """
@@ -357,7 +364,7 @@ def _with_corrections(findings: Sequence[Finding], meant: Mapping[str, str]) -> 
         if _corrects(finding):
             corrections.setdefault(_start(finding.location), []).append(finding)
 
-    joined: dict[_Start, Finding] = {}  # each takes the place of the findings that it joins
+    joined: dict[_Start, Finding] = {}
     for finding in findings:
         start = _start(finding.location)
         if finding.code == "not-found" and start in corrections:
@@ -402,7 +409,11 @@ def _checker(
     statuses: Mapping[str, str],
     works: Mapping[str, Work],
 ) -> Callable[[Ignore, str], bool]:
-    """Return a function that says whether a code was checked on the lines that a comment is for."""
+    """Return a function that says whether a code was checked on the lines that a comment is for.
+
+    It was not if it is not wanted, or if an answer that it depends on is missing there: then nobody can say that
+    the comment is not needed.
+    """
     undescribed: set[_CellAndLine] = set()  # where a DOI's work is not known
     unknown: set[_CellAndLine] = set()  # where a DOI's status is not known
     for mention in mentions:
@@ -435,11 +446,12 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     seen = set()
     for finding in findings:
         entry = finding.location.entry
-        same = (finding.code, entry, finding.doi)
-        has_entry_and_doi = bool(entry) and bool(finding.doi)
-        if same not in seen or finding.fix is not None or not has_entry_and_doi:
+        subject = (finding.code, entry, finding.doi)
+        is_in_entry = bool(entry) and bool(finding.doi)
+        is_repeated = is_in_entry and subject in seen and finding.fix is None
+        if not is_repeated:
             yield finding
-        seen.add(same)
+        seen.add(subject)
 
 
 def _order(finding: Finding) -> tuple[_Start, str]:

@@ -120,14 +120,20 @@ def reader_for(path: str) -> Reader | None:
     return None if plugin is None else partial(_read_with, plugin)
 
 
-def parts_of(source: Source) -> Iterator[Part]:
-    """Return the parts of a file that may mention DOIs; a file of an unknown type is read as plain text.
+def read_parts(source: Source) -> tuple[list[Part], ReadError | None]:
+    """Return the parts of a file that may mention DOIs, and why it was read as plain text if it had to be.
 
-    :raises ReadError: if the file is not what its name says.
+    It has to be if it is not what its name says. A file of an unknown type is plain text without a reason.
+
+    :raises ReadError: if only some columns are read: a plain text has none.
     """
     read = reader_for(source.path) or read_text
-    for part in read(source):
-        yield part._replace(source=source)
+    try:
+        return [part._replace(source=source) for part in read(source)], None
+    except ReadError as error:
+        if _wanted:
+            raise
+        return [Part(source.text, source=source)], error
 
 
 def _plugin(path: str) -> EntryPoint | None:

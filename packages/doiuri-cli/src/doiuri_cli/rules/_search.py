@@ -17,35 +17,41 @@ if TYPE_CHECKING:
 _AGREEING = frozenset({"title", "first author", "year", "volume", "page", "container"})
 
 
-def found_findings(
-    works: Iterable[WithoutDOI], found: Mapping[SourceLocation, Found]
+def search_findings(
+    works: Iterable[WithoutDOI], results: Mapping[SourceLocation, Found]
 ) -> Iterator[Finding]:
-    """Yield what was found about works without a DOI, each by the place of its entry."""
+    """Yield what a search found about works without a DOI.
+
+    :param results: the results, each by the place of the entry.
+    """
     for work in works:
-        result = found.get(work.location)
+        result = results.get(work.location)
         if result is None:
             continue
         if result.sure is not None:
-            yield Finding(
-                work.location, "doi-found", _sure(result.sure), fix=_fix(work, result.sure)
-            )
+            fix = _fix(work, result.sure)
+            yield Finding(work.location, "doi-found", _why_sure(result.sure), fix=fix)
         elif result.likely:
             candidates = " or ".join(map(_described, result.likely))
             message = f"may be {candidates}: the same title and first author"
             yield Finding(work.location, "doi-likely", message)
 
 
-def _sure(candidate: Candidate) -> str:
-    """Return the message on a DOI that is sure: why it is."""
-    agreeing = [word for word in candidate.evidence if word in _AGREEING]
-    named = [word for word in candidate.evidence if word not in _AGREEING]
-    where = f"named by its {named[0]}; " if named else ""
-    *others, last = agreeing
-    return f"is registered as {candidate.doi.name} ({where}{', '.join(others)} and {last} agree)"
+def _why_sure(candidate: Candidate) -> str:
+    """Return the message on a DOI that is sure.
+
+    It is "is registered as 10.1000/1 (title, first author and year agree)"; if the entry names the DOI in another
+    field, the parenthesis begins with "named by its URL; ".
+    """
+    agreeing = [trait for trait in candidate.evidence if trait in _AGREEING]
+    fields = [field for field in candidate.evidence if field not in _AGREEING]
+    where = f"named by its {fields[0]}; " if fields else ""
+    *before, last = agreeing
+    return f"is registered as {candidate.doi.name} ({where}{', '.join(before)} and {last} agree)"
 
 
 def _described(candidate: Candidate) -> str:
-    """Return a DOI with the year and the container of its work."""
+    """Return a DOI with the year and the container of its work, as in "10.1000/1 (2020, in J. Bot.)"."""
     about = [str(candidate.year)] if candidate.year is not None else []
     if candidate.container:
         about.append(f"in {candidate.container}")

@@ -2,6 +2,10 @@
 
 The schema is that of CSL 1.0.2 (csl-data.json). Crossref adds members, and sends lists for text, types of its
 own and null. DataCite sends codes for what is unknown.
+
+1. ``reduce_csl`` reads each variable of CSL that may be shown, as what it is: a type, rich or plain text, names,
+   a date, an address. What cannot be read is left out.
+2. ``whole_csl`` puts back what an author wrote in an item, as far as the schema allows it.
 """
 
 from __future__ import annotations
@@ -131,40 +135,24 @@ def names_csl(item: object) -> bool:
 def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
     """Return the variables of CSL, without empty ones. The function is idempotent."""
     variables: dict[str, Any] = {"type": _type(csl.get("type")), "title": _title(csl)}
-
     for member in _TITLES:
         variables[member] = _text(csl.get(member), MAX_TEXT, rich_text)
     for member in NAMES:
         variables[member] = [name.to_json() for name in read_names(csl.get(member))]
-    variables["issued"] = _date_variable(_issued(csl))
+
+    published = (read_date(csl.get(member)) for member in _PUBLICATION_DATES)
+    dates = {"issued": next(filter(None, published), None)}
     for member in OTHER_DATES:
-        variables[member] = _date_variable(read_date(csl.get(member)))
-    variables["URL"] = _url(csl.get("URL"))
-    variables.update(_plain_texts(csl))
-
-    return {member: value for member, value in variables.items() if value}
-
-
-def _issued(csl: Mapping[str, Any]) -> Date | None:
-    """Return the best date of publication, or None."""
-    for member in _PUBLICATION_DATES:
-        date = read_date(csl.get(member))
+        dates[member] = read_date(csl.get(member))
+    for member, date in dates.items():
         if date is not None:
-            return date
-    return None
+            variables[member] = {"date-parts": [date]}
 
-
-def _date_variable(date: Date | None) -> dict[str, list[Date]] | None:
-    if date is None:
-        return None
-    return {"date-parts": [date]}
-
-
-def _url(value: object) -> str | None:
-    """Return a URL that may be linked, or None."""
-    if isinstance(value, str) and len(value) <= _MAX_URL and is_web(value):
-        return value
-    return None
+    url = csl.get("URL")
+    if isinstance(url, str) and len(url) <= _MAX_URL and is_web(url):
+        variables["URL"] = url
+    variables |= _plain_texts(csl)
+    return {member: value for member, value in variables.items() if value}
 
 
 def _plain_texts(csl: Mapping[str, Any]) -> dict[str, str]:
@@ -178,34 +166,33 @@ def _plain_texts(csl: Mapping[str, Any]) -> dict[str, str]:
 
 
 def whole_csl(item: Mapping[str, Any], reduced: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an author's item with all its members; one that CSL's schema does not allow is as in ``reduced``."""
+    """Return an author's item with all its members.
+
+    A member that CSL's schema does not allow is as in ``reduced``, and so are names and dates of which that says
+    everything.
+    """
     whole = dict(reduced)
     for member, value in item.items():
         if member in _NOT_VARIABLES or not _is_printable(value):
             continue
-        kept = _kept_whole(member, value)
-        if kept is not None:
-            whole[member] = kept
+        if member in NAMES:
+            if _has_more_names(value):
+                whole[member] = value
+        elif member == "issued" or member in OTHER_DATES:
+            if _says_more(value):
+                whole[member] = value
+        elif member == "URL":
+            if isinstance(value, str) and is_web(value):
+                whole[member] = value
+        elif isinstance(value, str):
+            whole[member] = _with_known_tags(value)
+        elif isinstance(value, int | float):
+            whole[member] = str(value)
     return whole
 
 
-def _kept_whole(member: str, value: Any) -> Any:
-    """Return the value of an author's member if CSL's schema allows it, perhaps as text; None if not."""
-    if member in NAMES:
-        return value if _has_more_names(value) else None
-    if member == "issued" or member in OTHER_DATES:
-        return value if _says_more(value) else None
-    if member == "URL":
-        return value if isinstance(value, str) and is_web(value) else None
-    if isinstance(value, str):
-        return _with_known_tags(value)
-    if isinstance(value, int | float):
-        return str(value)
-    return None
-
-
 def _has_more_names(value: object) -> bool:
-    """Return whether ``read_names`` would leave out names, or parts of them."""
+    """Return whether ``read_names`` would leave out names, or parts of them, such as a particle."""
     if not isinstance(value, list) or not all(isinstance(name, dict) for name in value):
         return False
     if len(value) > _MAX_NAMES:
@@ -214,7 +201,7 @@ def _has_more_names(value: object) -> bool:
 
 
 def _says_more(date: object) -> bool:
-    """Return whether a date is more than a year, a month and a day, or cannot be read."""
+    """Return whether a date is more than a year, a month and a day, such as a period, or cannot be read."""
     if not isinstance(date, dict):
         return False
     if not date.keys().isdisjoint({"circa", "literal", "raw", "season"}):
@@ -234,7 +221,7 @@ def _with_known_tags(text: str) -> str:
 
 
 def _is_printable(value: object) -> bool:
-    """Return whether there are texts and numbers in a value, and nothing invisible."""
+    """Return whether a value holds only texts and numbers, and no invisible characters."""
     if isinstance(value, dict):
         return all(map(_is_printable, value.values()))
     if isinstance(value, list):
@@ -245,7 +232,7 @@ def _is_printable(value: object) -> bool:
 
 
 def read_date(value: object) -> Date | None:
-    """Return the year, month and day of a date variable; None if it has no year.
+    """Return the year, month and day of a date variable, as far as they are known; None if it has no year.
 
     Of a season, an approximate date or free text the year is returned; of a period, its first year. Free text
     is only read if it contains nothing but a date: "c. 1998" and "13 June 2006", but not "pp. 1200-1300".
@@ -265,14 +252,17 @@ def read_date(value: object) -> Date | None:
 
 
 def _date(value: object) -> Date | None:
-    """Return the date in a list of its parts, in ISO 8601 or in free text; None if it has no year."""
-    year, *others = _date_parts(value)
-    number = _year(year)
-    if number is None:
+    """Return the date in a list of its parts, in ISO 8601 or in free text; None if it has no year.
+
+    It ends before the first part that is wrong: [2006, 4, 31] is a date, [2006, 13, 1] only a year.
+    """
+    written_year, *month_and_day = _date_parts(value)
+    year = _year(written_year)
+    if year is None:
         return None
 
-    date = [number]
-    for part, highest in zip(others, (12, 31), strict=False):
+    date = [year]
+    for part, highest in zip(month_and_day, (12, 31), strict=False):
         number = _number(part)
         if number is None or not 0 < number <= highest:
             break
@@ -281,7 +271,10 @@ def _date(value: object) -> Date | None:
 
 
 def _date_parts(value: object) -> Sequence[object]:
-    """Return the year, or what should be one, and perhaps a month and a day."""
+    """Return the year, or what should be one, and perhaps a month and a day, as they are written.
+
+    Of [[2006, 4]] these are [2006, 4], of "2006-04" ("2006", "04", None), of "c. 1998" only that.
+    """
     for _ in range(_MAX_NESTING):
         if isinstance(value, list) and value and isinstance(value[0], list):
             value = value[0]
@@ -296,24 +289,18 @@ def _date_parts(value: object) -> Sequence[object]:
 
 
 def _year(value: object) -> int | None:
+    """Return the year in a number, or the first one in a text that contains nothing but a date; else None."""
     number = _number(value)
     if number is not None and 0 < number < 10_000:
         return number
-    if isinstance(value, str) and len(value) <= MAX_TEXT:
-        return _year_in_text(value)
-    return None
-
-
-def _year_in_text(text: str) -> int | None:
-    """Return the first year in a text; None if it contains anything that is not part of a date."""
-    tokens = _TOKENS.findall(_TIME.sub("", text))
-    if not all(map(_is_of_date, tokens)):
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
         return None
-    years = filter(_YEAR.fullmatch, tokens)
-    first = next(years, None)
-    if first is None:
+
+    tokens = _TOKENS.findall(_TIME.sub("", value))
+    years = list(filter(_YEAR.fullmatch, tokens))
+    if not years or not all(map(_is_of_date, tokens)):
         return None
-    return int(first)
+    return int(years[0])
 
 
 def _is_of_date(token: str) -> bool:
@@ -344,7 +331,7 @@ def _text(value: object, limit: int, read: Callable[[object, int], str] = plain_
 
 
 def _title(csl: Mapping[str, Any]) -> str:
-    """Return the title with the subtitle, which Crossref sends apart from it, and sometimes in it, too."""
+    """Return the title with the subtitle: "Ants: A study". Crossref sends it apart, or in the title as well."""
     title = _text(csl.get("title"), MAX_TITLE, rich_text)
     subtitle = _text(csl.get("subtitle"), MAX_TITLE, rich_text)
     if not title:
@@ -422,14 +409,14 @@ def read_names(value: object) -> tuple[Name, ...]:
     A ``literal`` or ``name`` stays whole, even "Kahn, Robert": nothing tells it from "NASA, Washington".
     """
     people = value if isinstance(value, list) else [value]
-    first_names = islice(_names(people), _MAX_NAMES)
-    names = list(first_names)
+    names = list(islice(_names(people), _MAX_NAMES))
     if len(people) > _MAX_NAMES == len(names):
         names[-1] = next(_names(reversed(people)))  # many styles show the last one
     return tuple(names)
 
 
 def _names(people: Iterable[object]) -> Iterator[Name]:
+    """Yield the names that are not empty."""
     for person in people:
         name = _read_name(person)
         if name is not None:
@@ -454,11 +441,8 @@ def known_text(value: object, limit: int, read: Callable[[object, int], str] = p
 
 def _known_name(value: object) -> str:
     """Return known text without commas and semicolons at its end, which are left over from lists of names."""
-    return known_text(value, _MAX_NAME, _without_separators)
-
-
-def _without_separators(value: object, limit: int) -> str:
-    return plain_text(value, limit).rstrip(" ,;")
+    text = plain_text(value, _MAX_NAME).rstrip(" ,;")
+    return "" if _UNKNOWN.fullmatch(text) else text
 
 
 def _read_name(person: object) -> Name | None:
@@ -467,12 +451,14 @@ def _read_name(person: object) -> Name | None:
         return _name_in_text(person)
     if not isinstance(person, dict):
         return None
+
     family = _family_name(person)
     given = _given_names(person)
+    suffix = _known_name(person.get("suffix"))
     if family:
-        return Name(family, given, _known_name(person.get("suffix")))
+        return Name(family, given, suffix)
     if given:  # a person with one name
-        return Name(given, "", _known_name(person.get("suffix")))
+        return Name(given, "", suffix)
     whole_name = _known_name(person.get("literal")) or _known_name(person.get("name"))
     if whole_name:
         return Name(whole_name)
@@ -480,7 +466,7 @@ def _read_name(person: object) -> Name | None:
 
 
 def _name_in_text(text: str) -> Name | None:
-    """Read "Kahn, Robert"; any other text may be an institution, and stays whole."""
+    """Return the parts of "Kahn, Robert"; other texts, such as "Doe, J., PhD", may be institutions, and stay."""
     whole_name = _known_name(text)
     if not whole_name:
         return None

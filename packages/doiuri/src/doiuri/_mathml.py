@@ -31,7 +31,7 @@ _ACCENTS = {
 
 
 def separated(text: str) -> str:
-    """Return text with spaces where formulas would run together with words and numbers."""
+    """Return text with spaces in place of the marks between formulas and words or numbers, and without others."""
     return _SEPARATED.sub(r"\1 ", text).replace(_APART, "")
 
 
@@ -43,7 +43,10 @@ class _Element(NamedTuple):
 
 
 class Formula:
-    """Reads the tags and texts in an element ``math``.
+    """Reads the tags and texts in an element ``math``, one after another.
+
+    An element that ends becomes a text, which is a child of the element around it: so <msup><mi>x</mi><mn>2</mn>
+    </msup> becomes "x", "2" and then "x²".
 
     :param rich: return scripts in tags of CSL's rich text, not in raised and lowered characters.
     """
@@ -74,7 +77,7 @@ class Formula:
         return "".join(self._open[0].children).replace(_PRESCRIPTS, "")
 
     def _close(self, name: str) -> None:
-        """End an element, and those that are open in it."""
+        """End the innermost element of this name, and those that are open in it; without any, nothing happens."""
         if all(element.name != name for element in self._open[1:]):
             return
         closed = None
@@ -111,7 +114,7 @@ class Formula:
         return whole
 
     def _over(self, name: str, base: str, over: str) -> str:
-        """Return what is above a base: a superscript, or an accent on a letter."""
+        """Return a base with what is above it: a superscript ("x²"), or an accent on a letter ("x̄")."""
         base = base.strip(_APART)
         mark = _ACCENTS.get(over)
         if name == "msup" or mark is None:
@@ -130,6 +133,7 @@ class Formula:
         return f"{_APART}{before}{base.strip(_APART)}{after}"
 
     def _pairs(self, scripts: list[str]) -> str:
+        """Return subscripts and superscripts, which take turns."""
         low = "".join(scripts[::2])
         high = "".join(scripts[1::2])
         return f"{self._lowered(low)}{self._raised(high)}"
@@ -141,8 +145,9 @@ class Formula:
         return self._shifted("sub", text)
 
     def _shifted(self, tag: str, text: str) -> str:
+        """Return a script in its tag, or as raised or lowered characters; "°" and primes are high anyway."""
         plain = text.strip(_APART)
-        if plain in {"", "°", "′", "″"}:  # which are high anyway
+        if plain in {"", "°", "′", "″"}:
             return plain
         if self._rich:
             return f"<{tag}>{plain}</{tag}>"
@@ -151,7 +156,7 @@ class Formula:
 
 
 def _in_brackets(text: str) -> str:
-    """Return a part of a fraction or of a root, in brackets if it is more than one term."""
+    """Return a part of a fraction or of a root, in brackets if it is more than one term: "(a+b)"."""
     part = text.strip(_APART)
     plain = _TAG.sub("", part).replace(_APART, "")
     if needs_brackets(plain):

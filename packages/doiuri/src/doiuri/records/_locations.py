@@ -116,6 +116,10 @@ class Templates:
         self._room = _MAX_FILLED
 
     def expand(self, template: str) -> str:
+        """Return a template with the handle in place of ``{hdl}`` and ``{hdl:path}``.
+
+        :raises ValueError: if the addresses of the record become too long
+        """
         self._room -= len(template)
         self._room -= template.count("{hdl:path}") * len(self._path)
         self._room -= template.count("{hdl}") * len(self._name)
@@ -158,6 +162,7 @@ class _Elements:
         raise ValueError("10320/loc has a document type declaration; entities are refused")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Keep the attributes of ``<locations>``, or of a ``<location>`` in it; ignore other elements."""
         self._depth += 1
         local_name = name.rpartition(":")[2]  # some records use a namespace
         if self._depth == 1:
@@ -172,6 +177,7 @@ class _Elements:
 
 
 def _location(attributes: dict[str, str], templates: Templates) -> Location:
+    """Return the location of an element; its template, if it has one, overrules its ``href``."""
     template = attributes.get("href_template")
     if template is None:
         href = attributes.get("href", "")
@@ -225,25 +231,30 @@ def choose(
 
 
 def _with_attributes(candidates: list[Location], pairs: Iterable[str]) -> list[Location]:
-    """Narrow by each ``key:value``, or ``key`` with any value, in time linear in attributes and pairs."""
-    wanted: dict[
+    """Return the candidates that have each ``key:value``, or ``key`` with any value.
+
+    A pair that none of the remaining ones has is passed over. The time is linear in attributes and pairs, as both
+    are untrusted.
+    """
+    matching: dict[
         tuple[str, str | None], set[int]
-    ] = {}  # the numbers of the candidates for each pair
+    ] = {}  # for each pair, the numbers of the candidates with it
     for pair in pairs:
         name, colon, value = pair.partition(":")
-        wanted[name, value if colon else None] = set()
-    if not wanted:
+        matching[name, value if colon else None] = set()
+    if not matching:
         return candidates
 
     for number, location in enumerate(candidates):
         for name, value in location.attributes.items():
             for attribute in ((name, value), (name, None)):
-                if attribute in wanted:
-                    wanted[attribute].add(number)
-    kept = set(range(len(candidates)))
-    for matching in wanted.values():
-        kept = kept & matching or kept
-    return [candidates[number] for number in sorted(kept)]
+                if attribute in matching:
+                    matching[attribute].add(number)
+
+    remaining = set(range(len(candidates)))
+    for numbers in matching.values():
+        remaining = remaining & numbers or remaining
+    return [candidates[number] for number in sorted(remaining)]
 
 
 def _in_country(candidates: list[Location], code: str) -> list[Location]:
@@ -258,21 +269,24 @@ def _in_country(candidates: list[Location], code: str) -> list[Location]:
 
 def _negotiate(candidates: list[Location], accept: str | None) -> list[Location]:
     """Return the candidates for the most wanted media type or role; all of them if there is none."""
-    matching: dict[tuple[str, str], list[Location]] = {}
+    by_attribute: dict[tuple[str, str], list[Location]] = {}
     for location in candidates:
         for name in ("ctype", "media-type", "http_role"):
             if name in location.attributes:
                 attribute = name, location.attributes[name].lower()
-                matching.setdefault(attribute, []).append(location)
+                by_attribute.setdefault(attribute, []).append(location)
 
     for attribute in _negotiated_attributes(accept):
-        if attribute in matching:
-            return matching[attribute]
+        if attribute in by_attribute:
+            return by_attribute[attribute]
     return candidates
 
 
 def _negotiated_attributes(accept: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the attributes that content negotiation looks for, in order of preference."""
+    """Yield the attributes that content negotiation looks for, in order of preference: ("ctype", "text/turtle").
+
+    A browser, and whoever accepts any type, gets a page rather than what is for content negotiation.
+    """
     ranges = sorted(media_ranges(accept or _ANY_TYPE), key=_quality, reverse=True)
     media_types = [name for name, _, quality in ranges if quality > 0]
     if not media_types or media_types[0] in _BROWSER_TYPES:
@@ -295,13 +309,13 @@ def _is_page(location: Location) -> bool:
 
 
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:
+    """Return the heaviest candidate, or one that is drawn by weight; of those without weights, rather a page."""
     weights = [location.weight for location in candidates]
     if not any(weights):
-        # any may be chosen, so prefer a page to what content negotiation is for
-        equal = list(filter(_is_page, candidates)) or candidates
+        pages = list(filter(_is_page, candidates)) or candidates
         if pick == "highest":
-            return equal[0]
-        return pick.choice(equal)
+            return pages[0]
+        return pick.choice(pages)
     if pick == "highest":
         return candidates[weights.index(max(weights))]
     return pick.choices(candidates, weights)[0]

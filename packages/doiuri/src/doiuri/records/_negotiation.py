@@ -45,6 +45,7 @@ def media_ranges(accept: str) -> list[tuple[str, dict[str, str], float]]:
 
 
 def _parameters(media_range: str) -> dict[str, str]:
+    """Return the parameters of a media range in lower case, without the quality: {"style": "apa"}."""
     parameters = {}
     for name, value in _PARAMETER.findall(media_range):
         parameters[name.lower()] = value.strip('"').lower()
@@ -88,7 +89,7 @@ def is_accepted(content_type: str, accept: str) -> bool:
 
 
 def _best_qualities(accept: str) -> dict[str, float]:
-    """Return the media ranges of an Accept header, each with its quality, or the best of several."""
+    """Return the qualities of the media ranges in an Accept header; of a range that occurs twice, the best one."""
     qualities: dict[str, float] = {}
     for name, _, quality in media_ranges(accept):
         qualities[name] = max(quality, qualities.get(name, 0.0))
@@ -105,7 +106,7 @@ def _is_synonym(media_type: str, wanted: str) -> bool:
 
 
 def _format(media_type: str) -> str:
-    """Return what is left of a media type without the parts in which the names of one format differ.
+    """Return a media type without the parts in which the names of one format differ: "bibtex" of "text/x-bibtex".
 
     A type may be used as its suffix says (RFC 6839 section 2), and "x-" says nothing (RFC 6648).
     """

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri._doi import Handle
 from doiuri._errors import BadRecord
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from re import Match
     from types import UnionType
-
-    Content = tuple[tuple["Value", ...], Mapping[str, Any]]
 
 MAX_TTL = 2**31 - 1  # seconds: a signed integer of 32 bits (RFC 3651 section 3.1)
 _UPPER = {ord(letter): letter.upper() for letter in ascii_lowercase}
@@ -220,6 +218,10 @@ def ascii_upper(text: str) -> str:
 
 
 def _member(source: Mapping[str, Any], name: str, kind: type | UnionType, expected: str) -> Any:
+    """Return a member of a value.
+
+    :raises Malformed: if it is missing or of another type; ``expected`` says in words which one it should have
+    """
     member = source.get(name)
     if not isinstance(member, kind):
         raise Malformed(f"the {name} of a value is {brief(member)}, expected {expected}")
@@ -232,6 +234,10 @@ def _without(source: Mapping[str, Any], names: Collection[str]) -> dict[str, Any
 
 
 def _read_data(source: Mapping[str, Any]) -> Data:
+    """Return the data of a value; in formats that are documented, its value has to be of the right type.
+
+    :raises Malformed: if it is not
+    """
     name = _member(source, "format", str, "a string")
     value = source.get("value")
     kind = _FORMATS.get(name, object)
@@ -260,7 +266,10 @@ def _base64(text: str) -> bytes:
 
 
 def _seconds_until(text: str, now: float) -> int | None:
-    """Return the seconds from ``now`` to an ISO 8601 time (DOI resolution documentation section 5)."""
+    """Return the seconds from ``now`` to an ISO 8601 time (DOI resolution documentation section 5).
+
+    Without a time zone, it is in UTC. None if it is not such a time.
+    """
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
@@ -268,6 +277,13 @@ def _seconds_until(text: str, now: float) -> int | None:
         return int(moment.timestamp() - now)
     except (ValueError, OverflowError):
         return None
+
+
+class _Content(NamedTuple):
+    """What is in a record beside its handle."""
+
+    values: tuple[Value, ...]
+    extra: Mapping[str, Any]
 
 
 class Record(Immutable):
@@ -290,14 +306,14 @@ class Record(Immutable):
     doi: Handle
     """The DOI as it was asked for; the server's spelling may differ in ASCII case."""
 
-    # Values and extra members; until their first use, JSON that _PLAIN matched
-    _content: Content | Match[str]
+    # Until the values are needed, JSON that _PLAIN matched
+    _content: _Content | Match[str]
 
     def __init__(
         self, doi: Handle, values: Iterable[Value] = (), extra: Mapping[str, Any] | None = None
     ) -> None:
         _set(self, "doi", doi)
-        _set(self, "_content", (tuple(values), dict(extra or {})))
+        _set(self, "_content", _Content(tuple(values), dict(extra or {})))
 
     @classmethod
     def deferred(cls, doi: Handle, source: bytes) -> Record:
@@ -315,7 +331,7 @@ class Record(Immutable):
             return cls.from_json(source, doi=doi)
         handle = plain["handle"]
         if handle != doi.name and ascii_upper(handle) != doi.key:
-            return cls.from_json(source, doi=doi)
+            return cls.from_json(source, doi=doi)  # which raises the error
 
         record = object.__new__(cls)
         _set(record, "doi", doi)
@@ -353,19 +369,19 @@ class Record(Immutable):
 
         ``from_json`` reads an equal record from it.
         """
-        values, extra = self._read()
+        values, extra = self._parsed()
         written = [value.to_json() for value in values]
         return dump({"responseCode": 1, "handle": self.doi.name, "values": written, **extra})
 
     @property
     def values(self) -> tuple[Value, ...]:
         """The values, in the server's order, which is not necessarily that of their indices."""
-        return self._read()[0]
+        return self._parsed().values
 
     @property
     def extra(self) -> Mapping[str, Any]:
         """Undocumented members of the server's answer."""
-        return self._read()[1]
+        return self._parsed().extra
 
     def of_type(self, name: str) -> tuple[Value, ...]:
         """Return the values of a type; ASCII case does not matter, and ``"URL."`` also matches ``URL.FOO``.
@@ -418,20 +434,20 @@ class Record(Immutable):
     def _unparsed(self) -> Match[str] | None:
         """The JSON of a record whose values were not read yet, or None."""
         content = self._content
-        return None if isinstance(content, tuple) else content
+        return None if isinstance(content, _Content) else content
 
-    def _read(self) -> Content:
+    def _parsed(self) -> _Content:
+        """Return the content, which is parsed if it was not yet."""
         content = self._content
-        if not isinstance(content, tuple):
-            record = Record.from_json(content.string, doi=self.doi)
-            content = (record.values, record.extra)
+        if not isinstance(content, _Content):
+            content = Record.from_json(content.string, doi=self.doi)._parsed()
             _set(self, "_content", content)
         return content
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):
             return NotImplemented
-        return self.doi == other.doi and self._read() == other._read()
+        return self.doi == other.doi and self._parsed() == other._parsed()
 
     def __hash__(self) -> int:
         return hash(self.doi)
@@ -448,7 +464,7 @@ class Record(Immutable):
         )
 
     def __reduce__(self) -> tuple[type[Record], tuple[object, ...]]:
-        return Record, (self.doi, *self._read())
+        return Record, (self.doi, *self._parsed())
 
 
 def select(
@@ -466,7 +482,9 @@ def select(
     # Looked up in sets: a request may name hundreds of types, and a record have thousands of values
     names = {ascii_upper(name) for name in types}
     families = {name for name in names if name.endswith(".")}
-    lengths = {len(family) for family in families}
+    lengths = {
+        len(family) for family in families
+    }  # "URL.FOO." begins with "URL.", which has 4 letters
 
     def is_selected(value: Value) -> bool:
         if value.index in indexes:
@@ -531,6 +549,7 @@ def read_handle(handle: object, doi: Handle | None) -> str:
 
 
 def _html_row(value: Value) -> str:
+    """Return the row of a value in the table of a record: index, type and data, as text or as JSON."""
     text = value.data.text
     if text is None:
         text = dump(value.data.value)

@@ -64,8 +64,10 @@ def same_container(one: str, other: str) -> bool:
         return folded(one) == folded(other) != ""
     if first == second or _are_abbreviated(first, second):
         return True
-    if _shares_acronym(one, second, other) or _shares_acronym(other, first, one):
+    if _shares_acronym(one, other) or _shares_acronym(other, one):
         return True
+
+    # One may have more words than the other, such as the place and the year of a conference
     short, long = sorted((first, second), key=len)
     if len(short) < _LEAST_WORDS or not set(short) <= set(long):
         return False
@@ -97,6 +99,7 @@ def _is_journal(title: str) -> bool:
 
 
 def _has(title: str, words: frozenset[str]) -> bool:
+    """Return whether a title has any of the words."""
     return not words.isdisjoint(folded(title).split())
 
 
@@ -127,34 +130,32 @@ def _is_abbreviated(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if short[:1] != long[:1]:
         return False
-    letters = iter(long)
-    return all(letter in letters for letter in short) and (
-        len(short) > 1 or len(long) > 1 or short == long
-    )
+    letters = iter(long)  # of which each "in" takes those up to the letter
+    return all(letter in letters for letter in short)
 
 
-def _shares_acronym(title: str, others: list[str], other: str) -> bool:
+def _shares_acronym(title: str, other: str) -> bool:
     """Return whether an acronym in a title is made of the initials of another's words, or stands in it."""
     acronyms = _acronyms(title)
     if not acronyms:
         return False
     words = folded(other).split()
     initials = [
-        _initials(others),
+        _initials(_words(other)),
         _initials(word for word in words if word not in _SMALL_WORDS | _PROCEEDINGS),
         _initials(word for word in words if word not in _SMALL_WORDS),  # "PNAS"
     ]
-    known = _acronyms(other)
-    if _has(title, _JOURNAL_PARTS) != _has(other, _JOURNAL_PARTS):
-        known = set()  # "JETP Letters" is not "JETP"
     for acronym in acronyms:
-        is_made_of_initials = len(acronym) >= 3 and any(acronym in letters for letters in initials)
-        if is_made_of_initials or acronym in known:
+        if len(acronym) >= 3 and any(acronym in letters for letters in initials):
             return True
-    return False
+    is_part_of_other = _has(title, _JOURNAL_PARTS) != _has(other, _JOURNAL_PARTS)
+    if is_part_of_other:
+        return False  # "JETP Letters" is not "JETP"
+    return not acronyms.isdisjoint(_acronyms(other))
 
 
 def _acronyms(title: str) -> set[str]:
+    """Return the words with several capitals, such as "AAMAS"; not those of publishers, such as "IEEE"."""
     return {folded(acronym) for acronym in _ACRONYM.findall(title)} - _PUBLISHERS
 
 

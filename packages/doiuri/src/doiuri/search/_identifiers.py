@@ -78,7 +78,7 @@ def _other_texts(work: Work) -> Iterator[str]:
 
 
 def _identifiers(text: str) -> Iterator[Named]:
-    """Yield the DOIs that are made of other identifiers in a text."""
+    """Yield the DOIs that are made of other identifiers in a text: 10.17487/RFC2616 of "RFC 2616"."""
     for match in _ARXIV.finditer(text):
         yield Named(arxiv_doi(match), ARXIV)
     for match in _RFC.finditer(text):

@@ -85,10 +85,12 @@ class Traits(NamedTuple):
         """
         names = work.authors or work.editors
         dates = (read_date(item.get(member)) for member in _DATES)
+
         pages = _numbers(_first_text(item.get("page")))
         article = _numbers(_first_text(item.get("article-number") or item.get("number")))
         if not article and _ARTICLE_NUMBER.fullmatch(pages):
             article = pages
+
         about = _about(work.title)
         if not about and item.get("update-to"):
             about = "correction"
@@ -125,7 +127,10 @@ class Traits(NamedTuple):
         return _first(self.pages) == "1"
 
     def agreements(self, other: Traits) -> Iterator[str]:
-        """Yield what agrees: of the volume, the page and the container."""
+        """Yield what agrees: "volume", "page" and "container", in this order.
+
+        In another container, volume and page have to agree both, or a page other than 1.
+        """
         has_volume = self.volume != "" and self.volume == other.volume
         has_page = _agree_pages(self, other)
         has_container = self._shares_container(other)
@@ -141,13 +146,14 @@ class Traits(NamedTuple):
             yield "container"
 
     def _is_elsewhere(self, other: Traits) -> bool:
-        """Return whether the containers are certainly different ones."""
+        """Return whether the containers are certainly different; a server of preprints does not count as one."""
         if not self.containers or not other.containers or self.names_preprint_server:
             return False
         pairs = product(self.containers, other.containers)
         return not any(may_be_same_container(one, another) for one, another in pairs)
 
     def _shares_container(self, other: Traits) -> bool:
+        """Return whether a container is the same, perhaps abbreviated."""
         pairs = list(product(self.containers, other.containers))
         if {self.type, other.type} == {"article-journal", "paper-conference"}:
             # A conference may have the name of a journal: "Machine Learning"
@@ -155,7 +161,7 @@ class Traits(NamedTuple):
         return any(same_container(one, another) for one, another in pairs)
 
     def contradicts(self, other: Traits) -> bool:
-        """Return whether these cannot be traits of one work."""
+        """Return whether these cannot be traits of one work: one is a correction, say, or the volumes differ."""
         if self.about != other.about:
             return True
         if self.volume and other.volume and self.volume != other.volume:
@@ -170,7 +176,7 @@ class Traits(NamedTuple):
 
 
 def _without_number(name: Name) -> Name:
-    """Return the name without the number by which DBLP tells people of one name apart: "Michael Katz 0001"."""
+    """Return "Michael Katz" for "Michael Katz 0001": with such numbers, DBLP tells people of one name apart."""
     whole = str(name)
     if not _NUMBER_OF_PERSON.search(whole):
         return name
@@ -179,6 +185,7 @@ def _without_number(name: Name) -> Name:
 
 
 def _texts(item: Mapping[str, Any], *members: str) -> Iterator[str]:
+    """Yield all texts in some members, each of which may be a text or a list."""
     for member in members:
         value = item.get(member)
         for text in value if isinstance(value, list) else [value]:
@@ -188,6 +195,7 @@ def _texts(item: Mapping[str, Any], *members: str) -> Iterator[str]:
 
 
 def _first_text(value: object) -> str:
+    """Return the first text in a member, which may be a text, a number or a list; "" if there is none."""
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, int):
@@ -205,17 +213,19 @@ def _about(title: str) -> str:
 
 
 def _volume(text: str) -> str:
+    """Return the number of a volume: "5858" of "Vol. 5858 LNCS"; any other text is folded."""
     match = _VOLUME.fullmatch(text.casefold())
     return match[1] if match else folded(text)
 
 
 def _numbers(text: str) -> str:
-    """Return pages or the number of an article, as "12-19", without zeros in front."""
+    """Return pages or the number of an article without zeros in front: "12-19" of "0012 – 0019 (8 pages)"."""
     pages = _PAGES.split(_IN_BRACKETS.sub("", text).strip().casefold())[:2]
     return "-".join(_ZEROS.sub("", page.strip(" .")) for page in pages if page.strip(" ."))
 
 
 def _first(pages: str) -> str:
+    """Return the first page: "61" of "61-70" and of "61:1-61:6"."""
     return pages.partition("-")[0].partition(":")[0]
 
 
@@ -225,7 +235,10 @@ def _counts_its_own(pages: str) -> bool:
 
 
 def _agree_pages(one: Traits, other: Traits) -> bool:
-    """Return whether the first pages, or the numbers of the article, are the same; "1-12" has to be so whole."""
+    """Return whether the first pages, or the numbers of the article, are the same.
+
+    Many works begin on page 1, so there the last page has to be the same, too.
+    """
     if one.article and one.article in {other.article, _first(other.pages)}:
         return True
     if other.article and other.article == _first(one.pages):
@@ -238,6 +251,10 @@ def _agree_pages(one: Traits, other: Traits) -> bool:
 
 
 def _contradict_pages(one: Traits, other: Traits) -> bool:
+    """Return whether both have pages or the number of an article, and these differ.
+
+    An article with a number may have pages of its own, such as "1-12": these say nothing.
+    """
     if not (one.pages or one.article) or not (other.pages or other.article):
         return False
     if _agree_pages(one, other):
@@ -253,16 +270,21 @@ def _contradict_issues(one: Traits, other: Traits) -> bool:
 
 
 def _are_other_people(one: Traits, other: Traits) -> bool:
-    """Return whether the first authors share the family name, but neither has the initial of the other."""
+    """Return whether the first authors share the family name, but neither has the initial of the other.
+
+    "R. E. Kahn" and "E. Kahn" may be one person, "R. Kahn" and "E. Kahn" are not.
+    """
     first = one.first_name
     second = other.first_name
     if first is None or second is None or folded(first.family) != folded(second.family):
         return False
-    initials = _initials_of(first)
-    others = _initials_of(second)
-    if not initials or not others or not (initials + others).isascii():
+    first_initials = _initials_of(first)
+    second_initials = _initials_of(second)
+    if not first_initials or not second_initials:
         return False
-    return initials[0] not in others and others[0] not in initials
+    if not (first_initials + second_initials).isascii():
+        return False
+    return first_initials[0] not in second_initials and second_initials[0] not in first_initials
 
 
 def _initials_of(name: Name) -> str:
@@ -270,7 +292,7 @@ def _initials_of(name: Name) -> str:
 
 
 def _contradict_types(one: Traits, other: Traits) -> bool:
-    """Return whether the types differ so much that these are two works.
+    """Return whether the types differ so much that these are two works; it is also asked the other way round.
 
     One is a book and the other a part of one, or one is published and the other a preprint, data or a
     dissertation.

@@ -115,7 +115,8 @@ def same_title(one: str, other: str) -> bool:
         return True
     if _is_beginning(first, second):
         return True
-    return _numbers(first) == _numbers(second) and _are_similar(_joined(first), _joined(second))
+    have_same_numbers = _numbers(first) == _numbers(second)
+    return have_same_numbers and _are_similar(_joined(first), _joined(second))
 
 
 def same_author(written: str, name: Name) -> bool:
@@ -163,11 +164,11 @@ def equal_authors(written: str, name: Name) -> bool:
 def count_words(title: str) -> int:
     """Return the number of words of a title; two letters of a script without blanks count as one."""
     words = _title(title)
-    wide = sum(
+    letters_without_blanks = sum(
         unicodedata.east_asian_width(letter) in "WF" or "\u0e00" <= letter < "\u1800"
         for letter in words
     )
-    return max(len(words.split()), wide // 2)
+    return max(len(words.split()), letters_without_blanks // 2)
 
 
 def _compare_authors(written: str, name: Name) -> bool | None:
@@ -183,7 +184,9 @@ def _compare_authors(written: str, name: Name) -> bool | None:
     if _is_group(author) or _is_group(family) or _is_acronym(name.family):
         return _compare_groups(written, name.family)
 
-    lacks_a_name = _significant_words(author) <= _significant_words(whole_name)
+    lacks_a_name = _significant_words(author) <= _significant_words(
+        whole_name
+    )  # "García" of "García Márquez"
     adds_a_name = _significant_words(family) <= _significant_words(author)
     return lacks_a_name or adds_a_name or _without_particles(author) == _without_particles(family)
 
@@ -228,13 +231,13 @@ def _has_latin_letter(words: str) -> bool:
 
 
 def _is_main_title(title: str, other: str) -> bool:
-    """Return whether a title without its subtitle is another one."""
+    """Return whether a title without its subtitle is another one, whose words are given."""
     main_title = _SUBTITLE.split(title, maxsplit=1)[0]
     return _joined(folded(main_title)) == _joined(other)
 
 
 def _has_subtitle(title: str, other: str) -> bool:
-    """Return whether a title without its subtitle, or without what follows that, is another one."""
+    """Return whether a title up to any of its marks, such as ":", is another one, whose words are given."""
     ends = (mark.start() for mark in _SUBTITLE.finditer(title))
     return any(_joined(_title(title[:end])) == _joined(other) for end in ends)
 
@@ -254,7 +257,7 @@ def _is_only_a_number(words: str) -> bool:
 
 
 def _signs(title: str) -> list[str]:
-    """Return the signs of a title that tell names apart, but are no letters."""
+    """Return the signs of a title that tell names apart, but are no letters: ["+", "+"] of "On C++"."""
     return _SIGNS.findall(unicodedata.normalize("NFKD", _MARKUP.sub("", title)))
 
 
@@ -269,6 +272,7 @@ def _numbers(words: str) -> list[str]:
 
 
 def _are_similar(one: str, other: str) -> bool:
+    """Return whether most letters of two titles are the same, in the same order."""
     from difflib import SequenceMatcher  # slow to import, and rarely needed
 
     first, second = sorted((one, other))  # it is not symmetric
@@ -303,11 +307,11 @@ def _compare_groups(one: str, other: str) -> bool | None:
     """
     first = _author(one)
     second = _author(other)
-    are_groups = (_is_group(first) or _is_acronym(one)) and (
-        _is_group(second) or _is_acronym(other)
-    )
-    if not are_groups:
+    is_first_group = _is_group(first) or _is_acronym(one)
+    is_second_group = _is_group(second) or _is_acronym(other)
+    if not is_first_group or not is_second_group:
         return None
+
     if _is_acronym_of(first, second) or _is_acronym_of(second, first):
         return True
     first_words = _own_words(first)

@@ -16,7 +16,7 @@ from doiuri._errors import DOISyntaxError
 from doiuri.works._csl import read_date
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 RETRACTIONS = {
     "retraction": "retracted",
@@ -124,25 +124,24 @@ def read_published_version(csl: Mapping[str, Any]) -> DOI | None:
 
 
 def _items_about(csl: Mapping[str, Any], work_name: str) -> list[Mapping[str, Any]]:
-    """Return the items of the metadata that may be notices about the work itself."""
+    """Return the items of the metadata that may be notices about the work itself.
+
+    They are those of ``updated-by``, and those of ``update-to`` that name the work.
+    """
     updates = list(_items(csl.get("update-to")))
-    noticed_works = _noticed_works(updates, work_name)
+    # The works that this one is a notice about, according to Retraction Watch
+    noticed_works = {_name_in(item) for item in updates if not _is_publishers(item)}
+    noticed_works -= {work_name, ""}
 
     about_work = []
     for member in (_custom(csl).get("updated-by"), csl.get("updated-by")):
         for item in _items(member):
-            # some publishers have Crossref list the works of a notice as if they were notices (see above)
+            # Some publishers have Crossref list the works of a notice as if they were notices (see above)
             is_reversed = _is_publishers(item) and _name_in(item) in noticed_works
             if not is_reversed:
                 about_work.append(item)
     about_work += (item for item in updates if _is_named(item, work_name))
     return about_work
-
-
-def _noticed_works(updates: Iterable[Mapping[str, Any]], work_name: str) -> set[str]:
-    """Return the names of the works that, according to Retraction Watch, the work is a notice about."""
-    names = {_name_in(item) for item in updates if not _is_publishers(item)}
-    return names - {work_name, ""}
 
 
 def _retraction_without_notice(csl: Mapping[str, Any], title: str) -> Notice | None:
@@ -156,11 +155,12 @@ def _retraction_without_notice(csl: Mapping[str, Any], title: str) -> Notice | N
 
 
 def _gravity(notice: Notice) -> tuple[int, int, str]:
+    """Return the sort key of a notice: the gravest first, then Retraction Watch's, then the oldest."""
     return _TYPES.index(notice.type), _SOURCES.index(notice.source), notice.date
 
 
 def _read_notice(item: Mapping[str, Any], work_name: str) -> Notice | None:
-    """Return the notice in an item; None if its type is unknown."""
+    """Return the notice in an item; None if its type, such as "new_version", is none of ``_TYPES``."""
     written_type = item.get("type")
     if not isinstance(written_type, str):
         return None
@@ -221,6 +221,7 @@ def _is_named(item: Mapping[str, Any], name: str) -> bool:
 
 
 def _read_doi(name: object) -> DOI | None:
+    """Return the DOI in a name or a link; None if it is none."""
     if not isinstance(name, str):
         return None
     try:

@@ -252,6 +252,7 @@ def _custom(notices: Iterable[Notice], published_version: DOI | None) -> dict[st
 
 
 def _is_link_to(doi: Handle, url: object) -> bool:
+    """Return whether a URL is that of a DOI, such as https://doi.org/10.1000/182."""
     if not isinstance(url, str):
         return False
     try:

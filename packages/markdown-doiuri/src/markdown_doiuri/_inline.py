@@ -53,13 +53,13 @@ class AutolinkProcessor(InlineProcessor):
         source = self._stash.written(m[1])
         text = source.text
         if not source.is_whole:
-            self._report.bad(text, DOISyntaxError(text, len(text), "other markup inside"))
+            self._report.add_bad_text(text, DOISyntaxError(text, len(text), "other markup inside"))
             return literal(f"<{text}"), start, m.start(1) + source.length
 
         try:
             doi = DOI.parse(text)
         except DOISyntaxError as error:
-            self._report.bad(text, error, link=True)
+            self._report.add_bad_text(text, error, link=True)
             return literal(f"<{text}>"), start, end
 
         if self._stash.in_link():
@@ -100,10 +100,10 @@ class _AllAtOncePattern(Pattern, ABC):
         if not links:
             return None
 
-        *others, last = links
+        *earlier, last = links
         parts: list[str] = []
         end = 0
-        for link in others:
+        for link in earlier:
             parts.append(text[end : link.start])
             parts.append(self._stash.add(link.element))
             end = link.end

@@ -199,7 +199,7 @@ def mark_missing(link: Element) -> None:
 
 def without_cards(page: str) -> str:
     """Return HTML without the cards of links."""
-    return _WITH_CARD.sub(lambda found: _DESCRIBED.sub("", found["link"]), page)
+    return _WITH_CARD.sub(lambda card: _DESCRIBED.sub("", card["link"]), page)
 
 
 def finish_links(root: Element, base: str) -> None:
@@ -218,17 +218,17 @@ def _break_name(link: Element, base: str) -> None:
     # a title is no AtomicString, and a name has no children
     if not isinstance(link.text, AtomicString) or len(link):
         return
-    first, *others = _parts(link.text)
-    if not others or not _leads_to_doi(link, base):
+    first, *following = _parts(link.text)
+    if not following or not _leads_to_doi(link, base):
         return
 
     link.text = AtomicString(first)
-    for part in others:
+    for part in following:
         SubElement(link, "wbr").tail = AtomicString(part)
 
 
 def _parts(name: str) -> list[str]:
-    """Return the parts of a name between which a line may break."""
+    """Return the parts of a name between which a line may break; a short one is one part."""
     ampersand = literal("&")  # one character, without the ";" after which a line may break
     parts = breakable(name.replace(ampersand, "\0"))
     return [part.replace("\0", ampersand) for part in parts]

@@ -130,11 +130,14 @@ class CitationReader:
         return replace(cite, **where._asdict()), brackets.end()
 
     def _cites(self, written: str) -> tuple[CitationItem, ...]:
-        """Return what a citation cites, or nothing if it is not a citation."""
+        """Return what a citation such as ``see @kahn, p. 3; @doi:10.1000/182`` cites, or nothing if it is none.
+
+        An unknown id is reported, if there are files of works that could have it.
+        """
         source = self._stash.written(written)
         if not source.is_whole or "@" not in source.text:
             return ()
-        words = _SEPARATOR.sub("; ", source.text).split()
+        words = _SEPARATOR.sub("; ", source.text).split()  # "@kahn;@li" is "@kahn; @li"
         text = " ".join(_without_stop(word) for word in words)
         ids = self._citing.library.ids
         try:
@@ -143,14 +146,13 @@ class CitationReader:
             return ()
         except ValueError as error:
             if ids is not None:
-                self._report.bad(written, DOISyntaxError(written, 0, str(error)))
+                self._report.add_bad_text(written, DOISyntaxError(written, 0, str(error)))
             return ()
 
-        expected = _AT_DOI if ids is None else _AT
-        has_other_marks = any(not expected.match(cite.typed) for cite in cites)
-        has_markup = any(_MARKUP.search(cite.prefix + cite.suffix) for cite in cites)
-        if has_other_marks or has_markup:
-            return ()
+        beginning = _AT_DOI if ids is None else _AT
+        for cite in cites:
+            if not beginning.match(cite.typed) or _MARKUP.search(cite.prefix + cite.suffix):
+                return ()
         return cites
 
 
@@ -169,7 +171,7 @@ def raw_html_in(data: str) -> Callable[[int], bool]:
 
 
 def _without_stop(word: str) -> str:
-    """Return a word of a citation; if it is a name, without the stop at its end, but with a comma after that."""
+    """Return a word of a citation; if it is a name, without the stop at its end: ``@kahn.,`` is ``@kahn,``."""
     if "@" not in word[:2]:
         return word
     name = word.rstrip(",;")
@@ -221,7 +223,7 @@ class MentionFinder:
         rendered = RenderedText(data, self._stash)
         matches = list(find(rendered.text))
         for invalid in self._rule.invalid(rendered.text, matches):
-            self._report.bad(invalid.text, invalid.error)
+            self._report.add_bad_text(invalid.text, invalid.error)
         mentions: list[BareMention] = []
         linked_end = 0  # in the rendered text, of the last mention
         for match in matches:
@@ -251,14 +253,13 @@ class MentionFinder:
             return citation
         if not self._rule.includes(rendered.text, match, linked_end):
             return None
-        start = match.start
-        name = start + len(match.label)
-        if rendered.is_broken(start, name):
-            start = name  # **DOI:** 10.1000/182
+        name_start = match.start + len(match.label)
+        label_is_apart = rendered.is_broken(match.start, name_start)  # **DOI:** 10.1000/182
+        start = name_start if label_is_apart else match.start
         return _mention_from(rendered, start, match)
 
     def _citation(self, match: Match, rendered: RenderedText) -> BareMention | None:
-        """Return the citation if a match is one: ``@doi:`` and a name, and not in a word."""
+        """Return the citation if a match is one, as in ``by @doi:10.1000/182``, and not ``me@doi:10.1000/182``."""
         if not self._citations or match.start == 0:
             return None
         at = match.start - 1

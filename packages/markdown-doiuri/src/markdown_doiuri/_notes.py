@@ -41,7 +41,14 @@ _INLINE = frozenset("a abbr b del em i ins mark q s small span strong sub sup u"
 
 
 class NotesTreeprocessor(Treeprocessor):
-    """Makes a footnote of each citation in a text, in one numbering with those of the author."""
+    """Puts the marks of citations where readers expect them, and makes footnotes in styles of notes.
+
+    1. In a style of raised numbers, each citation becomes a mark after the punctuation: ``so [@kahn].`` is
+       ``so.[@kahn]``.
+    2. In a style of notes, a mark is put in the place of each citation, which moves into a new footnote.
+    3. Notes get their numbers, those of the author included, in the order of their marks, and citations the
+       order in which readers meet them.
+    """
 
     def __init__(
         self,
@@ -64,15 +71,17 @@ class NotesTreeprocessor(Treeprocessor):
         citing = self._options.citing
         if not citations.cited:
             return
+
         if citing.raises_numbers:
             _Marks(root, citations, citing.stops_in_quotes).move_numbers()
         if not citing.styles().citations.is_note:
             return
+
         footnotes = self._footnotes()
         made: dict[str, Element] = {}
         if citing.makes_notes and citations.page:
             if footnotes is None:
-                self._tell()
+                self._tell_no_footnotes()
             else:
                 maker = _NoteMaker(root, footnotes, citations, citing.stops_in_quotes)
                 made = maker.make(f"doi-{self._options.place}")
@@ -85,10 +94,10 @@ class NotesTreeprocessor(Treeprocessor):
                 return extension
         return None
 
-    def _tell(self) -> None:
+    def _tell_no_footnotes(self) -> None:
         """Say that there are no footnotes; it is a problem only if the author has asked for them."""
         if self._options.shared.notes:
-            self._report.of_list([Problem("notes", _NO_FOOTNOTES)])
+            self._report.add([Problem("notes", _NO_FOOTNOTES)])
         else:
             self._inform(_NO_FOOTNOTES)
 
@@ -108,7 +117,10 @@ def _is_mark(sup: Element) -> bool:
 
 
 class _Marks:
-    """The marks in a text: raised numbers, or those of notes."""
+    """The marks in a text: raised numbers, or those of notes.
+
+    :param stops_in_quotes: whether a full stop stands before the quotation mark that closes a quotation.
+    """
 
     def __init__(self, root: Element, citations: Citations, stops_in_quotes: bool) -> None:
         self._citations = citations
@@ -127,41 +139,51 @@ class _Marks:
                 self._move(element)
 
     def _with_following(self, mark: Element, citation: InlineCitation) -> InlineCitation:
-        """Return a citation with those in brackets that follow its mark at once, which are removed."""
+        """Return a citation with those in brackets that follow its mark at once, which are removed.
+
+        ``[@kahn] [@li]`` is one citation, as ``[@kahn; @li]`` is.
+        """
         cited = self._citations.cited
         parent = self._parents[mark]
         while not (mark.tail or "").strip():
-            siblings = list(parent)
-            following = siblings[siblings.index(mark) + 1 :][:1]
-            if not following or following[0] not in cited or cited[following[0]].form != "p":
+            following = _next_sibling(parent, mark)
+            if following not in cited or cited[following].form != "p":
                 break
-            taken = cited.pop(following[0])
+            taken = cited.pop(following)
             citation = citation._replace(cites=(*citation.cites, *taken.cites))
-            mark.tail = following[0].tail
-            parent.remove(following[0])
+            mark.tail = following.tail
+            parent.remove(following)
         return citation
 
     def _move(self, mark: Element) -> None:
-        """Move the punctuation that follows a mark before it, and delete the space before."""
+        """Move the punctuation that follows a mark before it, and delete the space before.
+
+        With the mark in brackets, ``so [1], and`` becomes ``so,[1] and``, and ``*so* [1].`` becomes ``*so*.[1]``.
+        """
         parent = self._parents[mark]
         siblings = list(parent)
         index = siblings.index(mark)
         before = siblings[index - 1] if index > 0 else None
         text = (parent.text if before is None else before.tail) or ""
-        visible = text if text.strip() else self._text_before(parent, siblings[:index])
+        has_text = text.strip() != ""
 
-        # Only a text of its own can take a stop into its quotation marks
-        into_quotes = self._stops_in_quotes and bool(text.strip())
-        moved_before, mark.tail = move_mark(visible, mark.tail or "", stops_in_quotes=into_quotes)
-        if not text.strip():
-            moved_before = moved_before.removeprefix(visible.rstrip())
-            if not moved_before and before in self._marks:
-                moved_before = _APART
-        if before is None:
-            parent.text = moved_before
+        if has_text:
+            text_before, mark.tail = move_mark(
+                text, mark.tail or "", stops_in_quotes=self._stops_in_quotes
+            )
         else:
-            before.tail = moved_before
-        if not mark.tail and siblings[index + 1 :][:1] and siblings[index + 1] in self._marks:
+            # The words stand in another element, which cannot take a stop into its quotation marks
+            words = self._text_before(parent, siblings[:index])
+            with_stop, mark.tail = move_mark(words, mark.tail or "", stops_in_quotes=False)
+            text_before = with_stop.removeprefix(words.rstrip())
+            if not text_before and before in self._marks:
+                text_before = _APART
+        if before is None:
+            parent.text = text_before
+        else:
+            before.tail = text_before
+
+        if not mark.tail and _next_sibling(parent, mark) in self._marks:
             mark.tail = _APART
 
     def _text_before(self, parent: Element, siblings: list[Element]) -> str:
@@ -169,6 +191,12 @@ class _Marks:
         while siblings and siblings[-1] in self._marks and not (siblings[-1].tail or "").strip():
             siblings = siblings[:-1]
         return next((text for text in _texts_before(parent, siblings) if text.strip()), "")
+
+
+def _next_sibling(parent: Element, element: Element) -> Element | None:
+    siblings = list(parent)
+    following = siblings[siblings.index(element) + 1 :]
+    return following[0] if following else None
 
 
 class _NoteMaker(_Marks):
@@ -189,19 +217,21 @@ class _NoteMaker(_Marks):
     def make(self, prefix: str) -> dict[str, Element]:
         """Make the footnotes; return the citations that are their texts, by the ids of the notes.
 
-        :param prefix: what the names of the notes begin with
+        Citations in the author's own notes stay there.
+
+        :param prefix: what the names of the notes begin with.
         """
         cited = self._citations.cited
         in_notes = {part for item in _items(self._root).values() for part in item.iter()}
         made: dict[str, Element] = {}
         for element in list(cited):
-            is_left_out = element in in_notes or element in self._citations.unlinked
-            if is_left_out or element not in cited:  # another has taken it into its note
+            is_taken = element not in cited  # into the note of the citation before it
+            if is_taken or element in in_notes or element in self._citations.unlinked:
                 continue
             name = self._new_name(prefix, len(made) + 1)
-            made[name] = self._replace(element, self._mark(name))
+            made[name] = self._put_mark(element, self._mark(name))
         if made:
-            self._add(made)
+            self._add_notes(made)
         return {self._footnotes.makeFootnoteId(name): element for name, element in made.items()}
 
     def _new_name(self, prefix: str, number: int) -> str:
@@ -219,44 +249,49 @@ class _NoteMaker(_Marks):
         self._marks.add(mark)
         return mark
 
-    def _replace(self, element: Element, mark: Element) -> Element:
-        """Put the mark in the place of a citation, or after its name; return the citation for the note."""
+    def _put_mark(self, element: Element, mark: Element) -> Element:
+        """Put the mark in the place of a citation, or after its name; return the citation for the note.
+
+        ``see [@kahn, p. 3]`` becomes the mark, ``@kahn [p. 3]`` the author's name and the mark; then the note has
+        the rest, such as the title and the page.
+        """
         cited = self._citations.cited
         citation = cited[element]
         parent = self._parents[element]
         index = list(parent).index(element)
         mark.tail = element.tail
         element.tail = None
-        note = element
         if citation.form == "t":
             parent.insert(index + 1, mark)
-            names = [replace(c, label="", locator="", suffix="") for c in citation.cites]
+            names = [replace(cite, label="", locator="", suffix="") for cite in citation.cites]
             cited[element] = citation._replace(form="author", cites=tuple(names))
             self._citations.notes[element] = CitationNote(part="name")
-            rest = [replace(c, prefix="", no_author=True) for c in citation.cites]
+
             note = Element(element.tag, dict(element.attrib))
+            rest = [replace(cite, prefix="", no_author=True) for cite in citation.cites]
             citation = citation._replace(form="p", cites=tuple(rest))
         else:
             parent[index] = mark
+            note = element
         self._parents[mark] = parent
         cited[note] = self._with_following(mark, citation)
         self._citations.notes[note] = CitationNote(part="note")
         self._move(mark)
         return note
 
-    def _add(self, made: Mapping[str, Element]) -> None:
-        """Let the extension make the notes, and put the citations into them."""
+    def _add_notes(self, made: Mapping[str, Element]) -> None:
+        """Let the extension make the notes, after those of the author, and put the citations into them."""
         footnotes = self._footnotes
-        theirs = _items(self._root)
+        items_of_author = list(_items(self._root).values())
         of_author = footnotes.footnotes
         footnotes.footnotes = OrderedDict()
         for name in made:
             footnotes.setFootnote(name, "x")
-        if theirs:
+
+        if items_of_author:
             div = footnotes.makeFootnotesDiv(self._root)
             items = [] if div is None else list(div.iterfind("ol/li"))
-            last = list(theirs.values())[-1]
-            self._parents[last].extend(items)
+            self._parents[items_of_author[-1]].extend(items)
         else:
             FootnoteTreeprocessor(footnotes).run(self._root)
             items = list(_items(self._root).values())
@@ -271,7 +306,7 @@ class _NoteMaker(_Marks):
 class _Order:
     """Brings notes and citations into the order in which readers meet them: that of the marks.
 
-    :param made: the citations that are the texts of notes, by the ids of these
+    :param made: the citations that are the texts of notes, by the ids of these; {} if no notes were made.
     """
 
     def __init__(
@@ -289,10 +324,11 @@ class _Order:
 
     def set(self) -> None:
         """Number the notes if some were made, and say of each citation what is around it."""
-        order = list(self._items)
         if self._made:
             marks = [mark for mark in self._marks() if mark in self._items]
-            order = list(dict.fromkeys([*marks, *order]))
+            order = list(dict.fromkeys([*marks, *self._items]))
+        else:
+            order = list(self._items)
         numbers = {id_: number for number, id_ in enumerate(order, 1)}
         if self._made:
             self._number(numbers)
@@ -303,8 +339,8 @@ class _Order:
         for element, number in self._in_order(numbers):
             cited[element] = self._citations.cited[element]
             around = _text_around(element, parents, in_note=number > 0)
-            noted = self._citations.notes.get(element, CitationNote())
-            notes[element] = noted._replace(around=around, number=number)
+            note = self._citations.notes.get(element, CitationNote())
+            notes[element] = note._replace(around=around, number=number)
         if not self._made:  # without marks of ours, the order is that of the source
             cited = {element: cited[element] for element in self._citations.cited}
         self._citations.cited = cited
@@ -317,7 +353,7 @@ class _Order:
                 yield link.get("href", "")[1:]
 
     def _number(self, numbers: Mapping[str, int]) -> None:
-        """Show the numbers of notes, and sort these."""
+        """Show the numbers of notes in their marks and in the titles of links back, and sort the notes."""
         assert self._footnotes is not None  # noqa: S101 (it has made them)
         text = self._footnotes.getConfig("SUPERSCRIPT_TEXT")
         title = self._footnotes.getConfig("BACKLINK_TITLE")
@@ -335,22 +371,24 @@ class _Order:
                     listed[:] = sorted(listed, key=lambda item: numbers[item.get("id", "")])
 
     def _in_order(self, numbers: Mapping[str, int]) -> Iterator[tuple[Element, int]]:
-        """Yield the citations with the numbers of their notes: those in a note after its first mark."""
+        """Yield the citations with the numbers of their notes, 0 in the text.
+
+        Those in a note come after its first mark; those in notes without a mark come last.
+        """
         cited = self._citations.cited
         in_notes = {part for item in self._items.values() for part in item.iter()}
-        met: set[str] = set()
+        without_mark = dict.fromkeys(self._items)
         for element in self._root.iter():
             if element in in_notes:
                 continue
             if element in cited:
                 yield element, 0
             id_ = element.get("href", "")[1:]
-            if element.get("class") == _MARK and id_ in self._items and id_ not in met:
-                met.add(id_)
+            if element.get("class") == _MARK and id_ in without_mark:
+                del without_mark[id_]
                 yield from self._in_note(id_, numbers)
-        for id_ in self._items:
-            if id_ not in met:
-                yield from self._in_note(id_, numbers)
+        for id_ in without_mark:
+            yield from self._in_note(id_, numbers)
 
     def _in_note(self, id_: str, numbers: Mapping[str, int]) -> Iterator[tuple[Element, int]]:
         for element in self._items[id_].iter():
@@ -359,7 +397,10 @@ class _Order:
 
 
 def _text_around(element: Element, parents: Mapping[Element, Element], *, in_note: bool) -> Around:
-    """Return the nearest words before and after a citation in its paragraph."""
+    """Return the nearest words before and after a citation in its paragraph.
+
+    They may stand in the elements around it, such as the "so" of ``so *[@kahn]*``.
+    """
     before = ""
     after = ""
     node = element

@@ -118,18 +118,20 @@ class MarkdownOptions:
         """Return the options in ``values``, checked; raises ValueError that names the invalid one."""
         shared = Options.read(values, options=_SHARED)
         mentions = MentionRule.read(values)
-        own = {option.name: option.read(values) for option in OWN if option not in MENTION_OPTIONS}
+        settings = {
+            option.name: option.read(values) for option in OWN if option not in MENTION_OPTIONS
+        }
         citing = Citing(shared)
-        nocite = read_nocite(citing, own["nocite"])
-        own["nocite"] = tuple(nocite.keys)
-        own["misspelt"] = tuple(nocite.problems)
+        nocite = read_nocite(citing, settings["nocite"])
+        settings["nocite"] = tuple(nocite.keys)
+        settings["misspelt"] = tuple(nocite.problems)
 
-        own["list_links"] = own["list_links"] and own["citations"]
-        if own["locked"]:
+        settings["list_links"] = settings["list_links"] and settings["citations"]
+        if settings["locked"]:
             if not shared.lock:
                 raise ValueError('locked: needs a lock file; name it with the option "lock"')
             shared = replace(shared, offline=True)
-        return cls(shared, citing, mentions, **own)
+        return cls(shared, citing, mentions, **settings)
 
 
 class _Nocite(NamedTuple):

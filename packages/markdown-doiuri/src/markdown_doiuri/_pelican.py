@@ -37,9 +37,9 @@ def register() -> None:
     from pelican.log import LimitLogger
     from pelican.readers import MarkdownReader, Readers
 
-    told: set[tuple[str, str]] = set()  # what has no line, in this run
+    reported: set[tuple[str, str]] = set()  # the problems of this run
 
-    class Reader(MarkdownReader):  # type: ignore[misc]  # Pelican has no types
+    class DOIMarkdownReader(MarkdownReader):  # type: ignore[misc]  # Pelican has no types
         def __init__(self, settings: dict[str, Any]) -> None:
             configs = settings["MARKDOWN"].setdefault("extension_configs", {})
             self._options: dict[str, object] = configs.setdefault("doiuri", {})
@@ -47,11 +47,11 @@ def register() -> None:
 
         def read(self, source_path: str) -> Any:
             self._options["file"] = os.path.relpath(source_path, self.settings["PATH"])
-            with conversions(Scope(reported=told)):  # first the article, then its summary
+            with conversions(Scope(reported=reported)):  # first the article, then its summary
                 return super().read(source_path)
 
     def begin(pelican: Any) -> None:
-        told.clear()
+        reported.clear()
         pelican.settings |= {"CACHE_CONTENT": False, "LOAD_CONTENT_CACHE": False}
 
     def add(readers: Readers) -> None:
@@ -60,7 +60,7 @@ def register() -> None:
             for extension, reader in readers.reader_classes.items()
             if reader is MarkdownReader
         ]
-        readers.reader_classes |= dict.fromkeys(of_markdown, Reader)
+        readers.reader_classes |= dict.fromkeys(of_markdown, DOIMarkdownReader)
 
     def plain_summary(content: Any) -> None:
         summary = content.get_summary

@@ -79,7 +79,7 @@ _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
 
 
 class CitationNote(NamedTuple):
-    """What the note of a citation has to do with it."""
+    """Where a citation stands in a style of notes, and which part of a citation it is."""
 
     around: Around = Around()
     """The text around it."""
@@ -109,7 +109,7 @@ class Citations:
     """The links without a text of their own that show metadata."""
     answers: dict[DOI, Answer] = field(default_factory=dict)
     notes: dict[Element, CitationNote] = field(default_factory=dict)
-    """In a style of notes, what the notes of citations have to do with them."""
+    """In a style of notes, where the citations stand; in the order of ``cited``."""
     entries: EntryCache | None = None
     """The texts of the entries of other pages and builds; those of this page are added."""
 
@@ -193,29 +193,36 @@ class ReferencesTreeprocessor(Treeprocessor):
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
         used = used_ids(root, self.md) if self._citations.listed else set()
         writer = self._writer(self._citations, used)
-        entries = None
+        entries = None if writer is None else writer.write()
+
         reasons = [*self._options.citing.library.problems]
         if writer is not None:
-            entries = writer.write()
-            self._report.of_list(self._options.misspelt)
+            self._report.add(self._options.misspelt)
             reasons += writer.problems
-            if self._options.citing.raises_numbers and toc_of(self.md) is not None:
-                self._name_headings(root)
-        self._report.of_list(Problem("citations", reason) for reason in reasons)
+        self._report.add(Problem("citations", reason) for reason in reasons)
 
+        has_numbers = writer is not None and self._options.citing.raises_numbers
+        if has_numbers and toc_of(self.md) is not None:
+            self._name_headings(root)
+        self._place(root, entries, writer)
+
+    def _place(self, root: Element, entries: Element | None, writer: Writer | None) -> None:
+        """Put the list at its first marker, or else at the end; if there is no list, remove its heading."""
         places = marked_places(root)
-        if writer is not None and entries is not None and not places:
+        for number, (parent, marker) in enumerate(places):
+            index = list(parent).index(marker)
+            if number == 0 and entries is not None:
+                parent[index] = entries
+            else:
+                parent.remove(marker)
+                _remove_lone_heading(parent, index)
+        if places or writer is None:
+            return
+
+        if entries is not None:
             writer.add_heading(root, entries)
             root.append(entries)
-        replacement = [] if entries is None else [entries]
-        for parent, marker in places:
-            index = list(parent).index(marker)
-            parent[index : index + 1] = replacement
-            if not replacement:
-                _remove_lone_heading(parent, index)
-            replacement = []  # only the first marker becomes the list
-        is_elsewhere = writer is not None and writer.lists_elsewhere
-        if is_elsewhere and not places and len(root):
+        elif writer.lists_elsewhere and len(root):
             _remove_lone_heading(root, len(root))
 
     def _name_headings(self, root: Element) -> None:
@@ -230,7 +237,7 @@ class ReferencesTreeprocessor(Treeprocessor):
 
 
 def _without(element: Element, left_out: Container[Element]) -> Element:
-    """Return a copy of an element in which some of its parts are empty."""
+    """Return a copy of an element in which the parts in ``left_out`` are empty."""
     copied = deepcopy(element)
     for part, copy in [*zip(element.iter(), copied.iter(), strict=True)]:
         if part in left_out:
@@ -245,14 +252,16 @@ def _text_in(heading: Element, md: Markdown) -> str:
 
 
 def _remove_lone_heading(parent: Element, index: int) -> None:
-    """Remove the heading before an index, if it was that of a list which is not there: nothing follows in it."""
-    if index == 0 or parent[index - 1].tag not in HEADINGS:
-        return
-    heading = parent[index - 1]
-    if heading.tag == "h1" or len(heading):  # the title of the page, or a heading with a citation
+    """Remove the heading before an index if nothing follows in its section, which was to hold the list.
+
+    The title of the page stays, and so does a heading with a citation.
+    """
+    heading = parent[index - 1] if index > 0 else None
+    if heading is None or heading.tag not in HEADINGS or heading.tag == "h1" or len(heading):
         return
     following = parent[index].tag if index < len(parent) else "h1"
-    if following in HEADINGS and following <= heading.tag:
+    section_is_empty = following in HEADINGS and following <= heading.tag
+    if section_is_empty:
         parent.remove(heading)
 
 
@@ -276,6 +285,11 @@ class BackTo(NamedTuple):
 class Writer:
     """Writes the citations and the list of references of one page.
 
+    1. ``__init__`` reads the works of the list, and gives each entry its id.
+    2. ``write`` fills the elements that stand for citations, and notes the id of each citation of an entry.
+    3. It then makes the list, whose entries lead back to these citations.
+
+    :param used: the ids that the page has; those of citations and entries are added.
     :param page: the name of the page, if the list has citations of several.
     """
 
@@ -286,7 +300,7 @@ class Writer:
         self._citations = citations
         self._used = used
         self._page = page
-        self._cited = self._works(citations.listed)
+        self._backlinks = self._works(citations.listed)
         self._references = self._bibliography()
         has_list = citations.page and self._references.has_entries
         references = self._references.references if has_list else ()
@@ -311,7 +325,7 @@ class Writer:
         return {key: [] for key in listed}
 
     def _bibliography(self) -> Bibliography:
-        return bibliography_of(self._options.citing, self._cited, self._citations.answers)
+        return bibliography_of(self._options.citing, self._backlinks, self._citations.answers)
 
     def _entry_id(self, key: Key) -> str:
         return toc.unique(f"ref-{self._options.place}{slug(key)}", self._used)
@@ -322,8 +336,8 @@ class Writer:
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
         for element, spans in self._written():
-            noted = self._citations.notes.get(element)
-            self._is_name = noted is not None and noted.part == "name"
+            note = self._citations.notes.get(element)
+            self._is_name = note is not None and note.part == "name"
             element.tag = "span"
             element.text = None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
@@ -335,15 +349,18 @@ class Writer:
         return self.entries() if self._citations.page else None
 
     def _written(self) -> Iterator[tuple[Element, tuple[Span, ...]]]:
-        """Yield the elements that stand for citations, each with its text."""
+        """Yield the elements that stand for citations, each with its text.
+
+        In a style of notes, a citation such as ``@kahn`` was divided: its name stays in the sentence, and the
+        note of the rest is the next element.
+        """
         cited = self._citations.cited
         notes = self._citations.notes
-        of_notes = [note.number for note in notes.values()]
-        has_notes = any(note.part for note in notes.values())
-        placed = self._references.placed(
-            ((citation.form, citation.cites) for citation in cited.values()),
-            of_notes if has_notes else None,
-        )
+        note_numbers = None
+        if any(note.part for note in notes.values()):
+            note_numbers = [note.number for note in notes.values()]
+        forms_and_cites = ((citation.form, citation.cites) for citation in cited.values())
+        placed = self._references.placed(forms_and_cites, note_numbers)
         display = self._options.shared.display
         for index, (element, citation) in enumerate(cited.items()):
             cites = placed[index]
@@ -371,21 +388,24 @@ class Writer:
     def list_of(
         self, references: Iterable[Reference], keys: Container[Key] | None = None
     ) -> Element | None:
-        """Return the list with these entries, and links that stand for others; None if it is empty.
+        """Return the list with these entries, and links in place of works that are not known yet; None if empty.
 
-        :param keys: the works to which the others are limited
+        :param keys: the works that may have such links; by default all.
         """
         entries = self._references.entries(references, self._citations.entries)
-        waiting = self._references.waiting(self._options.shared.display)
-        entries += [entry for entry in waiting if keys is None or entry.key in keys]
+        for entry in self._references.waiting(self._options.shared.display):
+            if keys is None or entry.key in keys:
+                entries.append(entry)
         if not entries:
             return None
+
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
         if self._references.is_numbered:
             items = SubElement(section, "ol", {"class": _LIST_CLASS})
         else:
             items = SubElement(section, "ul", {"class": _LIST_CLASS, "style": _HANGING})
         section.text = items.text = items.tail = section.tail = "\n"
+
         for place, entry in enumerate(entries, 1):
             item = SubElement(items, "li", {"class": _ENTRY_CLASS})
             if self._references.is_numbered and entry.number != place:
@@ -393,7 +413,7 @@ class Writer:
             if entry.key in self._ids:
                 item.set("id", self._ids[entry.key])
             self._fill(item, entry.spans, self._link)
-            self._link_back(item, self._cited[entry.key])
+            self._link_back(item, self._backlinks[entry.key])
             item.tail = "\n"
         return section
 
@@ -408,7 +428,10 @@ class Writer:
     def _fill(
         self, element: Element, spans: Iterable[Span], link: Callable[[Element, Key], None]
     ) -> None:
-        """Add text to an element; ``link`` makes an element a link."""
+        """Add text to an element: a link for each span with a target, and an element for each format.
+
+        :param link: makes an element a link to a target.
+        """
         for span in spans:
             inside = element
             if span.target is not None:
@@ -434,7 +457,7 @@ class Writer:
             mark_missing(link)
 
     def _link_to_entry(self, link: Element, key: Key) -> None:
-        """Make ``link`` a link to an entry; without one, to the DOI."""
+        """Make ``link`` a link to the entry of a work; without one, to the DOI, or else text."""
         if key not in self._ids:
             if isinstance(key, DOI):
                 self._link(link, key)
@@ -443,12 +466,13 @@ class Writer:
             return
 
         self._times[key] += 1
+        number = self._times[key]
         name = f"cite-{self._options.place}{slug(key)}"
-        if self._times[key] > 1:
-            name = f"{name}-{self._times[key]}"
+        if number > 1:
+            name = f"{name}-{number}"
         id_ = toc.unique(name, self._used)
         if not self._is_name:  # entries lead back to its note
-            self._cited[key].append(Backlink(self._page, id_))
+            self._backlinks[key].append(Backlink(self._page, id_))
         self._linked[link] = self._entries[key]
         link.set("href", self._entry_url(key))
         link.set("id", id_)
@@ -485,7 +509,7 @@ def without_references(html: str) -> str:
 
 
 def used_ids(root: Element, md: Markdown) -> set[str]:
-    """Return the ids that the page has already, in elements and in raw HTML."""
+    """Return the ids that the page has already, in elements and in raw HTML such as ``<h2 id="x">``."""
     used = {element.attrib["id"] for element in root.iter() if "id" in element.attrib}
     for raw in md.htmlStash.rawHtmlBlocks:
         if isinstance(raw, str) and "id" in raw.lower():
@@ -512,8 +536,12 @@ class HeadingTreeprocessor(Treeprocessor):
         self._display = display
 
     def run(self, root: Element) -> None:
-        """Set the ids of the headings in ``root``, in place, before metadata replaces DOIs."""
+        """Set the ids of the headings in ``root``, in place, and then the texts of links without one.
+
+        So an id comes from a DOI as it is written, and is the same before and after its metadata are known.
+        """
         self._set_ids(root)
+
         works = works_of(self._citations.answers)
         for link, doi in self._citations.untitled.items():
             link.text = AtomicString(literal(self._display(doi, works.get(doi))))

@@ -167,19 +167,19 @@ class Problems:
         self._errors: dict[_BadText, DOISyntaxError] = {}
         self._occurrences: Counter[_BadText] = Counter()
         self._plain_source: str | None = None
-        self._left = _MAX_SEARCHED
+        self._searchable = _MAX_SEARCHED  # characters that may still be searched
         self.markers = 0
         """How often the document marks the place of the list of references."""
         self.nocite: set[str] = set()
         """What is only listed because of the option ``nocite``."""
 
-    def bad(self, text: str, error: DOISyntaxError, *, link: bool = False) -> None:
+    def add_bad_text(self, text: str, error: DOISyntaxError, *, link: bool = False) -> None:
         """Note an occurrence of ``text``, which looks like a DOI or its URI in a link, but is not one."""
         bad = _BadText(text, link)
         self._errors.setdefault(bad, error)
         self._occurrences[bad] += 1
 
-    def missing(self, dois: Mapping[DOI, DOI | None]) -> None:
+    def add_missing(self, dois: Mapping[DOI, DOI | None]) -> None:
         """Note where DOIs are that do not exist, with the registered ones that were probably meant."""
         if not dois:
             return
@@ -189,42 +189,43 @@ class Problems:
             advice = next((advice for advice in advise(doi) if advice.suggestion), None)
             reason = "not found" if advice is None else f"not found ({advice.message})"
             dead = dead_doi(doi, meant=meant)
-            self._add(f"doi:{doi.name}", reason, dead.suggestion, lines[doi])
+            self._add_in_lines(f"doi:{doi.name}", reason, dead.suggestion, lines[doi])
 
-    def of_list(self, problems: Iterable[Problem]) -> None:
-        """Note what is wrong with the list of references."""
+    def add(self, problems: Iterable[Problem]) -> None:
+        """Note problems whose place is known, or which have none."""
         self._scope.pending += [_PendingProblem(problem, self._warn) for problem in problems]
 
-    def add_first(self, doi: DOI, reason: str) -> None:
+    def add_at_first_use(self, doi: DOI, reason: str) -> None:
         """Note what is wrong with a DOI, in the first line that has it; on a site, on the first page."""
         text = f"doi:{doi.name}"
         if (text, reason) in self._scope.reported:
             return
         lines = self._lines_of([doi])[doi]
-        self._add(text, reason, None, lines[:1])
+        self._add_in_lines(text, reason, None, lines[:1])
 
     def finish(self) -> None:
         """Note the bad texts, and a second marker of the list of references."""
         if self.markers > 1 and self.page:
             reason = "the list of references is at the first of these lines"
-            self._add(MARKER, reason, None, [self._line_of_second_marker()])
+            self._add_in_lines(MARKER, reason, None, [self._line_of_second_marker()])
         if not self._errors:
             return
 
         source = self._without_code()
         for bad, noted in self._errors.items():
             error = with_suggestion(noted)
-            self._add(bad.text, error.reason, error.suggestion, self._lines_of_bad(bad, source))
+            lines = self._lines_of_bad(bad, source)
+            self._add_in_lines(bad.text, error.reason, error.suggestion, lines)
 
-    def _add(
+    def _add_in_lines(
         self, doi: str, reason: str, suggestion: str | None, lines: Sequence[int | None]
     ) -> None:
         """Note a problem in each of these lines; None is an unknown line."""
         if doi in self.nocite:
-            self.of_list([Problem(doi, reason, suggestion, file="nocite")])
+            self.add([Problem(doi, reason, suggestion, file="nocite")])
             return
         file = self._scope.file or self._file
-        self.of_list(Problem(doi, reason, suggestion, line, file) for line in lines)
+        self.add(Problem(doi, reason, suggestion, line, file) for line in lines)
 
     def _line_of_second_marker(self) -> int | None:
         markers = list(_MARKED.finditer(self._without_code()))
@@ -234,7 +235,10 @@ class Problems:
         return _line_at(self._source, second)
 
     def _lines_of_bad(self, bad: _BadText, source: str) -> Sequence[int | None]:
-        """Return the lines of a text that is not a DOI, as many as it occurs in, or one that may be None."""
+        """Return the lines of a text that is not a DOI, at most as many as its occurrences.
+
+        If it is written in another way, such as with an entity, it has one line, which is None if unknown.
+        """
         times = self._occurrences[bad]
         if bad.is_link:
             lines = self._lines_with(source, bad.text, times, _LINK_STARTS)
@@ -258,14 +262,19 @@ class Problems:
         A DOI that is not found there has the first line with its name, which is None if there is none.
         """
         source = self._without_code()
-        lines: dict[DOI, dict[int | None, None]] = {doi: {} for doi in dois}
+        lines: dict[DOI, list[int | None]] = {doi: [] for doi in dois}
         matches = [match for match in find(source, "markdown") if match.doi in lines]
         # a bare name after a slash is a part of another address, such as a publisher's
         matches = [match for match in matches if source[match.start - 1 : match.start] != "/"]
         numbers = _line_numbers(source, [match.start for match in matches])
         for match, number in zip(matches, numbers, strict=True):
-            lines[match.doi][number] = None
-        return {doi: list(numbers) or [self._line(doi.name)] for doi, numbers in lines.items()}
+            if number not in lines[match.doi][-1:]:
+                lines[match.doi].append(number)
+
+        for doi, of_doi in lines.items():
+            if not of_doi:
+                of_doi.append(self._line(doi.name))
+        return lines
 
     def _without_code(self) -> str:
         return without_code(self._source)
@@ -287,14 +296,17 @@ class Problems:
         return self._plain_source
 
     def _positions(self, source: str, text: str) -> Iterator[int]:
-        """Yield the positions of ``text``, but not in a longer name, until too much has been searched."""
+        """Yield the positions of ``text``, but not in a longer name, until too much has been searched.
+
+        ``10.1000/1`` is not in ``10.1000/12``, nor in ``10.1000/1.2``, but in ``(10.1000/1).``
+        """
         start = 0
-        while self._left > 0:
+        while self._searchable > 0:
             position = source.find(text, start)
             if position < 0:
-                self._left -= len(source) - start + 1
+                self._searchable -= len(source) - start + 1
                 return
-            self._left -= position - start + 1
+            self._searchable -= position - start + 1
             if not _LONGER_NAME.match(source, position + len(text)):
                 yield position
             start = position + 1

@@ -62,7 +62,7 @@ _MAX_ID = 80  # characters of a name in an id
 
 
 def slug(key: Handle | str) -> str:
-    """Return a part of an id for a work or path: "_" and two hexadecimal digits stand for special bytes."""
+    """Return a part of an id for a work or path; special bytes become hexadecimal: "10.1000_2fa" of 10.1000/A."""
     if isinstance(key, str):
         text = key
         plain = _NOT_IN_ID.sub(_in_hexadecimal, text)
@@ -134,7 +134,10 @@ class Stash:
         return "attr_list" in self._md.treeprocessors
 
     def written(self, data: str) -> WrittenText:
-        """Return what the author wrote for ``data``, up to the first markup that is not an escape."""
+        r"""Return what the author wrote for ``data``, up to the first markup that is not an escape.
+
+        Of ``a\_b &lt; `c` d``, this is "a_b < ".
+        """
         if STX not in data and "&" not in data:
             return WrittenText(data, len(data), is_whole=True)
 
@@ -186,7 +189,8 @@ class _Replacement(NamedTuple):
 class RenderedText:
     """The rendered ``text`` of inline ``data``, and the mapping of its positions back to ``data``.
 
-    Code, links and math become BOUNDARY, tags and delimiters of emphasis a space.
+    Code, links and math become BOUNDARY, tags and delimiters of emphasis a space: the text of
+    ``**DOI:** 10.1000/a&amp;b`` is " DOI:  10.1000/a&b".
     """
 
     def __init__(self, data: str, stash: Stash) -> None:
@@ -200,6 +204,7 @@ class RenderedText:
         self.text = text.replace("\n", " ")
 
     def _build(self) -> str:
+        """Return the text, and note what it has in place of the data."""
         parts: list[str] = []
         size = 0  # of the parts
         data_end = 0
@@ -236,6 +241,7 @@ class RenderedText:
         return " " if self._is_delimiter(special) else source
 
     def _stashed_text(self, marker: re.Match[str]) -> str:
+        """Return an escaped character, a tag that is a part of a name, a space for other tags, or BOUNDARY."""
         node = self._nodes.get(marker[1])
         if not isinstance(node, str):
             return BOUNDARY

@@ -241,7 +241,7 @@ class LinkTreeprocessor(Treeprocessor):
         without_link = needs.keys() - page.links.keys()
         self._report.nocite = {f"doi:{doi.name}" for doi in without_link}
         missing = [doi for doi in {**page.links, **needs} if _is_missing(doi, answers)]
-        self._report.missing({doi: answers[doi].meant for doi in missing})
+        self._report.add_missing({doi: answers[doi].meant for doi in missing})
         self._report_works(page, needs, answers)
         self._report.finish()
 
@@ -289,7 +289,7 @@ class LinkTreeprocessor(Treeprocessor):
 
         of_page = read_nocite(self._options.citing, [self._metadata_nocite()])
         page.nocite = of_page.keys
-        self._report.of_list(of_page.problems)
+        self._report.add(of_page.problems)
         return page
 
     def _collect_citation(self, page: _Page, element: Element, citation: InlineCitation) -> None:
@@ -308,7 +308,7 @@ class LinkTreeprocessor(Treeprocessor):
         try:
             doi = DOI.parse(text)
         except DOISyntaxError as error:
-            self._report.bad(text.strip(), error, link=True)
+            self._report.add_bad_text(text.strip(), error, link=True)
             title = link.get("title")
             destination = f'{href} "{title}"' if title else href
             link.text = f"[{link.text or ''}"
@@ -422,8 +422,8 @@ class LinkTreeprocessor(Treeprocessor):
             if doi in needs_metadata and answer.lacks_metadata:
                 is_cited = doi in page.cited or doi in self._nocite
                 reason = _NO_METADATA if is_cited else _NOT_LISTED
-                self._report.add_first(doi, reason)
+                self._report.add_at_first_use(doi, reason)
             if answer.work is not None and answer.work.retraction is not None:
-                self._report.add_first(doi, str(answer.work.retraction))
+                self._report.add_at_first_use(doi, str(answer.work.retraction))
             if self._options.locked and answer.cause:
-                self._report.add_first(doi, _NOT_LOCKED)
+                self._report.add_at_first_use(doi, _NOT_LOCKED)

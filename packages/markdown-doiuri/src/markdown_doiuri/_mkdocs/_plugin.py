@@ -45,7 +45,7 @@ _OURS = re.compile(r"(?:@\{?|\]\(<?|\]: <?|<)doi:10\.", re.IGNORECASE)
 _HIDDEN_AT = "\ue0ff"
 
 
-class Read(NamedTuple):
+class PageMentions(NamedTuple):
     """What the source of a page mentions, each DOI once, in order."""
 
     dois: list[DOI]
@@ -53,32 +53,37 @@ class Read(NamedTuple):
     """The works of citations such as ``[@doi:10.1000/182]``."""
 
 
-def read(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> Read:
+def mentions_of(source: str, ids: Mapping[str, Key], *, bare_names: bool) -> PageMentions:
     """Return what the source of a page mentions; code and math are left out.
 
-    What this leaves out by mistake is requested with its page.
+    DOIs missed here are looked up when their page is converted.
+
+    :param ids: the works of the author's files, by their ids, as in ``@kahn``.
     """
     if "10." not in source and not ids:
-        return Read([], [])
+        return PageMentions([], [])
     text = without_code(source)
-    dois: dict[DOI, None] = {}
     is_raw = raw_html_in(text)  # attributes may be links, but they cite nothing
-    cited: dict[int, Key] = {}  # by position
+
+    cited_at: dict[int, Key] = {}  # by position
     if ids:
-        for id_match in _AT_NAME.finditer(text):
-            if id_match["name"] in ids and not is_raw(id_match.start()):
-                cited[id_match.start()] = ids[id_match["name"]]
+        for at_name in _AT_NAME.finditer(text):
+            if at_name["name"] in ids and not is_raw(at_name.start()):
+                cited_at[at_name.start()] = ids[at_name["name"]]
+
+    dois: dict[DOI, None] = {}
     for match in find(text, "markdown"):
         if bare_names or match.label:
             dois[match.doi] = None
         before = text[max(0, match.start - 2) : match.start]
-        if before.rstrip("{").endswith("@") and not is_raw(match.start - 1):
-            cited[match.start] = match.doi
-    in_order = [cited[position] for position in sorted(cited)]
-    return Read(list(dois), list(dict.fromkeys(in_order)))
+        has_at = before.rstrip("{").endswith("@")
+        if has_at and not is_raw(match.start - 1):
+            cited_at[match.start] = match.doi
+    cited = [cited_at[position] for position in sorted(cited_at)]
+    return PageMentions(list(dois), list(dict.fromkeys(cited)))
 
 
-def lines(source: str, converted: str) -> Iterator[int]:
+def source_lines(source: str, converted: str) -> Iterator[int]:
     """Yield the line of the source that each converted line comes from.
 
     Front matter and other plugins make them differ. A line that replaces others has the line of one of
@@ -241,18 +246,19 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         dois: dict[DOI, None] = {}
         cited: list[Key] = []
         for file in in_order:
-            page = read(file.content_string, ids, bare_names=options.mentions.names)
-            dois |= dict.fromkeys(page.dois)
-            cited += page.cited
+            mentions = mentions_of(file.content_string, ids, bare_names=options.mentions.names)
+            dois |= dict.fromkeys(mentions.dois)
+            cited += mentions.cited
         cited += options.nocite
         linked = list(dois) if options.list_links else []
+
         cited_dois = [key for key in cited if isinstance(key, DOI)]
         try:
             self._extension.site.prepare(dois, [*cited_dois, *linked])
         except ValueError as error:  # the lock file was broken since the last build of mkdocs serve
             raise PluginError(f"doiuri: {error}") from None
         if references is not None:
-            references.survey(cited, linked)
+            references.add_sources(cited, linked)
 
     @event_priority(_FIRST)
     def _hide_citations(
@@ -279,7 +285,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     @event_priority(_LAST)
     def _begin_page(self, markdown: str, *, page: Page, config: Config, files: Files) -> str:  # noqa: ARG002
         """Note the page that is converted next."""
-        self._extension.begin(page.file, _lines(page.meta.get("nocite")))
+        self._extension.begin(page.file, _as_lines(page.meta.get("nocite")))
         self._converted = markdown.replace(_HIDDEN_AT, "@")
         self._lines = []
         return self._converted
@@ -371,17 +377,20 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         _logger.warning("%s", problem)
 
     def _source_line(self, file: File, line: int | None) -> int | None:
-        """Return the line of the source for a line of what is converted, which plugins may have changed."""
+        """Return the line of the source for a line of what is converted, which plugins may have changed.
+
+        It is None if the line is unknown, or was added after the last one.
+        """
         if line is None:
             return None
         if not self._lines:
-            self._lines = list(lines(file.content_string, self._converted))
+            self._lines = list(source_lines(file.content_string, self._converted))
         if line > len(self._lines):
             return None
         return self._lines[line - 1]
 
 
-def _lines(value: object) -> str:
+def _as_lines(value: object) -> str:
     """Return a text of the metadata, or a list of texts, as lines."""
     if isinstance(value, list):
         return "\n".join(map(str, value))

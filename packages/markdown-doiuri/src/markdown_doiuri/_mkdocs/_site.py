@@ -95,7 +95,7 @@ class SiteReferences:
         self.files: dict[str, File] = {}
         """The files of the pages that cite works, by their paths."""
 
-    def survey(self, cited: Iterable[Key], linked: Iterable[DOI]) -> None:
+    def add_sources(self, cited: Iterable[Key], linked: Iterable[DOI]) -> None:
         """Add the works in the sources of the pages: first those that are cited, then those that are linked."""
         self.add(cited)
         self._linked.update(linked)
@@ -128,8 +128,11 @@ class SiteReferences:
         """
         bibliography = self.bibliography()
         references = bibliography.references
-        if self._lists_all:
+        if (
+            self._lists_all
+        ):  # pages that did not change were not converted, and may have any of these works
             return references
+
         if bibliography.is_numbered:
             omitted = self._linked - self._on_pages
         else:
@@ -180,15 +183,17 @@ class PageWriter(Writer):
     def _link_back(self, entry: Element, backlinks: list[Backlink]) -> None:
         """Link back to the first citation on each page; from a page's own list to all that it has."""
         if self._has_own_list:
-            here = [backlink for backlink in backlinks if backlink.page == self._page]
-            super()._link_back(entry, here)
+            of_this_page = [backlink for backlink in backlinks if backlink.page == self._page]
+            super()._link_back(entry, of_this_page)
             return
-        first: dict[str, Backlink] = {}
+
+        first_of_page: dict[str, Backlink] = {}
         for backlink in backlinks:
-            first.setdefault(backlink.page, backlink)
-        super()._link_back(entry, [*first.values()])
+            first_of_page.setdefault(backlink.page, backlink)
+        super()._link_back(entry, [*first_of_page.values()])
 
     def _back(self, backlink: Backlink, number: int) -> BackTo:
+        """Return the link to a citation, which the list of the site names by the title of its page."""
         if self._has_own_list:
             return super()._back(backlink, number)
         file = self._site_references.files[backlink.page]
@@ -203,9 +208,10 @@ class PageWriter(Writer):
             return self.list_of(self._site_references.listed())
         if not self._has_own_list:
             return None
+
         listed = self._citations.listed
-        references = self._references.references
-        return self.list_of([entry for entry in references if entry.key in listed], listed)
+        references = [item for item in self._references.references if item.key in listed]
+        return self.list_of(references, listed)
 
     def add_heading(self, root: Element, entries: Element) -> None:
         """Add a heading to the list of a page; the page of the site's list has one."""
@@ -281,6 +287,7 @@ class SiteExtension(DOIExtension):
         has_list = file is not None and file.src_uri == references.path
         if not citations.listed and not has_list:
             return None
+
         if file is not None and citations.page:
             references.add_page(file, citations.listed)
         citations.answers = self.site.known  # the list has the works of all pages

@@ -92,6 +92,7 @@ class Markdown(Scanner):
         return super().block(begin, place)
 
     def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:
+        """Return the character of an escape, or the code, link or tag that the token starts; else None."""
         start, after = token.span()
         match token.lastgroup:
             case "escape":

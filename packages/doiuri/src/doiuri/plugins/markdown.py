@@ -175,16 +175,16 @@ class _Substitute(NamedTuple):
 
 def _without_fenced(source: str, *, myst: bool) -> str:
     """Return a source without the code in fences; the backticks of MyST's directives become colons."""
-    replacements = _myst_replacements(source) if myst else _replacements(source)
+    substitutes = _myst_substitutes(source) if myst else _substitutes(source)
     parts = []
     end = 0
-    for replacement in replacements:
-        parts += [source[end : replacement.start], replacement.text]
-        end = replacement.start + len(replacement.text)
+    for substitute in substitutes:
+        parts += [source[end : substitute.start], substitute.text]
+        end = substitute.start + len(substitute.text)
     return "".join([*parts, source[end:]])
 
 
-def _replacements(source: str) -> Iterator[_Substitute]:
+def _substitutes(source: str) -> Iterator[_Substitute]:
     """Yield blanks in place of the blocks that an extension of Python-Markdown reads: those that are closed."""
     unclosed = set()
     end = 0
@@ -210,7 +210,7 @@ def _style(fence: Fence) -> tuple[int, int, bool, str]:
     return fence.quotes, fence.blanks, fence.is_item, fence.run
 
 
-def _myst_replacements(source: str) -> Iterator[_Substitute]:
+def _myst_substitutes(source: str) -> Iterator[_Substitute]:
     """Yield blanks in place of MyST's blocks of code, and colons in place of the backticks of directives."""
     open_directives: list[str] = []  # their fences
     end = 0
@@ -229,9 +229,13 @@ def _myst_replacements(source: str) -> Iterator[_Substitute]:
 
 
 def _without_indented(text: str, source: str) -> str:
-    """Return ``text``, in which other code of ``source`` is blank, without indented code blocks."""
+    """Return ``text``, in which other code of ``source`` is blank, without indented code blocks.
+
+    A line is code if it is indented deeper than the lists and the like that it is in, and begins a block or
+    follows such a line: below ``- item``, a line with one level of indentation is text, one with two is code.
+    """
     lines = text.split("\n")
-    # of the lists and similar blocks that contain the line, by the depth of its quotation
+    # The number of lists and similar blocks around a line, by the number of quotations that it is in
     depths = {0: 0}
     begins_block = True
     in_code = False
@@ -240,12 +244,12 @@ def _without_indented(text: str, source: str) -> str:
         if not content.text:
             begins_block = True
             is_other_code = not line.strip() and source_line.strip() != ""
-            if is_other_code:
+            if is_other_code:  # such as a fenced block, which ends the lists that are deeper
                 depths = {0: min(_content(source_line).margin, depths[0])}
                 in_code = False
             continue
 
-        if begins_block and content.quotes == 0:
+        if begins_block and content.quotes == 0:  # the quotations have ended
             depths = {0: depths[0]}
         depth = depths.get(content.quotes, 0)
         is_deeper = content.level > depth or content.margin > depths[0]
@@ -264,6 +268,8 @@ def _without_indented(text: str, source: str) -> str:
 
 
 class _LineContent(NamedTuple):
+    """The content of a line: of ``  >     - a``, this is ``- a`` at level 1 in one quotation, with margin 0."""
+
     text: str
     level: int  # of its indentation
     quotes: int  # quotations that it is in
@@ -271,7 +277,7 @@ class _LineContent(NamedTuple):
 
 
 def _content(line: str) -> _LineContent:
-    """Return the content of a line in quotations, and how deep it is."""
+    """Return what a line has after the marks of quotations and the indentation, and how deep that is."""
     expanded = line.expandtabs(_TAB)
     text = expanded.lstrip()
     margin = (len(expanded) - len(text)) // _TAB

@@ -28,9 +28,9 @@ class Chain(NamedTuple):
     """What is known about a request for a DOI: the first one, or one that follows a redirect."""
 
     doi: DOI
-    record: bool
+    wants_record: bool
     """Whether the request is for the record."""
-    left: bool = False
+    left_resolver: bool = False
     """Whether a redirect has led to another host; a later one may have led back to the resolver."""
     auth_headers: frozenset[str] = frozenset()
     """The names of the headers that an authentication has set, for the resolver."""
@@ -58,12 +58,13 @@ class Redirects:
         self._chain = chain
         self._client = client
         self._check = client.doi_options.target_check()
+        self._history: list[Any] = []
+
         default = self._httpx.USE_CLIENT_DEFAULT
         follow = options.get("follow_redirects", default)
         self._follow = client.follow_redirects if follow is default else follow
-        self._history: list[Any] = []
         if options.get("auth", default) is default:
-            self._drop_auth()
+            self._drop_authentication()
 
     @contextmanager
     def sending(self) -> Iterator[Any]:
@@ -77,6 +78,7 @@ class Redirects:
         name = self._chain.doi.name
         if self._client.doi_options.offline:
             raise httpx.ConnectError(f"{name}: offline: request not sent", request=request)
+
         before = request.headers.copy()
         peers = GuardedPeers(self._client._private_peers, self._check, request.url)
         try:
@@ -100,7 +102,7 @@ class Redirects:
         self._chain = self._chain._replace(auth_headers=auth_headers)
 
     def follow(self, response: Any) -> bool:
-        """Take a response; return whether another request is to be sent.
+        """Take a response; return whether another request is to be sent, which is then ``request``.
 
         :raises httpx.TooManyRedirects: after ``max_redirects``.
         :raises httpx.RemoteProtocolError: if an invalid redirect is to be followed.
@@ -115,12 +117,12 @@ class Redirects:
             return False
         self._protect(following)
         if not self._follow:
-            return False
+            return False  # the caller may send the response's next_request
 
         response.next_request = None
         self._history = [*response.history, response]
         self.request = following
-        self._drop_auth()
+        self._drop_authentication()
         if len(self._history) > self._client.max_redirects:
             message = f"{self._chain.doi.name}: Exceeded maximum allowed redirects."
             raise self._httpx.TooManyRedirects(message, request=following)
@@ -130,16 +132,16 @@ class Redirects:
         """Remove from a request that follows a redirect what its host must not get, and hand on the chain."""
         following.extensions = {**self.request.extensions}  # without our trace
         if not self._client.doi_options.is_at_resolver(str(following.url)):
-            self._chain = self._chain._replace(left=True)
-            self._keep_cookies(following)
-        if self._chain.left:
+            self._chain = self._chain._replace(left_resolver=True)
+            self._set_cookies(following)
+        if self._chain.left_resolver:
             for name in ("Authorization", *self._chain.auth_headers):
                 following.headers.pop(name, None)
         self._chain.set_on(following)
 
     def is_record(self, response: Any) -> bool:
         """Return whether a response should be the record, or the statement that there is none."""
-        return self._chain.record and carries_record(response.status_code)
+        return self._chain.wants_record and carries_record(response.status_code)
 
     def check_record(self, response: Any) -> None:
         """Check the response that should be the record, whose body has been read.
@@ -158,13 +160,13 @@ class Redirects:
         except BadRecord as error:
             raise self._httpx.RemoteProtocolError(str(error), request=self.request) from error
 
-    def _drop_auth(self) -> None:
+    def _drop_authentication(self) -> None:
         """Send no credentials to other hosts, nor to the resolver with a request that another host chose."""
         at_resolver = self._client.doi_options.is_at_resolver(str(self.request.url))
-        if self._chain.left or not at_resolver:
+        if self._chain.left_resolver or not at_resolver:
             self.options["auth"] = self._httpx.Auth()  # sends requests as they are
 
-    def _keep_cookies(self, following: Any) -> None:
+    def _set_cookies(self, following: Any) -> None:
         """Send only the cookies that have a domain; httpx sends the others to every host."""
         following.headers.pop("Cookie", None)
         cookies = self._httpx.Cookies()
@@ -189,6 +191,7 @@ class Peers:
         self._server = ("", 0)  # of the connection that is being made
 
     def __call__(self, name: str, info: dict[str, Any]) -> None:
+        """Take an event, such as ``connection.connect_tcp.complete``, whose ``info`` has the new connection."""
         if name.endswith(".connect_tcp.started"):
             self._server = (info["host"], info["port"])
         elif name.endswith(".connect_tcp.complete"):
@@ -196,6 +199,7 @@ class Peers:
             self.connected(self._server, str(peer[0]))
 
     def connected(self, server: Server, address: str) -> None:
+        """Note a server whose address is in a private network."""
         host, port = server
         place = f"[{host}]" if ":" in host else host
         try:
@@ -224,6 +228,7 @@ class GuardedPeers(Peers):
             self._check.check_peer(self._url, self._private[self._target])
 
     def connected(self, server: Server, address: str) -> None:
+        """Refuse the server of the request if its address is in a private network; note any other."""
         if server == self._target:
             self._check.check_peer(self._url, address)
         else:
@@ -233,9 +238,9 @@ class GuardedPeers(Peers):
 class _Trace:
     """A callback of httpcore's ``trace`` extension; it closes a new connection that is refused."""
 
-    def __init__(self, peers: Peers, given: Any) -> None:
+    def __init__(self, peers: Peers, callback: Any) -> None:
         self._peers = peers
-        self._given = given  # the caller's own callback
+        self._callback = callback  # the caller's own; None if there is none
 
     def __call__(self, name: str, info: dict[str, Any]) -> Any:
         try:
@@ -244,12 +249,14 @@ class _Trace:
             if "return_value" in info:
                 info["return_value"].close()
             raise
-        if self._given is None:
+        if self._callback is None:
             return None
-        return self._given(name, info)  # httpcore refuses a coroutine from a synchronous client
+        return self._callback(name, info)  # httpcore refuses a coroutine from a synchronous client
 
 
 class _AsyncTrace(_Trace):
+    """The same for an asynchronous client."""
+
     async def __call__(self, name: str, info: dict[str, Any]) -> None:
         try:
             self._peers(name, info)
@@ -257,8 +264,8 @@ class _AsyncTrace(_Trace):
             if "return_value" in info:
                 await info["return_value"].aclose()
             raise
-        if self._given is not None:
-            await self._given(name, info)
+        if self._callback is not None:
+            await self._callback(name, info)
 
 
 def _has_body(request: Any) -> bool:
@@ -317,6 +324,7 @@ class DOIClient(Generic[RequestT, ResponseT]):
             doi = DOI.from_uri(str(url))
         except DOISyntaxError as error:
             raise httpx.InvalidURL(str(error)) from error
+
         headers = httpx.Headers(cast("Any", self).headers)
         headers.update(options.get("headers"))
         query = self._query(options.pop("params", None))
@@ -336,7 +344,10 @@ class DOIClient(Generic[RequestT, ResponseT]):
         return cast("RequestT", request)
 
     def _query(self, given: Any) -> str:
-        """Return the query with the client's parameters, except for those replaced by a ``given`` one."""
+        """Return the query with the client's parameters, except for those replaced by a ``given`` one.
+
+        ``type=URL&index=1`` of the client and a given ``index=2`` are ``type=URL&index=2``.
+        """
         query_params = self._httpx.QueryParams
         query = self._encoded(given)
         replaced = query_params(query).keys()
@@ -364,14 +375,14 @@ class DOIClient(Generic[RequestT, ResponseT]):
 
         The caller's own request is left as it is: several threads may send it at once.
         """
-        given = request.extensions
+        extensions = request.extensions
         traced = object.__new__(type(request))
         vars(traced).update(vars(request))  # copy.copy drops the stream, as pickle does
-        traced.extensions = {**given, "trace": self._trace(peers, given.get("trace"))}
+        traced.extensions = {**extensions, "trace": self._trace(peers, extensions.get("trace"))}
         try:
             yield traced
         finally:
-            traced.extensions = given
+            traced.extensions = extensions
 
     def _peers(self) -> Peers:
         """Return the peers of a request that is not for a DOI, which are noted but not refused."""

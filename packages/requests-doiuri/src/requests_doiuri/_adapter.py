@@ -74,9 +74,9 @@ class Redirects:
     options: ClientOptions
     cookies: RequestsCookieJar
     """The cookies of the request; only the resolver gets them."""
-    record: bool
+    wants_record: bool
     """Whether the request is for the record."""
-    left: bool = False
+    left_resolver: bool = False
     """Whether a redirect has led to another host; a later one may have led back to the resolver."""
 
     @property
@@ -92,10 +92,11 @@ class Redirects:
         with self.refusals(response.request, response):
             if response.is_redirect:
                 self._check_redirect(response, options.get("proxies"))
-            elif self.record and carries_record(response.status_code):
+            elif self.wants_record and carries_record(response.status_code):
                 self._check_record(response)
 
     def _check_redirect(self, response: Response, proxies: Mapping[str, str] | None) -> None:
+        """Raise TargetError if a redirect must not be followed; behind a proxy, addresses are not known."""
         location = response.headers["Location"]
         if not location:  # requests would take the redirect for the answer
             raise TargetError("redirected to an invalid URL: ''")
@@ -105,6 +106,7 @@ class Redirects:
             check.check_addresses(target)
 
     def _check_record(self, response: Response) -> None:
+        """Raise BadRecord if a response is not the record that was asked for."""
         check_record(
             self.doi,
             url=response.url,
@@ -136,10 +138,7 @@ class Redirects:
         _set_hooks(request, *self.prepared.hooks, self)
 
     def set_cookies(self, request: PreparedRequest, session: Session) -> None:
-        """Set the cookies of the request, and those of the session except for the ones without a domain.
-
-        requests would send the latter to every host.
-        """
+        """Send only the cookies that have a domain; requests sends the others to every host."""
         jar = RequestsCookieJar()
         jar.update(self.cookies)
         for cookie in session.cookies:
@@ -158,10 +157,10 @@ def _hook(request: PreparedRequest, kind: type[AnyHook]) -> AnyHook | None:
     return None
 
 
-def _prepared(request: PreparedRequest, doi: DOI) -> Prepared:
-    """Return the hook of a ``doi:`` request, or a new one.
+def _prepared_hook(request: PreparedRequest, doi: DOI) -> Prepared:
+    """Return what the session has noted when it prepared a ``doi:`` request.
 
-    It needs a new one if the session did not prepare it, or if its URL was changed since.
+    It is new if another session has prepared the request, or if its URL was changed since.
     """
     prepared = _hook(request, Prepared)
     redirects = _hook(request, Redirects)
@@ -174,14 +173,14 @@ def _prepared(request: PreparedRequest, doi: DOI) -> Prepared:
 
 def _set_hooks(request: PreparedRequest, *hooks: Hook) -> None:
     """Set the response hooks of a request, with ours in place of an earlier one of ours."""
-    *others, ours = hooks
-    kept = [hook for hook in others if not isinstance(hook, Prepared | Redirects)]
+    *hooks_of_caller, ours = hooks
+    kept = [hook for hook in hooks_of_caller if not isinstance(hook, Prepared | Redirects)]
     # a new dictionary: copies of a request share the old one
     request.hooks = {**request.hooks, "response": [*kept, ours]}
 
 
 def _request_cookies(request: PreparedRequest, base: str) -> RequestsCookieJar:
-    """Return the cookies of a ``doi:`` request, bound to the resolver."""
+    """Return the cookies in the header of a ``doi:`` request, with the resolver's domain."""
     domain = urlsplit(base).hostname or ""
     if ":" in domain:
         domain = f"[{domain}]"
@@ -222,10 +221,10 @@ class DOIAdapter(HTTPAdapter):
             raise exceptions.InvalidSchema(f"{doi.name}: {reason}", request=request)
 
         redirects = Redirects(
-            _prepared(request, doi),
+            _prepared_hook(request, doi),
             self.options,
             cookies=_request_cookies(request, self.options.resolver),
-            record=self.options.wants_record(request.headers.get("Accept")),
+            wants_record=self.options.wants_record(request.headers.get("Accept")),
         )
         started = request.copy()
         # the encoded form: requests appends the fragment of a request's URL to the target
@@ -349,11 +348,12 @@ def _prepare(
     copied = copy.copy(request)
     copied.auth = auth
     prepared = prepare(copied)
+
     hooks = prepared.hooks["response"]
-    callers = tuple(hook for hook in hooks if hook not in auth.hooks)
+    hooks_of_caller = tuple(hook for hook in hooks if hook not in auth.hooks)
     params = merge_setting(request.params, session.params)  # type: ignore[no-untyped-call]
     query = ClientOptions.query(params)
-    ours = Prepared(_doi_of(prepared), query, hooks=callers, auth_headers=auth.headers)
+    ours = Prepared(_doi_of(prepared), query, hooks=hooks_of_caller, auth_headers=auth.headers)
     _set_hooks(prepared, *hooks, ours)
     return prepared
 
@@ -361,7 +361,10 @@ def _prepare(
 def _send(
     session: Session, send: Callable[..., Response], request: PreparedRequest, **options: Any
 ) -> Response:
-    """Send a request. For a DOI, a copy of it is sent, which checks its redirects, over checked connections."""
+    """Send a request. For a DOI, a copy of it is sent, which checks its redirects, over checked connections.
+
+    requests calls this for the ``doi:`` request, and again for each request that follows a redirect.
+    """
     url = request.url or ""
     redirects = _hook(request, Redirects)
     if not _is_doi(url) and redirects is None:
@@ -375,6 +378,7 @@ def _send(
             return send(started, **options)
     if redirects is None:  # the user has mounted another adapter for some DOIs
         return send(request, **options)
+
     with _sending(request), redirects.refusals(request):
         manager = getattr(adapter, "poolmanager", None)  # an adapter of the user may have none
         if manager is None:
@@ -406,8 +410,8 @@ def _rebuild_auth(
         return
 
     if not redirects.options.is_at_resolver(request.url or ""):
-        redirects = replace(redirects, left=True)
-    if redirects.left:
+        redirects = replace(redirects, left_resolver=True)
+    if redirects.left_resolver:
         redirects.drop_authentication(request)
     elif "Authorization" not in request.headers:
         rebuild(request, response)  # netrc may have an entry for the resolver

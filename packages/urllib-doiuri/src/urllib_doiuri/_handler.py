@@ -36,14 +36,16 @@ class Redirects(dict[str, int]):
     is that of the DOI's ``record``, or the link, which redirects to its target.
     """
 
-    def __init__(self, doi: Handle, url: str, options: ClientOptions, *, record: bool) -> None:
+    def __init__(
+        self, doi: Handle, url: str, options: ClientOptions, *, wants_record: bool
+    ) -> None:
         super().__init__({url: 1})
         self.doi = doi
         self.options = options
-        self.record = record
+        self.wants_record = wants_record  # whether the request is for the record
         self._credentials: dict[str, str] = {}
         self.at_resolver = True  # whether the latest request goes to the resolver
-        self._left = False  # whether a redirect has led to another host; a later one may lead back
+        self._left_resolver = False  # a redirect has led to another host; a later one may lead back
 
     @staticmethod
     def of(request: Request) -> Redirects | None:
@@ -65,7 +67,7 @@ class Redirects(dict[str, int]):
         """Send the caller's credentials to the resolver only, in headers that are not redirected."""
         self.at_resolver = self.options.is_at_resolver(request.full_url)
         # urllib makes the requests that follow redirects unverifiable; a first one may be opened again
-        self._left = not self.at_resolver or (self._left and request.unverifiable)
+        self._left_resolver = not self.at_resolver or (self._left_resolver and request.unverifiable)
         if not self.at_resolver:
             return
         for name in _CREDENTIALS:
@@ -76,7 +78,7 @@ class Redirects(dict[str, int]):
 
     def may_send(self, name: str) -> bool:
         """Return whether the request goes to the resolver and, except for cookies, was chosen by it."""
-        return self.at_resolver and (name == "Cookie" or not self._left)
+        return self.at_resolver and (name == "Cookie" or not self._left_resolver)
 
 
 def _checked(handler: Any, check: Callable[[str], None]) -> Any:
@@ -88,6 +90,7 @@ def _checked(handler: Any, check: Callable[[str], None]) -> Any:
             check(str(self.sock.getpeername()[0]))  # urllib closes the connection after an error
 
     def do_open(http_class: Any, request: Request, **options: object) -> HTTPResponse:
+        """Open a request with a checked connection, unless a proxy or the user makes the connection."""
         # urllib makes a proxy the request's host; a function in place of a class is the user's own connection
         has_proxy = request.host != Request(request.full_url).host  # noqa: S310
         if http_class is HTTPConnection and not has_proxy:
@@ -177,13 +180,14 @@ class DOIHandler(BaseHandler):
             raise URLError(f"{doi.name}: redirected to an invalid URL: {error}") from error
 
     def _replacing(self, req: Request, doi: DOI) -> Request:
-        """Return the http or https request that replaces the ``doi:`` request ``req``."""
+        """Return the http or https request that replaces the ``doi:`` request ``req``, with its headers."""
         added = {name.capitalize(): value for name, value in self.parent.addheaders}
         accept: str | bytes | None = req.get_header("Accept", added.get("Accept"))
         url = self.options.request_url(doi, accept)
-        record = self.options.wants_record(accept)
-        redirects = Redirects(doi, url, self.options, record=record)
+        wants_record = self.options.wants_record(accept)
+        redirects = Redirects(doi, url, self.options, wants_record=wants_record)
         req.redirect_dict = redirects  # type: ignore[attr-defined]
+
         request = redirects.request()
         request.method = req.get_method()
         request.unverifiable = req.unverifiable
@@ -216,6 +220,7 @@ class DOIHandler(BaseHandler):
         redirects = Redirects.of(req)
         if redirects is None:
             return None
+
         for added_name, value in self.parent.addheaders:
             name = added_name.capitalize()
             if name not in _CREDENTIALS or redirects.may_send(name):
@@ -223,7 +228,8 @@ class DOIHandler(BaseHandler):
             if req.get_header(name) == value:
                 req.remove_header(name)
         if redirects.at_resolver:
-            return None
+            return None  # the user has chosen this host, so its address is not checked
+
         handlers: list[Any] = self.parent.handlers  # type: ignore[attr-defined]
         with self._checking(redirects) as check:
             check_peer = partial(check.check_peer, req.full_url)
@@ -245,7 +251,7 @@ class DOIHandler(BaseHandler):
         from doiuri.plugins.clients import MAX_RECORD, carries_record, check_record
 
         redirects = Redirects.of(req)
-        if redirects is None or not redirects.record or not carries_record(response.status):
+        if redirects is None or not redirects.wants_record or not carries_record(response.status):
             return response
         try:
             with response:
@@ -284,9 +290,10 @@ class DOIHandler(BaseHandler):
         redirects = Redirects.of(req)
         if redirects is None:
             return
+
         text = f"{msg} (for {redirects.doi})"
         cause = None
-        if redirects.record:
+        if redirects.wants_record:
             from doiuri.rest import read_record
 
             with fp:

@@ -82,8 +82,8 @@ def urlopen(
         that was asked for, such as a login page or the "404 Not Found" of a gateway.
     """
     opener = _opener(copy.copy(_handler_for(resolver, **options)), context)
-    given = () if timeout is _DEFAULT else (timeout,)
-    return opener.open(url, data, *given)  # type: ignore[no-any-return]
+    timeouts = () if timeout is _DEFAULT else (timeout,)
+    return opener.open(url, data, *timeouts)  # type: ignore[no-any-return]
 
 
 def record_request(
@@ -113,7 +113,7 @@ def record_request(
     handle = parse_name(doi) if isinstance(doi, str) else doi
     options = _handler_for(resolver).options
     url = record_url(handle, base=options.resolver, type=type, index=index, auth=auth, cert=cert)
-    return Redirects(handle, url, options, record=True).request()
+    return Redirects(handle, url, options, wants_record=True).request()
 
 
 def _handler_for(resolver: str | None, **options: Unpack[ClientArguments]) -> DOIHandler:
@@ -125,7 +125,10 @@ def _handler_for(resolver: str | None, **options: Unpack[ClientArguments]) -> DO
 
 
 def _opener(handler: DOIHandler, context: ssl.SSLContext | None = None) -> OpenerDirector:
-    """Return a copy of the global opener with ``handler`` as its only DOIHandler, or one for a context."""
+    """Return a copy of the global opener with ``handler`` as its only DOIHandler, and one for the TLS context.
+
+    Without a global opener, it is a copy of urllib's own.
+    """
     present = _global_opener() or _default_opener(tuple(getproxies().items()))
     new = OpenerDirector()
     new.addheaders = present.addheaders

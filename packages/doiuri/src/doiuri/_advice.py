@@ -234,8 +234,8 @@ def _on_link(link: str) -> tuple[Advice, ...]:
         advice.append(Advice("dropped-query", message, _readable(escaped)))
     if hash_mark:
         message = f"the fragment {fragment!r} was dropped; if it belongs to the name, escape it"
-        whole = f"{escaped}%23{_escaped_marks(fragment)}"
-        advice.append(Advice("dropped-fragment", message, _readable(whole)))
+        with_fragment = f"{escaped}%23{_escaped_marks(fragment)}"
+        advice.append(Advice("dropped-fragment", message, _readable(with_fragment)))
     return tuple(advice)
 
 
@@ -354,18 +354,18 @@ def _look_alike(doi: DOI) -> Advice | None:
     """
     end = _punctuation_start(doi.name)
     name = doi.name[:end]
-    better = name.translate(_LOOK_ALIKES)
+    usual = name.translate(_LOOK_ALIKES)
     has_latin = re.search("[A-Za-z]", name) is not None
     if has_latin:  # without, Cyrillic and Greek letters are probably meant
-        better = better.translate(_TWINS)
-    better = "".join(map(_usual, better))
+        usual = usual.translate(_TWINS)
+    usual = "".join(map(_usual, usual))
 
     characters = dict.fromkeys(name)  # each once, in order
-    look_alikes = [character for character in characters if character not in better]
+    look_alikes = [character for character in characters if character not in usual]
     if not look_alikes:
         return None
     message = f"{_listed(look_alikes)} looks like another character"
-    return Advice("look-alike", message, _suggested(better + doi.name[end:]))
+    return Advice("look-alike", message, _suggested(usual + doi.name[end:]))
 
 
 def _usual(character: str) -> str:

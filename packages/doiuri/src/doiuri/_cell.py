@@ -52,14 +52,16 @@ def find_one(text: str) -> DOI | ShortDOI:
         names = ", ".join(doi.name for doi in mentioned)
         raise DOISyntaxError(text, 0, f"expected one DOI, not {len(mentioned)}: {names:.200}")
 
-    is_one_name = len(visible.split()) == 1 and visible.count("10.") <= 1
-    if is_one_name or not mentioned:
-        whole = _parsed(visible)
-        if whole is not None and not (mentioned and _ends_in_marks(whole.name, mentioned[0].name)):
-            return whole
     if not mentioned:
-        return parse_name(text)  # raises the error about the text as it is
-    return mentioned[0]
+        whole = _parsed(visible)
+        return parse_name(text) if whole is None else whole  # an error is about the text as it is
+    doi = mentioned[0]
+    is_one_name = len(visible.split()) == 1 and visible.count("10.") <= 1
+    if is_one_name:
+        whole = _parsed(visible)
+        if whole is not None and not _ends_in_marks(whole.name, doi.name):
+            return whole
+    return doi
 
 
 def _parsed(text: str) -> DOI | ShortDOI | None:

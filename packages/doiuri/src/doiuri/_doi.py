@@ -94,13 +94,13 @@ class Handle(Immutable):
     @classmethod
     def _not_a_name(cls, name: str, flaw: "Flaw") -> DOISyntaxError:
         """Return the error for a literal name; for "doi:10.1000/182", which ``parse`` reads, it points to that."""
-        place, reason = flaw
+        position, reason = flaw
         try:
             meant = cls.parse(name).name
         except DOISyntaxError:
-            return DOISyntaxError(name, place, reason, kind=cls._kind)
+            return DOISyntaxError(name, position, reason, kind=cls._kind)
         hint = f"{cls.__name__}.parse also reads labels, links and white space"
-        return DOISyntaxError(name, place, f"{reason}; {hint}", meant, kind=cls._kind)
+        return DOISyntaxError(name, position, f"{reason}; {hint}", meant, kind=cls._kind)
 
     @property
     def key(self) -> str:

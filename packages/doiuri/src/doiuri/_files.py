@@ -53,6 +53,7 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
         return
     if status is not None and not _is_writable(path, status):
         raise PermissionError(EACCES, "the file is read-only", os.fspath(path))
+
     target = Path(os.path.realpath(path))
     # A name that nobody can guess: a link of that name would be followed
     draft = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(8).hex()}.tmp")

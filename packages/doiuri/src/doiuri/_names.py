@@ -96,7 +96,7 @@ def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
     prefix, slash, suffix = name.partition("/")
     flaw = prefix_flaw(prefix)
     if flaw is not None:
-        return _other_beginning(name) or flaw
+        return _beginning_flaw(name) or flaw
     if not slash:
         return len(name), 'no "/" after the prefix'
     if not suffix:
@@ -109,10 +109,10 @@ def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
     return None
 
 
-def _other_beginning(name: str) -> "Flaw | None":
-    """Return what a name begins with instead of the prefix of a DOI; None if that is not known.
+def _beginning_flaw(name: str) -> "Flaw | None":
+    """Return the flaw of a name that begins with something else than a prefix; None if it is not known what.
 
-    It may be missing, or begin as "/10.1000/182", as the short DOI 10/abcd, or as the Handle 11681/5671.
+    Known are the missing name, "/10.1000/182", the short DOI 10/abcd and the Handle 11681/5671.
     """
     prefix, slash, suffix = name.partition("/")
     if not name:

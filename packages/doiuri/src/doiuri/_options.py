@@ -105,13 +105,15 @@ class Option:
         value = given.get(where, self.default)
         if value == "" and (self.variable is not None or self.default in (None, ())):
             value = None
-        if self.variable is not None and (value is None or where not in given):
+
+        says_nothing = value is None or where not in given
+        if says_nothing and self.variable is not None:
             where = self.variable
             variables = os.environ if environ is None else environ
             value = variables.get(where) or self.default
+
         if value is None:
             return self.default if self.none is None else self.none
-
         try:
             return self._checked(value)
         except ValueError as error:

@@ -87,10 +87,10 @@ class Spelling:
         """
         if flaw is not None:
             offset, reason = flaw
-            place = source_position(text, self.start, offset)
+            position = source_position(text, self.start, offset)
             undecoded = self.name.replace("%", "%25")  # read would decode the name again
             suggestion = _uri_without_invisible(undecoded)
-            raise DOISyntaxError(text, place, reason, suggestion, kind)
+            raise DOISyntaxError(text, position, reason, suggestion, kind)
         if self.ambiguous is not None:
             mark = text[self.ambiguous]
             name = self.name if self.name.isprintable() else repr(self.name)
@@ -313,8 +313,8 @@ def read_uri(text: str) -> Spelling:
     from_invalid_character = text.lstrip(_URI_CHARACTERS)
     if from_invalid_character:
         reason = f"{from_invalid_character[0]!r} must be percent-encoded"
-        place = len(text) - len(from_invalid_character)
-        raise DOISyntaxError(text, place, reason, _repaired(text, 4), kind=_URI)
+        position = len(text) - len(from_invalid_character)
+        raise DOISyntaxError(text, position, reason, _repaired(text, 4), kind=_URI)
     return Spelling(unescape(text, 4, kind=_URI), 4, _query_or_fragment(text, 4, len(text)))
 
 
@@ -357,6 +357,7 @@ def _read_linked(
     if start == end:
         raise DOISyntaxError(text, start, "the text is empty", kind=kind)
 
+    # The host, and what is wrong if it is not a proxy
     host_start = start + _scheme_length(text[start : start + 8].lower())
     slash = text.find("/", host_start, end)
     host_end = slash if slash >= 0 else end
@@ -371,6 +372,7 @@ def _read_linked(
         suggestion = _uri_without_invisible(text) if lenient else None
         raise DOISyntaxError(text, host_start, reason, suggestion, kind)
 
+    # The name in the path
     path_start = min(host_end + 1, end)
     path_end = _query_or_fragment(text, path_start, end)
     if path_end is None:
@@ -484,9 +486,9 @@ def decode(ssp: str) -> str:
     name = unescape(ssp, kind=_SSP) if "%" in ssp else ssp
     before_mark = ssp.partition("#")[0].partition("?")[0]
     if before_mark != ssp:
-        place = len(before_mark)
-        reason = f'a raw "{ssp[place]}" must be percent-encoded'
-        raise DOISyntaxError(ssp, place, reason, kind=_SSP)
+        position = len(before_mark)
+        reason = f'a raw "{ssp[position]}" must be percent-encoded'
+        raise DOISyntaxError(ssp, position, reason, kind=_SSP)
 
     flaw = None if name.isprintable() else not_graphic(name)
     if flaw is not None:
@@ -528,8 +530,8 @@ def unescape(
         return octets.decode()
     except UnicodeDecodeError as error:
         before_error = octets[: error.start].decode()
-        place = source_position(text, start, len(before_error))
-        raise DOISyntaxError(text, place, "the escapes are not valid UTF-8", kind=kind) from None
+        position = source_position(text, start, len(before_error))
+        raise DOISyntaxError(text, position, "the escapes are not valid UTF-8", kind=kind) from None
 
 
 def quickly_unescaped(text: str) -> str | None:

@@ -70,18 +70,7 @@ _REFUSED_TUNNEL = re.compile("Tunnel connection failed: ([0-9]{3})")
 
 
 class Guard:
-    """The connection that carries a request, and where it may lead.
-
-    ``guarding`` makes one for each request, and the connections that it uses ask it on their way:
-
-    1. Before a connection looks up its host, all addresses of that are checked (``_check_host``).
-    2. Looking up and connecting end at the deadline, though no timeout of a socket applies (``_in_time``).
-    3. Once it is connected, before anything is sent, the address of the peer is checked (``_check_peer``); again
-       when a connection that was kept open is used.
-    4. Each piece of the answer is read within the time that is left (``_Timed``).
-
-    Connections to a proxy are not checked. Another thread may ``close`` the guard at any time.
-    """
+    """The connection that carries a request, and where it may lead."""
 
     reused: bool = False
     """Whether the connection was open before the request."""
@@ -95,9 +84,8 @@ class Guard:
         self._url = url
         self._check = check
         self._remaining = remaining
-        self._connection: HTTPConnection | None = (
-            None  # the last one in use, from before it connects
-        )
+        # The last one in use, from before it connects
+        self._connection: HTTPConnection | None = None
         self._looked_up = False
         # Errors of what _in_time calls, and None when it has returned
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
@@ -114,13 +102,13 @@ class Guard:
     def _in_time(self, function: Callable[[], object]) -> None:
         """Call a function; with a deadline in a daemon thread, as no timeout applies to looking up a name.
 
-        :raises TimeoutError: at the deadline; the thread goes on.
+        :raises TimeoutError: at the deadline, or when the guard is closed; the thread goes on.
         """
         if self._remaining is None:
             function()
             return
 
-        def call() -> None:
+        def run() -> None:
             try:
                 function()
             except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
@@ -128,7 +116,7 @@ class Guard:
             else:
                 self._ended.put(None)
 
-        threading.Thread(target=call, name="doiuri", daemon=True).start()
+        threading.Thread(target=run, name="doiuri", daemon=True).start()
         try:
             error = self._ended.get(timeout=self._remaining())
         except Empty:
@@ -186,13 +174,14 @@ def guarding(
         it tries, and one for each piece of an answer.
     :raises TargetError: in the block, if a peer must not be connected to.
     """
-    classes = {
+    guarded_classes = {
         scheme: _guarded_pool(pool_class)
         for scheme, pool_class in manager.pool_classes_by_scheme.items()
     }
-    if classes != manager.pool_classes_by_scheme:
-        manager.pool_classes_by_scheme = classes
+    if guarded_classes != manager.pool_classes_by_scheme:
+        manager.pool_classes_by_scheme = guarded_classes
         manager.clear()  # its pools make connections that are not guarded
+
     guard = Guard(url, check, remaining)
     token = _current.set(guard)
     try:
@@ -220,7 +209,18 @@ def _guarded_connection(connection_class: type[HTTPConnection]) -> type[HTTPConn
 
 
 class _GuardedConnection(_Connection):
-    """A connection that checks its peer before it sends a request."""
+    """A connection that checks its peer before it sends a request.
+
+    ``guarding`` makes a guard for each request, which the connections that it uses ask on their way:
+
+    1. Before a connection looks up its host, all addresses of that are checked (``_check_host``).
+    2. Looking up and connecting end at the deadline, though no timeout of a socket applies (``_in_time``).
+    3. Once it is connected, before anything is sent, the address of the peer is checked (``_check_peer``); again
+       when a connection that was kept open is used.
+    4. Each piece of the answer is read within the time that is left (``_Timed``).
+
+    Connections to a proxy are not checked. Another thread may ``close`` the guard at any time.
+    """
 
     _guard: Guard  # of the current request
 

@@ -201,7 +201,7 @@ class LockContent:
 
     def work(self, doi: str) -> Work | None:
         """Return the work that a DOI, given by its key, names; None if the file does not have it."""
-        outcome = self._read(_WORK, Handle.from_name(doi))
+        outcome = self._answer(_WORK, Handle.from_name(doi))
         return None if outcome is None else outcome.work
 
     def status(self, doi: str) -> str | None:
@@ -211,13 +211,13 @@ class LockContent:
         file as its store answers offline: ``check`` or, if that knows nothing, ``works``.
         """
         name = Handle.from_name(doi)
-        outcome = self._read(_EXISTENCE, name)
+        outcome = self._answer(_EXISTENCE, name)
         if outcome is not None:
             return outcome.status
-        outcome = self._read(_WORK, name)
+        outcome = self._answer(_WORK, name)
         return "found" if outcome is not None and outcome.found else None
 
-    def _read(self, question: Question, doi: Handle) -> Outcome | None:
+    def _answer(self, question: Question, doi: Handle) -> Outcome | None:
         """Return the answer to a question, as a Resolver reads it; None if the entries hold none."""
         keys = question.keys(doi)
         return question.read(doi, uncontradicted(keys, self._entries(keys)))
@@ -278,7 +278,7 @@ class LockContent:
 
     def _alias(self, doi: str) -> str | None:
         """Return the key of the name that a DOI is an alias of."""
-        outcome = self._read(_RECORD, Handle.from_name(doi))
+        outcome = self._answer(_RECORD, Handle.from_name(doi))
         if outcome is None or outcome.record is None or outcome.record.alias is None:
             return None
         return ascii_upper(outcome.record.alias)

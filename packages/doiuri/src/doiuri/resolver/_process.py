@@ -76,6 +76,7 @@ def new_client(
     made_in = os.getpid()
 
     def limiter() -> Limiter:
+        """Return the limiter of the server, or of the user's transport in this process."""
         if transport is None:
             return server(settings.base).limiter
         process = os.getpid()
@@ -83,18 +84,8 @@ def new_client(
             limiters.setdefault(process, Limiter())  # unless another thread has set it meanwhile
         return limiters[process]
 
-    def usable_transport() -> Transport:
-        """Return the transport; RuntimeError if it has a session that belongs to another process."""
-        if session is not None and os.getpid() != made_in:
-            # its connections belong to both processes, and each would read the other's answers
-            raise RuntimeError(
-                "the session of this Resolver belongs to the parent process;"
-                " make the session and the Resolver after the fork"
-            )
-        return the_transport()
-
     @cache
-    def the_transport() -> Transport:
+    def loaded_transport() -> Transport:
         """Return the user's transport, or else one for HTTP, which is made when the first request is due."""
         if transport is not None:
             return transport
@@ -107,6 +98,16 @@ def new_client(
             settings.user_agent,
             private=settings.private,
         )
+
+    def usable_transport() -> Transport:
+        """Return the transport; raise RuntimeError if it has a session that belongs to another process."""
+        if session is not None and os.getpid() != made_in:
+            # its connections belong to both processes, and each would read the other's answers
+            raise RuntimeError(
+                "the session of this Resolver belongs to the parent process;"
+                " make the session and the Resolver after the fork"
+            )
+        return loaded_transport()
 
     return Client(settings, usable_transport, limiter, on_reply)
 

@@ -396,8 +396,9 @@ class Resolver:
         if checks > FEW:
             checks = sum(1 for _ in agency_batches(others, base=self.settings.base))
         allowed = max((deadline - time.monotonic()) * rate - checks, 0)
-        if len(dois) <= allowed:
-            return False  # without reading the store
+        if len(dois) <= allowed:  # whatever the store has
+            return False
+
         stored = WorkQuestion(self.settings.base).look_up(dois, self._store)
         return sum(1 for known in stored if known.answer is None) > allowed
 

@@ -198,7 +198,7 @@ class Limiter:
         blocks: bool = False,
         long_running: bool = False,
     ) -> Paused | None:
-        """Note a failure; after several in a row the server gets no requests for a while.
+        """Note a failure, and pause if the server blocks us, asks for a wait, or has failed too often in a row.
 
         :param requested_wait: seconds of a Retry-After, if no request waits for them.
         :param blocks: whether the server blocks us; after a few in a row it gets no more requests.
@@ -363,7 +363,7 @@ class Client:
                 return result
 
             self._note(result, request, retried=True)
-            if requested_wait is not None and _is_of_resolver(result, request):
+            if requested_wait is not None and _is_of_server(result, request):
                 begins = self._limiter().hold(delay)
                 if begins and delay >= LOGGED_WAIT:
                     cause = self._cause(result)
@@ -372,7 +372,7 @@ class Client:
                 time.sleep(delay)
 
     def _cause(self, result: Reply | TransportError) -> Cause:
-        """Return the cause of an unknown that a result is: "doi.org: HTTP status 503"."""
+        """Return why a DOI is unknown after a result that is no answer, such as "doi.org: HTTP status 503"."""
         if isinstance(result, TransportError):
             kind = "timeout" if isinstance(result, _NoReplyError) else "connection"
             return Cause(kind, result.host or self._host, detail=str(result))
@@ -391,6 +391,7 @@ class Client:
             raise Unanswered(doi, Cause("offline", detail="offline: request not sent"))
         transport = self._transport()  # before the timeout starts: it may have to be imported
         slot = self._limiter().slot(self.rate, self.concurrency, lambda: budget.deadline)
+
         result: Reply | TransportError | TimeoutError
         try:
             with slot, budget.attempt(request, settings.timeout) as attempt:
@@ -457,13 +458,14 @@ class Client:
         :param retried: whether the request is sent again.
         """
         weight = failure_weight(result, request, usable=usable)
+        long_running = self._settings.long_running
         if weight is None:
             return
-        long_running = self._settings.long_running
         if weight == ANSWERED:
             if self._limiter().succeeded() and long_running:
                 _logger().info("%s answers again", self._host)
             return
+
         if retried:
             weight = RETRIED
         cause = self._cause(result)
@@ -487,7 +489,7 @@ def _requested_wait(result: Reply | TransportError) -> float | None:
     return retry_after(result.headers, time.time())
 
 
-def _is_of_resolver(result: Reply | TransportError, request: Request) -> bool:
+def _is_of_server(result: Reply | TransportError, request: Request) -> bool:
     """Return whether a result is a reply of the server that the request was sent to, not redirected."""
     return not isinstance(result, TransportError) and not is_elsewhere(result.url, request.url)
 
@@ -542,7 +544,8 @@ def failure_weight(
 def _is_servers_fault(reply: Reply, request: Request) -> bool:
     """Return whether the server is to blame for an unusable answer, and not a single DOI.
 
-    JSON comes from the API, which may fail for one name, but hardly for all.
+    JSON comes from the API, which may fail for one name, but hardly for all. Where a request may be redirected to
+    any host, the DOI decides which server answers.
     """
     if request.any_host or _is_json(reply):
         return False

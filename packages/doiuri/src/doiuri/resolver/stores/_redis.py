@@ -61,13 +61,13 @@ class RedisStore:
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that exist for these keys, stale ones included."""
-        names = {_name(key): key for key in keys}
-        replies = self._try("read", names, lambda pipe, name: pipe.get(name))
+        keys_by_name = {_name(key): key for key in keys}
+        replies = self._try("read", keys_by_name, lambda pipe, name: pipe.get(name))
         entries = {}
         for name, reply in replies.items():
             entry = _unpack(reply)
             if entry is not None:
-                entries[names[name]] = entry
+                entries[keys_by_name[name]] = entry
         return entries
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
@@ -75,16 +75,16 @@ class RedisStore:
 
         That a DOI does not exist must not be forgotten before earlier answers, which it makes void.
         """
-        stored = {_name(key): entry for key, entry in entries.items()}
+        entries_by_name = {_name(key): entry for key, entry in entries.items()}
         now = time.time()
 
         def put(pipe: Any, name: str) -> None:
-            entry = stored[name]
+            entry = entries_by_name[name]
             lifetime = min(max(entry.expires - now, MAX_AGE), _LONGEST_LIFETIME)
             head = json.dumps([entry.media_type, entry.expires]).encode()
             pipe.set(name, head + b"\n" + entry.body, ex=int(lifetime) + KEEP)
 
-        self._try("written", stored, put)
+        self._try("written", entries_by_name, put)
 
     def usage(self) -> Usage:
         """Return how much the store holds; raises OSError if the server does not answer, or refuses."""
@@ -98,29 +98,29 @@ class RedisStore:
         """Close the connections; the store opens new ones when used."""
         self._client.connection_pool.disconnect(inuse_connections=False)
 
-    def _try(self, what: str, names: Collection[str], command: Command) -> dict[str, object]:
+    def _try(self, access: str, names: Collection[str], command: Command) -> dict[str, object]:
         """Return the replies; none if the server fails, with a StoreWarning, and for a while after that.
 
-        :param what: "read" or "written", for the message, too.
+        :param access: "read" or "written", for the message, too.
         """
-        if self._breakers[what].is_open:
+        if self._breakers[access].is_open:
             return {}
         try:
             return _within(self._timeout, lambda: self._send(names, command))
         except Exception as error:  # noqa: BLE001 - what redis-py raises for answers that are not Redis'
             # a server that is full or read-only still answers reads
-            failed = [what] if isinstance(error, self._refusal) else ["read", "written"]
-            for access in failed:
-                self._breakers[access].trip()
+            failed = [access] if isinstance(error, self._refusal) else ["read", "written"]
+            for failed_access in failed:
+                self._breakers[failed_access].trip()
             warn(
-                f"the DOI store at {self.address} cannot be {what} ({error}); not used for {PAUSE:g} s"
+                f"the DOI store at {self.address} cannot be {access} ({error}); not used for {PAUSE:g} s"
             )
             return {}
 
-    def _visit(self, what: str, *, remove: bool) -> Usage:
+    def _visit(self, verb: str, *, remove: bool) -> Usage:
         """Count our entries, and delete them if that is wanted.
 
-        :param what: "read" or "clear", for the message.
+        :param verb: "read" or "clear", for the message.
         :raises OSError: if the server does not answer, or refuses.
         """
         try:
@@ -129,7 +129,7 @@ class RedisStore:
             if remove:
                 self._send(names, lambda pipe, name: pipe.delete(name))
         except Exception as error:  # noqa: BLE001 - as in _try
-            raise OSError(f"cannot {what} the store at {self.address}: {error}") from None
+            raise OSError(f"cannot {verb} the store at {self.address}: {error}") from None
         lengths = [size for size in sizes.values() if isinstance(size, int)]
         present = [length for length in lengths if length > 0]  # 0: deleted meanwhile
         return Usage(len(present), sum(present))

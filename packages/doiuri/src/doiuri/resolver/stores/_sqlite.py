@@ -137,22 +137,22 @@ class SQLiteStore(ForkSafe):
 
     __del__ = _disconnect  # or the interpreter warns of an unclosed database when it exits
 
-    def _try(self, what: str, query: Callable[[Connection], T]) -> T | None:
+    def _try(self, access: str, query: Callable[[Connection], T]) -> T | None:
         """Run a query; None if that is impossible, with a StoreWarning, and for a while after that.
 
-        :param what: "read" or "written", for the message, too.
+        :param access: "read" or "written", for the message, too.
         """
         with self._mutex:
-            if self._breakers[what].is_open or self._is_writing():
+            if self._breakers[access].is_open or self._is_writing():
                 return None
             try:
                 return query(self._connection())
             except _FAILURES as error:
-                self._breakers[what].trip()
-                self._warn_once(what, error)
+                self._breakers[access].trip()
+                self._warn_once(access, error)
                 return None
 
-    def _warn_once(self, what: str, error: Exception) -> None:
+    def _warn_once(self, access: str, error: Exception) -> None:
         """Warn that the store cannot be "read" or "written"; once for each message."""
         if str(error) in self._warned:
             return
@@ -161,17 +161,20 @@ class SQLiteStore(ForkSafe):
         consequence = "does not keep answers"
         if is_damaged:  # or another program's, with a person's data: we delete nothing
             consequence = "is damaged: delete it if doiuri made it, or choose another path"
-        warn(f"the DOI store {self.path} cannot be {what} ({error}); it {consequence}")
+        warn(f"the DOI store {self.path} cannot be {access} ({error}); it {consequence}")
 
-    def _require(self, what: str, query: Callable[[Connection], T]) -> T:
-        """Run a query; raise OSError if that is impossible."""
+    def _require(self, verb: str, query: Callable[[Connection], T]) -> T:
+        """Run a query; raise OSError if that is impossible.
+
+        :param verb: "read" or "clear", for the message.
+        """
         with self._mutex:
             if self._is_writing():
-                raise OSError(f"cannot {what} the store {self.path} while this thread writes it")
+                raise OSError(f"cannot {verb} the store {self.path} while this thread writes it")
             try:
                 return query(self._connection())
             except _FAILURES as error:
-                raise OSError(f"cannot {what} the store {self.path}: {error}") from error
+                raise OSError(f"cannot {verb} the store {self.path}: {error}") from error
 
     def _is_writing(self) -> bool:
         """Return whether this thread is writing; the mutex, which it holds, is re-entrant.

@@ -149,10 +149,10 @@ def write(store: Store | ReadStore | None, entries: Mapping[Key, Entry]) -> None
         _warn_of_failure(store, "written", error)
 
 
-def _warn_of_failure(store: object, what: str, error: Exception) -> None:
+def _warn_of_failure(store: object, access: str, error: Exception) -> None:
     """Warn that a store cannot be "read" or "written"."""
     cause = f"{type(error).__name__}: {error}".removesuffix(": ")
-    warn(f"the store {type(store).__name__} cannot be {what} ({cause:.200})")
+    warn(f"the store {type(store).__name__} cannot be {access} ({cause:.200})")
 
 
 def warn(message: str) -> None:

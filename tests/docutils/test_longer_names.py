@@ -175,6 +175,19 @@ def test_the_next_build_shows_a_name_that_was_registered_meanwhile(
     assert "10.24448/bracket" in broken[0]
 
 
+def test_linkcheck_knows_which_names_a_list_of_links_means(
+    tmp_path: Path, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No build before has found out that the longer name is meant."""
+    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy(RECORDS).url)
+    text = "See doi:10.24448/proc.no. Or\n\n.. doi:bibliography::\n   :links:\n"
+
+    checked = build(project(tmp_path, text), tmp_path / "out", "linkcheck")
+
+    assert "10.24448/proc.no" in checked.text("output.json")
+    assert "broken" not in checked.text("output.json")
+
+
 def test_an_exact_name_keeps_its_end(
     tmp_path: Path, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,7 +89,10 @@ def _nearest(free_on_line: Counter[_Line], file: str, first: int, last: int) -> 
 
 
 def _estimate(node: nodes.Element, text: str) -> int:
-    """Set the line of a node to that of its block, if it has none; return the last line that it may be on."""
+    """Set the line of a node to that of its block, if it has none; return the last line that it may be on.
+
+    :param text: the first line of its source.
+    """
     child = next(iter(node.children), None)
     if node.line is None and isinstance(child, nodes.image):  # a link around an image has no line
         node.source = child.source
@@ -143,7 +146,7 @@ def _source(node: nodes.Element) -> str:
     uri: str = node.get("refuri", "")
     if "doi_written" in node:  # in running text
         return raw
-    is_role = "`" in raw and raw[-1] in "`:"
+    is_role = "`" in raw and raw[-1] in "`:"  # "`10.1000/182`:doi:", too
     has_uri = uri in re.sub(r"\s|\\", "", raw)
     if not is_role and not has_uri:
         return uri

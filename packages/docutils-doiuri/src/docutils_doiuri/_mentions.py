@@ -126,14 +126,14 @@ def _is_excluded(node: nodes.Element, excluded: tuple[type, ...]) -> bool:
 
 
 @dataclass(slots=True)
-class _Segment:
-    """A text node in the text of a block."""
+class _TextNode:
+    """A text node, and its span in the text of a block."""
 
     node: nodes.Text
     start: int
     end: int
     places: Sequence[int]
-    """For each character its position in the node, in which an escape has two characters."""
+    """For each character its position in the node, in which an escape has two characters: NUL, and the escaped."""
 
     @property
     def raw(self) -> str:
@@ -142,22 +142,22 @@ class _Segment:
 
     def has_escape(self, start: int, last: int) -> bool:
         """Return whether one of the characters from ``start`` to ``last`` in the block's text was escaped."""
-        return (
-            "\0" in self.raw[self.places[start - self.start] : self.places[last - self.start] + 1]
-        )
+        raw_start = self.places[start - self.start]
+        raw_last = self.places[last - self.start]
+        return "\0" in self.raw[raw_start : raw_last + 1]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span in the node of a span of the block's text."""
+        """Return the span in the node of a span of the block's text; a NUL before it belongs to it."""
         raw_start = self.places[start - self.start]
         last = self.places[end - 1 - self.start]
         length = 2 if self.raw[last] == "\0" else 1
         return raw_start, last + length
 
 
-class _Mention(NamedTuple):
+class _NodeMention(NamedTuple):
     """A mention, and its span in a text node."""
 
-    segment: _Segment
+    text_node: _TextNode
     start: int
     end: int
     match: Match
@@ -169,17 +169,22 @@ class _Mention(NamedTuple):
     @property
     def raw(self) -> str:
         """The text of the span, with docutils' NUL before what was escaped."""
-        return self.segment.raw[self.start : self.end]
+        return self.text_node.raw[self.start : self.end]
 
 
 class _BlockText:
-    """The text of a block as readers see it, with BOUNDARY for what is not text, and where its parts stand."""
+    """The text of a block as readers see it, with BOUNDARY for what is not text, and where its parts stand.
+
+    1. ``_read`` collects the text of the block, element by element.
+    2. ``link_mentions`` looks for mentions in the whole text. A mention becomes a link if it stands in one text
+       node, or in one element in the default role after its label: ``DOI `10.1000/182```.
+    """
 
     def __init__(self, block: nodes.Element, excluded: tuple[type, ...]) -> None:
         self._excluded = excluded
         self._parts: list[str] = []
         self._size = 0
-        self._segments: list[_Segment] = []
+        self._text_nodes: list[_TextNode] = []
         self._roles: dict[int, nodes.Element] = {}
         """Elements of the default role after a label, by the position of their text."""
         self._cuts: set[int] = set()
@@ -192,6 +197,7 @@ class _BlockText:
         self._size += len(text)
 
     def _read(self, element: nodes.Element) -> None:
+        """Add what is in an element."""
         for child in element.children:
             if isinstance(child, nodes.Text):
                 self._read_text(child)
@@ -199,6 +205,7 @@ class _BlockText:
                 self._read_element(child)
 
     def _read_element(self, element: nodes.Element) -> None:
+        """Add an element, with blanks or BOUNDARY around it; note it if a name before it may go on in it."""
         if self._is_labelled_role(element):
             self._roles[self._size] = element
             self._add(element.astext() + BOUNDARY)
@@ -216,7 +223,7 @@ class _BlockText:
         start = self._size
         text, places = _visible(str(node))
         self._add(text)
-        self._segments.append(_Segment(node, start, self._size, places))
+        self._text_nodes.append(_TextNode(node, start, self._size, places))
 
     def _is_labelled_role(self, element: nodes.Element) -> bool:
         """Return whether an element is text in the default role, directly after a label."""
@@ -224,7 +231,7 @@ class _BlockText:
             return False
         if not _DEFAULT_ROLE.fullmatch(element.rawsource):
             return False
-        follows_text = bool(self._segments) and self._segments[-1].end == self._size
+        follows_text = bool(self._text_nodes) and self._text_nodes[-1].end == self._size
         return follows_text and _LABEL_AT_END.search(self._parts[-1]) is not None
 
     def link_mentions(
@@ -233,58 +240,59 @@ class _BlockText:
         """Make links of the mentions; return an element for each mention with a label that is not a DOI."""
         matches = list(find(self._text))
         invalid = [self._element(mention) for mention in rule.invalid(self._text, matches)]
-        mentions: dict[int, list[_Mention]] = {}
+        mentions: dict[int, list[_NodeMention]] = {}
+        """By the starts of the text nodes that they stand in."""
         last_end = 0
         for match in matches:
             if not rule.includes(self._text, match, last_end):
                 continue
             mention = self._mention(match)
             if mention is not None:
-                mentions.setdefault(mention.segment.start, []).append(mention)
+                mentions.setdefault(mention.text_node.start, []).append(mention)
                 last_end = match.end
 
-        for segment in self._segments:
-            if segment.start in mentions:
-                _replace(segment, mentions[segment.start], options, inliner)
+        for text_node in self._text_nodes:
+            if text_node.start in mentions:
+                _replace(text_node, mentions[text_node.start], options, inliner)
         return [element for element in invalid if element is not None]
 
-    def _mention(self, match: Match) -> _Mention | None:
+    def _mention(self, match: Match) -> _NodeMention | None:
         """Return the mention of a match; None if it is escaped, or not in one place."""
         start = match.start
         name_start = start + len(match.label)
         role = self._roles.get(name_start)
-        if role is not None:
-            segment = self._segment_at(name_start - 1)
+        if role is not None:  # DOI `10.1000/182`
+            node = self._text_node_at(name_start - 1)
             is_whole = match.end == name_start + len(role.astext())
-            if not is_whole or start < segment.start or segment.has_escape(start, name_start - 1):
+            if not is_whole or start < node.start or node.has_escape(start, name_start - 1):
                 return None
-            return _Mention(segment, *segment.span(start, name_start), match, role)
+            return _NodeMention(node, *node.span(start, name_start), match, role)
 
-        segment = self._segment_at(match.end - 1)
-        if start < segment.start:
-            start = name_start  # **DOI:** 10.1000/182
-        is_inside = segment.start <= start and match.end <= segment.end
-        if not is_inside or self._goes_on(match.end) or segment.has_escape(start, name_start):
+        node = self._text_node_at(match.end - 1)
+        if start < node.start:  # **DOI:** 10.1000/182
+            start = name_start
+        is_inside = node.start <= start and match.end <= node.end
+        if not is_inside or self._goes_on(match.end) or node.has_escape(start, name_start):
             return None
         longer = untrimmed(match.doi, self._text, start, match.end)
-        return _Mention(segment, *segment.span(start, match.end), match, longer=longer)
+        return _NodeMention(node, *node.span(start, match.end), match, longer=longer)
 
     def _element(self, mention: InvalidMention) -> nodes.inline | None:
         """Return the element for a mention that is not a DOI; None if it is escaped, or not in one place."""
         end = mention.start + len(mention.text)
-        segment = self._segment_at(mention.start)
-        is_inside = segment.start <= mention.start and end <= segment.end
-        if not is_inside or self._goes_on(end) or segment.has_escape(mention.start, end - 1):
+        text_node = self._text_node_at(mention.start)
+        is_inside = text_node.start <= mention.start and end <= text_node.end
+        if not is_inside or self._goes_on(end) or text_node.has_escape(mention.start, end - 1):
             return None
         error = str(with_suggestion(mention.error))
         element = nodes.inline(mention.text, mention.text, doi_error=error)
-        element.parent = segment.node.parent
+        element.parent = text_node.node.parent
         return element
 
-    def _segment_at(self, position: int) -> _Segment:
-        """Return the last segment that begins at a position or before it."""
-        index = bisect_right(self._segments, position, key=attrgetter("start"))
-        return self._segments[max(index - 1, 0)]
+    def _text_node_at(self, position: int) -> _TextNode:
+        """Return the last text node that begins at a position or before it; the first if none does."""
+        index = bisect_right(self._text_nodes, position, key=attrgetter("start"))
+        return self._text_nodes[max(index - 1, 0)]
 
     def _goes_on(self, end: int) -> bool:
         """Return whether the name before ``end`` may go on in the next element."""
@@ -302,19 +310,20 @@ def _ends_name(element: nodes.Element) -> bool:
 def _visible(raw: str) -> tuple[str, Sequence[int]]:
     """Return the text that readers see, and for each character its position in the raw text.
 
-    An escaped blank, of which they see nothing, is BOUNDARY, for it ends a name.
+    An escaped blank, of which they see nothing, is BOUNDARY, for it ends a name. Of an "a", a NUL, "*" and "b",
+    they see "a*b", with the positions 0, 1 and 3.
     """
     if "\0" not in raw:
         return raw, range(len(raw))
     characters = []
     places = []
-    for character in _CHARACTER.finditer(raw):
-        visible = character[0].removeprefix("\0")
-        is_escape = visible != character[0]
-        if is_escape and visible in " \n":
-            visible = BOUNDARY
-        characters.append(visible)
-        places.append(character.start())
+    for match in _CHARACTER.finditer(raw):
+        character = match[0].removeprefix("\0")
+        is_escape = character != match[0]
+        if is_escape and character in " \n":
+            character = BOUNDARY
+        characters.append(character)
+        places.append(match.start())
     return "".join(characters), places
 
 
@@ -324,22 +333,26 @@ def visible_text(text: nodes.Text) -> str:
 
 
 def _replace(
-    segment: _Segment, mentions: Sequence[_Mention], options: Options, inliner: Inliner | None
+    text_node: _TextNode,
+    mentions: Sequence[_NodeMention],
+    options: Options,
+    inliner: Inliner | None,
 ) -> None:
-    """Put links in the place of the mentions in a text node."""
-    parent = segment.node.parent
-    pieces: list[nodes.Node] = []
+    """Put links in the place of the mentions in a text node, and of the elements that have their names."""
+    parent = text_node.node.parent
+    raw = text_node.raw
+    texts_and_links: list[nodes.Node] = []
     end = 0
     for mention in mentions:
-        pieces += _text(segment.raw[end : mention.start], inliner)
-        pieces.append(_link(mention, options))
+        texts_and_links += _text(raw[end : mention.start], inliner)
+        texts_and_links.append(_link(mention, options))
         end = mention.end
         if mention.role is not None:
             parent.remove(mention.role)
-    pieces += _text(segment.raw[end:], inliner)
+    texts_and_links += _text(raw[end:], inliner)
     # Not parent.index: texts are equal if their characters are
-    index = next(i for i, child in enumerate(parent.children) if child is segment.node)
-    parent[index : index + 1] = pieces
+    index = next(i for i, child in enumerate(parent.children) if child is text_node.node)
+    parent[index : index + 1] = texts_and_links
 
 
 def _text(raw: str, inliner: Inliner | None) -> list[nodes.Node]:
@@ -354,7 +367,8 @@ def _text(raw: str, inliner: Inliner | None) -> list[nodes.Node]:
     return [*inliner.implicit_inline(raw, 0)]
 
 
-def _link(mention: _Mention, options: Options) -> nodes.reference:
+def _link(mention: _NodeMention, options: Options) -> nodes.reference:
+    """Return the link of a mention; it shows what is written, label and all."""
     written, _ = _visible(mention.raw)
     source = mention.raw.replace("\0", "\\")
     if mention.role is not None:
@@ -379,6 +393,6 @@ def _link(mention: _Mention, options: Options) -> nodes.reference:
 
 def _typed(match: Match) -> str:
     """Return the DOI as the author typed it, without its label."""
-    if match.label.lower().startswith("urn:"):  # a colon may stand for the slash
+    if match.label.lower().startswith("urn:"):  # "urn:doi:10.1000:182"
         return match.doi.name
     return match.text.removeprefix(match.label)

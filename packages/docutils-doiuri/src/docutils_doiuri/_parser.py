@@ -67,9 +67,9 @@ _logger = logging.getLogger("doiuri")
 def _check(
     setting: str, value: object, *_: object, config_parser: object = None, **__: object
 ) -> object:
-    """Return the value; raise ValueError if it comes from the command line and is invalid.
+    """Return the value of a setting. docutils puts the name of the option before the message of an error.
 
-    docutils puts the name of the option before the message.
+    :raises ValueError: if the value comes from the command line and is invalid.
     """
     try:
         _SETTINGS[setting].read({setting: value}, prefix="doi_")
@@ -157,7 +157,10 @@ class VerifyDOIs(Transform):
     default_priority = 858
 
     def apply(self) -> None:
-        """Change and report the links; a DOI without an answer is left as it is."""
+        """Show names as they are written, look them up, report what is wrong, and finish the links for HTML.
+
+        A link to a DOI without an answer is left as it is.
+        """
         options = _prepare(self.document)
         if isinstance(self.document.transformer.components.get("parser"), Parser):
             self._link_uris(options)
@@ -190,36 +193,40 @@ class VerifyDOIs(Transform):
         return isinstance(writer, Writer) and "html" in writer.supported
 
     def _look_up(self, links: list[nodes.reference], options: Options) -> Mapping[DOI, Answer]:
-        """Return the answers about DOIs; none if ``doi_resolve`` is off or the resolver cannot be opened."""
+        """Return the answers about DOIs, and report how many are unknown.
+
+        Links to names that are registered only with the punctuation after them lead to the longer names. There
+        are no answers if ``doi_resolve`` is off or the resolver cannot be opened.
+        """
         if not (links and options.resolve):
             return {}
-        try:
-            return self._survey(links, options)
-        except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
-            _report(self.document, self.document.reporter.ERROR_LEVEL, str(error))
-            return {}
-
-    def _survey(self, links: list[nodes.reference], options: Options) -> dict[DOI, Answer]:
-        """Return the answers about DOIs, and report how many are unknown."""
+        reporter = self.document.reporter
         needs = dict.fromkeys((link["doi"] for link in links), Need.EXISTENCE)
         longer = [(link["doi"], link.get("doi_longer", ())) for link in links]
-        with open_resolver(options, "docutils-doiuri") as resolver:
-            survey = Survey(resolver, options.budget)
-            survey.ask(needs, longer=longer)
+        try:
+            with open_resolver(options, "docutils-doiuri") as resolver:
+                survey = Survey(resolver, options.budget)
+                survey.ask(needs, longer=longer)
+        except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
+            _report(self.document, reporter.ERROR_LEVEL, str(error))
+            return {}
+
         for link in links:
             doi = link["doi"]
             if follow_longer_name(link, doi, survey.statuses, options.link) != doi:
                 link["doi_typed"] = link["doi"].name
-        needs = dict.fromkeys((link["doi"] for link in links), Need.EXISTENCE)
-        text = survey.sentence(needs)
-        if text:
+        dois = dict.fromkeys(link["doi"] for link in links)
+        unknown = survey.sentence(dois)
+        if unknown:
             # With the name of the document, as no single line is meant
-            reporter = self.document.reporter
-            _report(self.document, reporter.INFO_LEVEL, text, source=reporter.source)
-        return {doi: survey.answer(doi) for doi in needs}
+            _report(self.document, reporter.INFO_LEVEL, unknown, source=reporter.source)
+        return {doi: survey.answer(doi) for doi in dois}
 
     def _report_all(self, links: list[nodes.reference], answers: Mapping[DOI, Answer]) -> None:
-        """Report what is not a DOI, DOIs that do not exist, and advice, each once where it is written."""
+        """Report what is not a DOI, DOIs that do not exist, and advice, each once where it is written.
+
+        What is not a DOI is shown as its source. What links have noted for this is then removed.
+        """
         in_links = {id(link) for link in links}
         elements = list(self.document.findall(nodes.Element))
         inline = [node for node in elements if "doi_error" in node or id(node) in in_links]
@@ -238,24 +245,21 @@ class VerifyDOIs(Transform):
                 if is_error:
                     _show_problem(self.document, node, reported[identity])
         for node in self.document.findall(nodes.Element):  # also in substitutions that are not used
-            node.attributes.pop("doi_typed", None)
-            node.attributes.pop("doi_written", None)
-            node.attributes.pop("doi_longer", None)
+            for name in ("doi_typed", "doi_written", "doi_longer"):
+                node.attributes.pop(name, None)
 
     def _report_cut_links(self) -> None:
         """Report the URLs that docutils ends inside of a name."""
-        links = list(self.document.findall(nodes.reference))
-        cuts = [(link, cut_link(link)) for link in links]
-        cut_links = [link for link, cut in cuts if cut is not None]
+        cuts = {link: cut_link(link) for link in self.document.findall(nodes.reference)}
+        cut_links = [link for link, cut in cuts.items() if cut is not None]
         set_lines(self.document, cut_links)
         level = self.document.reporter.WARNING_LEVEL
-        for link, cut in cuts:
-            if cut is not None:
-                _report(self.document, level, str(cut), base_node=link)
+        for link in cut_links:
+            _report(self.document, level, str(cuts[link]), base_node=link)
 
 
 def _is_error(node: nodes.Element) -> bool:
-    """Return whether a node has no link; a handle that is not a DOI has one, to its address."""
+    """Return whether a node has no link because of its error; a handle that is not a DOI has one all the same."""
     uri = node.get("refuri", "doi:")
     return "doi_error" in node and uri[:4].lower() == "doi:"
 
@@ -299,9 +303,9 @@ def _finish_for_html(link: nodes.reference) -> None:
         return  # writers and Pelican take the plain text of fields as metadata, raw nodes included
 
     if link.get("support_smartquotes") is False:
-        first, *others = breakable(link.astext())
-        link[:] = [nodes.Text(first)]
-        for part in others:
+        first_part, *next_parts = breakable(link.astext())
+        link[:] = [nodes.Text(first_part)]
+        for part in next_parts:
             link += [_html("<wbr />"), nodes.Text(part)]
     if "doi-not-found" in link["classes"]:  # docutils writes no title of a link
         link[:] = [_html('<s title="This DOI was not found.">'), *link.children, _html("</s>")]

@@ -84,20 +84,21 @@ def parse_target(text: str) -> Target:
     :raises doiuri.DOISyntaxError: if there is no DOI; the error is about the part in angle brackets if
         there is one.
     """
-    error: DOISyntaxError | None = None
+    error_in_brackets: DOISyntaxError | None = None
     if text.endswith(">"):
         for opening in _OPENING.finditer(text, 1):
             title = unescape(text[: opening.start()].rstrip())
             typed = unescape(text[opening.end() : -1]).strip()
             try:
                 return Target(DOI.parse(typed), typed, title)
-            except DOISyntaxError as wrong:
-                error = error or wrong
+            except DOISyntaxError as error:
+                error_in_brackets = error_in_brackets or error
+
     typed = unescape(text)
     try:
         return Target(DOI.parse(typed), typed)
-    except DOISyntaxError as wrong:
-        raise with_suggestion(error or wrong) from None
+    except DOISyntaxError as error:
+        raise with_suggestion(error_in_brackets or error) from None
 
 
 def parse_arxiv_target(text: str) -> Target:
@@ -272,7 +273,8 @@ class Cut(NamedTuple):
 def cut_link(link: nodes.Element) -> Cut | None:
     """Return what docutils left out of a bare URL with a DOI, or None if it left out nothing.
 
-    docutils ends a URL before ``<``, ``"``, ``|`` and other characters, which may be part of a name.
+    docutils ends a URL before ``<``, ``"``, ``|`` and other characters, which may be part of a name: of
+    ``https://doi.org/10.1000/a<b`` it left out ``<b``.
 
     :param link: a reference.
     """
@@ -300,8 +302,9 @@ def longer_names(link: nodes.Element) -> tuple[DOI, ...]:
     if not _is_bare(link):
         return ()
     index = link.parent.index(link)
-    before = "".join(map(_name_text, link.parent[:index]))[-1:]
-    text = before + "".join(map(_name_text, link.parent[index:]))
+    # A bracket before the URL decides whether one after it belongs to the name
+    character_before = "".join(map(_name_text, link.parent[:index]))[-1:]
+    text = character_before + "".join(map(_name_text, link.parent[index:]))
     match = next(find(text), None)
     if match is None or match.text != link.astext():
         return ()
@@ -328,10 +331,10 @@ def follow_longer_name(
 
 
 def _is_bare(link: nodes.Element) -> bool:
-    """Return whether a link is a URL of the proxy in running text."""
+    """Return whether a link is a URL of doi.org in running text."""
     text = link.astext()
-    is_bare = link.parent is not None and "`" not in link.rawsource and text == link.get("refuri")
-    return is_bare and "doi.org" in text.lower()
+    is_url = text == link.get("refuri") and "doi.org" in text.lower()
+    return is_url and link.parent is not None and "`" not in link.rawsource
 
 
 def _name_text(node: nodes.Node) -> str:

@@ -37,33 +37,34 @@ class MakeNotes(SphinxTransform):
     default_priority = Footnotes.default_priority - 1
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Change a document."""
+        """Change a document: move raised numbers, or make footnotes, as the style says."""
         if citing(self.config).raises_numbers:
             self._move_numbers()
         if not citing(self.config).makes_notes:
             return
         footnotes: list[nodes.footnote] = []
         for citation in [*citations_in(self.document)]:
-            # One that another has taken into its note has no parent
+            # A citation that another has taken into its note has no parent
             if citation.parent is not None and _becomes_note(citation):
                 footnotes.append(self._make(citation, len(footnotes) + 1))
         if footnotes:
             _set_order(self.document, footnotes)
-            _place(self.document, footnotes)
+            _insert(self.document, footnotes)
 
     def _move_numbers(self) -> None:
         """Move raised numbers after the punctuation; those that follow one another at once are one citation."""
+        stops_in_quotes = citing(self.config).stops_in_quotes
         for citation in [*citations_in(self.document)]:
-            if (
-                citation.parent is not None
-                and citation["doi_form"] == "p"
-                and not is_copy(citation)
-            ):
+            is_taken = citation.parent is None
+            if not is_taken and citation["doi_form"] == "p" and not is_copy(citation):
                 _take_following(citation, citation)
-                _move(citation, stops_in_quotes=citing(self.config).stops_in_quotes)
+                _move(citation, stops_in_quotes=stops_in_quotes)
 
     def _make(self, citation: nodes.inline, number: int) -> nodes.footnote:
-        """Make a footnote of a citation and those that follow it at once; put the mark into the text."""
+        """Return the footnote of a citation and those that follow it at once; put the mark into the text.
+
+        A citation in a sentence, as in "Kahn (2001) says", leaves the name in the text, before the mark.
+        """
         name = f"doi-note-{slug(self.env.docname)}-{number}"
         mark = nodes.footnote_reference("", auto=1, refname=name, ids=[f"{name}-mark"])
         mark["doi_made"] = True
@@ -78,7 +79,8 @@ class MakeNotes(SphinxTransform):
         in_note["doi_part"] = "note"
         if citation["doi_form"] == "t":
             cites = citation["doi_cites"]
-            in_note["doi_cites"] = tuple(replace(cite, prefix="", no_author=True) for cite in cites)
+            without_author = (replace(cite, prefix="", no_author=True) for cite in cites)
+            in_note["doi_cites"] = tuple(without_author)
             names = (replace(cite, label="", locator="", suffix="") for cite in cites)
             citation["doi_cites"] = tuple(names)
             citation["doi_form"] = "author"
@@ -121,20 +123,21 @@ def _around(node: nodes.Node) -> Iterator[nodes.Node]:
         parent = parent.parent
 
 
-def _take_following(mark: nodes.Element, in_note: nodes.inline) -> None:
-    """Add citations in brackets that follow a mark at once to the citation of its note."""
+def _take_following(mark: nodes.Element, citation: nodes.inline) -> None:
+    """Move what citations in brackets cite that follow a mark at once, or after a space, to its citation."""
     parent = mark.parent
-    after = parent.index(mark) + 1
+    after_mark = parent.index(mark) + 1
     while True:
-        is_apart = after < len(parent) and _is_space(parent[after])
-        following = after + is_apart
-        taken = parent[following] if following < len(parent) else None
-        if not isinstance(taken, nodes.inline) or taken.get("doi_form") != "p":
+        next_nodes = parent[after_mark : after_mark + 2]
+        if next_nodes and not _is_space(next_nodes[0]):
+            next_nodes = next_nodes[:1]
+        following = next_nodes[-1] if next_nodes else None
+        if not isinstance(following, nodes.inline) or following.get("doi_form") != "p":
             return
-        in_note["doi_cites"] += taken["doi_cites"]
-        in_note += [nodes.Text("; "), *taken.children]
-        taken.parent = None
-        del parent[after : following + 1]
+        citation["doi_cites"] += following["doi_cites"]
+        citation += [nodes.Text("; "), *following.children]
+        following.parent = None
+        del parent[after_mark : after_mark + len(next_nodes)]
 
 
 def _is_space(node: nodes.Node | None) -> bool:
@@ -142,31 +145,32 @@ def _is_space(node: nodes.Node | None) -> bool:
 
 
 def _move(mark: nodes.Element, *, stops_in_quotes: bool) -> None:
-    """Move the punctuation that follows a mark before it, and delete the space before."""
+    """Move the punctuation that follows a mark before it, and delete the space before: of "so ¹." make "so.¹"."""
     parent = mark.parent
     index = parent.index(mark)
     if _is_space(_previous(mark)):
         del parent[index - 1]
         index -= 1
-    before = _previous(mark)
-    is_text = isinstance(before, nodes.Text)
-    visible = _text_before(mark)
-    after = parent[index + 1] if index + 1 < len(parent) else None
-    text_after = after.astext() if isinstance(after, nodes.Text) else ""
+    node_before = _previous(mark)
+    follows_text = isinstance(node_before, nodes.Text)
+    text_before = _text_before(mark)
+    node_after = parent[index + 1] if index + 1 < len(parent) else None
+    text_after = node_after.astext() if isinstance(node_after, nodes.Text) else ""
 
-    # Only a text of its own can take a stop into its quotation marks
-    into_quotes = stops_in_quotes and is_text
-    moved_before, moved_after = move_mark(visible, text_after, stops_in_quotes=into_quotes)
-    if text_after != moved_after:
-        parent[index + 1 : index + 2] = [nodes.Text(moved_after)] if moved_after else []
-    if is_text:
-        parent[index - 1] = nodes.Text(moved_before)
+    # Only a text can take a stop into its quotation marks, not one in an element, such as *this*
+    into_quotes = stops_in_quotes and follows_text
+    new_before, new_after = move_mark(text_before, text_after, stops_in_quotes=into_quotes)
+    if text_after != new_after:
+        parent[index + 1 : index + 2] = [nodes.Text(new_after)] if new_after else []
+    if follows_text:
+        parent[index - 1] = nodes.Text(new_before)
         return
-    between = moved_before.removeprefix(visible.rstrip())
-    if not between and _is_mark(before):
-        between = "\N{NO-BREAK SPACE}"  # "1 2", not "12"
-    if between:
-        parent.insert(index, nodes.Text(between))
+
+    punctuation = new_before.removeprefix(text_before.rstrip())
+    if not punctuation and _is_mark(node_before):
+        punctuation = "\N{NO-BREAK SPACE}"  # "1 2", not "12"
+    if punctuation:
+        parent.insert(index, nodes.Text(punctuation))
 
 
 def _previous(node: nodes.Element) -> nodes.Node | None:
@@ -183,18 +187,21 @@ def _is_mark(node: nodes.Node | None) -> bool:
 
 def _text_before(mark: nodes.Element) -> str:
     """Return the text that readers see before a mark, and before those that stand at its side."""
-    before = _previous(mark)
-    while isinstance(before, nodes.Element) and _is_mark(before):
-        before = _previous(before)
-    return "" if before is None else before.astext()
+    node = _previous(mark)
+    while isinstance(node, nodes.Element) and _is_mark(node):
+        node = _previous(node)
+    return "" if node is None else node.astext()
 
 
 def _set_order(document: nodes.document, made: list[nodes.footnote]) -> None:
-    """Let docutils number footnotes in the order of their marks; those of the author keep theirs."""
+    """Let docutils number footnotes in the order of their marks; those of the author keep their order.
+
+    A mark ``[#name]_`` has the note of that name, and the marks ``[#]_`` have the notes without a name in turn.
+    """
     ours = set(made)
-    waiting = [note for note in document.autofootnotes if note not in ours]
+    of_author = [note for note in document.autofootnotes if note not in ours]
     by_name = {name: note for note in document.autofootnotes for name in note["names"]}
-    unnamed = iter([note for note in waiting if not note["names"] and not note["dupnames"]])
+    unnamed = iter([note for note in of_author if not note["names"] and not note["dupnames"]])
     ordered: dict[nodes.footnote, None] = {}
     for mark in document.findall(nodes.footnote_reference):
         if mark.get("auto") != 1 or isinstance(mark.parent, nodes.substitution_definition):
@@ -202,31 +209,32 @@ def _set_order(document: nodes.document, made: list[nodes.footnote]) -> None:
         note = by_name.get(mark["refname"]) if "refname" in mark else next(unnamed, None)
         if note is not None:
             ordered[note] = None
-    document.autofootnotes[:] = [*ordered, *(note for note in waiting if note not in ordered)]
+    without_mark = [note for note in of_author if note not in ordered]
+    document.autofootnotes[:] = [*ordered, *without_mark]
 
 
-def _place(document: nodes.document, made: list[nodes.footnote]) -> None:
+def _insert(document: nodes.document, made: list[nodes.footnote]) -> None:
     """Put footnotes beside the last one of the author's, in their order; else at the end of the page."""
     ours = set(made)
-    last = None
+    last_of_author = None
     for note in document.findall(nodes.footnote):
         if note not in ours and note.get("auto") == 1 and _is_on_each_page(note):
-            last = note
-    if last is None:
+            last_of_author = note
+    if last_of_author is None:
         document += [note for note in document.autofootnotes if note in ours]
         return
 
-    parent = last.parent
-    end = parent.index(last) + 1
+    parent = last_of_author.parent
+    end = parent.index(last_of_author) + 1
     start = end - 1
     while start > 0 and isinstance(parent[start - 1], nodes.footnote):
         start -= 1
+    neighbours = parent[start:end]
     order = {note: number for number, note in enumerate(document.autofootnotes)}
-    group = parent[start:end]
-    numbered = [note for note in (*group, *made) if note in order]
+    numbered = [note for note in (*neighbours, *made) if note in order]
     numbered.sort(key=order.__getitem__)
-    others = [note for note in group if note not in order]
-    parent[start:end] = [*others, *numbered]
+    with_own_labels = [note for note in neighbours if note not in order]
+    parent[start:end] = [*with_own_labels, *numbered]
 
 
 def _is_on_each_page(note: nodes.footnote) -> bool:
@@ -280,27 +288,19 @@ class NumberCitations(SphinxTransform):
             if note is not None:
                 citation["doi_number"] = _number_of(note)
 
-    def _in_reading_order(self) -> Iterator[nodes.inline]:
-        """Yield the citations: those in a note after the first mark of it, and those without a mark last."""
+    def _in_reading_order(self) -> list[nodes.inline]:
+        """Return the citations: those in a note after the first mark of it, and those without a mark last."""
         in_notes: dict[str, list[nodes.inline]] = {}
         for note in self.document.findall(nodes.footnote):
             citations = [*citations_in(note)]
-            for id_ in note["ids"]:
-                in_notes[id_] = citations
-        seen: set[nodes.inline] = set()
+            in_notes |= dict.fromkeys(note["ids"], citations)
+        ordered: dict[nodes.inline, None] = {}
         for node in self.document.findall(nodes.Element):
-            met: list[nodes.inline] = []
             if isinstance(node, nodes.footnote_reference):
-                met = in_notes.get(node.get("refid", ""), met)
+                ordered |= dict.fromkeys(in_notes.get(node.get("refid", ""), ()))
             elif isinstance(node, nodes.inline) and _is_in_text(node):
-                met = [node]
-            for citation in met:
-                if citation not in seen:
-                    seen.add(citation)
-                    yield citation
-        for citation in citations_in(self.document):
-            if citation not in seen:
-                yield citation
+                ordered[node] = None
+        return list(ordered | dict.fromkeys(citations_in(self.document)))
 
 
 def _is_in_text(node: nodes.inline) -> bool:

@@ -22,6 +22,7 @@ from sphinx_doiuri._references import back_link, isolated
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from doiuri import DOI
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
@@ -53,11 +54,16 @@ class FollowLongerNames(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
         statuses = statuses_of(self.env)
-        links = [(link, link["doi"]) for link in doi_references(self.document)]
-        for link, doi in [*links, *hardcoded_links(self.document)]:
+        for link, doi in _links_with_dois(self.document):
             if "doi_longer" in link:
                 base = options(self.config).link if "doi" in link else DOI_ORG
                 follow_longer_name(link, doi, statuses, base)
+
+
+def _links_with_dois(document: nodes.document) -> list[tuple[nodes.reference, DOI]]:
+    """Return all links to DOIs, with these: ours, and the author's to doi.org."""
+    links = [(link, link["doi"]) for link in doi_references(document)]
+    return [*links, *hardcoded_links(document)]
 
 
 class MarkMissing(SphinxPostTransform):
@@ -70,8 +76,7 @@ class MarkMissing(SphinxPostTransform):
         statuses = doi_data(self.env).statuses
         if "not-found" not in statuses.values():
             return
-        links = [(link, link["doi"]) for link in doi_references(self.document)]
-        for link, doi in [*links, *hardcoded_links(self.document)]:
+        for link, doi in _links_with_dois(self.document):
             if statuses.get(doi) == "not-found":
                 if "doi-not-found" not in link["classes"]:
                     link["classes"].append("doi-not-found")
@@ -91,7 +96,7 @@ class FinishForHTML(SphinxPostTransform):
         has_cards = switch(self.config, "doi_details")
         if has_cards and lists and lists.builder.name != "epub":
             self._add_cards(lists)
-        _break_names(self.document, lambda link, text: breakable(text))  # noqa: ARG005
+        _break_names(self.document, lambda _link, text: breakable(text))
         for link in self.document.findall(nodes.reference):
             # The writer expects an image with a link to be the only child
             is_image = len(link) == 1 and isinstance(link[0], nodes.image)
@@ -100,6 +105,7 @@ class FinishForHTML(SphinxPostTransform):
                 link[:] = [struck("", "", *link.children)]
 
     def _add_cards(self, lists: Lists) -> None:
+        """Replace the links to DOIs whose works are known by links with cards; those of lists need none."""
         for link in list(doi_references(self.document)):
             work = lists.works.get(link["doi"])
             details = None if work is None else details_of(work, lists.words)
@@ -153,9 +159,9 @@ def _break_names(
         if link.get("support_smartquotes") is not False or any(link.findall(line_break)):
             continue
         for text in list(link.findall(nodes.Text)):  # in a style's formats
-            first, *others = parts(link, str(text))
-            broken: list[nodes.Node] = [nodes.Text(first)]
-            for part in others:
+            first_part, *next_parts = parts(link, str(text))
+            broken: list[nodes.Node] = [nodes.Text(first_part)]
+            for part in next_parts:
                 broken += [line_break(), nodes.Text(part)]
             text.parent.replace(text, broken)
 
@@ -174,6 +180,8 @@ def add_nodes(app: Sphinx) -> None:
 
 
 def _writes(text: str) -> Callable[[HTML5Translator | LaTeXTranslator, nodes.Node], None]:
+    """Return a method of a writer that writes a text for a node."""
+
     def write(self: HTML5Translator | LaTeXTranslator, node: nodes.Node) -> None:  # noqa: ARG001
         self.body.append(text)
 
@@ -182,9 +190,9 @@ def _writes(text: str) -> Callable[[HTML5Translator | LaTeXTranslator, nodes.Nod
 
 def visit_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
     """Write the link, which the card describes."""
-    number = vars(self).setdefault("doi_cards", 0)
-    vars(self)["doi_cards"] = number + 1
-    node["doi_card_id"] = f"doi-card-{number}"
+    cards = vars(self).setdefault("doi_cards", 0)
+    vars(self)["doi_cards"] = cards + 1
+    node["doi_card_id"] = f"doi-card-{cards}"
     self.body.append('<span class="doi-details">')
     self.visit_reference(node)
     described = f'<a aria-describedby="{node["doi_card_id"]}" '

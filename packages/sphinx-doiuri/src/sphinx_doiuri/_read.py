@@ -160,22 +160,22 @@ class ReadDOIs(SphinxTransform):
 
     def _read_target(self, node: nodes.target) -> None:
         """Rewrite a ``.. _name: doi:…``; references to it have its URI already."""
-        written = _EXPLICIT.match(node.rawsource)
-        if written:
-            self._look_for_space(node, written[1], node["refuri"])
+        explicit = _EXPLICIT.match(node.rawsource)
+        if explicit:
+            self._look_for_space(node, explicit[1], node["refuri"])
         try:
             link_uri(node, options(self.config))
         except DOISyntaxError as error:
             # The error of an embedded URI, as in `text <doi:...>`_, is reported with the reference
-            if written:
+            if explicit:
                 self._warn(node, "syntax", str(error))
 
     def _read_reference(self, node: nodes.Element) -> None:
         """Turn a reference to a ``doi:`` URI into a link, or show its source if the URI is not a DOI."""
         uri = node["refuri"]
-        written = _EMBEDDED.search(node.rawsource)
-        if written:
-            self._look_for_space(node, written[1], uri)
+        embedded = _EMBEDDED.search(node.rawsource)
+        if embedded:
+            self._look_for_space(node, embedded[1], uri)
         try:
             doi = link_uri(node, options(self.config))
         except DOISyntaxError as error:
@@ -184,14 +184,18 @@ class ReadDOIs(SphinxTransform):
             problem.source = node.source
             problem.line = node.line
             node.replace_self(problem)
-            if written or "name" not in node:  # otherwise it is reported with its target
+            if embedded or "name" not in node:  # otherwise it is reported with its target
                 self._warn(problem, "syntax", str(error))
         else:
             if doi:
                 node["doi_typed"] = uri
 
     def _look_for_space(self, node: nodes.Element, written: str, uri: str) -> None:
-        """Warn of white space in a target: docutils removes it, even if it is part of the name."""
+        """Warn of white space in a target: docutils removes it, even if it is part of the name.
+
+        :param written: the target as it is in the source, such as "doi:10.1000/a b".
+        :param uri: the target without white space.
+        """
         if not _INNER_SPACE.search(written):
             return
         meant = re.sub(r"\s+", " ", _without_scheme(written)).strip()
@@ -202,8 +206,11 @@ class ReadDOIs(SphinxTransform):
         self._warn(node, "target-space", message % values)
 
     def _read_link_to_doi_org(self, node: nodes.Element) -> None:
-        """Report what is wrong with a link to doi.org, and give it a text if it has none."""
-        self._check_end(node)
+        """Report what is wrong with a link to doi.org, note what else it may mean, and fill it if it is empty."""
+        cut = cut_link(node)
+        if cut is not None:
+            message = __("the link ends before %r; write %s") % (cut.left_out, cut.url)
+            self._warn(node, "raw-link", message)
         longer = longer_names(node)
         if longer:
             node["doi_longer"] = longer
@@ -212,13 +219,6 @@ class ReadDOIs(SphinxTransform):
             self._report_hardcoded(node)
         if not node.children:
             self._show_name(node)
-
-    def _check_end(self, node: nodes.Element) -> None:
-        """Report a URL that docutils ends inside of the name."""
-        cut = cut_link(node)
-        if cut is not None:
-            message = __("the link ends before %r; write %s") % (cut.left_out, cut.url)
-            self._warn(node, "raw-link", message)
 
     def _show_name(self, node: nodes.Element) -> None:
         """Show the DOI in a link to doi.org without a text, which MyST makes of ``[](https://doi.org/…)``."""
@@ -248,7 +248,7 @@ class ReadDOIs(SphinxTransform):
         self._warn(node, "hardcoded", message)
 
     def _role_for(self, link: nodes.Element, doi: DOI) -> str:
-        """Return the source of a role that could stand for a link."""
+        """Return the source of a role that could stand for a link, such as ":doi:`Title <10.1000/182>`"."""
         name = doi.name if _SPECIAL.isdisjoint(doi.name) else doi.uri
         text = " ".join(link.astext().split())
         content = name if not text or text == link["refuri"] else f"{text} <{name}>"

@@ -53,8 +53,8 @@ _REFERENCES = frozenset({"ref", "numref", "doc", "any", "term", "myst"})
 _READ = ("citations", "places", "titles", "targets", "files", "styles", "insertions", "marks")
 
 
-class Citation(NamedTuple):
-    """One citation in a document."""
+class DocumentCitation(NamedTuple):
+    """One citation as a document has it."""
 
     docname: str
     id: str
@@ -71,8 +71,8 @@ class Citation(NamedTuple):
     """The number of the note that it stands in; 0 in the text."""
 
 
-class Place(NamedTuple):
-    """One list of references in a document."""
+class ListPlace(NamedTuple):
+    """The place of a list of references in a document, with what its directive says."""
 
     docname: str
     scope: Scope
@@ -112,7 +112,7 @@ def footnote_around(node: nodes.Node) -> nodes.footnote | None:
 
 
 def _text_around(citation: nodes.inline) -> Around:
-    """Return the nearest words before and after a citation in its paragraph."""
+    """Return the text before and after a citation in its paragraph, as far as the nearest that is not blank."""
     before = ""
     after = ""
     node: nodes.Element = citation
@@ -203,9 +203,9 @@ def _targets_of(document: nodes.document, docname: str) -> set[str]:
     """Return the labels, documents and headings to which a document refers."""
     references = list(document.findall(addnodes.pending_xref))
     names = {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
-    # A name is a label, or a document relative to this one; "any" and MyST do not say which
+    # "intro" or "../intro": a label, or a document relative to this one; "any" and MyST do not say which
     as_documents = {docname_join(docname, name) for name in names}
-    # MyST's links to headings of other documents
+    # "intro#a-heading": MyST's links to headings of other documents
     headings = {
         f"{node['reftarget']}#{node['reftargetid']}"
         for node in references
@@ -265,6 +265,7 @@ class CitationRole(SphinxRole):
         return [node], []
 
     def _node(self) -> nodes.Element:
+        """Return the citation; if the text is none, its source as *problematic*, with ``doi_error``."""
         classes = self.options.get("classes", ())
         try:
             cites = read_cites(unescape(self.text), self.env)
@@ -323,18 +324,15 @@ def outdated_documents(
     """
     of_project = citing(app.config)
     domain = domain_of(env)
-    outdated = [
-        docname
-        for docname, noted in domain.files.items()
-        if any(of_project.digest(path) != content for path, content in noted.items())
-    ]
-    outdated += (
-        docname
-        for docname, noted in domain.styles.items()
-        if any(of_project.style_digest(style) != content for style, content in noted.items())
-    )
-    now = marks_of(app.config)
-    outdated += (docname for docname, before in domain.marks.items() if before != now)
+    outdated = []
+    for docname, file_digests in domain.files.items():
+        if any(of_project.digest(path) != digest for path, digest in file_digests.items()):
+            outdated.append(docname)
+    for docname, style_digests in domain.styles.items():
+        if any(of_project.style_digest(style) != old for style, old in style_digests.items()):
+            outdated.append(docname)
+    new_marks = marks_of(app.config)
+    outdated += (docname for docname, old_marks in domain.marks.items() if old_marks != new_marks)
     return outdated
 
 
@@ -366,7 +364,10 @@ def _scope(argument: str) -> str:
 
 
 def _types(argument: str) -> tuple[str, ...]:
-    """Return the types in ``type=book, article-journal``."""
+    """Return the types in the option ``type=book, article-journal``.
+
+    :raises ValueError: if it is another filter, or names what is not a type of CSL.
+    """
     variable, _, listed = argument.partition("=")
     types = tuple(part.strip() for part in listed.split(","))
     if variable.strip() != "type":
@@ -399,7 +400,7 @@ class BibliographyDirective(SphinxDirective):
         except ValueError as error:
             raise self.error(str(error)) from None
         cites = tuple(self._nocite())
-        place = Place(
+        place = ListPlace(
             docname="",  # as yet
             scope=self.options.get("scope", "page"),
             style=style,
@@ -438,13 +439,13 @@ class DOIDomain(Domain):
     roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned")}
-    data_version = 13
+    data_version = 14
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)
-        self.citations: dict[str, list[Citation]] = self.data["citations"]
+        self.citations: dict[str, list[DocumentCitation]] = self.data["citations"]
         """The citations by document name, in the order of the document."""
-        self.places: dict[str, list[Place]] = self.data["places"]
+        self.places: dict[str, list[ListPlace]] = self.data["places"]
         """The lists of references by document name."""
         self.titles: dict[str, dict[str, nodes.TextElement]] = self.data["titles"]
         """The titles and the like with citations, by document name and by the ids they belong to."""
@@ -477,7 +478,10 @@ class DOIDomain(Domain):
                     self.data[name][docname] = theirs[docname]
 
     def process_doc(self, env: BuildEnvironment, docname: str, document: nodes.document) -> None:
-        """Record the citations and lists of a document, and give each citation an id."""
+        """Record the citations and lists of a document, and give each citation an id.
+
+        What a document does not have is not recorded.
+        """
         contents = {
             "citations": self._read_citations(docname, document),
             "places": self._read_places(docname, document),
@@ -490,41 +494,29 @@ class DOIDomain(Domain):
             if content:
                 self.data[name][docname] = content
 
-    def _read_citations(self, docname: str, document: nodes.document) -> list[Citation]:
+    def _read_citations(self, docname: str, document: nodes.document) -> list[DocumentCitation]:
         """Return the citations of a document, and give each an id."""
-        citations: list[Citation] = []
+        citations: list[DocumentCitation] = []
         # The order of notes is that of their marks
         in_order = sorted(citations_in(document), key=lambda node: node.get("doi_order", 0))
         for node in in_order:
             node["doi_docname"] = docname
             if is_copy(node):
                 continue
-            id_ = f"doi-cite-{slug(docname)}-{len(citations) + 1}"
-            node["doi_id"] = id_
-            location = get_node_location(node) or docname
+            node["doi_id"] = f"doi-cite-{slug(docname)}-{len(citations) + 1}"
             node["doi_around"] = _text_around(node)
-            citations.append(
-                Citation(
-                    docname,
-                    id_,
-                    node["doi_form"],
-                    node["doi_cites"],
-                    location,
-                    conditions_of(node),
-                    node["doi_around"],
-                    node.get("doi_part", ""),
-                    node.get("doi_number", 0),
-                )
+            citation = _citation(node, docname)._replace(
+                id=node["doi_id"],
+                conditions=conditions_of(node),
+                around=node["doi_around"],
+                part=node.get("doi_part", ""),
+                note=node.get("doi_number", 0),
             )
-        for kept in kept_elsewhere(document):
-            if "doi_form" in kept:
-                location = get_node_location(kept) or docname
-                citations.append(
-                    Citation(docname, "", kept["doi_form"], kept["doi_cites"], location)
-                )
-        return citations
+            citations.append(citation)
+        kept = [node for node in kept_elsewhere(document) if "doi_form" in node]
+        return citations + [_citation(node, docname) for node in kept]
 
-    def _read_places(self, docname: str, document: nodes.document) -> list[Place]:
+    def _read_places(self, docname: str, document: nodes.document) -> list[ListPlace]:
         """Return the lists of a document, and note in each where it is."""
         places = []
         for node in document.findall(bibliography_list):
@@ -541,6 +533,12 @@ class DOIDomain(Domain):
     ) -> list[tuple[str, nodes.reference]]:
         """Return nothing: no cross-reference leads to a DOI."""
         return []
+
+
+def _citation(node: nodes.Element, docname: str) -> DocumentCitation:
+    """Return the citation of a node, without its place."""
+    location = get_node_location(node) or docname
+    return DocumentCitation(docname, "", node["doi_form"], node["doi_cites"], location)
 
 
 def domain_of(env: BuildEnvironment) -> DOIDomain:

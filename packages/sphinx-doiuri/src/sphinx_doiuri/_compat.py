@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 
 def replace_extlinks(app: Sphinx, config: Config) -> None:
-    """Remove ``doi`` from ``extlinks``, which would override the role, and warn."""
+    """Remove ``doi`` from ``extlinks``, which would override the role, and warn. Handles ``config-inited``."""
     links = getattr(config, "extlinks", None)
     if not isinstance(links, dict):
         return
@@ -70,7 +70,7 @@ def replace_extlinks(app: Sphinx, config: Config) -> None:
 def replace_role(app: Sphinx) -> None:
     """Register our role again if another extension, such as a copied doi_role.py, has replaced it.
 
-    The role ``arxiv`` is added only if there is none.
+    The role ``arxiv`` is added only if there is none. Handles ``builder-inited``.
     """
     if not is_role_registered("arxiv"):
         app.add_role("arxiv", ArXivRole())
@@ -185,7 +185,10 @@ def _matches(patterns: Iterable[str], text: str) -> bool:
 
 
 def _linked_doi(app: Sphinx, uri: str) -> DOI | None:
-    """Return the DOI to which a link leads, or None if it is a link to something else."""
+    """Return the DOI to which a link leads, or None if it is a link to something else.
+
+    The link may be one of the role ``arxiv``, of doi.org, or of the mirror in ``doi_link``.
+    """
     if uri.startswith(ARXIV):
         with suppress(DOISyntaxError):
             doi = parse_arxiv_target(uri.removeprefix(ARXIV)).doi
@@ -204,6 +207,7 @@ def collect_bibtex_uses(env: BuildEnvironment) -> None:
     uses = doi_data(env).uses
     for docname in uses:
         uses[docname] = [use for use in uses[docname] if not use.entry]
+
     for entry in _entries(env, "doi"):
         location = _location(env, entry)
         try:
@@ -216,6 +220,7 @@ def collect_bibtex_uses(env: BuildEnvironment) -> None:
                 logger.warning(message, type="doi", subtype="syntax", location=location)
         else:
             uses.setdefault(entry.docname, []).append(_use(doi, location, entry.key))
+
     for entry in _entries(env, "url"):
         with suppress(DOISyntaxError):
             use = _use(DOI.from_url(entry.field), _location(env, entry), entry.key)
@@ -223,6 +228,7 @@ def collect_bibtex_uses(env: BuildEnvironment) -> None:
 
 
 def _use(doi: DOI, location: str, key: str) -> Use:
+    """Return the use of a DOI in an entry."""
     typed = doi.name if remarks(doi.name, doi) else None
     return Use(doi, location, typed, entry=key)
 
@@ -235,7 +241,7 @@ def _doi_in(field: str) -> DOI:
     matches = list(islice(find(f"doi = {{{field}}}", "bibtex"), 2))
     if len(matches) == 1:
         return matches[0].doi
-    # No DOI, or text that looks like several: read the whole field, or say why it is not a DOI
+    # No DOI, or what looks like several: the whole field is the name, or the error says why it is not
     return DOI.parse(field)
 
 
@@ -252,7 +258,7 @@ def report_two_numberings(env: BuildEnvironment, lists: Lists) -> None:
         logger.warning(message, type="doi", subtype="numbers")
 
 
-class _Entry(NamedTuple):
+class _BibtexEntry(NamedTuple):
     """An entry that sphinxcontrib-bibtex lists in a document, and the field that identifies its work."""
 
     docname: str
@@ -260,7 +266,7 @@ class _Entry(NamedTuple):
     field: str
 
 
-def _entries(env: BuildEnvironment, name: str) -> Iterator[_Entry]:
+def _entries(env: BuildEnvironment, name: str) -> Iterator[_BibtexEntry]:
     """Yield the entries that this field identifies.
 
     :param name: "doi", or "url" for entries without a DOI.
@@ -271,9 +277,9 @@ def _entries(env: BuildEnvironment, name: str) -> Iterator[_Entry]:
         url = fields.get("url", "").strip()
         docname = citation.bibliography_key.docname
         if name == "doi" and doi:
-            yield _Entry(docname, citation.entry.key, doi)
+            yield _BibtexEntry(docname, citation.entry.key, doi)
         elif name == "url" and url and not doi:
-            yield _Entry(docname, citation.entry.key, url)
+            yield _BibtexEntry(docname, citation.entry.key, url)
 
 
 def _bibtex_citations(env: BuildEnvironment) -> Iterable[Any]:
@@ -281,7 +287,7 @@ def _bibtex_citations(env: BuildEnvironment) -> Iterable[Any]:
     return citations
 
 
-def _location(env: BuildEnvironment, entry: _Entry) -> str:
+def _location(env: BuildEnvironment, entry: _BibtexEntry) -> str:
     """Return the file and line of an entry; the document that lists it if the line is not found."""
     for path in env.domaindata["cite"]["bibdata"].bibfiles:
         location = location_in_file(Path(path), f"{{{entry.key},")

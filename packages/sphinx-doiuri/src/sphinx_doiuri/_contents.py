@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
 
-    from sphinx_doiuri._citations import Citation, Place
+    from sphinx_doiuri._citations import DocumentCitation, ListPlace
     from sphinx_doiuri._environment import DOIData, Use
 
 
@@ -35,17 +35,19 @@ class Contents:
 
     uses: dict[str, dict[int, Use]]
     """The uses of DOIs, by their positions among all uses in the document."""
-    citations: dict[str, list[Citation]]
-    places: dict[str, list[Place]]
+    citations: dict[str, list[DocumentCitation]]
+    places: dict[str, list[ListPlace]]
     """The lists of references."""
     shows_works: bool
     """Whether links show authors, year or title, because of ``doi_text``."""
 
-    def meant(self, statuses: Mapping[DOI, str]) -> Contents:
+    def with_whole_names(self, statuses: Mapping[DOI, str]) -> Contents:
         """Return the contents with each use of the DOI that it means, as far as it is known."""
         uses = {}
         for docname, in_document in self.uses.items():
-            uses[docname] = {position: use.meant(statuses) for position, use in in_document.items()}
+            uses[docname] = {
+                position: use.with_whole_name(statuses) for position, use in in_document.items()
+            }
         return replace(self, uses=uses)
 
     @property
@@ -67,7 +69,7 @@ class Contents:
         """The works that are cited, and then those that are listed because of ``nocite``."""
         citations = in_documents(self.citations)
         places = in_documents(self.places)
-        sources: list[Citation | Place] = [*citations, *places]
+        sources: list[DocumentCitation | ListPlace] = [*citations, *places]
         cited = []
         for source in sources:
             for cite in source.cites:

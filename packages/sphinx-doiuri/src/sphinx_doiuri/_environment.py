@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 16  # of DOIData, and of the nodes in doctrees
+VERSION = 17  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 _Value = TypeVar("_Value")
@@ -49,7 +49,7 @@ class Use(NamedTuple):
     longer: tuple[DOI, ...] = ()
     """The names that it may mean if the DOI does not exist; see ``doiuri.plugins.untrimmed``."""
 
-    def meant(self, statuses: Mapping[DOI, str]) -> Use:
+    def with_whole_name(self, statuses: Mapping[DOI, str]) -> Use:
         """Return the use of the name that it means, as far as that is known."""
         doi = whole_name(self.doi, self.longer, statuses)
         return self if doi == self.doi else self._replace(doi=doi, typed=None)
@@ -82,11 +82,11 @@ class DOIData:
 
     def all_uses(self) -> list[Use]:
         """Return all uses, sorted by document name."""
-        return [use.meant(self.statuses) for use in in_documents(self.uses)]
+        return [use.with_whole_name(self.statuses) for use in in_documents(self.uses)]
 
     def uses_in(self, docname: str) -> list[Use]:
         """Return the uses in a document, each of the DOI that is meant, as far as it is known."""
-        return [use.meant(self.statuses) for use in self.uses.get(docname, ())]
+        return [use.with_whole_name(self.statuses) for use in self.uses.get(docname, ())]
 
     def dois(self) -> list[DOI]:
         """Return each DOI once, in the order of ``all_uses``."""
@@ -106,7 +106,12 @@ class DOIData:
         return replace(self, statuses={**self.statuses}, works={**self.works})
 
     def discard_stale(self, source: tuple[object, ...], *, anew: bool) -> None:
-        """Discard the answers about DOIs that are no longer used; all if the source changed, or ``anew``."""
+        """Discard the answers about DOIs that are no longer used.
+
+        :param source: the server and the options that new answers will depend on; all answers of another
+            source are discarded.
+        :param anew: whether to discard all of them anyway.
+        """
         if anew or source != self.source:
             self.source = source
             self.statuses = {}
@@ -168,14 +173,12 @@ class DOICollector(EnvironmentCollector):
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
         """Record the uses in a document."""
-        uses = [_use(link) for link in doi_references(doctree)]
-        here = {use.doi for use in uses}
+        uses = [_use(link, link["doi"]) for link in doi_references(doctree)]
+        linked = {use.doi for use in uses}
         for node in kept_elsewhere(doctree):
-            uses += [_use(link) for link in doi_references(node) if link["doi"] not in here]
-        for link, doi in hardcoded_links(doctree):
-            location = get_node_location(link) or ""
-            longer = link.get("doi_longer", ())
-            uses.append(Use(doi, location, conditions=conditions_of(link), longer=longer))
+            links = [link for link in doi_references(node) if link["doi"] not in linked]
+            uses += [_use(link, link["doi"]) for link in links]
+        uses += [_use(link, doi) for link, doi in hardcoded_links(doctree)]
         # A substitution that is used twice has the location of its definition twice
         unique = list(dict.fromkeys(uses))
         forget_kept(doctree)
@@ -211,8 +214,8 @@ def _root(node: nodes.Node) -> nodes.Node:
     return node
 
 
-def _use(link: nodes.reference) -> Use:
-    doi = link["doi"]
+def _use(link: nodes.reference, doi: DOI) -> Use:
+    """Return the use of a DOI in a link; what the author typed is recorded, and kept if there is advice on it."""
     typed = link.attributes.pop("doi_typed", None)
     if typed and not remarks(typed, doi):
         typed = None
@@ -227,7 +230,8 @@ def conditions_of(node: nodes.Element) -> Conditions:
     while parent is not None:
         if isinstance(parent, addnodes.only | ifconfig | todo_node):
             conditions.append((type(parent).__name__, parent.get("expr", "todo_include_todos")))
-        elif isinstance(parent, nodes.footnote):  # of one made of a citation, where that stood
+        elif isinstance(parent, nodes.footnote):
+            # One that was made of a citation has the conditions of where that stood
             conditions += parent.get("doi_conditions", ())
         parent = parent.parent
     return tuple(conditions)
@@ -244,6 +248,7 @@ def shows_pages(app: Sphinx) -> bool:
 
 
 def _holds(app: Sphinx, directive: str, expression: str) -> bool:
+    """Whether this build shows what is in a directive with an expression."""
     if directive == "only" and app.builder.name == LOCK_BUILDER:
         return True  # the lock file serves the builders of all formats
     try:

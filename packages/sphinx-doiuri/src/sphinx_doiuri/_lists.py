@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri._citations import Citation, Key, Part, Place, Scope
+    from sphinx_doiuri._citations import DocumentCitation, Key, ListPlace, Part, Scope
     from sphinx_doiuri._contents import Contents
 
     IndexEntry = tuple[Any, ...]  # its type, text and id, and what else Sphinx knows of it
 
 logger = logging.getLogger(__name__)
 
-_Content = TypeVar("_Content", "Citation", "Place")
+_Content = TypeVar("_Content", "DocumentCitation", "ListPlace")
 
 # For the transforms, which see no application
 _lists_by_env: WeakKeyDictionary[BuildEnvironment, Lists] = WeakKeyDictionary()
@@ -45,52 +45,65 @@ class ScopedList(NamedTuple):
 
     docname: str
     scope: Scope
-    cited: dict[Key, list[Citation]]
+    works: dict[Key, list[DocumentCitation]]
     """Its works, each with the citations that lead to it."""
     references: Bibliography
 
 
 class CopiedTitle(NamedTuple):
-    """A title of which Sphinx or MyST has copied the text."""
+    """A title of which Sphinx or MyST has copied the text, before its citations were known."""
 
     docname: str
-    written: str
-    """Its text as it was copied."""
-    shown: str
+    copied_text: str
+    text: str
+    """What the title shows."""
 
 
 class Lists:
-    """What the citations and lists of a build show."""
+    """What the citations and lists of a build show.
+
+    1. A citation leads to a list: that of its page, or else that of the project; see ``of_citations_in``.
+    2. Of a list, the citations, the links and ``nocite`` say which works it has: see ``_works_of``.
+    3. The works and the style say what its entries and its citations show: ``entries`` and ``spans``.
+    4. What a document shows of all this has a digest. If that is another one than after the last build, Sphinx
+       writes the document again.
+    """
 
     def __init__(self, app: Sphinx, env: BuildEnvironment, contents: Contents) -> None:
-        self.builder = app.builder
         settings = options(env.config)
+        self.builder = app.builder
         self.base = settings.link
-        self._display = settings.display
-        self._citing = citing(env.config)
-        self._data = doi_data(env)
-        self.works = self._data.shown_works
-        self._answered = self._data.answered_works()
-        self._titles = env.titles
         words = (_("and"), _("et al."), _("n.d."))
         states = (_("retracted"), _("removed"), _("withdrawn"), _("partially retracted"))
         self.words = Words(*map(str, (*words, *states)))
+        self._display = settings.display
+        self._citing = citing(env.config)
 
-        domain = domain_of(env)
+        self._data = doi_data(env)
+        self.works = self._data.shown_works
+        self._answered = self._data.answered_works()
+
+        # What this build shows of its documents
         self._order = _reading_order(app, env)
         self.citations = _ordered(contents.citations, self._order)
         self.places = _ordered(contents.places, self._order)
-        self._all_citations = domain.citations
-        self._insertions = domain.insertions
-        self._with_hidden: dict[tuple[Key, ...], Bibliography] = {}
         self._links = {name: contents.links_in(name) for name in self._order}
-        self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
-        self._cites: dict[str, dict[str, tuple[CitationItem, ...]]] = {}
-        self._copied_titles = domain.titles
-        self._shown_titles: dict[str, dict[str, str]] = {}
-        self._entries = EntryCache(self._data.entries)
         with_list_of_project = sorted(name for name in self._order if self._places(name, "project"))
         self._project_docname = next(iter(with_list_of_project), "")
+
+        # What all documents have
+        domain = domain_of(env)
+        self._titles = env.titles
+        self._titles_with_citations = domain.titles
+        self._all_citations = domain.citations
+        self._insertions = domain.insertions
+
+        # What was computed already
+        self._lists: dict[tuple[str, Scope, str], ScopedList] = {}
+        self._unlisted: dict[tuple[Key, ...], Bibliography] = {}
+        self._cites: dict[str, dict[str, tuple[CitationItem, ...]]] = {}
+        self._title_texts: dict[str, dict[str, str]] = {}
+        self._entries = EntryCache(self._data.entries)
 
     def title(self, docname: str) -> str:
         """Return the title of a document; its name if it has none."""
@@ -111,15 +124,15 @@ class Lists:
             return self._list(docname, "page", "")
         return self.at(places[0])
 
-    def at(self, place: Place) -> ScopedList:
+    def at(self, place: ListPlace) -> ScopedList:
         """Return the list that a place shows."""
         return self._list(place.docname, place.scope, place.style)
 
-    def entries(self, place: Place) -> list[ListEntry]:
+    def entries(self, place: ListPlace) -> list[ListEntry]:
         """Return the entries at a place; after them links to the DOIs whose works are not known yet."""
         references = self.at(place).references
-        shown = [reference for reference in references.references if place.lists(reference.work)]
-        entries = references.entries(shown, self._entries, self.words)
+        listed = [reference for reference in references.references if place.lists(reference.work)]
+        entries = references.entries(listed, self._entries, self.words)
         # Their types are unknown, too: a filter hides them, except at the first place
         first_place = self._places(place.docname, place.scope)[0]
         if not place.types or place == first_place:
@@ -137,20 +150,23 @@ class Lists:
 
         They know which cites come before them, for styles with "ibid.".
         """
-        if docname not in self._cites:
-            # Those that are kept for another document have no place, and no id
-            citations = [written for written in self.citations.get(docname, ()) if written.id]
-            references = self.of_citations_in(docname).references
-            notes = None
-            if self._citing.makes_notes:
-                notes = [citation.note for citation in citations]
-            forms = ((citation.form, citation.cites) for citation in citations)
-            cites = references.placed(forms, notes)
-            for index, citation in enumerate(citations):
-                if citation.part == "name":
-                    cites[index] = as_in_note(cites[index], cites[index + 1])
-            ids = [citation.id for citation in citations]
-            self._cites[docname] = dict(zip(ids, cites, strict=True))
+        if docname in self._cites:
+            return self._cites[docname]
+
+        # Those that are kept for another document have no place, and no id
+        citations = [citation for citation in self.citations.get(docname, ()) if citation.id]
+        notes = None
+        if self._citing.makes_notes:
+            notes = [citation.note for citation in citations]
+        forms = ((citation.form, citation.cites) for citation in citations)
+        cites = self.of_citations_in(docname).references.placed(forms, notes)
+        for index, citation in enumerate(citations):
+            # Its note is the next citation
+            if citation.part == "name":
+                cites[index] = as_in_note(cites[index], cites[index + 1])
+
+        ids = [citation.id for citation in citations]
+        self._cites[docname] = dict(zip(ids, cites, strict=True))
         return self._cites[docname]
 
     def spans(
@@ -161,15 +177,15 @@ class Lists:
         around: Around | None = None,
         part: Part = "",
     ) -> tuple[Span, ...]:
-        """Return a citation in a document.
+        """Return what a citation in a document shows, such as "(Kahn 2001)", each span with its target.
 
-        :param around: the text around it; by default it stands alone
-        :param part: "note" if it is the text of a footnote
+        :param around: the text around it; by default it stands alone.
+        :param part: "note" if it is the text of a footnote.
         """
         references = self.of_citations_in(docname).references
-        works = {cite.key for cite in cites} & self.works.keys()
-        if any(references.get(key) is None for key in works):
-            references = self._unlisted(docname, cites)
+        known = {cite.key for cite in cites} & self.works.keys()
+        if any(references.get(key) is None for key in known):
+            references = self._with_unlisted(docname, cites)
         if part == "note":
             return references.note(cites, self._display)
         return references.citation(cites, form, self._display, around)
@@ -180,37 +196,39 @@ class Lists:
 
     def titles_in(self, docname: str) -> Mapping[str, str]:
         """Return the texts of the titles and the like in a document that have citations, by id."""
-        if docname not in self._shown_titles:
-            titles = self._copied_titles.get(docname, {})
+        if docname not in self._title_texts:
+            titles = self._titles_with_citations.get(docname, {})
             for title in titles.values():
                 for citation in citations_in(title):
                     show_text(citation, self)
-            self._shown_titles[docname] = {
-                id_: clean_astext(title) for id_, title in titles.items()
-            }
-        return self._shown_titles[docname]
+            texts = {id_: clean_astext(title) for id_, title in titles.items()}
+            self._title_texts[docname] = texts
+        return self._title_texts[docname]
 
     @cached_property
     def copied(self) -> dict[str, list[CopiedTitle]]:
         """The titles and the like that have citations, by their ids; documents may have the same ids."""
         titles: dict[str, list[CopiedTitle]] = {}
-        for docname, by_id in self._copied_titles.items():
+        for docname, by_id in self._titles_with_citations.items():
             for id_, title in by_id.items():
-                shown = self.titles_in(docname)[id_]
-                titles.setdefault(id_, []).append(CopiedTitle(docname, title["doi_written"], shown))
+                copied = CopiedTitle(docname, title["doi_written"], self.titles_in(docname)[id_])
+                titles.setdefault(id_, []).append(copied)
         return titles
 
     def with_term(self, entry: IndexEntry, docname: str) -> IndexEntry:
-        """Return an entry of the index in a document; that of a term in a glossary with its text as shown."""
-        kind, text, id_, *others = entry
-        title = self._copied_titles.get(docname, {}).get(id_)
+        """Return an entry of the index in a document; if it is that of a term, with what the term shows."""
+        kind, text, id_, *rest = entry
+        title = self._titles_with_citations.get(docname, {}).get(id_)
         # A section has the ids of the directives ``index`` before it, too
         if isinstance(title, nodes.term) and id_ in title["ids"]:
             text = self.titles_in(docname)[id_]
-        return (kind, text, id_, *others)
+        return (kind, text, id_, *rest)
 
     def digest(self, docname: str, titles: list[tuple[str, str]]) -> str:
-        """Return a digest of what a document shows: citations, lists, links, and titles of other places."""
+        """Return a digest of what a document shows: citations, lists and links.
+
+        :param titles: labels and documents to which it refers, with the titles that it shows for them.
+        """
         citations = [self._content(citation) for citation in self.citations.get(docname, ())]
         lists = [self._list_content(place) for place in self.places.get(docname, ())]
         dois = dict.fromkeys(use.doi for use in self._data.uses_in(docname))
@@ -221,13 +239,10 @@ class Lists:
     @cached_property
     def _all_content(self) -> str:
         """A digest of what all citations show: other extensions may insert any of them elsewhere."""
-        return _digest(
-            [
-                self._content(citation)
-                for citations in self.citations.values()
-                for citation in citations
-            ]
-        )
+        contents = []
+        for citations in self.citations.values():
+            contents += [self._content(citation) for citation in citations]
+        return _digest(contents)
 
     def keep_entries(self) -> None:
         """Keep the entries that this build shows, for the next one."""
@@ -241,8 +256,8 @@ class Lists:
             problems |= dict.fromkeys(scoped_list.references.problems)
         return list(problems)
 
-    def _content(self, citation: Citation) -> tuple[object, ...]:
-        """Return what a citation shows, and what its links depend on."""
+    def _content(self, citation: DocumentCitation) -> tuple[object, ...]:
+        """Return what a citation shows, and what its links depend on, for a digest."""
         scoped_list = self.of_citations_in(citation.docname)
         cites = self.cites_in(citation.docname).get(citation.id, citation.cites)
         spans = self.spans(citation.docname, citation.form, cites, citation.around, citation.part)
@@ -250,68 +265,70 @@ class Lists:
         links = [(self.is_listed(work, scoped_list), work.csl.get("URL")) for work in works]
         return scoped_list.docname, scoped_list.scope, links, _plain(spans)
 
-    def _list_content(self, place: Place) -> tuple[object, ...]:
-        """Return what a place shows."""
+    def _list_content(self, place: ListPlace) -> tuple[object, ...]:
+        """Return what the list at a place shows, for a digest."""
         scoped_list = self.at(place)
         entries = []
         for entry in self.entries(place):
             # An entry leads back to its citations, and names their pages
-            citations = scoped_list.cited[entry.key]
+            citations = scoped_list.works[entry.key]
             back = [(cite.docname, cite.id, self.title(cite.docname)) for cite in citations]
             entries.append((entry.number, _plain(entry.spans), back))
         return scoped_list.references.is_numbered, entries
 
     def _answer(self, doi: DOI) -> tuple[object, ...]:
-        """Return what is known about a DOI."""
+        """Return what is known about a DOI, for a digest."""
         status = self._data.statuses.get(doi)
         work = self.works.get(doi)
         csl = None if work is None else work.to_json()
         return str(doi), status, csl
 
-    def _places(self, docname: str, scope: Scope) -> list[Place]:
+    def _places(self, docname: str, scope: Scope) -> list[ListPlace]:
         return [place for place in self.places.get(docname, ()) if place.scope == scope]
 
-    def _unlisted(self, docname: str, cites: tuple[CitationItem, ...]) -> Bibliography:
+    def _with_unlisted(self, docname: str, cites: tuple[CitationItem, ...]) -> Bibliography:
         """Return all works that a document cites, and those of a citation, also if no list has them.
 
         Other extensions keep citations of a document that this build leaves out, and insert them elsewhere.
         """
-        of_document = [
-            cite for written in self._all_citations.get(docname, ()) for cite in written.cites
-        ]
-        keys = tuple(dict.fromkeys(cite.key for cite in (*of_document, *cites)))
-        if keys not in self._with_hidden:
-            self._with_hidden[keys] = self._citing.bibliography(keys, self._answered)
-        return self._with_hidden[keys]
+        all_cites: list[CitationItem] = []
+        for citation in self._all_citations.get(docname, ()):
+            all_cites += citation.cites
+        keys = tuple(dict.fromkeys(cite.key for cite in (*all_cites, *cites)))
+        if keys not in self._unlisted:
+            self._unlisted[keys] = self._citing.bibliography(keys, self._answered)
+        return self._unlisted[keys]
 
     def _list(self, docname: str, scope: Scope, style: str) -> ScopedList:
+        """Return a list; each is computed once."""
         key = (docname, scope, style)
         if key not in self._lists:
-            cited = self._cited(docname, scope)
-            references = self._citing.bibliography(cited, self._answered, style)
-            self._lists[key] = ScopedList(docname, scope, cited, references)
+            works = self._works_of(docname, scope)
+            references = self._citing.bibliography(works, self._answered, style)
+            self._lists[key] = ScopedList(docname, scope, works, references)
         return self._lists[key]
 
-    def _cited(self, docname: str, scope: Scope) -> dict[Key, list[Citation]]:
+    def _works_of(self, docname: str, scope: Scope) -> dict[Key, list[DocumentCitation]]:
         """Return the works of a list, each with the citations that lead to it.
 
         The cited works come first, then those that are linked or listed only.
         """
-        names = [docname] if scope == "page" else self._order
-        cited: dict[Key, list[Citation]] = {}
-        for name in names:
+        docnames = [docname] if scope == "page" else self._order
+        works: dict[Key, list[DocumentCitation]] = {}
+        for name in docnames:
             for citation in self.citations.get(name, ()):
-                for work in dict.fromkeys(cite.key for cite in citation.cites):
-                    cited.setdefault(work, []).append(citation)
+                for key in dict.fromkeys(cite.key for cite in citation.cites):
+                    works.setdefault(key, []).append(citation)
+
         places = self._places(docname, scope)
         if any(place.links for place in places):
-            for name in names:
+            for name in docnames:
                 for link in self._links.get(name, ()):
-                    cited.setdefault(link.doi, [])
+                    works.setdefault(link.doi, [])
         for place in places:
             for cite in place.cites:
-                cited.setdefault(cite.key, [])
-        return cited
+                works.setdefault(cite.key, [])
+        return works
 
 
 def _digest(content: object) -> str:
@@ -335,6 +352,7 @@ def _reading_order(app: Sphinx, env: BuildEnvironment) -> list[str]:
 
     Those in no toctree come last, or, if the builder puts documents together, not at all.
     """
+    # A stack: what is read first is at the end
     waiting = [*sorted(env.found_docs, reverse=True), env.config.root_doc]
     option = _DOCUMENTS.get(app.builder.format)
     if option is not None:
@@ -398,7 +416,7 @@ def documents_to_write(env: BuildEnvironment, lists: Lists) -> list[str]:
 def _changed_documents(env: BuildEnvironment, lists: Lists, titles: Mapping[str, str]) -> list[str]:
     """Return the documents that look different than in the last build with this builder.
 
-    :param titles: the texts of the titles with citations, by label or document.
+    :param titles: the texts of the titles with citations, as ``_update_copies`` returns them.
     """
     domain = domain_of(env)
     uses = doi_data(env).uses
@@ -406,8 +424,8 @@ def _changed_documents(env: BuildEnvironment, lists: Lists, titles: Mapping[str,
     contents = (domain.citations, domain.places, uses, domain.targets, domain.insertions)
     for docname in sorted({name for content in contents for name in content}):
         targets = domain.targets.get(docname, set()) & titles.keys()
-        shown_titles = [(target, titles[target]) for target in sorted(targets)]
-        digest = lists.digest(docname, shown_titles)
+        titles_of_targets = [(target, titles[target]) for target in sorted(targets)]
+        digest = lists.digest(docname, titles_of_targets)
         digest_by_builder = domain.rendered.setdefault(docname, {})
         if digest_by_builder.get(lists.builder.name) != digest:
             digest_by_builder[lists.builder.name] = digest
@@ -420,7 +438,8 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
 
     The ids of the titles stay: they contain the DOIs, so they do not depend on metadata.
 
-    :return: the texts of the titles with citations, by label, document, document and heading, or written text.
+    :returns: the texts of the titles with citations, by what cross-references call them: a label, a document,
+        a document and a heading ("page#heading"), or the term as it was copied.
     """
     texts = {}
     for docname, page_title in env.titles.items():
@@ -446,7 +465,7 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
     for copied in lists.copied.values():
         for title in copied:
             # The target of the role "term" is the text of the term
-            texts[title.written] = title.shown
+            texts[title.copied_text] = title.text
     return texts
 
 

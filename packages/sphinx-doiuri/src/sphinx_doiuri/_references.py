@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from doiuri_csl import Format, Run
     from sphinx.builders import Builder
 
-    from sphinx_doiuri._citations import Key, Place
+    from sphinx_doiuri._citations import Key, ListPlace, Part
     from sphinx_doiuri._lists import CopiedTitle, Lists, ScopedList
 
 _BACK = "\N{UPWARDS ARROW}"
@@ -58,7 +58,13 @@ class isolated(nodes.inline):  # noqa: N801
 
 
 class ResolveCitations(SphinxPostTransform):
-    """Give citations their labels and links, to entries or else to the DOIs; put lists in their places."""
+    """Give citations their texts and links, and put lists in their places.
+
+    1. Notes of citations that this build leaves out go; a mark without its note becomes the citation.
+    2. Each citation shows what ``Lists`` says, with links to entries, or else to DOIs or URLs.
+    3. What is copied of titles with citations, in links and the index, shows what the title shows.
+    4. Each list of references takes the place of its node.
+    """
 
     # After OnlyNodeTransform (50), before the transforms that show URLs (400)
     default_priority = 60
@@ -83,13 +89,12 @@ class ResolveCitations(SphinxPostTransform):
             self._show_titles(lists)
         for node in list(self.document.findall(bibliography_list)):
             place = node["doi_place"]
-            replacement: list[nodes.Node] = []
+            list_nodes: list[nodes.Node] = []
             # A list that this build leaves out is not in lists.places; ifconfig removes its node later
             if lists and place in lists.places.get(place.docname, ()):
-                docname = self._docname_at(node)
-                replacement = _ListWriter(lists, node, docname, used_ids).write()
+                list_nodes = _ListWriter(lists, node, self._docname_at(node), used_ids).write()
             index = node.parent.index(node)
-            node.parent[index : index + 1] = replacement
+            node.parent[index : index + 1] = list_nodes
 
     def _finish_notes(self, lists: Lists) -> set[str]:
         """Remove the notes of citations that this build leaves out; return the ids of those that remain.
@@ -136,16 +141,17 @@ class ResolveCitations(SphinxPostTransform):
         docname = self._docname_at(node)
         self._set_id(node, docname, used_ids)
 
-        home = node["doi_docname"]
-        scoped_list = lists.of_citations_in(home)
+        written_in = node["doi_docname"]
+        scoped_list = lists.of_citations_in(written_in)
         # The lists lack the citations that this build leaves out
-        cites = lists.cites_in(home).get(node.get("doi_id"), node["doi_cites"])
+        cites = lists.cites_in(written_in).get(node.get("doi_id"), node["doi_cites"])
         keys = [cite.key for cite in cites]
         links = dict(zip(keys, plain_links(cites, self.config), strict=True))
+        around = node.get("doi_around")
+        part: Part = node.get("doi_part", "")
 
         node.children = []
-        around = node.get("doi_around")
-        for span in lists.spans(home, node["doi_form"], cites, around, node.get("doi_part", "")):
+        for span in lists.spans(written_in, node["doi_form"], cites, around, part):
             text = _nodes(span, lists.builder.format)
             key = span.target
             if key is None:
@@ -162,12 +168,12 @@ class ResolveCitations(SphinxPostTransform):
         if not lists.copied:
             return
         for link in self.document.findall(nodes.reference):
-            titles = lists.copied.get(_target_id(link), [])
             docname = self._docname_at(link)
+            titles = lists.copied.get(_target_id(link), [])
             # Documents may have the same ids; the titles of this one come first
-            here = [title for title in titles if title.docname == docname]
-            elsewhere = [title for title in titles if title.docname != docname]
-            for title in (*here, *elsewhere):
+            in_document = [title for title in titles if title.docname == docname]
+            in_others = [title for title in titles if title.docname != docname]
+            for title in (*in_document, *in_others):
                 _show_title(link, title)
 
     def _docname_at(self, node: nodes.Node) -> str:
@@ -185,7 +191,7 @@ class ResolveCitations(SphinxPostTransform):
     def _set_id(self, node: nodes.inline, docname: str, used_ids: set[str]) -> None:
         """Give a citation its id; a copy has none, as entries link back to the original."""
         id_ = node.get("doi_id")
-        node["ids"] = [other for other in node["ids"] if other != id_]
+        node["ids"] = [given for given in node["ids"] if given != id_]
         # Extensions resolve copies in a document of their own, which has no source
         is_original = docname == node["doi_docname"] and bool(self.document.get("source"))
         if id_ is not None and is_original and id_ not in used_ids:
@@ -201,7 +207,13 @@ class ResolveCitations(SphinxPostTransform):
         scoped_list: ScopedList,
         lists: Lists,
     ) -> list[nodes.Node]:
-        """Return the link of a work: to its entry, or else to its DOI or URL; its text if it has none of them."""
+        """Return the link of a work: to its entry, or else to its DOI or URL; its text if it has none of them.
+
+        :param link: the link as it was read, which leads to the DOI.
+        :param key: the DOI, or the id of a work that has none.
+        :param docname: the document that the citation stands in.
+        :param scoped_list: the list of the citation.
+        """
         link.attributes.pop("doi_typed", None)  # noted when the document was read
         link[:] = text
         work = lists.works.get(key)
@@ -223,16 +235,19 @@ def _target_id(link: nodes.reference) -> str:
     """Return the id to which a link inside the project leads; "" if it leads to a document, or elsewhere."""
     if "refid" in link:
         return str(link["refid"])
-    return link["refuri"].rpartition("#")[2] if link.get("internal") and "refuri" in link else ""
+    if not link.get("internal"):
+        return ""
+    return str(link.get("refuri", "")).rpartition("#")[2]
 
 
 def _show_title(link: nodes.reference, title: CopiedTitle) -> None:
     """Replace the copy of a title, in the text of a link, by the title as it is shown."""
     for text in list(link.findall(nodes.Text)):
-        shown = text.replace(title.written, title.shown)
-        if _letters(text) == _letters(title.written):
-            shown = title.shown  # copied before quotes became typographic
-        text.parent.replace(text, nodes.Text(shown))
+        new_text = text.replace(title.copied_text, title.text)
+        # It was copied before quotes became typographic
+        if _letters(text) == _letters(title.copied_text):
+            new_text = title.text
+        text.parent.replace(text, nodes.Text(new_text))
 
 
 def _letters(text: str) -> str:
@@ -250,7 +265,7 @@ class _ListWriter:
         self._lists = lists
         self._docname = docname
         self._used_ids = used_ids
-        self._place: Place = node["doi_place"]
+        self._place: ListPlace = node["doi_place"]
         self._is_numbered = lists.at(self._place).references.is_numbered
         self._format = lists.builder.format
         self._classes = node["classes"]
@@ -269,7 +284,7 @@ class _ListWriter:
         if not entries:
             return []
         if self._is_numbered:
-            return [self._numbered(run) for run in _runs(entries)]
+            return [self._numbered(group) for group in _consecutive(entries)]
         if self._format == "html":
             items = [self._item(entry) for entry in entries]
             return [nodes.bullet_list("", *items, classes=[*self._classes])]
@@ -277,6 +292,7 @@ class _ListWriter:
         return [nodes.container("", *paragraphs, classes=[*self._classes])]
 
     def _numbered(self, entries: list[ListEntry]) -> nodes.enumerated_list:
+        """Return entries of consecutive numbers as a list; the first number is that of the first entry."""
         items = [self._item(entry) for entry in entries]
         numbered = nodes.enumerated_list(
             "", *items, classes=[*self._classes], enumtype="arabic", prefix="", suffix="."
@@ -314,20 +330,23 @@ class _ListWriter:
             paragraph += self._back(entry)
         return paragraph
 
-    def _link(self, to: Key, text: list[nodes.Node]) -> nodes.reference:
-        if isinstance(to, str):
-            return nodes.reference("", "", *text, internal=False, refuri=to)
-        url = to.link(self._lists.base)
-        link = nodes.reference("", "", *text, internal=False, refuri=url, doi=to, classes=["doi"])
+    def _link(self, target: Key, text: list[nodes.Node]) -> nodes.reference:
+        """Return the link of a part of an entry to a DOI or, if it is a string, to a URL."""
+        if isinstance(target, str):
+            return nodes.reference("", "", *text, internal=False, refuri=target)
+        link = nodes.reference("", "", *text, internal=False, doi=target, classes=["doi"])
+        link["refuri"] = target.link(self._lists.base)
         link["support_smartquotes"] = False
         link["doi_card"] = False  # the entry says it all
         return link
 
     def _back(self, entry: ListEntry) -> list[nodes.Node]:
-        """Return the links to the places that cite an entry."""
+        """Return the links to the citations that lead to an entry: one arrow, or a numbered arrow for each.
+
+        A citation that is kept for another document has no id. A name in the text has a note, which has a link.
+        """
         back: list[nodes.Node] = []
-        citations = self._lists.at(self._place).cited[entry.key]
-        # What is kept for another document has no id, and a name leads to its note
+        citations = self._lists.at(self._place).works[entry.key]
         citations = [citation for citation in citations if citation.id and citation.part != "name"]
         for number, citation in enumerate(citations, 1):
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
@@ -340,15 +359,15 @@ class _ListWriter:
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []
 
 
-def _runs(entries: list[ListEntry]) -> list[list[ListEntry]]:
-    """Return entries in runs of consecutive numbers."""
-    runs: list[list[ListEntry]] = []
+def _consecutive(entries: list[ListEntry]) -> list[list[ListEntry]]:
+    """Return entries in groups of consecutive numbers: of 1, 2, 5 the groups 1, 2 and 5."""
+    groups: list[list[ListEntry]] = []
     for entry in entries:
-        if runs and entry.number == runs[-1][-1].number + 1:
-            runs[-1].append(entry)
+        if groups and entry.number == groups[-1][-1].number + 1:
+            groups[-1].append(entry)
         else:
-            runs.append([entry])
-    return runs
+            groups.append([entry])
+    return groups
 
 
 def _nodes(span: Span, output: str) -> list[nodes.Node]:
@@ -373,13 +392,13 @@ def _isolated(text: str) -> list[nodes.Node]:
 
 
 def _without_scripts(run: Run) -> Run:
+    """Return a run with characters such as "²" in place of raised and lowered text."""
     return run._replace(text=text_of([Span((run,))]), formats=run.formats - _SCRIPTS)
 
 
 def _formatted(run: Run, *text: nodes.Node) -> nodes.Node:
-    [node, *others] = text
-    if others:
-        node = nodes.inline("", "", *text)
+    """Return the text of a run, in nodes, inside one node for each of its formats."""
+    node = text[0] if len(text) == 1 else nodes.inline("", "", *text)
     for name, node_class in _FORMATS.items():
         if name not in run.formats:
             continue

@@ -60,7 +60,7 @@ def verify(app: Sphinx, env: BuildEnvironment, written: Contents) -> Contents:
         builder.answers = data.statuses
         builder.accepted = lock.accepted
 
-    contents = written.meant(data.statuses)
+    contents = written.with_whole_names(data.statuses)
     report_uses(app, data, contents, lock.accepted)
     return contents
 
@@ -80,7 +80,7 @@ def _look_up(app: Sphinx, data: DOIData, written: Contents, settings: Options, l
 
     last = data.copy()
     data.begin_day(time.strftime("%Y-%m-%d"))
-    unknown_works = written.meant(data.statuses).unknown_works(data)
+    unknown_works = written.with_whole_names(data.statuses).unknown_works(data)
     if not (data.unanswered() or unknown_works or has_cards or uses_lock):
         return
 
@@ -99,7 +99,7 @@ def _look_up(app: Sphinx, data: DOIData, written: Contents, settings: Options, l
         # Before keep(), as it changes the works of the survey, which are still those of the data
         app.builder.take(survey)
     data.keep(last)
-    contents = written.meant(data.statuses)
+    contents = written.with_whole_names(data.statuses)
     if lock.file is not None:
         report_differences(lock.file, data, contents, drops_unused=lock.drops_unused)
     elif not writes_lock:

@@ -87,7 +87,7 @@ class Formula:
 
     def _text_of(self, element: _Element) -> str:
         """Return the text of an element (MathML 3, chapter 3); one with too few or many children is a row."""
-        whole = "".join(element.children)
+        row = "".join(element.children)
         match element.name, element.children:
             case "msup" | "mover", [base, over]:
                 return self._over(element.name, base, over)
@@ -102,16 +102,16 @@ class Formula:
             case "mroot", [base, degree]:
                 return f"{self._raised(degree)}√{_in_brackets(base)}{_APART}"
             case "msqrt", _:
-                return f"√{_in_brackets(whole)}{_APART}"
+                return f"√{_in_brackets(row)}{_APART}"
             case "mfenced", children:
                 return f"({', '.join(children)})"
             case "mprescripts", _:
                 return _PRESCRIPTS
-            case "mi", _ if whole in FUNCTIONS:
-                return f"{_APART}{whole}{_APART}"
+            case "mi", _ if row in FUNCTIONS:
+                return f"{_APART}{row}{_APART}"
             case name, _ if name in _ANNOTATIONS:
                 return ""
-        return whole
+        return row
 
     def _over(self, name: str, base: str, over: str) -> str:
         """Return a base with what is above it: a superscript ("x²"), or an accent on a letter ("x̄")."""

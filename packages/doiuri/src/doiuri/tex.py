@@ -241,11 +241,11 @@ def _in_sentence_case(text: str, pieces: Iterable[_TextPiece]) -> str:
 
 def _words_to_lower(text: str, pieces: Iterable[_TextPiece]) -> list[re.Match[str]]:
     """Return the words that are neither part of a tag nor protected by braces."""
-    kept = bytearray()  # for each character of the text, whether it stays: 1 or 0
+    is_protected: list[bool] = []  # for each character of the text
     for piece in pieces:
-        stays = piece.is_tag or piece.keeps_case
-        kept += bytes([stays]) * len(piece.text)
-    return [word for word in _WORD.finditer(text) if not any(kept[word.start() : word.end()])]
+        is_protected += [piece.is_tag or piece.keeps_case] * len(piece.text)
+    words = _WORD.finditer(text)
+    return [word for word in words if not any(is_protected[word.start() : word.end()])]
 
 
 def _is_in_sentence_case(text: str, word: re.Match[str]) -> bool:

@@ -194,6 +194,8 @@ class Bibliography:
         self._unanswered = [key for key in keys if isinstance(key, DOI) and key not in answered]
         works_of_keys = [answered.get(key) for key in keys]
         known = [work for work in works_of_keys if work is not None]
+
+        # Each work is cited once, in the order of the first citations
         self._items = [item_of(work, style) for work in known]
         self._processor = csl.Processor(style.parsed, self._items, self._locale, abbreviations)
         self._processor.set_citations([csl.Cite(item["id"])] for item in self._items)

@@ -146,13 +146,13 @@ def _with_inherited(
     followed = [located]
     to_follow = deque(followed)
     while to_follow:
-        for reference, parent in _parents(to_follow.popleft(), by_key, report):
+        for referring_field, parent in _parents(to_follow.popleft(), by_key, report):
             if parent in followed:
                 continue
             followed.append(parent)
             to_follow.append(parent)
             for name, value in parent.entry.fields.items():
-                if reference == "xdata":
+                if referring_field == "xdata":
                     fields.setdefault(name, value)
                 elif name not in _NOT_INHERITED:
                     fields.setdefault(_name_in_part(name, part, parent.entry), value)
@@ -162,17 +162,17 @@ def _with_inherited(
 def _parents(
     located: _LocatedEntry, by_key: Mapping[str, _LocatedEntry], report: Callable[[str], object]
 ) -> Iterator[tuple[str, _LocatedEntry]]:
-    """Yield the entries that an entry refers to, each after the name of the field: "crossref" or "xdata"."""
-    for reference in ("crossref", "xdata"):
-        for written_key in located.entry.fields.get(reference, "").split(","):
+    """Yield the entries that an entry refers to, each with the name of the field: ("crossref", entry)."""
+    for field in ("crossref", "xdata"):
+        for written_key in located.entry.fields.get(field, "").split(","):
             key = written_key.strip()
             if not key:
                 continue
             parent = by_key.get(key.lower())
             if parent is None:
-                report(f"{located.place}: {reference} names no entry of the file: {key!r}")
+                report(f"{located.place}: {field} names no entry of the file: {key!r}")
                 continue
-            yield reference, parent
+            yield field, parent
 
 
 def _name_in_part(name: str, part: BibTeXEntry, whole: BibTeXEntry) -> str:
@@ -283,8 +283,8 @@ _DASHES = re.compile(r"\s*[-‐‑–—−]+\s*")  # hyphens, dashes, a minus s
 def _item(entry: BibTeXEntry, fields: Fields, language: str) -> dict[str, Any]:
     """Return an entry as an item of CSL-JSON, without empty members.
 
-    Most members are the text of a field. Then follow those that need more: for these, a later step replaces the
-    member of an earlier one, as the name of a journal replaces the macro that stands for it.
+    Most members are the text of a field (``_MEMBERS``). The others, which depend on several fields, replace them:
+    the name of a journal, for instance, replaces the macro that stands for it.
 
     :param fields: its fields, also those that it inherits
     :param language: its language if no field says it
@@ -359,18 +359,19 @@ def _titles(type_: str, fields: Fields, *, is_english: bool) -> dict[str, str]:
     CSL's ``volume-title``; for a chapter, it is the title of the container.
     """
     title = _title(fields, "title", sentence_case=is_english)
-    # the title of proceedings is the name of a conference, often with its month and its place
+    # The title of proceedings is the name of a conference, often with its month and its place
     is_book = type_ != "paper-conference"
     book_title = _title(fields, "booktitle", sentence_case=is_english and is_book)
     main_title = _title(fields, "maintitle", sentence_case=is_english)
-    if main_title and book_title:
+
+    if main_title and book_title:  # a chapter
         return {"title": title, "container-title": main_title, "volume-title": book_title}
-    if main_title and title and type_ == "book":
+    if main_title and title and type_ == "book":  # a volume
         return {"title": main_title, "container-title": "", "volume-title": title}
-    titles = {"title": title}
-    if book_title and "journaltitle" not in fields and "journal" not in fields:
-        titles["container-title"] = book_title
-    return titles
+    is_in_journal = "journaltitle" in fields or "journal" in fields
+    if not book_title or is_in_journal:
+        return {"title": title}
+    return {"title": title, "container-title": book_title}
 
 
 def _journal(fields: Fields) -> dict[str, str]:

@@ -77,14 +77,14 @@ class ReferenceStyle:
         if name.lower().endswith(".csl") and "\0" not in name:
             path = Path(folder, name)
         else:
-            path = _find(name, [Path(each) for each in csl_path])
+            path = _find(name, [Path(searched) for searched in csl_path])
 
         loaded = csl.Style.load(path)
         shows_works = loaded.has_bibliography or loaded.class_ == "note"
         if not shows_works:
             raise ValueError(f"{path}: a CSL style without a bibliography, so it has no entries")
-        own, *parents = (file.read_bytes() for file in loaded.files)
-        return cls(name, own, b"".join(parents), loaded.files)
+        xml, *parents = (file.read_bytes() for file in loaded.files)  # at most one parent
+        return cls(name, xml, b"".join(parents), loaded.files)
 
     @cached_property
     def parsed(self) -> csl.Style:

@@ -110,8 +110,8 @@ def compare(wanted: Traits, item: Mapping[str, Any], *, same_year: bool = True) 
     return Candidate(doi, work.year, work.container, ("title", "first author", *evidence))
 
 
-def _are_next_to(years: Iterable[int], others: Iterable[int]) -> bool:
-    return any(abs(year - other) <= 1 for year in years for other in others)
+def _are_next_to(years: Iterable[int], other_years: Iterable[int]) -> bool:
+    return any(abs(year - other) <= 1 for year in years for other in other_years)
 
 
 def _is_proved(wanted: Traits, candidate: Candidate) -> bool:

@@ -151,17 +151,17 @@ class Search:
         seconds = self._resolver.settings.seconds(budget)
         total = len(works) if isinstance(works, Sized) else None
         source = iter(works)
-        running = Budget(deadline_in(seconds))
+        time_budget = Budget(deadline_in(seconds))
         done = 0
         try:
             while ahead := list(islice(source, _AHEAD)):
-                for found in self._find_together(ahead, running):
+                for result in self._find_together(ahead, time_budget):
                     done += 1
                     if progress is not None:
                         progress(done, total)
-                    yield found
+                    yield result
         finally:
-            running.end()
+            time_budget.end()
 
     def _find_together(self, works: Sequence[Work], budget: Budget) -> list[Found]:
         """Return what is found about some works.
@@ -171,7 +171,10 @@ class Search:
         2. The other works are searched for, several at once.
         3. DOIs that are sure are confirmed together, as a search server may name one that is not registered.
         """
-        named = [[] if work.doi is not None else list(named_dois(work)) for work in works]
+        named: list[list[Named]] = []
+        for work in works:
+            names = named_dois(work) if work.doi is None else ()
+            named.append(list(names))
         dois = dict.fromkeys(name.doi for names in named for name in names)
         registered: dict[DOI, Work] = {}
         for outcome in self._resolver.works(dois, budget=time_left(budget.deadline)):

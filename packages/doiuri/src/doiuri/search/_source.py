@@ -30,10 +30,18 @@ if TYPE_CHECKING:
     from doiuri.search._servers import Item, SearchServer
     from doiuri.works._work import Work
 
-# Requests a second, and at once; the polite pool is for those who say whom to write to (Crossref, REST API,
-# "Access and authentication")
-_POLITE = (3.0, 3)
-_PUBLIC = (1.0, 1)
+
+class _Limits(NamedTuple):
+    """How a server is asked."""
+
+    rate: float | None  # requests a second; None: no limit
+    concurrency: int  # requests at once
+
+
+# The polite pool is for those who say whom to write to (Crossref, REST API, "Access and authentication")
+_POLITE = _Limits(3.0, 3)
+_PUBLIC = _Limits(1.0, 1)
+_LOCAL = _Limits(None, 3)  # of a server on this machine
 
 _FAILURES = 3
 """Failures in a row after which a server is not asked again."""
@@ -54,17 +62,22 @@ class SearchAnswer(NamedTuple):
 class Source:
     """A search server that is asked within its limits, and whose answers are stored.
 
+    1. A stored answer that is not stale is taken (``_stored``).
+    2. Otherwise the server is asked, at the rate that it wants (``_obey``).
+    3. Its answer is stored. A few failures in a row, and it is not asked again.
+
     :param base: the base URL of its API
     :param resolver: whose settings and store are used
     """
 
     def __init__(self, server: SearchServer, base: str, resolver: Resolver) -> None:
-        settings = resolver.settings
-        rate, concurrency = _PUBLIC if settings.mailto is None else _POLITE
+        limits = _PUBLIC if resolver.settings.mailto is None else _POLITE
         if is_loopback(urlsplit(base).hostname or ""):
-            settings = replace(settings, base=base, rate=None, concurrency=_POLITE[1])
-        else:
-            settings = replace(settings, base=base, rate=rate, concurrency=concurrency)
+            limits = _LOCAL
+        settings = replace(
+            resolver.settings, base=base, rate=limits.rate, concurrency=limits.concurrency
+        )
+
         self.name = server.name
         self.requests = 0
         self._server = server

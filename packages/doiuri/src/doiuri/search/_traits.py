@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from doiuri.works._work import Work
 
 _DATES = ("issued", "published-print", "published-online")
+_CONTAINERS = (
+    "container-title",
+    "container-title-short",
+    "short-container-title",
+    "event-title",
+    "event",
+)
 # How the title of a work begins or ends that is about another work
 _ABOUT = {
     "correction": lazy(
@@ -100,16 +107,7 @@ class Traits(NamedTuple):
             first_name=_without_number(names[0]) if names else None,
             years=frozenset(date[0] for date in dates if date),
             type=work.type,
-            containers=tuple(
-                _texts(
-                    item,
-                    "container-title",
-                    "container-title-short",
-                    "short-container-title",
-                    "event-title",
-                    "event",
-                )
-            ),
+            containers=tuple(filter(None, _texts(item, *_CONTAINERS))),
             volume=_volume(_first_text(item.get("volume"))),
             issue=_numbers(_first_text(item.get("issue"))),
             pages=pages,
@@ -188,10 +186,10 @@ def _texts(item: Mapping[str, Any], *members: str) -> Iterator[str]:
     """Yield all texts in some members, each of which may be a text or a list."""
     for member in members:
         value = item.get(member)
-        for text in value if isinstance(value, list) else [value]:
-            plain = plain_text(text if isinstance(text, str) else None, MAX_TEXT)
-            if plain:
-                yield plain
+        values = value if isinstance(value, list) else [value]
+        for text in values:
+            if isinstance(text, str):
+                yield plain_text(text, MAX_TEXT)
 
 
 def _first_text(value: object) -> str:
@@ -200,7 +198,9 @@ def _first_text(value: object) -> str:
         value = value[0] if value else None
     if isinstance(value, int):
         return str(value)
-    return plain_text(value if isinstance(value, str) else None, MAX_TEXT)
+    if not isinstance(value, str):
+        return ""
+    return plain_text(value, MAX_TEXT)
 
 
 def _about(title: str) -> str:

@@ -179,8 +179,8 @@ def _iso_date(value: object) -> str:
     date = read_date(value)
     if date is None:
         return ""
-    year, *others = date
-    return "-".join([f"{year:04}", *(f"{part:02}" for part in others)])
+    year, *month_and_day = date
+    return "-".join([f"{year:04}", *(f"{part:02}" for part in month_and_day)])
 
 
 def _source(item: Mapping[str, Any]) -> str:

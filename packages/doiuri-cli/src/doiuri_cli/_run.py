@@ -28,7 +28,7 @@ from doiuri_cli.readers import ReadError, configure, type_of
 from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
     from typing import TypeVar
 
     from doiuri.resolver import LockContent
@@ -74,8 +74,8 @@ class InputFile(NamedTuple):
 
         if not content.startswith(_UNICODE_MARKS):
             probe = content[:_PROBE]
-            stray = max(1, len(probe) // _STRAY) if self.named else 0
-            if probe.count(b"\0") > stray:
+            allowed = max(1, len(probe) // _STRAY) if self.named else 0
+            if probe.count(b"\0") > allowed:
                 raise Skipped("binary")
         return Source.from_bytes(self.path, content)
 
@@ -145,9 +145,11 @@ class Runner(NamedTuple):
         return CheckResult(reports, counts, all_answers, locked, recorded_only, searched)
 
     def _batches(self, inputs: Sequence[InputFile], *, at_once: bool) -> Iterator[list[FileReport]]:
-        """Yield what the texts of some files show, in their order, so many files that they fit into memory.
+        """Yield what the texts of some files show, in their order, in batches of about ``_BATCH`` mentions.
 
-        :param at_once: whether to yield the reports on all files together.
+        There is at least one batch, which may be empty.
+
+        :param at_once: whether all files are one batch.
         :raises ValueError: as ``read``.
         """
         if at_once:
@@ -207,7 +209,7 @@ class Runner(NamedTuple):
 
     def map(
         self, function: Callable[[InputFile], R], inputs: Iterable[InputFile], what: str
-    ) -> Iterator[R | FileReport]:
+    ) -> Generator[R | FileReport, None, None]:
         """Yield what a function returns for each file, in order.
 
         If the system kills the process that reads a file, a report says so in the place of the result.
@@ -223,6 +225,7 @@ class Runner(NamedTuple):
     def _map(
         self, function: Callable[[InputFile], R], inputs: list[InputFile], jobs: int
     ) -> Iterator[R | FileReport]:
+        """Yield as ``map`` does. After a process was killed, one process reads what is left."""
         if jobs <= 1 or len(inputs) <= 1:
             yield from map(function, inputs)
             return
@@ -251,20 +254,20 @@ class Runner(NamedTuple):
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import active_children
 
-        size = max(1, min(10, len(inputs) // (4 * jobs)))  # of what a process is given at once
-        ahead = jobs + 1  # how many of these wait for a process
+        size = max(1, min(10, len(inputs) // (4 * jobs)))  # files that a process is given at once
+        ahead = jobs + 1  # how many such pieces are given to the pool
         if jobs == 1:
-            size = ahead = 1  # so that the file is known that a killed process was reading
+            size = ahead = 1  # so that it is known which file a killed process was reading
         settings = self.config.extensions, self.config.columns
         with ProcessPoolExecutor(jobs, None, _prepare_worker, settings) as pool:
             try:
                 # Not pool.map, which would go on reading while the registry is asked, and keep the results
                 pieces = (inputs[start : start + size] for start in range(0, len(inputs), size))
-                given = (pool.submit(_apply, function, piece) for piece in pieces)
-                waiting = deque(islice(given, ahead))
+                futures = (pool.submit(_apply, function, piece) for piece in pieces)
+                waiting = deque(islice(futures, ahead))
                 while waiting:
                     yield from waiting.popleft().result()
-                    waiting.extend(islice(given, 1))
+                    waiting.extend(islice(futures, 1))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in active_children():  # they only read
@@ -299,6 +302,7 @@ def _prepare_worker(extensions: Iterable[tuple[str, str]], columns: Iterable[str
 
 
 def _end_with_parent() -> None:
+    """End this process as soon as its parent has ended."""
     from multiprocessing import parent_process
 
     if parent := parent_process():
@@ -319,22 +323,23 @@ _TEST_PREFIX = "10.5072/"  # DataCite's, for tests: nothing is registered
 
 
 def _test_prefix_once(reports: list[FileReport]) -> list[FileReport]:
-    """Return the reports with one finding for all DOIs of DataCite's test prefix: the first.
+    """Return the reports with the first finding only of those on DataCite's test prefix.
 
-    Test data has one of its own, for people do not see it.
+    Test data and other files have one each, for people do not see that in test data.
     """
-    reported: set[bool] = set()  # in test data, and elsewhere
-    for number, report in enumerate(reports):
+    once: list[FileReport] = []
+    is_reported = {True: False, False: False}  # in test data, and elsewhere
+    for report in reports:
         kept = []
         for finding in report.findings:
             if not _is_of_test_prefix(finding):
                 kept.append(finding)
-            elif finding.in_test_data not in reported:
-                reported.add(finding.in_test_data)
+            elif not is_reported[finding.in_test_data]:
+                is_reported[finding.in_test_data] = True
                 message = f"{finding.message}; 10.5072 is the prefix for tests, reported only once"
                 kept.append(finding._replace(message=message))
-        reports[number] = report._replace(findings=tuple(kept))
-    return reports
+        once.append(report._replace(findings=tuple(kept)))
+    return once
 
 
 def _is_of_test_prefix(finding: Finding) -> bool:
@@ -393,7 +398,7 @@ def examined(config: Config, file: InputFile) -> FileReport:
 
 
 def attempt(file: InputFile, work: Callable[[Source], R]) -> R | FileReport:
-    """Return the function's result for a file, or a report that says why the file cannot be read."""
+    """Return what a function returns for the text of a file, or a report that says why it cannot be read."""
     path = file.path
     try:
         return work(file.read())

@@ -13,7 +13,7 @@ from doiuri_cli.output._report import outside_test_data, visible
 from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from doiuri_cli._config import Config
     from doiuri_cli._examine import FileReport
@@ -38,13 +38,18 @@ class Command(click.Command):
         if not ctx.resilient_parsing:
             _, _, given = self.make_parser(ctx).parse_args(args.copy())
             for parameter in set(given):
-                takes_one = isinstance(parameter, click.Option) and not (
-                    parameter.multiple or parameter.is_flag
-                )
+                if not isinstance(parameter, click.Option):
+                    continue
+                takes_one = not (parameter.multiple or parameter.is_flag)
                 if takes_one and given.count(parameter) > 1:
                     name = parameter.opts[-1]
                     raise click.UsageError(f"{name} is given more than once; give it once", ctx)
         return super().parse_args(ctx, args)
+
+
+def teller(*, quiet: bool) -> Callable[[str], object]:
+    """Return a function that writes a line to standard error; with ``--quiet``, it writes nothing."""
+    return lambda text: None if quiet else click.echo(text, err=True)
 
 
 def write_message(path: str, reason: str) -> None:

@@ -18,6 +18,7 @@ from doiuri_cli.commands import (
     exit_code,
     problems_in,
     show_progress,
+    teller,
     write_problems,
 )
 from doiuri_cli.commands._options import (
@@ -35,7 +36,7 @@ from doiuri_cli.output._report import Bibliographies, Counts, FindingsReport, su
 from doiuri_cli.readers import reads_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from doiuri.resolver import Cause, LockContent
 
@@ -86,14 +87,14 @@ def check(
     inputs = inputs_of(selection.paths, files.stdin_filename, selection.named)
     config = with_entry_keys(config, inputs)
     with show_progress(hidden=quiet) as progress:
-        result = Runner(config, files.jobs, progress, _sayer(quiet=quiet)).check(inputs, lock)
+        result = Runner(config, files.jobs, progress, teller(quiet=quiet)).check(inputs, lock)
     is_broken = bool(problems_in(selection, result.reports))
     unused = () if is_broken else _unused(selection, result, config, lock)
     report = make_report(selection, result, unused, shows_all=shows_all)
     write_report(report, outputs)
-    counts = report.counts
-    is_nothing_read = counts.files == 0 and not counts.skipped
-    if not (quiet or (is_broken and is_nothing_read)):
+    # If nothing could be read, the problems below say all there is to say
+    has_read = report.counts.files > 0 or bool(report.counts.skipped)
+    if not quiet and (has_read or not is_broken):
         lines = summary_lines(report, has_marks=has_marks(outputs))
         sys.stderr.writelines(f"{line}\n" for line in lines)
     if write_problems(selection, result.reports):
@@ -104,18 +105,21 @@ def check(
 def _unused(
     selection: Selection, result: CheckResult, config: Config, lock: LockContent | None
 ) -> Sequence[Finding]:
-    """Return what is only in the lock file; only if all files beside and below it were read."""
+    """Return the findings on DOIs that are only in the lock file.
+
+    There are none unless all files beside and below it were read: one that was not may mention them.
+    """
     if lock is None or config.lock is None or "lock-unused" not in config.codes_for(config.lock):
         return ()
     if any(report.note for report in result.reports):
         return ()  # what a file mentions is not known for certain
-    place = Path(os.path.abspath(config.lock)).parent  # noqa: PTH100 - links are not followed
-    if not any(place.is_relative_to(folder) for folder in selection.folders):
+    lock_folder = Path(os.path.abspath(config.lock)).parent  # noqa: PTH100 - links are not followed
+    if not any(lock_folder.is_relative_to(folder) for folder in selection.folders):
         return ()
     from doiuri_cli.registry._locked import unused_findings
 
-    found = unused_findings(lock, config.lock, result.locked)
-    return [finding for finding in found if not config.ignores(finding)]
+    findings = unused_findings(lock, config.lock, result.locked)
+    return [finding for finding in findings if not config.ignores(finding)]
 
 
 def make_report(
@@ -128,6 +132,7 @@ def make_report(
     """
     findings = list(chain.from_iterable(report.findings for report in result.reports))
     findings += unused
+
     skipped = selection.skipped.copy()
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
     unread = [] if reads_columns() else selection.unread.types_with_dois()
@@ -145,18 +150,15 @@ def make_report(
         recorded=result.recorded,
         unread=unread,
     )
-    listed = [report for report in result.reports if shows_all or not report.in_test_data]
-    references = _references(listed, result.answers)
+
+    visible_reports = [report for report in result.reports if shows_all or not report.in_test_data]
+    references = _references(visible_reports, result.answers)
     searched = None if result.searched is None else result.searched.line()
     return FindingsReport(findings, counts, references, shows_all, searched)
 
 
-def _sayer(*, quiet: bool) -> Callable[[str], object]:
-    """Return what tells people something while they wait."""
-    return lambda text: None if quiet else click.echo(text, err=True)
-
-
 def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
+    """Return how often each cause occurs, by its text."""
     if not causes:
         return {}
     from doiuri.plugins.survey import tally  # slow to import

@@ -8,14 +8,14 @@ import os
 import sys
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from doiuri_cli._examine import FileReport
 from doiuri_cli._fixes import Fixed, FixPolicy, fix_content, write_fixes
 from doiuri_cli._run import Runner, inputs_of, with_entry_keys
-from doiuri_cli.commands import PROBLEM, Command, exit_code, write_message, write_problems
+from doiuri_cli.commands import PROBLEM, Command, exit_code, teller, write_message, write_problems
 from doiuri_cli.commands._options import (
     code_options,
     columns_option,
@@ -39,12 +39,13 @@ from doiuri_cli.output._report import (
 from doiuri_cli.rules import SEARCH_CODES, WORK_CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from doiuri_cli._run import InputFile
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
     from doiuri_cli.output import Output
+    from doiuri_cli.registry import Answers
     from doiuri_cli.rules import Finding
 
 _NO_LINE_END = b"\n\\ No newline at end of file\n"
@@ -107,20 +108,25 @@ def fix(
     inputs = inputs_of(selection.paths, files.stdin_filename, selection.named)
     config = with_entry_keys(config, inputs)
     uses_output = writes_diff or any(file.content is not None for file in inputs)
+    runner = Runner(config, files.jobs, say=teller(quiet=quiet))
+    plan = _Plan()
+    if unsafe:
+        plan = _plan_unsafe(runner, inputs)
+        runner = runner._replace(jobs=1)  # all ask through one policy
+    elif config.columns:
+        runner.read(inputs)  # before any file is changed: raises ValueError for an unknown column
+
     results: list[Fixed] = []
-    summary: list[str] = []  # of the search
-    runner = Runner(
-        config, files.jobs, say=lambda text: None if quiet else click.echo(text, err=True)
-    )
-    with contextlib.closing(_fixed(runner, inputs, unsafe, summary)) as all_fixed:
+    fix_one = partial(fix_content, config, plan.answers, plan.policy, plan.searched)
+    with contextlib.closing(runner.map(fix_one, inputs, "Fixing files")) as all_fixed:
         for file, fixed in zip(inputs, all_fixed, strict=True):
-            result = fixed
+            result = Fixed(fixed, fixed) if isinstance(fixed, FileReport) else fixed
             if writes_diff:
-                _write_diff(fixed)
+                _write_diff(result)
             elif file.content is not None and not dry:
-                _write_text(file.content, fixed)
+                _write_text(file.content, result)
             elif not dry:
-                result = write_fixes(fixed)
+                result = write_fixes(result)
             results.append(result._replace(before=None, after=None))
 
     reports = [fixed.report for fixed in results]
@@ -129,7 +135,7 @@ def fix(
     with contextlib.redirect_stdout(output):
         write_report(_report(reported)._replace(shows_all=shows_all), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
-        for line in [*summary, *_summary(results, dry=dry, unsafe=unsafe)]:
+        for line in [*plan.summary, *_summary(results, dry=dry, unsafe=unsafe)]:
             click.echo(line, err=True)
     _write_remarks(results)
 
@@ -168,38 +174,28 @@ def _findings(reports: Iterable[FileReport]) -> list[Finding]:
     return list(chain.from_iterable(report.findings for report in reports))
 
 
-def _fixed(
-    runner: Runner, inputs: Sequence[InputFile], unsafe: bool, summary: list[str]
-) -> Generator[Fixed, None, None]:
-    """Yield each file with its fixes, in order; for unsafe fixes, the registry is asked about all at once.
+class _Plan(NamedTuple):
+    """What is known before any file is fixed: nothing, unless unsafe fixes are allowed."""
 
-    :param summary: a list to which the line on the search is added, if there is one.
-    """
-    config = runner.config
-    answers = None
-    policy = FixPolicy()
-    found: dict[str, list[Finding]] = {}
-    if unsafe:
-        from doiuri_cli.registry import check_names
+    answers: Answers | None = None  # about the DOIs; None if the registry was not asked
+    policy: FixPolicy = FixPolicy()  # allows safe fixes only
+    searched: Mapping[str, Sequence[Finding]] = {}  # what a search found, by the path of the file
+    summary: Sequence[str] = ()  # the line on the search, if there was one
 
-        result = runner.check(inputs, at_once=True)
-        answers = result.answers
-        policy = FixPolicy(lambda names: check_names(names, config).statuses)
-        policy.look_up(_findings(result.reports))
-        if result.searched is not None:
-            summary.append(result.searched.line())
-        for report in result.reports:
-            found[report.path] = [each for each in report.findings if each.code in SEARCH_CODES]
-        runner = runner._replace(jobs=1)  # all ask through one policy
-    elif config.columns:
-        # before any file is changed: raises an error for a column that no file has
-        runner.read(inputs)
-    fix_one = partial(fix_content, config, answers, policy, found)
-    for fixed in runner.map(fix_one, inputs, "Fixing files"):
-        if isinstance(fixed, FileReport):
-            yield Fixed(fixed, fixed)
-        else:
-            yield fixed
+
+def _plan_unsafe(runner: Runner, inputs: Sequence[InputFile]) -> _Plan:
+    """Ask the registry about the DOIs of all files at once, and about the corrections."""
+    from doiuri_cli.registry import check_names
+
+    result = runner.check(inputs, at_once=True)
+    policy = FixPolicy(lambda names: check_names(names, runner.config).statuses)
+    policy.look_up(_findings(result.reports))
+    searched = {
+        report.path: [finding for finding in report.findings if finding.code in SEARCH_CODES]
+        for report in result.reports
+    }
+    summary = [] if result.searched is None else [result.searched.line()]
+    return _Plan(result.answers, policy, searched, summary)
 
 
 def _write(octets: bytes) -> None:
@@ -213,8 +209,8 @@ def diff(source: Source, text: str) -> bytes:
 
     For UTF-16 and UTF-32, which diffs cannot hold, it is in UTF-8.
     """
-    mark = "\ufeff" if source.mark and source.encoding == "utf-8" else ""
     encoding = source.encoding
+    mark = "\ufeff" if source.mark and encoding == "utf-8" else ""
     if encoding.startswith(("utf-16", "utf-32")):
         encoding = "utf-8"
     old = _lines(mark + source.text, encoding)
@@ -248,12 +244,14 @@ def _name(path: str) -> bytes:
 
 
 def _octet(octet: int) -> bytes:
+    r"""Return an octet as git writes it in quotes, such as ``\303`` for one that is not ASCII."""
     character = bytes([octet])
     is_plain = 0x20 <= octet < 0x7F and character not in b'"\\'
     return character if is_plain else b"\\%03o" % octet
 
 
 def _report(reports: Sequence[FileReport]) -> FindingsReport:
+    """Return the report on the findings that are left; its figures are only those of the files."""
     names = set(chain.from_iterable(report.names for report in reports))
     return FindingsReport(_findings(reports), Counts(files=len(reports), dois=len(names)))
 
@@ -262,10 +260,12 @@ def _summary(results: Sequence[Fixed], *, dry: bool, unsafe: bool) -> list[str]:
     """Return the lines of the summary, with what ``--unsafe-fixes`` may do if it was not given."""
     all_left = _findings(fixed.report for fixed in results)
     left = outside_test_data(all_left)
-    count = sum(fixed.applied for fixed in results)
-    files = number(sum(fixed.applied > 0 for fixed in results), "file")
+    fixes = sum(fixed.applied for fixed in results)
+    fixed_files = [fixed for fixed in results if fixed.applied]
     verb = "Would fix" if dry else "Fixed"
-    summary = f"{verb} {count} in {files}; {severities(left) or '0'} left."
+    summary = (
+        f"{verb} {fixes} in {number(len(fixed_files), 'file')}; {severities(left) or '0'} left."
+    )
     if unsafe:
         return [summary]
 

@@ -127,7 +127,7 @@ def read_config(file: str | None, *, isolated: bool = False) -> Values:
     """
     path, table = _table_for(file, isolated=isolated)
     values = _values(table, path)
-    lock = values.pop("lock", None)
+    lock = values.pop("lock", None)  # "" for none
     if lock is None:
         default = path.parent / LOCK_NAME
         lock = _relative(default) if default.is_file() else None
@@ -156,6 +156,7 @@ def _table_for(file: str | None, *, isolated: bool) -> tuple[Path, Values]:
         if table is None:
             raise ValueError(f"{file}: there is no [tool.doiuri] in it")
         return path, table
+
     here = Path.cwd()
     folders = [] if isolated else [here, *here.parents]
     for folder in folders:
@@ -187,6 +188,10 @@ def _table(path: Path) -> Values | None:
 
 
 def _values(table: Values, file: Path) -> Values:
+    """Return the arguments of ``Config`` that our table in a file gives.
+
+    :raises ValueError: if it contains an unknown key or a wrong value; the message begins with both names.
+    """
     values: Values = {}
     prefix = f"{_relative(file)}: "
     folder = os.path.abspath(file.parent)  # noqa: PTH100
@@ -196,8 +201,10 @@ def _values(table: Values, file: Path) -> Values:
             raise ValueError(f"{where}: {_NOT_HERE[key]}, not in a configuration file")
         if key not in OPTIONS:
             raise ValueError(f"{where}: unknown key{hint(key, OPTIONS)}")
+
         checked = OPTIONS[key].read({where: value}, prefix, environ={})
-        if checked and key in _INSTEAD and checked != ":memory:":
+        is_path = key in _INSTEAD and checked != ":memory:"
+        if is_path and checked:
             checked = _below(checked, folder, where, _INSTEAD[key])
         name = key.replace("-", "_")
         if key == "ignore" and isinstance(checked, tuple):  # a table is for DOIs
@@ -207,7 +214,12 @@ def _values(table: Values, file: Path) -> Values:
 
 
 def _below(address: str, folder: str, where: str, instead: str) -> str:
-    """Return a path from a configuration file, which is untrusted: nothing outside the tree is written."""
+    """Return a path from a configuration file, which is untrusted: nothing outside the tree is written.
+
+    :param where: the file and the key, for the message.
+    :param instead: the option or the variable that may name a path elsewhere.
+    :raises ValueError: if the path leads out of the folder.
+    """
     path = Path(folder, address)
     if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
         raise ValueError(
@@ -227,7 +239,10 @@ def with_folder(key: str, value: object, folder: str) -> object:
 
 
 def _columns(value: object) -> tuple[str, ...]:
-    """Return the names of columns in lines of CSV."""
+    """Return the names of columns in lines of CSV, each once: ``["doi", 'id, "a, b"']`` has three names.
+
+    :raises ValueError: if one is empty.
+    """
     import csv  # rarely needed
 
     names: list[str] = []
@@ -248,7 +263,7 @@ def _patterns(value: object) -> tuple[str, ...]:
 
 def _codes(value: object) -> Codes:
     """Return codes, which may be separated by commas, without those that are gone."""
-    words = ",".join(texts(value)).split(",")
+    words = ",".join(texts(value)).split(",")  # each text may list several codes
     codes = {word.strip() for word in words} - {""}
     for code in sorted(codes & GONE):
         sys.stderr.write(f"doiuri: there is no code {code} any more; remove it\n")
@@ -258,6 +273,7 @@ def _codes(value: object) -> Codes:
 
 
 def _table_of_codes(value: object) -> tuple[tuple[str, Codes], ...]:
+    """Return the patterns in a table, each with its codes. Raises ValueError if it is none."""
     if not isinstance(value, dict):
         raise ValueError(f"{value!r:.80} is not a table of patterns with lists of codes")  # noqa: TRY004
     return tuple((pattern, _codes(codes)) for pattern, codes in value.items())
@@ -268,12 +284,13 @@ def _ignore(value: object) -> Codes | tuple[tuple[str, Codes], ...]:
 
 
 def _per_file(value: object) -> tuple[tuple[str, Codes], ...]:
-    found = _table_of_codes(value)
-    _patterns([pattern for pattern, _ in found])
-    return found
+    table = _table_of_codes(value)
+    _patterns([pattern for pattern, _ in table])  # raises ValueError if one is none
+    return table
 
 
 def _extensions(value: object) -> tuple[tuple[str, str], ...]:
+    """Return extensions, in lower case, each with the type of its files. Raises ValueError."""
     if not isinstance(value, dict):
         raise ValueError(f'{value!r:.80} is not a table such as {{ ".jl" = "text" }}')  # noqa: TRY004
     for extension in value:
@@ -289,7 +306,7 @@ def _lock(value: object) -> str:
 
 _DAYS = number("days", whole=True, zero=True)
 _SHARED = ("resolver", "offline", "mailto", "cache", "timeout")
-_INSTEAD = {"cache": "--cache or DOIURI_CACHE", "lock": "--lock"}  # to name paths elsewhere
+_INSTEAD = {"cache": "--cache or DOIURI_CACHE", "lock": "--lock"}  # what may name paths elsewhere
 
 OPTIONS = {
     option.name: option

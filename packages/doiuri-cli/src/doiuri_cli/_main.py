@@ -79,9 +79,7 @@ class Commands(click.Group):
         except OSError as error:  # such as a full disk
             _discard_output()
             raise click.ClickException(str(error)) from None
-        except (
-            ValueError
-        ) as error:  # in an option, a setting, a lock file or a bibliography, which it names
+        except ValueError as error:  # names the option, the lock file or the bibliography
             raise click.ClickException(str(error)) from None
         return result
 

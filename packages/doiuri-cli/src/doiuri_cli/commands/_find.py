@@ -48,26 +48,30 @@ def find(files: FileOptions, output: str, *, unique: bool, **options: object) ->
     inputs = inputs_of(selection.paths, files.stdin_filename, selection.named)
     config = with_entry_keys(config, inputs)
     reports = Runner(config, files.jobs).map(partial(examined, config), inputs, "Reading files")
-    read: list[FileReport] = []
-    mentions = _mentions(reports, read)
+    remarks: list[FileReport] = []
+    mentions = _mentions(reports, remarks)
     if unique:
         mentions = _unique(mentions)
     _write(mentions, output, unique=unique)
-    write_notes(read)
-    return PROBLEM if write_problems(selection, read) else 0
+    write_notes(remarks)
+    return PROBLEM if write_problems(selection, remarks) else 0
 
 
-def _mentions(reports: Iterable[FileReport], read: list[FileReport]) -> Iterator[LocatedMention]:
-    """Yield where the files mention DOIs; add what is to be said of the files to a list."""
+def _mentions(reports: Iterable[FileReport], remarks: list[FileReport]) -> Iterator[LocatedMention]:
+    """Yield where the files mention DOIs, one file at a time: the reports on all may not fit into memory.
+
+    :param remarks: a list to which a report without mentions is added for each file with a problem or a note.
+    """
     for report in reports:
         if report.problem is not None or report.note is not None:
-            read.append(FileReport(report.path, problem=report.problem, note=report.note))
+            remarks.append(FileReport(report.path, problem=report.problem, note=report.note))
         for mention in sorted(report.mentions, key=lambda mention: mention.start):
             if mention.name is not None and not mention.may_be_page:
                 yield mention
 
 
 def _unique(mentions: Iterable[LocatedMention]) -> Iterator[LocatedMention]:
+    """Yield the first mention of each DOI."""
     seen = set()
     for mention in mentions:
         key = Handle.from_name(mention.name or "").key
@@ -77,6 +81,7 @@ def _unique(mentions: Iterable[LocatedMention]) -> Iterator[LocatedMention]:
 
 
 def _write(mentions: Iterable[LocatedMention], output: str, *, unique: bool) -> None:
+    """Write the mentions in a format; a concise list has a place for each, unless it is one of unique DOIs."""
     if output == "json":
         write_json_list((indented(_members(mention)) for mention in mentions), sys.stdout)
         return

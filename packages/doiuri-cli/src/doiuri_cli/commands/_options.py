@@ -34,6 +34,8 @@ _LAST_COMMIT = "\0"  # --changed without a value
 
 
 def _decorate(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds several options, which the help lists in this order."""
+
     def decorate(function: F) -> F:
         for option in reversed(options):
             function = option(function)
@@ -49,7 +51,7 @@ def option(name: str, metavar: str | None = None, *words: str) -> Callable[[F], 
     """
     declared = _TABLE[name]
     is_flag = isinstance(declared.default, bool)
-    described = replace(declared, default=None) if is_flag else declared
+    described = replace(declared, default=None) if is_flag else declared  # "(False)" says nothing
     return click.option(
         *(words or [f"--{name}"]),
         metavar=metavar,
@@ -125,20 +127,23 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
     values = read_config(config_file, isolated=isolated)
     for declared in _TABLE.values():
         is_set = declared.variable is not None and bool(os.environ.get(declared.variable))
-        # a stranger may have written the file
+        # A variable takes precedence over the file, which a stranger may have written
         if is_set and options.get(declared.name) is None:
             values[declared.name] = declared.read({})
+
     for name, value in options.items():
         if value is None or value == ():
             continue
         key = name.replace("_", "-")
         new = with_folder(key, _TABLE[key].read({f"--{key}": value}, "--"), os.getcwd())  # noqa: PTH109
+        # Patterns and codes to leave out are added to those in the file; other options replace it
         match name, values.get(name), new:
             case "exclude", tuple(old), tuple():
                 new = old + new
             case "ignore", frozenset(old), frozenset():
                 new = old | new
         values[name] = new
+
     config = Config(**values)  # type: ignore[arg-type]
     config = config._replace(lock=config.lock or None)
     configure(config.extensions, config.columns)
@@ -208,6 +213,10 @@ class FileOptions(NamedTuple):
 
 
 def _listed(file: str) -> list[str]:
+    """Return the paths that a file or standard input lists, separated by NUL if it contains any, else by lines.
+
+    :raises click.ClickException: if it cannot be read.
+    """
     try:
         content = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
     except OSError as error:

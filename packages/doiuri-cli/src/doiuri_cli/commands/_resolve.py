@@ -69,6 +69,7 @@ def resolve(names: tuple[str, ...], form: str, style: str, locale: str, **option
 
 
 def _names(names: Sequence[str]) -> Iterator[str]:
+    """Yield the names on the command line; those on standard input for ``-``, or if there are none."""
     for name in names or (_STDIN,):
         if name != _STDIN:
             yield name
@@ -77,9 +78,11 @@ def _names(names: Sequence[str]) -> Iterator[str]:
 
 
 def _lines(stream: BinaryIO) -> Iterator[str]:
+    """Yield the lines that are not blank, without the byte order mark that the first may have."""
     for number, line in enumerate(stream):
-        text = line.removeprefix(b"\xef\xbb\xbf") if not number else line
-        name = text.decode("utf-8", "surrogateescape").strip()
+        if number == 0:
+            line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
+        name = line.decode("utf-8", "surrogateescape").strip()
         if name:
             yield name
 
@@ -97,9 +100,9 @@ Formatter: TypeAlias = "Callable[[Work], str]"
 
 
 def _formatter(style_name: str, language: str) -> Formatter:
-    """Return what formats works.
+    """Return a function that returns the entry of a work in a list of references.
 
-    :raises UsageError: if there is no such style or locale
+    :raises click.UsageError: if there is no such style or locale.
     """
     from doiuri.citations import Bibliography, ReferenceStyle, load_locale, text_of
 
@@ -120,7 +123,7 @@ def _look_up(
     resolver: Resolver, names: Iterable[str], form: str, formatter: Formatter | None
 ) -> Iterator[LookupResult]:
     """Return a result for each name, in order; names are read as they are needed."""
-    given, asked = tee(names)
+    given, asked = tee(names)  # the outcomes do not have the names as they were given
     match form:
         case "url" | "json":
             outcomes = resolver.resolve_many(asked)
@@ -139,6 +142,7 @@ def _look_up(
 
 
 def _result(name: str, outcome: Outcome, form: str, formatter: Formatter | None) -> LookupResult:
+    """Return what the outcome of a name is as text; "no-values" if the DOI is registered but lacks it."""
     if outcome.status != "found":
         return LookupResult(name, outcome.status, reason=outcome.reason)
     if formatter and outcome.work:
@@ -179,13 +183,14 @@ def _text(outcome: Outcome, form: str) -> str:
 
 
 def _required(text: str | None, reason: str) -> str:
+    """Return a text. Raises _NoTextError, with a reason, if there is none or it is empty."""
     if not text:
         raise _NoTextError(reason)
     return text
 
 
 def _csl(work: Work | None) -> str:
-    """Return CSL-JSON in one line."""
+    """Return CSL-JSON in one line; members of the work take precedence over the id and the DOI."""
     if work is None or work.doi is None:
         raise _NoTextError(_NO_METADATA)
     name = work.doi.name
@@ -208,9 +213,12 @@ def _ris(answer: str) -> str:
 
 
 def _write(results: Iterable[LookupResult], form: str) -> int:
-    """Write the answers; return the exit code."""
+    """Write the results as they come; return the exit code.
+
+    The sparse forms omit names without a text; the others have a line for each.
+    """
     statuses = set()
-    separator = ""
+    separator = ""  # written before an entry: an empty line between those of BibTeX and RIS
     for result in results:
         statuses.add(result.status)
         if result.status != "found":

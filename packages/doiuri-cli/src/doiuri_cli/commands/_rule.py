@@ -42,6 +42,7 @@ def rule(code: str | None) -> None:
 
 
 def _text(rule: Rule) -> str:
+    """Return the explanation of a rule: its heading, summary and reason, an example, and how to fix it."""
     from textwrap import wrap
 
     words = wrap(

@@ -39,6 +39,7 @@ def parse_outputs(
     :raises click.BadParameter: if one names no format, or two are for one place.
     """
     outputs = [_parse_output(value) for value in values]
+    # None is standard output
     places = [output.path and os.path.realpath(output.path) for output in outputs]
     for output, place in zip(outputs, places, strict=True):
         if places.count(place) > 1:
@@ -50,6 +51,10 @@ def parse_outputs(
 
 
 def _parse_output(value: str) -> Output:
+    """Return the output that ``FORMAT`` or ``FORMAT:FILE`` names.
+
+    :raises click.BadParameter: if there is no such format, or the file cannot be written.
+    """
     name, colon, path = value.partition(":")
     if name not in FORMATS:
         raise click.BadParameter(f"{name!r} is not a format; choose from {', '.join(FORMATS)}")
@@ -73,7 +78,8 @@ def check_outputs(outputs: Iterable[Output], paths: Iterable[str], folders: Iter
     :raises click.ClickException: if a path leads over a link in the tree, or to a file that is checked.
     """
     trees = {Path.cwd(), *map(Path, folders)}
-    for path in (output.path for output in outputs if output.path is not None):
+    output_paths = [output.path for output in outputs if output.path is not None]
+    for path in output_paths:
         full = Path(os.path.abspath(path))  # noqa: PTH100
         for place in (full, *full.parents):
             if place.is_symlink() and not trees.isdisjoint(place.parents):
@@ -143,6 +149,10 @@ def _writer(name: str) -> Writer:
 
 
 def _write_file(report: FindingsReport, write: Writer, path: str) -> None:
+    """Write a report to a file, whole or not at all.
+
+    :raises click.ClickException: if it cannot be written.
+    """
     text = StringIO(newline="\n")
     try:
         write(report, text)

@@ -48,6 +48,7 @@ def write_jsonl(report: FindingsReport, stream: TextIO) -> None:
 
 
 def _line(finding: Finding) -> str:
+    """Return a finding as a JSON object in one line."""
     fix: dict[str, object] | None = None
     if finding.fix is not None:
         fix = {
@@ -74,7 +75,8 @@ _ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def write_junit(report: FindingsReport, stream: TextIO) -> None:
     """Write a test report; without findings, one with a test that passed, for some programs want one.
 
-    Each finding is a test that failed, or that was skipped if the severity is "info".
+    Each finding is a test that failed, or that was skipped if the severity is "info". The tests on a file are a
+    suite.
     """
     from xml.etree.ElementTree import Element, indent, tostring  # slow to import
 
@@ -109,7 +111,7 @@ def _add(parent: Element, tag: str, **attributes: str) -> Element:
 
 
 def _add_case(suite: Element, suite_name: str, finding: Finding) -> None:
-    """Add the test that stands for a finding."""
+    """Add the test that stands for a finding, named such as ``not-found 41:12``."""
     where = location_text(finding.location)
     inside = where.removeprefix(suite_name).removeprefix(":")
     text = message(finding)
@@ -153,7 +155,9 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def write_github(report: FindingsReport, stream: TextIO) -> None:
-    """Write a workflow command for each finding that is shown; how many are left out is no command.
+    """Write a workflow command for each finding, but for those that ``abridged`` leaves out.
+
+    How many are left out is a line that is no command.
 
     GitHub shows ten commands of a step at most, so many of one code would hide the others.
     """
@@ -164,6 +168,7 @@ def write_github(report: FindingsReport, stream: TextIO) -> None:
 
 
 def _command(finding: Finding) -> str:
+    """Return a workflow command, such as ``::error title=…,file=a.md,line=1::a.md:1:5: syntax: …``."""
     location = finding.location
     line, column, end_line, end_column = location.region
     properties = {
@@ -199,6 +204,7 @@ def write_gitlab(report: FindingsReport, stream: TextIO) -> None:
 
 
 def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
+    """Return an issue of Code Quality."""
     line, _, end_line, _ = finding.location.region
     return {
         "description": message(finding),
@@ -231,6 +237,7 @@ def write_sarif(report: FindingsReport, stream: TextIO) -> None:
 
 
 def _driver() -> dict[str, object]:
+    """Return the toolComponent (§3.19) with all rules."""
     from importlib.metadata import version  # slow to import
 
     return {
@@ -242,7 +249,7 @@ def _driver() -> dict[str, object]:
 
 
 def _rule(rule: Rule) -> dict[str, object]:
-    """Return a reportingDescriptor (§3.49)."""
+    """Return a reportingDescriptor (§3.49), whose help has the example as text and as Markdown."""
     text = f"{rule.summary} {rule.reason}\n\nExample: {rule.example}"
     markdown = f"{rule.summary} {rule.reason}\n\n    " + rule.example.replace("\n", "\n    ")
     if rule.instead:
@@ -264,7 +271,8 @@ def _rule(rule: Rule) -> dict[str, object]:
 
 def _precision(rule: Rule) -> str:
     """Return GitHub's word for how often a finding is right: advice on a valid name need not be."""
-    return "very-high" if rule.severity == Severity.ERROR or rule.fix == "safe" else "medium"
+    is_certain = rule.severity == Severity.ERROR or rule.fix == "safe"
+    return "very-high" if is_certain else "medium"
 
 
 def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
@@ -286,7 +294,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
 def _location(location: SourceLocation) -> dict[str, object]:
     """Return a location (§3.28): in a notebook, the region is that of the file, and the cell has a name."""
     line, column, end_line, end_column = location.region
-    place = {
+    physical = {
         "artifactLocation": _artifact(location.path),
         "region": {
             "startLine": line,
@@ -300,7 +308,7 @@ def _location(location: SourceLocation) -> dict[str, object]:
         names.append(f"cell {location.cell}")
     if location.entry:
         names.append(encodable(location.entry))
-    result: dict[str, object] = {"physicalLocation": place}
+    result: dict[str, object] = {"physicalLocation": physical}
     if names:
         result["logicalLocations"] = [{"name": name} for name in names]
     return result

@@ -110,13 +110,13 @@ def summary_lines(report: FindingsReport, *, has_marks: bool) -> list[str]:
 def _unread_lines(extensions: Iterable[str]) -> list[str]:
     """Return the lines on types of files that hold DOIs and are not read, with what reads them."""
     tables = [extension for extension in extensions if extension in TABLES]
-    others = [extension for extension in extensions if extension not in TABLES]
+    texts = [extension for extension in extensions if extension not in TABLES]
     lines = []
-    if others:
+    if texts:
         # of a program, only comments are fixed
-        types = ", ".join(f'{json.dumps(extension)} = "code"' for extension in others)
+        types = ", ".join(f'{json.dumps(extension)} = "code"' for extension in texts)
         lines.append(
-            f"DOIs in {_listed(others)} files were not read; to read them, configure "
+            f"DOIs in {_listed(texts)} files were not read; to read them, configure "
             f"extensions = {{ {visible(types)} }}"
         )
     if tables:
@@ -137,15 +137,14 @@ def recorded_line(count: int) -> str:
 def unsafe_lines(findings: Iterable[Finding]) -> list[str]:
     """Return the lines on fixes that are left out though they keep the DOI."""
     unsafe = [finding for finding in findings if _is_unsafe_in_file(finding)]
-    in_test_data = sum(finding.in_test_data for finding in unsafe)
+    elsewhere = outside_test_data(unsafe)
+    in_test_data = len(unsafe) - len(elsewhere)
     lines = []
     if in_test_data:
         lines.append(f"{_fixes(in_test_data)} in test data left to --unsafe-fixes.")
-    if len(unsafe) > in_test_data:
-        count = len(unsafe) - in_test_data
-        lines.append(
-            f"{_fixes(count)} in programs, generated files or templates left to --unsafe-fixes."
-        )
+    if elsewhere:
+        fixes = _fixes(len(elsewhere))
+        lines.append(f"{fixes} in programs, generated files or templates left to --unsafe-fixes.")
     return lines
 
 
@@ -175,10 +174,13 @@ IF_CONFIRMED = "if only the corrected DOI exists"
 
 
 def _checked(counts: Counts) -> str:
-    """Return the sentences on how many DOIs were checked."""
+    """Return the sentences on how many DOIs were checked.
+
+    For example, "Checked 2 of 3 DOIs: 1 known, 1 asked in 1 request. 1 could not be checked: offline."
+    """
     if not counts.dois:
-        found = "to look up" if counts.recorded else "found"
-        return f"No DOIs {found} in {number(counts.files, 'file')}."
+        none_of_these = "to look up" if counts.recorded else "found"
+        return f"No DOIs {none_of_these} in {number(counts.files, 'file')}."
 
     dois = number(counts.dois, "DOI")
     unknown = sum(counts.unknown.values())
@@ -206,6 +208,7 @@ def _findings_line(report: FindingsReport, *, has_marks: bool) -> str:
         return _no_findings(report)
 
     sentences = [f"{severities(findings)}."]
+
     safe = sum(finding.fix is not None and finding.fix.safe for finding in findings)
     corrections = count_corrections(findings)
     if safe:
@@ -215,9 +218,10 @@ def _findings_line(report: FindingsReport, *, has_marks: bool) -> str:
     elif corrections:
         command = "doiuri fix --unsafe-fixes"
         sentences.append(f"{corrections} can be fixed with {command} {IF_CONFIRMED}.")
-    missing = sum(finding.fix is not None and finding.code in SEARCH_CODES for finding in findings)
-    if missing:
-        dois = number(missing, "DOI")
+
+    addable = sum(finding.fix is not None and finding.code in SEARCH_CODES for finding in findings)
+    if addable:
+        dois = number(addable, "DOI")
         sentences.append(f"{dois} can be added with doiuri fix --search --unsafe-fixes.")
     sentences.append("doiuri rule CODE explains a code.")
     return " ".join(sentences)
@@ -251,7 +255,8 @@ def abridged(findings: Sequence[Finding]) -> Iterator[ListedFinding]:
     for finding in findings:
         kind = _code_in_file(finding)
         seen[kind] += 1
-        if finding.severity == Severity.ERROR or totals[kind] <= _MANY or seen[kind] < _FIRST:
+        all_are_listed = finding.severity == Severity.ERROR or totals[kind] <= _MANY
+        if all_are_listed or seen[kind] < _FIRST:
             yield ListedFinding(finding)
         elif seen[kind] == _FIRST:
             yield ListedFinding(finding, totals[kind] - _FIRST)
@@ -315,7 +320,7 @@ def printable(text: str, kept: str = "") -> str:
 
 
 def inert(text: str) -> str:
-    """Return a text in which commands to CI systems are broken by an escape."""
+    r"""Return a text in which commands to CI systems are broken by an escape: ``##[`` as ``#\x23[``."""
     return _COMMAND.sub(lambda match: f"{match[0][:-1]}\\x{ord(match[0][-1]):02x}", text)
 
 
@@ -326,7 +331,7 @@ def to_json(value: object, indent: int | None = None) -> str:
 
 def write_json_list(objects: Iterable[str], stream: TextIO) -> None:
     """Write a list of objects, each of which is JSON already, one by one: all of them may not fit into memory."""
-    before = "[\n  "
+    before = "[\n  "  # what precedes the next object
     end = "[]\n"
     for text in objects:
         stream.write(f"{before}{text}")
@@ -364,7 +369,7 @@ _MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")
 
 
 def members(location: SourceLocation, **more: object) -> dict[str, object]:
-    """Return what JSON says of a location and more, without the lone surrogates of file names and texts."""
+    """Return the members of a JSON object: a location's and more, lone surrogates shown as escapes."""
     values = {name: getattr(location, name) for name in _MEMBERS} | more
     for name, value in values.items():
         if isinstance(value, str):
@@ -392,10 +397,11 @@ def label(finding: Finding) -> str:
 
 def relative(path: str) -> str:
     """Return a path as forges name files: from the current folder, with slashes, without ``.`` segments."""
-    inside = Path(os.path.normpath(path))
-    if inside.is_relative_to(here := Path.cwd()):
-        inside = inside.relative_to(here)
-    return inside.as_posix()
+    normal = Path(os.path.normpath(path))
+    here = Path.cwd()
+    if normal.is_relative_to(here):
+        normal = normal.relative_to(here)
+    return normal.as_posix()
 
 
 def uri(path: str) -> str:

@@ -54,7 +54,7 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "b
 
 
 def write_full(report: FindingsReport, stream: TextIO) -> None:
-    """Write the findings for people: with colours on a terminal."""
+    """Write the findings for people, with colours on a terminal, and the lines of those that people mend."""
     coloured = _is_coloured(stream)
     for entry in abridged(report.listed):
         finding = entry.finding
@@ -64,7 +64,7 @@ def write_full(report: FindingsReport, stream: TextIO) -> None:
             where = click.style(where, bold=True)
             what = click.style(what, fg=_COLOURS[finding.severity], bold=True)
         stream.write(f"{where}: {what} {message(finding)}{mark(finding)}\n")
-        if not mark(finding):
+        if not mark(finding):  # doiuri fix needs no excerpt
             stream.writelines(excerpt(finding.location))
         if entry.left_out:
             stream.write(f"{left_out_line(entry)}\n")
@@ -79,11 +79,18 @@ def _is_coloured(stream: TextIO) -> bool:
 
 
 def excerpt(location: SourceLocation) -> list[str]:
-    """Return the line of a location, a piece of a long one, and a line of carets below its place."""
+    """Return the line of a location, or a piece of a long one, and a line of carets below its place.
+
+    There is neither if nothing of it can be seen. For example::
+
+           41 | see doi:10.1000/182 for this
+              |     ^^^^^^^^^^^^^^^
+    """
     line = location.excerpt
     start = location.column - location.excerpt_column
     is_in_line = location.end_line == location.line
     end = location.end_column - location.excerpt_column if is_in_line else len(line)
+
     first = max(0, start - _BEFORE) if len(line) > _WIDTH else 0
     last = first + _WIDTH
     glyphs = [_glyph(character) for character in line[first:last]]
@@ -110,7 +117,7 @@ class _Glyph(NamedTuple):
 
 
 def _line(mark: str, glyphs: Iterable[_Glyph]) -> str:
-    """Return a line of marks below characters; tabs stay, so that any tab width lines up."""
+    """Return a line of marks below characters; tabs stay, so that it lines up at any tab width."""
     line = ""
     for glyph in glyphs:
         line += "\t" if glyph.text == "\t" else mark * glyph.columns
@@ -118,12 +125,13 @@ def _line(mark: str, glyphs: Iterable[_Glyph]) -> str:
 
 
 def _glyph(character: str) -> _Glyph:
-    """Return a character as it is shown."""
+    """Return a character as a terminal shows it; a tab stays, for it has no width of its own."""
     import unicodedata  # rarely needed
 
     text = character if character == "\t" else escaped_character(character)
-    # Vowels and finals of Hangul join the character before them, too
-    if unicodedata.category(character) in {"Mn", "Me"} or "\u1160" <= character <= "\u11ff":
+    # Vowels and finals of Hangul join the character before them, as combining marks do
+    is_combining = unicodedata.category(character) in {"Mn", "Me"}
+    if is_combining or "\u1160" <= character <= "\u11ff":
         return _Glyph(text, 0)
     if unicodedata.east_asian_width(character) in {"W", "F"}:
         return _Glyph(text, len(text) + 1)
@@ -145,8 +153,8 @@ def write_markdown(report: FindingsReport, stream: TextIO) -> None:
         stream.writelines(rows)
         stream.write("\n")
     if entries[_ROWS:]:
-        more = sum(1 + entry.left_out for entry in entries[_ROWS:])
-        stream.write(f"{more} more findings are not listed.\n\n")
+        unlisted = sum(1 + entry.left_out for entry in entries[_ROWS:])
+        stream.write(f"{unlisted} more findings are not listed.\n\n")
     stream.writelines(f"{_escaped(line)}\n\n" for line in test_data_lines(report))
     if report.references:
         stream.writelines(_references(report, report.references))

@@ -105,13 +105,13 @@ class Inquiry:
         self._in_lock = set() if lock is None else lock.dois()
         self._progress = progress
         self._earlier = _Statuses()
-        self._last: dict[str, str] = {}  # of the last batch, which may be the only one
+        self._last: dict[str, str] = {}  # statuses of the last batch; the only one needs no file
         self._meant: dict[str, str] = {}
-        self._causes: dict[tuple[object, ...], Cause] = {}
+        self._causes: dict[tuple[object, ...], Cause] = {}  # the first of each kind
         self._seconds_left = config.budget  # None: no limit
-        self._replies = 0
+        self._replies = 0  # how many the registry has sent
         self._opened = ExitStack()
-        self._store: Resolver | None = None
+        self._store: Resolver | None = None  # which reads the store, and sends no requests
         self._resolver: Resolver | None = None
 
     def __enter__(self) -> Self:

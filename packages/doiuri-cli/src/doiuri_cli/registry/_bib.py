@@ -91,7 +91,11 @@ def render_bib(entries: Mapping[str, str]) -> str:
 
 
 def keyed(name: str, text: str) -> str | None:
-    """Return an entry with a name as its key, as TeX may read it; None if the text is not one entry."""
+    """Return an entry with a name as its key, as TeX may read it; None if the text is not one entry.
+
+    >>> keyed("10.1000/182", "@book{Paskin_2012, year={2012}}")
+    '@book{10.1000/182, year={2012}}'
+    """
     written = tamed(_KEY.sub(lambda match: f"@{match[1]}{{{name},", text))
     return written if list(_entries(written)) == [(name, written)] else None
 
@@ -130,15 +134,15 @@ def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config
 
     :raises ValueError: if the resolver or the cache is misconfigured.
     """
-    fit = []
+    usable = []  # as keys
     for doi in dois:
         if not _UNFIT.search(doi.name):
-            fit.append(doi)
+            usable.append(doi)
         else:
             yield f"{doi.name}: not in the BibTeX file: a key cannot hold this name"
     causes = []
     with open_resolver(config) as resolver:
-        for doi, outcome in zip(fit, resolver.bibtex_many(fit), strict=True):
+        for doi, outcome in zip(usable, resolver.bibtex_many(usable), strict=True):
             if outcome.status == "unknown" and outcome.cause is not None:
                 causes.append(outcome.cause)
                 continue

@@ -39,9 +39,9 @@ def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterat
     lines = Lines(text)
     for key in sorted(unused):
         written = json.dumps(key, ensure_ascii=False)
-        start = max(text.find(f"{written}:"), 0)
+        start = max(text.find(f"{written}:"), 0)  # the top of the file if it is written otherwise
         location = SourceLocation.in_text(lines, path, start, start + len(written))
-        if key in lock.accepted:  # --prune keeps it
+        if key in lock.accepted:  # --prune keeps what a person gave a reason for
             remedy = "delete its line under accepted, then run doiuri lock --prune"
         else:
             remedy = "run doiuri lock --prune"

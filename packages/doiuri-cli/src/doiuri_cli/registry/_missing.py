@@ -30,23 +30,24 @@ class Searched(NamedTuple):
     @property
     def sure(self) -> int:
         """How many works have a DOI for certain."""
-        return sum(each.sure is not None for each in self.found.values())
+        return sum(result.sure is not None for result in self.found.values())
 
     @property
     def likely(self) -> int:
         """How many works may have one."""
-        return sum(bool(each.likely) for each in self.found.values())
+        return sum(bool(result.likely) for result in self.found.values())
 
     @property
     def unknown(self) -> dict[str, int]:
         """How many works nothing is known about, by cause."""
-        causes = [each.cause for each in self.found.values() if each.cause and not each.likely]
+        results = self.found.values()
+        causes = [result.cause for result in results if result.cause and not result.likely]
         return {str(cause): count for cause, count in tally(causes).items()}
 
     @property
     def servers(self) -> list[str]:
         """The servers to which works were sent, in this run."""
-        return sorted({name for each in self.found.values() for name in each.sent_to})
+        return sorted({name for result in self.found.values() for name in result.sent_to})
 
     def line(self) -> str:
         """Return the line of the summary: what was found, and what was sent to whom."""
@@ -78,18 +79,17 @@ def search_for(
     """
     from doiuri.search import Search
 
-    found: dict[SourceLocation, Found] = {}
+    results_by_place: dict[SourceLocation, Found] = {}
     with open_resolver(config) as resolver:
         search = Search(resolver)
         if search.rate is not None and len(works) / search.rate > _LONG and not config.offline:
             say(_announcement(len(works), search.rate, config))
-        described = [work.work for work in works]
-        results = search.find(described, budget=config.budget, progress=progress)
+        metadata = [work.work for work in works]
+        results = search.find(metadata, budget=config.budget, progress=progress)
         for work, result in zip(works, results, strict=True):
             if result.searched:
-                found[work.location] = result
-
-    return Searched(found)
+                results_by_place[work.location] = result
+    return Searched(results_by_place)
 
 
 def _announcement(works: int, rate: float, config: Config) -> str:

@@ -43,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _serve(options: argparse.Namespace) -> None:
+    """Serve what the options name until a signal ends it. Raises ValueError, OSError."""
     # --help needs no server
     from doiuri_proxy._server import bind, configure, hold_hang_ups, reload, serve
     from doiuri_proxy.http._app import App
@@ -80,6 +81,7 @@ class _Once(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of the options: ``flag`` adds one without a value, ``add`` one that is given once."""
     parser = argparse.ArgumentParser(prog="doiuri-proxy", description="A local DOI proxy.")
     flag = parser.add_argument
     add = partial(parser.add_argument, action=_Once)

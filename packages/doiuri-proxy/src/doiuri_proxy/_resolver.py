@@ -52,7 +52,7 @@ class _RecordsTransport:
 
     def get(self, request: Request) -> Reply:
         """Answer a request; follow redirects to the same server."""
-        request.remaining()
+        request.remaining()  # raises an error if no time is left
         target = request.url.removeprefix(self.base)
         for _ in range(2):  # an alias leads to the end of its chain
             response = answer(self._records, "GET", target, {"Accept": request.accept})

@@ -42,10 +42,8 @@ def answer(
     (302, 'https://example.org/')
     """
     path, _, query = target.encode("latin-1").partition(b"?")
-    lower = {}
-    if headers is not None:
-        lower = {name.lower(): value for name, value in headers.items()}
-    request = Request(method, origin_form(path), query, lower)
+    headers_by_name = {name.lower(): value for name, value in (headers or {}).items()}
+    request = Request(method, origin_form(path), query, headers_by_name)
     refused = refusal(request)
     if refused is not None:
         return refused
@@ -63,7 +61,8 @@ async def respond(request: Request, source: Source, choice: Choice) -> Response:
     endpoint = _endpoint(request.path)
     try:
         if request.method == "OPTIONS":
-            return _with_cors(request, Response(200, headers=(("Allow", "GET,HEAD,POST,OPTIONS"),)))
+            allow = ("Allow", "GET,HEAD,POST,OPTIONS")
+            return _with_cors(request, Response(200, headers=(allow,)))
         if endpoint == "api":
             return _with_cors(request, await _rest.answer(request, source))
         if endpoint == "doira":

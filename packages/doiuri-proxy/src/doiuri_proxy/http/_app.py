@@ -65,6 +65,7 @@ class App:
                 return too_long.with_headers(_CLOSE)
             if _is_form(request):
                 request = replace(request, form=body)
+
         response = await respond(request, self.source, self.choice)
         if request.method != "POST" and "expect" in request.headers:
             # RFC 9110 §10.1.1: the client may leave out the body, so where the next request starts is unknown

@@ -39,9 +39,8 @@ MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
 _RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})
 _ANYTHING = frozenset({"", "*/*"})  # Accept headers without a preference
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
-_NOT_PRINTABLE = re.compile(
-    "[^ -~]"
-)  # invalid in a header; another server's Content-Type may have it
+# Invalid in a header; another server's Content-Type may have it
+_NOT_PRINTABLE = re.compile("[^ -~]")
 # For every record: it may have metadata, or the answer is 406 because it has none
 _VARY = ("Vary", "Accept")
 _NEGOTIATION = {"ctype", "http_role", "media-type"}  # attributes of locations
@@ -66,11 +65,18 @@ class _Redirect(NamedTuple):
 
 
 async def answer(request: Request, source: Source, choice: Choice) -> Response:
-    """Return a redirect, or the page that the parameters ask for. Raises BadRequestError, SourceError."""
+    """Return a redirect, or the page that the parameters ask for.
+
+    An alias is followed before its values or its metadata matter; metadata go before a redirect, if the
+    Accept header prefers them and no parameter asks about the record itself.
+
+    Raises BadRequestError, SourceError.
+    """
     params = request.read_params("&;")
     handle = _requested_handle(request, params)
     if not handle:
         return _pages.front()
+
     accept = request.headers.get("accept", "")
     try:
         record = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
@@ -83,14 +89,16 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
         return metadata
     if record is None:
         return _pages.not_found(handle)
-    negotiated = _is_negotiated(accept, record)
-    if not negotiated and not params and len(record.body) <= MAX_CACHED:
+
+    is_negotiated = _is_negotiated(accept, record)
+    if not is_negotiated and not params and len(record.body) <= MAX_CACHED:
         redirect = _fixed_redirect(handle, record.body)
         if redirect is not None:
             return _expiring(redirect.response, redirect.values).with_headers(_VARY)
+
     if "ignore_aliases" not in params and _first_alias(record) is not None:
         return await _follow(record, request, params, source)
-    if negotiated and not params.keys() & _RECORD_PARAMS:
+    if is_negotiated and not params.keys() & _RECORD_PARAMS:
         content = await _negotiated(handle, record, accept, source)
         if content is not None:
             return content
@@ -164,7 +172,7 @@ async def _follow(
 ) -> Response:
     """Return a redirect to the end of a chain of aliases, on this proxy and with the same query."""
     aliases: list[Value] = []
-    handle = ""
+    handle = ""  # where the last alias leads
     current: PublicValues | None = record
     for _ in range(MAX_ALIASES + 1):
         alias = None if current is None else _first_alias(current)
@@ -205,6 +213,7 @@ def _show(
         raise SourceError(locations.problem)
     if show_urls:
         return Response(200, locations_xml(locations), "text/xml;charset=utf-8", _pages.HEADERS)
+
     location = choose(
         locations,
         accept=request.headers.get("accept"),
@@ -250,7 +259,7 @@ def _redirect(
 
 
 def _expiring(response: Response, values: Iterable[Value]) -> Response:
-    """Return a response that expires with the first of the values that it depends on."""
+    """Return a response that expires with the first of the values that it depends on, after two days at most."""
     now = time.time()
     seconds: float = MAX_LIFETIME
     for value in values:

@@ -52,6 +52,7 @@ async def _record(name: str, params: Params, source: Source) -> Response:
     """Return the values of a handle that the parameters select, or why there are none."""
     if not name:
         return _response(400, {"responseCode": ResponseCode.INVALID_HANDLE, "handle": name}, params)
+
     indexes = _indexes(params)
     record = await source.lookup(name, auth="auth" in params, cert="cert" in params)
     if record is None:
@@ -70,6 +71,7 @@ async def _record(name: str, params: Params, source: Source) -> Response:
 
 
 def _indexes(params: Params) -> set[int]:
+    """Return the indexes that parameters select. Raises BadRequestError if one is not a number."""
     texts = params.get("index", ())
     for text in texts:
         if not _INDEX.fullmatch(text):
@@ -92,9 +94,9 @@ async def which_ra(request: Request, source: Source) -> Response:
     """Return the registration agency of each DOI or prefix, in the order asked. Raises BadRequestError."""
     _, _, path = request.path.split(b"/", 2)
     names = [unescape(name) for name in path.split(b",")]
-    known_kinds = list(dict.fromkeys(filter(_has_agency, names)))
-    registrations = await source.registrations(known_kinds)
-    by_name = dict(zip(known_kinds, registrations, strict=True))
+    valid_names = list(dict.fromkeys(filter(_has_agency, names)))
+    registrations = await source.registrations(valid_names)
+    by_name = dict(zip(valid_names, registrations, strict=True))
     items = [{"DOI": name, **_agency(by_name.get(name))} for name in names]
     return Response(200, write_json(items), "application/json;charset=UTF-8")
 
@@ -108,7 +110,10 @@ def _has_agency(name: str) -> bool:
 
 
 def _agency(registration: Registration | None) -> dict[str, str]:
-    """Return the agency, or why there is none (§4, error states)."""
+    """Return the agency, or why there is none (§4, error states).
+
+    :param registration: None for what is neither a DOI nor a prefix.
+    """
     if registration is None:
         return {"status": "Invalid DOI"}
     if registration.exists is False:

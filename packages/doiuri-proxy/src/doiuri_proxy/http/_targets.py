@@ -31,7 +31,13 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def header_url(href: str) -> str | None:
-    """Return an http or https URL in ASCII: IDNA host, illegal bytes escaped. None for any other text."""
+    """Return an http or https URL in ASCII: IDNA host, illegal bytes escaped. None for any other text.
+
+    None also if browsers would read another host than we do.
+
+    >>> header_url("https://BÜcher.example/ü?q=a b")
+    'https://xn--bcher-kva.example/%C3%BC?q=a%20b'
+    """
     match = _HTTP_URL.fullmatch(href.strip().strip(_CONTROLS))
     if match is None:
         return None
@@ -63,10 +69,10 @@ def link_header(locations: Locations) -> str:
         link = _link(location)
         if link is None:
             continue
-        longer = f"{header}, {link}" if header else link
-        if len(longer) > MAX_LINK_HEADER:
+        with_link = f"{header}, {link}" if header else link
+        if len(with_link) > MAX_LINK_HEADER:
             break
-        header = longer
+        header = with_link
     return header
 
 
@@ -128,6 +134,7 @@ def _is_quotable(text: str) -> bool:
 
 
 def _xml_attributes(location: Location) -> str:
+    """Return the attributes of a location as XML writes them, without those that it has no way to name."""
     attributes = []
     for name, value in {**location.attributes, "href": location.href}.items():
         if _XML_NAME.fullmatch(name) and name != "xmlns":

@@ -53,11 +53,11 @@ class RecordsError(ValueError):
 
 
 class ItemLocation(NamedTuple):
-    """Where an item stands: on a line of a file, or at a number in a list; 0 if that does not apply."""
+    """Where an item is: on a line of a file of JSON Lines, or in a list."""
 
-    source: str
-    line: int = 0
-    number: int = 0
+    source: str  # the path of the file; "records" for Python data
+    line: int = 0  # 1-based; 0 if it is not in a file of JSON Lines
+    number: int = 0  # in its list, 1-based; 0 if it is not in a list
 
     def error(self, reason: str) -> RecordsError:
         """Return the error that names this location."""
@@ -91,9 +91,8 @@ def _files(folder: Path) -> list[Path]:
 
     files = []
     for parent, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = [
-            name for name in folders if not name.startswith(".")
-        ]  # os.walk skips the others
+        # os.walk skips what is not in this list any more
+        folders[:] = [name for name in folders if not name.startswith(".")]
         for name in folders:
             subfolder = Path(parent, name)
             if subfolder.is_symlink():
@@ -109,6 +108,10 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _from_file(path: Path) -> Iterator[tuple[ItemLocation, object]]:
+    """Yield the items of a file: those of its JSON document, or one for each line of JSON Lines.
+
+    Raises RecordsError.
+    """
     if path.exists() and not path.is_file():  # to open a pipe blocks, and it cannot be read twice
         raise RecordsError(str(path), 0, "neither a file nor a folder")
     try:
@@ -125,7 +128,11 @@ def _from_file(path: Path) -> Iterator[tuple[ItemLocation, object]]:
 
 
 def _items(document: object, location: ItemLocation) -> Iterator[tuple[ItemLocation, object]]:
-    """Yield the items of a whole document: a record, a list of them, or such a list beside agencies."""
+    """Yield the items of a whole document: a record, a list of them, or such a list beside agencies.
+
+    Raises RecordsError if it is none of these.
+    """
+    records = document
     if isinstance(document, Mapping):
         if "handle" in document:
             yield location, document
@@ -134,8 +141,6 @@ def _items(document: object, location: ItemLocation) -> Iterator[tuple[ItemLocat
         if "agencies" in document:
             yield location, {"agencies": document["agencies"]}
             records = document.get("records", [])
-    else:
-        records = document
     if not isinstance(records, list | tuple):
         raise location.error('neither a list of records nor an object with "records"')
     for number, item in enumerate(records, 1):
@@ -195,13 +200,15 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
     if not isinstance(item, Mapping):
         raise ValueError("a record is an object with handle and values")  # noqa: TRY004 - callers expect one type
     handle = _check_handle(item.get("handle"))
+
     code = item.get("responseCode", 1)
     if code == 100:
         return None
     if code not in (1, 200):
         raise ValueError(f"{handle}: responseCode is {code!r}; expected 1, 100 or 200")
+
     values = item.get("values")
-    if code == 200 and "values" not in item:
+    if code == 200 and "values" not in item:  # 200: the handle has no values
         values = []
     if not isinstance(values, list | tuple):
         raise ValueError(f'{handle}: no list "values"')  # noqa: TRY004 - callers expect one type
@@ -210,6 +217,7 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
         metadata = read_metadata(item.get("metadata", {}))
     except (TypeError, ValueError, RecursionError) as error:  # Python data that JSON cannot express
         raise ValueError(f"{handle}: {error}") from None
+
     indexes = {value.index for value in valid_values}
     if len(indexes) < len(valid_values):
         raise ValueError(f"{handle}: two values have the same index")

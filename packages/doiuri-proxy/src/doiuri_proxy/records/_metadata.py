@@ -13,13 +13,12 @@ from doiuri.rest import BIBTEX, CSL_JSON, media_ranges, write_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    MediaRange = tuple[
-        str, Mapping[str, str], float
-    ]  # a media type, its parameters and its quality
+    # A media type, its parameters and its quality
+    MediaRange = tuple[str, Mapping[str, str], float]
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
-_PAGE_RANGES = frozenset({"*/*", "text/*", "application/*"})
-_CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
+_PAGE_RANGES = frozenset({"*/*", "text/*", "application/*"})  # which include a page
+_CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")  # no content
 
 
 class MetadataAnswer(NamedTuple):
@@ -78,14 +77,17 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> MetadataAnswer
     ranges = sorted(media_ranges(accept), key=_quality, reverse=True)
     html = max((quality for name, _, quality in ranges if name in _PAGES), default=0.0)
     wildcard = max((quality for name, _, quality in ranges if name in _PAGE_RANGES), default=0.0)
+
     for media_range in ranges:
         quality = _quality(media_range)
-        if not quality or quality <= html or quality < wildcard:
+        prefers_page = quality <= html or quality < wildcard
+        if quality == 0 or prefers_page:
             break
         for name, (media_type, parameters, _) in available.items():
             if _selects(media_range, media_type, parameters):
                 charset = ";charset=utf-8" if media_type.startswith("text/") else ""
                 return MetadataAnswer(200, media_type + charset, metadata[name])
+
     if html or wildcard or not ranges:
         return MetadataAnswer(302)
     return MetadataAnswer(406, available=tuple(metadata))
@@ -97,10 +99,10 @@ def _quality(media_range: MediaRange) -> float:
 
 def _selects(media_range: MediaRange, media_type: str, parameters: Mapping[str, str]) -> bool:
     """Return whether a media range selects a media type: no parameter of one contradicts the other's."""
-    wanted, limits, _ = media_range
-    if wanted != media_type:
+    accepted_type, accepted_parameters, _ = media_range
+    if accepted_type != media_type:
         return False
-    return all(limits.get(name, value) == value for name, value in parameters.items())
+    return all(accepted_parameters.get(name, value) == value for name, value in parameters.items())
 
 
 @lru_cache(maxsize=256)  # clients send a few different headers

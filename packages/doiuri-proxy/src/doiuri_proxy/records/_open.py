@@ -43,12 +43,12 @@ def open_source(
     if is_stored and upstream is not None:
         reason = "a cache: with an upstream, give it as the cache, not as records"
         raise RecordsError(str(records), 0, reason)
-    if upstream is None and not is_stored:
+    if not is_stored and upstream is None:
         return Records(records)
 
     from doiuri_proxy.records._upstream import UpstreamSource
 
-    if is_stored:
+    if is_stored:  # an upstream that is only read from its cache
         return UpstreamSource(Records([]), base, str(records), offline=True)
     if upstream:
         # the Resolver would say that "base" is wrong, which is another option
@@ -76,7 +76,8 @@ def is_cache(records: object) -> bool:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             db.execute("SELECT kind, doi FROM entries LIMIT 1").fetchone()
     except sqlite3.Error as error:
-        if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}:
+        primary_code = error.sqlite_errorcode & 0xFF  # sqlite.org, Result and Error Codes
+        if primary_code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}:
             return False
         reason = f"an SQLite file, but not a cache of records: {error}"
         raise RecordsError(str(path), 0, reason) from None

@@ -79,10 +79,10 @@ class PublicValues:
 
 
 class Registration(NamedTuple):
-    """Whether a name exists (None: unknown) and its registration agency (None: unknown)."""
+    """Whether a name exists, and its registration agency."""
 
-    exists: bool | None
-    agency: str | None = None
+    exists: bool | None  # None: unknown
+    agency: str | None = None  # None: unknown
 
 
 class Records:
@@ -102,6 +102,10 @@ class Records:
         self.refusal = ""  # as UpstreamSource has it; there is no upstream
 
     def _add(self, item: object) -> None:
+        """Add a record, or agencies that stand alone; nothing for a record that says "not found".
+
+        Raises TypeError, ValueError or RecursionError if it is not valid.
+        """
         if isinstance(item, Mapping) and item.keys() == {"agencies"}:
             agencies = check_agencies(item["agencies"])
             self._agencies.update((ascii_upper(prefix), name) for prefix, name in agencies.items())
@@ -151,6 +155,7 @@ class Records:
         """Do nothing: there is nothing to release."""
 
     def _registration(self, name: str) -> Registration:
+        """Return the registration of a DOI or a bare prefix."""
         key = ascii_upper(name)
         exists = key in self._records if "/" in key else self._has_prefix(key)
         if not exists:
@@ -165,10 +170,11 @@ class Records:
     def _agency(self, key: str) -> str | None:
         """Return the agency given for a name or its prefix, else that of a prefix record (``10320/ra_name``)."""
         prefixes = _prefixes(key)
-        for part in (key, *prefixes):
-            agency = self._agencies.get(part)
+        for name in (key, *prefixes):
+            agency = self._agencies.get(name)
             if agency:
                 return agency
+
         for prefix in prefixes[:-1]:  # the last is "10", which belongs to no agency
             record = self._records.get(f"0.NA/{prefix}")
             if record is None:
@@ -191,7 +197,7 @@ def _is_public(value: Value) -> bool:
 
 
 def _members(value: Value) -> dict[str, object]:
-    """Return a value's JSON members without those that state a default."""
+    """Return a value's JSON members without the permissions and the references that are the default."""
     members = value.to_json()
     if members.get("permissions") == _DEFAULT_PERMISSIONS:
         del members["permissions"]
@@ -201,7 +207,10 @@ def _members(value: Value) -> dict[str, object]:
 
 
 def _prefixes(name: str) -> list[str]:
-    """Return the prefixes that a name or a prefix belongs to, the longest first."""
+    """Return the prefixes that a name or a prefix belongs to, the longest first.
+
+    "10.1000.10/X" belongs to "10.1000.10", "10.1000" and "10".
+    """
     parts = name.partition("/")[0].split(".")
     return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
 

@@ -65,9 +65,14 @@ _deadline: ContextVar[float] = ContextVar("deadline")  # of a request, with all 
 class UpstreamSource:
     """Local records first, then those of the proxy at ``base``, cached for their TTL.
 
-    Cached answers do not wait for new names. Concurrent look-ups of one name share a request. If upstream
-    does not answer, or the queue is full, a stale answer is served or SourceError is raised, never "not
-    found".
+    A look-up is answered by the first of these that can:
+
+    1. the local records;
+    2. fresh answers in the cache, so that these do not wait for new names;
+    3. a request to upstream, in a thread; concurrent look-ups of one name share it;
+    4. stale answers in the cache, if upstream is busy.
+
+    If none can, SourceError is raised: that upstream does not answer never means "not found".
     """
 
     def __init__(
@@ -83,12 +88,12 @@ class UpstreamSource:
         agent = user_agent("doiuri-proxy", option("mailto").read({}))
         self._resolver = Resolver(base, store=store, user_agent=agent, long_running=True)
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
-        self._fresh = self._cached
+        self._fresh = self._cached  # offline, no answer is too old
         if not offline:
             self._fresh = Resolver(base, store=_FreshEntries(store), offline=True)
         self._close_store = store.close
         self._pool = ThreadPoolExecutor(THREADS, "upstream")
-        self._waiting: dict[Hashable, Future[Any]] = {}
+        self._waiting: dict[Hashable, Future[Any]] = {}  # look-ups under way, by what is asked
         self._last_failure = ""  # of upstream, unless it has answered since
         self._failed_at = 0.0
 
@@ -194,6 +199,7 @@ class UpstreamSource:
         return answer.result()
 
     def _forget(self, key: Hashable, answer: Future[Any]) -> None:
+        """Remove a look-up that has ended, and note whether upstream answers."""
         del self._waiting[key]
         if answer.cancelled():
             return
@@ -321,7 +327,7 @@ def _is_lasting(cause: Cause | None) -> bool:
 
 
 def _resolvable(handle: str) -> Handle | None:
-    """Return the DOI or short DOI to ask upstream about, or None."""
+    """Return the DOI or short DOI to ask upstream about; None for a bare prefix and any other handle."""
     try:
         name = Handle.from_name(handle)
     except DOISyntaxError:

@@ -91,7 +91,10 @@ def names(address: str) -> list[tuple[DOI, str]]:
 
 
 def _possible_ends(segments: list[str]) -> Iterable[int]:
-    """Return how many of the segments may belong to the name, the largest number first."""
+    """Return how many of the segments may belong to the name, the largest number first.
+
+    It is one number if a segment has an escaped slash: there the name ends.
+    """
     for end, segment in enumerate(segments[:2], 1):
         if "/" in segment:
             return [end]

@@ -80,6 +80,7 @@ class Dataset:
         for file in self.files:
             _check(file)
 
+        # Of the paths, those with a flaw and those that are also folders' are refused; the others are listed.
         uses = Counter(file.path for file in self.files)
         self.refused = {}
         for path, count in uses.items():
@@ -88,8 +89,8 @@ class Dataset:
                 self.refused[path] = flaw
         self._paths = sorted(uses.keys() - self.refused.keys())
 
-        with_folder = [path for path in self._paths if self.is_folder(path)]
-        self.refused |= dict.fromkeys(with_folder, "a folder has the same name")
+        named_as_folder = [path for path in self._paths if self.is_folder(path)]
+        self.refused |= dict.fromkeys(named_as_folder, "a folder has the same name")
         self._paths = [path for path in self._paths if path not in self.refused]
 
         listed = [file for file in self.files if file.path not in self.refused]
@@ -102,7 +103,7 @@ class Dataset:
         if not path:
             return True
         inside = f"{path}/"
-        index = bisect_left(self._paths, inside)
+        index = bisect_left(self._paths, inside)  # of the first file in it, if there is one
         return index < len(self._paths) and self._paths[index].startswith(inside)
 
     def entries(self, folder: str) -> dict[str, File | None]:
@@ -113,6 +114,7 @@ class Dataset:
         entries: dict[str, File | None] = {}
         if not folder:
             entries.update(dict.fromkeys(self.parts))
+
         inside = f"{folder}/" if folder else ""
         index = bisect_left(self._paths, inside)
         while index < len(self._paths) and self._paths[index].startswith(inside):
@@ -140,9 +142,9 @@ class Dataset:
         if not self.refused:
             return
         paths = sorted(self.refused)
-        named = [f"{path!r:.200} ({self.refused[path]})" for path in paths[:_MAX_NAMED]]
-        files = "; ".join(named)
-        unnamed = len(paths) - len(named)
+        descriptions = [f"{path!r:.200} ({self.refused[path]})" for path in paths[:_MAX_NAMED]]
+        files = "; ".join(descriptions)
+        unnamed = len(paths) - len(descriptions)
         if unnamed > 0:
             files += f"; and {unnamed:,} more"
         warnings.warn(f"{name}: some files are not listed: {files}", stacklevel=2)

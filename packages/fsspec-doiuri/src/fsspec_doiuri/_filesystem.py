@@ -111,6 +111,7 @@ class DOIFileSystem(AbstractFileSystem):
         if unknown:
             raise ValueError(f"{min(unknown)} is not an option of the filesystem for doi://")
         super().__init__(**storage_options)
+
         given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache}
         settings = read_options(SETTINGS, given)
         agent = user_agent("fsspec-doiuri", settings["mailto"])
@@ -123,7 +124,9 @@ class DOIFileSystem(AbstractFileSystem):
         if settings["cache"] is not None:
             common["store"] = settings["cache"]
         self._resolver = Resolver(settings["resolver"], offline=settings["offline"], **common)
-        self._stored = Resolver(settings["resolver"], offline=True, **common)
+        self._stored = Resolver(
+            settings["resolver"], offline=True, **common
+        )  # reads the cache only
 
         self._repositories = _by_host("repositories", repositories)
         for kind in self._repositories.values():
@@ -158,7 +161,7 @@ class DOIFileSystem(AbstractFileSystem):
         super().invalidate_cache(path)
 
     def _all_files(self, path: str) -> tuple[DOI, Dataset]:
-        """Return the DOI that an address begins with, and a listing with the files of the data sets in it, too."""
+        """Return the DOI that an address begins with, and its listing: also the files of the data sets in it."""
         doi, dataset, _ = self._locate(self._strip_protocol(path))
         files = list(dataset.files)
         for folder, url in dataset.parts.items():
@@ -295,10 +298,10 @@ class DOIFileSystem(AbstractFileSystem):
         guard = self._guards.setdefault((os.getpid(), shortest.key), threading.RLock())
         with guard:  # one thread requests the listing; others that need it wait
             doi, dataset, inner = self._locate(path)
-            folder, _, rest = inner.partition("/")
-            if folder in dataset.parts:
+            folder, _, path_in_folder = inner.partition("/")
+            if folder in dataset.parts:  # a data set of its own
                 dataset = self._listed(doi, dataset.parts[folder])
-                inner = rest
+                inner = path_in_folder
         if inner in dataset.by_path or dataset.is_folder(inner):
             return dataset, inner
         if inner in dataset.refused:
@@ -306,21 +309,25 @@ class DOIFileSystem(AbstractFileSystem):
         raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
 
     def _locate(self, path: str) -> tuple[DOI, Dataset, str]:
-        """Return the DOI that an address begins with, its listing, and the path after it."""
-        paths = dict(names(path))  # longest name first
+        """Return the DOI that an address begins with, its listing, and the path after it.
+
+        A DOI with a listing is preferred, as it needs no look-up; with a lock file, only such DOIs count.
+        """
+        paths = dict(names(path))  # the path after each name, the longest name first
         doi = next((doi for doi in paths if doi.key in self._listings), None)
         if doi is None:
             if self._lock is not None:
                 reason = f"its listing is not in {self._lock}; fsspec_doiuri.lock() adds it"
                 raise OSError(f"{path}: {reason}")
             doi = self._registered(path, list(paths))
+
         dataset = self._listed(doi)
         if dataset.knows(paths[doi]) or self._lock is not None:
             return doi, dataset, paths[doi]
 
         # A longer name may be registered, too: only the shorter one was in a listing or the cache.
-        longer = [other for other in paths if len(paths[other]) < len(paths[doi])]
-        doi = self._longest(longer) or doi
+        longer_names = [name for name in paths if len(paths[name]) < len(paths[doi])]
+        doi = self._longest(longer_names) or doi
         return doi, self._listed(doi), paths[doi]
 
     def _registered(self, path: str, dois: Sequence[DOI]) -> DOI:
@@ -385,9 +392,9 @@ class DOIFile(AbstractBufferedFile):
     def __init__(self, fs: DOIFileSystem, path: str, **options: Any) -> None:
         self.fs = fs
         self._dataset, self._file = fs._file(path)
-        self._digest: hashlib._Hash | None = None
-        self._digested = 0
-        self._whole: IO[bytes] | None = None
+        self._digest: hashlib._Hash | None = None  # of what was read in order
+        self._digested = 0  # how many bytes
+        self._whole: IO[bytes] | None = None  # all bytes, once they were received together
         size = self._file.size
         if size is None or size <= WHOLE:
             options["size"] = self._received().seek(0, os.SEEK_END)
@@ -415,6 +422,7 @@ class DOIFile(AbstractBufferedFile):
         return self._whole
 
     def _fetch_range(self, start: int, end: int) -> bytes:
+        """Return a range of the file: of a range that was requested, or else of all bytes."""
         end = min(end, self.size)
         if start >= end:
             return b""
@@ -509,7 +517,10 @@ def _is_text(value: object) -> bool:
 
 
 def _tokens_of(variable: str) -> dict[str, str]:
-    """Return the tokens in the environment variable ``DOIURI_TOKENS``, by host."""
+    """Return the tokens in the environment variable ``DOIURI_TOKENS``, by host.
+
+    Raises ValueError if it is not of the form ``HOST=TOKEN,HOST=TOKEN``. The message does not contain it.
+    """
     tokens = {}
     for pair in variable.split(","):
         if not pair.strip():

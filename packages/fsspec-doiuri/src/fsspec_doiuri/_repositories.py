@@ -65,9 +65,9 @@ def find_repository(doi: DOI, landing: str, kinds: Mapping[str, str]) -> Reposit
     :raises OSError: if no repository of a known kind is recognized.
     """
     parts = urlsplit(landing)
-    server = host_of(landing)
+    server = host_of(landing)  # with its port
     host = parts.hostname or ""
-    domain = f".{host}"
+    domain = f".{host}"  # so that "zenodo.org" ends as its subdomains do
 
     kind = of_host(kinds, landing)
     if kind is not None:
@@ -129,17 +129,19 @@ def list_files(
 
 
 def _invenio(doi: DOI, repository: Repository, get: Get) -> Dataset:
+    """Return the listing of a record of InvenioRDM. Raises ValueError if the record is not that of the DOI.
+
+    The DOI may be that of the concept, which stands for all versions.
+    """
     path = urlsplit(repository.landing).path
     match = _RECORD.fullmatch(path) or _ID.search(doi.suffix)
     if match is None:
         raise ValueError("no id of a record is in the DOI or its URL")
     record_id = match[1]
-    # The id of a concept, which stands for all versions, redirects to the latest version.
+    # The id of a concept redirects to the latest version.
     record = get(f"{repository.api}/records/{record_id}")
     version = record.get("doi") or _pid(record) or doi.name
-    parent = record.get("parent", {})
-    parent_pid = _pid(parent)
-    concept = record.get("conceptdoi") or parent_pid
+    concept = record.get("conceptdoi") or _pid(record.get("parent", {}))
     name = doi.name.lower()
     if name not in {version.lower(), str(concept).lower()}:
         raise ValueError(f"the record {record_id} is that of {version}")
@@ -164,6 +166,7 @@ def _is_hidden(entry: dict[str, Any]) -> bool:
 
 
 def _invenio_file(files_url: str, entry: dict[str, Any]) -> File:
+    """Return a file; one whose upload is not completed cannot be opened."""
     path = entry["key"]
     url = f"{files_url}/{quote(path, safe=_IN_KEYS)}/content"
     size = _size(entry, "size")
@@ -175,6 +178,7 @@ def _invenio_file(files_url: str, entry: dict[str, Any]) -> File:
 
 
 def _figshare(doi: DOI, repository: Repository, get: Get) -> Dataset:
+    """Return the listing of an article or a collection of figshare."""
     if "/collections/" in repository.landing or _COLLECTION.search(doi.suffix):
         return _collection(doi, repository, get)
     number = _figshare_number(doi, repository, get, "articles")
@@ -187,18 +191,21 @@ def _collection(doi: DOI, repository: Repository, get: Get) -> Dataset:
     number = _figshare_number(doi, repository, get, "collections")
     url = f"{repository.api}/collections/{number}"
     collection = get(_at_version(url, doi.name))
-    name = _identity(collection, doi)
+    collection_doi = _identity(collection, doi)
     parts = {}
     for article in _pages(get, f"{url}/articles"):
         article_doi = article.get("doi") or ""
         article_number = int(article["id"])
         article_url = f"{repository.api}/articles/{article_number}"
         parts[str(article_number)] = _at_version(article_url, article_doi)
-    return Dataset("figshare", name, [], parts)
+    return Dataset("figshare", collection_doi, [], parts)
 
 
 def _at_version(url: str, doi: str) -> str:
-    """Return the URL of an article or a collection, for the version in its DOI if that has one."""
+    """Return the URL of an article or a collection, for the version in its DOI if that has one.
+
+    That of 10.6084/m9.figshare.14763051.v1 ends in ``/versions/1``.
+    """
     version = _VERSION.search(doi)
     if version is None:
         return url
@@ -226,7 +233,7 @@ def _figshare_number(doi: DOI, repository: Repository, get: Get, resource: str) 
 def _article(get: Get, api: str, url: str, doi: DOI | None = None) -> Dataset:
     """Return the listing of an article of figshare, which has to be that of the DOI if there is one."""
     article = get(url)
-    name = _identity(article, doi)
+    article_doi = _identity(article, doi)
     entries = article.get("files") or []
     folders = article.get("folder_structure") or {}
     if not 0 < len(entries) < 10:  # an article itself lists up to ten files, "/files" all
@@ -243,10 +250,11 @@ def _article(get: Get, api: str, url: str, doi: DOI | None = None) -> Dataset:
             path = f"{stem} ({number}){extension}"
         paths.add(path)
         files.append(_figshare_file(api, path, entry))
-    return Dataset("figshare", name, files)
+    return Dataset("figshare", article_doi, files)
 
 
 def _figshare_file(api: str, path: str, entry: dict[str, Any]) -> File:
+    """Return a file; one that is only a link to another server cannot be opened."""
     number = int(entry["id"])
     url = f"{api}/file/download/{number}"
     size = _size(entry, "size")
@@ -273,7 +281,7 @@ def _identity(item: dict[str, Any], doi: DOI | None) -> str:
 
 
 def _same(name: str, doi: DOI) -> bool:
-    """Return whether a name, or its link, is that of a DOI, apart from the version."""
+    """Return whether a name, or its link, is that of a DOI, apart from the version ``.v1``."""
     name = name.removeprefix("https://doi.org/")
     return _without_version(name) == _without_version(doi.name)
 
@@ -283,9 +291,9 @@ def _without_version(name: str) -> str:
 
 
 def _pages(get: Get, url: str) -> Iterator[Any]:
-    """Yield the items on all pages: a short one is the last."""
-    most = MAX_FILES // PAGE + 1
-    for page in range(1, most + 1):
+    """Yield the items on all pages, the last of which is short; of more than MAX_FILES, as many as are refused."""
+    last = MAX_FILES // PAGE + 1
+    for page in range(1, last + 1):
         items = get(f"{url}?page={page}&page_size={PAGE}")
         yield from items
         if len(items) < PAGE:
@@ -293,6 +301,7 @@ def _pages(get: Get, url: str) -> Iterator[Any]:
 
 
 def _dataverse(doi: DOI, repository: Repository, get: Get) -> Dataset:
+    """Return the listing of a data set of Dataverse, or of a single file that has a DOI of its own."""
     query = "persistentId=" + quote(_persistent_id(doi, repository), safe=":/")
     latest = f"{repository.api}/datasets/:persistentId/versions/:latest-published"
     try:
@@ -318,7 +327,10 @@ def _persistent_id(doi: DOI, repository: Repository) -> str:
 
 
 def _without_collisions(files: list[File]) -> list[File]:
-    """Return files, with the original of a table under the table's name if another file has its own."""
+    """Return files, with the original of a table under the table's name if another file has its own.
+
+    A table data.tab, uploaded as data.csv, is listed as data.csv, unless the data set has a data.csv, too.
+    """
     result = []
     taken = {file.path for file in files if not file.alias}
     for file in files:
@@ -362,6 +374,7 @@ def _dataverse_entry(repository: Repository, entry: dict[str, Any]) -> File:
 
 
 def _dataverse_checksum(data: dict[str, Any]) -> str:
+    """Return the checksum, such as "sha1:…"; "" if there is none. Old versions have the member "md5" only."""
     checksum = data.get("checksum")
     if not checksum:
         checksum = {"type": "MD5", "value": data.get("md5")}

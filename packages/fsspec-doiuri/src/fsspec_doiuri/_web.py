@@ -136,10 +136,13 @@ class Web:
             limit = MAX_SIZE if stated_size is None else stated_size
             encoding = response.headers.get("Content-Encoding", "").strip().lower()
             is_compressed = encoding in _GZIP
-            most = limit
+            sent_limit = limit
             if is_compressed:
-                most += limit // 64 + _CHUNK  # what cannot be compressed becomes a little longer
-            while size <= most:
+                sent_limit += (
+                    limit // 64 + _CHUNK
+                )  # what cannot be compressed becomes a little longer
+
+            while size <= sent_limit:
                 piece = response.raw.read(_CHUNK, decode_content=False)
                 if not piece:
                     break
@@ -151,7 +154,8 @@ class Web:
 
         has_size = file.size in {None, size} and size <= limit
         # Checksums are those of the bytes as sent, unless a server compressed a file that is to be sent as it is.
-        if is_compressed and not (has_size and _matches(file, digest)) and _unpack(file, out):
+        is_as_listed = has_size and _matches(file, digest)
+        if is_compressed and not is_as_listed and _unpack(file, out):
             return
         if not has_size:
             raise _mismatch(file, dataset, _wrong_size(size, stated_size))
@@ -199,7 +203,7 @@ class Web:
         :param clock: the time that is left; None for the usual time.
         :raises OSError: for another status, and for a web page in place of a file.
         """
-        path = "" if file is None else f"{file.path}: "
+        path = "" if file is None else f"{file.path}: "  # the beginning of each message
         if self.offline:
             raise OSError(f"{path}{host_of(url)}: offline: request not sent")
         secret = self._secret(url, kind)
@@ -208,6 +212,7 @@ class Web:
         try:
             with self._followed(url, headers, secret, clock) as response:
                 if response.status_code not in expected:
+                    # after a redirect, it is not the repository that refuses
                     may_need_token = not secret and host_of(response.url) == host_of(url)
                     raise _failure(response, path, may_need_token=may_need_token)
                 if file is not None:
@@ -294,7 +299,10 @@ def _manager(adapter: HTTPAdapter, url: str, proxies: Mapping[str, str]) -> Pool
 
 
 def of_host(table: Mapping[str, str], url: str) -> str | None:
-    """Return the entry for the host of a URL, which may be with its port or without."""
+    """Return the entry for the host of a URL: "example.org" and "example.org:443" are those of https://example.org.
+
+    None if the table has neither.
+    """
     parts = urlsplit(url)
     host = host_of(url).lower()
     port = "443" if parts.scheme == "https" else "80"
@@ -309,19 +317,19 @@ def _failure(response: requests.Response, path: str, *, may_need_token: bool) ->
     """
     status = response.status_code
     host = host_of(response.url)
-    said = f"{path}{host} answered {status} {response.reason or ''}".rstrip()
-    said += _message(response)
+    message = f"{path}{host} answered {status} {response.reason or ''}".rstrip()
+    message += _message(response)
     if status in {404, 410}:
-        return MissingError(said)
+        return MissingError(message)
     if status in {401, 403}:
         if may_need_token:
-            said += f"; a token may be needed: tokens={{{host!r}: …}} or DOIURI_TOKENS"
-        return PermissionError(said)
+            message += f"; a token may be needed: tokens={{{host!r}: …}} or DOIURI_TOKENS"
+        return PermissionError(message)
     if status == 429:
         seconds = retry_after(response.headers)
         if seconds is not None:
-            said += f"; Retry-After: {seconds:.0f} s"
-    return OSError(said)
+            message += f"; Retry-After: {seconds:.0f} s"
+    return OSError(message)
 
 
 def _message(response: requests.Response) -> str:
@@ -403,6 +411,7 @@ def _unpack(file: File, out: IO[bytes]) -> bool:
             return False
         if file.size not in {None, size} or size > limit or not _matches(file, digest):
             return False
+
         out.seek(0)
         out.truncate()
         unpacked.seek(0)
@@ -411,5 +420,6 @@ def _unpack(file: File, out: IO[bytes]) -> bool:
 
 
 def _mismatch(file: File, dataset: Dataset, reason: str) -> OSError:
+    """Return the error for a file that is not what its listing says."""
     changed = " has changed since it was locked" if dataset.locked else ""
     return OSError(f"{file.path}{changed}: {host_of(file.url)} {reason}")

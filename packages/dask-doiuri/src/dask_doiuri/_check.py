@@ -125,18 +125,18 @@ def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> lis
     :param names: the keys of names that are known, each with its agency.
     """
     dois = [read(item) for item in items]
-    answers: dict[str, Row] = {}
+    answers: dict[str, Row] = {}  # status, agency and reason, by key
     for key, agency in agencies_of(names).items():
         answers[key] = ("found", agency, None)
 
-    unknown: dict[str, Handle] = {}
+    unanswered: dict[str, Handle] = {}
     for doi in dois:
         if isinstance(doi, Handle):
             key = ascii_upper(doi.name)
             if key not in answers:
-                unknown.setdefault(key, doi)
-    outcomes = asking.outcomes(list(unknown.values()))
-    for key, outcome in zip(unknown, outcomes, strict=True):
+                unanswered.setdefault(key, doi)
+    outcomes = asking.outcomes(list(unanswered.values()))
+    for key, outcome in zip(unanswered, outcomes, strict=True):
         answers[key] = (outcome.status, outcome.agency, outcome.reason or None)
 
     rows: list[Row] = []
@@ -161,8 +161,8 @@ class _Asking:
     cache: str | None = field(repr=False)  # URLs of Redis may have a password
     rate: float | None
     budget: float | None
-    client: int = field(default_factory=os.getpid)
-    workers: int = field(default_factory=_local_workers)
+    client: int = field(default_factory=os.getpid)  # the process that called ``check``
+    workers: int = field(default_factory=_local_workers)  # processes of the scheduler "processes"
     call: str = field(default_factory=lambda: uuid4().hex)
     """Part of Dask's keys: without it, a call could return the answers of an equal one, "unknown" ones too."""
 
@@ -170,7 +170,11 @@ class _Asking:
     def settle(
         cls, given: dict[str, Any], rate: float | Literal["default"] | None, concurrency: int
     ) -> _Asking:
-        """Check the options; those that are not given are read from the environment of this process."""
+        """Check the options; those that are not given are read from the environment of this process.
+
+        :param given: the arguments of ``check`` that are options of plugins, too.
+        :raises ValueError: if one is invalid.
+        """
         options = read_options([option for option in OPTIONS if option.name in given], given)
         cache = options.pop("cache")
         budget = options.pop("budget", None)
@@ -181,7 +185,7 @@ class _Asking:
             **options,
         }
         limit: dict[str, Any] = {} if rate == "default" else {"rate": rate}
-        with Resolver(store=None, **arguments, **limit) as resolver:
+        with Resolver(store=None, **arguments, **limit) as resolver:  # which checks them
             rate = resolver.settings.rate
         if cache and not _STORE_URL.match(cache):
             cache = os.path.abspath(cache)  # noqa: PTH100

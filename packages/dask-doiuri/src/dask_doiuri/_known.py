@@ -41,7 +41,7 @@ def find_known(
     dtype = text_dtype()
     count = data.npartitions
     known_keys = _known_keys(known, dtype)
-    meta = _wanted([], [0], column, dtype)
+    meta = _wanted([], [0], column, dtype)  # an example without rows, of which Dask takes the types
     if isinstance(data, db.Bag):
         numbers = db.from_sequence(range(count), npartitions=count)
         wanted = data.map_partitions(_numbered_keys, numbers, column).to_dataframe(meta=meta)
@@ -60,7 +60,7 @@ def agencies_of(names: pd.DataFrame | Iterable[tuple[str, object]]) -> dict[str,
     pairs = names.itertuples(index=False) if isinstance(names, pd.DataFrame) else names
     agencies: dict[str, str | None] = {}
     for key, agency in pairs:
-        stated = agency if isinstance(agency, str) else None
+        stated = agency if isinstance(agency, str) else None  # not pandas' NA
         agencies[key] = agencies.get(key) or stated
     return agencies
 
@@ -97,7 +97,7 @@ def _numbered_keys(part: Any, numbers: Iterable[int], column: Hashable) -> list[
 
 
 def _known_keys(known: dd.DataFrame | pd.DataFrame, dtype: Any) -> dd.DataFrame:
-    """Return the keys and agencies of the known names."""
+    """Return the keys and agencies of the known names. Raises TypeError and ValueError as ``find_known`` does."""
     if isinstance(known, pd.DataFrame):
         known = dd.from_pandas(known, npartitions=max(1, len(known) // ROWS), sort=False)
     if not isinstance(known, dd.DataFrame):
@@ -119,21 +119,23 @@ def _read_keys(part: pd.DataFrame, dtype: Any) -> pd.DataFrame:
     """Return the keys and agencies in a partition whose first column has keys or DOIs."""
     column = part.columns[0]
     names = items_in(part, column)
-    if column != KEY:
-        keys = [key for _, key, _ in rows_of(names)]
-    else:
+    if column == KEY:
         keys = [_key(name) for name in names]
+    else:
+        keys = [key for _, key, _ in rows_of(names)]
     agencies = items_in(part, AGENCY) if AGENCY in part.columns else [None] * len(part)
     return _key_frame(keys, agencies, dtype).dropna(subset=[KEY]).drop_duplicates()
 
 
 def _key(name: object) -> str | None:
+    """Return a key in the case of ``parse``, which need not have made the column; None for a missing one."""
     if name is None:
         return None
     return ascii_upper(str(name))
 
 
 def _key_frame(keys: Sequence[object], agencies: Sequence[object], dtype: Any) -> pd.DataFrame:
+    """Return a frame of keys and agencies."""
     columns = {
         KEY: pd.array(list(keys), dtype=dtype),
         AGENCY: pd.array(list(agencies), dtype=dtype),

@@ -74,6 +74,7 @@ def read(item: object) -> Handle | NoDOI:
 
 
 def _read(item: object) -> Handle | NoDOI:
+    """Return what ``read`` does. Raises DOISyntaxError if a text has no DOI."""
     if isinstance(item, str):
         return find_one(item)
     if isinstance(item, Handle):
@@ -131,13 +132,13 @@ def add_columns(
     :param known: data whose partitions are passed to ``answer`` too; None if there is none.
     """
     arguments = {"column": column, "names": names, "answer": answer}
-    others = [] if known is None else [known]
+    collections = [] if known is None else [known]
     if isinstance(data, db.Bag):
-        return data.map_partitions(_add_to_items, *others, **arguments)
+        return data.map_partitions(_add_to_items, *collections, **arguments)
     dtype = text_dtype()
     meta = _with_rows(data._meta, names, [], dtype)
     return data.map_partitions(
-        _add_to_frame, *others, **arguments, dtype=dtype, meta=meta, align_dataframes=False
+        _add_to_frame, *collections, **arguments, dtype=dtype, meta=meta, align_dataframes=False
     )
 
 
@@ -149,6 +150,7 @@ def _add_to_frame(
     answer: Any,
     dtype: Any,
 ) -> pd.DataFrame:
+    """Return a partition of a frame with the new columns."""
     rows = answer(items_in(part, column), *known)
     return _with_rows(part, names, rows, dtype)
 
@@ -167,6 +169,7 @@ def _with_rows(
 def _add_to_items(
     part: Iterable[object], *known: Any, column: Hashable, names: Sequence[str], answer: Any
 ) -> list[dict[Hashable, object]]:
+    """Return the items of a partition of a bag as dicts with the new members."""
     items = list(part)
     rows = answer(items_in(items, column), *known)
     results = []
@@ -179,6 +182,7 @@ def _add_to_items(
 
 
 def _check_free(present: Iterable[Hashable], names: Iterable[str]) -> None:
+    """Raise ValueError if one of the new names is a column or a member already."""
     present = set(present)
     taken = ", ".join(name for name in names if name in present)
     if taken:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import LocatedMention
     from doiuri_cli.files import Source, SourceLocation
-    from doiuri_cli.readers._bibliography import CitedWork, Lacking
-    from doiuri_cli.readers._without_doi import WithoutDOI
+    from doiuri_cli.readers._bibliography import CitedWork, EntryWithoutDOI
+    from doiuri_cli.readers._without_doi import WorkWithoutDOI
     from doiuri_cli.registry import Answers
     from doiuri_cli.rules._ignores import Ignore
 
@@ -60,8 +60,10 @@ class FileReport(NamedTuple):
     parts: tuple[tuple[object, ...], ...] = ()  # what each of its parts is, for the proof of a fix
     ignores: tuple[Ignore, ...] = ()  # the comments that let findings be ignored
     entries: tuple[CitedWork, ...] = ()  # its entries to compare with the registry's metadata
-    lacking: tuple[Lacking, ...] = ()  # its entries without a DOI, likewise
-    without_doi: tuple[WithoutDOI, ...] = ()  # its works without a DOI, if they are searched for
+    lacking: tuple[EntryWithoutDOI, ...] = ()  # its entries without a DOI, likewise
+    without_doi: tuple[
+        WorkWithoutDOI, ...
+    ] = ()  # its works without a DOI, if they are searched for
     columns: tuple[str, ...] = ()  # the names of its columns, if only some are read
     short: tuple[str, ...] = ()  # the names of short DOIs that its links may mean, each once
     recorded: bool = False  # whether it is recorded HTTP, about whose DOIs nobody is asked
@@ -158,13 +160,13 @@ def with_entries(report: FileReport, source: Source, config: Config) -> FileRepo
         return report
     if config.columns:
         return report._replace(entries=tuple(_entries_in_columns(report.mentions)))
-    from doiuri_cli.readers._bibliography import Lacking, entries  # rarely needed
+    from doiuri_cli.readers._bibliography import EntryWithoutDOI, entries  # rarely needed
 
     cited: list[CitedWork] = []
-    lacking: list[Lacking] = []
+    lacking: list[EntryWithoutDOI] = []
     with suppress(ReadError):
         for entry in entries(source):
-            if isinstance(entry, Lacking):
+            if isinstance(entry, EntryWithoutDOI):
                 lacking.append(entry)
             else:
                 cited.append(entry)
@@ -195,7 +197,7 @@ def with_works_to_search(report: FileReport, source: Source, config: Config) -> 
         return report
     from doiuri_cli.readers._without_doi import works_without_doi  # rarely needed
 
-    works: list[WithoutDOI] = []
+    works: list[WorkWithoutDOI] = []
     with suppress(ReadError):
         for work in works_without_doi(source):
             kept, _ = apply_ignores(report.ignores, [Finding(work.location, "doi-found", "")])

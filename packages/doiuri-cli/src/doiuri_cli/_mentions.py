@@ -256,9 +256,13 @@ def _eprints(part: Part) -> Iterator[Mention]:
 
 
 def _in_text(part: Part) -> Iterator[Mention]:
-    """Yield the DOIs in a text, and what is invalid where one is announced, in order."""
+    """Yield the DOIs in a text, and what is invalid where one is announced, in order.
+
+    What ``find`` finds comes first: an announcement that overlaps it is of the same DOI. In the reStructuredText
+    ``:doi:`10.1000/1` or :doi:`10.1000```, the second role announces what is invalid.
+    """
     announced = deque(_announced(part.text, part.syntax))
-    last = 0
+    last = 0  # where the mention before ends
     for match in find(part.text, part.syntax):
         if _TO_BE_NUMBERED.search(match.text):
             continue
@@ -285,11 +289,15 @@ def _counts(part: Part, match: Match) -> bool:
 
 
 def _field(part: Part) -> Iterator[Mention]:
-    """Yield the DOIs in a field; if there are none, its whole text, unless it says that there is none."""
+    """Yield the DOIs in a field; if there are none, its whole text, unless it says that there is none.
+
+    A field that is one name is read whole: nothing is trimmed of it, and its last character may be a full stop.
+    """
     text = part.text.strip()
     if not text or _TO_BE_NUMBERED.search(text):
         return
 
+    # One name, or a link to one
     start = part.text.index(text)
     whole = Mention(part, start, start + len(text), text, "", None)
     if _WHOLE_NAME.match(text):
@@ -304,15 +312,17 @@ def _field(part: Part) -> Iterator[Mention]:
             yield whole._replace(label=label_of(text), doi=escaped)
             return
 
+    # Several names, or a name in a text
     is_searchable = not _has_invisible_in_name(text)
     matches = list(_matches_in_field(part)) if is_searchable else []
     if matches:
         yield from (Mention(part, *match) for match in matches)
         return
+
     try:
         yield whole._replace(label=label_of(text), doi=DOI.parse(text))
     except DOISyntaxError as error:
-        # a doubled link, or one to another site
+        # A doubled link, or one to another site
         matches = list(find(part.text, part.syntax)) if is_searchable else []
         if matches:
             yield from (Mention(part, *match) for match in matches)
@@ -335,7 +345,10 @@ def label_of(text: str) -> str:
 
 
 def _with_entities(text: str) -> DOI | None:
-    """Return the DOI that a field is but for its entities, which no name has; None if it has none."""
+    """Return the DOI that a field is but for its entities, which no name has; None if it has none.
+
+    For ``10.1000/a&amp;b``, it is ``10.1000/a&b``.
+    """
     undone = _ENTITY.sub(lambda entity: unescape_html(entity[0]), text)
     is_one_name = len(undone.split()) == 1 and undone.count("10.") == 1
     if undone == text or not is_one_name:
@@ -363,7 +376,10 @@ def _one_in(text: str) -> Handle | None:
 
 
 def _matches_in_field(part: Part) -> Iterator[Match]:
-    """Yield what ``find`` finds in a field, which has delimiters: nothing is trimmed."""
+    """Yield what ``find`` finds in a field, without one name alone, of which it would trim the end.
+
+    In TeX, it trims nothing of a name in braces.
+    """
     if part.syntax in {"bibtex", "tex"}:
         before = "doi={"
         for match in find(f"{before}{part.text}}}", part.syntax):
@@ -396,43 +412,51 @@ def _announcement(syntax: str, start: str) -> re.Pattern[str]:
 
 
 def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | None:
-    """Return where the mention stands, with its label or link; None if no DOI is announced."""
+    """Return where the mention stands, with its label or link; None if no DOI is announced.
+
+    :param kind: the group of the announcement that matched, such as "link" or "role".
+    """
     start, end = token.span()
     if kind == "link":
         return _span_of_link(text, token, syntax)
     before = text[max(0, start - _BEFORE_LENGTH) : start]
     if not before.endswith(_BEFORE[syntax][kind]) or _NO_MENTION.search(before):
         return None
+
     if kind == "uri":
         is_in_attribute = before[-1] in "\"'"
         is_prefix = is_in_attribute and _PREFIX.fullmatch(token[kind])
         if is_prefix and not _is_target(text, start, end, syntax):
             return None
         return start, end
+
+    # The content of a role, a command or an element; of "a title <10.1000/182>", the name
     first, end = token.span(kind)
     title = _TITLE.match(text, first, end)
     return title.span(1) if title else (first, end)
 
 
 def _span_of_link(text: str, token: re.Match[str], syntax: str) -> Span | None:
-    """Return where a link to a DOI proxy stands; None if it may mean a prefix alone, unless it is a target."""
+    """Return where a link to a DOI proxy stands, without punctuation at its end.
+
+    None if it may mean a prefix alone, as in a program that adds a suffix, unless it is the target of a link.
+    """
     start, end = token.span()
     head = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
     first = head.start() if head else start
-    before = text[first - 1 : first]
-    path = token["link"]
-    shorter = path.rstrip(_TAIL)
+    is_in_word = text[first - 1 : first].isalnum()
 
-    end -= len(path) - len(shorter)
-    if before.isalnum() or shorter == "10":
+    path = token["link"].rstrip(_TAIL)
+    end -= len(token["link"]) - len(path)
+    if is_in_word or path == "10":
         return None
-    if not (_SUFFIX.match(shorter) or _is_target(text, first, end, syntax)):
+    if not (_SUFFIX.match(path) or _is_target(text, first, end, syntax)):
         return None
     return first, end
 
 
 def _is_target(text: str, start: int, end: int, syntax: str) -> bool:
-    """Return whether a piece of a text is the whole target of a link."""
+    """Return whether a piece of a text is the whole target of a link, as in ``[title](target)``."""
     pattern = _BEFORE_TARGET.get(syntax)
     if pattern is None:
         return False

@@ -139,8 +139,9 @@ class SourceLocation(NamedTuple):
         """
         region = region_of(lines, start, end)
         line, column, _, _ = region
+
+        # A copy of the whole line for each location would take quadratic time and memory
         first = max(1, column - _MARGIN)
-        # a copy of the whole line for each location would take quadratic time and memory
         excerpt = intern(lines.line(line, first, column + 2 * _MARGIN))
         return cls(path, *region, cell, entry, excerpt, first, in_file)
 
@@ -179,13 +180,16 @@ class Source:
         for mark, encoding in _MARKS:
             if content.startswith(mark):
                 return cls(path, content[len(mark) :].decode(encoding), encoding, mark)
-        if path.endswith(_PYTHON) and (cookie := _COOKIE.match(content)):
+
+        cookie = _COOKIE.match(content) if path.endswith(_PYTHON) else None
+        if cookie is not None:
             encoding = cookie[1].decode("ascii")
             with suppress(LookupError, UnicodeError):
                 if _extends_ascii(encoding):
                     text = content.decode(encoding)
-                    if text.encode(encoding) == content:
+                    if text.encode(encoding) == content:  # it can be written back as it was
                         return cls(path, text, encoding)
+
         try:
             return cls(path, content.decode("utf-8"))
         except UnicodeDecodeError:

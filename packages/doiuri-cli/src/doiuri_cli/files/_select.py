@@ -88,7 +88,8 @@ def is_pattern(line: str) -> bool:
 def _compiled(line: str) -> GitIgnoreSpecPattern | None:
     """Return a pattern; None if it is invalid.
 
-    What is between two stars is matched where it occurs first, so that the time is not exponential.
+    What is between two stars is matched where it occurs first, as "b" in "a*b*c": otherwise the time would be
+    exponential.
     """
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
@@ -126,12 +127,14 @@ def changed_files(reference: str | None) -> list[str]:
     if reference is None and not _is_commit("HEAD"):
         files = _git("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
         return _paths(top, files)
+
     reference = reference or "HEAD"
     is_range = ".." in reference.strip(".")
     if reference.startswith("-") or not (is_range or _is_commit(reference)):
         raise GitError(
             f"--changed: {reference!r} is not a commit; name paths before --changed, or use --changed=REF"
         )
+
     # In a submodule, git would run "git status", with filters of its own
     options = "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all"
     names = "--name-only", "-z", "--diff-filter=d"
@@ -155,6 +158,7 @@ def _no_filters(top: str) -> list[str]:
 
 
 def _paths(top: str, names: str) -> list[str]:
+    """Return the absolute paths of files, whose names git wrote with NULs between them."""
     return sorted({str(Path(top, name)) for name in names.split("\0") if name})
 
 
@@ -167,6 +171,10 @@ def _is_commit(reference: str) -> bool:
 
 
 def _git(*arguments: str) -> str:
+    """Return what git writes, without running any program that the repository names.
+
+    :raises GitError: if it fails, does not end in time, or is not installed.
+    """
     import subprocess  # slow to import
 
     try:
@@ -278,11 +286,11 @@ def select(arguments: Iterable[str], wanted: Filter) -> Selection:
 
 def _once(paths: Iterable[str]) -> list[str]:
     """Return one path for each file: the first, of several spellings and of symbolic links to it."""
-    by_place: dict[str, str] = {}
+    by_target: dict[str, str] = {}
     for path in paths:
-        place = path if path == STDIN else os.path.realpath(path)
-        by_place.setdefault(place, path)
-    return list(by_place.values())
+        target = path if path == STDIN else os.path.realpath(path)
+        by_target.setdefault(target, path)
+    return list(by_target.values())
 
 
 def select_changed(changed: Sequence[str], arguments: Iterable[str], wanted: Filter) -> Selection:
@@ -291,16 +299,17 @@ def select_changed(changed: Sequence[str], arguments: Iterable[str], wanted: Fil
     # git resolves symbolic links in the path of its top folder
     named = [os.path.realpath(argument) for argument in arguments]
     for path in changed:
-        if not any(path == place or _is_below(path, place) for place in named):
+        if not any(path == top or _is_below(path, top) for top in named):
             continue
         is_regular = os.path.isfile(path) and not os.path.islink(path)  # noqa: PTH113, PTH114
         if is_regular and wanted.takes(path):
-            shown = os.path.relpath(path, os.path.realpath("."))
-            _add(shown, os.path.getsize(path), wanted, selection)  # noqa: PTH202
+            relative = os.path.relpath(path, os.path.realpath("."))
+            _add(relative, os.path.getsize(path), wanted, selection)  # noqa: PTH202
     return selection
 
 
 def _add(path: str, size: int, wanted: Filter, selection: Selection) -> None:
+    """Select a file, unless it is too large, of which the user is told."""
     if size > wanted.max_size:
         selection.skipped["too large"] += 1
         selection.left_out.append((path, f"{size:,} bytes; max-size is {wanted.max_size:,}"))
@@ -308,8 +317,8 @@ def _add(path: str, size: int, wanted: Filter, selection: Selection) -> None:
         selection.paths.append(path)
 
 
-def _built(names: Container[str]) -> str | None:
-    """Return the name that shows that a folder holds a built site; None if there is none among its names."""
+def _mark_of_built_site(names: Container[str]) -> str | None:
+    """Return the one of a folder's names that shows that it is a built site, or None if none does."""
     if ".buildinfo" in names:  # Sphinx
         return ".buildinfo"
     for name in ("doctrees", ".doctrees"):  # of all builders of Sphinx
@@ -324,12 +333,12 @@ def _built(names: Container[str]) -> str | None:
 class _Folder(NamedTuple):
     """A folder to walk through, or a file in it."""
 
-    shown: str  # its path, as it is shown
+    relative: str  # its path, as messages have it
     path: str  # its absolute path
 
     def inner(self, name: str) -> _Folder:
         """Return the file or folder of a name in it."""
-        return _Folder(os.path.join(self.shown, name), os.path.join(self.path, name))  # noqa: PTH118
+        return _Folder(os.path.join(self.relative, name), os.path.join(self.path, name))  # noqa: PTH118
 
 
 def _walk(top: str, wanted: Filter, selection: Selection) -> None:
@@ -340,40 +349,40 @@ def _walk(top: str, wanted: Filter, selection: Selection) -> None:
     """
     start = os.path.abspath(top)  # noqa: PTH100
     ignored = ignored_in(start)
-    shown_top = "" if os.path.normpath(top) == os.curdir else top
-    waiting = [_Folder(shown_top, start)]
+    relative = "" if os.path.normpath(top) == os.curdir else top
+    waiting = [_Folder(relative, start)]  # the last one is next
     while waiting:
         folder = waiting.pop()
         try:
             with os.scandir(folder.path) as scanned:
                 entries = sorted(scanned, key=attrgetter("name"))
         except OSError as error:
-            selection.problems.append((folder.shown or top, error.strerror or str(error)))
+            selection.problems.append((folder.relative or top, error.strerror or str(error)))
             continue
 
         names = {entry.name for entry in entries}
         if folder.path != start:
-            mark = _built(names)
+            mark = _mark_of_built_site(names)
             if mark is not None:
                 reason = f"a site that a program built ({mark}); name it to read it"
-                selection.left_out.append((folder.shown, reason))
+                selection.left_out.append((folder.relative, reason))
                 continue
             if ".git" in names:
                 ignored |= ignored_in(folder.path)  # another repository, such as a submodule
 
         folders: list[_Folder] = []
         for entry in entries:
-            place = folder.inner(entry.name)
-            if place.path in ignored:
+            inner = folder.inner(entry.name)
+            if inner.path in ignored:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 is_made = entry.name.startswith(".") or entry.name in _MADE
-                if not (is_made or wanted.excludes(place.path, folder=True)):
-                    folders.append(place)
+                if not (is_made or wanted.excludes(inner.path, folder=True)):
+                    folders.append(inner)
             elif entry.is_file(follow_symlinks=False):
-                if wanted.takes(place.path):
+                if wanted.takes(inner.path):
                     size = entry.stat(follow_symlinks=False).st_size
-                    _add(place.shown, size, wanted, selection)
-                elif wanted.may_be_missed(place.path):
-                    selection.unread.add(place.shown)
+                    _add(inner.relative, size, wanted, selection)
+                elif wanted.may_be_missed(inner.path):
+                    selection.unread.add(inner.relative)
         waiting += reversed(folders)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from doiuri_cli.files import SourceLocation
-    from doiuri_cli.readers._bibliography import Lacking
+    from doiuri_cli.readers._bibliography import EntryWithoutDOI
 
 _NOTHING: Mapping[str, int] = {}
 
@@ -44,7 +44,7 @@ class Bibliographies(NamedTuple):
     """The entries of bibliographies, if they were compared with the registry's metadata."""
 
     valid: Sequence[str]  # the names of those DOIs that are registered
-    lacking: Sequence[Lacking]  # the entries without a DOI
+    lacking: Sequence[EntryWithoutDOI]  # the entries without a DOI
 
 
 class FindingsReport(NamedTuple):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli.files import SourceLocation
     from doiuri_cli.output._report import Bibliographies, FindingsReport, ListedFinding
-    from doiuri_cli.readers._bibliography import Lacking
+    from doiuri_cli.readers._bibliography import EntryWithoutDOI
     from doiuri_cli.rules import Finding
 
 
@@ -183,7 +183,7 @@ def _messages(report: FindingsReport, codes: Container[str]) -> Iterator[str]:
             yield message(finding)
 
 
-def _missing(entry: Lacking) -> str:
+def _missing(entry: EntryWithoutDOI) -> str:
     """Return what is said about an entry without a DOI."""
     if entry.candidate:
         return f"{entry.candidate} may be a valid DOI for title: {entry.title}"

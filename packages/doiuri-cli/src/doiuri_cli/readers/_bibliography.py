@@ -83,7 +83,7 @@ class CitedWork(NamedTuple):
     location: SourceLocation  # where the DOI is
 
 
-class Lacking(NamedTuple):
+class EntryWithoutDOI(NamedTuple):
     """An entry of BibTeX that has no DOI."""
 
     title: str  # the title, as plain text, or else the citation key
@@ -111,7 +111,7 @@ class EntryValue(NamedTuple):
     span: tuple[int, int]
 
 
-def entries(source: Source) -> Iterator[CitedWork | Lacking]:
+def entries(source: Source) -> Iterator[CitedWork | EntryWithoutDOI]:
     """Return the entries of a bibliography, of formats other than BibTeX those that have a DOI.
 
     :raises ReadError: if the file is not what its name says.
@@ -121,7 +121,7 @@ def entries(source: Source) -> Iterator[CitedWork | Lacking]:
         if not entry.doi:
             matches = find(source.text[slice(*entry.span)], "bibtex")
             candidate = next((match.doi.name for match in matches), None)
-            yield Lacking(entry.title or entry.citation_key, candidate)
+            yield EntryWithoutDOI(entry.title or entry.citation_key, candidate)
             continue
         with suppress(DOISyntaxError):
             yield CitedWork(
@@ -177,22 +177,26 @@ def _bibtex(source: Source) -> Iterator[Description]:
 
 def _cff(source: Source) -> Iterator[Description]:
     """Return the works; the citation key of each says where it is, such as "references[0]"."""
-    works: dict[Keys, EntryValues] = {}
+    works: dict[Keys, EntryValues] = {}  # by their paths; the path of a value begins at its work
     for scalar in scalars(source.text):
         if scalar.is_key or scalar.style == "#":
             continue
-        place = _place_of_work(scalar.path)
-        work = works.setdefault(place, {})
+        work_path = _path_of_work(scalar.path)
+        work = works.setdefault(work_path, {})
         value = EntryValue(decoded(source.text, scalar).text, (scalar.start, scalar.end))
-        work.setdefault(scalar.path[len(place) :], value)
-    for place, work in works.items():
+        work.setdefault(scalar.path[len(work_path) :], value)
+
+    for work_path, work in works.items():
         doi = work.get(("doi",)) or _identifier(work)
         if doi is not None:
-            yield _description(_name_of_work(place), doi, work)
+            yield _description(_name_of_work(work_path), doi, work)
 
 
-def _place_of_work(path: Keys) -> Keys:
-    """Return the path of the work that a value of a CITATION.cff belongs to; () for that of the file."""
+def _path_of_work(path: Keys) -> Keys:
+    """Return the path of the work that a value of a CITATION.cff belongs to; () for that of the file.
+
+    For ``("references", 0, "doi")``, it is ``("references", 0)``.
+    """
     if path[:1] == ("references",):
         return path[:2]
     if path[:1] == ("preferred-citation",):
@@ -200,20 +204,24 @@ def _place_of_work(path: Keys) -> Keys:
     return ()
 
 
-def _name_of_work(place: Keys) -> str:
-    if len(place) > 1:
-        return f"references[{place[1]}]"
-    return "".join(map(str, place))
+def _name_of_work(work_path: Keys) -> str:
+    """Return "references[0]", "preferred-citation", or "" for the work of the file."""
+    if len(work_path) > 1:
+        return f"references[{work_path[1]}]"
+    return "".join(map(str, work_path))
 
 
 def _identifier(work: EntryValues) -> EntryValue | None:
-    """Return the only DOI among the identifiers of a work: several may name versions."""
+    """Return the only DOI among the identifiers of a work, or None: several may name versions.
+
+    It is the value at ``("identifiers", 0, "value")`` if that at ``("identifiers", 0, "type")`` is "doi".
+    """
     dois: list[EntryValue] = []
-    for path, kind in work.items():
-        is_doi = path[:1] == ("identifiers",) and path[-1] == "type" and kind.text == "doi"
-        value = work.get((*path[:-1], "value"))
-        if is_doi and value is not None:
-            dois.append(value)
+    for path, entry_value in work.items():
+        is_type = path[:1] == ("identifiers",) and path[-1] == "type"
+        doi = work.get((*path[:-1], "value"))
+        if is_type and entry_value.text == "doi" and doi is not None:
+            dois.append(doi)
     return dois[0] if len(dois) == 1 else None
 
 
@@ -248,6 +256,7 @@ def _csl(source: Source) -> Iterator[Description]:
 
 
 def _items(source: Source) -> Iterator[Description]:
+    """Yield the items of one value of JSON that have a DOI."""
     value = described(source)
     if value is None:
         return

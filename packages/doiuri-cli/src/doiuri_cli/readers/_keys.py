@@ -95,11 +95,11 @@ def is_key_of_entry(text: str, place: int, syntax: str, entry_keys: Collection[s
     if not entry_keys or not _is_in(_CITING.get(syntax), text, place):
         return False
     opening = text.rindex("`", 0, place)
-    key = next(key for key in _KEY.finditer(text, opening) if key.end() > place)
-    # MyST separates keys by semicolons, too, which names may have
-    separated = _BETWEEN_SEMICOLONS.finditer(text, *key.span())
-    among_others = next((one[0] for one in separated if one.end() > place), "")
-    return key[0] in entry_keys or among_others in entry_keys
+    word = next(word for word in _KEY.finditer(text, opening) if word.end() > place)
+    # MyST separates keys by semicolons, too, which names may have: {cite}`10.1000/1;10.1000/2`
+    keys = _BETWEEN_SEMICOLONS.finditer(text, *word.span())
+    key = next((key[0] for key in keys if key.end() > place), "")
+    return word[0] in entry_keys or key in entry_keys
 
 
 def _is_in(pattern: re.Pattern[str] | None, text: str, place: int) -> bool:

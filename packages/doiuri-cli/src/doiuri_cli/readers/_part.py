@@ -93,22 +93,21 @@ class Part(NamedTuple):
 
 
 def location_of(part: Part, start: int, end: int) -> SourceLocation:
-    """Return where a piece of a part's text is.
+    """Return where a piece of a part's text is: in the file, or in a notebook in the cell.
 
     :param start: offset in the text of the piece's first character.
     :param end: offset after its last character.
     """
     path = part.source.path
-    lines = part.source.lines
     entry = part.entry or None
-    first, last = part.span(start, end)
+    span = part.span(start, end)
     if part.cell is None:
-        return SourceLocation.in_text(lines, path, first, last, entry=entry)
-    in_file = region_of(lines, first, last)
-    first, last = part.span_in_cell(start, end)
-    lines = cell_lines(part)
+        return SourceLocation.in_text(part.source.lines, path, *span, entry=entry)
+
+    in_file = region_of(part.source.lines, *span)
+    in_cell = part.span_in_cell(start, end)
     return SourceLocation.in_text(
-        lines, path, first, last, cell=part.cell, entry=entry, in_file=in_file
+        cell_lines(part), path, *in_cell, cell=part.cell, entry=entry, in_file=in_file
     )
 
 
@@ -176,6 +175,8 @@ def undo(
 ) -> Decoded:
     """Return pieces of a text, concatenated, without their escapes.
 
+    Of YAML's ``a''b`` with the escape ``''``, the text is ``a'b``, with the places 0, 1, 3 and, at its end, 4.
+
     :param spans: offsets of the first character of each piece, and after its last one.
     :param escape: matches one escape.
     :param meaning: returns what an escape stands for; each character of it has the place of the escape.
@@ -185,12 +186,12 @@ def undo(
     end = 0
     for start, end in spans:
         last = start
-        for written in escape.finditer(text, start, end):
-            meant = meaning(written)
-            pieces += [text[last : written.start()], meant]
-            places.extend(range(last, written.start()))
-            places.extend([written.start()] * len(meant))
-            last = written.end()
+        for match in escape.finditer(text, start, end):
+            meant = meaning(match)
+            pieces += [text[last : match.start()], meant]
+            places.extend(range(last, match.start()))
+            places.extend([match.start()] * len(meant))
+            last = match.end()
         pieces.append(text[last:end])
         places.extend(range(last, end))
     places.append(end)
@@ -198,7 +199,7 @@ def undo(
 
 
 def moved(part: Part, places: Sequence[int], encode: Callable[[str], str] = unchanged) -> Part:
-    """Return a part of an embedded text as a part of the text around it.
+    """Return a part of an embedded text, such as a docstring, as a part of the text around it.
 
     :param places: where each character of the text stands, and where it ends.
     :param encode: escapes a text as the text around it needs it.
@@ -286,7 +287,7 @@ def may_mention(text: str) -> bool:
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:
-    """Return the text with blanks in the place of the spans; line ends stay.
+    """Return the text with blanks in the place of the spans; line ends stay, and so does every offset.
 
     :param spans: start and end of each piece, in order. One that cannot mention a DOI may stay as it is.
     """
@@ -303,7 +304,10 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
 
 
 def stretches(text: str, separator: str) -> Iterator[Span]:
-    """Yield start and end of the pieces of the text between separators that may mention a DOI, in order."""
+    """Yield start and end of the pieces of the text between separators that may mention a DOI, in order.
+
+    Of the lines "a", "doi" and "b", it is the second; the others are passed over without a look at each.
+    """
     # Where each sign of a DOI stands next: each is searched again only when it was passed
     next_places = dict.fromkeys(("10", "doi", "arxiv"), -1)
     position = 0
@@ -357,8 +361,8 @@ class Closers:
         """Return where the next match of the closer from ``start`` on ends; None if there is none."""
         if closer in self._missing:
             return None
-        found = closer.search(self._text, start)
-        if found is None:
+        match = closer.search(self._text, start)
+        if match is None:
             self._missing.add(closer)
             return None
-        return found.end()
+        return match.end()

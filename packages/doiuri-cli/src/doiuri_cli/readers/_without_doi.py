@@ -42,7 +42,7 @@ class Insertion(NamedTuple):
         return f"{self.before}{written}{self.after}"
 
 
-class WithoutDOI(NamedTuple):
+class WorkWithoutDOI(NamedTuple):
     """A work of a bibliography that has no DOI."""
 
     work: Work  # as the bibliography describes it
@@ -50,7 +50,7 @@ class WithoutDOI(NamedTuple):
     insertion: Insertion | None  # None if it is not known how to write a DOI into the entry
 
 
-def works_without_doi(source: Source) -> Iterator[WithoutDOI]:
+def works_without_doi(source: Source) -> Iterator[WorkWithoutDOI]:
     """Yield the works of a bibliography that have no field for a DOI; of other files, none.
 
     :raises ReadError: if the file is not what its name says.
@@ -110,7 +110,7 @@ def _location(source: Source, key: str, start: int, end: int) -> SourceLocation:
 _FIRST_LINE = re.compile(r"[^\r\n]*")
 
 
-def _bibtex(source: Source) -> Iterator[WithoutDOI]:
+def _bibtex(source: Source) -> Iterator[WorkWithoutDOI]:
     text = source.text
     works = read_bibtex(text)
     seen: set[str] = set()
@@ -123,7 +123,7 @@ def _bibtex(source: Source) -> Iterator[WithoutDOI]:
         end = first_line.end() if first_line else entry.end
         location = _location(source, entry.key, entry.start, end)
         work = _with_remarks(works[entry.key], entry)
-        yield WithoutDOI(work, location, _bibtex_insertion(text, entry))
+        yield WorkWithoutDOI(work, location, _bibtex_insertion(text, entry))
 
 
 _REMARKS = ("note", "howpublished", "ee", "pubstate", "status", "addendum", "year", "date")
@@ -184,13 +184,15 @@ def _as_written(name: str, other: str) -> str:
     return name.capitalize() if other.istitle() else name
 
 
-def _ris(source: Source) -> Iterator[WithoutDOI]:
+def _ris(source: Source) -> Iterator[WorkWithoutDOI]:
     for key, record in records(source):
         if any(tag == "DO" for tag, _, _ in record):
             continue
         _, start, _ = record[0]
         location = _location(source, key, start, start + len(record[0][2]))
-        yield WithoutDOI(_work_of_ris(key, record), location, _ris_insertion(source.text, record))
+        yield WorkWithoutDOI(
+            _work_of_ris(key, record), location, _ris_insertion(source.text, record)
+        )
 
 
 _RIS_TYPES = {
@@ -245,7 +247,7 @@ def _ris_insertion(text: str, record: Sequence[RISLine]) -> Insertion | None:
     return Insertion(line_start, "DO  - ", line_end)
 
 
-def _json(source: Source) -> Iterator[WithoutDOI]:
+def _json(source: Source) -> Iterator[WorkWithoutDOI]:
     """Yield the items of CSL-JSON that have no DOI."""
     root = loaded(source)
     if not isinstance(root, list) or not root:
@@ -259,7 +261,7 @@ def _json(source: Source) -> Iterator[WithoutDOI]:
         if isinstance(item, dict) and _is_csl(item) and {"doi", "DOI"}.isdisjoint(item):
             key = str(item.get("id") or "")
             location = _location(source, key, start, end)
-            yield WithoutDOI(
+            yield WorkWithoutDOI(
                 Work.from_item(key, item), location, _json_insertion(source.text, start, end)
             )
 
@@ -284,7 +286,7 @@ def _is_csl(item: Mapping[str, Any]) -> bool:
     return has_texts and "id" in item and is_described
 
 
-def _yaml(source: Source) -> Iterator[WithoutDOI]:
+def _yaml(source: Source) -> Iterator[WorkWithoutDOI]:
     """Yield the items of CSL-YAML, or the references of a CITATION.cff, that have no DOI."""
     is_cff = source.path.lower().endswith(".cff")
     tree: dict[str | int, Any] = {}
@@ -308,7 +310,9 @@ def _yaml(source: Source) -> Iterator[WithoutDOI]:
         elif not _is_csl(item):
             continue
         insertion = _yaml_insertion(source.text, spans, "doi" if is_cff else "DOI")
-        yield WithoutDOI(Work.from_item(name, item), _location(source, name, *spans[0]), insertion)
+        yield WorkWithoutDOI(
+            Work.from_item(name, item), _location(source, name, *spans[0]), insertion
+        )
 
 
 def _put(tree: dict[str | int, Any], path: Keys, text: str) -> None:

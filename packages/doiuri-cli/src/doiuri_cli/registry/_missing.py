@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli.files import SourceLocation
-    from doiuri_cli.readers._without_doi import WithoutDOI
+    from doiuri_cli.readers._without_doi import WorkWithoutDOI
     from doiuri_cli.registry import Progress
 
 _LONG = 60.0  # seconds; a search that takes longer is announced
@@ -67,7 +67,7 @@ class Searched(NamedTuple):
 
 
 def search_for(
-    works: Sequence[WithoutDOI],
+    works: Sequence[WorkWithoutDOI],
     config: Config,
     say: Callable[[str], object],
     progress: Progress | None = None,

@@ -110,7 +110,10 @@ _BLANK = re.compile(
 
 
 def is_usual(name: str, rest: str) -> bool:
-    """Return whether what follows a link is a query or a fragment such as links have, and not of the name."""
+    """Return whether what follows a link is a query or a fragment such as links have, and not of the name.
+
+    ``?locatt=a`` and ``#page=3`` are, but ``#1`` is not; a SICI ends in a check character, which may be "#".
+    """
     may_be_check = rest.startswith("#") or rest == "?"
     return _USUAL.fullmatch(rest) is not None and not (may_be_check and _SICI.search(name))
 
@@ -118,10 +121,13 @@ def is_usual(name: str, rest: str) -> bool:
 def keeps_name(old: str, new: str, syntax: str) -> bool:
     """Return whether a replacement changes labels, links, escapes and white space only.
 
-    Of a link it may also drop a usual query and fragment.
+    Of a link it may also drop a usual query and fragment: ``http://doi.org/10.1000/1?nosfx`` names ``10.1000/1``.
+    In TeX, it must start no comment and leave as many braces open; BibTeX counts those after a backslash, too.
     """
-    if syntax in _TEX and not _keeps_tex(old, new):
-        return False
+    if syntax in _TEX:
+        starts_comment = len(_PERCENT.findall(new)) > len(_PERCENT.findall(old))
+        if starts_comment or _open_braces(new) != _open_braces(old):
+            return False
 
     head, old_name = _split(old, syntax)
     _, new_name = _split(new, syntax)
@@ -135,22 +141,15 @@ def keeps_name(old: str, new: str, syntax: str) -> bool:
     return _unquoted(new_name) in names
 
 
-def _keeps_tex(old: str, new: str) -> bool:
-    """Return whether a replacement starts no comment, and leaves as many braces open.
-
-    BibTeX counts braces after a backslash, too.
-    """
-    if len(_PERCENT.findall(new)) > len(_PERCENT.findall(old)):
-        return False
-    return _open_braces(new) == _open_braces(old)
-
-
 def _open_braces(text: str) -> int:
     return text.count("{") - text.count("}")
 
 
 def _split(text: str, syntax: str) -> tuple[str, str]:
-    """Return the labels and links that a text starts with, and the rest without escapes."""
+    r"""Return the labels and links that a text starts with, and the name after them, without escapes.
+
+    For ``urn:doi:10.1000:a\_b`` in TeX, they are ``urn:doi:`` and ``10.1000/a_b``.
+    """
     text = html.unescape(text)
     if syntax in _TEX:
         text = html.unescape(_TEX_ESCAPE.sub(_tex_meaning, text))
@@ -165,7 +164,7 @@ def _split(text: str, syntax: str) -> tuple[str, str]:
 
 
 def _tex_meaning(escape: re.Match[str]) -> str:
-    """Return what an escape stands for; itself if the command is not known."""
+    """Return what an escape of TeX stands for; itself if the command is not known."""
     command, character, sign = escape.groups()
     if command:
         return _TEX_COMMANDS.get(command, escape[0])
@@ -179,7 +178,8 @@ def _unquoted(name: str) -> str:
 def keeps_host(part: Part, span: tuple[int, int], new: str) -> bool:
     """Return whether what reads the file reads all the same with ``new`` in the place of a piece of a part.
 
-    Judged by the file around the piece, for the reader of the part may be mistaken about it.
+    It may not if characters change that a format or a program gives a meaning to. This is judged by the file
+    around the piece, for the reader of the part may be mistaken about it.
     """
     old = part.text[slice(*span)]
     start = span[0]
@@ -189,6 +189,7 @@ def keeps_host(part: Part, span: tuple[int, int], new: str) -> bool:
     kind = type_of(part.source.path)
     if kind == "asciidoc" and "://" in new and "://" not in old:  # "[1]" after a link is its text
         return False
+
     changed = _special_changes(old, new)
     if not changed:
         return True
@@ -200,13 +201,15 @@ def keeps_host(part: Part, span: tuple[int, int], new: str) -> bool:
     is_roxygen = kind == "code" and _ROXYGEN.match(line) is not None
     if is_roxygen or part.source.path.lower().endswith(".rd"):
         return False
+
+    # A program may fill in the text around the piece: "%s" % x
     template = _template(part, kind, line)
     directives = {_DIRECTIVES[character] for character in changed & _DIRECTIVES.keys()}
     return not any(directive.search(template) for directive in directives)
 
 
 def _fills_in(old: str, new: str, syntax: str) -> bool:
-    """Return whether a replacement takes for a name what is to be filled in."""
+    """Return whether a replacement takes for a name what is to be filled in, as in "10.1000/<id>"."""
     if syntax in _TEX and "\\" in old:  # begins a command
         return False
     return _BLANK.findall(html.unescape(old)) != _BLANK.findall(html.unescape(new))
@@ -222,7 +225,10 @@ def _template(part: Part, kind: str, line: str) -> str:
 
 
 def _special_changes(old: str, new: str) -> set[str]:
-    """Return the special characters between the start and the end that two texts have in common."""
+    """Return the special characters between the start and the end that two texts have in common.
+
+    For ``a%b`` and ``a<b``, they are ``%`` and ``<``.
+    """
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     changed = old[start : len(old) - end] + new[start : len(new) - end]
@@ -273,7 +279,10 @@ def _is_underlined(text: str, place: int) -> bool:
 
 
 def _is_fixed_in_rst(text: str, start: int, end: int) -> bool:
-    """Return whether a piece of reStructuredText is in a table, a title or the name of a reference."""
+    """Return whether a piece of reStructuredText is in a table, a title or the name of a reference.
+
+    Names are those of ```doi:10.1000/1`_`` and ``.. _doi 10.1000/1:``, but a target in angle brackets is none.
+    """
     if _layout(text).fixes(start):
         return True
     before = text[max(0, start - _NEAR) : start]
@@ -282,7 +291,10 @@ def _is_fixed_in_rst(text: str, start: int, end: int) -> bool:
 
 
 def _is_label(text: str, start: int, end: int) -> bool:
-    """Return whether a piece of Markdown is in the label of a reference that the text defines."""
+    """Return whether a piece of Markdown is in the label of a reference that the text defines.
+
+    It is the label in ``[doi:10.1000/1]`` if the text has ``[doi:10.1000/1]: target``.
+    """
     label_start = _LABEL_START.search(text[max(0, start - _NEAR) : start])
     if label_start is None:
         return False
@@ -308,11 +320,12 @@ class _Layout(NamedTuple):
 def _layout(text: str) -> _Layout:
     lines = text.split("\n")
     in_title = _lines_of_titles(lines)
-    in_table = _lines_of_simple_tables(lines)
+    in_simple_table = _lines_of_simple_tables(lines)
 
     is_fixed: list[bool] = []
     for number, line in enumerate(lines):
-        is_fixed.append(in_title[number] or in_table[number] or _GRID.match(line) is not None)
+        in_grid_table = _GRID.match(line) is not None
+        is_fixed.append(in_title[number] or in_simple_table[number] or in_grid_table)
     starts = list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
     return _Layout(starts, is_fixed)
 
@@ -325,7 +338,10 @@ def _lines_of_titles(lines: list[str]) -> list[bool]:
 
 
 def _lines_of_simple_tables(lines: list[str]) -> list[bool]:
-    """Return whether each line is in a simple table: from its first border to its last."""
+    """Return whether each line is in a simple table: from its first border to its last.
+
+    The last is the third one, or the second if a blank line follows it. A border is such as ``==== ====``.
+    """
     inside: list[bool] = []
     borders = 0
     for line, following in zip(lines, [*lines[1:], ""], strict=True):

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from doiuri.search import Candidate, Found
 
     from doiuri_cli.files import SourceLocation
-    from doiuri_cli.readers._without_doi import WithoutDOI
+    from doiuri_cli.readers._without_doi import WorkWithoutDOI
 
 _AGREEING = frozenset({"title", "first author", "year", "volume", "page", "container"})
 
 
 def search_findings(
-    works: Iterable[WithoutDOI], results: Mapping[SourceLocation, Found]
+    works: Iterable[WorkWithoutDOI], results: Mapping[SourceLocation, Found]
 ) -> Iterator[Finding]:
     """Yield what a search found about works without a DOI.
 
@@ -58,7 +58,7 @@ def _described(candidate: Candidate) -> str:
     return f"{candidate.doi.name} ({', '.join(about)})" if about else candidate.doi.name
 
 
-def _fix(work: WithoutDOI, candidate: Candidate) -> Fix | None:
+def _fix(work: WorkWithoutDOI, candidate: Candidate) -> Fix | None:
     """Return the fix that adds a DOI to an entry; it is not safe, since the entry gets one that it had not."""
     insertion = work.insertion
     if insertion is None:

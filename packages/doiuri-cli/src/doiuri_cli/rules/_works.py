@@ -41,7 +41,7 @@ class _Difference(NamedTuple):
 
 
 def _status(entry: CitedWork, work: Work) -> _Difference | None:
-    """Return the gravest notice on a work, unless it is a correction."""
+    """Return the gravest notice on a work, such as a retraction, unless it is a correction."""
     if not work.notices:
         return None
     gravest = work.notices[0]
@@ -88,6 +88,6 @@ def _quoted(title: str) -> str:
     return f'"{title}"'
 
 
-def same_year(one: int, other: int) -> bool:
+def same_year(first: int, second: int) -> bool:
     """Return whether two years may be those of one publication."""
-    return abs(one - other) <= YEARS_APART
+    return abs(first - second) <= YEARS_APART

@@ -112,6 +112,7 @@ def reader_for(path: str) -> Reader | None:
         from doiuri_cli.readers._columns import read_columns
 
         return partial(read_columns, columns=frozenset(_wanted), kind=kind)
+
     if kind is not None:
         name, _ = _READERS[kind]
         module = import_module(f"{__name__}.{name}")

@@ -34,7 +34,10 @@ def read_bibtex(source: Source) -> Iterator[Part]:
 
 
 def parts(text: str) -> Iterator[Part]:
-    """Yield the fields of entries: one for a DOI as a part of its own, what is between as one part."""
+    """Yield the fields of entries: one for a DOI as a part of its own, what is between as one part.
+
+    An entry that may not mention a DOI is passed over, unless another one begins within it.
+    """
     scanner = EntryScanner(text)
     for entry, limit in scanner.entries():
         has_entries = text.find("@", scanner.end, limit) >= 0

@@ -80,12 +80,16 @@ def read_python(source: Source) -> Iterator[Part]:
 
 
 def parts_of_code(text: str) -> Iterator[Part]:
-    """Return the comments and strings of a program that may mention a DOI, as parts of its text."""
+    """Return the comments and strings of a program that may mention a DOI, as parts of its text.
+
+    A comment is text. A string that documents something, or that duecredit cites, is read as what it is; of any
+    other one, only labels and links count.
+    """
     if not may_mention(text):
         return
     cites = "Doi(" in text
-    place = 0
-    depth = 0  # in brackets
+    place = 0  # where the token before ends
+    depth = 0  # how many brackets are open
     for token in _TOKEN.finditer(text):
         depth = _depth(text[place : token.start()], depth)
         place = token.end()
@@ -152,7 +156,12 @@ def _cites_doi(text: str, start: int) -> bool:
 
 
 def _depth(code: str, depth: int) -> int:
-    """Return how many brackets are open after a piece of code without strings."""
+    """Return how many brackets are open after a piece of code without strings.
+
+    A definition is within none: what is open before it was never closed, as in a broken file.
+
+    :param depth: how many are open before it.
+    """
     for definition in _DEFINITION.finditer(code):
         code = definition.string[definition.start() :]
         depth = 0
@@ -168,6 +177,7 @@ def _opening(text: str, token: re.Match[str], depth: int) -> re.Match[str] | Non
     if call is not None and _AFTER_ARGUMENT.match(text, end):
         return call
 
+    # A docstring begins its line, but for what _BEFORE has, and ends it
     first = max(0, start - _LONGEST_LINE)
     line = max(text.rfind("\n", first, start), text.rfind("\r", first, start), first - 1) + 1
     is_too_long = line == first and first > 0
@@ -177,20 +187,19 @@ def _opening(text: str, token: re.Match[str], depth: int) -> re.Match[str] | Non
     return _BEFORE.fullmatch(text, line, start)
 
 
-def _parts_of_string(content: str, kind: str) -> Iterator[Part]:
+def _parts_of_string(content: str, call: str) -> Iterator[Part]:
     """Return the parts of a string: of an argument of duecredit, or of a docstring.
 
-    The first line of a docstring is indented like the others (PEP 257).
+    :param call: the function of duecredit, "Doi" or "BibTeX"; "" for a docstring.
     """
-    if kind == "Doi":
+    if call == "Doi":
         yield Part(content, field=True)
-    elif kind == "BibTeX":
+        return
+    if call == "BibTeX":
         yield from parts(content)
-    else:
-        yield from _parts_of_docstring(content)
+        return
 
-
-def _parts_of_docstring(content: str) -> Iterator[Part]:
+    # The first line of a docstring is indented like the others (PEP 257)
     margins = (margin[1] for margin in _MARGIN.finditer(content))
     margin = min(margins, key=len, default="")
     prose = rst_without_code(margin + content)[len(margin) :]
@@ -302,13 +311,20 @@ def read_notebook(source: Source) -> Iterator[Part]:
 
 
 def _cells(source: Source) -> Iterable[_NotebookCell]:
+    """Return the cells of a notebook, in order.
+
+    In format 4, the string at ``("cells", 0, "source", 2)`` is a line of the first cell; in format 3, it is that at
+    ``("worksheets", 0, "cells", 0, "input", 2)``.
+
+    :raises ReadError: if the file is not a notebook.
+    """
     if '"cells"' not in source.text and f'"{_FORMAT_3}"' not in source.text:
         raise ReadError("not a notebook: it has no cells")
     loaded(source)  # refuses what is no JSON
     cells: dict[Keys, _NotebookCell] = {}
     for string in strings(source, _SKIPPED):
         path = string.path
-        depth = 4 if path[:1] == (_FORMAT_3,) else 2
+        depth = 4 if path[:1] == (_FORMAT_3,) else 2  # the keys and numbers that lead to a cell
         if string.is_key or len(path) <= depth or path[depth - 2] != "cells":
             continue
         cell = cells.setdefault(path[:depth], _NotebookCell())
@@ -323,6 +339,7 @@ def _cells(source: Source) -> Iterable[_NotebookCell]:
 
 
 def _parts_of_cell(kind: str, cell: Decoded, encode: Callable[[str], str]) -> Iterator[Part]:
+    """Yield the parts of a cell's text; those of code are pieces of it, with their places there."""
     if kind in _MARKDOWN:
         for part in parts_of_markdown(cell.text):
             yield moved(part, cell.places, encode)._replace(cell_text=cell.text)

@@ -45,11 +45,11 @@ def _csv(source: Source, columns: frozenset[str], delimiter: str) -> Iterator[Pa
     """Yield an empty part for each column of the file, then the cells of those to be read."""
     names = _header(source.text, delimiter)
     yield from (Part("", entry=name) for name in names)
-    for count, (column, cell) in enumerate(_cells(source.text, delimiter)):
+    for number, (column, cell) in enumerate(_cells(source.text, delimiter)):
         if cell["close"] == "":
             place = source.lines.position(cell.start("quoted") - 1)
             raise ReadError("this quotation mark is not closed", *place)
-        is_in_header = count < len(names)
+        is_in_header = number < len(names)
         if is_in_header or column >= len(names) or names[column] not in columns:
             continue
         yield _part(source.text, cell, delimiter)._replace(entry=names[column], field=True)
@@ -115,6 +115,10 @@ def _encode_plain(delimiter: str, text: str) -> str:
 
 
 def _check_lines(source: Source) -> None:
+    """Do nothing if each line is JSON, or blank.
+
+    :raises ReadError: at the first line that is neither.
+    """
     for number in range(1, source.lines.count + 1):
         line = source.lines.line(number)
         if not line.strip():

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     Keys = tuple[str | int, ...]  # the keys and, in arrays, the numbers from 0 that lead to a value
-    # of a value: "field", "doi" if it may be a link, a syntax, or "" if only labels and links count in it
-    Kind = Callable[[Keys, object], str]
+    # Returns what a value is, by the keys that lead to it, and the object or array that holds it: "field", "doi"
+    # if it may be a link, a syntax, or "" if only labels and links count in it
+    KindOfValue = Callable[[Keys, object], str]
 
 
 DEEPEST = 200  # levels of arrays and objects
@@ -52,6 +53,18 @@ _ESCAPE = re.compile(
 _SEVERAL = re.compile(r"[ \t\ufeff]*\{[^\r\n]*\}[ \t]*(?:\r?\n)+\{")  # objects, one a line
 _LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
 _HTML = {"description", "notes"}
+_TEXTS_OF_SCHEMA = frozenset(
+    (
+        "identifier",
+        "@id",
+        "sameAs",
+        "seeAlso",
+        "url",
+        "citation",
+        "referencePublication",
+        "description",
+    )
+)
 _DOI = re.compile(r'"doi"', re.IGNORECASE)
 _MARKS = {"type", "types", "title", "titles", "author", "creators"}
 _SCHEMES = ("type", "scheme", "propertyID", "identifierType", "relatedIdentifierType")
@@ -151,8 +164,16 @@ def is_work(value: object) -> bool:
 
 
 def _values(
-    source: Source, value: object, kind_of: Kind, skip: Container[str] = ()
+    source: Source, value: object, kind_of: KindOfValue, skip: Container[str] = ()
 ) -> Iterator[Part]:
+    """Yield the strings that may mention DOIs, each as what it is.
+
+    Nothing is fixed in those of which only labels and links count, nor in keys.
+
+    :param value: the value that the source describes.
+    :param kind_of: returns what a string is in this kind of file.
+    :param skip: the keys whose lists and objects are left out.
+    """
     for string in strings(source, skip, _may_count):
         if string.is_key:
             yield _part_of_key(source, string)
@@ -225,6 +246,7 @@ def _says_doi(holder: object) -> bool:
 
 
 def _work(path: Keys, holder: object) -> str:
+    """Return what a value is in a file that may describe works, in CSL-JSON, BibJSON or DataCite's JSON."""
     match path[-1:]:
         case ("identifier" | "relatedIdentifier" | "id",) if _says_doi(holder):
             return "text"  # DataCite has links there, too
@@ -245,6 +267,7 @@ def _kind_of_doi(key: str, holder: object) -> str:
 
 
 def _zenodo(path: Keys, holder: object) -> str:
+    """Return what a value of .zenodo.json is."""
     match path:
         case ("doi",):
             return "field"
@@ -259,7 +282,10 @@ def _zenodo(path: Keys, holder: object) -> str:
 
 
 def _linked(path: Keys, holder: object) -> str:
-    """Return what a value of codemeta.json and RO-Crate is, which use the names of schema.org."""
+    """Return what a value of codemeta.json and RO-Crate is, which use the names of schema.org.
+
+    ``{"schema:identifier": {"@value": …}}`` is the same there as ``{"identifier": …}``.
+    """
     names = [_local_name(step) for step in path if isinstance(step, str)]
     if names[1:] and names[-1] == "@value":
         names.pop()
@@ -268,16 +294,7 @@ def _linked(path: Keys, holder: object) -> str:
             return _kind_of_doi("value", holder)
         case ["value"] if "identifier" in names:
             return "text"
-        case [
-            "identifier"
-            | "@id"
-            | "sameAs"
-            | "seeAlso"
-            | "url"
-            | "citation"
-            | "referencePublication"
-            | "description"
-        ]:
+        case [name] if name in _TEXTS_OF_SCHEMA:
             return "text"
         case _:
             return ""
@@ -338,6 +355,8 @@ def strings(
 ) -> Iterator[String]:
     """Return the strings that are values, and the keys, in order.
 
+    Of ``{"a": ["b"]}``, they are the key at ``("a",)`` and the value at ``("a", 0)``.
+
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.
     :param skip: the keys whose lists and objects are left out.
     :param counts: returns whether a string is wanted, by its value, its path and whether it is a key; None if
@@ -346,7 +365,7 @@ def strings(
     """
     text = source.text
     path: list[str | int] = []  # a key for each object, a number for each array
-    place = 0
+    place = 0  # where the next mark is searched
     is_key = False
     while mark := _MARK.search(text, place):
         start, place = mark.span()

@@ -56,6 +56,8 @@ _COMMENT = 5000  # characters before a place in which a comment around it begins
 def parts_in_code(text: str, prose: str) -> Iterator[Part]:
     """Return the entries of BibTeX, and the fields of CFF and other YAML, that are in code.
 
+    Both begin a line there: ``@article{…}``, ``doi: 10.1000/1``. In comments of HTML, they do not count.
+
     :param prose: the text with blanks in the place of code.
     """
     if prose is text:
@@ -63,7 +65,8 @@ def parts_in_code(text: str, prose: str) -> Iterator[Part]:
     for line in _LINE_WITH_ENTRY.finditer(text):
         start = line.end() - 1
         entry = ENTRY.match(text, start)
-        if entry is None or prose[start] == "@" or _in_comment(text, start):
+        is_prose = prose[start] == "@"
+        if entry is None or is_prose or _in_comment(text, start):
             continue
         following = NEXT_ENTRY.search(text, entry.end())
         limit = following.start() if following else len(text)
@@ -71,6 +74,7 @@ def parts_in_code(text: str, prose: str) -> Iterator[Part]:
         if end is not None:
             for part in parts_of_bibtex(text[start:end]):
                 yield moved(part, range(start, end + 1))
+
     for field in FIELD.finditer(text):
         start, end = _span_of_value(field)
         is_in_code = prose[start:end].isspace()
@@ -89,6 +93,7 @@ def _span_of_value(field: re.Match[str]) -> tuple[int, int]:
 
 
 def _in_comment(text: str, place: int) -> bool:
+    """Return whether a place is in a comment of HTML."""
     before = max(0, place - _COMMENT)
     return text.rfind("<!--", before, place) > text.rfind("-->", before, place)
 
@@ -166,7 +171,7 @@ def read_markdown(source: Source) -> Iterator[Part]:
     text = source.text
     front = _FRONT_MATTER.match(text)
     start = front.end() if front else 0
-    if front:
+    if front is not None:
         # Without the marks around it, which rules would take for the adornment of a title
         fields = text[3 : front.start("end")]
         yield from _front_matter(f"   {fields}")  # blanks keep the offsets
@@ -182,7 +187,7 @@ def parts_of_markdown(text: str) -> Iterator[Part]:
 
 
 def _front_matter(text: str) -> Iterator[Part]:
-    """Yield the value of each field for a DOI, and the text between these values."""
+    """Yield the value of each field for a DOI, and the text between these values, without comments."""
     text = blanked(text, (comment.span() for comment in _COMMENT_LINE.finditer(text)))
     last = 0
     for field in FIELD.finditer(text):
@@ -270,15 +275,14 @@ def _rst_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _literal_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the blocks after ``::`` at the end of a paragraph."""
+    """Yield start and end of the blocks after ``::`` at the end of a paragraph."""
     last = 0
     for mark in _MARKED.finditer(text):
         if mark.start() < last:
             continue
         line = text.rfind("\n", 0, mark.start()) + 1
-        if text.startswith("..", _indented(text, line)) or not _BLANK_LINE.match(
-            text, mark.end() + 1
-        ):
+        is_directive = text.startswith("..", _indented(text, line))
+        if is_directive or not _BLANK_LINE.match(text, mark.end() + 1):
             continue
         text_start = _MARGIN.match(text, line)
         margin = text_start.end() - line if text_start else 0
@@ -288,12 +292,14 @@ def _literal_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _explicit_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the comments and the directives that hold code."""
+    """Yield start and end of the comments and the directives that hold code: ``.. code::``, ``.. a comment``."""
     last = 0
     starts = [0] if text.startswith("..") else []
-    for start in [*starts, *(mark.start() + 1 for mark in _EXPLICIT.finditer(text))]:
+    starts += (mark.start() + 1 for mark in _EXPLICIT.finditer(text))
+    for start in starts:
         dots = _indented(text, start)
-        if start < last or (_IS_MARKUP.match(text, dots) and not _IS_CODE.match(text, dots)):
+        holds_text = _IS_MARKUP.match(text, dots) and not _IS_CODE.match(text, dots)
+        if start < last or holds_text:
             continue
         following = text.find("\n", start) + 1 or len(text)
         if not text[dots + 2 : following].strip() and _BLANK_LINE.match(text, following):
@@ -334,7 +340,7 @@ def _asciidoc_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _underlines(text: str, delimiter: re.Match[str]) -> bool:
-    """Return whether a line is below a title, and not the delimiter of a block."""
+    """Return whether a line such as "----" is below a title, and not the delimiter of a block."""
     start = max(0, delimiter.start() - _TITLE_LENGTH)
     title = text[start : delimiter.start()].removesuffix("\n").rpartition("\n")[2].rstrip()
     has_text = any(map(str.isalnum, title)) and not title.startswith((".", "["))
@@ -342,6 +348,7 @@ def _underlines(text: str, delimiter: re.Match[str]) -> bool:
 
 
 def _literals(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the literals in paragraphs that may mention a DOI."""
     if "``" not in text:
         return
     for start, end in paragraphs(text):
@@ -350,6 +357,7 @@ def _literals(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _indented(text: str, line: int) -> int:
+    """Return where the text of a line begins, which starts at ``line``."""
     while text[line : line + 1] in {" ", "\t"}:
         line += 1
     return line
@@ -421,6 +429,10 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _verbatim(text: str) -> Iterator[tuple[int, int]]:
+    r"""Yield start and end of verbatim environments, of what ``\iffalse`` leaves out, and of all after the end.
+
+    What is not closed is read.
+    """
     closers = Closers(text)
     position = 0
     while (opener := _OPENER.search(text, position)) is not None:

@@ -72,6 +72,7 @@ def _literals_with_escapes(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _meaning(escape: re.Match[str]) -> str:
+    """Return what an escape of Turtle stands for; itself if its number is that of no character."""
     code = escape[0][1:]
     if code[0] in "uU":
         number = int(code[1:], 16)

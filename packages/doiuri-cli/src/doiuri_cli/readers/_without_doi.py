@@ -1,4 +1,11 @@
-"""The works of a bibliography that have no DOI, to search for, and where their DOI would be written."""
+"""The works of a bibliography that have no DOI, to search for, and where their DOI would be written.
+
+For BibTeX, RIS, JSON and YAML each, in this order:
+
+1. a function yields the works, each with the location of its entry;
+2. another one returns the insertion: a field like those around it, or none if their layout is not known;
+3. ``adds_only`` proves an insertion: read again, the file says the same as before, and the DOI.
+"""
 
 from __future__ import annotations
 
@@ -67,17 +74,20 @@ def works_without_doi(source: Source) -> Iterator[WorkWithoutDOI]:
 
 
 def adds_only(names: Collection[str], before: Source, after: Source) -> bool:
-    """Return whether a bibliography says the same as before, and that some of its works have these DOIs."""
-    left = Counter(names)
+    """Return whether a bibliography says the same as before, and that some of its works have these DOIs.
+
+    Its values are compared in order: each new one is the next old one, or one of the DOIs.
+    """
+    missing = Counter(names)
     old = deque(_values(before))
     for key, value in _values(after):
         if old and old[0] == (key, value):
             old.popleft()
-        elif key in {"doi", "DOI", "DO"} and left[value]:
-            left[value] -= 1
+        elif key in {"doi", "DOI", "DO"} and missing[value]:
+            missing[value] -= 1
         else:
             return False
-    return not old and not left.total()
+    return not old and not missing.total()
 
 
 def _values(source: Source) -> Iterator[tuple[Any, Any]]:
@@ -111,6 +121,7 @@ _FIRST_LINE = re.compile(r"[^\r\n]*")
 
 
 def _bibtex(source: Source) -> Iterator[WorkWithoutDOI]:
+    """Yield the works of closed entries without a field ``doi``; of several with one key, the first counts."""
     text = source.text
     works = read_bibtex(text)
     seen: set[str] = set()
@@ -119,6 +130,7 @@ def _bibtex(source: Source) -> Iterator[WorkWithoutDOI]:
         seen.add(entry.key)
         if is_repeated or not entry.is_closed or "doi" in entry.fields or entry.key not in works:
             continue
+
         first_line = _FIRST_LINE.match(text, entry.start, entry.end)
         end = first_line.end() if first_line else entry.end
         location = _location(source, entry.key, entry.start, end)
@@ -153,7 +165,10 @@ _COMMENT_FOLLOWS = re.compile(r"[,\s]*%")
 
 
 def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
-    """Return where the field for a DOI goes: after the last field like those around it, in its layout."""
+    """Return where the field for a DOI goes: after the last quoted field, in its layout.
+
+    If the signs "=" are aligned, they stay so: ``year  = {2020}`` and ``title = {A}`` get ``doi   = {10.1000/1}``.
+    """
     fields = [
         (_FIELD.search(text, entry.start, start), end)
         for start, end in sorted(entry.spans.values())
@@ -165,6 +180,7 @@ def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
     ]
     widths = {(len(field["name"]), len(field["name"] + field["space"])) for field, _ in quoted}
     is_aligned = len(widths) > 1 and len({width for _, width in widths}) == 1
+
     for field, end in reversed(quoted):
         if _COMMENT_FOLLOWS.match(text, end + 1):
             continue  # the comment would stand at another field
@@ -185,6 +201,7 @@ def _as_written(name: str, other: str) -> str:
 
 
 def _ris(source: Source) -> Iterator[WorkWithoutDOI]:
+    """Yield the works of the records without a tag ``DO``."""
     for key, record in records(source):
         if any(tag == "DO" for tag, _, _ in record):
             continue
@@ -221,6 +238,7 @@ _YEAR = re.compile(r"[0-9]{4}")
 
 
 def _work_of_ris(key: str, record: Sequence[RISLine]) -> Work:
+    """Return the work that a record describes; of a tag that is repeated, but for authors, the first counts."""
     first: dict[str, str] = {}
     for tag, _, value in record:
         first.setdefault(tag, value)
@@ -238,7 +256,7 @@ def _work_of_ris(key: str, record: Sequence[RISLine]) -> Work:
 
 
 def _ris_insertion(text: str, record: Sequence[RISLine]) -> Insertion | None:
-    """Return where the line for a DOI goes: before the one that ends the record."""
+    """Return where the line for a DOI goes: before the one that ends the record; None if it has no end."""
     tag, start, _ = record[-1]
     if tag != "ER":
         return None
@@ -252,10 +270,14 @@ def _json(source: Source) -> Iterator[WorkWithoutDOI]:
     root = loaded(source)
     if not isinstance(root, list) or not root:
         return
-    first_keys: dict[Keys, tuple[int, int]] = {}
+
+    first_keys: dict[
+        Keys, tuple[int, int]
+    ] = {}  # where that of each item starts and ends, with quotation marks
     for string in strings(source):
         if string.is_key and len(string.path) == 2:
             first_keys.setdefault(string.path[:1], (string.start - 1, string.end + 1))
+
     for path, (start, end) in first_keys.items():
         item = at(root, path)
         if isinstance(item, dict) and _is_csl(item) and {"doi", "DOI"}.isdisjoint(item):
@@ -271,7 +293,10 @@ _AFTER_KEY = re.compile(r"\s*:\s*")
 
 
 def _json_insertion(text: str, start: int, end: int) -> Insertion | None:
-    """Return where the member for a DOI goes: before the first one, in its layout."""
+    """Return where the member for a DOI goes: before the first one, in its layout; None if that is not known.
+
+    Before ``"id": 1``, it is ``"DOI": "10.1000/1", ``.
+    """
     before = _BEFORE_KEY.search(text, 0, start)
     colon = _AFTER_KEY.match(text, end)
     if before is None or colon is None:
@@ -289,7 +314,7 @@ def _is_csl(item: Mapping[str, Any]) -> bool:
 def _yaml(source: Source) -> Iterator[WorkWithoutDOI]:
     """Yield the items of CSL-YAML, or the references of a CITATION.cff, that have no DOI."""
     is_cff = source.path.lower().endswith(".cff")
-    tree: dict[str | int, Any] = {}
+    tree: dict[str | int, Any] = {}  # the values of the file
     keys: dict[Keys, list[tuple[int, int]]] = {}  # where those of each mapping start and end
     for scalar in scalars(source.text):
         if scalar.style == "#" or scalar.document:
@@ -316,7 +341,10 @@ def _yaml(source: Source) -> Iterator[WorkWithoutDOI]:
 
 
 def _put(tree: dict[str | int, Any], path: Keys, text: str) -> None:
-    """Put a value into nested mappings; the items of a sequence are a mapping of their numbers."""
+    """Put a value into nested mappings; the items of a sequence are a mapping of their numbers.
+
+    At the path ``("authors", 0, "name")``, it is ``{"authors": {0: {"name": text}}}``.
+    """
     for step in path[:-1]:
         inner = tree.setdefault(step, {})
         if not isinstance(inner, dict):
@@ -333,6 +361,7 @@ def _value_at(tree: Any, path: Keys) -> Any:
 
 
 def _with_lists(tree: Any) -> Any:
+    """Return a value in which mappings of numbers are lists again."""
     if not isinstance(tree, dict):
         return tree
     if tree and all(isinstance(step, int) for step in tree):
@@ -372,10 +401,12 @@ def _csl_of_cff(reference: Mapping[str, Any]) -> dict[str, Any]:
     item: dict[str, Any] = {"type": _CFF_TYPES.get(reference.get("type", ""), "document")}
     for member, key in _CFF_MEMBERS.items():
         item[member] = reference.get(key)
+
     conference = reference.get("conference")
     if not item["container-title"] and isinstance(conference, dict):
         item["container-title"] = conference.get("name")
     item["container-title"] = item["container-title"] or reference.get("collection-title")
+
     pages = [reference.get(key) for key in ("start", "end")]
     item["page"] = "-".join(page for page in pages if isinstance(page, str))
     authors = reference.get("authors")
@@ -388,6 +419,7 @@ def _csl_of_cff(reference: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name_of_cff(name: object) -> dict[str, Any]:
+    """Return a person or an entity of a CITATION.cff as a name of CSL-JSON."""
     if not isinstance(name, dict):
         return {}
     parts = {
@@ -400,7 +432,11 @@ def _name_of_cff(name: object) -> dict[str, Any]:
 
 
 def _yaml_insertion(text: str, keys: Sequence[tuple[int, int]], name: str) -> Insertion | None:
-    """Return where the line for a DOI goes: before the second key, which begins a line; None if it does not."""
+    """Return where the line for a DOI goes: before the second key, which begins a line; None if it does not.
+
+    :param keys: where the keys of the item start and end.
+    :param name: the key for the DOI.
+    """
     if len(keys) < 2:
         return None
     start = keys[1][0]

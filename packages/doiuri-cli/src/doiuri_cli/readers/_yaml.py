@@ -1,6 +1,9 @@
 """YAML as text: its scalars and comments, with the keys that lead to them; the values of ``doi`` are fields.
 
-The text is split by its looks and never refused, so that templates and broken files are read too.
+1. ``scalars`` splits the text into tokens by their looks, and keeps the mappings and sequences around the place
+   by the columns in which they begin. It never refuses a text, so that templates and broken files are read too.
+2. ``decoded`` undoes the escapes of a scalar, and ``encode`` does the reverse.
+3. ``read_yaml`` chooses the scalars that may mention DOIs, document by document, and says which are fields.
 """
 
 from __future__ import annotations
@@ -137,14 +140,16 @@ def read_yaml(source: Source) -> Iterator[Part]:
 
 
 def _parts(text: str, scalars: list[Scalar], *, is_citation: bool) -> Iterator[Part]:
-    """Yield the parts of one document."""
+    """Yield the parts of one document: of each scalar that may mention a DOI, or is the value of a field for one.
+
+    The ``id`` of a mapping with a DOI, or the key of that mapping, is left out if it is a name, too.
+    """
     entries = _entries(text, scalars)
     identifiers = _identifiers(text, scalars)
     with_doi = {scalar.mapping for scalar in scalars if is_doi_key(scalar.key)}
     for scalar in scalars:
-        is_field = is_doi_key(scalar.key) or (
-            scalar.key == "value" and scalar.mapping in identifiers
-        )
+        is_identifier = scalar.key == "value" and scalar.mapping in identifiers
+        is_field = is_doi_key(scalar.key) or is_identifier
         # In double quotes there may be escapes, so that a name is not as the file has it
         may_have_escapes = scalar.style == '"'
         if not (is_field or may_have_escapes or may_mention(scalar.text_in(text))):
@@ -168,7 +173,10 @@ def _parts(text: str, scalars: list[Scalar], *, is_citation: bool) -> Iterator[P
 
 
 def _identifiers(text: str, scalars: Iterable[Scalar]) -> set[Keys]:
-    """Return the paths of the ``identifiers`` that a key ``type`` calls DOIs, as in CITATION.cff."""
+    """Return the paths of the ``identifiers`` that a key ``type`` calls DOIs, as in CITATION.cff.
+
+    Such a path is ``("identifiers", 0)``, of a mapping with the keys ``type`` and ``value``.
+    """
     identifiers: set[Keys] = set()
     for scalar in scalars:
         is_type = scalar.key == "type" and "identifiers" in scalar.path
@@ -189,7 +197,7 @@ def is_text(text: str, scalar: Scalar) -> bool:
 
 
 def _entries(text: str, scalars: Iterable[Scalar]) -> dict[Keys, str]:
-    """Return the ids of entries, each by the path of its entry."""
+    """Return the ids of entries, each by the path of its entry: a mapping with an ``id``, and a DOI or a title."""
     ids: dict[Keys, Scalar] = {}
     for scalar in scalars:
         if scalar.key == "id" and not scalar.is_key:
@@ -204,9 +212,9 @@ def _entry(path: Keys, entries: dict[Keys, str]) -> str:
     """Return the id of the nearest entry around a value; "" if there is none."""
     if not entries:
         return ""
-    for end in range(len(path), -1, -1):
-        if path[:end] in entries:
-            return entries[path[:end]]
+    for length in range(len(path), -1, -1):
+        if path[:length] in entries:
+            return entries[path[:length]]
     return ""
 
 
@@ -227,9 +235,9 @@ def decoded(text: str, scalar: Scalar) -> Decoded:
     return Decoded(text[slice(*span)], range(scalar.start, scalar.end + 1))
 
 
-def _meaning(found: re.Match[str]) -> str:
+def _meaning(match: re.Match[str]) -> str:
     """Return what an escape stands for (YAML 1.2.2 §5.7); itself if there is no such escape."""
-    escape = found[0]
+    escape = match[0]
     letter = escape[1]
     digits = escape[2:]
     if "u" in digits:  # YAML 1.2 means to read JSON, which has pairs
@@ -247,16 +255,16 @@ def encode(style: str, text: str) -> str:
     :raises ValueError: if the scalar cannot hold the text.
     """
     if style == '"':  # with the escapes of JSON
-        return re.sub(_NOT_PRINTABLE, lambda found: f"\\u{ord(found[0]):04x}", encode_unicode(text))
-    if _is_wrong(style, text):
+        return re.sub(_NOT_PRINTABLE, lambda match: f"\\u{ord(match[0]):04x}", encode_unicode(text))
+    if _needs_escapes(style, text):
         raise ValueError(f"this scalar cannot hold the text {text!r}")
     if style == "'":
         text = text.replace("'", "''")
     return one_line(text)
 
 
-def _is_wrong(style: str, text: str) -> bool:
-    """Return whether a scalar without escapes cannot hold a text."""
+def _needs_escapes(style: str, text: str) -> bool:
+    """Return whether a scalar of a style that has no escapes cannot hold a text."""
     if not style:
         return re.search(_NOT_PLAIN, text) is not None
     if style in {"|", ">"} and text[:1].isspace():  # it would change the indentation
@@ -275,10 +283,14 @@ def outline(text: str) -> list[tuple[object, ...]]:
 
 
 def scalars(text: str) -> Iterator[Scalar]:
-    """Yield the scalars and comments of all documents, in order."""
+    """Yield the scalars and comments of all documents, in order.
+
+    A scalar that a colon follows is a key, and then the path leads to its value. The column of a key or a dash
+    says to which mapping or sequence it belongs; within brackets and braces, commas do.
+    """
     levels = _Levels()
     document = 0
-    place = 0
+    place = 0  # where the next token is searched
     line = 0  # where the line of the token starts
     searched = 0  # how far line ends were searched
     while True:
@@ -367,7 +379,7 @@ class _Levels:
         self._levels[-1] = _Level(_BRACKETS, following)
 
     def enter_key(self, column: int, key: str) -> None:
-        """Go to a key: of what is in brackets, or of the mapping at a column."""
+        """Go to a key: of what is in brackets, or of the mapping at a column; what is indented deeper ends."""
         if self.in_brackets:
             self._levels[-1] = _Level(_BRACKETS, key)
             return
@@ -376,7 +388,10 @@ class _Levels:
         self._levels.append(_Level(column, key))
 
     def enter_item(self, column: int) -> None:
-        """Go to the next item of the sequence at a column, which may be that of the key it belongs to."""
+        """Go to the next item, or the first, of the sequence at a column, and end what is indented deeper.
+
+        The column may be that of the key to which the sequence belongs (YAML 1.2.2 §8.2.2).
+        """
         while self.column > column:
             self._levels.pop()
         number = 0
@@ -398,7 +413,10 @@ def _end_of_block(text: str, start: int, column: int) -> int:
 
 
 def _end_of_plain(text: str, start: int, column: int) -> int:
-    """Return where a plain scalar ends that may go on in the lines below."""
+    """Return where a plain scalar ends that may go on in the lines below.
+
+    :param column: the column of the mapping or sequence that it is in.
+    """
     margin = min(max(column, 0), _DEEPEST)
     lines = _continued(margin).match(text, start)
     return lines.end() if lines else start

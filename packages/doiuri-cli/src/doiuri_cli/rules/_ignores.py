@@ -125,7 +125,10 @@ def _ignores_in_cell(parts: Sequence[Part], kind: str) -> Iterator[Ignore]:
 
 
 def _in_file(parts: Sequence[Part], start: int, end: int) -> Region:
-    """Return where a piece of a cell's line starts and ends in the notebook's file."""
+    """Return where a piece of a cell's line starts and ends in the notebook's file.
+
+    The places are those of the last part of the cell that begins before the piece ends.
+    """
     before = [part for part in parts if part.span_in_cell(0, 0)[0] < end]
     part = before[-1] if before else parts[0]
     span = part.span(_in_part(part, start), _in_part(part, end))
@@ -142,12 +145,14 @@ def _in_part(part: Part, offset: int) -> int:
 def _targets(lines: Lines, comment_lines: Iterable[int]) -> dict[int, int]:
     """Return the line that the comment on each line is for: the next one that holds more than a comment.
 
+    With comments alone on the lines 1 and 2, and a text on line 4, both are for line 4.
+
     :param comment_lines: the lines that hold nothing but a comment.
     """
     targets: dict[int, int] = {}
     for line in sorted(comment_lines, reverse=True):
-        target = _next_with_text(lines, line)
-        targets[line] = targets.get(target, target)
+        following = _next_with_text(lines, line)
+        targets[line] = targets.get(following, following)
     return targets
 
 
@@ -181,6 +186,7 @@ def _comments_in(
     pattern = _comments(kind)
     if pattern is None or _SIGN not in text:
         return
+
     matches = list(pattern.finditer(text))
     comment_lines = {
         lines.position(match.end()).line for match in matches if _is_alone(match, lines)
@@ -199,7 +205,7 @@ def _comments_in(
 def apply_ignores(
     ignores: Iterable[Ignore], findings: Iterable[Finding]
 ) -> tuple[list[Finding], set[tuple[Ignore, str]]]:
-    """Return the findings that remain, and the comments that were used, each with the code."""
+    """Return the findings that remain, and the comments that were used, each with the code of such a finding."""
     by_area: dict[tuple[int | None, int | None], list[Ignore]] = {}
     for ignore in ignores:
         by_area.setdefault(ignore.area, []).append(ignore)
@@ -233,7 +239,10 @@ def unused_ignores(
 ) -> Iterator[Finding]:
     """Yield a finding for each comment with codes that it is not needed for.
 
-    :param is_checked: whether a code was checked on the lines that a comment is for.
+    A comment without codes is not needed if nothing was found there, and all that is usual was checked.
+
+    :param is_checked: returns whether a code was checked on the lines that a comment is for.
+    :param usual: the codes that every check has.
     """
     needed = {ignore for ignore, _ in used}
     for ignore in ignores:

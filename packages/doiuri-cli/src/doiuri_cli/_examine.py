@@ -200,8 +200,8 @@ def with_works_to_search(report: FileReport, source: Source, config: Config) -> 
     works: list[WorkWithoutDOI] = []
     with suppress(ReadError):
         for work in works_without_doi(source):
-            kept, _ = apply_ignores(report.ignores, [Finding(work.location, "doi-found", "")])
-            if kept:
+            finding = Finding(work.location, "doi-found", "")
+            if apply_ignores(report.ignores, [finding]).findings:
                 works.append(work)
     return report._replace(without_doi=tuple(works))
 
@@ -234,24 +234,25 @@ def judge(
         findings += search_findings(report.without_doi, results)
     findings = [finding for finding in findings if finding.code in codes]
 
-    kept, used = apply_ignores(report.ignores, findings)
+    remaining = apply_ignores(report.ignores, findings)
+    findings = remaining.findings
     if answers is not None:
-        kept = [finding for finding in kept if not _is_refuted(finding, answers.statuses)]
+        findings = [finding for finding in findings if not _is_refuted(finding, answers.statuses)]
     if report.ignores and answers is not None and "unused-ignore" in codes:
         is_checked = _checker(codes, report.mentions, answers.statuses, works)
-        kept += unused_ignores(report.ignores, used, is_checked, _USUAL)
-    kept = [finding for finding in kept if not config.ignores(finding)]
+        findings += unused_ignores(report.ignores, remaining.used, is_checked, _USUAL)
+    findings = [finding for finding in findings if not config.ignores(finding)]
 
     if answers is not None:
-        kept = [_without_unused_fix(finding, answers.statuses) for finding in kept]
-        kept = list(_with_corrections(kept, answers.meant))
-        kept = list(_without_form_of_dead(kept))
-    kept.sort(key=_order)
+        findings = [_without_unused_fix(finding, answers.statuses) for finding in findings]
+        findings = list(_with_corrections(findings, answers.meant))
+        findings = list(_without_form_of_dead(findings))
+    findings.sort(key=_order)
     if not config.columns:
-        kept = list(_once(kept))
+        findings = list(_once(findings))
     if report.in_test_data:
-        kept = [finding._replace(in_test_data=True) for finding in kept]
-    return report._replace(findings=tuple(kept), mentions=(), parts=(), ignores=())
+        findings = [finding._replace(in_test_data=True) for finding in findings]
+    return report._replace(findings=tuple(findings), mentions=(), parts=(), ignores=())
 
 
 def _without_form_of_dead(findings: list[Finding]) -> Iterator[Finding]:
@@ -295,14 +296,14 @@ def _with_short_dois(
     In a field, ``syntax`` makes way for it: the text is a DOI after all.
     """
     by_location = {mention.location: mention for mention in known_short}
-    kept: list[Finding] = []
+    with_short: list[Finding] = []
     for finding in findings:
         if finding.code != "syntax" or finding.location not in by_location:
-            kept.append(finding)
+            with_short.append(finding)
     for location, mention in by_location.items():
         message = short_doi_message(Handle.from_name(mention.name or ""))
-        kept.append(Finding(location, "short-doi", message, mention.name))
-    return kept
+        with_short.append(Finding(location, "short-doi", message, mention.name))
+    return with_short
 
 
 def _is_refuted(finding: Finding, statuses: Mapping[str, str]) -> bool:

@@ -1,4 +1,8 @@
-"""Fix files in rounds until nothing is left to fix; each fix is proved before a file is replaced."""
+"""Fix files in rounds until nothing is left to fix; each fix is proved before a file is replaced.
+
+``FixPolicy`` decides which fixes to apply, ``mend`` applies those to the text of a file that the file, read again,
+proves, and ``write_fixes`` replaces the file.
+"""
 
 from __future__ import annotations
 

@@ -85,6 +85,7 @@ def _patterns(folder: str, attribute: str) -> Patterns:
 
 
 def _attribute_lines(folder: str) -> list[str]:
+    """Return the lines of a folder's ``.gitattributes``; none if it has none that can be read."""
     file = Path(folder, ".gitattributes")
     if not file.is_file():  # a pipe would block for ever
         return []

@@ -313,8 +313,8 @@ def read_notebook(source: Source) -> Iterator[Part]:
 def _cells(source: Source) -> Iterable[_NotebookCell]:
     """Return the cells of a notebook, in order.
 
-    In format 4, the string at ``("cells", 0, "source", 2)`` is a line of the first cell; in format 3, it is that at
-    ``("worksheets", 0, "cells", 0, "input", 2)``.
+    In format 4, the string at ``("cells", 0, "source", 2)`` is a line of the first cell; in format 3, that at
+    ``("worksheets", 0, "cells", 0, "input", 2)`` is.
 
     :raises ReadError: if the file is not a notebook.
     """

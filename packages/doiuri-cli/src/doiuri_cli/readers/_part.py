@@ -1,6 +1,14 @@
 """What a reader returns: the parts of a file that may mention DOIs, with the place of every character.
 
-However a file writes a text, each character of it has its place in the file.
+However a file writes a text, each character of it has its place in the file:
+
+1. A reader passes over what cannot mention a DOI (``may_mention``, ``stretches``), and puts blanks in the place of
+   what is not read, such as code (``blanked``), so that the rest keeps its places.
+2. It undoes the escapes of its format (``undo``), and keeps where each character came from.
+3. A ``Part`` has the text, the places, and what writes a text as the format does (``encode``).
+4. A part of a text within a text, such as a docstring in a notebook's cell, becomes one of the text around it
+   (``moved``).
+5. ``location_of`` says where a piece of a part is, as people count lines and columns.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
     for field, end in reversed(quoted):
         if _COMMENT_FOLLOWS.match(text, end + 1):
             continue  # the comment would stand at another field
-        name = _as_written("doi", field["name"])
+        name = _in_case_of("doi", field["name"])
         space = field["space"]
         if is_aligned:
             space = " " * max(len(field["name"] + space) - len(name), 1)
@@ -193,11 +193,11 @@ def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
     return None
 
 
-def _as_written(name: str, other: str) -> str:
-    """Return the name of a field in the case of another one."""
-    if other.isupper():
+def _in_case_of(name: str, model: str) -> str:
+    """Return the name of a field in the case of another one: "DOI" with "YEAR", "Doi" with "Year"."""
+    if model.isupper():
         return name.upper()
-    return name.capitalize() if other.istitle() else name
+    return name.capitalize() if model.istitle() else name
 
 
 def _ris(source: Source) -> Iterator[WorkWithoutDOI]:

@@ -202,14 +202,19 @@ def _comments_in(
         yield Ignore(location, target, tuple(filter(None, codes)))
 
 
-def apply_ignores(
-    ignores: Iterable[Ignore], findings: Iterable[Finding]
-) -> tuple[list[Finding], set[tuple[Ignore, str]]]:
-    """Return the findings that remain, and the comments that were used, each with the code of such a finding."""
+class Remaining(NamedTuple):
+    """What comments leave of some findings."""
+
+    findings: list[Finding]  # those that no comment is for
+    used: set[tuple[Ignore, str]]  # the comments that are for the other ones, each with their codes
+
+
+def apply_ignores(ignores: Iterable[Ignore], findings: Iterable[Finding]) -> Remaining:
+    """Return the findings that remain, and the comments that were used."""
     by_area: dict[tuple[int | None, int | None], list[Ignore]] = {}
     for ignore in ignores:
         by_area.setdefault(ignore.area, []).append(ignore)
-    kept: list[Finding] = []
+    remaining: list[Finding] = []
     used: set[tuple[Ignore, str]] = set()
 
     @cache  # many findings may be on a line with many comments
@@ -227,8 +232,8 @@ def apply_ignores(
         # For all areas, not up to the first: each comment that fits is used
         is_ignored = [use_ignores(*area, finding.code) for area in areas]
         if not any(is_ignored):
-            kept.append(finding)
-    return kept, used
+            remaining.append(finding)
+    return Remaining(remaining, used)
 
 
 def unused_ignores(

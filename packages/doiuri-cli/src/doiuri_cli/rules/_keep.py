@@ -1,4 +1,10 @@
-"""What a fix must keep: the name, judged by plain rules without the finder, and the layout around it."""
+"""What a fix must keep, judged by plain rules without the finder, whose mistakes these do not share.
+
+1. ``keeps_name``: the DOI stays the same; only labels, links, escapes and white space change.
+2. ``is_fixed_text``: nothing changes that has to keep its length or its wording, such as a title or a label.
+3. ``keeps_host``: no character changes to which the file's format, or a program that fills in a text, gives a
+   meaning.
+"""
 
 from __future__ import annotations
 
@@ -318,6 +324,7 @@ class _Layout(NamedTuple):
 
 @lru_cache(1)
 def _layout(text: str) -> _Layout:
+    """Return the lines of reStructuredText that titles and tables are made of."""
     lines = text.split("\n")
     in_title = _lines_of_titles(lines)
     in_simple_table = _lines_of_simple_tables(lines)

@@ -66,16 +66,18 @@ def file_findings(kind: str | None, mentions: Iterable[LocatedMention]) -> Itera
     """Yield what is wrong with a file's fields together: one finding on each DOI of several entries."""
     if kind not in _BIBLIOGRAPHIES:
         return
-    first_by_entry: dict[str, dict[str, LocatedMention]] = {}  # by the DOI's key, then by the entry
+    by_doi: dict[
+        str, dict[str, LocatedMention]
+    ] = {}  # for each DOI the first mention of each entry
     for mention in mentions:
         entry = mention.location.entry
         if mention.field and entry and mention.key:
-            first_by_entry.setdefault(mention.key, {}).setdefault(entry, mention)
+            by_doi.setdefault(mention.key, {}).setdefault(entry, mention)
 
-    for same in first_by_entry.values():
-        if len(same) == 1:
+    for by_entry in by_doi.values():
+        if len(by_entry) == 1:
             continue
-        first, second, *rest = same.values()
+        first, second, *rest = by_entry.values()
         places = [mention.location for mention in (first, *rest)]
         entries = " and ".join(f"{place.entry} (line {place.line})" for place in places)
         yield Finding(second.location, "duplicate", f"the same DOI as {entries}", second.name)

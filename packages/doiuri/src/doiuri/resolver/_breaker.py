@@ -30,7 +30,7 @@ class Breaker:
     @property
     def is_open(self) -> bool:
         """Whether a pause goes on."""
-        return time.monotonic() < self._open_until
+        return self.left > 0
 
     def open(self, seconds: float) -> None:
         """Open for some seconds; a pause that lasts longer is kept."""

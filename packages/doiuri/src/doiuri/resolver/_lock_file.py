@@ -220,7 +220,8 @@ class LockContent:
     def _answer(self, question: Question, doi: Handle) -> Outcome | None:
         """Return the answer to a question, as a Resolver reads it; None if the entries hold none."""
         keys = question.keys(doi)
-        return question.read(doi, uncontradicted(keys, self._entries(keys)))
+        standing = uncontradicted(keys, self._entries(keys))
+        return question.read(doi, list(standing.values()))
 
     def _entries(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that exist for these keys."""

@@ -214,9 +214,8 @@ class Pipeline:
 
     def _remember(self, doi: Handle, stored: Stored) -> _Pending:
         """Return a name that is now asked about; if it is repeated soon, it is not asked about again."""
-        fallback = self._question.read_stale(doi, stored.entries)
-        entries = dict(zip(stored.keys, stored.entries, strict=True))
-        pending = _Pending(doi, entries, fallback)
+        fallback = self._question.read_stale(doi, list(stored.entries.values()))
+        pending = _Pending(doi, stored.entries, fallback)
         self._recent[doi.key] = pending
         if len(self._recent) > REMEMBERED:
             oldest = next(iter(self._recent))

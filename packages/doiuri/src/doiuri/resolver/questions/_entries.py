@@ -19,26 +19,23 @@ DAY = 86400.0
 """Seconds for which an answer is fresh that does not say so: the usual TTL in the DOI system."""
 
 
-def uncontradicted(keys: Sequence[Key], entries: Mapping[Key, Entry]) -> list[Entry | None]:
+def uncontradicted(keys: Sequence[Key], entries: Mapping[Key, Entry]) -> dict[Key, Entry | None]:
     """Return the entries of keys about one DOI, stale ones included, and None in place of missing or void ones.
 
     Whether a DOI exists is one fact, of which the newest definite answer counts, whichever question it answers.
     So the answer that it does not exist makes all earlier ones void, even after it has expired itself.
     """
-    stored = [entries.get(key) for key in keys]
+    standing = {key: entries.get(key) for key in keys}
     absent_since = -inf
-    for key, entry in zip(keys, stored, strict=True):
+    for key, entry in standing.items():
         if key.kind == "record" and entry is not None and entry.says_not_found:
             absent_since = _received(key, entry)
     if absent_since == -inf:
-        return stored
+        return standing
 
-    standing: list[Entry | None] = []
-    for key, entry in zip(keys, stored, strict=True):
-        if entry is None or key.kind == "record" or _received(key, entry) > absent_since:
-            standing.append(entry)
-        else:
-            standing.append(None)
+    for key, entry in list(standing.items()):
+        if entry is not None and key.kind != "record" and _received(key, entry) <= absent_since:
+            standing[key] = None
     return standing
 
 
@@ -61,13 +58,6 @@ def fresh_entry(key: Key, entry: Entry | None, now: float) -> Entry | None:
     if entry.expires < inf and entry.expires - now > _longest(key, entry):
         return None
     return entry
-
-
-def fresh_entries(
-    keys: Sequence[Key], entries: Sequence[Entry | None], now: float
-) -> list[Entry | None]:
-    """Return the entries of keys that are fresh at the time ``now``, and None in place of the others."""
-    return [fresh_entry(key, entry, now) for key, entry in zip(keys, entries, strict=True)]
 
 
 def _longest(key: Key, entry: Entry) -> float:

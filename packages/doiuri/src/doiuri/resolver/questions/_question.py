@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri._errors import ResolutionError
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver.questions._entries import fresh_entries, uncontradicted
+from doiuri.resolver.questions._entries import fresh_entry, uncontradicted
 from doiuri.resolver.stores._store import read
 
 if TYPE_CHECKING:
@@ -26,11 +26,8 @@ AHEAD = 256
 class Stored(NamedTuple):
     """What a store has about one DOI."""
 
-    keys: list[Key]
-    """The keys of the entries that may have the answer."""
-
-    entries: list[Entry | None]
-    """Their entries, stale ones included; None for one that is missing, or void (see ``uncontradicted``)."""
+    entries: dict[Key, Entry | None]
+    """The entries that may have the answer, stale ones included; None for a missing or a void one."""
 
     answer: Outcome | None
     """The answer in the fresh ones, if they have it."""
@@ -62,8 +59,8 @@ class Question(ABC):
         stored = []
         for doi, keys_of_doi in zip(dois, keys, strict=True):
             standing = uncontradicted(keys_of_doi, entries)
-            answer = self.read(doi, fresh_entries(keys_of_doi, standing, now))
-            stored.append(Stored(keys_of_doi, standing, answer))
+            fresh = [fresh_entry(key, entry, now) for key, entry in standing.items()]
+            stored.append(Stored(standing, self.read(doi, fresh)))
         return stored
 
     @abstractmethod

@@ -76,7 +76,10 @@ class Node:
 
 
 class _XMLParser:
-    """Builds the tree from what expat reports."""
+    """Builds the tree from what expat reports.
+
+    :param encoding: that of the content; None for the one that it declares
+    """
 
     def __init__(self, encoding: str | None) -> None:
         self._parser = expat.ParserCreate(encoding, namespace_separator=" ")

@@ -200,6 +200,7 @@ def _parse_moment(text: str) -> Moment | None:
     numeric = _NUMERIC.fullmatch(text)
     if numeric:
         return _read_moment([numeric[3], numeric[1], numeric[2]])
+
     year = month = day = season = 0
     for word in text.replace(",", " ").replace(".", " ").split():
         lower = word.lower()

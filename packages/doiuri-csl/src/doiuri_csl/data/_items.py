@@ -77,7 +77,7 @@ class ReadItem(NamedTuple):
 def read_item(given: Mapping[str, Any]) -> ReadItem:
     """Return an item whose values have the types of their variables: names, dates or text.
 
-    Values that cannot be read are left out, and are the problems: "issued: cannot be read: []".
+    Values that cannot be read are left out, and named as problems: "author: cannot be read: 5".
     """
     item: Item = {}
     problems: list[str] = []
@@ -91,6 +91,7 @@ def read_item(given: Mapping[str, Any]) -> ReadItem:
             problems.append(f"{key}: cannot be read: {_shortened(value)}")
         if key in DATES and isinstance(value, Mapping):
             problems += [f"{key}: {problem}" for problem in wrong_parts(value)]
+
     item = _with_note(item)
     kind = item.get("type", "")
     if kind and kind not in TYPES:

@@ -119,7 +119,7 @@ def _first_names(pieces: list[Piece]) -> list[str]:
     """
     if not _begins_with_names(pieces):
         return []
-    people: dict[Wrap, str] = {}
+    people: dict[Wrap, str] = {}  # by the wraps of their names, as a name may be several pieces
     for piece in pieces:
         name = _name_of(piece)
         person = piece.wrap("person")

@@ -129,12 +129,15 @@ class _Solver:
         return max((len(names.people) for names in first_lists), default=0)
 
     def _with_more_names(self, group: _Group, count: int) -> list[_Group]:
-        """Let the cites of a group show so many names if that splits it; return the groups still alike."""
+        """Let the cites of a group show so many names, if not all of them are alike then.
+
+        :return: the groups of those that are still alike
+        """
 
         def added_to(cited_item: CitedItem) -> object:
             """Return what the last of these names adds to each list of the cite."""
             added = [names.added_by(count) for names in self._lists[cited_item.id]]
-            return tuple((number, more) for number, more in enumerate(added) if more is not None)
+            return tuple((number, name) for number, name in enumerate(added) if name is not None)
 
         groups = _alike(group, added_to)
         if _is_split(group, groups):
@@ -143,10 +146,10 @@ class _Solver:
         return groups
 
     def _with_given_name(self, group: _Group, index: int, given_name: GivenName) -> list[_Group]:
-        """Let the cites of a group show so much of one given name if that splits it.
+        """Let the cites of a group show so much of one given name, if not all of them are alike then.
 
-        :param index: which name of the list it is
-        :return: the groups still alike
+        :param index: which name of the list that the cite begins with it is
+        :return: the groups of those that are still alike
         """
 
         def changed_in(cited_item: CitedItem) -> object:
@@ -163,7 +166,7 @@ class _Solver:
         groups = _alike(group, changed_in)
         if _is_split(group, groups):
             for cited_item in group:
-                for names in self._lists[cited_item.id][:1]:
+                for names in self._lists[cited_item.id][:1]:  # if the cite has names
                     cited_item.names_shown.given_names[names.variable, index] = given_name
                 cited_item.names_shown.count = self._count_with(cited_item, index)
         return groups

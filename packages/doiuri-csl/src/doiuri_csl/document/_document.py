@@ -136,7 +136,9 @@ class Document:
 
         def texts_of(cite: Cite) -> list[str]:
             number = 0
-            if area.name in self._areas_sorted_by_number:
+            if (
+                area.name in self._areas_sorted_by_number
+            ):  # inputs have no number unless citations show it
                 number = self.cited_item(cite.id).listed.number
             inputs = (area.name, number, self.inputs(cite))
             return self._sort_texts.get(inputs, lambda: self._render_sort_texts(cite, area))

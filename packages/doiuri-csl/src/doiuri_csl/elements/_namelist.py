@@ -212,6 +212,8 @@ class NameList:
         """Return what stands between the last two names: the delimiter, if it stands there, and the word.
 
         " and ", ", & "; in Chinese, "和" without spaces.
+
+        :param delimiter: "" if it does not stand there
         """
         word = self._context.terms.term("and")
         if self._options.conjunction == "symbol" and not self._context.in_sentence:

@@ -127,11 +127,10 @@ def _tags_with_partner(text: str) -> list[re.Match[str]]:
 
 
 def _parse_tags(text: str) -> list[Piece]:
-    """Return a field as pieces, each in the formats of the tags around it."""
+    """Return a field as pieces, each in the formats of the tags around it: "On " and italic "Bees"."""
     pieces: list[Piece] = []
-    wraps: list[
-        Wrap | None
-    ] = []  # of the tags that are open; None for one without a meaning, as a plain <span>
+    # Of the tags that are open; None for one without a meaning, as a plain <span>
+    wraps: list[Wrap | None] = []
     position = 0
     for tag in _tags_with_partner(text):
         pieces += _tagged_piece(text[position : tag.start()], wraps)

@@ -157,10 +157,8 @@ def _terms(locale: Locale) -> tuple[_LocatorTerm, ...]:
     for language in (Locale.load(ENGLISH), locale):
         for label in _BY_PRECEDENCE:
             for form in _FORMS:
-                for plural in (
-                    True,
-                    False,
-                ):  # a term that is both, such as "S.", is taken as no plural
+                # A term that is both, such as "S.", is taken as no plural
+                for plural in (True, False):
                     text = language.term(label, form, plural=plural).lower()
                     without_raised_letters = unicodedata.normalize("NFKC", text)
                     for spelling in (text, without_raised_letters):

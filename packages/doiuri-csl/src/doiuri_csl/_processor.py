@@ -116,7 +116,7 @@ class Processor:
         abbreviations: Abbreviations | None = None,
     ) -> None:
         self._items: dict[str, Item] = {}
-        self._problems: dict[str, list[str]] = {}
+        self._problems: dict[str, list[str]] = {}  # what could not be read, by the ids of items
         for number, item in enumerate(items, 1):
             self._add(number, item, abbreviations)
 

@@ -216,17 +216,16 @@ class Date:
         if largest is None:
             return self._render_moment(parts, delimiter, start, context)
 
-        twice = _repeated_parts(parts, largest)
-        first = parts.index(twice[0])
-        last = parts.index(twice[-1])
+        repeated = _repeated_parts(parts, largest)
+        first = parts.index(repeated[0])
+        last = parts.index(repeated[-1])
+        start_parts = _without_last_suffix(repeated, start, context)
+        end_parts = _without_first_prefix(repeated, end, context)
+        # In "3–5 May 2001", "May 2001" is the tail; in "2001 May 3–5", it is the head
         head = self._render_moment(parts[:first], delimiter, start, context)
-        # The end comes first, as a year suffix stands at the last year: "1999–2001a"
-        right = self._render_moment(
-            _without_first_prefix(twice, end, context), delimiter, end, context
-        )
-        left = self._render_moment(
-            _without_last_suffix(twice, start, context), delimiter, start, context
-        )
+        # The end is rendered before the start, as a year suffix stands at the last year: "1999–2001a"
+        right = self._render_moment(end_parts, delimiter, end, context)
+        left = self._render_moment(start_parts, delimiter, start, context)
         tail = self._render_moment(parts[last + 1 :], delimiter, start, context)
         middle = [*left, Piece(largest.range_delimiter), *right]
         return join_pieces([head, middle, tail], delimiter)

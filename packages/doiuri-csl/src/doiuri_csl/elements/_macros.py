@@ -113,14 +113,15 @@ class _Sizes:
     def elements_of(self, area: Node) -> list[Node]:
         """Return the elements of an area's layout, and of all macros that it calls."""
         elements: list[Node] = []
-        for layout in area.children("layout"):
-            elements += layout.all()
         called = set[str]()
-        for element in elements:  # which grows while macros are found
-            name = self._called(element)
-            if name and name not in called:
-                called.add(name)
-                elements += self._macros[name].all()
+        unread = area.children("layout")
+        while unread:
+            for element in unread.pop().all():
+                elements.append(element)
+                name = self._called(element)
+                if name and name not in called:
+                    called.add(name)
+                    unread.append(self._macros[name])
         return elements
 
 

@@ -43,7 +43,7 @@ class NameWriter:
     def write_with(self, given_name: GivenName, person: Person, index: int) -> list[Piece]:
         """Return the name as it is if disambiguation asks for so much of the given name.
 
-        "Ann van der Berg", "van der Berg, A." in sort order, "van der Berg" in the short form, "山田太郎".
+        "Ann Berg", "Berg, Ann" in sort order, "Berg" in the short form, "A. Berg" with initials, "山田太郎".
         """
         if person.literal:
             return self._affixed(parse(person.literal), self._style.family)

@@ -170,14 +170,14 @@ class Names:
         outer = progress.substituting
         outer_start = progress.substitution_start
         progress.substituting = self
-        progress.substitution_start = len(progress.rendered)
-        rendered_before = len(progress.rendered)
+        start = len(progress.rendered)
+        progress.substitution_start = start
         try:
             for element in rendering_elements(self.substitutes, context):
                 rendered = element.render(context)
                 # An empty term stands for the names too: the style wants nothing there
                 if rendered.pieces or rendered.state is State.BLANK:
-                    progress.substituted.update(progress.rendered[rendered_before:])
+                    progress.substituted.update(progress.rendered[start:])
                     return RenderedElement(rendered.pieces, State.SHOWN)
         finally:
             progress.substituting = outer

@@ -116,12 +116,15 @@ def _merge_at_quote(
 
     merged = _MERGED.get(last + mark)
     position = _position_in_quotes(done, index, piece)
-    is_behind_some = position > index + 1
-    if is_behind_some and merged != last:
+    follows_quote = position > index + 1
+    if follows_quote and merged != last:
         if position == len(done):
-            return text
+            return text  # it may not move into any quotation
+        # Into the outer quotation only
         done.insert(position, Piece(mark, done[position].wraps, inner=True))
         return _without_merged(mark, text[1:])
+
+    # Beside the text
     if merged is not None:
         done[index] = done[index].with_text(done[index].text[:-1] + merged)
         return _without_merged(merged, text[1:])

@@ -21,7 +21,7 @@ from markdown_doiuri._references import (
 )
 from markdown_doiuri._report import Problems
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
-from markdown_doiuri._verification import sentence, verifier
+from markdown_doiuri._verification import unchecked_dois, verifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,9 +117,9 @@ class DOIExtension(Extension):
         """Return what is known about the DOIs of a document; log how many could not be checked."""
         answers = verifier(self.options.shared).look_up(needs, self.options.shared, longer_names)
         # The author made no mistake, so this is not passed to ``warn``, and no build fails.
-        unknown = sentence(needs, answers)
-        if unknown:
-            _logger.info("%s", unknown)
+        unchecked = unchecked_dois(needs, answers)
+        if unchecked:
+            _logger.info("%s", unchecked)
         return answers
 
     @property

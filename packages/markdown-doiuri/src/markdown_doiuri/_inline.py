@@ -94,7 +94,7 @@ class _AllAtOncePattern(Pattern, ABC):
         """Return the last match in ``text``; the others are replaced by their links."""
         is_rest = self._rest is not None and text.endswith(self._rest)
         self._rest = None
-        if is_rest:
+        if is_rest:  # it has no match: the one before it was the last
             return None
         links = self.links(text)
         if not links:

@@ -132,7 +132,8 @@ class _Marks:
         """Move raised numbers after the punctuation; those that follow one another at once are one citation."""
         cited = self._citations.cited
         for element in list(cited):
-            if element in cited and cited[element].form == "p":
+            is_taken = element not in cited  # into the citation before it
+            if not is_taken and cited[element].form == "p":
                 cited[element] = self._with_following(element, cited[element])
                 self._marks.add(element)
                 self._citations.raised.add(element)
@@ -158,7 +159,7 @@ class _Marks:
     def _move(self, mark: Element) -> None:
         """Move the punctuation that follows a mark before it, and delete the space before.
 
-        With the mark in brackets, ``so [1], and`` becomes ``so,[1] and``, and ``*so* [1].`` becomes ``*so*.[1]``.
+        With [1] for the mark, ``so [1], and`` becomes ``so,[1] and``, and ``*so* [1].`` becomes ``*so*.[1]``.
         """
         parent = self._parents[mark]
         siblings = list(parent)
@@ -229,7 +230,7 @@ class _NoteMaker(_Marks):
             if is_taken or element in in_notes or element in self._citations.unlinked:
                 continue
             name = self._new_name(prefix, len(made) + 1)
-            made[name] = self._put_mark(element, self._mark(name))
+            made[name] = self._put_mark(element, self._new_mark(name))
         if made:
             self._add_notes(made)
         return {self._footnotes.makeFootnoteId(name): element for name, element in made.items()}
@@ -240,7 +241,7 @@ class _NoteMaker(_Marks):
             name = f"{name}-"
         return name
 
-    def _mark(self, name: str) -> Element:
+    def _new_mark(self, name: str) -> Element:
         """Return a mark as the extension makes it; it gets its number later."""
         mark = Element("sup", {"id": self._footnotes.makeFootnoteRefId(name, found=True)})
         link = Element("a", {"class": _MARK})
@@ -252,8 +253,8 @@ class _NoteMaker(_Marks):
     def _put_mark(self, element: Element, mark: Element) -> Element:
         """Put the mark in the place of a citation, or after its name; return the citation for the note.
 
-        ``see [@kahn, p. 3]`` becomes the mark, ``@kahn [p. 3]`` the author's name and the mark; then the note has
-        the rest, such as the title and the page.
+        ``[see @kahn, p. 3]`` becomes the mark. ``@kahn [p. 3]`` becomes the author's name and the mark, and the
+        note has the rest, such as the title and the page.
         """
         cited = self._citations.cited
         citation = cited[element]
@@ -284,9 +285,9 @@ class _NoteMaker(_Marks):
         footnotes = self._footnotes
         items_of_author = list(_items(self._root).values())
         of_author = footnotes.footnotes
-        footnotes.footnotes = OrderedDict()
+        footnotes.footnotes = OrderedDict()  # the notes of the author are on the page already
         for name in made:
-            footnotes.setFootnote(name, "x")
+            footnotes.setFootnote(name, "x")  # the citation replaces the text
 
         if items_of_author:
             div = footnotes.makeFootnotesDiv(self._root)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
@@ -67,7 +68,7 @@ class PlaceProcessor(BlockProcessor):
 
 
 def marked_places(root: Element) -> list[tuple[Element, Element]]:
-    """Return the paragraphs that mark places of the list, each after its parent."""
+    """Return the paragraphs that mark places of the list, as pairs of a parent and the paragraph in it."""
     return [
         (parent, child)
         for parent, child in with_parents(root)
@@ -91,7 +92,11 @@ class CitationNote(NamedTuple):
 
 @dataclass(slots=True)
 class Citations:
-    """The citations of a page, in order, and what is known about the works."""
+    """The citations of a page, in order, and what is known about the works.
+
+    The tree processors hand it on: that of links collects the citations and the answers, that of notes moves
+    citations into notes, that of headings sets texts of links, and that of references writes the citations.
+    """
 
     links: Links
     page: bool = True
@@ -108,6 +113,7 @@ class Citations:
     untitled: dict[Element, DOI] = field(default_factory=dict)
     """The links without a text of their own that show metadata."""
     answers: dict[DOI, Answer] = field(default_factory=dict)
+    """What is known about the DOIs of the page; on a site with one list, about those of all pages."""
     notes: dict[Element, CitationNote] = field(default_factory=dict)
     """In a style of notes, where the citations stand; in the order of ``cited``."""
     entries: EntryCache | None = None
@@ -133,7 +139,10 @@ def works_of(answers: Mapping[DOI, Answer]) -> dict[DOI, Work]:
 def bibliography_of(
     citing: Citing, cited: Iterable[Key], answers: Mapping[DOI, Answer]
 ) -> Bibliography:
-    """Return the works that are cited, in the order of their citations."""
+    """Return the works that are cited, in the order of their citations.
+
+    A DOI with a definite answer, but no work in it, has no metadata; others may have some.
+    """
     definite = [doi for doi, answer in answers.items() if answer.cause is None]
     works: dict[DOI, Work | None] = dict.fromkeys(definite)
     works |= works_of(answers)
@@ -308,7 +317,6 @@ class Writer:
         self._ids = {key: self._entry_id(key) for key in self._entries}
         self._times: Counter[Key] = Counter()  # that the page cites a work
         self._linked: dict[Element, Reference] = {}  # the entries to which links lead
-        self._is_name = False  # whether what is written is a name before the mark of its note
 
     @property
     def problems(self) -> list[str]:
@@ -337,11 +345,11 @@ class Writer:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
         for element, spans in self._written():
             note = self._citations.notes.get(element)
-            self._is_name = note is not None and note.part == "name"
+            is_name = note is not None and note.part == "name"
             element.tag = "span"
             element.text = None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
-            self._fill(element, spans, self._link_to_entry)
+            self._fill(element, spans, partial(self._link_to_entry, is_name=is_name))
             if element in self._citations.unlinked:
                 unlink(element)
             elif self._options.details and element not in self._citations.in_headings:
@@ -456,8 +464,11 @@ class Writer:
         if answer is not None and answer.status == "not-found":
             mark_missing(link)
 
-    def _link_to_entry(self, link: Element, key: Key) -> None:
-        """Make ``link`` a link to the entry of a work; without one, to the DOI, or else text."""
+    def _link_to_entry(self, link: Element, key: Key, *, is_name: bool) -> None:
+        """Make ``link`` a link to the entry of a work; without one, to the DOI, or else text.
+
+        :param is_name: whether it is a name before the mark of its note; the entry leads back to the note.
+        """
         if key not in self._ids:
             if isinstance(key, DOI):
                 self._link(link, key)
@@ -471,7 +482,7 @@ class Writer:
         if number > 1:
             name = f"{name}-{number}"
         id_ = toc.unique(name, self._used)
-        if not self._is_name:  # entries lead back to its note
+        if not is_name:
             self._backlinks[key].append(Backlink(self._page, id_))
         self._linked[link] = self._entries[key]
         link.set("href", self._entry_url(key))

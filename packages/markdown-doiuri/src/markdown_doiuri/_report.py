@@ -139,7 +139,10 @@ class Problems:
         self._begin("", Scope())
 
     def follow(self, md: Markdown) -> None:
-        """Note the source and the file of each document that ``md`` converts, before any preprocessor."""
+        """Note the source and the file of each document that ``md`` converts, before any preprocessor.
+
+        The problems are reported when the outermost conversion ends.
+        """
         convert = md.convert
         convert_file = md.convertFile
 
@@ -158,7 +161,7 @@ class Problems:
         md.convertFile = convert_named  # type: ignore[method-assign]
 
     def _begin(self, source: str, scope: Scope) -> None:
-        """Begin a document."""
+        """Begin a document; the texts that are converted in the meantime, such as docstrings, are no pages."""
         self.page = scope.page
         """Whether the document is a page."""
         scope.page = False
@@ -212,8 +215,8 @@ class Problems:
             return
 
         source = self._without_code()
-        for bad, noted in self._errors.items():
-            error = with_suggestion(noted)
+        for bad, first_error in self._errors.items():
+            error = with_suggestion(first_error)
             lines = self._lines_of_bad(bad, source)
             self._add_in_lines(bad.text, error.reason, error.suggestion, lines)
 

@@ -253,7 +253,10 @@ class RenderedText:
         return " " if tag else BOUNDARY
 
     def _is_delimiter(self, run: re.Match[str]) -> bool:
-        """Return whether ``run`` closes emphasis, or opens it just before a mention."""
+        """Return whether ``run`` closes emphasis, or opens it just before a mention.
+
+        So ``*doi:10.1000/182*`` loses both asterisks, ``*so*`` the second, and ``2 * 3`` none.
+        """
         start, end = run.span()
         delimiter = run[0][0]
         before = " " if start == 0 else self._data[start - 1]

@@ -54,7 +54,7 @@ def _links_in(root: Element, tags: Iterable[str]) -> set[Element]:
 
 
 def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
-    """Return the links between raw tags such as ``<a>`` and ``</a>``.
+    """Return the links between raw tags in which nothing is linked, as in ``<code>[x](doi:10.1000/182)</code>``.
 
     A tag that is never closed encloses nothing.
     """

@@ -50,7 +50,7 @@ def forget() -> None:
     _verifiers.clear()
 
 
-def sentence(needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]) -> str:
+def unchecked_dois(needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]) -> str:
     """Return how many of the DOIs in ``needs`` could not be checked, and why; "" if none."""
     causes = []
     for doi, need in needs.items():

@@ -1,4 +1,11 @@
-"""The plugin: its options, and what it does in a build."""
+"""The plugin: its options, and what it does in a build.
+
+1. ``on_config`` adds the extension; ``on_files`` adds the files of cards, and a page of references if needed.
+2. ``on_nav`` reads the sources of all pages, and looks up their DOIs in one batch.
+3. ``on_page_markdown`` notes the page that is converted next; the page of references comes last.
+4. ``on_page_context`` hides from MkDocs' search what it would take for words.
+5. ``on_post_build`` says how many DOIs could not be checked. Problems are reported with their pages.
+"""
 
 from __future__ import annotations
 
@@ -170,12 +177,16 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     )
 
     def __init__(self) -> None:
-        self._entries = EntryCache()
-        self._dirty = False
-        self._generated: set[str] = set()
-        self._converted = ""
-        self._lines: list[int] = []
-        self._content: str | None = None
+        self._entries = EntryCache()  # also of earlier builds
+        self._dirty = False  # whether only changed pages are converted
+        self._generated: set[str] = set()  # the paths of the pages of references that were added
+
+        # Of the page that is converted
+        self._converted = ""  # its text, which other plugins may have changed
+        self._lines: list[
+            int
+        ] = []  # those of its source, by the lines of this text; [] if not known yet
+        self._content: str | None = None  # its HTML, with names that may be broken
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
@@ -365,9 +376,9 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         """Say how many DOIs could not be checked, and what else is no problem."""
         for message in self._extension.information:
             _logger.info("%s", message)
-        unknown = self._extension.site.unknown()
-        if unknown:
-            _logger.info("%s", unknown)
+        unchecked = self._extension.site.unchecked_dois()
+        if unchecked:
+            _logger.info("%s", unchecked)
 
     def _warn(self, problem: Problem) -> None:
         file = self._extension.file

@@ -14,7 +14,7 @@ from markdown_doiuri._extension import DOIExtension
 from markdown_doiuri._references import BackTo, Writer, bibliography_of
 from markdown_doiuri._report import Scope
 from markdown_doiuri._stash import slug
-from markdown_doiuri._verification import sentence, verifier
+from markdown_doiuri._verification import unchecked_dois, verifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,9 +66,9 @@ class SiteLookups:
         self.known |= answers
         return answers
 
-    def unknown(self) -> str:
+    def unchecked_dois(self) -> str:
         """Return how many DOIs of the pages could not be checked, and why; "" if none."""
-        return sentence(self._linked, self.known)
+        return unchecked_dois(self._linked, self.known)
 
 
 class SiteReferences:

@@ -45,7 +45,8 @@ class Redirects(dict[str, int]):
         self.wants_record = wants_record  # whether the request is for the record
         self._credentials: dict[str, str] = {}
         self.at_resolver = True  # whether the latest request goes to the resolver
-        self._left_resolver = False  # a redirect has led to another host; a later one may lead back
+        # Whether a redirect has led to another host; a later one may have led back to the resolver
+        self._left_resolver = False
 
     @staticmethod
     def of(request: Request) -> Redirects | None:
@@ -205,7 +206,7 @@ class DOIHandler(BaseHandler):
         if redirects is not None:
             if self.options.offline:
                 raise URLError(f"{redirects.doi.name}: offline: request not sent")
-            with self._checking(redirects) as check:
+            with self._refusals(redirects) as check:
                 check.check_url(req.full_url)
             redirects.add_credentials(req)
         return req
@@ -231,7 +232,7 @@ class DOIHandler(BaseHandler):
             return None  # the user has chosen this host, so its address is not checked
 
         handlers: list[Any] = self.parent.handlers  # type: ignore[attr-defined]
-        with self._checking(redirects) as check:
+        with self._refusals(redirects) as check:
             check_peer = partial(check.check_peer, req.full_url)
             for other in handlers[handlers.index(self) + 1 :]:
                 is_http = isinstance(other, AbstractHTTPHandler)
@@ -274,8 +275,8 @@ class DOIHandler(BaseHandler):
     https_response = http_response
 
     @contextmanager
-    def _checking(self, redirects: Redirects) -> Iterator[TargetCheck]:
-        """Yield the check of where a request may lead; raise URLError, which names the DOI, if it refuses."""
+    def _refusals(self, redirects: Redirects) -> Iterator[TargetCheck]:
+        """Yield the check of targets; raise URLError, which names the DOI, for a target that is refused."""
         from doiuri.plugins.clients import TargetCheck, TargetError
 
         try:

@@ -136,7 +136,9 @@ def add_columns(
     if isinstance(data, db.Bag):
         return data.map_partitions(_add_to_items, *collections, **arguments)
     dtype = text_dtype()
-    meta = _with_rows(data._meta, names, [], dtype)
+    meta = _with_rows(
+        data._meta, names, [], dtype
+    )  # an example without rows, of which Dask takes the types
     return data.map_partitions(
         _add_to_frame, *collections, **arguments, dtype=dtype, meta=meta, align_dataframes=False
     )

@@ -128,11 +128,13 @@ class Runner(NamedTuple):
                 names = [*names_to_ask(reports), *_short_names(reports)]
                 answers = inquiry.ask(names, longer_names(reports))
                 counts.add(answers.counts)
+
                 lookup = self._look_up_works(reports, answers)
                 counts.requests += lookup.requests
                 counts.old += lookup.old
                 searched = self._search(reports)
                 search_results = NOTHING if searched is None else searched.found
+
                 for report in reports:
                     if report.recorded:
                         recorded |= dict.fromkeys(report.names)
@@ -282,10 +284,8 @@ def _apply(function: Callable[[InputFile], R], inputs: Iterable[InputFile]) -> l
 def _useful_processes(files: Iterable[InputFile]) -> int:
     """Return how many processes to use: starting several takes longer than reading a few small files."""
     is_little = sum(map(_size, files)) < _SMALL
-    return 1 if is_little else _processors()
-
-
-def _processors() -> int:
+    if is_little:
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -57,10 +57,10 @@ class _RecordsTransport:
         for _ in range(2):  # an alias leads to the end of its chain
             response = answer(self._records, "GET", target, {"Accept": request.accept})
             headers = {"Content-Type": response.content_type, **dict(response.headers)}
-            location = headers.get("Location", "")
-            if not location.startswith("/"):
+            redirect_target = headers.get("Location", "")
+            if not redirect_target.startswith("/"):
                 break
-            target = location
+            target = redirect_target
         # without a network, the redirect to a page is the answer that there is no metadata
-        status = 406 if location else response.status
+        status = 406 if redirect_target else response.status
         return Reply(status, headers, response.body, self.base + target)

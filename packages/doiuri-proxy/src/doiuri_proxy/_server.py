@@ -74,6 +74,7 @@ def serve(
     """Serve until SIGTERM or SIGINT; print the ready line when connections are accepted."""
 
     async def run() -> None:
+        """Serve, and meanwhile print the ready line and reload at SIGHUP."""
         server = uvicorn.Server(config)
         tasks = [
             asyncio.create_task(announce(server)),

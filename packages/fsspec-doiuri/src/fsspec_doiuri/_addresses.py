@@ -87,7 +87,9 @@ def names(address: str) -> list[tuple[DOI, str]]:
         path = "/".join(segments[end:])
         with suppress(DOISyntaxError):  # the path of a file may contain what no name does
             names.append((DOI.from_name("/".join(segments[:end])), path))
-    return names or [(DOI.from_name("/".join(segments)), "")]
+    if not names:  # this raises the error, which says what is wrong
+        return [(DOI.from_name("/".join(segments)), "")]
+    return names
 
 
 def _possible_ends(segments: list[str]) -> Iterable[int]:

@@ -81,6 +81,7 @@ def check(
         from doiuri_cli.registry._locked import read_lock  # slow to import
 
         lock = read_lock(config.lock)
+
     selection = files.select(config)
     config = files.located(config, selection)
     check_outputs(outputs, selection.paths, selection.folders)
@@ -88,10 +89,12 @@ def check(
     config = with_entry_keys(config, inputs)
     with show_progress(hidden=quiet) as progress:
         result = Runner(config, files.jobs, progress, teller(quiet=quiet)).check(inputs, lock)
+
     is_broken = bool(problems_in(selection, result.reports))
     unused = () if is_broken else _unused(selection, result, config, lock)
     report = make_report(selection, result, unused, shows_all=shows_all)
     write_report(report, outputs)
+
     # If nothing could be read, the problems below say all there is to say
     has_read = report.counts.files > 0 or bool(report.counts.skipped)
     if not quiet and (has_read or not is_broken):

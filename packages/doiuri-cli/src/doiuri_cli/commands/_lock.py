@@ -85,6 +85,7 @@ def lock(
         paths = [path for path in paths if os.path.abspath(path) != os.path.abspath(bib)]  # noqa: PTH100
     inputs = inputs_of(paths, files.stdin_filename, selection.named)
     config = with_entry_keys(config, inputs)
+
     with show_progress(hidden=quiet) as progress:
         reports = Runner(config, files.jobs, progress).read(inputs)
         is_broken = write_problems(selection, reports)
@@ -106,6 +107,7 @@ def lock(
             draft.look_up(partial(progress, "Looking up DOIs"))
         if prune:
             draft.prune()
+
         if check:
             is_due = _write_due(draft, missing)
         else:

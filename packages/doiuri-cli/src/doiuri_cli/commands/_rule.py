@@ -35,9 +35,8 @@ def rule(code: str | None) -> None:
             click.echo(f"{listed.code:{width}}  {listed.severity.label:7}  {listed.summary}")
         return
     if code not in RULES:
-        raise click.UsageError(
-            f"{code!r} is not a code{hint(code.lower().replace('_', '-'), RULES)}"
-        )
+        as_codes_are_written = code.lower().replace("_", "-")
+        raise click.UsageError(f"{code!r} is not a code{hint(as_codes_are_written, RULES)}")
     click.echo(_text(RULES[code]))
 
 

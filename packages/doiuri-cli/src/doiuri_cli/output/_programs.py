@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.output._report import (
     abridged,
@@ -132,11 +132,19 @@ def _legal(text: str) -> str:
     return re.sub(_ILLEGAL, lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-# The words of GitHub, GitLab, SARIF, and GitHub's property for SARIF
+class _Levels(NamedTuple):
+    """What programs call a severity."""
+
+    github: str
+    gitlab: str
+    sarif: str
+    problem: str  # GitHub's property "problem.severity" of a rule in SARIF
+
+
 _LEVELS = {
-    Severity.ERROR: ("error", "major", "error", "error"),
-    Severity.WARNING: ("warning", "minor", "warning", "warning"),
-    Severity.INFO: ("notice", "info", "note", "recommendation"),
+    Severity.ERROR: _Levels("error", "major", "error", "error"),
+    Severity.WARNING: _Levels("warning", "minor", "warning", "warning"),
+    Severity.INFO: _Levels("notice", "info", "note", "recommendation"),
 }
 
 
@@ -183,7 +191,7 @@ def _command(finding: Finding) -> str:
         properties |= {"col": str(column), "endColumn": str(end_column)}
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     text = f"{location_text(location)}: {finding.code}: {message(finding)}"
-    return f"::{_LEVELS[finding.severity][0]} {listed}::{_data(text)}\n"
+    return f"::{_LEVELS[finding.severity].github} {listed}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:
@@ -210,7 +218,7 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
         "description": message(finding),
         "check_name": finding.code,
         "fingerprint": fingerprint,
-        "severity": _LEVELS[finding.severity][1],
+        "severity": _LEVELS[finding.severity].gitlab,
         "location": {
             "path": encodable(relative(finding.location.path)),
             "lines": {"begin": line, "end": end_line},
@@ -260,10 +268,10 @@ def _rule(rule: Rule) -> dict[str, object]:
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.reason},
         "help": {"text": text, "markdown": markdown},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity][2]},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity].sarif},
         "properties": {
             "tags": ["doi"],
-            "problem.severity": _LEVELS[rule.severity][3],
+            "problem.severity": _LEVELS[rule.severity].problem,
             "precision": _precision(rule),
         },
     }
@@ -280,7 +288,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
     result: dict[str, object] = {
         "ruleId": finding.code,
         "ruleIndex": _INDEX[finding.code],
-        "level": _LEVELS[finding.severity][2],
+        "level": _LEVELS[finding.severity].sarif,
         "message": {"text": message(finding)},
         "locations": [_location(finding.location)],
         # the one name that GitHub reads

@@ -91,12 +91,13 @@ def excerpt(location: SourceLocation) -> list[str]:
     is_in_line = location.end_line == location.line
     end = location.end_column - location.excerpt_column if is_in_line else len(line)
 
+    # Of a long line, the piece from first to last is written
     first = max(0, start - _BEFORE) if len(line) > _WIDTH else 0
     last = first + _WIDTH
     glyphs = [_glyph(character) for character in line[first:last]]
     if first:
         glyphs.insert(0, _Glyph(_CUT, 1))
-        first -= 1
+        first -= 1  # the sign of the cut stands for the character before the piece
     text = "".join(glyph.text for glyph in glyphs)
     if len(line) > last:
         text += _CUT
@@ -104,7 +105,7 @@ def excerpt(location: SourceLocation) -> list[str]:
         return []
 
     before = glyphs[: start - first]
-    place = glyphs[start - first : max(end, start + 1) - first]
+    place = glyphs[start - first : max(end, start + 1) - first]  # one at least
     carets = _line(" ", before) + (_line("^", place) or "^")
     return [f"{location.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"]
 

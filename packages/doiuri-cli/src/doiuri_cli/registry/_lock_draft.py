@@ -87,7 +87,7 @@ class LockDraft:
     def accept(self, doi: DOI, reason: str) -> None:
         """Note that a DOI is known not to exist.
 
-        :raises ValueError: if it does, or the resolver or the cache is misconfigured.
+        :raises ValueError: if it is registered, or the resolver or the cache is misconfigured.
         """
         if self.content.status(doi.key) is None or self.wanted.refresh:
             self._look_up([(doi, ())], None)

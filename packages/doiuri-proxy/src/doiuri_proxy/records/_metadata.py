@@ -53,6 +53,7 @@ def read_metadata(metadata: object) -> dict[str, bytes]:
 
 
 def _body(content: object) -> bytes:
+    """Return text in UTF-8, anything else as JSON."""
     if isinstance(content, str):
         return content.encode("utf-8", "replace")
     return write_json(content)

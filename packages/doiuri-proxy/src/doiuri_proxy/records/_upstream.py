@@ -205,20 +205,14 @@ class UpstreamSource:
             return
         error = answer.exception()  # nobody may be left to take it, which asyncio would log
         if error is None:
-            self._note_answer()
+            if self._last_failure:
+                _log.info("upstream answers again")
+            self._last_failure = ""
         elif isinstance(error, SourceError) and error.refusal:
-            self._note_failure(error.refusal)
-
-    def _note_answer(self) -> None:
-        if self._last_failure:
-            _log.info("upstream answers again")
-        self._last_failure = ""
-
-    def _note_failure(self, reason: str) -> None:
-        if not self._last_failure:
-            _log.warning("upstream: %s; names in the cache are still answered", reason)
-        self._last_failure = reason
-        self._failed_at = time.monotonic()
+            if not self._last_failure:
+                _log.warning("upstream: %s; names in the cache are still answered", error.refusal)
+            self._last_failure = error.refusal
+            self._failed_at = time.monotonic()
 
     async def _ask_agencies(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each name: from the cache, else from upstream, else a stale one.

@@ -1,15 +1,19 @@
-"""What the packages declare, as tables: ``doiuri-codes`` and ``doiuri-options``."""
+"""What the packages declare, as tables: ``doiuri-codes``, ``doiuri-options`` and ``doiuri-commands``."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+import click
 from doiuri.plugins.options import OPTIONS
+from doiuri_cli._main import COMMANDS, doiuri
 from doiuri_cli.rules import RULES
 from markdown_doiuri._mkdocs._plugin import BUDGET as MKDOCS_BUDGET
 from markdown_doiuri._options import BUDGET as MARKDOWN_BUDGET
 from markdown_doiuri._options import OWN
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.rst import escape
 from sphinx_doiuri._config import BUDGET, LOCK_NAME, SWITCHES
 
 if TYPE_CHECKING:
@@ -69,6 +73,43 @@ class Options(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
+class Commands(SphinxDirective):
+    """A table of the subcommands of ``doiuri``, and one of their options, as ``--help`` describes them."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the tables."""
+        commands = [*TABLE, *row("command", "what it does")]
+        uses: dict[tuple[str, str], list[str]] = {}  # of an option with the same help: its commands
+        for name in COMMANDS:
+            context = click.Context(doiuri)
+            command = doiuri.get_command(context, name) or doiuri
+            summary = (command.help or "").partition("\n\n")[0].replace("\n", " ")
+            commands += row(f"``doiuri {name}``", escape(summary))
+            for parameter in command.params:
+                record = parameter.get_help_record(context)
+                if isinstance(parameter, click.Option) and record is not None:
+                    uses.setdefault(record, []).append(name)
+
+        options = ["", *TABLE, *row("option", "of", "meaning")]
+        for (option, text), names in sorted(uses.items(), key=_by_letters):
+            options += row(f"``{option}``", ", ".join(names), _with_literals(text))
+        return self.parse_text_to_nodes("\n".join(commands + options))
+
+
+def _by_letters(use: tuple[tuple[str, str], list[str]]) -> str:
+    """Return the option without its hyphens, to sort by."""
+    (option, _text), _names = use
+    return option.lstrip("-").lower()
+
+
+def _with_literals(text: str) -> str:
+    """Return a text of ``--help`` in reStructuredText, its options as literals."""
+    parts = re.split(r"((?<![\w-])--?[a-z][\w-]*)", text)
+    parts[::2] = map(escape, parts[::2])
+    parts[1::2] = [f"``{option}``" for option in parts[1::2]]
+    return "\\ ".join(parts).replace("\\  ", " ").replace(" \\ ", " ")
+
+
 def default(option: Option) -> str:
     """Return the default of an option, and its environment variable, in reStructuredText."""
     if option.default is None:
@@ -112,5 +153,6 @@ def rst(text: str) -> str:
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the directives."""
     app.add_directive("doiuri-codes", Codes)
+    app.add_directive("doiuri-commands", Commands)
     app.add_directive("doiuri-options", Options)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,11 +9,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 import yaml
 from doiuri import advise
-from doiuri_cli._main import COMMANDS, doiuri
 from doiuri_cli.output import FORMATS
 from support.manual.readme import ORDER
 
@@ -157,12 +155,7 @@ def test_every_warning_is_listed() -> None:
     } <= known
 
 
-def test_every_option_and_format_of_the_command_is_described() -> None:
+def test_every_format_of_the_command_is_described() -> None:
     page = (DOCS / "reference" / "command.rst").read_text("utf-8")
-    missing = [f"doiuri {name}" for name in COMMANDS if f"``doiuri {name}``" not in page]
-    missing += [name for name in FORMATS if f"``{name}``" not in page]
-    for name in COMMANDS:
-        options = (doiuri.get_command(click.Context(doiuri), name) or doiuri).params
-        words = chain(*(option.opts + option.secondary_opts for option in options))
-        missing += [f"{name} {word}" for word in words if not re.search(f"(^|[` ]){word}\\b", page)]
-    assert missing == []
+
+    assert [name for name in FORMATS if f"``{name}``" not in page] == []

@@ -56,7 +56,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)
 # As a default value, or as the type of a property, they show where they live
 nitpick_ignore = [
     ("py:class", "doiuri._options.Default"),  # private: the type of an argument that was left out
-    ("py:class", "doiuri._encoding.Profile"),
+    ("py:class", "doiuri.citations._citing._Styles"),
     ("py:class", "doiuri.resolver._lock_file.Differences"),
     ("py:class", "doiuri.resolver.stores._store.Usage"),
     ("py:class", "doiuri_cli.files.Lines"),

@@ -139,13 +139,18 @@ def public_members(module: str) -> set[str]:
     """The public names of a module, and the public attributes of its classes."""
     names = set()
     for name in importlib.import_module(module).__all__:
-        if name == "__version__" or (module, name) == ("doiuri.records", "Record"):
+        value = getattr(importlib.import_module(module), name)
+        if name == "__version__" or is_from_another_module(value, module):
             continue
         names.add(f"{module}.{name}")
-        value = getattr(importlib.import_module(module), name)
         if inspect.isclass(value):
             names |= {f"{module}.{name}.{member}" for member in members_of(value)}
     return names
+
+
+def is_from_another_module(value: object, module: str) -> bool:
+    """Whether a class is also public in another module, which describes it."""
+    return inspect.isclass(value) and value.__module__ != module
 
 
 def members_of(cls: type) -> set[str]:

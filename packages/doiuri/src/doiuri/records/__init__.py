@@ -16,5 +16,6 @@ __all__ = [
     "select",
 ]
 
-for _public in (Data, Location, Locations, Record, Value):
+for _public in (Data, Location, Locations, Value):
     _public.__module__ = __name__  # for tracebacks and pickles
+Record.__module__ = "doiuri"

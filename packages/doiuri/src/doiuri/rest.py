@@ -187,6 +187,7 @@ def read_record(
     """
     if status not in {200, 404}:
         raise _unavailable(doi, status, body, headers)
+
     try:
         answer = read_object(load(body))
         code = integer(answer.get("responseCode"))

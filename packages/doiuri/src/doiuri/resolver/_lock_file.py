@@ -435,9 +435,11 @@ def _read_file(path: Path) -> dict[str, Any]:
     if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
         reason = f"not a regular file of at most {_LARGEST:,} bytes"
         raise OSError(errno.EINVAL, reason, str(path))
+
     content = path.read_bytes()
     if not content:
         return {}
+
     try:
         file = load(content)
     except ValueError as error:

@@ -197,6 +197,7 @@ class SQLiteStore(ForkSafe):
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._check_owner()
+
         db = sqlite3.connect(
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
@@ -229,6 +230,7 @@ class SQLiteStore(ForkSafe):
         for key, entry in entries.items():
             rows.append((_id(key), *key, *entry, now))
             added += _OVERHEAD + len(key.doi) + len(entry.body)
+
         with db:
             db.execute("BEGIN IMMEDIATE")
             db.executemany(
@@ -330,9 +332,11 @@ def _prepare(db: Connection) -> None:
     if _is_unused(db):
         db.executescript(_SCHEMA)
     _check_header(db)
-    # unless another process is switching it, or it cannot be written
+
+    # Readers and a writer then do not block each other. It fails while another process switches the file to this
+    # mode, and if the file cannot be written
     with suppress(sqlite3.OperationalError):
-        db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not block each other
+        db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe if the process is killed
 
 

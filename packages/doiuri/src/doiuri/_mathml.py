@@ -124,7 +124,10 @@ class Formula:
         return unicodedata.normalize("NFC", f"{base}{mark}")
 
     def _multiple_scripts(self, base: str, scripts: list[str]) -> str:
-        """Return a base with pairs of a subscript and a superscript, those after <mprescripts/> before it."""
+        """Return a base with pairs of a subscript and a superscript; those after <mprescripts/> stand before it.
+
+        U, <none/>, +, <mprescripts/>, 92, 238 is "₉₂²³⁸U⁺".
+        """
         marker = len(scripts)
         if _PRESCRIPTS in scripts:
             marker = scripts.index(_PRESCRIPTS)

@@ -270,7 +270,7 @@ class EntryScanner:
         return ValuePiece(start, word.end(), text)
 
     def _string(self, start: int, limit: int) -> int:
-        """Remember the macro that ``@string`` defines, and return where it ends."""
+        """Remember the macro that ``@string`` defines; return where its value ends, or ``limit`` if broken."""
         name = _NAME.match(self._text, start, limit)
         if name is None or name["close"]:
             return limit

@@ -411,8 +411,9 @@ class Bibliography:
 
         entries = []
         for reference, text in zip(references, texts, strict=True):
-            if text.problem:
-                self._note(f"{reference.key}: {text.problem}")
+            problem = f"{reference.key}: {text.problem}"
+            if text.problem and problem not in self.problems:
+                self.problems.append(problem)
             spans = (*text.spans, *_retraction(reference.work, words))
             entries.append(ListEntry(reference.key, reference.number, spans))
         return entries
@@ -430,10 +431,6 @@ class Bibliography:
             links.append(ListEntry(doi, number, (Span((csl.Run(text),), doi),)))
         return links
 
-    def _note(self, problem: str) -> None:
-        if problem not in self.problems:
-            self.problems.append(problem)
-
     def _entry_texts(self, references: list[Reference], cache: EntryCache) -> list[_EntryText]:
         """Return the texts of entries, without their numbers; those that the cache lacks are formatted."""
         keys = self._entry_keys(references)
@@ -450,7 +447,7 @@ class Bibliography:
         return [cache[key] for key in keys]
 
     def _entry_keys(self, references: list[Reference]) -> list[_EntryKey]:
-        """Return what the texts of entries depend on."""
+        """Return what the text of each entry depends on, which may include the work of the entry before it."""
         style = self._entry_style
         locale = self._entry_locale.digest
         abbreviations = b""

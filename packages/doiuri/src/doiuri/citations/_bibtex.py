@@ -438,7 +438,7 @@ def _genre(entry: BibTeXEntry, fields: Fields) -> str:
 
 
 def _numbers(type_: str, fields: Fields) -> dict[str, str]:
-    """Return what the field ``number`` is: an issue, the number in a series, or that of the work."""
+    """Return what the field ``number`` is: the issue of an article, a book's number in a series, or its own."""
     number = plain_text(fields.get("number", ""))
     issue = plain_text(fields.get("issue", ""))
     if type_.startswith("article"):

@@ -156,10 +156,11 @@ def _most_similar(name: str, ids: Iterable[str]) -> str | None:
     similar = {id_: _similarity(letters, _letters(id_)) for id_ in ids}
     similar = {id_: ratio for id_, ratio in similar.items() if ratio >= _LEAST_SIMILARITY}
 
-    def with_digits(id_: str) -> tuple[float, float]:
+    def likeness(id_: str) -> tuple[float, float]:
+        """Return how similar the letters of an id are, and, among equals, all of it."""
         return similar[id_], SequenceMatcher(None, id_, name).ratio()
 
-    return max(similar, key=with_digits, default=None)
+    return max(similar, key=likeness, default=None)
 
 
 def _similarity(one: str, other: str) -> float:

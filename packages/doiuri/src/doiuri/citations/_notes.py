@@ -67,7 +67,8 @@ def move_mark(before: str, after: str, *, stops_in_quotes: bool = False) -> tupl
     end = _end_of_punctuation(text, after)
     moved = after[:end]
     rest = after[end:]
-    if moved[:1] == "." and moved[:2] != ".." and _has_stop(text, stops_in_quotes=stops_in_quotes):
+    begins_with_stop = moved[:1] == "." and moved[:2] != ".."
+    if begins_with_stop and _has_stop(text, stops_in_quotes=stops_in_quotes):
         moved = moved[1:]
     if stops_in_quotes and moved in {".", ","} and text.endswith(tuple(_QUOTES)):
         return f"{text[:-1]}{moved}{text[-1]}", rest

@@ -58,11 +58,12 @@ class Library:
         :param keys: the works to take from the files; by default all of them
         """
         merged: dict[Handle | str, Work] = dict(works.items())
-        for key in self._items.keys() if keys is None else self._items.keys() & set(keys):
+        wanted_keys = self._items.keys() if keys is None else self._items.keys() & set(keys)
+        for key in wanted_keys:
             item = dict(self._items[key])
-            known = merged.get(key)
-            if known is not None:
-                item = {**known.csl, **item}
+            registered = merged.get(key)
+            if registered is not None:
+                item = {**registered.csl, **item}
             merged[key] = Work.from_item(key, item)
         return merged
 
@@ -211,6 +212,8 @@ def _json_items(file: Path, text: str) -> Items:
         raise ValueError(f"{file}{place}: {error}") from None
     if not isinstance(items, list):
         raise ValueError(f"{file}:1: expected a list of works, not {brief(items)}")  # noqa: TRY004
+
+    # Each item is decoded a second time, to know where it ends and the next one begins
     decoder = json.JSONDecoder()
     line_of = line_finder(text)
     end = 0

@@ -125,12 +125,12 @@ def wants_record(accept: str | bytes | None) -> bool:
         return True
     header = accept if isinstance(accept, str) else accept.decode("latin-1")
     qualities = _best_qualities(header)
-    wildcard = max(qualities.pop(name, 0.0) for name in _WILDCARDS)
-    record = qualities.pop(_RECORD_TYPE, None)
-    other = max(qualities.values(), default=0.0)
+    of_wildcard = max(qualities.pop(name, 0.0) for name in _WILDCARDS)
+    of_record = qualities.pop(_RECORD_TYPE, None)
+    of_others = max(qualities.values(), default=0.0)
 
-    if record is None:
-        return other == 0 or wildcard > other
-    if record == 0:
-        return other == 0 and wildcard == 0
-    return record >= other
+    if of_record is None:
+        return of_others == 0 or of_wildcard > of_others
+    if of_record == 0:
+        return of_others == 0 and of_wildcard == 0
+    return of_record >= of_others

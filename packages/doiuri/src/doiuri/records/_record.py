@@ -501,6 +501,8 @@ def select(
 def locations_of(values: Iterable[Value], handle: str) -> Locations:
     """Return the locations in some values: those of the 10320/loc values, then the URL values.
 
+    Of the URLs, only the first one has a weight, and only if no 10320/loc value overrules it.
+
     :param values: values of a record
     :param handle: the record's handle, which fills in ``href_template``
     :returns: its ``problem`` says what is wrong with the first 10320/loc value that cannot be parsed
@@ -520,17 +522,17 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
                 problem = problem or str(error)
 
     candidates: list[Location] = []
-    attributes: dict[str, str] = {}  # of the first <locations> that has them
+    attributes: dict[str, str] = {}  # the first <locations> with an attribute counts
     for locations in parsed:
         candidates += locations
         for name, attribute in locations.attributes.items():
             attributes.setdefault(name, attribute)
 
-    weight = "0" if parsed else "1"  # a 10320/loc value overrules the URLs,
+    weight = "0" if parsed else "1"
     for url in urls:
         legacy = {"href": url, "weight": weight, "mode": "legacy"}
         candidates.append(Location(url.strip(BLANK), float(weight), legacy))
-        weight = "0"  # and the first one the others
+        weight = "0"
     return Locations(tuple(candidates), attributes, problem)
 
 

@@ -90,7 +90,7 @@ def _crossref_path(work: Work) -> str:
 
 
 def _words(work: Work) -> Iterator[str]:
-    """Yield what is told of a work."""
+    """Yield what a server is told of a work: title, first author, year, container, volume and page."""
     csl = work.csl
     yield work.title[:_LONGEST]
     names = work.authors or work.editors

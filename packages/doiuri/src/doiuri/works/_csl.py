@@ -480,9 +480,9 @@ def _family_name(person: Mapping[str, object]) -> str:
     """Return the family name with its non-dropping particle, as in "van der Berg"."""
     particle = _known_name(person.get("non-dropping-particle"))
     family = _known_name(person.get("family"))
-    if not particle or not family or family.startswith(f"{particle} "):  # sent twice
+    if not particle or not family or family.startswith(f"{particle} "):  # sent in both members
         return family or particle
-    is_elided = particle.endswith(("'", "’", "-"))  # d'Alembert
+    is_elided = particle.endswith(("'", "’", "-"))  # of "d'Alembert"
     separator = "" if is_elided else " "
     return shortened(f"{particle}{separator}{family}", _MAX_NAME)
 

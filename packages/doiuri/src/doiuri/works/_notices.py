@@ -103,10 +103,11 @@ def read_notices(csl: Mapping[str, Any], title: str) -> tuple[Notice, ...]:
         if retraction is not None:
             notices.append(retraction)
 
-    gravest: dict[DOI | str, Notice] = {}
+    # Of several items about one notice, or of one type without a DOI, the first one counts
+    unique: dict[DOI | str, Notice] = {}
     for notice in sorted(notices, key=_gravity):
-        gravest.setdefault(notice.doi or notice.type, notice)
-    return tuple(gravest.values())
+        unique.setdefault(notice.doi or notice.type, notice)
+    return tuple(unique.values())
 
 
 def read_published_version(csl: Mapping[str, Any]) -> DOI | None:

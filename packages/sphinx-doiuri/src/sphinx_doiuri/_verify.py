@@ -48,15 +48,16 @@ def verify(app: Sphinx, env: BuildEnvironment, written: Contents) -> Contents:
     """
     settings = options(app.config)
     lock = read_lock(app, settings)
-    builder = app.builder
-    checks_links = isinstance(builder, LinkChecker) and switch(app.config, "doi_linkcheck")
-
     data = doi_data(env)
-    if checks_links:
+    asks = shows_pages(app)
+    builder = app.builder
+    if isinstance(builder, LinkChecker):
         data = data.copy()
-    if checks_links or shows_pages(app):
+        asks = switch(app.config, "doi_linkcheck")
+
+    if asks:
         _look_up(app, data, written, settings, lock)
-    if checks_links and isinstance(builder, LinkChecker):
+    if asks and isinstance(builder, LinkChecker):
         builder.answers = data.statuses
         builder.accepted = lock.accepted
 
@@ -78,13 +79,14 @@ def _look_up(app: Sphinx, data: DOIData, written: Contents, settings: Options, l
     if not (settings.resolve or writes_lock or isinstance(app.builder, LinkChecker)):
         return
 
+    # Is there anything to ask?
     last = data.copy()
     data.begin_day(time.strftime("%Y-%m-%d"))
     unknown_works = written.with_whole_names(data.statuses).unknown_works(data)
     if not (data.unanswered() or unknown_works or has_cards or uses_lock):
         return
 
-    # The works that pages show are asked for first
+    # Ask, first for the works that pages show
     needs = dict.fromkeys(unknown_works, Need.WORK)
     need = Need.CARD if has_cards else Need.EXISTENCE
     for doi in data.dois():
@@ -93,6 +95,7 @@ def _look_up(app: Sphinx, data: DOIData, written: Contents, settings: Options, l
     lock_path = None if lock.file is None else str(lock.file.path)
     survey = _ask(app, data, needs, replace(settings, lock=lock_path))
 
+    # Keep the answers, and report what they lack
     if has_cards:
         report_cards(data, known_works)
     if isinstance(app.builder, LockBuilder):

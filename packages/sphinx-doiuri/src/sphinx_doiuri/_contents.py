@@ -55,11 +55,6 @@ class Contents:
         """All uses, sorted by document name."""
         return [use for uses in self.uses.values() for use in uses.values()]
 
-    @property
-    def dois(self) -> list[DOI]:
-        """Each DOI once, in the order of ``all_uses``."""
-        return list(dict.fromkeys(use.doi for use in self.all_uses))
-
     def links_in(self, docname: str) -> list[Use]:
         """Return the uses in a document, except those of sphinxcontrib-bibtex."""
         return [use for use in self.uses.get(docname, {}).values() if not use.entry]

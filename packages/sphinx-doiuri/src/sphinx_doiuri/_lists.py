@@ -133,7 +133,7 @@ class Lists:
         references = self.at(place).references
         listed = [reference for reference in references.references if place.lists(reference.work)]
         entries = references.entries(listed, self._entries, self.words)
-        # Their types are unknown, too: a filter hides them, except at the first place
+        # Their types are not known either: places with a filter leave them out, but not the first one
         first_place = self._places(place.docname, place.scope)[0]
         if not place.types or place == first_place:
             entries += references.waiting()
@@ -190,10 +190,6 @@ class Lists:
             return references.note(cites, self._display)
         return references.citation(cites, form, self._display, around)
 
-    def text_of(self, docname: str, form: Form, cites: tuple[CitationItem, ...]) -> str:
-        """Return the text of a citation in a document, for places without links."""
-        return text_of(self.spans(docname, form, cites))
-
     def titles_in(self, docname: str) -> Mapping[str, str]:
         """Return the texts of the titles and the like in a document that have citations, by id."""
         if docname not in self._title_texts:
@@ -229,7 +225,9 @@ class Lists:
 
         :param titles: labels and documents to which it refers, with the titles that it shows for them.
         """
-        citations = [self._content(citation) for citation in self.citations.get(docname, ())]
+        citations = [
+            self._citation_content(citation) for citation in self.citations.get(docname, ())
+        ]
         lists = [self._list_content(place) for place in self.places.get(docname, ())]
         dois = dict.fromkeys(use.doi for use in self._data.uses_in(docname))
         answers = [self._answer(doi) for doi in dois]
@@ -241,7 +239,7 @@ class Lists:
         """A digest of what all citations show: other extensions may insert any of them elsewhere."""
         contents = []
         for citations in self.citations.values():
-            contents += [self._content(citation) for citation in citations]
+            contents += [self._citation_content(citation) for citation in citations]
         return _digest(contents)
 
     def keep_entries(self) -> None:
@@ -256,7 +254,7 @@ class Lists:
             problems |= dict.fromkeys(scoped_list.references.problems)
         return list(problems)
 
-    def _content(self, citation: DocumentCitation) -> tuple[object, ...]:
+    def _citation_content(self, citation: DocumentCitation) -> tuple[object, ...]:
         """Return what a citation shows, and what its links depend on, for a digest."""
         scoped_list = self.of_citations_in(citation.docname)
         cites = self.cites_in(citation.docname).get(citation.id, citation.cites)
@@ -471,5 +469,5 @@ def _update_copies(env: BuildEnvironment, lists: Lists) -> dict[str, str]:
 
 def show_text(citation: nodes.inline, lists: Lists) -> None:
     """Show a citation without links, as the first of its works: it stands outside of the page's text."""
-    text = lists.text_of(citation["doi_docname"], citation["doi_form"], citation["doi_cites"])
-    citation[:] = [nodes.Text(text)]
+    spans = lists.spans(citation["doi_docname"], citation["doi_form"], citation["doi_cites"])
+    citation[:] = [nodes.Text(text_of(spans))]

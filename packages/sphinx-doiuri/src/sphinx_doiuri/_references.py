@@ -69,34 +69,46 @@ class ResolveCitations(SphinxPostTransform):
     # After OnlyNodeTransform (50), before the transforms that show URLs (400)
     default_priority = 60
 
+    _lists: Lists
+    _docname: str
+    _used_ids: set[str]
+    """The ids in the document so far; only the first citation, and the first entry of a work, has its id."""
+
     def run(self, docname: str = "", **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document before it is written.
 
         :param docname: its name; by default the one that Sphinx notes while it applies transforms.
         """
-        self._docname = docname or self.env.docname
         lists = lists_of(self.env)
+        if lists is None:  # outside of a build
+            for node in list(self.document.findall(bibliography_list)):
+                node.parent.remove(node)
+            return
+
+        self._lists = lists
+        self._docname = docname or self.env.docname
         # This runs again for what arrives later
+        self._used_ids = vars(self.document).setdefault("doi_ids", set())
         resolved = vars(self.document).setdefault("doi_resolved", set())
-        used_ids = vars(self.document).setdefault("doi_ids", set())
-        if lists:
-            notes = self._finish_notes(lists)
-            self._write_without_notes(notes)
-            for citation in list(citations_in(self.document)):
-                if citation not in resolved:
-                    self._resolve(citation, lists, used_ids)
-                    resolved.add(citation)
-            self._show_titles(lists)
+
+        notes = self._finish_notes()
+        self._write_without_notes(notes)
+        for citation in list(citations_in(self.document)):
+            if citation not in resolved:
+                self._resolve(citation)
+                resolved.add(citation)
+        self._show_titles()
         for node in list(self.document.findall(bibliography_list)):
             place = node["doi_place"]
             list_nodes: list[nodes.Node] = []
             # A list that this build leaves out is not in lists.places; ifconfig removes its node later
-            if lists and place in lists.places.get(place.docname, ()):
-                list_nodes = _ListWriter(lists, node, self._docname_at(node), used_ids).write()
-            index = node.parent.index(node)
-            node.parent[index : index + 1] = list_nodes
+            if place in lists.places.get(place.docname, ()):
+                list_nodes = _ListWriter(
+                    lists, node, self._docname_at(node), self._used_ids
+                ).write()
+            node.parent.replace(node, list_nodes)
 
-    def _finish_notes(self, lists: Lists) -> set[str]:
+    def _finish_notes(self) -> set[str]:
         """Remove the notes of citations that this build leaves out; return the ids of those that remain.
 
         In LaTeX their text is upright, whatever surrounds the mark.
@@ -105,10 +117,10 @@ class ResolveCitations(SphinxPostTransform):
         for note in list(self.document.findall(nodes.footnote)):
             citation = next(citations_in(note), None)
             if "doi_made" in note and citation is not None:
-                if citation["doi_id"] not in lists.cites_in(citation["doi_docname"]):
+                if citation["doi_id"] not in self._lists.cites_in(citation["doi_docname"]):
                     note.parent.remove(note)
                     continue
-                if lists.builder.format == "latex" and not note.get("doi_upright"):
+                if self._lists.builder.format == "latex" and not note.get("doi_upright"):
                     citation.parent.insert(0, nodes.raw("", r"\normalfont{}", format="latex"))
                     note["doi_upright"] = True
             ids.update(note["ids"])
@@ -125,24 +137,23 @@ class ResolveCitations(SphinxPostTransform):
             if mark.get("refid") not in notes:
                 citation = mark["doi_note"].deepcopy()
                 citation["doi_around"] = Around("(", ")")
-                index = mark.parent.index(mark)
-                mark.parent[index : index + 1] = [nodes.Text(" ("), citation, nodes.Text(")")]
+                mark.parent.replace(mark, [nodes.Text(" ("), citation, nodes.Text(")")])
 
-    def _resolve(self, node: nodes.inline, lists: Lists, used_ids: set[str]) -> None:
+    def _resolve(self, node: nodes.inline) -> None:
         """Write a citation where it stands, which need not be the document that it was written in.
 
         Other extensions copy citations: ``todolist``, for instance, into another document. The copy may have
         been resolved already, so its content is written again from the attributes.
         """
+        lists = self._lists
         if is_copy(node):
             show_text(node, lists)
             return
 
         docname = self._docname_at(node)
-        self._set_id(node, docname, used_ids)
+        self._set_id(node, docname)
 
         written_in = node["doi_docname"]
-        scoped_list = lists.of_citations_in(written_in)
         # The lists lack the citations that this build leaves out
         cites = lists.cites_in(written_in).get(node.get("doi_id"), node["doi_cites"])
         keys = [cite.key for cite in cites]
@@ -156,11 +167,16 @@ class ResolveCitations(SphinxPostTransform):
             key = span.target
             if key is None:
                 node += text
-            else:
-                node += self._link(links[key].deepcopy(), text, key, docname, scoped_list, lists)
+                continue
+            link = links[key].deepcopy()
+            link[:] = text
+            self._lead_to_work(link, key, docname, lists.of_citations_in(written_in))
+            leads_somewhere = key not in lists.works or "refuri" in link or "refid" in link
+            node += link if leads_somewhere else text
 
-    def _show_titles(self, lists: Lists) -> None:
+    def _show_titles(self) -> None:
         """Show citations in the entries of the index, and in links that show titles or terms."""
+        lists = self._lists
         for index in self.document.findall(addnodes.index):
             docname = self._docname_at(index)
             index["entries"] = [lists.with_term(entry, docname) for entry in index["entries"]]
@@ -188,47 +204,37 @@ class ResolveCitations(SphinxPostTransform):
             parent = parent.parent
         return self._docname
 
-    def _set_id(self, node: nodes.inline, docname: str, used_ids: set[str]) -> None:
+    def _set_id(self, node: nodes.inline, docname: str) -> None:
         """Give a citation its id; a copy has none, as entries link back to the original."""
         id_ = node.get("doi_id")
         node["ids"] = [given for given in node["ids"] if given != id_]
         # Extensions resolve copies in a document of their own, which has no source
         is_original = docname == node["doi_docname"] and bool(self.document.get("source"))
-        if id_ is not None and is_original and id_ not in used_ids:
-            used_ids.add(id_)
+        if id_ is not None and is_original and id_ not in self._used_ids:
+            self._used_ids.add(id_)
             node["ids"].append(id_)
 
-    def _link(
-        self,
-        link: nodes.reference,
-        text: list[nodes.Node],
-        key: Key,
-        docname: str,
-        scoped_list: ScopedList,
-        lists: Lists,
-    ) -> list[nodes.Node]:
-        """Return the link of a work: to its entry, or else to its DOI or URL; its text if it has none of them.
+    def _lead_to_work(
+        self, link: nodes.reference, key: Key, docname: str, scoped_list: ScopedList
+    ) -> None:
+        """Make the link of a work lead to its entry, or else to its DOI or URL; as it is read it leads to a DOI.
 
-        :param link: the link as it was read, which leads to the DOI.
         :param key: the DOI, or the id of a work that has none.
         :param docname: the document that the citation stands in.
         :param scoped_list: the list of the citation.
         """
         link.attributes.pop("doi_typed", None)  # noted when the document was read
-        link[:] = text
-        work = lists.works.get(key)
+        work = self._lists.works.get(key)
         if work is None:
-            return [link]
+            return
 
         link.attributes.pop("support_smartquotes", None)  # the text is no longer the name
         url = work.csl.get("URL")
         if isinstance(key, str) and url:
             link["refuri"] = url
-        if scoped_list.references.get(key) is not None and lists.is_listed(work, scoped_list):
+        if scoped_list.references.get(key) is not None and self._lists.is_listed(work, scoped_list):
             id_ = entry_id(key, scoped_list.docname, scoped_list.scope)
-            _lead_to(link, lists.builder, docname, scoped_list.docname, id_)
-        leads_somewhere = "refuri" in link or "refid" in link
-        return [link] if leads_somewhere else text
+            _lead_to(link, self._lists.builder, docname, scoped_list.docname, id_)
 
 
 def _target_id(link: nodes.reference) -> str:

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 def report_unknown(survey: Survey, contents: Contents) -> None:
     """Say how many DOIs of the pages could not be checked, or else how many works could not be read, and why."""
-    dois = contents.dois
+    dois = dict.fromkeys(use.doi for use in contents.all_uses)
     unknown = [survey.unknown[doi] for doi in dois if doi in survey.unknown]
     incomplete = [survey.incomplete[doi] for doi in dois if doi in survey.incomplete]
     if unknown:

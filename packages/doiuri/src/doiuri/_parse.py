@@ -46,10 +46,8 @@ _MAX_PORT = 65535
 _LONGEST_SHORT_CODE = 7
 _LINK_STARTS = ("https://", "http://", *(f"{host}/" for host in PROXY_HOSTS))
 _LINK_START_LENGTH = len("www.doi.org/")
-_PROXY_LINKS = (
-    *(f"https://{host}/" for host in PROXY_HOSTS),
-    *(f"http://{host}/" for host in PROXY_HOSTS),
-    *(f"{host}/" for host in PROXY_HOSTS),
+_PROXY_LINKS = tuple(
+    f"{scheme}{host}/" for scheme in ("https://", "http://", "") for host in PROXY_HOSTS
 )
 _PROXY_LINK_LENGTH = max(map(len, _PROXY_LINKS))
 # Characters that are never decoded, stripped or cut off, and a table that replaces all others

@@ -265,7 +265,12 @@ class _TagRemover:
             self._parts.append(" ")
             return
         if name in _SHIFTS and not self._rich:
-            self._shift(name, is_closing=is_closing)
+            if not is_closing:
+                self._scripts.append(len(self._parts))
+            elif self._scripts:
+                start = self._scripts.pop()
+                script = "".join(self._parts[start:])
+                self._parts[start:] = [_SHIFTS[name](script)]
             return
 
         rich_tag = self._rich_tag(tag[0], name, is_closing=is_closing) if self._rich else ""
@@ -273,15 +278,6 @@ class _TagRemover:
             self._parts.append(rich_tag)
         elif name not in _INLINE and prefix not in _PREFIXES:
             self._parts.append(tag[0])
-
-    def _shift(self, name: str, *, is_closing: bool) -> None:
-        """Begin what is raised or lowered, or replace it where it ends."""
-        if not is_closing:
-            self._scripts.append(len(self._parts))
-        elif self._scripts:
-            start = self._scripts.pop()
-            script = "".join(self._parts[start:])
-            self._parts[start:] = [_SHIFTS[name](script)]
 
     def _rich_tag(self, tag: str, name: str, *, is_closing: bool) -> str:
         """Return the tag of CSL's rich text for a tag, or "" if there is none."""

@@ -156,8 +156,7 @@ class NameEnds:
         while (stop := _STOP.search(text, end, limit)) is not None:
             end = stop.start()
             opener = _OPENER_OF.get(stop[0])
-            is_closing_bracket = opener is not None
-            if is_closing_bracket:
+            if opener is not None:  # a closing bracket
                 if not opened or text[opened[-1]] != opener:
                     break
                 opened.pop()

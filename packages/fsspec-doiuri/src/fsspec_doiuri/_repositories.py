@@ -306,7 +306,7 @@ def _dataverse(doi: DOI, repository: Repository, get: Get) -> Dataset:
     latest = f"{repository.api}/datasets/:persistentId/versions/:latest-published"
     try:
         data = get(f"{latest}?{query}")["data"]
-    except MissingError:
+    except MissingError:  # no data set has this DOI, but a file may
         entry = _dataverse_file(repository, get, query)
         data = {**entry.get("datasetVersion", {}), "files": [entry]}
 

@@ -137,10 +137,8 @@ class Web:
             encoding = response.headers.get("Content-Encoding", "").strip().lower()
             is_compressed = encoding in _GZIP
             sent_limit = limit
-            if is_compressed:
-                sent_limit += (
-                    limit // 64 + _CHUNK
-                )  # what cannot be compressed becomes a little longer
+            if is_compressed:  # what cannot be compressed becomes a little longer
+                sent_limit += limit // 64 + _CHUNK
 
             while size <= sent_limit:
                 piece = response.raw.read(_CHUNK, decode_content=False)

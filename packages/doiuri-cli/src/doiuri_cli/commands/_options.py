@@ -135,7 +135,8 @@ def make_config(config_file: str | None, *, isolated: bool = False, **options: o
         if value is None or value == ():
             continue
         key = name.replace("_", "-")
-        new = with_folder(key, _TABLE[key].read({f"--{key}": value}, "--"), os.getcwd())  # noqa: PTH109
+        checked = _TABLE[key].read({f"--{key}": value}, "--")
+        new = with_folder(key, checked, os.getcwd())  # noqa: PTH109
         # Patterns and codes to leave out are added to those in the file; other options replace it
         match name, values.get(name), new:
             case "exclude", tuple(old), tuple():

@@ -143,11 +143,13 @@ class LockDraft:
 
         lock: Literal["record", "exists"] = "record" if self.wanted.records else "exists"
         with open_resolver(self.config) as resolver:
+            # Existence first: it decides which of its names a mention means, and whose work is needed
             survey = Survey(resolver, self.config.budget, lock=lock)
             show = showing(progress)
             survey.ask(dict.fromkeys(due, Need.EXISTENCE), longer=mentions, show=show)
-            unknown = dict(survey.unknown)
+            unknown = dict(survey.unknown)  # from which a work that is found takes its DOI out
             self._statuses |= survey.statuses
+
             meant = list(self._meant(mentions).values())
             checked = [doi for doi in meant if doi in survey.statuses or doi in survey.unknown]
             survey.look_up_works(self._without_work(meant), show=show)

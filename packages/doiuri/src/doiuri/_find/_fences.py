@@ -61,30 +61,32 @@ def next_fence(text: str, start: int) -> Fence | None:
     """
     while (marks := _MARKS.search(text, start)) is not None:
         line_start = text.rfind("\n", start, marks.start()) + 1
-        fence = _FENCE.match(text, line_start)
-        if fence is None:
-            start = text.find("\n", marks.end())
-            if start < 0:
-                return None
-            continue
-
-        margin = fence["margin"].expandtabs(_TAB)
-        quotes = margin.count(">")
-        blanks = margin.rpartition(">")[2]
-        if quotes:
-            blanks = blanks.removeprefix(" ")
-        is_item = blanks.strip() != ""
-        return Fence(
-            line_start=line_start,
-            start=fence.start("run"),
-            end=fence.end(),
-            quotes=quotes,
-            blanks=len(blanks),
-            is_item=is_item,
-            run=fence["run"],
-            info=fence["info"].rstrip(),
-        )
+        line = _FENCE.match(text, line_start)
+        if line is not None:
+            return _fence(line)
+        start = text.find("\n", marks.end())
+        if start < 0:
+            return None
     return None
+
+
+def _fence(line: re.Match[str]) -> Fence:
+    """Return the fence that a line is: ``> 1. ~~~ r`` is an item in one quotation, with the info " r"."""
+    margin = line["margin"].expandtabs(_TAB)
+    quotes = margin.count(">")
+    blanks = margin.rpartition(">")[2]
+    if quotes:
+        blanks = blanks.removeprefix(" ")  # it belongs to the mark of the quotation
+    return Fence(
+        line_start=line.start(),
+        start=line.start("run"),
+        end=line.end(),
+        quotes=quotes,
+        blanks=len(blanks),
+        is_item=blanks.strip() != "",
+        run=line["run"],
+        info=line["info"].rstrip(),
+    )
 
 
 def fenced_block(text: str, opener: Fence) -> FencedBlock:

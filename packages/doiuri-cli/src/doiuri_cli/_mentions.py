@@ -207,9 +207,8 @@ class LocatedMention(NamedTuple):
     start: int  # offset in the file of its first character
     end: int  # offset after its last one
     field: bool  # whether it is the value of a field for a DOI
-    longer: tuple[
-        str, ...
-    ]  # the names that it may mean if the DOI does not exist; see ``untrimmed``
+    # the names that it may mean if the DOI does not exist; see ``untrimmed``
+    longer: tuple[str, ...]
     may_be_page: bool  # whether it counts only if the registry has it: a link without the "10/"
 
 
@@ -368,7 +367,7 @@ def _has_invisible_in_name(text: str) -> bool:
 
 
 def _one_in(text: str) -> Handle | None:
-    """Return the DOI in a text without characters that nobody sees; None if it has none, or several."""
+    """Return the DOI in a text without its characters that nobody sees; None if there is none, or several."""
     try:
         return find_one(text)
     except DOISyntaxError:

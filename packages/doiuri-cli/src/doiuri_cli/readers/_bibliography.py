@@ -94,9 +94,8 @@ class EntryWithoutDOI(NamedTuple):
 class Description(NamedTuple):
     """What an entry says."""
 
-    span: tuple[
-        int, int
-    ]  # where its DOI starts and ends; of an entry without one, where the entry does
+    # where its DOI starts and ends; of an entry without one, where the entry does
+    span: tuple[int, int]
     doi: str  # the text of its DOI; empty if it has none
     citation_key: str  # its citation key; empty if it has none
     title: str  # its title

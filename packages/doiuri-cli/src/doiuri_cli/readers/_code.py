@@ -136,7 +136,7 @@ def _parts_of_literal(text: str, span: tuple[int, int], opening: re.Match[str]) 
 
 
 def _part_of_value(text: str, span: tuple[int, int]) -> Part:
-    """Return a string that documents nothing: a program may compare it, so nothing is fixed.
+    """Return the part for a string that documents nothing: a program may compare it, so nothing is fixed.
 
     In a raw string, no backslash is an escape; but a name with one is rare.
     """

@@ -75,11 +75,11 @@ def _cells(text: str, delimiter: str) -> Iterator[tuple[int, re.Match[str]]]:
 @cache
 def _cell(delimiter: str) -> re.Pattern[str]:
     """Return the pattern of a cell, and of what ends it."""
-    other = rf"[^{re.escape(delimiter)}\r\n]*"
+    content = rf"[^{re.escape(delimiter)}\r\n]*"
     return re.compile(
         rf"""
-        (?: [ ]* " (?P<quoted> [^"]* (?: "" [^"]* )* ) (?P<close> " | \Z ) {other}
-        |   (?P<plain> {other} )
+        (?: [ ]* " (?P<quoted> [^"]* (?: "" [^"]* )* ) (?P<close> " | \Z ) {content}
+        |   (?P<plain> {content} )
         )
         (?P<end> {re.escape(delimiter)} | \r\n? | \n | \Z )
         """,

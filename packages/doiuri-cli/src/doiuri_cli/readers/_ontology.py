@@ -39,13 +39,15 @@ _ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[tbnrf\"'\\])")
 _CONTROLS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 _LINE = re.compile(r"[^\r\n]+")
-_OBO_ESCAPE = re.compile(
-    r"\\[][(){}:,]"
-)  # of a character of a name; OBO Flat File Format 1.4, §1.5
+# Of a character of a name; OBO Flat File Format 1.4, §1.5
+_OBO_ESCAPE = re.compile(r"\\[][(){}:,]")
 
 
 def read_ontology(source: Source) -> Iterator[Part]:
-    """Return the text: as XML, or else the comments, and without fixes the rest."""
+    """Return the text: as XML, or else the comments, and the rest without fixes.
+
+    Of the rest, literals with escapes are parts of their own, and blanks stand in their place.
+    """
     if _XML.match(source.text):
         yield from read_html(source)
     elif source.path.lower().endswith(".obo"):
@@ -63,7 +65,7 @@ def read_ontology(source: Source) -> Iterator[Part]:
 
 
 def _literals_with_escapes(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the literals that may mention DOIs and have escapes, which ``find`` knows not."""
+    """Yield start and end of the literals that may mention DOIs and have escapes, which ``find`` does not know."""
     if "\\" not in text:
         return
     for literal in _LITERAL.finditer(text):
@@ -82,6 +84,7 @@ def _meaning(escape: re.Match[str]) -> str:
 
 
 def _lines_of_obo(text: str) -> Iterator[Part]:
+    """Yield the lines that may mention a DOI, without their escapes; nothing is fixed."""
     for line in _LINE.finditer(text):
         if may_mention(line[0]):
             value, places = undo(text, [line.span()], _OBO_ESCAPE, lambda escape: escape[0][1])

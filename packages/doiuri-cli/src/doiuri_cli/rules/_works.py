@@ -52,6 +52,7 @@ def _status(entry: CitedWork, work: Work) -> _Difference | None:
 
 
 def _preprint(entry: CitedWork, work: Work) -> _Difference | None:
+    """Return that a work is a preprint of one that has been published, if it is."""
     published = work.published_version
     if published is None:
         return None

@@ -221,8 +221,8 @@ def _below(address: str, folder: str, where: str, instead: str) -> str:
     :raises ValueError: if the path leads out of the folder.
     """
     path = Path(folder, address)
-    is_inside = path.resolve().is_relative_to(Path(folder).resolve())
-    if ":" in address or not is_inside:  # a URL is no path
+    is_url = ":" in address
+    if is_url or not path.resolve().is_relative_to(Path(folder).resolve()):
         raise ValueError(
             f"{where}: {address!r} is not a path below {folder}; name it with {instead}"
         )

@@ -5,13 +5,16 @@ import time
 from email.utils import parsedate_to_datetime
 from random import Random
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 from xml.etree import ElementTree
 
 import pytest
+from doiuri import DOI, LINK, URI, encode
 from doiuri.rest import CSL_JSON
+from doiuri.testing.strategies import names
 from doiuri_proxy.pytest_plugin import Proxies
-from support.http import ask
+from hypothesis import example, given
+from support.http import Answer, ask
 from support.proxy_records import RECORDS, link, loc, record, value
 
 MAIN = "https://example.org/main"
@@ -272,19 +275,76 @@ def test_showurls_is_xml_whatever_attributes_locations_have(doi_proxy: Proxies) 
     assert (place.tag, place.attrib) == ("location", {"href": href, "data-x.y": '<"&', "A": "1"})
 
 
-@pytest.mark.parametrize(
-    ("form", "target"),
-    [
-        (b"hdl=10.1000%2F1", "http://www.doi.org/index.html"),
-        (b"hdl=+doi:10.1000/1+", "http://www.doi.org/index.html"),
-        (b"hdl=10.1000/x;y%26z%3F%2B%C3%BC", "https://example.org/odd"),
-    ],
-)
-def test_front_page_resolves(url: str, form: bytes, target: str) -> None:
-    """Forms in front of the resolution system decode what is typed (S-31)."""
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = ask(url, "/", "POST", form, headers)
-    assert (answer.status, answer.headers["location"]) == (302, target)
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def typed(url: str, text: str) -> Answer:
+    """Send what is typed into the front page's form, as browsers do."""
+    return ask(url, "/", "POST", b"hdl=" + quote_plus(text).encode(), FORM)
+
+
+def test_front_page_resolves(url: str) -> None:
+    """Forms in front of the resolution system decode what the browser has encoded (S-31)."""
+    answer = typed(url, " doi:10.1000/x;y&z?+ü ")
+    assert (answer.status, answer.headers.get("location")) == (302, "https://example.org/odd")
+
+
+@given(names())
+@example("10.1000/a b")
+@example("10.1000/50%25off")
+@example("10.1000/" + "".join(map(chr, range(0x21, 0x7F))))
+def test_the_form_takes_escapes_and_raw_characters_alike(url: str, name: str) -> None:
+    """Web forms accept encoded and raw characters, but "%" always begins an escape (S-32 S-33)."""
+    expected = ask(url, f"/{encode(name, URI)}")
+    every = "".join(f"%{octet:02x}" for octet in name.encode())
+    ways = {encode(name, URI), encode(name, LINK), every}
+    if name == name.strip():  # the form drops outer white space
+        ways.add(name.replace("%", "%25"))
+
+    for text in sorted(ways):
+        answer = typed(url, text)
+        seen = (answer.status, answer.headers.get("location"), answer.body)
+        told = (expected.status, expected.headers.get("location"), expected.body)
+        assert seen == told, f"{text!r} in the form is not {name!r}"
+
+
+TWINS = ["10.1000/50%off", "10.1000/50%25off", "10.1000/50%2525off"]
+
+
+@pytest.fixture
+def twins(doi_proxy: Proxies) -> str:
+    """The URL of a proxy with names that differ in how often "%" is escaped."""
+    return doi_proxy([link(name, f"https://example.org/{len(name)}") for name in TWINS]).url
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_escapes_are_decoded_once(twins: str, name: str) -> None:
+    """In the path, in the REST API, in Which RA and in the form: a stored name is literal (C-29)."""
+    written = name.replace("%", "%25")
+
+    found = {
+        "path": ask(twins, f"/{written}").headers.get("location"),
+        "form": typed(twins, written).headers.get("location"),
+        "API": ask(twins, f"/api/handles/{written}").json().get("handle"),
+        "Which RA": ask(twins, f"/doiRA/{written}").json(),
+    }
+
+    target = f"https://example.org/{len(name)}"
+    agency = [{"DOI": name, "status": "Unknown"}]
+    assert found == {"path": target, "form": target, "API": name, "Which RA": agency}
+
+
+@pytest.mark.parametrize("text", ["10.1000/50%off", "10.1000/50%%25off", "10.1000/50%"])
+def test_a_percent_sign_that_begins_no_escape_stays_one(twins: str, text: str) -> None:
+    """The clauses do not say what it means (S-33): the form reads it as ``DOI.parse`` does."""
+    name = DOI.parse(text).name
+    expected = ask(twins, f"/{encode(name, URI)}")
+    page = typed(twins, text)
+    assert (page.status, page.body) == (expected.status, expected.body), f"{text!r} is not {name!r}"
+
+
+def test_escapes_in_the_form_that_are_not_utf_8_are_refused(url: str) -> None:
+    assert typed(url, "10.1000/%FF").status == 400
 
 
 def test_front_page_without_a_name(url: str) -> None:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import unquote
 
 from doiuri.plugins import without_label
 from doiuri.records import ascii_upper, choose, locations_of, select
 
 from doiuri_proxy.http import _pages
-from doiuri_proxy.http._http import Response, unescape
+from doiuri_proxy.http._http import BadRequestError, Response, unescape
 from doiuri_proxy.http._targets import append, header_url, link_header, locations_xml
 from doiuri_proxy.records._files import is_handle
 from doiuri_proxy.records._metadata import accepts_page, citation_type
@@ -109,8 +110,21 @@ def _requested_handle(request: Request, params: Params) -> str:
     """Return the name in the path, or in the front page's form; it is not checked."""
     handle = _without_label(unescape(request.path))
     if not handle and request.method == "POST":
-        return _without_label(params.get("hdl", [""])[0].strip())
+        typed = params.get("hdl", [""])[0]
+        return _without_label(_decode_typed(typed.strip()))
     return handle
+
+
+def _decode_typed(text: str) -> str:
+    """Return the name that somebody typed, with or without escapes. Raises BadRequestError.
+
+    Handling of Special Characters, hex encoding: a form always reads "%" as the start of an escape. One that
+    starts none stands for itself, as in ``DOI.parse``.
+    """
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        raise BadRequestError(f"the escapes are not UTF-8: {text}") from None
 
 
 def _without_label(path: str) -> str:

@@ -187,9 +187,9 @@ def _is_harmless(text: str) -> bool:
 def _on_writing(text: str) -> tuple[Advice, ...]:
     """Return advice on what parsing a text decoded or dropped.
 
-    A link or URI is meant to have escapes. In a bare name, or after "DOI ", only a program writes them: it escapes
-    no letters and digits, as "10.1000/a%41" does, and leaves no percent sign as it is. An escape that no program
-    wrote may belong to the name.
+    Links and URIs have escapes. In a bare name, or after "DOI ", an escape may also belong to the name itself, so
+    its decoding is remarked on, unless a program wrote it. A program escapes no letters and digits, unlike
+    "10.1000/a%41", and leaves no percent sign unescaped, unlike "10.1000/a%2Fb%".
     """
     start, end = _parse.stripped(text)
     name_start = _parse.label_end(text, start, end)
@@ -201,8 +201,8 @@ def _on_writing(text: str) -> tuple[Advice, ...]:
     is_uri = has_label and text[name_start - 1] in ":/"
     escapes = _ESCAPE.findall(text, start, end)
     on_stray_percents = _on_stray_percents(text[start:end])
-    by_program = not on_stray_percents and not any(map(_ESCAPED_LETTER_OR_DIGIT.match, escapes))
-    if is_uri or not escapes or by_program:
+    are_by_program = not on_stray_percents and not any(map(_ESCAPED_LETTER_OR_DIGIT.match, escapes))
+    if is_uri or not escapes or are_by_program:
         return on_stray_percents
     message = (
         f"{_first_five(escapes)} was decoded; if it belongs to the name, escape the percent sign"
@@ -348,19 +348,20 @@ def _lost_character(doi: DOI) -> Advice | None:
 
 
 def _look_alike(doi: DOI) -> Advice | None:
-    """Return advice on characters such as the dash in "10.1000/a–b", without those at the end.
+    """Return advice on characters such as the dash in "10.1000/a–b".
 
-    Punctuation at the end has its own advice.
+    Not on punctuation at the end, for which the name gets other advice (``_punctuation``).
     """
     end = _punctuation_start(doi.name)
     name = doi.name[:end]
     usual = name.translate(_LOOK_ALIKES)
     has_latin = re.search("[A-Za-z]", name) is not None
-    if has_latin:  # without, Cyrillic and Greek letters are probably meant
+    if has_latin:  # else Cyrillic and Greek letters are probably meant
         usual = usual.translate(_TWINS)
     usual = "".join(map(_usual, usual))
 
-    characters = dict.fromkeys(name)  # each once, in order
+    # Each character once, in order; those that were replaced do not occur in the usual text
+    characters = dict.fromkeys(name)
     look_alikes = [character for character in characters if character not in usual]
     if not look_alikes:
         return None

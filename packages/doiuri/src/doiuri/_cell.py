@@ -52,9 +52,11 @@ def find_one(text: str) -> DOI | ShortDOI:
         names = ", ".join(doi.name for doi in mentioned)
         raise DOISyntaxError(text, 0, f"expected one DOI, not {len(mentioned)}: {names:.200}")
 
-    if not mentioned:
+    if not mentioned:  # DOI.parse reads more, such as a short DOI
         whole = _parsed(visible)
         return parse_name(text) if whole is None else whole  # an error is about the text as it is
+
+    # In prose, find has to end a name where it may also go on: "10.1000/a”b". In a cell, it goes on
     doi = mentioned[0]
     is_one_name = len(visible.split()) == 1 and visible.count("10.") <= 1
     if is_one_name:

@@ -60,7 +60,7 @@ class Handle(Immutable):
         text = exact(text)
         if cls is Handle:
             name = _parse.read_quickly(text)
-            if name:
+            if name:  # a valid DOI, so it need not be checked
                 return cls._kind_of(name)._unchecked(name)
         spelling = _parse.read(text)
         kind = cls._kind_of(spelling.name)

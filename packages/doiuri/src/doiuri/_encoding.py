@@ -46,7 +46,8 @@ class Profile(Immutable):
         put(self, "name", name)
         put(self, "safe", safe)
         put(self, "slashes", slashes)
-        # changes every unsafe byte and no other: a text that it leaves as it is needs no escape
+        # The fastest way to ask whether a text needs an escape: the table replaces each unsafe byte by the next
+        # unsafe one, and no other byte, so a text without unsafe bytes stays the same
         put(self, "_changes_unsafe", bytes.maketrans(unsafe, unsafe[1:] + unsafe[:1]))
 
     def __repr__(self) -> str:

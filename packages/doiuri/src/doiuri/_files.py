@@ -94,7 +94,8 @@ def _keep_attributes(target: Path, status: os.stat_result, draft: Path) -> None:
     """Give a draft the owner, group, permissions and extended attributes of its target."""
     from shutil import copystat  # slow to import
 
-    # The group alone may be set by others than root, too. First these: they clear some permissions
+    # Before the permissions, some of which a new owner clears. The group on its own, -1 for no change: others
+    # than root may set it, but not the owner
     for owner, group in ((-1, status.st_gid), (status.st_uid, -1)):
         with suppress(OSError, AttributeError):  # Windows has no owners
             os.chown(draft, owner, group)

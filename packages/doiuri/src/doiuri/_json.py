@@ -45,7 +45,7 @@ def dump(value: object, *, indent: int | None = None, sort: bool = False) -> str
         raise Malformed("JSON nested too deeply") from None
     try:
         text.encode()
-    except UnicodeEncodeError:
+    except UnicodeEncodeError:  # a lone surrogate: then all that is not ASCII is escaped
         return _encoder(indent, sort, ensure_ascii=True).encode(value)
     return text
 

@@ -106,12 +106,14 @@ class Option:
         if value == "" and (self.variable is not None or self.default in (None, ())):
             value = None
 
-        says_nothing = value is None or where not in given
-        if says_nothing and self.variable is not None:
+        # Nothing is given: the variable counts
+        is_given = where in given and value is not None
+        if not is_given and self.variable is not None:
             where = self.variable
             variables = os.environ if environ is None else environ
             value = variables.get(where) or self.default
 
+        # None is given, or the default
         if value is None:
             return self.default if self.none is None else self.none
         try:
@@ -233,7 +235,7 @@ def number(unit: str, *, whole: bool = False, zero: bool = False) -> Callable[[o
 
 
 def _whole_number(value: object) -> int | None:
-    """Return a value as an integer; None if it is none."""
+    """Return a value as an integer; None if it is not one."""
     if isinstance(value, int | str) and not isinstance(value, bool):
         with suppress(ValueError):
             return int(value)

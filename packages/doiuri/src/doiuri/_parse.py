@@ -100,10 +100,10 @@ class Spelling:
 
 
 def _uri_without_invisible(text: str) -> "str | None":
-    """Return the URI of the DOI that a text is without the characters that nobody sees.
+    """Return the URI of the DOI that remains when the invisible characters of a text are dropped.
 
-    A zero-width space before "10.1000/182" is such a character. Return None if the text has none of them, or is
-    not a DOI without them either.
+    For a zero-width space and "10.1000/182", that is "doi:10.1000/182". Return None if the text has no invisible
+    character, or if what remains is not a DOI.
     """
     import re  # slow to import, and rarely needed
 
@@ -163,10 +163,14 @@ def read(text: str) -> Spelling:
 
 
 def _read_labelled(text: str, start: int, end: int) -> Spelling:
-    """Read a name with a label, as in "urn:doi:10.1000:182", or a link; "DOI" may precede either."""
+    """Read a name with a label, as in "urn:doi:10.1000:182", or a link, as in "DOI https://doi.org/10.1000/182".
+
+    After a label with a colon, as in "doi:10.1000/1?a", it is ambiguous whether the "?" belongs to the name.
+    """
     name_start = label_end(text, start, end)
     has_label = name_start > start
-    if not has_label or (text[start] in "dD" and is_link(text, name_start, end)):
+    is_doi_before_link = has_label and text[start] in "dD" and is_link(text, name_start, end)
+    if not has_label or is_doi_before_link:
         return _read_linked(text, name_start, end, PROXY_HOSTS, lenient=True)
 
     name = unescape(text, name_start, end, lenient=True)
@@ -207,10 +211,9 @@ def label_end(text: str, start: int, end: int) -> int:
     >>> label_end("DOI: 10.1000/182", 0, 16), label_end("doing", 0, 5)
     (5, 0)
     """
-    head = text[start : min(start + 9, end)].lower()
-    # not head: "doİ" in lower case begins with "doi", too
+    # Not the lower case of a longer text: that of "doİ" begins with "doi", too
     if text[start : start + 3].lower() != "doi":
-        return start + _label_length(head)
+        return start + _label_length(text[start : min(start + 9, end)].lower())
 
     after_doi = text[start + 3 : end].lstrip(_BLANKS)
     name = after_doi.removeprefix(":").lstrip(_BLANKS)
@@ -226,8 +229,8 @@ def label_end(text: str, start: int, end: int) -> int:
 def _second_label(text: str, start: int, end: int) -> int | None:
     """Return where the second of two labels or links begins; None if there are not two.
 
-    Programs write them: "doi:doi:10.1000/182", "doi:https://doi.org/10.1000/182",
-    "https://doi.org/https://doi.org/10.1000/182".
+    Programs write them: "doi:doi:10.1000/182" and "doi:https://doi.org/10.1000/182", where the second begins at 4,
+    and "https://doi.org/https://doi.org/10.1000/182".
     """
     if text[start : start + 4].lower() == "doi:":
         second = start + 4
@@ -401,14 +404,14 @@ def _is_proxy(authority: str, hosts: tuple[str, ...]) -> bool:
     if not authority.isascii():
         return authority in hosts  # its lower case could be ASCII: that of the Kelvin sign is "k"
     authority = authority.lower()
-    if authority in hosts:
-        return True
     lower_hosts = {host.lower() for host in hosts}
     if authority in lower_hosts:
         return True
 
     host, colon, port = authority.rpartition(":")
-    if not colon or (port and not port.isdecimal()):
+    # A port may have no digits, as in "doi.org:" (RFC 3986 §3.2.3)
+    has_port = colon and (not port or port.isdecimal())
+    if not has_port:
         return authority.removesuffix(".") in lower_hosts
     is_port = not port or (len(port) <= 5 and int(port) <= _MAX_PORT)
     return is_port and host.removesuffix(".") in lower_hosts
@@ -577,6 +580,7 @@ def source_position(text: str, start: int, count: int) -> int:
     'b'
     """
     position = start
+    # From escape to escape, as long as the next one is among the characters that remain to be counted
     while 0 <= (percent := text.find("%", position)) < position + count:
         count -= percent - position + 1
         position = percent + _escaped_length(text, percent)

@@ -264,6 +264,8 @@ class _TagRemover:
         if name in _BLOCKS and prefix in {"", "jats"}:
             self._parts.append(" ")
             return
+
+        # A script in plain text: its characters are replaced at its end
         if name in _SHIFTS and not self._rich:
             if not is_closing:
                 self._scripts.append(len(self._parts))
@@ -274,9 +276,10 @@ class _TagRemover:
             return
 
         rich_tag = self._rich_tag(tag[0], name, is_closing=is_closing) if self._rich else ""
+        is_text = name not in _INLINE and prefix not in _PREFIXES  # "<T>" in "Vec<T>"
         if rich_tag:
             self._parts.append(rich_tag)
-        elif name not in _INLINE and prefix not in _PREFIXES:
+        elif is_text:
             self._parts.append(tag[0])
 
     def _rich_tag(self, tag: str, name: str, *, is_closing: bool) -> str:

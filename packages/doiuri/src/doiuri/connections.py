@@ -236,10 +236,10 @@ class _GuardedConnection(_Connection):
     def request(self, *args: Any, **kwargs: Any) -> None:
         """Send a request over this connection, which may be a kept one, or not open yet."""
         guard = self._guard = _current.get() or Guard()
-        was_opened_for_it = guard._connection is self  # urllib3 may call connect() before
+        was_opened_for_it = guard._connection is self  # by connect(), which urllib3 may call before
         guard.reused = self.sock is not None and not was_opened_for_it
         if self.sock is None:
-            # here, too: a recorder may call connect() when it is too late
+            # not only in connect(): a recorder may call that too late
             guard._in_time(partial(guard._check_host, self))
         else:
             guard._connection = self

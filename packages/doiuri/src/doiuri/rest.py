@@ -163,7 +163,7 @@ def record_url(
 
 
 def _indexes(index: int | Sequence[int]) -> Sequence[int]:
-    """Return one or several indices as a sequence; raise TypeError if they are none."""
+    """Return one or several indices as a sequence; raise TypeError for anything else."""
     indexes = (index,) if isinstance(index, int) else index
     are_bytes = isinstance(indexes, bytes | bytearray)
     if are_bytes or not all(isinstance(number, int) for number in indexes):

@@ -105,10 +105,12 @@ class AsciiDoc(Scanner):
                 return (), token.end()
 
     def _enclosed(self, token: re.Match[str], end: int) -> Construct | None:
-        """Return the construct of a passthrough or a mark; None if it is part of a name, or nothing closes it.
+        """Return the construct of a passthrough or of an opening mark; None if it is an ordinary character.
 
-        A passthrough, ``+10.1000/a_b_+``, is read as it is. Of formatted text, ``_10.1000/182_``, only the opening
-        mark is the construct: the text goes on as running text, and its closing mark is remembered.
+        It is one if it is part of a name, or if nothing closes it. A passthrough, ``+10.1000/a_b_+``, is a
+        construct with its content, which is read as it is. Of formatted text, ``_10.1000/182_``, only the opening
+        mark is the construct: what follows is running text, in which the closing mark, which is remembered, ends
+        names.
         """
         is_mark = token.lastgroup == "mark"
         if is_mark and not self._may_open(token):
@@ -137,8 +139,9 @@ class AsciiDoc(Scanner):
         after = self.text[token.end() : token.end() + 1]
         if before == token[0][0] or before in _NOT_BEFORE_MARK:
             return False
+        is_before_text = after.strip() != ""
         is_in_word = before.isascii() and before.isalnum()
-        return bool(after.strip()) and not is_in_word
+        return is_before_text and not is_in_word
 
     def _closer(self, opener: str, start: int, end: int) -> re.Match[str] | None:
         """Return what closes the text that an opener begins at ``start``; None if nothing does before ``end``."""

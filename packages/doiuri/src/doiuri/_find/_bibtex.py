@@ -121,7 +121,7 @@ class BibTeX(Scanner):
         super().__init__(text)
         self._protective: set[int] = set()  # closing braces that only protect a part of a name
 
-    def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:  # noqa: ARG002 - values go on
+    def meaning(self, token: re.Match[str], end: int) -> str | Construct | None:  # noqa: ARG002 - a value may contain the end of a block
         """Return what readers see for an escape or a brace, or the construct of a command or a field."""
         match token.lastgroup:
             case "escape":
@@ -137,13 +137,14 @@ class BibTeX(Scanner):
                 if field:
                     return self._value(token.end(), labelled=field == "doi")
                 return None
-            case _:
+            case _:  # any other command, at which a name ends
                 return (), token.end()
 
     def _value(self, start: int, *, labelled: bool) -> Construct:
         """Return the construct of the value whose delimiter is just before ``start``.
 
-        If the value is not one DOI, it is running text: the construct is empty.
+        It ends with the value if that is one DOI. Any other value is running text: the construct is empty, and
+        ends at ``start``.
 
         :param labelled: whether the field or command is for DOIs.
         """
@@ -195,7 +196,10 @@ class BibTeX(Scanner):
         return True
 
     def _is_in_name(self, place: int) -> bool:
-        """Return whether a name may go on after the opening brace at ``place``, as in ``10.1000/{ABC}``."""
+        """Return whether a name may go on after the opening brace at ``place``, as in ``10.1000/{ABC}``.
+
+        The text between "10." and the brace must be without white space and quotation marks.
+        """
         if self.text[place - 1 : place] in _NOT_IN_NAMES:
             return False
         start = self.text.rfind("10.", max(0, place - _NAME_LENGTH), place)

@@ -153,6 +153,8 @@ class NameEnds:
         if text.startswith("<", start) and text[start + 1 : start + 2].isalnum():
             opened.append(start)  # not a tag: it would leave nothing of the name
             end += 1
+
+        # From one character that may end the name to the next
         while (stop := _STOP.search(text, end, limit)) is not None:
             end = stop.start()
             opener = _OPENER_OF.get(stop[0])

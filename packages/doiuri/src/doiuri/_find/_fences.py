@@ -71,10 +71,13 @@ def next_fence(text: str, start: int) -> Fence | None:
 
 
 def _fence(line: re.Match[str]) -> Fence:
-    """Return the fence that a line is: ``> 1. ~~~ r`` is an item in one quotation, with the info " r"."""
+    """Return the fence that a line is: ``> 1. ~~~ r`` is an item in one quotation, with the info " r".
+
+    Before its tildes stand the mark of the quotation, with its blank, and the three characters of the item's.
+    """
     margin = line["margin"].expandtabs(_TAB)
     quotes = margin.count(">")
-    blanks = margin.rpartition(">")[2]
+    blanks = margin.rpartition(">")[2]  # or the mark of an item
     if quotes:
         blanks = blanks.removeprefix(" ")  # it belongs to the mark of the quotation
     return Fence(

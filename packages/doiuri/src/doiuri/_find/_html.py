@@ -128,16 +128,17 @@ class HTML(Scanner):
 
         Readers see no white space around a milestone inside a name, either: "10.1000/a <lb/> b" is 10.1000/ab.
         """
-        text_start = start
+        previous_end = start  # of an edit; the white space before it was read
         without_space: list[Stretch] = []
         for edit in edits:
             if _MILESTONE.match(self.text, edit.start):
-                before = self.text[max(start, edit.start - _LONGEST_SPACE) : edit.start]
+                before = self.text[max(previous_end, edit.start - _LONGEST_SPACE) : edit.start]
                 space_start = edit.start - len(before) + len(before.rstrip())
-                edit = Stretch(max(start, space_start), self._after_space(edit.end), "")  # noqa: PLW2901
+                space_end = self._after_space(edit.end)
+                edit = Stretch(max(previous_end, space_start), space_end, "")  # noqa: PLW2901
             without_space.append(edit)
-            start = edit.end
-        return super().running_text(text_start, end, without_space)
+            previous_end = edit.end
+        return super().running_text(start, end, without_space)
 
     def _is_in_name(self, start: int, end: int) -> bool:
         """Return whether the milestone ``text[start:end]`` stands inside a name, as in "10.1000/ab<lb/>cd12".
@@ -236,7 +237,7 @@ def _in_attributes(text: str, start: int, end: int) -> Iterator[MentionSpan]:
     for attribute in _ATTRIBUTE.finditer(text, start, end):
         if attribute.lastindex == 1:
             continue  # no value
-        value = attribute.span(attribute.lastindex or 0)
+        value = attribute.span(attribute.lastindex or 0)  # of the group that matched: quoted or not
         if text.find("10", *value) < 0:
             continue
         if attribute[1].lower() in _URLS:

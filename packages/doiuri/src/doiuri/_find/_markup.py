@@ -148,14 +148,15 @@ class VisibleText:
         """Return where in the source the character at an offset of the text starts."""
         number = self._stretch_number(offset)
         stretch = self._stretches[number]
-        # What readers see may be longer than the stretch.
+        # What readers see may be longer than the stretch: its second character has no place of its own
         return min(stretch.start + offset - self._offsets[number], stretch.end)
 
     def _source_end(self, offset: int) -> int:
         """Return where in the source the character before an offset of the text ends."""
         number = self._stretch_number(offset - 1)
         stretch = self._stretches[number]
-        if offset < self._offsets[number + 1]:
+        is_inside = offset < self._offsets[number + 1]
+        if is_inside:
             return stretch.start + offset - self._offsets[number]
 
         # The closing brace of "10.1000/{ABC}", which nobody sees, belongs to the mention.
@@ -259,9 +260,9 @@ class Scanner(ABC):
         self._block_end = 0  # of the block that was read last
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
-        """Return where to start reading for ``place``, and where to stop: around the paragraph or the like.
+        """Return start and end of the block that ``place`` is in, such as a paragraph.
 
-        The start is in no construct, and not before ``begin``.
+        Reading starts there, or at ``begin`` if that is nearer: both are in no construct.
         """
         if place >= self._block_end:
             begin = max(begin, self._line_after_boundary(begin, place))

@@ -248,7 +248,7 @@ def delimited(
 def whole(value: str, *, labelled: bool, link: bool) -> MentionSpan | None:
     """Return the mention that a delimited ``value`` is as a whole, or None.
 
-    A value may end in what ends no name in running text: ``doi = {10.1000/a.}``.
+    Its name may end with any character, as in ``doi = {10.1000/a.}``: the delimiter says where it ends.
 
     :param labelled: whether the value has a label, so that any name counts.
     :param link: whether the value is a link, where ``#`` and ``?`` end the name and white space does not.

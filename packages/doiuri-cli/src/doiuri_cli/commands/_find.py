@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-from doiuri import Handle
 
 from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Runner, examined, inputs_of, with_entry_keys
@@ -74,9 +73,8 @@ def _unique(mentions: Iterable[LocatedMention]) -> Iterator[LocatedMention]:
     """Yield the first mention of each DOI."""
     seen = set()
     for mention in mentions:
-        key = Handle.from_name(mention.name or "").key
-        if key not in seen:
-            seen.add(key)
+        if mention.key not in seen:
+            seen.add(mention.key)
             yield mention
 
 

@@ -159,14 +159,13 @@ def _fixes(count: int) -> str:
 
 
 def count_corrections(findings: Iterable[Finding]) -> int:
-    """Return how many findings have a fix that changes the DOI."""
-    return sum(_is_correction(finding) for finding in findings)
-
-
-def _is_correction(finding: Finding) -> bool:
-    """Return whether a finding has a fix that changes the DOI, and does not add one."""
-    is_other = finding.fix is not None and finding.fix.name is not None
-    return is_other and finding.code not in SEARCH_CODES
+    """Return how many findings have a fix that changes the DOI, and does not add one."""
+    count = 0
+    for finding in findings:
+        changes_doi = finding.fix is not None and finding.fix.name is not None
+        if changes_doi and finding.code not in SEARCH_CODES:
+            count += 1
+    return count
 
 
 IF_CONFIRMED = "if only the corrected DOI exists"

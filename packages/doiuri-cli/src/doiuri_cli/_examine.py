@@ -113,7 +113,8 @@ def examine(source: Source, config: Config) -> FileReport:
         findings = [finding._replace(fix=None) for finding in findings]
     recorded = False
     in_test_data = False
-    has_safe_fixes = kind != "source"  # of which it is not known what comments and strings are
+    # In a file of type "source", comments and strings are not told apart, and a program may compare strings
+    has_safe_fixes = kind != "source"
     is_named = os.path.abspath(source.path) in config.searched  # noqa: PTH100
     if (located or findings) and not is_named:
         recorded = is_recorded(source, kind, config.searched)
@@ -190,7 +191,8 @@ def _entries_in_columns(mentions: Iterable[LocatedMention]) -> Iterator[CitedWor
 def with_works_to_search(report: FileReport, source: Source, config: Config) -> FileReport:
     """Return the report on a file with its works without a DOI, if they are searched for.
 
-    There are none in a file that cannot be parsed, and none of which a comment lets the finding be ignored.
+    There are none in a file that cannot be parsed. A work whose finding a comment ignores is left out, so that
+    it is not sent to anyone.
     """
     is_searched = not SEARCH_CODES.isdisjoint(config.codes_for(source.path))
     if not is_searched or report.in_test_data:
@@ -248,7 +250,7 @@ def judge(
         findings = list(_with_corrections(findings, answers.meant))
         findings = list(_without_form_of_dead(findings))
     findings.sort(key=_order)
-    if not config.columns:
+    if not config.columns:  # with columns, an entry is a whole column, and each cell counts
         findings = list(_once(findings))
     if report.in_test_data:
         findings = [finding._replace(in_test_data=True) for finding in findings]
@@ -414,8 +416,8 @@ def _checker(
 ) -> Callable[[Ignore, str], bool]:
     """Return a function that says whether a code was checked on the lines that a comment is for.
 
-    It was not if it is not wanted, or if an answer that it depends on is missing there: then nobody can say that
-    the comment is not needed.
+    A code was not checked if it is not wanted, or if it depends on the status or the work of a DOI there that is
+    not known. A comment for it may then be needed.
     """
     undescribed: set[_CellAndLine] = set()  # where a DOI's work is not known
     unknown: set[_CellAndLine] = set()  # where a DOI's status is not known
@@ -445,7 +447,10 @@ def _checker(
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings; of those on one DOI in several fields of an entry that have no fix, the first."""
+    """Yield the findings, without those that repeat the code and the DOI of an earlier one in the same entry.
+
+    A finding with a fix is no repetition: each field has to be fixed.
+    """
     seen = set()
     for finding in findings:
         entry = finding.location.entry

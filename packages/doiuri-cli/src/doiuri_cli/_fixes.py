@@ -205,6 +205,7 @@ def _left_of_search(
     """Return the findings of a search whose DOI was not written, each where its entry is by now."""
     from doiuri_cli.readers._without_doi import works_without_doi  # rarely needed
 
+    # The works that still have no DOI are in the same order as before, so that the old places match the new ones
     written = {finding.location for finding in findings if finding.fix in with_dois.fixes}
     all_old = (work.location for work in works_without_doi(before))
     old = [location for location in all_old if location not in written]
@@ -252,10 +253,10 @@ class _Proved(NamedTuple):
 def _proved(version: Version, fixes: Sequence[Fix], config: Config, prove: Prove) -> _Proved:
     """Return the file with each fix that can be proved with those before it.
 
-    They are tried together, and then by halves: one by one would take quadratic time.
+    They are tried together, and if that fails by halves: one by one would take quadratic time.
     """
     proved: Sequence[Fix] = ()
-    proven = version
+    fixed = version  # with the fixes that are proved
     refused: dict[Fix, str] = {}
     waiting = [fixes]  # the last is tried next
     while waiting:
@@ -264,7 +265,7 @@ def _proved(version: Version, fixes: Sequence[Fix], config: Config, prove: Prove
             continue
         together = [*proved, *tried]
         try:
-            proven = prove(version, together, config)
+            fixed = prove(version, together, config)
         except ProofError as error:
             if len(tried) == 1:
                 refused[tried[0]] = str(error)
@@ -273,7 +274,7 @@ def _proved(version: Version, fixes: Sequence[Fix], config: Config, prove: Prove
             waiting += tried[middle:], tried[:middle]
         else:
             proved = together
-    return _Proved(proven, proved, refused)
+    return _Proved(fixed, proved, refused)
 
 
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:
@@ -296,7 +297,9 @@ def apply(text: str, fixes: Sequence[Fix]) -> str:
 
 
 def prove_corrections(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
-    """Return the file with the fixes, read again: the same DOIs are in it in the same order.
+    """Return the file with the fixes, read again: it mentions the DOIs that it should, in the same order.
+
+    They are those of before, except where a fix changes one on purpose.
 
     :raises ProofError: if the encoding cannot represent the text, or if the reader reads other parts or other
         DOIs, or in another order.
@@ -383,9 +386,9 @@ def _outline(source: Source) -> list[tuple[object, ...]]:
 
 
 def _expected(mentions: Sequence[LocatedMention], fixes: Sequence[Fix]) -> list[str | None]:
-    """Return the names that the fixed text must have: the old ones, but for those that a fix changes on purpose.
+    """Return the names that the fixed text must mention, in order.
 
-    Such a fix touches the mention whose name it changes.
+    They are the old ones, but a fix that changes a DOI has a name: it replaces that of the mention it touches.
     """
     names = [mention.name for mention in mentions]
     for fix in fixes:

@@ -154,7 +154,7 @@ class Mention(NamedTuple):
             return Handle.parse(f"10/{suffix}")
         if self.part.field and not self.text.isprintable():
             return _one_in(self.text)
-        if "10/" not in self.text:
+        if "10/" not in self.text:  # no short DOI, which parsing would take long to find out
             return None
 
         try:
@@ -332,7 +332,7 @@ def _field(part: Part) -> Iterator[Mention]:
 def _is_left_out(text: str, syntax: str) -> bool:
     """Return whether the text of a field is still to be filled in, or says that there is no DOI.
 
-    Of the latter, styles of BibTeX would make a link.
+    In BibTeX, "n/a" is not left out: styles would make a link of it.
     """
     return _is_placeholder(text) or (syntax != "bibtex" and _says_none(text))
 
@@ -375,9 +375,9 @@ def _one_in(text: str) -> Handle | None:
 
 
 def _matches_in_field(part: Part) -> Iterator[Match]:
-    """Yield what ``find`` finds in a field, without one name alone, of which it would trim the end.
+    """Yield what ``find`` finds in a field; nothing if the field is a single name, whose end it would trim.
 
-    In TeX, it trims nothing of a name in braces.
+    In TeX, it trims nothing in braces, so the field is searched as ``doi={…}``.
     """
     if part.syntax in {"bibtex", "tex"}:
         before = "doi={"
@@ -460,6 +460,7 @@ def _is_target(text: str, start: int, end: int, syntax: str) -> bool:
     if pattern is None:
         return False
     closing = _CLOSING.get(text[start - 1 : start], "")
+    # At the end of the text, nothing has to close the target: "" is in any text
     if text[end : end + 1] not in closing:
         return False
     first = max(0, start - _BEFORE_LENGTH)

@@ -323,9 +323,9 @@ _TEST_PREFIX = "10.5072/"  # DataCite's, for tests: nothing is registered
 
 
 def _test_prefix_once(reports: list[FileReport]) -> list[FileReport]:
-    """Return the reports with the first finding only of those on DataCite's test prefix.
+    """Return the reports with a single finding on DataCite's test prefix, the first.
 
-    Test data and other files have one each, for people do not see that in test data.
+    One in test data does not count as the first, since only ``--all`` shows it: such data has one of its own.
     """
     once: list[FileReport] = []
     is_reported = {True: False, False: False}  # in test data, and elsewhere

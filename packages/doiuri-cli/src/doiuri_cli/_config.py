@@ -112,9 +112,9 @@ class Config(NamedTuple):
 
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    """Return the expression for a pattern of names: ASCII letters match in upper and lower case.
+    """Return the expression for a pattern of names, in which only ``*`` has a meaning; case does not count.
 
-    A text between two stars is matched where it occurs first, so that the time is not exponential.
+    ``fnmatch`` matches a text between two stars where it occurs first, so that the time is not exponential.
     """
     return re.compile(fnmatch.translate(_NO_STAR.sub(r"[\g<0>]", pattern)), re.IGNORECASE)
 
@@ -202,31 +202,33 @@ def _values(table: Values, file: Path) -> Values:
         if key not in OPTIONS:
             raise ValueError(f"{where}: unknown key{hint(key, OPTIONS)}")
 
+        # Of the file alone: ``make_config`` reads the variables, which take precedence
         checked = OPTIONS[key].read({where: value}, prefix, environ={})
-        is_path = key in _INSTEAD and checked != ":memory:"
-        if is_path and checked:
-            checked = _below(checked, folder, where, _INSTEAD[key])
+        if key in _INSTEAD and checked not in {"", None, ":memory:"}:
+            checked = _below(checked, folder, where, key)
+
         name = key.replace("-", "_")
-        if key == "ignore" and isinstance(checked, tuple):  # a table is for DOIs
+        if key == "ignore" and isinstance(checked, tuple):  # a table of DOIs, not a list of codes
             name = "ignored_dois"
         values[name] = with_folder(key, checked, folder)
     return values
 
 
-def _below(address: str, folder: str, where: str, instead: str) -> str:
+def _below(address: str, folder: str, where: str, key: str) -> str:
     """Return a path from a configuration file, which is untrusted: nothing outside the tree is written.
 
+    The path of the lock file is as short as possible, since messages name it.
+
     :param where: the file and the key, for the message.
-    :param instead: the option or the variable that may name a path elsewhere.
     :raises ValueError: if the path leads out of the folder.
     """
     path = Path(folder, address)
     is_url = ":" in address
     if is_url or not path.resolve().is_relative_to(Path(folder).resolve()):
         raise ValueError(
-            f"{where}: {address!r} is not a path below {folder}; name it with {instead}"
+            f"{where}: {address!r} is not a path below {folder}; name it with {_INSTEAD[key]}"
         )
-    return _relative(path) if instead == "--lock" else str(path)
+    return _relative(path) if key == "lock" else str(path)
 
 
 def with_folder(key: str, value: object, folder: str) -> object:

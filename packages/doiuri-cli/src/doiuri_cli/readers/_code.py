@@ -93,10 +93,10 @@ def parts_of_code(text: str) -> Iterator[Part]:
     for token in _TOKEN.finditer(text):
         depth = _depth(text[place : token.start()], depth)
         place = token.end()
-        kind = _kind(token)
-        content = token[kind]
-        if content is None:
+        kind = token.lastgroup  # of the content
+        if kind is None:
             continue
+        content = token[kind]
         is_wanted = may_mention(content) or (cites and _cites_doi(text, token.start()))
         if not is_wanted:
             continue
@@ -109,13 +109,6 @@ def parts_of_code(text: str) -> Iterator[Part]:
             yield from _parts_of_literal(text, token.span(kind), opening)
         elif "/" in content:
             yield _part_of_value(text, token.span(kind))
-
-
-def _kind(token: re.Match[str]) -> str:
-    """Return what a token is: the name of the group that has its content."""
-    if token["comment"] is not None:
-        return "comment"
-    return "long" if token["quotes"] else "short"
 
 
 def _parts_of_literal(text: str, span: tuple[int, int], opening: re.Match[str]) -> Iterator[Part]:
@@ -171,13 +164,18 @@ def _depth(code: str, depth: int) -> int:
 
 
 def _opening(text: str, token: re.Match[str], depth: int) -> re.Match[str] | None:
-    """Return what is before a string, up to its prefix; None if it documents nothing."""
+    """Return what is before a string, up to its prefix; None if it documents nothing.
+
+    It is the call of duecredit, as in ``Doi("10.1000/182")``, or the beginning of the line of a docstring.
+
+    :param depth: how many brackets are open before the string; within brackets, a string is no docstring.
+    """
     start, end = token.span()
     call = _call(text, start)
     if call is not None and _AFTER_ARGUMENT.match(text, end):
         return call
 
-    # A docstring begins its line, but for what _BEFORE has, and ends it
+    # A docstring begins its line, but for what _BEFORE has, and ends it. Of a long line, only the end is read
     first = max(0, start - _LONGEST_LINE)
     line = max(text.rfind("\n", first, start), text.rfind("\r", first, start), first - 1) + 1
     is_too_long = line == first and first > 0

@@ -58,7 +58,7 @@ def parts_in_code(text: str, prose: str) -> Iterator[Part]:
 
     Both begin a line there: ``@article{…}``, ``doi: 10.1000/1``. In comments of HTML, they do not count.
 
-    :param prose: the text with blanks in the place of code.
+    :param prose: the text with blanks in the place of code; the text itself if it has no code.
     """
     if prose is text:
         return
@@ -246,15 +246,10 @@ _LITERAL = re.compile(r"``(?=\S)[^`]*(?:`(?!`)[^`]*)*``")
 
 
 def read_rst(source: Source) -> Iterator[Part]:
-    """Return the whole text, with blanks in the place of what is not read."""
-    yield from parts_of_rst(source.text)
-
-
-def parts_of_rst(text: str) -> Iterator[Part]:
     """Return reStructuredText without code, and the entries of bibliographies in its code."""
-    prose = rst_without_code(text)
+    prose = rst_without_code(source.text)
     yield Part(prose, "rst")
-    yield from parts_in_code(text, prose)
+    yield from parts_in_code(source.text, prose)
 
 
 def rst_without_code(text: str) -> str:
@@ -275,7 +270,11 @@ def _rst_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _literal_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the blocks after ``::`` at the end of a paragraph."""
+    """Yield start and end of the blocks after ``::`` at the end of a paragraph.
+
+    A block goes on as long as its lines are indented deeper than the paragraph; in an item of a list, than the
+    text of the item.
+    """
     last = 0
     for mark in _MARKED.finditer(text):
         if mark.start() < last:
@@ -409,14 +408,9 @@ _IN_LINE = re.compile(
 
 
 def read_tex(source: Source) -> Iterator[Part]:
-    """Return the whole text, with blanks in the place of what is not read."""
-    yield Part(tex_without_code(source.text), "tex")
-
-
-def tex_without_code(text: str) -> str:
-    """Return TeX with blanks in the place of comments and verbatim text."""
-    text = blanked(text, _comments(text))
-    return blanked(text, _verbatim(text))
+    """Return the whole text, with blanks in the place of comments and verbatim text."""
+    text = blanked(source.text, _comments(source.text))
+    yield Part(blanked(text, _verbatim(text)), "tex")
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
@@ -429,9 +423,10 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _verbatim(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield start and end of verbatim environments, of what ``\iffalse`` leaves out, and of all after the end.
+    r"""Yield start and end of what TeX does not typeset as text, in order.
 
-    What is not closed is read.
+    It is in verbatim environments, from ``\iffalse`` to ``\fi``, and after ``\end{document}``. If an environment
+    or an ``\iffalse`` is not closed, what follows is read.
     """
     closers = Closers(text)
     position = 0

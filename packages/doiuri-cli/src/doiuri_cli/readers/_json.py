@@ -168,7 +168,7 @@ def _values(
 ) -> Iterator[Part]:
     """Yield the strings that may mention DOIs, each as what it is.
 
-    Nothing is fixed in those of which only labels and links count, nor in keys.
+    Nothing is fixed in those of which only labels and links count, in keys, and in the ids of objects.
 
     :param value: the value that the source describes.
     :param kind_of: returns what a string is in this kind of file.
@@ -176,7 +176,8 @@ def _values(
     """
     for string in strings(source, skip, _may_count):
         if string.is_key:
-            yield _part_of_key(source, string)
+            text, places = undo_all(source.text, [string])
+            yield Part(text, places=places, labelled=True, encode=unwritable)
             continue
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
@@ -204,11 +205,6 @@ def _values(
 def _may_count(value: str, path: Sequence[str | int], is_key: bool) -> bool:
     """Return whether a string may mention a DOI, or may be one by its key: a cheap question, as most do not."""
     return may_mention(value) or (not is_key and nearest_key(path).lower().endswith(_FIELDS))
-
-
-def _part_of_key(source: Source, string: String) -> Part:
-    text, places = undo_all(source.text, [string])
-    return Part(text, places=places, labelled=True, encode=unwritable)
 
 
 def _is_loose_doi(string: String) -> bool:
@@ -259,7 +255,7 @@ def _work(path: Keys, holder: object) -> str:
 
 
 def _kind_of_doi(key: str, holder: object) -> str:
-    """Return what the value of a key for a DOI is, which may be the key of something else."""
+    """Return what the value of a key for a DOI is; "" if it is not meant for one, such as a description."""
     value = holder.get(key) if isinstance(holder, dict) else None
     if not is_attempt(str(value)):
         return ""

@@ -32,7 +32,7 @@ from doiuri_cli.readers._part import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from doiuri_cli.files import Source
     from doiuri_cli.readers._json import Keys
@@ -157,7 +157,7 @@ def _parts(text: str, scalars: list[Scalar], *, is_citation: bool) -> Iterator[P
 
         part = part_of(text, scalar, _entry(scalar.path, entries))
         if scalar.is_key or scalar.key in KEY_NAMES:
-            named = scalar.path if scalar.is_key else scalar.mapping
+            named = scalar.path if scalar.is_key else scalar.mapping  # the mapping that it names
             if named in with_doi and part.text.startswith("10."):
                 continue
             part = part._replace(encode=unwritable)
@@ -185,11 +185,6 @@ def _identifiers(text: str, scalars: Iterable[Scalar]) -> set[Keys]:
     return identifiers
 
 
-def _mappings_with(scalars: Iterable[Scalar], keys: Container[str | int | None]) -> set[Keys]:
-    """Return the paths of the mappings that have one of the keys."""
-    return {scalar.mapping for scalar in scalars if scalar.key in keys}
-
-
 def is_text(text: str, scalar: Scalar) -> bool:
     """Return whether a scalar is a value that is a string, unlike in settings such as ``doi: true``."""
     is_none = scalar.style == "" and _NO_TEXT.fullmatch(text, scalar.start, scalar.end)
@@ -204,8 +199,8 @@ def _entries(text: str, scalars: Iterable[Scalar]) -> dict[Keys, str]:
             ids[scalar.mapping] = scalar
     if not ids:
         return {}
-    named = _mappings_with(scalars, _NAMES)
-    return {path: decoded(text, scalar).text for path, scalar in ids.items() if path in named}
+    works = {scalar.mapping for scalar in scalars if scalar.key in _NAMES}
+    return {path: decoded(text, scalar).text for path, scalar in ids.items() if path in works}
 
 
 def _entry(path: Keys, entries: dict[Keys, str]) -> str:
@@ -252,6 +247,7 @@ def _meaning(match: re.Match[str]) -> str:
 def encode(style: str, text: str) -> str:
     """Return the text as a scalar of a style writes it.
 
+    :param style: as ``Scalar`` has it, such as "'".
     :raises ValueError: if the scalar cannot hold the text.
     """
     if style == '"':  # with the escapes of JSON

@@ -161,7 +161,7 @@ def _bibtex(source: Source) -> Iterator[Description]:
         fields = entry.fields
         doi = plain_text(fields.get("doi", ""))
         if not doi and not entry.is_closed:
-            continue  # a broken entry may have one
+            continue  # the field for a DOI may be behind what is broken
         span = entry.spans["doi"] if doi else (entry.start, entry.end)
         people = bibtex.names(fields.get("author") or fields.get("editor") or "")
         yield Description(

@@ -59,14 +59,18 @@ def parts(text: str) -> Iterator[Part]:
 
 
 def _field(text: str, value: list[ValuePiece], citation_key: str) -> Part | None:
-    """Return the part for the value of a field for a DOI; None if it has a macro that is not known."""
+    """Return the part for the value of a field for a DOI; None if it has a macro that is not known.
+
+    Each character of a macro has the place of the macro's name: with ``@string{p = {10.1000/}}``, the text of
+    ``doi = p # {182}`` is ``10.1000/182``.
+    """
     if len(value) == 1 and value[0].text is None:
         return _field_of_text(text, value[0], citation_key)
 
     content = ""
     places: list[int] = []
     for piece in value:
-        if piece.text == "":
+        if piece.text == "":  # a macro that is not known
             return None
         if piece.text is None:  # a text in quotation marks or braces
             content += text[slice(*piece.span)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read_columns(source: Source, columns: frozenset[str], kind: str | None) -> Iterator[Part]:
     """Return the cells of columns, or the texts below keys at any depth, as fields; the entry is the column.
 
-    An empty part stands for each column or key of the file.
+    An empty part stands for each column or key of the file, so that it is known which names it has.
 
     :raises ReadError: if the file is not what its name says, or its type has no columns.
     """
@@ -50,7 +50,8 @@ def _csv(source: Source, columns: frozenset[str], delimiter: str) -> Iterator[Pa
             place = source.lines.position(cell.start("quoted") - 1)
             raise ReadError("this quotation mark is not closed", *place)
         is_in_header = number < len(names)
-        if is_in_header or column >= len(names) or names[column] not in columns:
+        has_name = column < len(names)  # a row may have more cells than the header
+        if is_in_header or not has_name or names[column] not in columns:
             continue
         yield _part(source.text, cell, delimiter)._replace(entry=names[column], field=True)
 

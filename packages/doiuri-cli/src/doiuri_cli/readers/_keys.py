@@ -94,8 +94,11 @@ def is_key_of_entry(text: str, place: int, syntax: str, entry_keys: Collection[s
     """
     if not entry_keys or not _is_in(_CITING.get(syntax), text, place):
         return False
+
+    # The key at the place: keys are separated by commas and blanks
     opening = text.rindex("`", 0, place)
     word = next(word for word in _KEY.finditer(text, opening) if word.end() > place)
+
     # MyST separates keys by semicolons, too, which names may have: {cite}`10.1000/1;10.1000/2`
     keys = _BETWEEN_SEMICOLONS.finditer(text, *word.span())
     key = next((key[0] for key in keys if key.end() > place), "")

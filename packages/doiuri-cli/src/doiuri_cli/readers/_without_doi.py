@@ -169,6 +169,7 @@ def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
 
     If the signs "=" are aligned, they stay so: ``year  = {2020}`` and ``title = {A}`` get ``doi   = {10.1000/1}``.
     """
+    # Of each field, what is before its text, and where its text ends
     fields = [
         (_FIELD.search(text, entry.start, start), end)
         for start, end in sorted(entry.spans.values())
@@ -178,13 +179,14 @@ def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
         for field, end in fields
         if field and text[end : end + 1] == _CLOSING[field["quote"]]
     ]
+    # Aligned: the lengths of the names differ, and those of the names with the blanks after them do not
     widths = {(len(field["name"]), len(field["name"] + field["space"])) for field, _ in quoted}
     is_aligned = len(widths) > 1 and len({width for _, width in widths}) == 1
 
     for field, end in reversed(quoted):
         if _COMMENT_FOLLOWS.match(text, end + 1):
             continue  # the comment would stand at another field
-        name = _in_case_of("doi", field["name"])
+        name = _in_case_of(field["name"])
         space = field["space"]
         if is_aligned:
             space = " " * max(len(field["name"] + space) - len(name), 1)
@@ -193,11 +195,11 @@ def _bibtex_insertion(text: str, entry: BibTeXEntry) -> Insertion | None:
     return None
 
 
-def _in_case_of(name: str, model: str) -> str:
-    """Return the name of a field in the case of another one: "DOI" with "YEAR", "Doi" with "Year"."""
-    if model.isupper():
-        return name.upper()
-    return name.capitalize() if model.istitle() else name
+def _in_case_of(name: str) -> str:
+    """Return the name of the field for a DOI in the case of another one: "DOI" with "YEAR", "Doi" with "Year"."""
+    if name.isupper():
+        return "DOI"
+    return "Doi" if name.istitle() else "doi"
 
 
 def _ris(source: Source) -> Iterator[WorkWithoutDOI]:
@@ -325,6 +327,7 @@ def _yaml(source: Source) -> Iterator[WorkWithoutDOI]:
             _put(tree, scalar.path, decoded(source.text, scalar).text)
 
     for path, spans in keys.items():
+        # An item of the list that is the file, or of ``references``
         is_listed = path[:-1] in {(), ("references",)} and bool(path) and isinstance(path[-1], int)
         item = _value_at(tree, path) if is_listed else None
         if not isinstance(item, dict) or not {"doi", "DOI"}.isdisjoint(item):

@@ -258,8 +258,7 @@ def without_label(text: str) -> str:
     """
     label_length = _label_length(text[:9].lower())
     name = text[label_length:]
-    is_urn = label_length > 0 and text[:3].lower() == "urn"
-    if is_urn:
+    if text[:8].lower() == "urn:doi:":
         return _slash_for_colon(name)
     return name
 
@@ -562,15 +561,11 @@ def _stray_percent(text: str, start: int) -> int:
     return position
 
 
-def _octet(text: str, position: int) -> int | None:
-    """Return the value of the escape at ``position``, such as 0x2F for "%2F"; None if there is none."""
-    escape = text[position : position + 3].encode("utf-8", "surrogatepass")
-    if not escape.startswith(b"%"):
-        return None
-    byte = _BYTES.get(escape[1:])
-    if byte is None:
-        return None
-    return byte[0]
+def _octet(text: str, percent: int) -> int | None:
+    """Return the value of the escape at a percent sign, such as 0x2F for "%2F"; None if the sign starts none."""
+    digits = text[percent + 1 : percent + 3].encode("utf-8", "surrogatepass")
+    byte = _BYTES.get(digits)
+    return None if byte is None else byte[0]
 
 
 def source_position(text: str, start: int, count: int) -> int:

@@ -189,10 +189,8 @@ def _notation(text: str, start: int) -> Notation:
         return "url"
     if previous == "." and text[start - len(_BIBXML) : start].lower() == _BIBXML:
         return "url"
-    if previous in {"=", "+"}:
-        if in_query(text, start):
-            return "query"
-        return "text"
+    if previous in {"=", "+"} and in_query(text, start):
+        return "query"
     if _ESCAPE.search(text, max(0, start - 3), start):
         return "escaped"
     return "text"

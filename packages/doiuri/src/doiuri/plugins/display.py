@@ -14,6 +14,7 @@ from doiuri._errors import DOISyntaxError
 from doiuri._names import OTHER_HANDLE
 from doiuri._options import OF_WORKS, check_display
 from doiuri._parse import unescape
+from doiuri._text import shortened
 from doiuri._urls import DOI_ORG
 from doiuri.works._csl import is_shortened
 
@@ -21,9 +22,21 @@ if TYPE_CHECKING:
     from doiuri._doi import DOI
     from doiuri.works._work import Work
 
-__all__ = ["SCRIPT", "STYLE_SHEET", "Details", "Words", "breakable", "by_direction", "card"]
-__all__ += ["check_display", "details_of"]
-__all__ += ["display", "link_to_handle", "needs_work", "retraction_mark"]
+__all__ = [
+    "SCRIPT",
+    "STYLE_SHEET",
+    "Details",
+    "Words",
+    "breakable",
+    "by_direction",
+    "card",
+    "check_display",
+    "details_of",
+    "display",
+    "link_to_handle",
+    "needs_work",
+    "retraction_mark",
+]
 
 STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
 """The style sheet of cards, and of Sphinx's citations and lists of references; beside it is only ``SCRIPT``."""
@@ -203,10 +216,7 @@ def details_of(work: Work, words: Words | None = None) -> Details | None:
 
 def _shortened(text: str) -> str:
     """Return the printable characters of a text, the end replaced by an ellipsis if it is too long."""
-    text = "".join(filter(str.isprintable, text))
-    if len(text) <= _LONGEST:
-        return text
-    return f"{text[: _LONGEST - 1].rstrip()}…"
+    return shortened("".join(filter(str.isprintable, text)), _LONGEST)
 
 
 def card(details: Details, id: str, label: str) -> str:  # noqa: A002

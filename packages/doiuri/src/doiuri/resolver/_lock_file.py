@@ -100,8 +100,10 @@ class LockContent:
                     values[doi_key] = value
                     content._read_line(section, doi_key, value)
             except (ValueError, TypeError, KeyError, AttributeError) as error:
-                problem = f"contains an invalid entry ({where!r:.100}: {error!r})"
-                raise ValueError(f"{path} {problem}; correct or delete its line") from None
+                raise ValueError(
+                    f"{path} contains an invalid entry ({where!r:.100}: {error!r});"
+                    " correct or delete its line"
+                ) from None
         return content
 
     def render(self) -> bytes:
@@ -352,8 +354,9 @@ class LockFile(ForkSafe):
                     return
                 if isinstance(error, TimeoutError):
                     self._breaker.trip()
-                consequence = "new answers are not kept"
-                warn(f"the lock file {self.path} cannot be written ({error}); {consequence}")
+                warn(
+                    f"the lock file {self.path} cannot be written ({error}); new answers are not kept"
+                )
 
     def read(self) -> LockContent:
         """Return a copy of what the file says.
@@ -409,8 +412,9 @@ class LockFile(ForkSafe):
             try:
                 self._content = LockContent.read(self.path)
             except OSError as error:
-                reason = f"cannot be read as a lock file: {error.strerror}"
-                raise ValueError(f"{self.path} {reason}") from None
+                raise ValueError(
+                    f"{self.path} cannot be read as a lock file: {error.strerror}"
+                ) from None
         self._stamp = stamp
 
 

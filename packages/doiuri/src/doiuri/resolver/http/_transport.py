@@ -85,11 +85,13 @@ class HTTPTransport:
         try:
             if response.status_code == _PROXY_WANTS_CREDENTIALS and sending.proxy:
                 raise TransportError("proxy: HTTP status 407", host=sending.proxy)
+            location = None
+            body = b""
             if response.is_redirect:
                 location = response.headers["Location"]
-                return Reply(response.status_code, response.headers, b"", sending.url), location
-            body = b"".join(pieces(response.raw, request.max_size))
-            return Reply(response.status_code, response.headers, body, sending.url), None
+            else:
+                body = b"".join(pieces(response.raw, request.max_size))
+            return Reply(response.status_code, response.headers, body, sending.url), location
         finally:
             response.close()
 

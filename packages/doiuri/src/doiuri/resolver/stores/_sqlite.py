@@ -351,8 +351,9 @@ def _check_header(db: Connection) -> None:
     if application_id != APPLICATION_ID:
         raise sqlite3.OperationalError("it is the database of another program; choose another path")
     if version != FORMAT:
-        reason = f"its format is {version}; this version of doiuri reads {FORMAT}"
-        raise sqlite3.OperationalError(f"{reason}: choose another path")
+        raise sqlite3.OperationalError(
+            f"its format is {version}; this version of doiuri reads {FORMAT}: choose another path"
+        )
 
 
 def _code(error: BaseException | None) -> int:

@@ -163,17 +163,20 @@ class LockContent:
                     self._add(key, entry)
 
     def _add(self, key: Key, entry: Entry) -> None:
-        """Add an entry; if it shows that the DOI exists, it replaces the record that said otherwise.
+        """Add an entry; if it shows that the DOI exists, the record is removed that said otherwise.
 
-        :raises ValueError: TypeError or AttributeError, if the entry cannot be read.
+        :raises ValueError: if the entry cannot be read; TypeError or AttributeError, too.
         """
         self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
         if key.kind == "record" or entry.says_none:
             return
+
         record_key = Key("record", DOI_ORG, key.doi)
         record = self.get(record_key)
         if record is not None and record.says_not_found:
             del self._values[record_key]  # the DOI exists after all
+
+        # The day is that of the answer; that of another lock file's entry, which never expires, is not known
         if key.kind == "work" and math.isfinite(entry.expires):
             received = time.gmtime(max(entry.expires - MAX_AGE, 0))
             self.retrieved[key.doi] = time.strftime("%Y-%m-%d", received)
@@ -240,6 +243,7 @@ class LockContent:
         A data set whose files are listed is used: by programs that open them.
         """
         unused = self.dois()
+        # An alias may lead to another one, so what turns out to be used is looked at in turn
         newly_used = {key.doi for key in self._values if key.kind == "files"}
         newly_used.update(used)
         while newly_used:
@@ -390,6 +394,7 @@ class LockFile(ForkSafe):
                     with replacing(self.path, expected=on_disk) as draft:
                         draft.write_bytes(new.render())
 
+            # What this thread could not store meanwhile
             entries = self._put_during_edit
             self._put_during_edit = {}
             self.put_many(entries)
@@ -471,7 +476,7 @@ def _section(key: Key) -> str:
 def _entry_of(key: Key, value: Any) -> Entry:
     """Return the entry that a value in the file stands for: what ``_described`` returned.
 
-    :raises ValueError: TypeError, KeyError or AttributeError, if it stands for none.
+    :raises ValueError: if it stands for none; TypeError, KeyError or AttributeError, too.
     """
     if key.kind == "work":
         if value is None:
@@ -490,7 +495,7 @@ def _entry_of(key: Key, value: Any) -> Entry:
 def _described(key: Key, entry: Entry) -> Any:
     """Return an entry as the file has it: as JSON, so that a reviewer sees what changed, or as text.
 
-    :raises ValueError: TypeError or AttributeError, if it cannot be read as what its key says.
+    :raises ValueError: if it cannot be read as what its key says; TypeError or AttributeError, too.
     """
     if key.kind == "work":
         if entry.says_none:

@@ -190,7 +190,7 @@ class Pipeline:
 
         if new:
             loading_time = self._client.load_transport()
-            self._budget.deadline += loading_time
+            self._budget.deadline += loading_time  # which is no part of the budget
         for task in self._question.tasks(list(new)):
             self._submit(_Job(task, [new[doi] for doi in task.dois]))
 

@@ -214,15 +214,18 @@ class Limiter:
             is_blocked = blocks and self._blocks >= MAX_BLOCKS
             never_again = is_blocked and not long_running
 
+            # The server blocks us
             if never_again:
                 self._breaker.open(inf)
                 self._note_pause(cause)
             elif is_blocked and left_before == 0:
                 self._breaker.trip(at_least=BLOCK_PAUSE)
                 self._note_pause(cause)
+            # It asks for a wait
             if requested_wait is not None:
                 self._breaker.open(min(requested_wait, MAX_RETRY_AFTER))
                 self._note_pause(cause)
+            # It has failed too often
             if self._failures >= MAX_FAILURES and not self._breaker.is_open:
                 self._breaker.trip()
                 self._note_pause(cause)
@@ -401,7 +404,7 @@ class Client:
                     result = error
         except Paused as pause:
             raise Unanswered(doi, self._pause_cause(pause)) from None
-        except TimeoutError:
+        except TimeoutError:  # before it was sent
             cause = BUDGET._replace(detail=f"{BUDGET.detail}: request not sent")
             raise Unanswered(doi, cause) from None
 

@@ -20,13 +20,13 @@ DAY = 86400.0
 
 
 def uncontradicted(keys: Sequence[Key], entries: Mapping[Key, Entry]) -> dict[Key, Entry | None]:
-    """Return the entries of keys about one DOI, stale ones included, and None in place of missing or void ones.
+    """Return what stands about one DOI: the entries of its keys, also stale ones; None for missing or void ones.
 
     Whether a DOI exists is one fact, of which the newest definite answer counts, whichever question it answers.
     So the answer that it does not exist makes all earlier ones void, even after it has expired itself.
     """
     standing = {key: entries.get(key) for key in keys}
-    absent_since = -inf
+    absent_since = -inf  # when the answer was received that the DOI does not exist, if there is one
     for key, entry in standing.items():
         if key.kind == "record" and entry is not None and entry.says_not_found:
             absent_since = _received(key, entry)

@@ -72,7 +72,7 @@ class ExistenceQuestion(Question):
         return Outcome(doi, "found")  # a name without values exists, too
 
     def waits(self, new: int) -> bool:
-        """Return whether the new names may turn out to be few."""
+        """Return whether there are new names, and so far only few: how they are asked about is still open."""
         return 0 < new <= self._few - self._asked
 
     def tasks(self, dois: Sequence[Handle]) -> Iterator[Task]:

@@ -365,8 +365,8 @@ def _check_kind(path: Path) -> None:
     """Raise ValueError if there is a file at ``path`` that is not an SQLite file."""
     with suppress(OSError):
         size = path.stat().st_size
-        # SQLite takes a small file for empty; it is asked about others, as our closing them would release its
-        # locks (sqlite.org, How To Corrupt An SQLite Database File, 2.2)
+        # To open a database here and close it would release SQLite's locks (sqlite.org, How To Corrupt An SQLite
+        # Database File, 2.2). So SQLite is asked first; a small file, which it takes for empty, is no database
         may_be_opened = 0 < size < 512 or (size and _is_no_database(path))
         if not may_be_opened:
             return

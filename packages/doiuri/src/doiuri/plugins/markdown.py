@@ -221,7 +221,7 @@ def _myst_substitutes(source: str) -> Iterator[_Substitute]:
             open_directives.pop()
         elif _DIRECTIVE.match(fence.info):
             open_directives.append(fence.run)
-        else:
+        else:  # a block of code, with its closing fence
             end = fenced_block(source, fence).end
             yield _Substitute(fence.line_start, _blank(source[fence.line_start : end]))
             continue
@@ -251,6 +251,8 @@ def _without_indented(text: str, source: str) -> str:
 
         if begins_block and content.quotes == 0:  # the quotations have ended
             depths = {0: depths[0]}
+
+        # In its quotations, or as a whole
         depth = depths.get(content.quotes, 0)
         is_deeper = content.level > depth or content.margin > depths[0]
         in_code = is_deeper and (begins_block or in_code)
@@ -258,6 +260,7 @@ def _without_indented(text: str, source: str) -> str:
             lines[number] = _blank(line)
             continue
 
+        # A block ends the lists that it is not indented for
         opens_container = _CONTAINER.match(content.text) is not None
         if begins_block or opens_container:
             depths[content.quotes] = min(content.level, depth)

@@ -92,10 +92,11 @@ class MentionRule:
     def includes(self, text: str, match: Match, last_end: int = 0) -> bool:
         """Return whether a match in ``text`` becomes a link; a part of a word, a path or a URL does not.
 
-        :param last_end: where the last mention before it ends that is one.
+        :param last_end: the end of the last match before it that became a link.
         """
         if not self._accepts(match.label):
             return False
+        # Only a separator is between two names in "10.1000/1;10.1000/2"
         is_in_list = text[last_end : match.start] in _SEPARATORS_OF_LISTS
         return is_in_list or not _is_in_word(text, match)
 

@@ -169,12 +169,13 @@ class Survey:
         """
         show = show or _show_nothing
 
+        # The works that it cites; these DOIs then exist, so that only the others have to be checked
         cited = _with_need(needs, Need.WORK)
         others = [doi for doi in self._without_status(needs) if needs[doi] != Need.WORK]
         self._look_up_works(cited, others, show)
-
         self._look_up_existence(self._without_status(needs), show)
 
+        # Where a DOI does not exist, its mention may mean a longer name
         registered = self._look_up_longer(needs, longer)
         self._look_up_works(_with_need(registered, Need.WORK), [], show)
         needs = {**registered, **needs}
@@ -354,6 +355,8 @@ class Survey:
         checked = {doi.key for doi in dois}
         unasked = {doi.key for doi in self._longer | self._shortened} - checked
         unknown = {doi.key for doi in self.unknown}
+
+        # 1. The entries that count
         new: dict[Key, Entry] = {}
         stale: dict[Key, Entry] = {}
         for key, entry in self.entries.items():
@@ -366,15 +369,18 @@ class Survey:
             elif self._is_fallback(key) and _is_gap(content, key):
                 stale[key] = entry
 
+        # 2. What the file says about existence
         answered = {key.doi for key in new if key.kind != "work"}
         content.remove(answered, ("record", "exists"))
         content.add(stale | new)
 
+        # 3. DOIs that do not exist
         dead = {doi for doi in answered if content.status(doi) == "not-found"}
         content.remove(dead)
         records = {key: new[key] for key in new if key.kind == "record" and key.doi in dead}
         content.add(records)
 
+        # 4. DOIs that exist
         for doi in answered - dead:
             content.accepted.pop(doi, None)
 
@@ -385,11 +391,8 @@ class Survey:
 
     def kept_works(self, content: LockContent) -> list[DOI]:
         """Return the DOIs that have no metadata any more, but have their works in a lock file."""
-        kept = []
-        for doi, work in self.works.items():
-            if work is None and content.work(doi.key) is not None:
-                kept.append(doi)
-        return kept
+        without_metadata = [doi for doi, work in self.works.items() if work is None]
+        return [doi for doi in without_metadata if content.work(doi.key) is not None]
 
     def unlockable(self, content: LockContent, dois: Iterable[DOI]) -> list[DOI]:
         """Return those of some DOIs that do not exist, which a lock file keeps only if https://doi.org says so."""

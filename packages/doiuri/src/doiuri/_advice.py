@@ -72,7 +72,7 @@ _TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
 # Nearly all DOIs: nothing for the checks below, except perhaps the end of a page's address
 _HARMLESS = lazy(rf"(?:[Dd][Oo][Ii]:)?(?!10\.[0-9]+/./){PLAIN_NAME}")
 _PAGE_ENDS = tuple("abstract full text html htm pdf epub meta summary toc svg".split())  # noqa: SIM905
-_REPAIRS = 15  # at most: one for each check of the name
+_REPAIRS = 15  # at most: about one for each check of the name
 _LONG = 5000  # characters; composing longer names can take quadratic time
 _MARKS = ".,;:!?'\"’…。、，．；：！？"
 _CLOSERS = dict(

@@ -168,7 +168,7 @@ class NameEnds:
                 if _ends(text, end, lead, in_brackets=bool(opened)):
                     break
             end += 1
-        else:
+        else:  # nothing ends it before
             end = limit
 
         if not opened:

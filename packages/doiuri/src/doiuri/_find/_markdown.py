@@ -84,6 +84,7 @@ class Markdown(Scanner):
         self._unclosed: set[tuple[str, int]] = set()  # backticks that nothing closes before an end
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
+        """Return start and end of the block of code in fences that ``place`` is in, or else of any other block."""
         while self._fenced.end <= place:
             begin = max(begin, self._fenced.end)
             self._fenced = next(self._fenced_blocks, _BLOCK_AFTER_ALL)

@@ -165,6 +165,7 @@ class Locale:
                 " and give its path to Locale.read"
             )
         layers = [_read_shipped(layer) for layer in dict.fromkeys([ENGLISH, name])]
+        # "de" is "de-DE"; a dialect without a file, such as "de-LI", keeps its tag
         if "-" not in tag:
             tag = name
         return cls(tag, tuple(layers))
@@ -187,7 +188,7 @@ class Locale:
         """Return a term of CSL; "" if there is none.
 
         :param name: such as "reference" or "et-al"
-        :param form: "long", "short", "symbol", "verb" or "verb-short"; without it, the next one that it has
+        :param form: "long", "short", "symbol", "verb" or "verb-short"; the next form if the term lacks this one
         :param plural: whether it stands for several
         """
         return self._terms.term(name, form, plural=plural)
@@ -220,13 +221,6 @@ class Locale:
         return terms
 
 
-def find_shipped(lang: str) -> Locale | None:
-    """Return a locale that comes with this package, or None if the language is not there."""
-    if _shipped_name(_normal(lang)) is None:
-        return None
-    return Locale.load(lang)
-
-
 def _normal(lang: str) -> str:
     """Return a tag with its parts in their usual case: "pt_br" is "pt-BR"."""
     language, *subtags = lang.strip().replace("_", "-").split("-")
@@ -244,11 +238,8 @@ def _shipped_name(tag: str) -> str | None:
     if tag in names:
         return tag
     language = tag.partition("-")[0]
-    candidates = [_PRIMARY.get(language, ""), *names]
-    for name in candidates:
-        if name in names and name.partition("-")[0] == language:
-            return name
-    return None
+    dialects = [name for name in names if name.partition("-")[0] == language]
+    return _PRIMARY.get(language) or next(iter(dialects), None)
 
 
 @cache

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from doiuri_csl._locale import ENGLISH, Locale, find_shipped
+from doiuri_csl._errors import CSLError
+from doiuri_csl._locale import ENGLISH, Locale
 from doiuri_csl._positions import cites_of, first_notes, notes_of, place_cites
 from doiuri_csl._style import Style, sheet_of
 from doiuri_csl.data._items import LOCATORS, Item, read_item
@@ -348,12 +349,12 @@ def _label_problems(cites: Iterable[Cite]) -> dict[str, list[str]]:
 def _locale_of(style: Style) -> Locale:
     """Return the locale of a style; English, with a warning, if its language does not come with this package."""
     lang = style.default_locale or ENGLISH
-    locale = find_shipped(lang)
-    if locale is None:
+    try:
+        return Locale.load(lang)
+    except CSLError:
         warnings.warn(
             f"there is no locale {lang!r} for the style, so its terms are English; "
             "give Processor the file, read by Locale.read",
             stacklevel=3,
         )
-        locale = Locale.load(ENGLISH)
-    return locale
+        return Locale.load(ENGLISH)

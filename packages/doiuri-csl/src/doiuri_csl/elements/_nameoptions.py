@@ -71,12 +71,14 @@ class NameOptions:
         return 0 < self.et_al_min <= count and self.et_al_use_first < count
 
 
-def _build_options(attributes: Mapping[str, str], *, is_subsequent: bool) -> NameOptions:
+@lru_cache(maxsize=512)
+def _build_options(attributes: tuple[tuple[str, str], ...], is_subsequent: bool) -> NameOptions:
     """Return the options that attributes ask for; those that are missing have CSL's defaults.
 
+    :param attributes: names and values
     :param is_subsequent: whether the cite is a later one of its item, for which "et al." has options of its own
     """
-    get = attributes.get
+    get = dict(attributes).get
     et_al_min = get("et-al-min", "0")
     et_al_use_first = get("et-al-use-first", _ALL_NAMES)
     if is_subsequent:
@@ -98,11 +100,6 @@ def _build_options(attributes: Mapping[str, str], *, is_subsequent: bool) -> Nam
         sort_separator=get("sort-separator", ", "),
         demote=get("demote-non-dropping-particle", "display-and-sort"),
     )
-
-
-@lru_cache(maxsize=512)
-def _cached_options(attributes: tuple[tuple[str, str], ...], is_subsequent: bool) -> NameOptions:
-    return _build_options(dict(attributes), is_subsequent=is_subsequent)
 
 
 def inherited_attributes(node: Node) -> dict[str, str]:
@@ -163,4 +160,4 @@ class NameStyle:
         if context.sort_names is not None:
             attributes.update(context.sort_names)
         is_subsequent = context.cite.place.position is not Position.FIRST
-        return _cached_options(tuple(attributes.items()), is_subsequent)
+        return _build_options(tuple(attributes.items()), is_subsequent)

@@ -16,7 +16,7 @@ def cites_of(cites: Sequence[Cite], where: str) -> list[Cite]:
     """Return the cites of a citation that a caller gave, as a list.
 
     :param where: which citation it is, for the error, such as "citation 3"
-    :raises TypeError: if it is a cite, or contains something else than cites
+    :raises TypeError: if it is a single cite, or contains anything but cites
     """
     if isinstance(cites, Cite):
         raise TypeError(f"{where} is a Cite, not a list of cites; pass [Cite({cites.id!r})]")
@@ -135,15 +135,18 @@ class _PlaceFinder:
 
     def _cite_before(self, note: int) -> Cite | None:
         """Return the cite that "ibid." at the start of a citation would mean; None if that is not clear."""
-        in_text = note <= 0
-        cites = self._cites_of_last_in_text if in_text else self._cites_of_last_note
-        if cites and not in_text and note == self._last_note:
-            return cites[-1]
-        is_next = in_text or note == self._last_note + 1
-        return cites[0] if is_next and len(cites) == 1 else None
+        if note <= 0:
+            cites = self._cites_of_last_in_text
+        elif note == self._last_note:
+            return self._cites_of_last_note[-1]
+        elif note == self._last_note + 1:
+            cites = self._cites_of_last_note
+        else:  # a note without citations stands between
+            return None
+        return cites[0] if len(cites) == 1 else None
 
     def _place_after(self, before: Cite | None, cite: Cite, note: int) -> Place:
-        """Return the place of a cite, and remember the note, or 0 for the text, as one that cites its item."""
+        """Return the place of a cite, and remember that its item was cited in the note, or in the text if 0."""
         last_note = self._last_note_of.get(cite.id, 0)
         are_in_notes = last_note > 0 and note > 0
         is_near = are_in_notes and note - last_note <= self._near_note_distance

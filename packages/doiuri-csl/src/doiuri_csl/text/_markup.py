@@ -224,21 +224,19 @@ def _split_at_quotes(piece: Piece, start: int, kinds: dict[int, Kind]) -> list[P
     :param kinds: the kinds of the marks that have a partner, by their positions in the field
     """
     parts: list[Piece] = []
-    pending: list[str] = []
+    end = 0  # of the mark before
     for index, character in enumerate(piece.text):
         kind = kinds.get(start + index)
         if kind is None:
-            pending.append(character)
             continue
-        if pending:
-            parts.append(Piece(_with_apostrophes(pending), piece.wraps))
-            pending.clear()
+        parts.append(Piece(_with_apostrophes(piece.text[end:index]), piece.wraps))
+        end = index + 1
+        # Straight marks get the shapes of the language; marks of another language stay as they were typed
         typed = "" if character in "'\"" else character
         parts.append(Piece(typed, piece.wraps, kind))
-    if pending:
-        parts.append(Piece(_with_apostrophes(pending), piece.wraps))
-    return parts
+    parts.append(Piece(_with_apostrophes(piece.text[end:]), piece.wraps))
+    return [part for part in parts if part.text or part.kind is not Kind.TEXT]
 
 
-def _with_apostrophes(characters: list[str]) -> str:
-    return "".join(characters).replace("'", "’")
+def _with_apostrophes(text: str) -> str:
+    return text.replace("'", "’")

@@ -179,7 +179,7 @@ class ComparedNames(Protocol):
         """Whether particles are no part of family names (``demote-non-dropping-particle``)."""
 
     def added_by(self, wanted: int) -> object:
-        """Return what the list shows in addition if disambiguation wants so many names, not one fewer."""
+        """Return what the list shows with so many names, and not with one fewer; None if it shows the same."""
 
     def changed_by(self, index: int, given_name: GivenName, wanted: int) -> object:
         """Return the name with an index if it shows so much of its given name, None if that changes nothing."""

@@ -129,13 +129,13 @@ class _Solver:
         return max((len(names.people) for names in first_lists), default=0)
 
     def _with_more_names(self, group: _Group, count: int) -> list[_Group]:
-        """Let the cites of a group show so many names, if not all of them are alike then.
+        """Let the cites of a group show so many names if that tells some of them apart.
 
         :return: the groups of those that are still alike
         """
 
         def added_to(cited_item: CitedItem) -> object:
-            """Return what the last of these names adds to each list of the cite."""
+            """Return what the last of these names adds to each list of the cite, by the number of the list."""
             added = [names.added_by(count) for names in self._lists[cited_item.id]]
             return tuple((number, name) for number, name in enumerate(added) if name is not None)
 
@@ -146,14 +146,17 @@ class _Solver:
         return groups
 
     def _with_given_name(self, group: _Group, index: int, given_name: GivenName) -> list[_Group]:
-        """Let the cites of a group show so much of one given name, if not all of them are alike then.
+        """Let the cites of a group show so much of one given name if that tells some of them apart.
 
-        :param index: which name of the list that the cite begins with it is
+        :param index: which name it is of the list that the cite begins with
         :return: the groups of those that are still alike
         """
 
         def changed_in(cited_item: CitedItem) -> object:
-            """Return the name as it becomes, in each list of the cite that it changes."""
+            """Return the longer name, "A. Doe" for "Doe", by the number of each list that it stands in.
+
+            Lists of other variables stay: ``names_shown.given_names`` has what is shown by the variable.
+            """
             count = self._count_with(cited_item, index)
             lists = self._lists[cited_item.id]
             changed = []
@@ -172,7 +175,10 @@ class _Solver:
         return groups
 
     def _count_with(self, cited_item: CitedItem, index: int) -> int:
-        """Return how many names a cite shows if it has to show the one with an index, if that is allowed."""
+        """Return how many names a cite has to show so that the one with an index is among them.
+
+        If the style adds no names (``disambiguate-add-names``), the cite shows as many as before.
+        """
         count = cited_item.names_shown.count
         return max(index + 1, count) if self._adds_names else count
 
@@ -196,7 +202,7 @@ class _Solver:
         families: dict[str, dict[str, Person]] = defaultdict(dict)
         mark = None
         for cited_item in self._document.cited_items:
-            for names in self._look(cited_item).lists[:1]:
+            for names in self._look(cited_item).lists[:1]:  # if the cite has names
                 mark = names.initial_mark
                 people = names.people[:1] if is_primary else names.people
                 for person in people:

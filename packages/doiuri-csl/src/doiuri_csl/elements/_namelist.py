@@ -89,6 +89,7 @@ class NameList:
         self._context = context
         self._name_writer = NameWriter(style, options, context, variable)
         self._has_others = len(people) > 1 and people[-1].literal == _OTHERS
+        # How many names the list has: "others" is none
         self._length = len(people) - 1 if self._has_others else len(people)
 
     def write(self) -> list[Piece]:
@@ -162,9 +163,10 @@ class NameList:
         return self._options.demote == "display-and-sort"
 
     def added_by(self, wanted: int) -> object:
-        """Return what the list shows in addition if disambiguation wants so many names, not one fewer.
+        """Return what the list shows with so many names, and not with one fewer; None if it shows the same.
 
-        Lists that were alike stay so if this is equal. None if the list shows as much with one name fewer.
+        For "Doe, Li, et al." in place of "Doe et al.", the name "Li" and that "et al." follows. Lists that were
+        alike stay so if this is equal.
         """
         extent = self._extent(wanted)
         if extent == self._extent(wanted - 1):

@@ -135,10 +135,9 @@ class Document:
         """Return cites in the order of an area's sort keys (CSL 1.0.2, Sorting)."""
 
         def texts_of(cite: Cite) -> list[str]:
+            # Of styles whose citations show no numbers, the inputs have none
             number = 0
-            if (
-                area.name in self._areas_sorted_by_number
-            ):  # inputs have no number unless citations show it
+            if area.name in self._areas_sorted_by_number:
                 number = self.cited_item(cite.id).listed.number
             inputs = (area.name, number, self.inputs(cite))
             return self._sort_texts.get(inputs, lambda: self._render_sort_texts(cite, area))
@@ -165,18 +164,17 @@ class Document:
 
         names_shown = cited_item.names_shown
         given_names_in_cite = tuple(names_shown.given_names.items())
-        given_names_in_document: list[GivenName] = []
+        given_names_in_document: tuple[GivenName | None, ...] = ()
         if self.given_names:
-            for person in cited_item.people:
-                given_name = self.given_names.get(person.key, GivenName.AS_STYLED)
-                given_names_in_document.append(given_name)
+            keys = [person.key for person in cited_item.people]
+            given_names_in_document = tuple(map(self.given_names.get, keys))
         return (
             cite,
             cited_item.is_known,
             listed,
             names_shown.count,
             given_names_in_cite,
-            tuple(given_names_in_document),
+            given_names_in_document,
         )
 
 

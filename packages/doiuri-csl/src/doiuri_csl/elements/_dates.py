@@ -243,11 +243,12 @@ def _largest_difference(
 
 
 def _repeated_parts(parts: list[_DatePart], largest: _DatePart) -> list[_DatePart]:
-    """Return the parts that stand on both sides of the dash: all if the year differs, else those up to a part."""
-    if largest.name == "year":
-        return parts
-    least = PARTS.index(largest.name)
-    return [part for part in parts if PARTS.index(part.name) >= least]
+    """Return the parts that stand on both sides of the dash, in their order.
+
+    They are the largest part that differs and the smaller ones: if the months differ, the months and the days.
+    """
+    larger_names = PARTS[: PARTS.index(largest.name)]
+    return [part for part in parts if part.name not in larger_names]
 
 
 def _without_last_suffix(

@@ -81,7 +81,7 @@ class Abbreviations:
         """Return the abbreviation of a long form; "" if there is none.
 
         :param field: such as "container-title"
-        :param jurisdiction: of Juris-M, such as "us:fl"; its parts, then "default", follow in their order
+        :param jurisdiction: of Juris-M, such as "us:fl"; the first counts of "us:fl", "us" and "default"
         """
         parts = jurisdiction.lower().split(":")
         jurisdictions = [":".join(parts[:count]) for count in range(len(parts), 0, -1)]

@@ -238,7 +238,10 @@ def _words(given: str) -> list[_Word]:
 
 
 def _initial_of(word: str, *, only_normalizes: bool) -> str:
-    """Return the letters of a word's initial, "A" of "Ann"; "" if the word stays whole, as the particle "de"."""
+    """Return the letters of a word's initial, "A" of "Ann"; "" if the word stays whole, as the particle "de".
+
+    With ``only_normalizes``, "Ann" stays whole too, and only what is short already has letters: "A", "Chr.".
+    """
     bare = word.rstrip(".")
     is_initial = len(bare) == 1 and bare.isalpha() and bare.isupper()
     if is_initial:

@@ -168,8 +168,9 @@ def _replace_all(pieces: list[Piece], mark: str) -> list[Piece]:
     If the mark is empty, the delimiter after the names goes too.
     """
     first_names = [piece for piece in pieces if _is_first_name(piece)]
+    # Labels are "first-names" but no "names"; so is a title in place of names, which goes as a whole
     has_list = any(piece.has("part", "names") for piece in first_names)
-    part = "names" if has_list else "first-names"  # a title in place of names is no list
+    part = "names" if has_list else "first-names"
     replaced: list[Piece] = []
     is_done = False
     for piece in pieces:

@@ -327,7 +327,9 @@ def _group_delimiter(document: Document) -> str:
 def _collapse_years(
     group: list[_RenderedCite], area: Area, *, in_ranges: bool
 ) -> list[_RenderedCite]:
-    """Return the cites of a group to show: of those of one year, all but the first only with their letters.
+    """Return the cites of a group to show: "Doe 2000a, b; 2001" of "Doe 2000a", "2000b" and "2001".
+
+    Of the cites of one year, which are changed in place, all but the first keep only their letters.
 
     :param in_ranges: whether three letters or more become a range: "2000a–c" in place of "2000a, b, c"
     """

@@ -78,8 +78,8 @@ def _collate(text: str) -> _Collated:
 
 def _ends_particle(text: str, index: int) -> bool:
     """Return whether the apostrophe at an index follows a particle: in "d’Arcy", but not in "O’Neill"."""
-    around = text[index - 1 : index + 2 : 2]
-    return around.isalpha() and around[0].islower()
+    letters_around = text[index - 1 : index + 2 : 2]
+    return letters_around.isalpha() and letters_around[0].islower()
 
 
 def key_text(key: SortKey, context: Context, macros: Macros) -> str:

@@ -84,6 +84,7 @@ def _ordinal_suffix(number: int, gender: str, terms: Terms) -> str:
             term = terms.ordinals.get((name, form))
             if term is None:
                 continue
+            # Such an "ordinal-01" is for 1, but not for 21
             if term.match == "whole-number" and number >= digits:
                 continue
             return term.single
@@ -243,13 +244,14 @@ def _shorten(first: str, last: str, style: str) -> str:
         return _changed_digits(first, last, 1)
     if style == "minimal-two":
         return _changed_digits(first, last, 2)
-    # What follows is "chicago"
+    # What follows is "chicago": 71–72, 100–104; 1002–6; 321–25
     number = int(first)
     if number < 100 or number % 100 == 0:
         return last
     if number % 100 < 10:
         return _changed_digits(first, last, 1)
     short = _changed_digits(first, last, 2)
+    # 1496–1504; the 16th edition of the manual has 1496–504
     if style in ("chicago", "chicago-15") and len(first) == 4 and len(short) == 3:
         return last
     return short

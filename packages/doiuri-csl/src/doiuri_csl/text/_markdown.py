@@ -70,6 +70,7 @@ def _line(runs: list[Run]) -> str:
             continue
 
         space_before, _, space_after = run.text.partition(core)
+        # The marks of two formats would be one: "*Ants***Bees**"
         follows_mark = line.endswith("*") and not space_before
         are_marks = _may_mark(core, space_before or before, space_after or after)
         formatted = _formatted(core, run, may_mark=are_marks and not follows_mark)

@@ -89,6 +89,7 @@ def _append_merged(done: list[Piece], piece: Piece, into_quotes: bool) -> None:
         if shortened:
             done[index] = done[index].with_text(shortened)
             break
+        # The piece was that mark alone, so the text meets the piece before
         del done[index]
 
     if text:

@@ -135,23 +135,27 @@ def _is_abbreviated(one: str, other: str) -> bool:
 
 
 def _shares_acronym(title: str, other: str) -> bool:
-    """Return whether an acronym in a title is made of the initials of another's words, or stands in it."""
+    """Return whether an acronym in a title is made of the initials of another's words, or stands in it.
+
+    Of "Proceedings of the National Academy of Sciences", "PNAS" and "NAS" are such initials.
+    """
     acronyms = _acronyms(title)
     if not acronyms:
         return False
-    words = folded(other).split()
+
+    words = [word for word in folded(other).split() if word not in _SMALL_WORDS]
     initials = [
+        _initials(words),
+        _initials(word for word in words if word not in _PROCEEDINGS),
         _initials(_words(other)),
-        _initials(word for word in words if word not in _SMALL_WORDS | _PROCEEDINGS),
-        _initials(word for word in words if word not in _SMALL_WORDS),  # "PNAS"
     ]
     for acronym in acronyms:
         if len(acronym) >= 3 and any(acronym in letters for letters in initials):
             return True
+
+    # "JETP Letters" is not "JETP"
     is_part_of_other = _has(title, _JOURNAL_PARTS) != _has(other, _JOURNAL_PARTS)
-    if is_part_of_other:
-        return False  # "JETP Letters" is not "JETP"
-    return not acronyms.isdisjoint(_acronyms(other))
+    return not is_part_of_other and not acronyms.isdisjoint(_acronyms(other))
 
 
 def _acronyms(title: str) -> set[str]:

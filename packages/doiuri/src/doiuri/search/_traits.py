@@ -245,7 +245,7 @@ def _agree_pages(one: Traits, other: Traits) -> bool:
         return True
     if not one.pages or not other.pages:
         return False
-    if one.pages[:2] == "1-" or other.pages[:2] == "1-" or one.pages == "1" or other.pages == "1":
+    if "1" in {one.pages.partition("-")[0], other.pages.partition("-")[0]}:
         return one.pages == other.pages
     return _first(one.pages) == _first(other.pages)
 
@@ -282,6 +282,7 @@ def _are_other_people(one: Traits, other: Traits) -> bool:
     second_initials = _initials_of(second)
     if not first_initials or not second_initials:
         return False
+    # "Юрий" is "Yuri" or "Jurij" in Latin letters
     if not (first_initials + second_initials).isascii():
         return False
     return first_initials[0] not in second_initials and second_initials[0] not in first_initials

@@ -28,9 +28,7 @@ MAX_TITLE = 1000  # characters
 MAX_TEXT = 300  # characters of any text that is not a title
 _MAX_URL = 2000  # characters
 _MAX_NAME = 200  # characters
-_MAX_NAMES = (
-    100  # entries of a list, its last one among them; those of collaborations have thousands
-)
+_MAX_NAMES = 100  # of a list, with its last one; the lists of collaborations have thousands
 _MAX_NESTING = 5  # lists around a date; there should be one
 # The members that may hold the date of publication, the best first; only the first is CSL's. Crossref's
 # "created" is the date on which the DOI was registered, often decades later.
@@ -321,10 +319,8 @@ def _text(value: object, limit: int, read: Callable[[object, int], str] = plain_
     """Return the first text in a member, which may be a list of texts, or an object with a name."""
     items = value if isinstance(value, list) else [value]
     for item in items:
-        if isinstance(item, dict):
-            text = known_text(item.get("name"), limit, read)
-        else:
-            text = known_text(item, limit, read)
+        named = item.get("name") if isinstance(item, dict) else item
+        text = known_text(named, limit, read)
         if text:
             return text
     return ""

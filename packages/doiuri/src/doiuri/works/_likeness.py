@@ -49,7 +49,7 @@ _GREEK = {
 _AS_WORDS = {character: f" {word} " for character, word in {**_GREEK, "&": "and"}.items()}
 _APOSTROPHES = dict.fromkeys(map(ord, "'’ʼ‘`´"))
 _LETTERS = str.maketrans(_LATIN | _AS_WORDS)
-_TWO_LETTERS = lazy(r"a[ae]|o[e]|u[e]")
+_TWO_LETTERS = lazy(r"a[ae]|[ou]e")  # also written "å", "ä", "ö" and "ü"
 _ROMAN = {
     numeral: str(number)
     for number, numeral in enumerate(
@@ -184,10 +184,10 @@ def _compare_authors(written: str, name: Name) -> bool | None:
     if _is_group(author) or _is_group(family) or _is_acronym(name.family):
         return _compare_groups(written, name.family)
 
-    lacks_a_name = _significant_words(author) <= _significant_words(
-        whole_name
-    )  # "García" of "García Márquez"
-    adds_a_name = _significant_words(family) <= _significant_words(author)
+    # "García" of "García Márquez", or the other way round
+    author_words = _significant_words(author)
+    lacks_a_name = author_words <= _significant_words(whole_name)
+    adds_a_name = _significant_words(family) <= author_words
     return lacks_a_name or adds_a_name or _without_particles(author) == _without_particles(family)
 
 

@@ -172,7 +172,8 @@ def _read_notice(item: Mapping[str, Any], work_name: str) -> Notice | None:
 
     # An item that a publisher registered on the work itself has the DOI of the work, not of the notice
     doi = None if _is_named(item, work_name) else _read_doi(item.get("DOI"))
-    return Notice(notice_type, _iso_date(item.get("updated")), _source(item), doi)
+    source = _PUBLISHER if _is_publishers(item) else _RETRACTION_WATCH
+    return Notice(notice_type, _iso_date(item.get("updated")), source, doi)
 
 
 def _iso_date(value: object) -> str:
@@ -182,10 +183,6 @@ def _iso_date(value: object) -> str:
         return ""
     year, *month_and_day = date
     return "-".join([f"{year:04}", *(f"{part:02}" for part in month_and_day)])
-
-
-def _source(item: Mapping[str, Any]) -> str:
-    return _PUBLISHER if _is_publishers(item) else _RETRACTION_WATCH
 
 
 def _is_publishers(item: Mapping[str, Any]) -> bool:

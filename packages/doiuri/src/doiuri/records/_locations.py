@@ -236,9 +236,8 @@ def _with_attributes(candidates: list[Location], pairs: Iterable[str]) -> list[L
     A pair that none of the remaining ones has is passed over. The time is linear in attributes and pairs, as both
     are untrusted.
     """
-    matching: dict[
-        tuple[str, str | None], set[int]
-    ] = {}  # for each pair, the numbers of the candidates with it
+    # The numbers of the candidates with each pair; the value of a key alone is None
+    matching: dict[tuple[str, str | None], set[int]] = {}
     for pair in pairs:
         name, colon, value = pair.partition(":")
         matching[name, value if colon else None] = set()

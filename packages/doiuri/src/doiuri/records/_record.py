@@ -482,9 +482,8 @@ def select(
     # Looked up in sets: a request may name hundreds of types, and a record have thousands of values
     names = {ascii_upper(name) for name in types}
     families = {name for name in names if name.endswith(".")}
-    lengths = {
-        len(family) for family in families
-    }  # "URL.FOO." begins with "URL.", which has 4 letters
+    # Of "URL.FOO.", the first 4 characters are the family "URL."
+    lengths = {len(family) for family in families}
 
     def is_selected(value: Value) -> bool:
         if value.index in indexes:

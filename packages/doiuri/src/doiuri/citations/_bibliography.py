@@ -372,14 +372,14 @@ class Bibliography:
             csl_citations.append(csl_cites)
         placed_citations = self._style.parsed.place(csl_citations, notes)
 
-        # The processor sorts the cites of a citation, so each is found by what it was before it had a place
+        # The style may have sorted them, so the place of each is looked up by what it was without a place
         placed = []
-        for (form, cites), placed_cites in zip(unique, placed_citations, strict=True):
-            places = {cite._replace(place=csl.Place()): cite.place for cite in placed_cites}
+        for (form, cites), csl_cites in zip(unique, placed_citations, strict=True):
+            place_of = {cite._replace(place=csl.Place()): cite.place for cite in csl_cites}
             with_places = []
             for cite in cites:
-                place = places[self._unplaced(cite, form)]
-                if notes is None:
+                place = place_of[self._unplaced(cite, form)]
+                if notes is None:  # the notes have no numbers
                     place = place._replace(first_note=0)
                 with_places.append(replace(cite, place=place))
             placed.append(tuple(with_places))
@@ -488,7 +488,8 @@ class Bibliography:
             csl_cites[0] = csl_cites[0]._replace(prefix=_WORD)
         runs = processor.cite(csl_cites)
 
-        # Of a work without author and date, a .csl style may show nothing: its year ("n.d.") is shown instead
+        # Of a work without author and date, a .csl style may show nothing: its year ("n.d.") is shown instead.
+        # An id without an item holds its place: the style shows the id as it is, and `_with_texts` replaces it
         visible_ids = {run.item for run in runs}
         absent = [cite for cite in csl_cites if cite.id not in visible_ids]
         empty = [cite for cite in absent if not processor.cite([cite])]
@@ -578,6 +579,7 @@ class Bibliography:
         if not rest:  # the style shows neither a year nor a number
             return self._author(cite)
 
+        # "(" and "[" of a style stand before the item, and are no part of it
         has_brackets = self._style.numbered or not rest[0].item
         if not has_brackets:  # in a style of notes
             rest = (csl.Run("("), *without_stop(list(rest)), csl.Run(")"))

@@ -74,10 +74,11 @@ def with_whole_brackets(spans: Sequence[Span]) -> tuple[Span, ...]:
         end = None
         if rest and rest[0].target is None:
             end = _end_of_bracket(text[opened], _text(rest[0]))
-        if end is not None:
+
+        if end is not None:  # "Weber (1905" and ", p. 12) and"
             inside, unlinked = _split(rest.popleft(), end)
             linked = Span(csl.merge((*span.runs, *inside.runs)), span.target)
-        else:
+        else:  # "Weber (1905" alone: "Weber" is linked
             linked, bracket = _split(span, len(text[:opened].rstrip()))
             unlinked = bracket._replace(target=None)
         whole += [linked, unlinked]

@@ -187,8 +187,9 @@ def _items_of(file: Path, language: str, report: Callable[[str], object]) -> Ite
         raise ValueError(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: not UTF-8 at byte {error.start}") from None
-    except ValueError:
+    except ValueError:  # a NUL in the path
         raise ValueError(f"{str(file)!r} is not a path") from None
+
     match file.suffix.lower():
         case ".bib" | ".bibtex" | ".biblatex":
             return bibtex_items(file, text, language, report)
@@ -221,7 +222,7 @@ def _json_items(file: Path, text: str) -> Items:
         before = _BETWEEN.match(text, end)
         start = before.end() if before else end
         yield line_of(start), item
-        _, end = decoder.raw_decode(text, start)  # decoded a second time for its end
+        _, end = decoder.raw_decode(text, start)
 
 
 def _yaml_items(file: Path, text: str) -> Items:

@@ -55,7 +55,7 @@ _PROTECTED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _DELIMITER = re.compile(r"\\.|[{}\"]", re.DOTALL)
-_OWN_FORM = re.compile(r"(?:family|given|prefix|suffix)\s*=")  # BibLaTeX manual, section 2.3.3
+_NAMED_PART = re.compile(r"(?:family|given|prefix|suffix)\s*=")  # BibLaTeX manual, section 2.3.3
 
 
 def _separator(pattern: str) -> re.Pattern[str]:
@@ -180,9 +180,8 @@ class EntryScanner:
         self.end = 0
         self.is_closed = False
         self._text = text
-        self._next_start = (
-            0  # of the next line that begins with an entry, as ``_next_entry`` found it last
-        )
+        # Where the next line that begins with an entry starts, as ``_next_entry`` found it last
+        self._next_start = 0
         self._macros: dict[str, str] = {}
 
     def entries(self) -> Iterator[tuple[re.Match[str], int]]:
@@ -331,13 +330,15 @@ def _name(tex: str) -> dict[str, str]:
 def _parts_of_name(text: str) -> dict[str, str]:
     """Return the parts of a name as CSL-JSON has them, in TeX.
 
-    The forms of BibTeX are "Anna van der Berg", "van der Berg, Anna" and "van der Berg, Jr., Anna".
+    The forms of BibTeX are "Anna van der Berg", "van der Berg, Anna" and "van der Berg, Jr., Anna"; BibLaTeX also
+    has "family=Berg, given=Anna, prefix=van der".
     """
     if _is_whole(text):
         return {"literal": text}
     parts = [part.strip() for part in _split(text, _COMMA)]
-    if _OWN_FORM.match(text):
+    if _NAMED_PART.match(text):
         return _parts_by_their_names(parts)
+
     if len(parts) == 1:
         words = _words(text)
         count = _count_given(words)

@@ -346,6 +346,7 @@ class _Interpreter:
             return self._group(mode._replace(keeps_case=True))
         if token["script"] and mode.is_math:
             argument = self._argument(mode)
+            # as in "90^\circ"
             is_high_already = [piece.text for piece in argument] in (["°"], ["′"])
             return argument if is_high_already else _formatted(_FORMATS[token["script"]], argument)
         if token["accent"]:
@@ -500,7 +501,7 @@ class _Interpreter:
         return end
 
     def _end_of_group(self, start: int) -> int:
-        """Return where the group ends whose brace is at ``start``: behind its other brace, or with the text."""
+        """Return the end of the group whose brace is at ``start``: after its other brace, or that of the text."""
         depth = 0
         for brace in _BRACE.finditer(self._tex, start):
             if brace[0] == "{":

@@ -322,16 +322,17 @@ def test_escapes_are_decoded_once(twins: str, name: str) -> None:
     """In the path, in the REST API, in Which RA and in the form: a stored name is literal (C-29)."""
     written = name.replace("%", "%25")
 
+    target = f"https://example.org/{len(name)}"
+    agency = [{"DOI": name, "status": "Unknown"}]
+    expected = {"path": target, "form": target, "REST API": name, "Which RA": agency}
     found = {
         "path": ask(twins, f"/{written}").headers.get("location"),
         "form": typed(twins, written).headers.get("location"),
-        "API": ask(twins, f"/api/handles/{written}").json().get("handle"),
+        "REST API": ask(twins, f"/api/handles/{written}").json().get("handle"),
         "Which RA": ask(twins, f"/doiRA/{written}").json(),
     }
-
-    target = f"https://example.org/{len(name)}"
-    agency = [{"DOI": name, "status": "Unknown"}]
-    assert found == {"path": target, "form": target, "API": name, "Which RA": agency}
+    wrong = [f"{place}: {found[place]}" for place in expected if found[place] != expected[place]]
+    assert not wrong, f"{written} is {name}, but {'; '.join(wrong)}"
 
 
 @pytest.mark.parametrize("text", ["10.1000/50%off", "10.1000/50%%25off", "10.1000/50%"])
@@ -344,7 +345,8 @@ def test_a_percent_sign_that_begins_no_escape_stays_one(twins: str, text: str) -
 
 
 def test_escapes_in_the_form_that_are_not_utf_8_are_refused(url: str) -> None:
-    assert typed(url, "10.1000/%FF").status == 400
+    status = typed(url, "10.1000/%FF").status
+    assert status == 400, f"10.1000/%FF in the form has the answer {status}"
 
 
 def test_front_page_without_a_name(url: str) -> None:

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from doiuri import DOI, URI, DOISyntaxError, Handle, Prefix, Record, ShortDOI
@@ -147,15 +148,91 @@ def test_a_value_that_is_not_text_raises_type_error(thing: str) -> None:
 def test_strict_refuses_reserved_suffixes_in_every_constructor(
     door: Callable[..., DOI], text: str
 ) -> None:
-    """A suffix of one character and a slash is reserved (Z39.84 §4.3, N-097, N-098), refused if strict.
-
-    It also proves N-084.
-    """
+    """A suffix of one character and a slash is reserved (Z39.84 §4.3, N-097, N-098), refused if strict."""
     assert door(text).name == "10.1000/a/b"
     with pytest.raises(DOISyntaxError, match="reserved"):
         door(text, strict=True)
     for other in ("/aa", "/"):
         assert door(text.replace("/a", other), strict=True).suffix == f"{other[1:]}/b"
+
+
+# Every printable character of ASCII, and some beyond
+CHARACTERS = "".join(map(chr, range(0x20, 0x7F))) + "é日😀\u0301\u00a0"
+
+
+@pytest.mark.parametrize("place", ["{}xy", "xy{}z", "xy{}"], ids=["start", "middle", "end"])
+def test_no_character_is_reserved_anywhere_else(place: str) -> None:
+    """Characters are reserved only where prefix and suffix say so (Z39.84 §4.1, N-084)."""
+    refused = []
+    for character in CHARACTERS:
+        name = "10.1000/" + place.format(character)
+        doors = ((DOI.from_name, name), (DOI.from_uri, "doi:" + quote(name)))
+        for door, text in doors:
+            found = outcome(door, text, strict=True)
+            if found != name:
+                refused.append(f"{text!r}: {found}")
+    assert not refused, f"refused, though nothing in it is reserved: {'; '.join(refused)}"
+
+
+@pytest.mark.parametrize("rest", ["/", "/x", "//", "/xy/z"])
+def test_each_character_before_the_second_slash_makes_a_suffix_reserved(rest: str) -> None:
+    """Any single character, not only a letter (Z39.84 §4.3, N-097)."""
+    taken = []
+    for character in CHARACTERS:
+        name = f"10.1000/{character}{rest}"
+        if "reserved" not in outcome(DOI.from_name, name, strict=True):
+            taken.append(name)
+    assert not taken, f"taken, though the suffix is reserved: {taken}"
+
+
+# Z39.84 §4.1, and DEL, which is no graphic character either
+CONTROLS = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
+
+
+@pytest.mark.parametrize("place", ["{}xy", "x{}y", "xy{}"], ids=["start", "middle", "end"])
+def test_no_name_has_a_control_character_raw_or_escaped(place: str) -> None:
+    """All 65 of them are refused by all constructors (N-080 to N-083, U-17)."""
+    taken = []
+    for character in CONTROLS:
+        name = "10.1000/" + place.format(character)
+        escaped = quote(name)
+        texts: list[tuple[Callable[..., DOI], str]] = [
+            (DOI, name),
+            (DOI.from_name, name),
+            (DOI.parse, escaped),
+            (DOI.parse, f"doi:{escaped}"),
+            (DOI.from_uri, f"doi:{escaped}"),
+            (DOI.from_url, f"https://doi.org/{escaped}"),
+        ]
+        if name.strip() == name:  # outer white space is no part of what is typed
+            texts.append((DOI.parse, name))
+        for door, text in texts:
+            if "a name cannot contain" not in outcome(door, text):
+                taken.append(f"{door.__qualname__}({text!r})")
+    assert not taken, f"a control character is taken: {'; '.join(taken)}"
+
+
+@pytest.mark.parametrize("name", ["1000/x", ".1000/x", "0.1000/x", "1.1000/x", "11.1000/x", "/x"])
+def test_the_directory_code_is_required(name: str) -> None:
+    """Without "10." nothing is a DOI (Z39.84 §4.2, N-085)."""
+    texts = [
+        (DOI, name),
+        (DOI.from_name, name),
+        (DOI.parse, name),
+        (DOI.parse, f"doi:{name}"),
+        (DOI.from_uri, f"doi:{name}"),
+        (DOI.from_url, f"https://doi.org/{name}"),
+    ]
+    for door, text in texts:
+        assert "10." in outcome(door, text).partition(": ")[2], f"{text} is taken for a DOI"
+
+
+def outcome(door: Callable[..., DOI], text: str, **options: bool) -> str:
+    """Return the name that is read in a text, or the error."""
+    try:
+        return door(text, **options).name
+    except DOISyntaxError as error:
+        return f"DOISyntaxError: {error.reason}"
 
 
 def test_urn_examples() -> None:

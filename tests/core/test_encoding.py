@@ -69,6 +69,31 @@ def test_decode_refuses(text: str, position: int) -> None:
     assert (caught.value.text, caught.value.position) == (text, position)
 
 
+@pytest.mark.parametrize(
+    ("character", "octets"),
+    [("é", 2), ("\u07ff", 2), ("\u0800", 3), ("日", 3), ("\U00010000", 4), ("😀", 4)],
+    ids=ascii,
+)
+def test_a_character_has_at_most_four_octets(character: str, octets: int) -> None:
+    """Z39.84 speaks of up to six, for characters of 16 bits; today's UTF-8 has four (N-129, C-33, U-19)."""
+    written = encode(f"10.1000/{character}")
+    assert written.count("%") == octets, f"{character!a} is written as {written}"
+    assert decode(written) == f"10.1000/{character}"
+
+
+@pytest.mark.parametrize(
+    "escapes",
+    ["%F8%88%80%80%80", "%FC%84%80%80%80%80", "%ED%A0%BD%ED%B8%80", "%F4%90%80%80", "%F0%82%82%AC"],
+    ids=["five octets", "six", "two surrogates", "beyond U+10FFFF", "longer than needed"],
+)
+def test_the_utf_8_of_earlier_days_is_refused(escapes: str) -> None:
+    """N-129, C-33: at most four octets, no surrogates."""
+    name = f"10.1000/{escapes}"
+    for read in (decode, DOI.parse):
+        with pytest.raises(DOISyntaxError, match="UTF-8"):
+            pytest.fail(f"{escapes} was read as {read(name)!a}")
+
+
 def test_profiles_are_copied_and_pickled_as_the_same_object() -> None:
     copies = [
         *map(copy.copy, PROFILES),

@@ -184,7 +184,7 @@ def test_names_are_taken_literally(name: str) -> None:
     """In the Directory every character stands for itself: stored names hold no escapes (N-160 P-36).
 
     A DOI is a prefix, a slash, a suffix; the prefix is directory and registrant code (N-067 to N-070).
-    It also proves N-002 N-003 N-038 to N-041 N-063 N-064 N-096 N-124 N-152 N-154 P-27 S-29 S-35 S-37.
+    It also proves N-002 N-003 N-038 N-039 N-041 N-063 N-064 N-096 N-124 N-152 N-154 P-27 S-29 S-35 S-37.
     """
     doi = DOI(name)
     assert doi.name == name

@@ -104,7 +104,7 @@ def test_deep_nesting_and_many_locations_do_not_recurse() -> None:
 
 
 def test_attributes_are_kept_as_they_are_in_the_record() -> None:
-    """P-68: an answer to action=showurls can be written from them."""
+    """So the proxy can list them (action=showurls)."""
     own = "id='1' href_template='https://a.example/{hdl}' W='ä'"
     locations = parse_locations(
         f"<locations http_sc='303' x='y'><location {own}/></locations>", "10.1000/1"

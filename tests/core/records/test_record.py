@@ -256,7 +256,7 @@ def test_absolute_and_relative_ttl(ttl: int | str | None, lifetime: int | None) 
 
 
 def test_a_record_holds_as_long_as_the_least_of_its_values() -> None:
-    """U-08, N-014, N-035, P-25: values change; only their TTL tells for how long they hold."""
+    """Values change; their TTL tells for how long they hold."""
     later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 500))
     found = record(value("A", "", ttl=86400), value("B", "", ttl=later), value("C", ""))
     assert found.ttl is not None
@@ -332,7 +332,7 @@ def test_types_and_indexes_select_their_union_in_record_order(
 ) -> None:
     """N-025, N-032, P-115 to P-117: any one of them, not all.
 
-    Types match without case, with a dot their family: N-013, N-017, N-022 to N-024, N-034, P-15, U-11.
+    Types match without case, with a dot their family: N-013, N-017, N-022 to N-024, N-034, P-15.
     """
     assert [value.index for value in select(VALUES, types, indexes)] == selected
     if len(types) == 1 and not indexes:

@@ -186,7 +186,7 @@ def answer(*items: object) -> bytes:
 
 @table("rest", "agencies", "item, name, state")
 def test_what_which_ra_says(item: dict[str, object], name: str | None, state: str) -> None:
-    """P-71, P-74, P-75, P-78 to P-80: names of agencies are open, the error states too."""
+    """P-71, P-74, P-78 to P-80: names of agencies are open, the error states too."""
     agencies = read_agencies([X], 200, answer({"DOI": "10.1000/X", **item}))
     assert agencies == [Agency(X, name, state)]  # type: ignore[arg-type]
 
@@ -209,6 +209,28 @@ def test_answers_belong_to_names_not_to_places() -> None:
     read = read_agencies(dois, 200, body)
     assert {one.doi.name[8:]: (one.name, one.status) for one in read} == found
     assert [one.doi for one in read] == dois
+
+
+def test_the_example_of_which_ra() -> None:
+    """DOI resolution documentation §4, in both directions (P-75)."""
+    film = DOI("10.5240/B1FA-0EEC-C316-3316-3A73-L")
+    body = b'[{"DOI":"10.5240/B1FA-0EEC-C316-3316-3A73-L","RA":"EIDR"}]'
+    (agency,) = read_agencies([film], 200, body)
+    assert agency_url([film]) == "https://doi.org/doiRA/10.5240/B1FA-0EEC-C316-3316-3A73-L"
+    assert agency == Agency(film, "EIDR", "found"), f"{body.decode()} was read as {agency}"
+
+
+@pytest.mark.parametrize("missing", range(4))
+def test_the_agency_of_a_name_is_not_that_of_its_prefix(missing: int) -> None:
+    """N-040: the prefix does not tell who is responsible today, so a DOI left out is unknown."""
+    dois = [DOI(f"10.1000/{letter}") for letter in "abcd"]
+    items = [{"DOI": doi.name, "RA": "Crossref"} for doi in dois]
+    del items[missing]
+
+    agencies = read_agencies(dois, 200, answer(*items))
+
+    left_out = agencies[missing]
+    assert left_out == Agency(dois[missing], None, "unknown"), f"inferred: {left_out}"
 
 
 @pytest.mark.parametrize(

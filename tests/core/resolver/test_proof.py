@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri import DOI
+from doiuri import DOI, Record
 from doiuri.resolver import Entry, Key, LockFile, MemoryStore, Outcome, Reply, Request, Resolver
 from doiuri.rest import BIBTEX, CSL_JSON
 from doiuri_proxy import running
@@ -148,6 +148,20 @@ def test_a_no_from_a_clock_that_was_ahead_is_stale(kind: str, body: bytes, ahead
 
     assert [outcome.status for outcome in resolver.works([NAME])] == ["found"]
     assert [outcome.status for outcome in resolver.resolve_many([NAME])] == ["found"]
+
+
+@pytest.mark.parametrize("ahead", ODD_CLOCKS.values(), ids=ODD_CLOCKS)
+def test_a_record_that_would_be_fresh_for_longer_than_a_day_is_stale(ahead: float) -> None:
+    """Its values may have changed 24 hours ago (P-25)."""
+    old = Record.from_json(record(NAME.name, value("URL", "https://example.org/old"))).to_json()
+    store = Kept()
+    key = Key("record", BASE, NAME.key)
+    store.put_many({key: Entry(old.encode(), "application/json", time.time() + ahead)})
+    server = Server(None, WORK)
+
+    url = server.resolver(store).resolve(NAME).url
+
+    assert server.asked, f"an entry that is fresh for {ahead} s was not requested again: {url}"
 
 
 NAMING: dict[str, tuple[str, str]] = {

@@ -113,7 +113,7 @@ def lasting(*ttls: int) -> dict[str, object]:
 LIFETIMES: dict[str, tuple[Ask, dict[str, object] | None, float]] = {
     "the shortest TTL": (Resolver.resolve_many, lasting(7, 5, 9), 5),
     "a TTL of a day": (Resolver.resolve_many, lasting(DAY), DAY),
-    "a TTL of years": (Resolver.resolve_many, lasting(10**9), MONTH),
+    "a TTL of years": (Resolver.resolve_many, lasting(10**9), DAY),
     "no such DOI": (Resolver.resolve_many, None, HOUR),
     "no values": (Resolver.resolve_many, {"values": []}, HOUR),
     "the agency": (Resolver.agencies, lasting(5), MONTH),
@@ -155,6 +155,57 @@ def test_a_record_without_a_ttl_is_fresh_for_a_day() -> None:
     assert [before + DAY <= entry.expires <= time.time() + DAY for entry in store.values()] == [
         True
     ]
+
+
+IN_A_CENTURY = "2126-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("ttl", "seconds"), [(60, 60), (DAY, DAY), (DAY + 1, DAY), (10**9, DAY), (IN_A_CENTURY, DAY)]
+)
+def test_a_changed_value_is_returned_after_its_ttl_and_after_a_day_at_the_latest(
+    ttl: int | str, seconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values change, the name stays; resolving it gives the current ones (U-08, N-014, N-035).
+
+    It can take up to 24 hours before a new value is returned (P-25): a longer TTL does not change that.
+    """
+    now = time.time()
+    records = {"10.1000/A": (value("URL", "https://example.org/old") | {"ttl": ttl},)}
+    moments = {"at once": 0, "before": seconds - 1, "after": seconds + 1}
+    urls = {}
+
+    with handling(proxy(records)) as server:
+        resolver = Resolver(server.url, store=MemoryStore())
+        for moment, later in moments.items():
+            monkeypatch.setattr(time, "time", lambda later=later: now + later)
+            urls[moment] = resolver.resolve(DOI_).url
+            records["10.1000/A"] = (value("URL", "https://example.org/new"),)
+
+    seen = {moment: str(url).rpartition("/")[2] for moment, url in urls.items()}
+    expected = {"at once": "old", "before": "old", "after": "new"}
+    assert seen == expected, f"a TTL of {ttl}: {seen}, changed after {seconds} s"
+
+
+def test_services_and_metadata_beside_the_url_are_part_of_the_record() -> None:
+    """A record holds more than where to find a thing (U-11), sent or stored."""
+    values = [
+        value("EMAIL", "someone@example.org"),
+        value("URL", TARGET, index=2),
+        value("https://example.org/service", "10.1000/service", index=3),
+        value("700050", "20200102030405", index=4),
+        value("DESC", {"title": ["Ä"]}, fmt="of-tomorrow", index=5),
+    ]
+    with handling(proxy({"10.1000/A": tuple(values)})) as server:
+        resolver = Resolver(server.url, store=MemoryStore())
+        for place in ("the answer", "the store"):
+            found = resolver.resolve(DOI_)
+            kept = [one.to_json() for one in found.values]
+            lost = [one for one in values if one not in kept]
+            assert not lost, f"not in {place}: {lost}"
+            assert found.url == TARGET
+        selected = resolver.resolve(DOI_, type="EMAIL").values
+    assert [one.data.text for one in selected] == ["someone@example.org"]
 
 
 def test_the_same_name_in_another_case_is_in_the_store() -> None:

@@ -16,7 +16,7 @@ NEGATIVE_TTL = 3600.0
 """Seconds for which it is remembered that a DOI does not exist or has no values."""
 
 DAY = 86400.0
-"""Seconds for which an answer is fresh that does not say so: the usual TTL in the DOI system."""
+"""Seconds for which a record is fresh at most, and an answer that does not say for how long: the usual TTL."""
 
 
 def uncontradicted(keys: Sequence[Key], entries: Mapping[Key, Entry]) -> dict[Key, Entry | None]:
@@ -64,6 +64,6 @@ def _longest(key: Key, entry: Entry) -> float:
     """Return the seconds for which the entry of a key is fresh at most."""
     if key.kind == "record" and not entry.body.startswith(SUCCESS):
         return NEGATIVE_TTL
-    if key.kind == "metadata" or entry.says_none:
+    if key.kind in {"record", "metadata"} or entry.says_none:
         return DAY
     return MAX_AGE

@@ -21,7 +21,7 @@ from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver.http import Request
 from doiuri.resolver.questions._entries import DAY, NEGATIVE_TTL, fresh_entry
 from doiuri.resolver.questions._question import Question
-from doiuri.resolver.stores._store import JSON, MAX_AGE, SUCCESS, Key, new_entry
+from doiuri.resolver.stores._store import JSON, SUCCESS, Key, new_entry
 from doiuri.rest import ResponseCode, read_record, record_url
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ class Records:
             raise
 
         body = record.to_json().encode()
-        lifetime = DAY if record.ttl is None else min(record.ttl, MAX_AGE)
+        # DOI resolution documentation §1: it can take up to 24 hours before a new value is returned
+        lifetime = DAY if record.ttl is None else min(record.ttl, DAY)
         sources.keep(self.key(doi), new_entry(body, JSON, lifetime))
         return record
 

@@ -87,7 +87,7 @@ NOTHING = b"null"
 _OVERHEAD = 500  # approximate bytes that an entry takes besides its DOI and body
 
 MAX_AGE = 30 * 86400.0
-"""Seconds for which an answer is fresh at most, even if its TTL is longer; those of a work, exactly."""
+"""Seconds for which an answer is fresh at most; those of a work and of an agency, exactly."""
 
 
 class Usage(NamedTuple):

@@ -5,7 +5,9 @@ import re
 from urllib.parse import quote, unquote
 
 import pytest
+from doiuri import DOI, DOISyntaxError
 from doiuri.resolver import Resolver
+from doiuri.rest import record_url
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
 from support.http import ask
@@ -13,6 +15,7 @@ from support.proxy_records import FIGURE_1, FORMATS, link, record, value
 from support.servers.web import Answer, site
 
 JSON = "application/json;charset=utf-8"
+JSONP = "application/javascript;charset=utf-8"
 ORIGIN = {"Origin": "https://reader.example"}
 
 
@@ -72,10 +75,68 @@ def test_each_answer_has_its_status_and_response_code(
 
 
 def test_figure_1_comes_back_member_for_member(url: str) -> None:
-    """With its members in order, and restricted as the example of §5 (P-118)."""
+    """With its members in order."""
     assert ask(url, "/api/handles/10.1000/182").text == json.dumps(FIGURE_1, separators=(",", ":"))
-    selected = [indices(url, query, "10.1000/182") for query in ("type=URL", "index=1")]
-    assert selected == [[1], [1]]
+
+
+@pytest.mark.parametrize("query", ["type=URL", "type=url", "index=1", "type=URL&index=1"])
+def test_the_restricted_example_comes_back_member_for_member(
+    doi_proxy: Proxies, query: str
+) -> None:
+    """§5, query parameters: the record of 10.1000/1, of which only the URL is asked for (P-118)."""
+    url = value("URL", "http://www.doi.org/index.html", timestamp="2004-09-10T19:49:59Z")
+    admin = {"handle": "0.NA/10.1000", "index": 200, "permissions": "011111111111"}
+    example = record("10.1000/1", value("HS_ADMIN", admin, index=100, fmt="admin"), url)
+    proxy = doi_proxy([example])
+
+    body = ask(proxy.url, f"/api/handles/10.1000/1?{query}").text
+
+    expected = (
+        '{"responseCode":1,"handle":"10.1000/1","values":[{"index":1,"type":"URL","data":{"format":"string",'
+        '"value":"http://www.doi.org/index.html"},"ttl":86400,"timestamp":"2004-09-10T19:49:59Z"}]}'
+    )
+    assert body == expected, f"?{query} is answered with {body}"
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?type=URL", "?index=2", "?type=NONE", "?index=9", "?pretty"]
+)
+def test_the_name_comes_back_as_it_was_sent(url: str, query: str) -> None:
+    """Also in restricted answers: "handle" is the name for which resolution was requested (U-54)."""
+    for name in ("10.1000/MANY", "10.1000/manY", "10.1000/NONE", "10.1000/EMPTY"):
+        handle = ask(url, f"/api/handles/{name}{query}").json()["handle"]
+        assert handle == name, f"{name}{query} is answered for {handle}"
+
+
+@pytest.mark.parametrize("query", ["", "?type=URL", "?noredirect"])
+def test_a_value_that_states_no_ttl_has_that_of_a_day(doi_proxy: Proxies, query: str) -> None:
+    """The proxy caches values with a TTL of 24 hours (P-24)."""
+    bare = value("URL", "https://example.org/")
+    del bare["ttl"]
+    proxy = doi_proxy([record("10.1000/x", bare)])
+
+    if query == "?noredirect":
+        page = ask(proxy.url, f"/10.1000/x{query}").text
+        assert ">86400</td>" in page, f"another TTL on the page: {page}"
+        return
+    [found] = ask(proxy.url, f"/api/handles/10.1000/x{query}").json()["values"]
+    assert found.get("ttl") == 86_400, f"the TTL of {found}"
+
+
+@pytest.mark.parametrize("path", ["API/handles", "Api/handles", "api/Handles", "api/HANDLES"])
+def test_paths_are_read_with_case(url: str, path: str) -> None:
+    """The draft writes /api/handles/ in ABNF, whose literals have no case (RFC 5234 §2.3).
+
+    RFC 3986 §6.2.2.1 gives case to the path of a URL, though not to its scheme and host. It counts: the path is
+    written in lower case only, and no other spelling of it is the REST API (C-47).
+    """
+    answer = ask(url, f"/{path}/10.1000/1")
+    assert answer.status == 404, f"/{path}/10.1000/1 is answered with {answer.status}"
+    for written in (f"https://doi.org/{path}/10.1000/1", f"HTTPS://DOI.ORG/{path}/10.1000/1"):
+        with pytest.raises(DOISyntaxError):
+            pytest.fail(f"{written} was read as {DOI.from_url(written)}")
+    assert DOI.from_url("HTTPS://DOI.ORG/api/handles/10.1000/1") == DOI("10.1000/1")
+    assert record_url(DOI("10.1000/A")) == "https://doi.org/api/handles/10.1000/A"
 
 
 def test_all_formats_come_back_as_they_were_written(url: str) -> None:
@@ -152,7 +213,7 @@ def test_pretty_by_presence(url: str, flag: str) -> None:
 def test_callback(url: str, callback: str, name: str) -> None:
     """§5: JSONP callbacks are also supported using a "callback" query parameter (P-111)."""
     answer = ask(url, f"/api/handles/10.1000/1?callback={quote(callback)}")
-    assert answer.headers["content-type"] == "application/javascript;charset=utf-8"
+    assert answer.headers["content-type"] == JSONP
     assert answer.headers["x-content-type-options"] == "nosniff"
     call = re.fullmatch(r"(.*?)\((\{.*\})\);", answer.text, re.DOTALL)
     assert call is not None
@@ -160,9 +221,33 @@ def test_callback(url: str, callback: str, name: str) -> None:
     assert json.loads(call[2]) == ask(url, "/api/handles/10.1000/1").json()
 
 
-def test_callback_keeps_the_status(url: str) -> None:
-    """JSONP changes the form of an answer only (P-111)."""
-    assert ask(url, "/api/handles/10.1000/none?callback=f").status == 404
+def test_a_callback_changes_the_form_of_an_answer_only(url: str) -> None:
+    """Errors and empty answers are JSONP, too (P-111)."""
+    wrong = []
+    for path, status, _ in ANSWERS:
+        plain = ask(url, f"/api/{path}")
+        expected = (status, JSONP, f"f({plain.text});")
+        if any(f"type={escape}" in path for escape in BAD_ESCAPES):
+            expected = (status, JSON, plain.text)  # of a malformed query, no parameter counts
+        separator = "&" if "?" in path else "?"
+        answer = ask(url, f"/api/{path}{separator}callback=f")
+        seen = (answer.status, answer.headers["content-type"], answer.text)
+        if seen != expected:
+            wrong.append(f"{path}: {seen}")
+    assert not wrong, f"not JSONP of the same answer: {'; '.join(wrong)}"
+
+
+@pytest.mark.parametrize("long", ["10.1000/" + 9000 * "x", "10.1000/x?type=" + 9000 * "x"])
+def test_what_is_refused_as_too_long_is_jsonp_too(url: str, long: str) -> None:
+    """A script that asks for a record learns why there is none (P-111)."""
+    separator = "&" if "?" in long else "?"
+    answer = ask(url, f"/api/handles/{long}{separator}callback=f")
+    seen = (answer.status, answer.headers["content-type"], answer.text[:17])
+    assert seen == (414, JSONP, 'f({"responseCode"'), f"{len(long)} bytes: {seen}"
+
+
+def test_an_empty_callback_is_none(url: str) -> None:
+    """The first that is not empty counts (P-111)."""
     assert ask(url, "/api/handles/10.1000/1?callback=&callback=f&callback=g").text.startswith("f({")
     assert ask(url, "/api/handles/10.1000/1?callback=").json()["responseCode"] == 1
 

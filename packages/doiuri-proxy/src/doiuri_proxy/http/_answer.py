@@ -122,7 +122,7 @@ def _endpoint(path: bytes) -> str:
 def error(request: Request, status: int, message: str) -> Response:
     """Return an error in the form that the endpoint's clients expect."""
     if _endpoint(request.path) == "api":
-        return _with_cors(request, _rest.error(status, message))
+        return _with_cors(request, _rest.error(status, message, _rest.valid_params(request)))
     return _pages.error(status, "Error", message)
 
 

@@ -48,6 +48,14 @@ def error(status: int, message: str, params: Params | None = None) -> Response:
     return _response(status, {"responseCode": code, "message": message}, params or {})
 
 
+def valid_params(request: Request) -> Params:
+    """Return the parameters, which decide the form of an error; none if one of them is malformed."""
+    try:
+        return request.params
+    except BadRequestError:
+        return {}
+
+
 async def _record(name: str, params: Params, source: Source) -> Response:
     """Return the values of a handle that the parameters select, or why there are none."""
     if not name:

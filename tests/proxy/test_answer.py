@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from typing import Any
 from urllib.parse import quote
@@ -95,6 +96,46 @@ SAID: dict[str, dict[str, Any]] = {
         for name in ("x", "10/abcd", "doi:10.1000/1", "10.1000/", "", "10", "10.")
     },
 }
+
+
+@pytest.mark.parametrize("path", ["doiRA", "ra"])
+def test_the_example_of_which_ra_comes_back_octet_for_octet(path: str) -> None:
+    """DOI resolution documentation §4 (P-75)."""
+    film = "10.5240/B1FA-0EEC-C316-3316-3A73-L"
+    records = Records({"records": [link(film, "https://e.org/")], "agencies": {"10.5240": "EIDR"}})
+
+    found = answer(records, "GET", f"/{path}/{film}")
+
+    seen = (found.status, found.content_type, found.body.decode())
+    body = f'[{{"DOI":"{film}","RA":"EIDR"}}]'
+    assert seen == (200, "application/json;charset=UTF-8", body), f"/{path}/{film}: {seen}"
+
+
+NAMED = value("10320/ra_name", "DataCite")
+
+
+@pytest.mark.parametrize(
+    ("values", "agency"),
+    [
+        ([NAMED], {"RA": "DataCite"}),
+        ([value("10320/RA_NAME", "JaLC")], {"RA": "JaLC"}),
+        ([value("URL", "https://example.org/"), {**NAMED, "index": 7}], {"RA": "DataCite"}),
+        ([value("10320/ra_name", "", index=9), NAMED], {"RA": "DataCite"}),
+        ([value("10320/ra_names", "x"), value("ra_name", "x", index=2)], {"status": "Unknown"}),
+        ([{**NAMED, "permissions": "1100"}], {"status": "Unknown"}),
+        ([], {"status": "Unknown"}),
+    ],
+)
+def test_which_ra_examines_the_type_value_pairs_of_the_prefix(
+    values: list[dict[str, Any]], agency: dict[str, str]
+) -> None:
+    """The agency is what resolving a handle returns (P-72): the public value of its type, in any case."""
+    prefix = record("0.NA/10.1000", *values)
+    records = Records([prefix, link("10.1000/x", "https://example.org/")])
+    for name in ("10.1000/x", "10.1000/X", "10.1000"):
+        found = answer(records, "GET", f"/doiRA/{name}").body.decode()
+        expected = json.dumps([{"DOI": name, **agency}], separators=(",", ":"))
+        assert found == expected, f"{name} with {values}: {found}"
 
 
 @pytest.mark.parametrize("path", ["doiRA", "ra"])

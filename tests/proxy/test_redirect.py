@@ -241,20 +241,74 @@ def test_malformed_locations_are_a_failure(url: str, name: str) -> None:
 
 
 def test_showurls(url: str) -> None:
+    """§3: an XML list of where the proxy could redirect, with each attribute of the record (P-68)."""
     answer = ask(url, "/10.1000/loc?action=showurls")
     assert answer.status == 200
     assert answer.headers["content-type"].startswith("text/xml")
-    root = ElementTree.fromstring(answer.body)
-    assert (root.tag, [place.tag for place in root]) == ("locations", ["location"] * 5)
-    assert root[0].attrib == {
-        "id": "0",
-        "href": "https://example.org/uk",
-        "country": "gb",
-        "weight": "0",
+    api = {
+        "href": "https://example.org/api?id=10.1000%2Floc",
+        "href_template": "https://example.org/api?id={hdl}",
     }
-    assert root[2].attrib["href_template"] == "https://example.org/api?id={hdl}"
-    assert root[2].attrib["href"] == "https://example.org/api?id=10.1000%2Floc"
-    assert root[4].attrib == {"href": "https://example.org/plain", "mode": "legacy", "weight": "0"}
+    pdf = {"href": "https://example.org/pdf", "rel": "item", "media-type": "application/pdf"}
+    expected = [
+        {"href": UK, "id": "0", "country": "gb", "weight": "0"},
+        {"href": MAIN, "id": "1", "weight": "1"},
+        {**api, "id": "2", "http_role": "conneg", "weight": "0"},
+        {**pdf, "id": "3", "weight": "0"},
+        {"href": "https://example.org/plain", "mode": "legacy", "weight": "0"},
+    ]
+    root = ElementTree.fromstring(answer.body)
+    assert root.tag == "locations"
+    assert [*map(attributes, root)] == expected, f"action=showurls: {answer.text}"
+
+
+def attributes(location: ElementTree.Element) -> dict[str, str]:
+    assert location.tag == "location", f"action=showurls lists a {location.tag}"
+    return location.attrib
+
+
+CONDITIONS = (
+    '<locations chooseby="{}">'
+    '<location href="https://example.org/gb" country="gb" weight="0"/>'
+    '<location href="https://example.org/mirror" id="2" weight="0"/>'
+    '<location href="https://example.org/data" http_role="conneg" media-type="text/turtle" weight="0"/>'
+    '<location href="https://example.org/main" weight="2"/>'
+    '<location href="https://example.org/spare" weight="1"/>'
+    "</locations>"
+)
+STEPS = ("locatt,country,weighted", "country,locatt,weighted", "weighted")
+
+
+@pytest.mark.parametrize(
+    ("step", "country", "query", "accept", "target"),
+    [
+        (0, None, "", "text/html", "main"),
+        (0, "GB", "", "text/html", "gb"),
+        (0, "FR", "", "text/html", "main"),
+        (0, None, "?locatt=id:2", "text/html", "mirror"),
+        (0, None, "?locatt=id:3", "text/html", "main"),
+        (0, "GB", "?locatt=id:2", "text/html", "mirror"),
+        (1, "GB", "?locatt=id:2", "text/html", "gb"),
+        (2, "GB", "?locatt=id:2", "text/html", "main"),
+        (0, None, "", "text/turtle", "data"),
+        (0, None, "", "text/turtle;q=0.5, text/html", "main"),
+    ],
+)
+def test_locations_are_used_under_their_conditions(
+    doi_proxy: Proxies, step: int, country: str | None, query: str, accept: str, target: str
+) -> None:
+    """A 10320/loc value holds conditions under which the proxy should use its locations (P-121)."""
+    records = [
+        loc(f"10.1000/{number}", CONDITIONS.format(chooseby))
+        for number, chooseby in enumerate(STEPS)
+    ]
+    proxy = doi_proxy(records, country=country)
+
+    answer = ask(proxy.url, f"/10.1000/{step}{query}", headers={"Accept": accept})
+
+    led = answer.headers["location"].rpartition("/")[2]
+    asked = f"{query} as {accept} from {country}, chooseby {STEPS[step]}"
+    assert led == target, f"{asked}: to {led}"
 
 
 def test_showurls_of_plain_urls(url: str) -> None:

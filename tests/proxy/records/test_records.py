@@ -7,6 +7,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
@@ -193,6 +194,66 @@ def test_bad_records_are_refused_with_place_and_reason(
             Records(path)
         assert (caught.value.source, caught.value.line) == (str(path), line)
         assert "\n" not in str(caught.value), (path, line, place)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("10.123/ABC", "10.123/AbC"),
+        ("10.123/ABC", "10.123/ABC"),
+        ("10.123/É.abc", "10.123/É.ABC"),
+        ("20.500.12345/x", "20.500.12345/X"),
+        ("0.NA/10.1000", "0.na/10.1000"),
+    ],
+)
+def test_a_suffix_is_unique_within_its_prefix(tmp_path: Path, first: str, second: str) -> None:
+    """A DOI can be registered once, without regard to the case of ASCII letters (N-065, N-078).
+
+    Files that break this are refused, in one file or two.
+    """
+    taken = [link(first, "https://example.org/1"), link(second, "https://example.org/2")]
+    listed = written(tmp_path, "list.json", json.dumps(taken))
+    lines = written(tmp_path, "lines.jsonl", "\n".join(map(json.dumps, taken)))
+    for number, one in enumerate(taken):
+        written(tmp_path, f"folder/{number}.json", json.dumps(one))
+
+    for records in (taken, listed, lines, tmp_path / "folder"):
+        with pytest.raises(RecordsError, match=f"{second} already exists"):
+            pytest.fail(f"{first} and {second} were both taken: {Records(records)}")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("10.123/ÉTÉ", "10.123/été"),
+        ("10.123/á", "10.123/a\u0301"),
+        ("10.123/ABC", "10.1234/ABC"),
+        ("10.123/ABC", "10.123.4/ABC"),
+        ("10.123/x", "10.123/x/"),
+        ("10.123/x", "10.0123/x"),
+    ],
+    ids=ascii,
+)
+def test_other_names_stand_side_by_side(first: str, second: str) -> None:
+    """Other letters have case, and a suffix is unique within its prefix only (N-065)."""
+    records = Records([link(first, "https://example.org/1"), link(second, "https://example.org/2")])
+    for name, target in ((first, "https://example.org/1"), (second, "https://example.org/2")):
+        headers = dict(answer(records, "GET", f"/{quote(name)}").headers)
+        assert headers.get("Location") == target, f"{name!a} beside {first!a}: {headers}"
+
+
+CONTROLS = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
+
+
+@pytest.mark.parametrize("prefix", ["10.1000", "20.500.12345"])
+def test_no_handle_of_a_record_has_a_control_character(prefix: str) -> None:
+    """None of the 65, raw; requests for them are answered, escaped in the page (N-081, N-082)."""
+    empty = Records([])
+    for character in CONTROLS:
+        handle = f"{prefix}/x{character}y"
+        with pytest.raises(RecordsError):
+            pytest.fail(f"{handle!a} was taken: {Records([link(handle, 'https://example.org/')])}")
+        assert answer(empty, "GET", f"/{quote(handle)}").status == 404, f"{handle!a} is requested"
 
 
 @pytest.mark.parametrize(

@@ -51,19 +51,21 @@ def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     monkeypatch.setattr(time, "time", lambda: now() + seconds)
 
 
+@pytest.mark.parametrize(("ttl", "seconds"), [(60, 60), (10**9, 86_400)])
 def test_for_as_long_as_its_ttl(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doi_proxy: Proxies, ttl: int, seconds: int
 ) -> None:
-    """The proxy caches values, each for its TTL (P-24)."""
+    """The proxy caches values, each for its TTL, a day at most (P-24)."""
     first = "https://example.org/1"
     second = "https://example.org/2"
-    there = doi_proxy([link("10.1000/x", first, ttl=60)])
+    there = doi_proxy([link("10.1000/x", first, ttl=ttl)])
     here = doi_proxy(upstream=there.url, cache=str(tmp_path / "c.sqlite3"))
     assert ask(here.url, "/10.1000/x").headers["location"] == first
     there.load([link("10.1000/x", second)])
     assert ask(here.url, "/10.1000/x").headers["location"] == first
-    pass_time(monkeypatch, 61)
-    assert ask(here.url, "/10.1000/x").headers["location"] == second
+    pass_time(monkeypatch, seconds + 1)
+    target = ask(here.url, "/10.1000/x").headers["location"]
+    assert target == second, f"a value with a TTL of {ttl} s is kept for longer than {seconds} s"
 
 
 def test_auth_and_cert_go_past_the_cache(chain: Chain) -> None:
@@ -74,6 +76,24 @@ def test_auth_and_cert_go_past_the_cache(chain: Chain) -> None:
     assert [ask(here.url, path).status for path in paths] == [302, 302, 200, 200, 302]
     asked = ["", *["?auth"] * 2, *["?cert"] * 2]
     assert [request.target for request in there.log] == [f"{handles}{query}" for query in asked]
+
+
+@pytest.mark.parametrize("flag", ["auth", "cert"])
+@pytest.mark.parametrize("path", ["/10.1000/alias2", "/10.1000/alias2?noredirect"])
+def test_auth_and_cert_count_for_each_name_of_a_chain(chain: Chain, path: str, flag: str) -> None:
+    """Each name is resolved past the cache, the last one by the redirected client (P-60 P-61)."""
+    there, here = chain
+    separator = "&" if "?" in path else "?"
+    ask(here.url, path)  # all names are cached
+    cached = len(there.log)
+
+    location = ask(here.url, f"{path}{separator}{flag}").headers["location"]
+    ask(here.url, location)
+
+    names = [request.target for request in there.log[cached:]]
+    chained = ["alias2", "ALIAS", "target"]
+    expected = [f"/api/handles/10.1000/{name}?{flag}" for name in (*chained, "target")]
+    assert names == expected, f"asked past the cache: {names}"
 
 
 class Gate:

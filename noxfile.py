@@ -19,7 +19,7 @@ import nox
 ROOT = Path(__file__).parent
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 DEMO = [name for name in PACKAGES if name not in {"dask-doiuri", "doiuri-cli", "httpx-doiuri"}]
-GROUPS = ["test", "demo", "docs", "coverage", "lint", "types", "bench", "mutants"]
+GROUPS = ["test", "demo", "docs", "coverage", "lint", "types", "bench"]
 PINS = ["-c", "constraints.txt"]
 OLDEST = (3, 11)
 # One worker more than there are processors: tests wait for sockets and processes a third of the time.
@@ -327,39 +327,11 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """Change code one place at a time and show what no test notices: ``-- CODE [ARGUMENTS OF PYTEST]``."""
-    code, *tests = session.posargs
-    _, _, name = code.rstrip("/").partition("/src/")
-    install(session, "test", "demo", "mutants")
-    tree = Path(session.create_tmp()) / "tree"
-    shutil.rmtree(tree, ignore_errors=True)
-    ignored = shutil.ignore_patterns(".git", ".nox", ".venv", ".*_cache", "build")
-    shutil.copytree(ROOT, tree, ignore=ignored)
-    parts = [path.name for path in tree.iterdir()]
-    for source in tree.glob("packages/*/src/*"):  # mutmut names code by its path below src/
-        shutil.copytree(source, tree / "src" / source.name)
-
-    mutated = f"src/{name}" if name.endswith(".py") else f"src/{name}/*"
-    options = {
-        "source_paths": ["src"],
-        "only_mutate": [mutated],
-        "also_copy": parts,
-        "pytest_add_cli_args": ["-p", "no:cacheprovider"],
-        "pytest_add_cli_args_test_selection": tests,
-    }
-    lines = ["[mutmut]"]
-    for option, values in options.items():
-        lines.append("\n  ".join([f"{option} =", *values]))
-    (tree / "setup.cfg").write_text("\n".join(lines))
-
-    session.chdir(tree)
-    # Child processes run the changed code, too.
-    session.run("mutmut", "run", env={"PYTHONPATH": str(tree / "mutants" / "src")})
-    results = session.run("mutmut", "results", silent=True) or ""
-    for line in results.splitlines():
-        session.log(line)
-        mutant, _, _ = line.partition(":")
-        session.run("mutmut", "show", mutant.strip())
+    """Put small faults into changed functions and show what no test notices: ``-- [REF]``, or ``-- --help``."""
+    install(session, "test", "demo", "coverage")
+    session.run(
+        "python", "-m", "support.mutants.run", *session.posargs, env={"PYTHONPATH": "tests"}
+    )
 
 
 @nox.session

@@ -79,10 +79,7 @@ def new_client(
         """Return the limiter of the server, or of the user's transport in this process."""
         if transport is None:
             return server(settings.base).limiter
-        process = os.getpid()
-        if process not in limiters:
-            limiters.setdefault(process, Limiter())  # unless another thread has set it meanwhile
-        return limiters[process]
+        return limiters.setdefault(os.getpid(), Limiter())  # threads may come at the same time
 
     @cache
     def loaded_transport() -> Transport:

@@ -461,9 +461,9 @@ class Client:
         :param retried: whether the request is sent again.
         """
         weight = failure_weight(result, request, usable=usable)
-        long_running = self._settings.long_running
         if weight is None:
             return
+        long_running = self._settings.long_running
         if weight == ANSWERED:
             if self._limiter().succeeded() and long_running:
                 _logger().info("%s answers again", self._host)

@@ -150,7 +150,7 @@ class HTML(Scanner):
         if not _IN_NAME.search(before):
             return False
         last = _MILESTONES.sub("", before).rstrip()[-1:]
-        if last == "-":
+        if last == "-":  # which may belong to the line only
             return False
         if last == "/" or _IN_WORD.match(self.text, start):
             return True

@@ -259,11 +259,15 @@ def whole(value: str, *, labelled: bool, link: bool) -> MentionSpan | None:
     prefix = _PREFIX.match(value, name_start)
     if prefix is None:
         return None
+
+    # Anything else before the name than a label or link; anything after it, except the query of a link
     lead = lead_before(value, name_start)
     if lead is None or lead.start != 0:
         return None
     if _LINE_BREAK.search(value) or (not link and len(value.split(maxsplit=1)) > 1):
         return None
+
+    # A decimal, a template
     if not (labelled or lead.labelled) and len(prefix["number"]) < _BARE_DIGITS:
         return None
     if _is_no_name(prefix, len(value)):

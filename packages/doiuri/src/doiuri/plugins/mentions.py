@@ -96,7 +96,7 @@ class MentionRule:
         """
         if not self._accepts(match.label):
             return False
-        # Only a separator is between two names in "10.1000/1;10.1000/2"
+        # In a list without spaces, only the separator stands between two mentions
         is_in_list = text[last_end : match.start] in _SEPARATORS_OF_LISTS
         return is_in_list or not _is_in_word(text, match)
 

@@ -188,8 +188,8 @@ def _on_writing(text: str) -> tuple[Advice, ...]:
     """Return advice on what parsing a text decoded or dropped.
 
     Links and URIs have escapes. In a bare name, or after "DOI ", an escape may also belong to the name itself, so
-    its decoding is remarked on, unless a program wrote it. A program escapes no letters and digits, unlike
-    "10.1000/a%41", and leaves no percent sign unescaped, unlike "10.1000/a%2Fb%".
+    its decoding is remarked on, unless a program wrote it: a program escapes no letters and digits, which
+    "10.1000/a%41" has escaped, and leaves no percent sign unescaped.
     """
     start, end = _parse.stripped(text)
     name_start = _parse.label_end(text, start, end)

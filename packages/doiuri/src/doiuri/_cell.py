@@ -56,7 +56,7 @@ def find_one(text: str) -> DOI | ShortDOI:
         whole = _parsed(visible)
         return parse_name(text) if whole is None else whole  # an error is about the text as it is
 
-    # In prose, find has to end a name where it may also go on: "10.1000/a”b". In a cell, it goes on
+    # In prose, find has to end a name where it may also go on: "10.1000/182”a". In a cell, it goes on
     doi = mentioned[0]
     is_one_name = len(visible.split()) == 1 and visible.count("10.") <= 1
     if is_one_name:

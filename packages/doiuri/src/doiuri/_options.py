@@ -486,8 +486,9 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
     path = address
     if re.match(_SCHEME, address):
         if scheme.lower() != "sqlite":
-            known = f"a path, {MEMORY}, redis://… or rediss://…"
-            raise ValueError(f"no store is known for {scheme}: ({known})")
+            raise ValueError(
+                f"no store is known for {scheme}: (a path, {MEMORY}, redis://… or rediss://…)"
+            )
         path = rest.removeprefix("//")
     has_unknown_home = os.path.expanduser(path).startswith("~")  # noqa: PTH111
     if not path.strip() or "\0" in path or has_unknown_home:

@@ -165,7 +165,7 @@ def read(text: str) -> Spelling:
 def _read_labelled(text: str, start: int, end: int) -> Spelling:
     """Read a name with a label, as in "urn:doi:10.1000:182", or a link, as in "DOI https://doi.org/10.1000/182".
 
-    After a label with a colon, as in "doi:10.1000/1?a", it is ambiguous whether the "?" belongs to the name.
+    After a label with a colon, as in "doi:10.1000/456#789", it is ambiguous whether the "#" belongs to the name.
     """
     name_start = label_end(text, start, end)
     has_label = name_start > start
@@ -236,7 +236,7 @@ def _second_label(text: str, start: int, end: int) -> int | None:
         second = start + 4
         if text[second : second + 4].lower() == "doi:":
             return second
-    else:
+    else:  # a link to the proxy, in whose path the second one begins
         host_start = start + _scheme_length(text[start : start + 8].lower())
         host_end = text.find("/", host_start, host_start + _LINK_START_LENGTH)
         if text[host_start:host_end].lower() not in PROXY_HOSTS:

@@ -412,9 +412,8 @@ def checked_proxy(url: str) -> str:
     if "://" not in url:
         url = f"http://{url}"
     without_scheme = url.partition("://")[2]
-    host = re.split(r"[/?#\\]", without_scheme, maxsplit=1)[
-        0
-    ]  # urllib3 also ends it at a backslash
+    # urllib3 also ends the host at a backslash
+    host = re.split(r"[/?#\\]", without_scheme, maxsplit=1)[0]
     after_host = without_scheme[len(host) :]
     if "@" in after_host:  # "user:pass/word@proxy.example", whose host would be "user"
         raise ProxyURLError

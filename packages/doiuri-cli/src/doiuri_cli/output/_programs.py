@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.output._report import (
@@ -148,8 +149,11 @@ _LEVELS = {
 }
 
 
-def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
-    """Return a fingerprint for each finding: a digest without the line number, and a count of equal ones."""
+def _with_fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
+    """Yield each finding with its fingerprint: a digest without the line number, and a count of equal ones.
+
+    A forge takes a finding with a known fingerprint for an old one, wherever its line is by now.
+    """
     from hashlib import sha256  # slow to import
 
     seen: Counter[str] = Counter()
@@ -159,15 +163,14 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
         text = "\0".join([path, finding.code, finding.doi or "", excerpt])
         digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen[digest] += 1
-        yield f"{digest}:{seen[digest]}"
+        yield finding, f"{digest}:{seen[digest]}"
 
 
 def write_github(report: FindingsReport, stream: TextIO) -> None:
     """Write a workflow command for each finding, but for those that ``abridged`` leaves out.
 
-    How many are left out is a line that is no command.
-
-    GitHub shows ten commands of a step at most, so many of one code would hide the others.
+    GitHub shows ten commands of a step at most, so many of one code would hide the others. How many are left out
+    is a line of text.
     """
     for entry in abridged(report.findings):
         stream.write(_command(entry.finding))
@@ -206,8 +209,7 @@ def _property(text: str) -> str:
 
 def write_gitlab(report: FindingsReport, stream: TextIO) -> None:
     """Write the findings as GitLab's Code Quality wants them."""
-    pairs = zip(report.findings, fingerprints(report.findings), strict=True)
-    issues = (_issue(finding, fingerprint) for finding, fingerprint in pairs)
+    issues = starmap(_issue, _with_fingerprints(report.findings))
     write_json_list(map(indented, issues), stream)
 
 
@@ -234,11 +236,10 @@ _INDEX = {code: index for index, code in enumerate(RULES)}
 
 def write_sarif(report: FindingsReport, stream: TextIO) -> None:
     """Write a log with one run."""
-    pairs = zip(report.findings, fingerprints(report.findings), strict=True)
     run = {
         "tool": {"driver": _driver()},
         "columnKind": "unicodeCodePoints",  # §3.14.17
-        "results": [_result(finding, fingerprint) for finding, fingerprint in pairs],
+        "results": list(starmap(_result, _with_fingerprints(report.findings))),
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     stream.write(f"{to_json(log, indent=1)}\n")

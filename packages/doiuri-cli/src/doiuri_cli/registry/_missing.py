@@ -27,42 +27,26 @@ class Searched(NamedTuple):
 
     found: Mapping[SourceLocation, Found]  # by the place of the entry
 
-    @property
-    def sure(self) -> int:
-        """How many works have a DOI for certain."""
-        return sum(result.sure is not None for result in self.found.values())
-
-    @property
-    def likely(self) -> int:
-        """How many works may have one."""
-        return sum(bool(result.likely) for result in self.found.values())
-
-    @property
-    def unknown(self) -> dict[str, int]:
-        """How many works nothing is known about, by cause."""
-        results = self.found.values()
-        causes = [result.cause for result in results if result.cause and not result.likely]
-        return {str(cause): count for cause, count in tally(causes).items()}
-
-    @property
-    def servers(self) -> list[str]:
-        """The servers to which works were sent, in this run."""
-        return sorted({name for result in self.found.values() for name in result.sent_to})
-
     def line(self) -> str:
         """Return the line of the summary: what was found, and what was sent to whom."""
         if not self.found:
             return "No works without a DOI to search for."
-        works = f"{number(len(self.found), 'work')} without a DOI"
+        results = self.found.values()
+        works = f"{number(len(results), 'work')} without a DOI"
+
+        servers = sorted({name for result in results for name in result.sent_to})
         where = " in what is known (nothing was sent)"
-        if self.servers:
-            servers = " and ".join(self.servers)
-            where = f" at {servers} (their titles, authors and years were sent)"
-        unknown = sum(self.unknown.values())
-        not_found = len(self.found) - self.sure - self.likely - unknown
-        counts = f"{self.sure} found, {self.likely} likely, {not_found} not found"
-        if unknown:
-            counts += f", {unknown} unknown: {reasons(self.unknown)}"
+        if servers:
+            where = f" at {' and '.join(servers)} (their titles, authors and years were sent)"
+
+        sure = sum(result.sure is not None for result in results)
+        likely = sum(bool(result.likely) for result in results)
+        causes = [result.cause for result in results if result.cause and not result.likely]
+        not_found = len(results) - sure - likely - len(causes)
+        counts = f"{sure} found, {likely} likely, {not_found} not found"
+        if causes:
+            by_cause = {str(cause): count for cause, count in tally(causes).items()}
+            counts += f", {len(causes)} unknown: {reasons(by_cause)}"
         return f"Searched for {works}{where}: {counts}."
 
 

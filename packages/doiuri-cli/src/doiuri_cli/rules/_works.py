@@ -52,7 +52,7 @@ def _status(entry: CitedWork, work: Work) -> _Difference | None:
 
 
 def _preprint(entry: CitedWork, work: Work) -> _Difference | None:
-    """Return that a work is a preprint of one that has been published, if it is."""
+    """Return the difference if a work is a preprint of one that has been published."""
     published = work.published_version
     if published is None:
         return None
@@ -67,7 +67,7 @@ def _title(entry: CitedWork, work: Work) -> _Difference | None:
 
 
 def _year(entry: CitedWork, work: Work) -> _Difference | None:
-    if entry.year is None or work.year is None or same_year(entry.year, work.year):
+    if entry.year is None or work.year is None or abs(entry.year - work.year) <= YEARS_APART:
         return None
     message = f"the year of {entry.doi.name} is {work.year}, not {entry.year}"
     return _Difference("year-differs", message)
@@ -87,8 +87,3 @@ def _quoted(title: str) -> str:
     if len(title) > _LONGEST:
         title = f"{title[:_LONGEST]}…"
     return f'"{title}"'
-
-
-def same_year(first: int, second: int) -> bool:
-    """Return whether two years may be those of one publication."""
-    return abs(first - second) <= YEARS_APART

@@ -182,7 +182,7 @@ def mend(
 
     for number_of_round in range(_MOST_ROUNDS):
         proved = _proved(version, _allowed(report.findings, policy), config, prove_corrections)
-        if number_of_round == 0:
+        if number_of_round == 0:  # only the fixes of this round are among the first findings
             first = _without_fixes(first, proved.refused)
         if not proved.fixes:
             break

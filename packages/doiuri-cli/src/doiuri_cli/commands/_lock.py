@@ -125,8 +125,10 @@ def lock(
 def _lock_file(config: Config, options: Mapping[str, object]) -> LockFile:
     """Return the lock file to write.
 
-    :raises click.ClickException: if only a configuration file names the resolver or a link to the lock file:
-        a stranger may have written either.
+    A stranger may have written the configuration file, and the lock file as a symbolic link. So the user has to
+    name the resolver, with an option or a variable, and a lock file that is a link, with ``--lock``.
+
+    :raises click.ClickException: if they are not named so.
     :raises ValueError: if the file is there and is no lock file; the message says what to do.
     """
     if config.resolver and not (options["resolver"] or os.environ.get("DOIURI_RESOLVER")):

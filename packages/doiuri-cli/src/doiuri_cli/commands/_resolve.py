@@ -123,7 +123,7 @@ def _look_up(
     resolver: Resolver, names: Iterable[str], form: str, formatter: Formatter | None
 ) -> Iterator[LookupResult]:
     """Return a result for each name, in order; names are read as they are needed."""
-    given, asked = tee(names)  # the outcomes do not have the names as they were given
+    given, asked = tee(names)  # an outcome does not have its name as it was given
     match form:
         case "url" | "json":
             outcomes = resolver.resolve_many(asked)
@@ -142,7 +142,7 @@ def _look_up(
 
 
 def _result(name: str, outcome: Outcome, form: str, formatter: Formatter | None) -> LookupResult:
-    """Return what the outcome of a name is as text; "no-values" if the DOI is registered but lacks it."""
+    """Return what was looked up; the status is "no-values" if a registered DOI lacks what was asked for."""
     if outcome.status != "found":
         return LookupResult(name, outcome.status, reason=outcome.reason)
     if formatter and outcome.work:

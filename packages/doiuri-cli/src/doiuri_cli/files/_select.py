@@ -129,7 +129,7 @@ def changed_files(reference: str | None) -> list[str]:
         return _paths(top, files)
 
     reference = reference or "HEAD"
-    is_range = ".." in reference.strip(".")
+    is_range = ".." in reference.strip(".")  # such as main..HEAD
     if reference.startswith("-") or not (is_range or _is_commit(reference)):
         raise GitError(
             f"--changed: {reference!r} is not a commit; name paths before --changed, or use --changed=REF"
@@ -212,7 +212,10 @@ class Filter(NamedTuple):
     force_exclude: bool = False  # whether ``exclude`` is for named files, too
 
     def _names(self, path: str) -> bool:
-        """Return whether a pattern to include ends with the extension of a file, or is its name."""
+        """Return whether a pattern to include ends with the extension of a file, or is its name.
+
+        Such a file is read although its type is unknown, as one of ``include = ["*.dat"]``.
+        """
         name = os.path.basename(path)  # noqa: PTH119
         extension = os.path.splitext(name)[1].lower()  # noqa: PTH122
         for patterns in self.include:

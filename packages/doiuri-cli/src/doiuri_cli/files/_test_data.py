@@ -125,7 +125,7 @@ def _folder(path: str) -> str:
 def _folders(place: str, searched: frozenset[str]) -> tuple[Path, Sequence[str]]:
     """Return the searched folder that a folder is in, and the names of the folders from there to it.
 
-    Of several, the innermost counts.
+    Of several searched folders, the innermost counts. If there is none, it is the folder itself, without names.
     """
     folder = Path(place)
     for top in (folder, *folder.parents):

@@ -97,7 +97,7 @@ def excerpt(location: SourceLocation) -> list[str]:
     glyphs = [_glyph(character) for character in line[first:last]]
     if first:
         glyphs.insert(0, _Glyph(_CUT, 1))
-        first -= 1  # the sign of the cut stands for the character before the piece
+        first -= 1  # the ellipsis stands for the character before the piece
     text = "".join(glyph.text for glyph in glyphs)
     if len(line) > last:
         text += _CUT

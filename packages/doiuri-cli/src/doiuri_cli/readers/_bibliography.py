@@ -156,7 +156,7 @@ def _year_in(text: str) -> int | None:
 
 
 def _bibtex(source: Source) -> Iterator[Description]:
-    """Return the entries, also those without a DOI."""
+    """Return the entries, also those without a DOI, unless they are broken."""
     for entry in bibtex.entries(source.text):
         fields = entry.fields
         doi = plain_text(fields.get("doi", ""))

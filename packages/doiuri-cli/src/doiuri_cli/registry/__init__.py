@@ -135,7 +135,7 @@ class Inquiry:
         earlier = self._earlier.statuses(dois)
         for key in longer:
             if earlier.get(key, "found") != "found":
-                del earlier[key]  # in this batch, it may be another name
+                del earlier[key]  # in this batch, a longer name may be meant
         new = {key: doi for key, doi in dois.items() if key not in earlier}
 
         answers = self._look_up(new, longer)
@@ -195,6 +195,7 @@ class Inquiry:
         stored.ask(needs, longer=mentions)
         fresh = {doi: status for doi, status in stored.statuses.items() if doi not in stored.stale}
         left = [doi for doi in dois if doi not in fresh]
+        # For a missing DOI, the registry knows whether the one that was probably meant is registered
         if self._config.offline or not (left or stored.missing):
             counts = LookupCounts(known=len(dois) - len(stored.unknown))
             counts.unknown += map(self._shared, stored.unknown.values())
@@ -310,6 +311,8 @@ def look_up_works(
 ) -> WorksLookup:
     """Look up the works with these names: in the lock file, and at the registry those that are too old there.
 
+    A work in the lock file counts, however old, if the registry has no newer answer.
+
     :param statuses: what is known about the DOIs; those that do not exist name no work.
     :raises ValueError: if the resolver or the cache is misconfigured.
     """
@@ -340,11 +343,12 @@ def look_up_works(
         return WorksLookup(works, old=[cause] * len(outdated))
 
     replies: list[None] = []  # one for each request
-    # The cache keeps works for DEFAULT_MAX_AGE days
+    # A work in the cache may be DEFAULT_MAX_AGE days old: if that is too old, a store in memory takes its place
     store = MemoryStore() if config.max_age < DEFAULT_MAX_AGE and not config.offline else None
     with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
         survey.look_up_works(due, show=showing(progress))
+
     renewed: set[DOI] = set()
     for doi, work in survey.works.items():
         if doi in survey.stale and doi.key in works:
@@ -352,6 +356,7 @@ def look_up_works(
         renewed.add(doi)
         if work is not None:
             works[doi.key] = work
+
     causes = survey.stale | survey.incomplete
     unanswered = Cause("unknown", detail="no answer")
     old = [causes.get(doi) or unanswered for doi in outdated if doi not in renewed]

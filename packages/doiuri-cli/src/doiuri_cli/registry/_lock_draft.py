@@ -107,6 +107,7 @@ class LockDraft:
         return Changes(len(added), len(changed), len(removed))
 
     def _redo(self, content: LockContent) -> None:
+        """Make the edits of the draft to the content that the file has by now."""
         for edit in self._edits:
             edit(content)
 
@@ -147,7 +148,7 @@ class LockDraft:
             survey = Survey(resolver, self.config.budget, lock=lock)
             show = showing(progress)
             survey.ask(dict.fromkeys(due, Need.EXISTENCE), longer=mentions, show=show)
-            unknown = dict(survey.unknown)  # from which a work that is found takes its DOI out
+            unknown = dict(survey.unknown)  # a copy: a DOI whose work is found is no longer in it
             self._statuses |= survey.statuses
 
             meant = list(self._meant(mentions).values())
@@ -168,6 +169,7 @@ class LockDraft:
         return self.content.status(doi.key) in {None, "not-found"}
 
     def _is_missing(self, doi: DOI) -> bool:
+        """Return whether the draft lacks the answer about a DOI, or a work that is wanted."""
         if doi.key in self.content.accepted:
             return False
         if self.content.status(doi.key) is None:

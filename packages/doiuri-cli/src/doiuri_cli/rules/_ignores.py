@@ -165,7 +165,10 @@ def _next_with_text(lines: Lines, line: int) -> int:
 
 
 def _is_alone(match: re.Match[str], lines: Lines) -> bool:
-    """Return whether there is nothing but the comment on its line."""
+    """Return whether there is nothing but the comment on its line.
+
+    What follows is a part of the comment, except after the end of one in HTML: ``<!-- doiuri: ignore --> text``.
+    """
     line, column = lines.position(match.end())
     first = max(column - len(match[0]), 1)
     if first > _LONGEST or lines.line(line, 1, first - 1).strip():

@@ -279,6 +279,7 @@ def _is_underlined(text: str, place: int) -> bool:
     if line_end < 0:
         return False
     length = line_end - text.rfind("\n", 0, place) - 1
+    # Two characters more are enough to see that the line is too long
     following, _, _ = text[line_end + 1 : line_end + length + 3].partition("\n")
     is_close = abs(len(following.rstrip()) - length) <= 1
     return is_close and _ADORNMENT.match(following) is not None

@@ -80,6 +80,8 @@ def flaws_in(mentions: Sequence[Mention], *, tex_escape: str) -> Iterator[Flaw]:
         is_field = mention.part.field
         if mention.is_eprint or (may_be_page and not is_field):
             continue
+
+        # In a field, a link that may lead to a page is no DOI, until the registry says more
         short = mention.handle if mention.doi is None and not may_be_page else None
         if isinstance(short, ShortDOI):
             yield Flaw(mention, "short-doi", short_doi_message(short), name=short.name)
@@ -485,6 +487,7 @@ def _field_flaws(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
 
     before = part.text[: mention.start].lstrip()
     after = part.text[mention.end :].rstrip()
+    # Several DOIs are no flaw, unless one of them is broken: that is said once, of the first
     has_several = "10." in before or "10." in after
     if has_several and mention.start != _first_beside_broken(part.text, part.syntax):
         yield from _advice_flaws(mention, doi)

@@ -51,7 +51,7 @@ class _RecordsTransport:
         self.base = ""
 
     def get(self, request: Request) -> Reply:
-        """Answer a request; follow redirects to the same server."""
+        """Answer a request; follow a redirect to this proxy, such as that of an alias."""
         request.remaining()  # raises an error if no time is left
         target = request.url.removeprefix(self.base)
         for _ in range(2):  # an alias leads to the end of its chain

@@ -60,7 +60,8 @@ class Request:
     def read_params(self, separators: str) -> dict[str, list[str]]:
         """Return ``params`` with the query split at any of the characters in ``separators``."""
         in_query = re.split(f"[{separators}]".encode(), self.query)
-        in_form = self.form.replace(b"+", b" ").split(b"&")  # of a form only, "+" is a blank
+        # In a form, "+" is a blank; in a query, it stands for itself
+        in_form = self.form.replace(b"+", b" ").split(b"&")
         params: dict[str, list[str]] = {}
         for part in in_query + in_form:
             if not part:

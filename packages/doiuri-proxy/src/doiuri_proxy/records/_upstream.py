@@ -237,13 +237,15 @@ class UpstreamSource:
 class _FreshEntries:
     """The entries of a store that have not expired, and the expired answers that a DOI does not exist.
 
-    Those make earlier answers void, which may still be fresh.
+    The latter are newer than other answers about the DOI that may still be fresh, such as metadata, and make
+    these void.
     """
 
     def __init__(self, store: Store | LockFile) -> None:
         self._store = store
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        """Return the entries of keys, without those that the class leaves out."""
         now = time.time()
         entries = self._store.get_many(keys)
         return {

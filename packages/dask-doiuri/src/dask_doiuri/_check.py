@@ -192,7 +192,10 @@ class _Asking:
         return cls(arguments, cache, rate, budget)
 
     def outcomes(self, dois: Sequence[Handle]) -> Iterator[Outcome]:
-        """Yield the outcomes for DOIs, all within one budget."""
+        """Yield the outcomes for DOIs, all within one budget.
+
+        Each batch has a Resolver of its own, with the share of the rate that the process has by then.
+        """
         deadline = deadline_in(self.budget)
         # not None, which stands for the worker's own DOIURI_CACHE
         store = self.cache or SQLiteStore(None).path
@@ -207,7 +210,7 @@ class _Asking:
         if self.rate is None:
             return None
         processes = _cluster_processes()
-        if processes is None:
+        if processes is None:  # tasks run in the calling process, or in those that it starts
             processes = 1 if self.client == os.getpid() else self.workers
         return self.rate / processes
 

@@ -32,8 +32,9 @@ def find_known(
 ) -> tuple[Data, Any]:
     """Return the data, and a collection that has for each of its partitions the known keys and their agencies.
 
-    The keys are joined, and each match returns to its partition: so neither side needs to fit into the memory
-    of one worker, and the rows themselves are not moved.
+    1. The keys in each partition are collected, each with the number of its partition (the wanted keys).
+    2. They are joined with the known keys: neither side needs to fit into the memory of one worker.
+    3. Each match goes to the partition with its number. The rows themselves are not moved.
 
     :raises TypeError: if ``known`` is not a frame.
     :raises ValueError: if it has no column with keys or DOIs.
@@ -49,10 +50,12 @@ def find_known(
         matches = _joined(wanted, count, known_keys, "tasks")
         return data, matches.to_bag(format="tuple")
 
-    once, again = _read_twice(data)
+    for_keys, for_rows = _read_twice(data)
     numbers = dd.from_pandas(pd.Series(range(count)), npartitions=count)
-    wanted = once.map_partitions(_wanted, numbers, column, dtype, meta=meta, align_dataframes=False)
-    return again, _joined(wanted, count, known_keys)
+    wanted = for_keys.map_partitions(
+        _wanted, numbers, column, dtype, meta=meta, align_dataframes=False
+    )
+    return for_rows, _joined(wanted, count, known_keys)
 
 
 def agencies_of(names: pd.DataFrame | Iterable[tuple[str, object]]) -> dict[str, str | None]:
@@ -74,7 +77,7 @@ def _joined(
     :param shuffle: Dask's method of shuffling; None for its default.
     """
     matches = wanted.merge(known_keys, on=KEY, how="inner", shuffle_method=shuffle)
-    divisions = [*range(count), count - 1]
+    divisions = [*range(count), count - 1]  # the rows of a number form the partition of that number
     sorted_back = matches.set_index(PART, divisions=divisions, shuffle_method=shuffle)
     return sorted_back[[KEY, AGENCY]].reset_index(drop=True)
 
@@ -160,9 +163,10 @@ class _Partition:
 def _read_twice(frame: dd.DataFrame) -> tuple[dd.DataFrame, dd.DataFrame]:
     """Return the frame twice. If possible, the two are read one after the other, so that nothing is kept.
 
-    Both have the same partitions. If Dask optimized each of them, it might read several small files as one
-    partition in one of them only.
+    Otherwise they are one frame, whose partitions Dask keeps until both uses have them.
     """
+    # Both have the same partitions only if Dask optimizes neither of them alone: it might read several small
+    # files as one partition in one of them only.
     frame = frame.optimize()
     divisions = frame.divisions if frame.known_divisions else None
     options = {"meta": frame._meta, "divisions": divisions}

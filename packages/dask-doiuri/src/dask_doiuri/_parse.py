@@ -128,8 +128,9 @@ def add_columns(
 ) -> Data:
     """Return the data with new columns of text.
 
-    :param answer: returns a row of new values for each DOI of a partition.
-    :param known: data whose partitions are passed to ``answer`` too; None if there is none.
+    :param answer: called with the items of a partition, and with the partition of ``known`` if there is one;
+        returns a row of new values for each item.
+    :param known: data with as many partitions; None if there is none.
     """
     arguments = {"column": column, "names": names, "answer": answer}
     collections = [] if known is None else [known]
@@ -152,7 +153,7 @@ def _add_to_frame(
     answer: Any,
     dtype: Any,
 ) -> pd.DataFrame:
-    """Return a partition of a frame with the new columns."""
+    """Return a partition of a frame with the new columns; for the parameters, see ``add_columns``."""
     rows = answer(items_in(part, column), *known)
     return _with_rows(part, names, rows, dtype)
 

@@ -280,7 +280,12 @@ class DOIFileSystem(AbstractFileSystem):
     touch = pipe_file = put = put_file = cp_file = mv = _refuse
 
     def _file(self, path: str) -> tuple[Dataset, File]:
-        """Return the data set that has a file, and the file; raises IsADirectoryError for a folder."""
+        """Return the data set that has a file, and the file.
+
+        :raises IsADirectoryError: for a folder.
+        :raises FileNotFoundError: if there is neither.
+        :raises OSError: if the file cannot be opened.
+        """
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
         if inner in dataset.refused:  # its name is that of a folder
@@ -293,7 +298,11 @@ class DOIFileSystem(AbstractFileSystem):
         return dataset, file
 
     def _find(self, path: str) -> tuple[Dataset, str]:
-        """Return the data set that has a file or folder, and its path there; raises FileNotFoundError."""
+        """Return the data set that has a file or folder, and its path there; raises FileNotFoundError.
+
+        The data set may be an article of a collection of figshare: its folder there is then left out.
+        """
+        # Which of the names is registered is not known yet, but they all begin with the shortest
         shortest, _ = names(path)[-1]
         guard = self._guards.setdefault((os.getpid(), shortest.key), threading.RLock())
         with guard:  # one thread requests the listing; others that need it wait
@@ -348,7 +357,10 @@ class DOIFileSystem(AbstractFileSystem):
         raise FileNotFoundError(errno.ENOENT, reason, path)
 
     def _longest(self, dois: Sequence[DOI], *, confirm: bool = False) -> DOI | None:
-        """Return the first DOI that is registered; None if none is. Raises OSError if that is not known."""
+        """Return the first DOI that is registered; None if none is. Raises OSError if that is not known.
+
+        :param confirm: whether to ask about all names, and in a second way that confirms that one does not exist.
+        """
         asked = [doi for doi in dois if confirm or doi.key not in self._absent]
         outcomes = list(self._resolver.check(asked, batch=True, confirm=confirm))
         for doi, outcome in zip(asked, outcomes, strict=True):
@@ -422,7 +434,7 @@ class DOIFile(AbstractBufferedFile):
         return self._whole
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        """Return a range of the file: of a range that was requested, or else of all bytes."""
+        """Return a range of the file, requested alone; or all bytes are, if the repository sends no ranges."""
         end = min(end, self.size)
         if start >= end:
             return b""

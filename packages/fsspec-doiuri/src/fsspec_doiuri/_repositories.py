@@ -138,7 +138,7 @@ def _invenio(doi: DOI, repository: Repository, get: Get) -> Dataset:
     if match is None:
         raise ValueError("no id of a record is in the DOI or its URL")
     record_id = match[1]
-    # The id of a concept redirects to the latest version.
+    # The API redirects the id of a concept to the record of the latest version.
     record = get(f"{repository.api}/records/{record_id}")
     version = record.get("doi") or _pid(record) or doi.name
     concept = record.get("conceptdoi") or _pid(record.get("parent", {}))

@@ -137,7 +137,7 @@ class Web:
             encoding = response.headers.get("Content-Encoding", "").strip().lower()
             is_compressed = encoding in _GZIP
             sent_limit = limit
-            if is_compressed:  # what cannot be compressed becomes a little longer
+            if is_compressed:  # compression makes some files a little longer
                 sent_limit += limit // 64 + _CHUNK
 
             while size <= sent_limit:
@@ -151,7 +151,8 @@ class Web:
                 progress(len(piece))
 
         has_size = file.size in {None, size} and size <= limit
-        # Checksums are those of the bytes as sent, unless a server compressed a file that is to be sent as it is.
+        # A file may be a .gz itself, whose checksum is that of the bytes as sent. Else the server compressed them
+        # for the transfer, although it was asked not to.
         is_as_listed = has_size and _matches(file, digest)
         if is_compressed and not is_as_listed and _unpack(file, out):
             return
@@ -241,8 +242,8 @@ class Web:
     ) -> requests.Response:
         """Return the answer at the end of the redirects.
 
-        Only the first server gets the secret, and not after a redirect to another one: where that one leads
-        back to, and what is then requested, is not the first server's choice.
+        Only the first server gets the secret, and not after a redirect to another server, even if that one
+        redirects to the first again: it could then choose what is requested with the secret.
         """
         self.check.check_url(url)
         first_origin = urlsplit(url)[:2]  # the scheme, host and port

@@ -69,12 +69,12 @@ class Condition:
 
     def holds(self, context: Context) -> bool:
         """Return whether the tests hold together: all, any or none of them, as ``match`` says."""
-        # "all" is decided by the first test that fails, "any" and "none" by the first that holds.
-        decides = self.match != "all"
-        for test in self.tests:
-            if test.holds(context) is decides:
-                return self.match == "any"
-        return self.match != "any"
+        holding = (test.holds(context) for test in self.tests)
+        if self.match == "all":
+            return all(holding)
+        if self.match == "any":
+            return any(holding)
+        return not any(holding)
 
 
 def _has_variable(name: str, context: Context) -> bool:

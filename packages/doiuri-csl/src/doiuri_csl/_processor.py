@@ -281,7 +281,8 @@ class Processor:
     def set_entries(self, listed: Iterable[Listed]) -> None:
         """Set the list of another processor, in place of ``set_citations``.
 
-        For a list in another style or language than the citations, and for a part of a list.
+        For a list in another style or language than the citations, and for a part of a list. A later
+        ``set_citations`` returns all citations, as after none.
 
         :param listed: the items, in the order of the list
         """

@@ -77,7 +77,7 @@ class _Solver:
         return self._rule == "by-cite"
 
     def _look(self, cited_item: CitedItem) -> Look:
-        """Return what cites of an item look like: the later ones, if the style makes them shorter."""
+        """Return what cites of an item look like: the later ones, in notes and if the style shortens them."""
         place = Place()
         if self._compares_later:
             first_note = self._first_notes.get(cited_item.id, 0)

@@ -102,6 +102,7 @@ class _TextVariable:
         if not value:
             # The group of "n.d." and a year suffix does not depend on the suffix.
             return NOTHING if self.variable == "year-suffix" else EMPTY
+
         context.progress.rendered.append(self.variable)
         if self.variable in ("year-suffix", "citation-label"):
             context.progress.has_year_suffix = True

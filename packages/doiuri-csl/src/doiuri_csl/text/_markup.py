@@ -179,9 +179,11 @@ def _matching_marks(text: str) -> dict[int, Kind]:
         is_expected = bool(opened) and mark == opened[-1].closing
         continues_word = mark in "'\"’" and after.isalnum()
         if is_expected and before.strip() and not continues_word:
+            # It closes the quotation that was opened last
             kinds[opened.pop().position] = Kind.OPEN_QUOTE
             kinds[position] = Kind.CLOSE_QUOTE
         elif mark in _OPENING and _opens_quote(mark, before, after):
+            # It has a kind once another mark closes it
             opened.append(_OpenedQuote(position, _OPENING[mark]))
             del opened[:-_DEEPEST]
         elif mark not in _APOSTROPHES and before.strip():

@@ -125,7 +125,7 @@ def _merge_at_quote(
         done.insert(position, Piece(mark, done[position].wraps, inner=True))
         return _without_merged(mark, text[1:])
 
-    # Beside the text
+    # Inside all the marks, beside the text
     if merged is not None:
         done[index] = done[index].with_text(done[index].text[:-1] + merged)
         return _without_merged(merged, text[1:])

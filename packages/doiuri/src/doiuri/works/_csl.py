@@ -429,7 +429,7 @@ def is_shortened(names: Sequence[Name | str], most: int) -> bool:
     return len(names) > 1 and str(names[-1]) == "others"
 
 
-def known_text(value: object, limit: int, read: Callable[[object, int], str] = plain_text) -> str:
+def known_text(value: object, limit: int, read: Callable[[object, int], str]) -> str:
     """Return text as ``read`` does; "" for a code that stands for unknown text, such as ``(:unav)``."""
     text = read(value, limit)
     return "" if _UNKNOWN.fullmatch(text) else text

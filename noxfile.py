@@ -18,7 +18,7 @@ import nox
 
 ROOT = Path(__file__).parent
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
-DEMO = [name for name in PACKAGES if name not in {"dask-doiuri", "doiuri-cli", "httpx-doiuri"}]
+DEMO = [name for name in PACKAGES if name not in {"dask-doiuri", "httpx-doiuri"}]
 GROUPS = ["test", "demo", "docs", "coverage", "lint", "types", "bench"]
 PINS = ["-c", "constraints.txt"]
 OLDEST = (3, 11)
@@ -117,7 +117,7 @@ def fingerprint(*names: str) -> str:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Start the local proxy, build the example sites and blogs and run the scripts against it, and sum up."""
+    """Start the local proxy, build the example sites, check a paper and run the scripts against it, and sum up."""
     install(session, "demo", packages=DEMO)
     session.run("python", "examples/demo.py", *session.posargs)
 

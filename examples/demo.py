@@ -1,4 +1,4 @@
-"""Start the local DOI proxy, build the sites and blogs and run the scripts against it, print a summary.
+"""Start the local DOI proxy, build the sites and blogs, check a paper and run the scripts against it, sum up.
 
 The exit status is 0 if every step succeeded, every DOI got an answer, exactly the missing ones are marked,
 every citation leads to the entry of its work, every entry leads back, and there are cards.
@@ -7,7 +7,9 @@ every citation leads to the entry of its work, every entry leads back, and there
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from dataclasses import dataclass, field
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from doiuri import DOI
@@ -28,6 +30,7 @@ from doiuri.resolver import Resolver
 
 EXAMPLES = Path(__file__).resolve().parent
 OUTPUT = EXAMPLES.parent / "build" / "demo"
+REPORT = OUTPUT / "paper.sarif"
 READY = "doiuri-proxy ready at "
 DOI_ORG = "https://doi.org/"
 
@@ -43,18 +46,49 @@ PAGES = {
 # Elements without an end tag
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
-INDEX = """<!DOCTYPE html>
+
+PICTURES = {
+    "paper": "A page built by Sphinx, with a dead DOI and a card",
+    "references": "A list of references",
+}
+"""What is on the pictures of the manual, of which each has a light and a dark one."""
+
+PAGE = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>doiuri: the demo</title>
 <style>
-  :root {{ color-scheme: light dark }}
-  body {{ max-width: 40rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.6 sans-serif }}
+  :root {{ color-scheme: light dark; --line: light-dark(#d0d7de, #3d444d); --code: light-dark(#f6f8fa, #151b23) }}
+  body {{ max-width: 56rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.6 system-ui, sans-serif }}
+  h2 {{ margin-top: 2.5rem; border-bottom: 1px solid var(--line) }}
+  pre {{ background: var(--code); padding: .8rem; border-radius: .4rem; font-size: .85rem }}
+  pre {{ white-space: pre-wrap; overflow-wrap: anywhere }}
+  figure {{ display: inline-block; margin: 0 1rem 1rem 0; max-width: 26rem; vertical-align: top }}
+  img {{ width: 100%; border: 1px solid var(--line); border-radius: .4rem }}
+  .columns {{ columns: 16rem 3 }}
+  .columns section {{ break-inside: avoid }}
+  .columns h3 {{ margin-top: 0 }}
+  .finding {{ border: 1px solid var(--line); border-radius: .4rem; margin: 1rem 0; padding: .6rem 1rem }}
+  .finding p {{ margin: .3rem 0 }}
+  .level {{ border: 1px solid; border-radius: 1rem; padding: 0 .6rem; font-size: .85rem }}
+  .error {{ color: light-dark(#b3261e, #ff8f87) }}
+  .warning {{ color: light-dark(#7a5200, #e3b341) }}
 </style>
 <h1>The demo</h1>
 <p>Built by Sphinx, Python-Markdown, MkDocs and Pelican; a DOI that is not registered is struck out.</p>
-{links}</html>
+<div class="columns">
+{pages}</div>
+<h2>In light and dark</h2>
+{pictures}
+<h2>On the command line</h2>
+<pre>{command}</pre>
+<h2>In code scanning</h2>
+<p>The same findings, from the report <a href="{report}">{report}</a> that GitHub and editors read.</p>
+{findings}
+<h2>In scripts</h2>
+{scripts}
+</html>
 """
 
 
@@ -189,14 +223,18 @@ def local_proxy(records: Path) -> Iterator[str]:
             server.terminate()
 
 
-def run(title: str, *command: str) -> list[str]:
-    """Run one step and return the lines it printed; if it fails, print them and exit."""
+def run(title: str, *command: str, expected: int = 0) -> list[str]:
+    """Run one step and return the lines it printed; if it fails, print them and exit.
+
+    :param expected: its exit status
+    """
     start = time.perf_counter()
     words = [sys.executable, *command]
-    step = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
-    output = step.stdout + step.stderr
+    options: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8"}
+    step = subprocess.run(words, **options, cwd=EXAMPLES.parent, check=False)
+    output: str = step.stdout + step.stderr
     lines = output.replace(str(EXAMPLES.parent) + os.sep, "").splitlines()
-    if step.returncode:
+    if step.returncode != expected:
         sys.exit("\n".join([*lines, f"{title} failed with exit status {step.returncode}"]))
     print(f"{title} ({time.perf_counter() - start:.1f} s)", flush=True)
     return lines
@@ -222,19 +260,34 @@ def builds() -> dict[str, list[str]]:
 
 
 def build() -> list[Path]:
-    """Build everything, print the warnings and the last line of each script, and return the pages."""
+    """Build everything, print the warnings, and return the pages."""
     for title, command in builds().items():
         for line in run(title, *command):
             print(f"    {line}")
-    for script in sorted(EXAMPLES.glob("scripts/[!_]*.py")):
-        lines = run(f"Script {script.name}", str(script))
-        print(f"    {lines[-1]}")
     return [
         *(OUTPUT / "site" / f"{name}.html" for name in PAGES["site"]),
         *sorted((OUTPUT / "blog").glob("*.html")),
         *(OUTPUT / "mkdocs" / f"{name}.html" for name in PAGES["mkdocs"]),
         OUTPUT / "pelican" / "dois-in-a-blog.html",
     ]
+
+
+def run_scripts() -> dict[str, str]:
+    """Run the scripts, print the last line of each, and return what each printed."""
+    outputs = {}
+    for script in sorted(EXAMPLES.glob("scripts/[!_]*.py")):
+        lines = run(f"Script {script.name}", str(script))
+        print(f"    {lines[-1]}")
+        outputs[script.name] = "\n".join(lines)
+    return outputs
+
+
+def check_paper() -> str:
+    """Check the paper, which has findings, write them as SARIF, and return the command line and its output."""
+    words = ["check", "--compare", "--isolated", "--lock=", "examples/paper"]
+    report = ["-o", "full", "-o", f"sarif:{REPORT}"]
+    lines = run("The command", "-m", "doiuri_cli", *words, *report, expected=1)
+    return "\n".join(["$ doiuri check --compare examples/paper", *lines])
 
 
 def sum_up(paths: list[Path], base: str) -> None:
@@ -293,19 +346,112 @@ def count(page: Page, statuses: Mapping[DOI, str]) -> Counter[str]:
     return counts + Counter(cited=len(page.citations))
 
 
-def write_index(paths: list[Path]) -> Path:
-    """Write the page that leads to all others, by their titles, and return its path."""
-    links = ""
-    for title, folder in zip(builds(), CITATIONS, strict=True):
+def by_program(paths: list[Path]) -> dict[str, dict[str, Path]]:
+    """Return the pages by the program that built them, and by title."""
+    pages: dict[str, dict[str, Path]] = {}
+    for program, folder in zip(builds(), CITATIONS, strict=True):
+        own = [path for path in paths if path.is_relative_to(OUTPUT / folder)]
+        pages[program] = {Page(path).title: path for path in own}
+    return pages
+
+
+class Shown(NamedTuple):
+    """What the demo made, for its page."""
+
+    pages: Mapping[str, Mapping[str, Path]]
+    """The pages by the program that built them, and by title."""
+
+    command: str
+    """The command line that checked the paper, and what it printed."""
+
+    report: Path
+    """The findings as SARIF."""
+
+    scripts: Mapping[str, str]
+    """What each script printed."""
+
+
+def write_page(shown: Shown, folder: Path, root: Path) -> Path:
+    """Write the page and return its path.
+
+    :param folder: where it is written; links lead from there
+    :param root: the folder of the repository, which has the pictures and the files that the findings are about
+    """
+    path = folder / "index.html"
+    text = PAGE.format(
+        pages=page_lists(shown.pages, folder),
+        pictures=figures(root / "docs" / "pictures", folder),
+        command=escape(shown.command),
+        report=href(shown.report, folder),
+        findings=finding_cards(json.loads(shown.report.read_text(encoding="utf-8")), root),
+        scripts=script_outputs(shown.scripts),
+    )
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def href(path: Path, folder: Path) -> str:
+    """Return a link from a page in ``folder``."""
+    return escape(Path(os.path.relpath(path, folder)).as_posix())
+
+
+def page_lists(pages: Mapping[str, Mapping[str, Path]], folder: Path) -> str:
+    """Return the lists of pages, one for each program."""
+    text = ""
+    for program, paths in pages.items():
         items = ""
-        for path in paths:
-            if path.is_relative_to(OUTPUT / folder):
-                href = path.relative_to(OUTPUT).as_posix()
-                items += f'<li><a href="{href}">{escape(Page(path).title)}</a></li>\n'
-        links += f"<h2>{title}</h2>\n<ul>\n{items}</ul>\n"
-    index = OUTPUT / "index.html"
-    index.write_text(INDEX.format(links=links), encoding="utf-8")
-    return index
+        for title, path in paths.items():
+            items += f'<li><a href="{href(path, folder)}">{escape(title)}</a></li>\n'
+        text += f"<section>\n<h3>{program}</h3>\n<ul>\n{items}</ul>\n</section>\n"
+    return text
+
+
+def figures(pictures: Path, folder: Path) -> str:
+    """Return the pictures of pages, light and dark beside each other."""
+    text = ""
+    for name, caption in PICTURES.items():
+        for mode in ("light", "dark"):
+            source = href(pictures / f"{name}-{mode}.webp", folder)
+            legend = f"<figcaption>{caption}, {mode}</figcaption>"
+            text += f'<figure><img src="{source}" alt="{caption}">{legend}</figure>\n'
+    return text
+
+
+def finding_cards(report: Mapping[str, Any], root: Path) -> str:
+    """Return the results of a SARIF report: level, message, place, the line of the file, and why it matters."""
+    (run,) = report["runs"]
+    reasons = {
+        rule["id"]: rule["fullDescription"]["text"] for rule in run["tool"]["driver"]["rules"]
+    }
+    text = ""
+    for result in run["results"]:
+        code = result["ruleId"]
+        level = result["level"]
+        location = result["locations"][0]["physicalLocation"]
+        name = location["artifactLocation"]["uri"]
+        number = location["region"]["startLine"]
+        line = (root / name).read_text(encoding="utf-8").splitlines()[number - 1]
+        text += (
+            '<div class="finding">\n'
+            f'<p><span class="level {level}">{level}</span> <strong>{code}</strong> '
+            f"{escape(result['message']['text'])}</p>\n"
+            f"<pre>{escape(name)}:{number}\n{escape(line.strip())}</pre>\n"
+            f"<p>{with_code(reasons[code])}</p>\n</div>\n"
+        )
+    return text
+
+
+def with_code(text: str) -> str:
+    """Return a text in HTML, what is between backquotes as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def script_outputs(outputs: Mapping[str, str]) -> str:
+    """Return what each script printed, below its name."""
+    text = ""
+    for name, output in outputs.items():
+        text += f"<h3>{escape(name)}</h3>\n<pre>{escape(output)}</pre>\n"
+    return text
 
 
 def wrong_references(pages: list[Page], resolver: Resolver) -> Iterator[str]:
@@ -356,7 +502,8 @@ def main() -> None:
         os.environ["NO_MKDOCS_2_WARNING"] = "1"  # Material for MkDocs prints it in each build
         os.environ.pop("DOIURI_OFFLINE", None)
         paths = build()
-        index = write_index(paths)
+        shown = Shown(by_program(paths), check_paper(), REPORT, run_scripts())
+        index = write_page(shown, OUTPUT, EXAMPLES.parent)
         sum_up(paths, base)
     print(f"Time: {time.perf_counter() - start:.1f} s")
     print("The pages:", os.path.relpath(index))
